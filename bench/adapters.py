@@ -2,8 +2,8 @@
 
 Usage: python bench/adapters.py FOLDER [ROUNDS] [ADAPTER…]
 
-FOLDER has the loops, ``bench_<adapter>`` of ``adapters/<adapter>/``. Both block, on the same two processors, with
-the same daemon if the middleware needs one: the one that the worker declares.
+FOLDER has the loops, ``bench_<adapter>`` of ``adapters/<adapter>/``. Both sides block, on the same two processors. If
+the middleware needs a daemon, both use the one that the worker declares.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ CPUS = (0, 1)
 
 
 def cell_of(worker: Worker) -> Cell:
-    """Return the round trip that the loop makes as well: the adapter's first transport, everything else default."""
+    """Return the cell of the loop's round trip: the adapter's first transport, and defaults for all other factors."""
     transport = worker.description.transports[0]
     return Cell(
         adapter=worker.description.name,
@@ -89,12 +89,12 @@ async def _beside_companions(loop: Path, worker: Worker, settings: Settings) -> 
             raise SystemExit(f"bench: {loop} ended with status {process.returncode}")
         return float(words.split()[0])
     finally:
-        for each in reversed(running):
-            await each.stop(3.0)
+        for companion in reversed(running):
+            await companion.stop(3.0)
 
 
 def rounds_of(loop: Path, worker: Worker, rounds: int, folder: Path) -> Generator[tuple[float, float]]:
-    """Yield p50 of the product and of the loop, in ns. Which of them runs first alternates."""
+    """Yield the p50 of the product and of the loop, in ns. They alternate in running first."""
     for number in range(rounds):
         if number % 2:
             theirs = direct_ns(loop, worker, number)
@@ -106,7 +106,7 @@ def rounds_of(loop: Path, worker: Worker, rounds: int, folder: Path) -> Generato
 
 def main(loops: Path, rounds: int, names: list[str]) -> None:
     """Compare every adapter that has a loop."""
-    workers = {each.description.name: each for each in find_workers()[0]}
+    workers = {worker.description.name: worker for worker in find_workers()[0]}
     for loop in sorted(loops.glob("bench_*")):
         name = loop.name.removeprefix("bench_")
         if name not in workers or (names and name not in names):

@@ -1,5 +1,6 @@
-// What the programs have in common that use a middleware directly, without the core: two processes, each on a processor of its own, and
-// the p50 of the round trip. The adapters are held against them. C++17, which is all that the headers of some middlewares can take.
+// Common code of the programs that use a middleware directly, without the core: two processes, each on its own
+// processor, and the p50 of the round trip. The adapters are compared with them. C++17, because the headers of some
+// middlewares accept nothing newer.
 #pragma once
 
 #include <sched.h>
@@ -24,7 +25,7 @@ inline std::int64_t now_ns() {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-/// Times each `round_trip()`, behind an untimed `write(i)`, and prints the p50 in ns. The first tenth is not counted.
+/// Times each `round_trip()` after an untimed `write(i)`, and prints the p50 in ns, without the first tenth.
 template <class Write, class RoundTrip>
 void measure(std::size_t round_trips, Write&& write, RoundTrip&& round_trip) {
   std::vector<std::int64_t> times(round_trips);
@@ -52,8 +53,8 @@ inline void prepare(const char* cpu) {
   std::exit(1);
 }
 
-/// main() of PROGRAM BYTES ROUND_TRIPS [ping-cpu pong-cpu]: `ping` and `pong`, of (bytes, round trips), in a process each, which is
-/// forked before either has opened anything.
+/// main() of PROGRAM BYTES ROUND_TRIPS [ping-cpu pong-cpu]. Runs `ping` and `pong`, both called with (bytes, round
+/// trips), in a process each, which is forked before either opens anything.
 template <class Ping, class Pong>
 int run(int argc, char** argv, Ping&& ping, Pong&& pong) {
   const auto number = [&](int i) { return argc > i ? std::strtoul(argv[i], nullptr, 10) : 0; };
@@ -69,7 +70,7 @@ int run(int argc, char** argv, Ping&& ping, Pong&& pong) {
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     pong(bytes, round_trips);
-    std::exit(0);  // a middleware may have something to say at the exit
+    std::exit(0);  // a middleware may need to clean up at exit
   }
   ping(bytes, round_trips);
   std::fflush(stdout);

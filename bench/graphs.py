@@ -1,11 +1,11 @@
-"""What a robot's graph costs beyond its middleware: a start, and processor time while it runs.
+"""Cost of a robot's graph without its middleware: the time of a start, and processor time while it runs.
 
 Usage: python bench/graphs.py [ROUNDS]
 
-- start: 100 nodes and 400 topics of 2 Hz in ten processes, each adapter as it comes. The time to the first sample
-  beyond discovery; the aim is 2 s.
-- running: 60 topics of 20 Hz in ten processes over shared memory alone, launcher, witness and workers together. What
-  30 s take more than 10 s, a second. The aim, 3 % of a processor, is without the two wake-ups of each message.
+- start: 100 nodes and 400 topics of 2 Hz in ten processes, each adapter in its default configuration. Prints the time
+  from the end of discovery to the first sample; the aim is 2 s.
+- running: 60 topics of 20 Hz in ten processes over shared memory. Counts launcher, witness and workers together, as the
+  difference of runs of 30 s and 10 s, per second. The aim, 3 % of a processor, excludes the two wake-ups per message.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ SHORT_S, LONG_S = 10.0, 30.0
 
 
 def graph(nodes: int, topics: int, rate_hz: float) -> Workload:
-    """Return topics of 256 B from each node to the one that follows it in another process."""
+    """Return a graph with topics of 256 B, each from a node to the next one, which is in another process."""
     return Workload(
         name="bench",
         topics=tuple(
@@ -75,14 +75,14 @@ def measured(worker: Worker, transport_name: str, workload: Workload, seconds: f
 
 
 def starts(rounds: int) -> None:
-    """Print for each adapter with a transport of its own choice how long the graph takes until it runs."""
+    """Print how long a large graph takes to start, for each adapter with a transport ``default``."""
     large = graph(nodes=100, topics=400, rate_hz=2)
     for worker in find_workers()[0]:
         if worker.description.transport("default") is None:
             continue
         outcomes = [measured(worker, "default", large, 2.0) for _ in range(rounds)]
-        discovery = [(each.discovery_ns or 0) / 1e9 for each in outcomes]
-        beyond = [((each.first_sample_ns or 0) - (each.discovery_ns or 0)) / 1e9 for each in outcomes]
+        discovery = [(outcome.discovery_ns or 0) / 1e9 for outcome in outcomes]
+        beyond = [((outcome.first_sample_ns or 0) - (outcome.discovery_ns or 0)) / 1e9 for outcome in outcomes]
         print(
             f"{worker.description.name:<12} discovery {statistics.median(discovery):5.2f} s, first sample "
             f"{statistics.median(beyond):5.2f} s later: {statistics.median(beyond) / 2:.2f} of the aim"
@@ -90,7 +90,7 @@ def starts(rounds: int) -> None:
 
 
 def processor_s() -> float:
-    """Return the processor time of this process and of all it has started and that ended, in s."""
+    """Return the processor time of this process and of its ended children, in s."""
     return sum(
         spent.ru_utime + spent.ru_stime
         for spent in (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
@@ -98,9 +98,9 @@ def processor_s() -> float:
 
 
 def running(rounds: int) -> None:
-    """Print the part of a processor that a running graph takes."""
+    """Print the share of a processor that a running graph uses."""
     small = graph(nodes=20, topics=60, rate_hz=20)
-    (worker,) = (each for each in find_workers()[0] if each.description.name == "shm")
+    (worker,) = (worker for worker in find_workers()[0] if worker.description.name == "shm")
     parts = []
     for _ in range(rounds):
         spent = []
@@ -110,7 +110,7 @@ def running(rounds: int) -> None:
             spent.append(processor_s() - before)
         parts.append((spent[1] - spent[0]) / (LONG_S - SHORT_S))
     part = statistics.median(parts)
-    print(f"60 topics of 20 Hz take {part:.1%} of a processor, {part / 0.03:.2f} of the aim")
+    print(f"60 topics of 20 Hz use {part:.1%} of a processor, {part / 0.03:.2f} of the aim")
 
 
 if __name__ == "__main__":

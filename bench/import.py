@@ -15,9 +15,9 @@ LIMITS = "limits: 60 s and 500 MB for 1,000 MB"
 
 
 def write_log(path: Path, megabytes: int) -> int:
-    """Write the lines of a ping's seconds, as ddsperf prints them, and return how many."""
+    """Write the lines that ddsperf prints for each second of a ping, and return the number of seconds."""
     draw = random.Random(1)
-    # Ten thousand different seconds, repeated: making a GB of different ones would take longer than reading it.
+    # Repeats ten thousand different seconds: generating more would take longer than reading them.
     seconds = []
     for _ in range(10_000):
         p50 = draw.uniform(8, 12)
@@ -36,7 +36,7 @@ def write_log(path: Path, megabytes: int) -> int:
 
 
 def main() -> None:
-    """Make the log, import it in a process of its own, and print what that took."""
+    """Make the log, import it in a process of its own, and print time and memory."""
     megabytes = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000
     with tempfile.TemporaryDirectory(prefix="middlemark-import-") as name:
         log = Path(name) / "ddsperf.log"
@@ -47,9 +47,9 @@ def main() -> None:
         took = time.perf_counter() - begin
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         processor, peak = used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
-        of = f"{log.stat().st_size / 1e6:,.0f} MB of ddsperf, {seconds:,} seconds of it"
-        cost = f"{took:.1f} s ({processor:.1f} s of a processor), at most {peak:,.0f} MiB resident"
-        print(f"import of {of}: {cost} ({LIMITS})")
+        what = f"{log.stat().st_size / 1e6:,.0f} MB of ddsperf, {seconds:,} seconds of it"
+        cost = f"{took:.1f} s ({processor:.1f} s of processor time), at most {peak:,.0f} MiB resident"
+        print(f"import of {what}: {cost} ({LIMITS})")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""A measurement here ÷ the same with the middleware's own tool, alternating: docs/native-tools.md says what differs.
+"""Compare measurements with the middlewares' own tools, alternating. docs/native-tools.md says what differs.
 
 Usage: python bench/native.py [ROUNDS] [TOOL…], best as scripts/alone python bench/native.py
 
 Needs PYTHONPATH=src and MIDDLEMARK_WORKERS, as bench/run sets them.
 
-Runs every tool that is on the PATH, each with a processor of its own for sender and receiver, as here, and names how
-to install the others. A ratio of times or of rates is ours ÷ theirs, one for each pair; what runs first alternates.
+Runs every tool that is on the PATH, with a processor each for sender and receiver, as for ours, and prints how to
+install the others. A ratio of times or rates is ours ÷ theirs, one per pair; they alternate in running first.
 """
 
 import json
@@ -38,12 +38,12 @@ from streams import ddsperf_hz
 
 ROOT = Path(__file__).resolve().parents[1]
 ALIKE = (0.93, 1.07)
-"""A median ratio between these needs no reason."""
+"""A median ratio within these limits needs no explanation."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """One measurement, as both make it. ``theirs`` takes a size and a folder and returns ns, or messages a second."""
+    """A measurement that both make. ``theirs`` takes a size and a folder and returns ns, or messages per second."""
 
     tool: str
     what: str
@@ -51,15 +51,15 @@ class Pair:
     theirs: Callable[[int, Path], float]
     ours: str
     mean: bool = False
-    """The tool tells the mean of the round trips; otherwise their median."""
+    """True if the tool prints the mean of the round trips, False if their median."""
     samples: int = SAMPLES
-    """Round trips of ours."""
+    """Number of our round trips."""
     why: str = ""
-    """What makes them differ: it was removed, and they no longer did. Printed beside a ratio that is not alike."""
+    """Why they differ, confirmed by removing the cause. Printed with a ratio outside of ``ALIKE``."""
 
     @property
     def stream(self) -> bool:
-        """Whether the figure is a rate."""
+        """Return whether the figure is a rate."""
         return "--pattern stream" in self.ours
 
 
@@ -68,8 +68,8 @@ CYCLONE = "--adapter cyclonedds --transport udp --payload untouched"
 ZEROMQ = "--adapter zeromq --transport ipc --payload untouched"
 ZENOH = "--adapter zenoh --transport tcp --payload untouched"
 ICEORYX2 = "--adapter iceoryx2 --processes 1 --receive poll --loan --payload untouched"
-RESTS = "it counts a rest from the beginning of a burst, and so has none after a long one; from the end, it is alike"
-UNTOUCHED = "nobody writes or reads a message, and its echo loans before one comes; with both as here, 0.92 to 1.04"
+RESTS = "it counts the recovery from the start of a burst, so a long burst has none; counted from the end, it is alike"
+UNTOUCHED = "it neither writes nor reads messages, and its echo loans before receiving; with both as ours, 0.92 to 1.04"
 THROUGHPUT = (
     "--pattern stream --burst 1000 --depth 1000 --recovery 5ms "
     "--native heartbeat_period_ms=100 --native nack_response_delay_ms=0"
@@ -78,10 +78,10 @@ OFF, ON = "--data_sharing=off", "--data_sharing=on"
 PAIRS = (
     Pair("LatencyTest", "intraprocess", (16, 1024, 64512), latencytest(OFF, both=True),
          f"{FAST} --transport intraprocess --processes 1",
-         why="its writers are transient-local, and it copies each message four times where ours are copied twice"),
+         why="its writers are transient-local, and it copies each message four times, ours twice"),
     Pair("LatencyTest", "data-sharing, loans", (16, 1024), latencytest(ON, "--data_loans"),
          f"{FAST} --transport data-sharing --loan --native extra_samples=30",
-         why="its ping yields before each message, outside the time it takes; without that it is alike"),
+         why="its ping yields before each message, outside of the measured time; without that it is alike"),
     Pair("LatencyTest", "data-sharing", (16, 1024), latencytest(ON), f"{FAST} --transport data-sharing"),
     Pair("LatencyTest", "shm", (16, 1024), latencytest(OFF, "--shared_memory=on"), f"{FAST} --transport shm"),
     Pair("LatencyTest", "udp", (16, 1024, 64512), latencytest(OFF, "--shared_memory=off"), f"{FAST} --transport udp"),
@@ -101,11 +101,11 @@ PAIRS = (
          f"{ZEROMQ} --receive block --pattern request-reply --native rpc=req-rep", mean=True),
     Pair("local_thr", "ipc", (64, 1024), zeromq_throughput,
          f"{ZEROMQ} --receive block --pattern stream --native sndhwm=1000 --native rcvhwm=1000 --warmup 2s",
-         why="PUB and SUB take longer than PUSH and PULL, and stamps do; with these put into local_thr it is alike"),
+         why="PUB and SUB, and stamps, take longer than PUSH and PULL; with both in local_thr it is alike"),
     Pair("z_ping", "tcp", (64, 1024), zenoh_latency, f"{ZENOH} --receive block",
-         why="lto, and a pong that echoes from a callback; compiled as ours and echoing from a channel, it is alike"),
+         why="LTO, and a pong that echoes from a callback; compiled as ours and echoing from a channel, it is alike"),
     Pair("z_pub_thr", "tcp", (64, 1024), zenoh_throughput, f"{ZENOH} --receive listen --pattern stream",
-         why="lto, one and the same memory, no stamps, the usual timer slack; with all of them as here it is alike"),
+         why="LTO, the same memory for all messages, no stamps, default timer slack; with these as ours it is alike"),
     Pair("benchmark-publish-subscribe", "ipc", (64, 1024), iceoryx2("ipc"), ICEORYX2, mean=True, samples=500_000,
          why=UNTOUCHED),
     Pair("benchmark-publish-subscribe", "ipc_threadsafe", (64, 1024), iceoryx2("ipc_threadsafe"),
@@ -140,38 +140,38 @@ def ours(pair: Pair, size: int, folder: Path) -> float:
 
 
 def measured(pair: Pair, size: int, rounds: int) -> Iterator[tuple[float, float]]:
-    """Yield our figure and theirs, from an own folder each."""
+    """Yield our figure and theirs. Each measurement has a folder of its own."""
     for number in range(rounds):
         figures = {}
-        for who in ("ours", "theirs") if number % 2 else ("theirs", "ours"):
+        for side in ("ours", "theirs") if number % 2 else ("theirs", "ours"):
             with tempfile.TemporaryDirectory(prefix="middlemark-bench-") as name:
                 folder = Path(name)
-                figures[who] = ours(pair, size, folder) if who == "ours" else pair.theirs(size, folder)
+                figures[side] = ours(pair, size, folder) if side == "ours" else pair.theirs(size, folder)
         yield figures["ours"], figures["theirs"]
 
 
 def main(rounds: int, names: list[str]) -> None:
-    """Compare with every tool that is here."""
-    chosen = [each for each in PAIRS if not names or each.tool in names]
-    for tool in dict.fromkeys(each.tool for each in chosen):
+    """Compare with every tool that is installed."""
+    chosen = [pair for pair in PAIRS if not names or pair.tool in names]
+    for tool in dict.fromkeys(pair.tool for pair in chosen):
         if shutil.which(tool) is None:
-            print(f"{tool}: not here ({ABSENT[tool]}); left out", flush=True)
-    for pair in (each for each in chosen if shutil.which(each.tool)):
+            print(f"{tool}: skipped, not installed ({ABSENT[tool]})", flush=True)
+    for pair in (pair for pair in chosen if shutil.which(pair.tool)):
         for size in pair.sizes:
             print(line_of(pair, size, list(measured(pair, size, rounds))), flush=True)
 
 
 def line_of(pair: Pair, size: int, pairs: list[tuple[float, float]]) -> str:
-    """Return the line of a measurement, and why the two differ where they do."""
+    """Return the line of a measurement, and the reason if the two differ."""
     ratios = sorted(a / b for a, b in pairs)
-    here, there = (statistics.median(each) for each in zip(*pairs, strict=True))
+    here, there = (statistics.median(figures) for figures in zip(*pairs, strict=True))
     form, scale = ("{:,.0f}/s", 1) if pair.stream else ("{:,.1f} µs", 1e-3)
-    figures = " and ".join(form.format(each * scale) for each in (here, there))
+    both = " and ".join(form.format(figure * scale) for figure in (here, there))
     spread = f"{statistics.median(ratios):.2f}, from {ratios[0]:.2f} to {ratios[-1]:.2f}"
-    line = f"{pair.tool:<14} {pair.what:<19} {size:>6} B: {figures}: ratio median {spread} over {len(pairs)} pairs"
+    line = f"{pair.tool:<14} {pair.what:<19} {size:>6} B: {both}: ratio median {spread} over {len(pairs)} pairs"
     if ALIKE[0] <= statistics.median(ratios) <= ALIKE[1]:
         return line
-    return f"{line}\n{'':<14} {pair.why or 'why is not known'}"
+    return f"{line}\n{'':<14} {pair.why or 'the reason is not known'}"
 
 
 if __name__ == "__main__":

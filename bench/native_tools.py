@@ -1,4 +1,4 @@
-"""The middlewares' own tools, as bench/native.py runs them beside ours: each returns ns, or messages a second."""
+"""The middlewares' own tools, as bench/native.py runs them. Each function returns ns, or messages per second."""
 
 import os
 import re
@@ -23,23 +23,23 @@ LOOPBACK = (
 def alongside(
     behind: list[str], ahead: list[str], folder: Path, *, port: int | None = None, **environment: str
 ) -> bytes:
-    """Run both, each on a processor of its own, and return what the one told that is asked for its figures.
+    """Run two programs, each on a processor of its own, and return the output of ``ahead``.
 
-    A ``behind`` that listens at a ``port`` is waited for, and ended when the other has ended: it goes on for ever.
+    If ``behind`` listens at a ``port``, wait until it does, and kill it after ``ahead`` has ended, since it never ends.
     """
     env = {**os.environ, **environment}
     receiver = subprocess.Popen(
         ["taskset", "-c", CPUS[-1], *behind],
         cwd=folder,
         env=env,
-        start_new_session=True,  # as a worker has one: the kernel's automatic groups share processors by session
+        start_new_session=True,  # like a worker: the kernel's automatic groups share processors by session
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
     try:
         if port is not None:
-            _listened_at(port)
-        return alone(ahead, folder, CPUS[0], **environment)
+            _wait_for_listener(port)
+        return output_of(ahead, folder, CPUS[0], **environment)
     finally:
         try:
             receiver.wait(5 if port is None else 0)
@@ -48,20 +48,20 @@ def alongside(
             receiver.wait()
 
 
-def _listened_at(port: int) -> None:
-    """Wait until somebody listens there, for ten seconds at most."""
+def _wait_for_listener(port: int) -> None:
+    """Wait until a program listens at the port, at most ten seconds."""
     until = time.monotonic() + 10
     while True:
         with socket.socket() as connection:
             if connection.connect_ex(("127.0.0.1", port)) == 0:
                 return
         if time.monotonic() > until:
-            raise SystemExit(f"bench: nobody listens at port {port} after 10 s")
+            raise SystemExit(f"bench: no program listens at port {port} after 10 s")
         time.sleep(0.05)
 
 
-def alone(command: list[str], folder: Path, cpus: str, **environment: str) -> bytes:
-    """Return what a tool printed."""
+def output_of(command: list[str], folder: Path, cpus: str, **environment: str) -> bytes:
+    """Run a tool by itself and return what it printed."""
     ended = subprocess.run(
         ["taskset", "-c", cpus, *command],
         cwd=folder,
@@ -75,8 +75,8 @@ def alone(command: list[str], folder: Path, cpus: str, **environment: str) -> by
     return ended.stdout
 
 
-def told(log: bytes, *, rate: bool = False) -> float:
-    """Return the p50 of whole round trips in ns, or the rate, by what `middlemark import` reads from a log."""
+def figure_of(log: bytes, *, rate: bool = False) -> float:
+    """Return the p50 of whole round trips in ns, or the rate, as `middlemark import` reads it from a log."""
     form = find(log)
     if form is None or not (measured := form.read([log]).measured):
         raise SystemExit(f"bench: no figures in {log!r}")
@@ -88,42 +88,42 @@ def told(log: bytes, *, rate: bool = False) -> float:
 
 
 def latencytest(*options: str, both: bool = False) -> Callable[[int, Path], float]:
-    """Return what measures a p50 with LatencyTest."""
+    """Return a function that measures a p50 with LatencyTest."""
 
     def run(size: int, folder: Path) -> float:
         (folder / "demands.csv").write_text(f"{size};\n")
         given = ["-s", str(SAMPLES), "-f", "demands.csv", "-r", "reliable", "--domain", "7", "--seed", "7", *options]
         if both:
-            return told(alone(["LatencyTest", "both", *given], folder, ",".join(CPUS)))
-        return told(alongside(["LatencyTest", "subscriber", *given], ["LatencyTest", "publisher", *given], folder))
+            return figure_of(output_of(["LatencyTest", "both", *given], folder, ",".join(CPUS)))
+        return figure_of(alongside(["LatencyTest", "subscriber", *given], ["LatencyTest", "publisher", *given], folder))
 
     return run
 
 
 def throughputtest(*options: str) -> Callable[[int, Path], float]:
-    """Return what measures the received rate with ThroughputTest."""
+    """Return a function that measures the received rate with ThroughputTest."""
 
     def run(size: int, folder: Path) -> float:
         given = ["-r", "reliable", "--domain", "7", "--seed", "7", *options]
         load = [f"--time={SECONDS}", "--demand=1000", f"--msg_size={size}", "--recovery_time=5"]
         publisher = ["ThroughputTest", "publisher", *given, *load]
-        return told(alongside(["ThroughputTest", "subscriber", *given], publisher, folder), rate=True)
+        return figure_of(alongside(["ThroughputTest", "subscriber", *given], publisher, folder), rate=True)
 
     return run
 
 
 def ddsperf_ping(size: int, folder: Path) -> float:
-    """Return the median of ddsperf's p50 of each second."""
+    """Return the median of the p50 that ddsperf prints every second."""
     ping = ["ddsperf", "-D", str(SECONDS + 1), "ping", "size", str(size)]
-    return told(alongside(["ddsperf", "-D", str(SECONDS + 2), "pong"], ping, folder, CYCLONEDDS_URI=LOOPBACK))
+    return figure_of(alongside(["ddsperf", "-D", str(SECONDS + 2), "pong"], ping, folder, CYCLONEDDS_URI=LOOPBACK))
 
 
 def roundtripping(size: int, folder: Path) -> float:
-    """Return the p50 of RoundtripPing, which is in whole µs of half round trips."""
+    """Return the p50 of RoundtripPing, which prints half round trips in whole µs."""
     ping = ["RoundtripPing", str(size), "0", str(SECONDS)]
     log = alongside(["RoundtripPong"], ping, folder, CYCLONEDDS_URI=LOOPBACK)
-    alone(["RoundtripPing", "quit"], folder, CPUS[0], CYCLONEDDS_URI=LOOPBACK)
-    return told(log)
+    output_of(["RoundtripPing", "quit"], folder, CPUS[0], CYCLONEDDS_URI=LOOPBACK)
+    return figure_of(log)
 
 
 def zeromq_latency(size: int, folder: Path) -> float:
@@ -141,35 +141,35 @@ def zeromq_throughput(size: int, folder: Path) -> float:
 
 
 def _zenoh(behind: list[str], ahead: list[str], folder: Path) -> list[float]:
-    """Return every figure that ``ahead`` told. Both use TCP and nothing else, as ours do."""
+    """Return every figure that ``ahead`` printed. Both use only TCP, as ours do."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     alike = ["--no-multicast-scouting", "--cfg", "transport/shared_memory/enabled:false"]
     endpoint = f"tcp/127.0.0.1:{port}"
     words = alongside([*behind, *alike, "-l", endpoint], [*ahead, *alike, "-e", endpoint], folder, port=port)
-    return [float(each) for each in re.findall(r"(?:rtt=)?([0-9.]+)(?=µs lat| msg/s)", words.decode())]
+    return [float(figure) for figure in re.findall(r"(?:rtt=)?([0-9.]+)(?=µs lat| msg/s)", words.decode())]
 
 
 def zenoh_latency(size: int, folder: Path) -> float:
-    """Return the median of the round trips, which z_ping tells in whole µs."""
+    """Return the median of the round trips, which z_ping prints in whole µs."""
     ping = ["z_ping", "--warmup", "0.5", "--samples", str(SAMPLES), str(size)]
     return 1_000 * statistics.median(_zenoh(["z_pong"], ping, folder))
 
 
 def zenoh_throughput(size: int, folder: Path) -> float:
-    """Return the median rate of the rounds of 100,000 messages that z_sub_thr tells, without the first."""
+    """Return the median rate that z_sub_thr prints for rounds of 100,000 messages, without the first."""
     subscriber = ["z_sub_thr", "--samples", "20", "--number", "100000"]
     return statistics.median(_zenoh(["z_pub_thr", str(size)], subscriber, folder)[1:])
 
 
 def iceoryx2(service: str) -> Callable[[int, Path], float]:
-    """Return what measures the mean round trip between two threads, over a service of that kind."""
+    """Return a function that measures the mean round trip between two threads over this kind of service."""
 
     def run(size: int, folder: Path) -> float:
         cores = ["--cpu-core-participant-1", CPUS[0], "--cpu-core-participant-2", CPUS[-1]]
         command = ["benchmark-publish-subscribe", "--bench-ipc", "-i", "1000000", "-p", str(size), *cores]
-        words = alone(command, folder, ",".join(CPUS)).decode()
+        words = output_of(command, folder, ",".join(CPUS)).decode()
         [[times, took_s]] = re.findall(rf"::{service}::Service ::: Iterations: (\d+), Time: ([0-9.]+) s", words)
         return 1e9 * float(took_s) / float(times)
 
@@ -177,7 +177,7 @@ def iceoryx2(service: str) -> Callable[[int, Path], float]:
 
 
 def dbus_calls(size: int, folder: Path) -> float:
-    """Return the mean round trip of a method call through a daemon: what more calls take longer than fewer."""
+    """Return the mean round trip of a method call through a daemon, from the difference of many and few calls."""
     bus = f"unix:path={folder}/bus"
     daemon = subprocess.Popen(
         ["dbus-daemon", "--session", "--nofork", "--nosyslog", f"--address={bus}"],
@@ -186,7 +186,7 @@ def dbus_calls(size: int, folder: Path) -> float:
         stderr=subprocess.DEVNULL,
     )
     try:
-        _made(folder / "bus")
+        _wait_for_file(folder / "bus")
         few, many = (_dbus_calls(size, folder, calls, bus) for calls in (SAMPLES, 9 * SAMPLES))
     finally:
         daemon.kill()
@@ -195,7 +195,7 @@ def dbus_calls(size: int, folder: Path) -> float:
 
 
 def _dbus_calls(size: int, folder: Path, calls: int, bus: str) -> int:
-    """Return the ns that so many calls take, with the start of the tool."""
+    """Return the ns of this number of calls, including the start of the tool."""
     name = "com.example.Echo"
     echo = subprocess.Popen(
         ["taskset", "-c", CPUS[-1], "dbus-test-tool", "echo", f"--name={name}"],
@@ -203,20 +203,20 @@ def _dbus_calls(size: int, folder: Path, calls: int, bus: str) -> int:
         start_new_session=True,
     )
     try:
-        time.sleep(0.5)  # until it has its name
+        time.sleep(0.5)  # until it owns its name
         spam = ["dbus-test-tool", "spam", f"--dest={name}", "--bytes", f"--payload={'x' * size}", f"--count={calls}"]
         began = time.monotonic_ns()
-        alone(spam, folder, CPUS[0], DBUS_SESSION_BUS_ADDRESS=bus)
+        output_of(spam, folder, CPUS[0], DBUS_SESSION_BUS_ADDRESS=bus)
         return time.monotonic_ns() - began
     finally:
         echo.kill()
         echo.wait()
 
 
-def _made(path: Path) -> None:
-    """Wait until it exists, for ten seconds at most."""
+def _wait_for_file(path: Path) -> None:
+    """Wait until the file exists, at most ten seconds."""
     until = time.monotonic() + 10
     while not path.exists():
         if time.monotonic() > until:
-            raise SystemExit(f"bench: {path} is not there after 10 s")
+            raise SystemExit(f"bench: {path} does not exist after 10 s")
         time.sleep(0.05)

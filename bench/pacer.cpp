@@ -1,13 +1,13 @@
-// How punctual the pacer is: pinned and polling, at 1, 10 and 100 kHz, the time from the intended instant to the instant at which
-// a publish would begin. In turns with it, on the same processor, a loop that only reads the clock records the gaps in which the
-// machine took the processor away. A message that is due in a gap of g is late by the rest of the gap. So the gaps alone make a
-// share of sum(max(0, g - x)) / T of all messages later than x, for any sender.
+// Punctuality of the pacer: pinned and polling, at 1, 10 and 100 kHz, the time from the intended instant to the
+// beginning of a publish. Interleaved with it, on the same processor, a loop that only reads the clock records the gaps
+// in which the machine took the processor away. A message that is due in a gap of length g is late by the rest of the
+// gap. So for any sender, the gaps alone make a share of sum(max(0, g - x)) / T of all messages later than x.
 //
 //   p99          of all messages
 //   of the gaps  p99 of a sender that is late only because of the gaps
-//   outside      the x that 1 % more messages exceed than the gaps explain
+//   outside      the smallest x with at most 1 % of the messages later than x for other reasons than the gaps
 //
-//   pacer [SECONDS [CPU]]   seconds of pacing (and as many of gaps) a rate
+//   pacer [SECONDS [CPU]]   seconds of pacing (and of recording gaps) per rate
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -44,7 +44,7 @@ void pace(const Clock& clock, double rate_hz, std::vector<double>& late_us) {
   }
 }
 
-/// Returns the seconds for which it watched.
+/// Returns the number of seconds watched.
 double watch(const Clock& clock, std::vector<double>& gaps_us) {
   const std::uint64_t begin = clock.ticks();
   const std::uint64_t end = begin + clock.to_ticks(static_cast<std::uint64_t>(round_s * 1e9));
@@ -58,7 +58,7 @@ double watch(const Clock& clock, std::vector<double>& gaps_us) {
   return static_cast<double>(clock.to_ns(previous - begin)) / 1e9;
 }
 
-/// The share of messages that the gaps alone make later than x. Both vectors are sorted and not empty.
+/// Computes the share of messages that the gaps alone make later than x. Both vectors are sorted and not empty.
 class Gaps {
  public:
   Gaps(std::vector<double> sorted_us, double watched_s) : us_(std::move(sorted_us)), watched_us_(watched_s * 1e6) {
@@ -69,7 +69,7 @@ class Gaps {
     const auto first = static_cast<std::size_t>(std::upper_bound(us_.begin(), us_.end(), x_us) - us_.begin());
     return (longer_sum_[first] - x_us * static_cast<double>(us_.size() - first)) / watched_us_;
   }
-  /// The smallest of the thousandths of a µs that at most 1 % of the messages exceed.
+  /// Returns the smallest x that at most 1 % of the messages exceed, to a thousandth of a µs.
   [[nodiscard]] double p99() const {
     double low = 0;
     double high = longest();
@@ -109,10 +109,10 @@ int main(int argc, char** argv) {
   guard_process();
   pin_thread(argc > 2 ? std::atoi(argv[2]) : 1);
   const Clock clock = Clock::calibrate(50, false);
-  std::printf("pacer, pinned and polling; clock %s, %.0f ns a reading; |sent - intended| in us\n",
+  std::printf("pacer, pinned and polling; clock %s, %.0f ns per reading; |sent - intended| in us\n",
               clock.source_name().c_str(), clock.cost_ns());
   std::printf("%9s %9s %7s %9s %9s | gaps > 1 us: %9s %9s %11s | %s\n", "rate", "messages", "p50", "p99", "max",
-              "a second", "longest", "of the gaps", "p99 outside");
+              "per second", "longest", "of the gaps", "p99 outside");
   bool noisy = false;
   for (const double rate_hz : {1e3, 1e4, 1e5}) {
     std::vector<double> late_us;
@@ -134,8 +134,9 @@ int main(int argc, char** argv) {
   }
   if (noisy) {
     std::printf(
-        "the gaps alone bring p99 over %.0f us: this machine was busy, and so large a correction is a rough one; "
-        "run it again when it is idle\n",
+        "the gaps alone make p99 longer than %.0f us, because this machine was busy; such a large correction is "
+        "inexact: "
+        "run again when it is idle\n",
         goal_us);
   }
   return 0;

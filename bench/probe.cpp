@@ -1,4 +1,4 @@
-// What a stamp of the probe costs, alternating with a bare reading of its clock: medians of many batches, ns.
+// Cost of a stamp of the probe, alternating with a bare reading of its clock: medians of many batches, in ns.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

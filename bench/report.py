@@ -1,10 +1,9 @@
-"""Time of each stage of a large run's report, and its size.
+"""Time of each stage of a large run's report, and the report's size.
 
 Usage: python bench/report.py [CELLS] [TRIALS] [SAMPLES]
 
-Makes a run of 1,000 cells and 10 trials each (unless told otherwise) with small files of samples in a temporary
-folder, then reads it, computes its results, makes its document and writes it as Markdown and as HTML, as ``middlemark
-report`` does.
+Makes a run of 1,000 cells with 10 trials each (by default), with small files of samples, in a temporary folder. Then
+reads it, computes its results, makes its document and writes it as Markdown and as HTML, as ``middlemark report`` does.
 """
 
 import itertools
@@ -35,12 +34,12 @@ from middlemark.store import open_run
 
 ADAPTERS = ("floor", "cyclonedds", "fastdds", "zenoh", "zeromq")
 TRANSPORTS = ("udp", "shm")
-SIZES = [16 << each for each in range(25)]
+SIZES = [16 << shift for shift in range(25)]
 
 
 def main() -> None:
     """Print a line for each stage."""
-    cells, trials, samples = (int(each) for each in [*sys.argv[1:], "1000", "10", "200"][:3])
+    cells, trials, samples = (int(argument) for argument in [*sys.argv[1:], "1000", "10", "200"][:3])
     with tempfile.TemporaryDirectory() as root:
         folder = _run(Path(root), cells, trials, samples)
         begin = time.perf_counter()
@@ -97,7 +96,9 @@ def _run(root: Path, number: int, trials: int, samples: int) -> Path:
     for trial in plan.trials:
         cell = cells[trial.cell]
         lines.append(msgspec.json.encode(_outcome(writer.folder, trial, cell, samples, draw)))
-    (writer.folder / "trials.jsonl").write_bytes(b"\n".join(lines) + b"\n")  # append() waits for the disk each time
+    (writer.folder / "trials.jsonl").write_bytes(
+        b"\n".join(lines) + b"\n"
+    )  # append() would wait for the disk each time
     writer.close()
     return writer.folder
 
@@ -131,10 +132,10 @@ def _described(name: str) -> Description:
         bench_only=False, request_reply=False, own_threads=False, residue=(), native={},
         transports=tuple(
             Transport(
-                name=each, carrier={"udp": "udp", "shm": "shared-memory"}[each], processes=(2,), receive=("block",),
-                reliability=("reliable", "best-effort"), loan=(False, True), max_bytes=1 << 30,
+                name=transport, carrier={"udp": "udp", "shm": "shared-memory"}[transport], processes=(2,),
+                receive=("block",), reliability=("reliable", "best-effort"), loan=(False, True), max_bytes=1 << 30,
             )
-            for each in TRANSPORTS
+            for transport in TRANSPORTS
         ),
     )  # fmt: skip
 

@@ -1,6 +1,6 @@
-// report_browser.mjs [PAGE…]: how fast a report of a thousand cells is in headless Chromium. Without a PAGE it makes one
-// (tests/browser/documents.py). Prints the median and the longest time, in ms, from navigation to the first figure on the screen (five loads)
-// and from the choice of a filter to the frame that shows it (ten filters).
+// report_browser.mjs [PAGE…]: the speed of a report of a thousand cells in headless Chromium. Without a PAGE it makes one
+// (tests/browser/documents.py). Prints the median and the longest time, in ms, from navigation to the first figure on
+// the screen (five loads), and from the choice of a filter to the frame that shows it (ten filters).
 import { join } from "node:path";
 import { launch, open, pages } from "../tests/browser/browser.mjs";
 
@@ -8,28 +8,31 @@ const LOADS = 5;
 const FILTERS = 10;
 
 const sorted = (values) => [...values].sort((a, b) => a - b);
-const told = (values) => `${sorted(values)[Math.floor(values.length / 2)].toFixed(0)} ms, longest ${Math.max(...values).toFixed(0)} ms`;
+const median = (values) => sorted(values)[Math.floor(values.length / 2)];
+const summary = (values) => `${median(values).toFixed(0)} ms, longest ${Math.max(...values).toFixed(0)} ms`;
 
 // Waits until the figure was drawn and the next frame was shown.
 const firstFigure = (page) =>
   page.evaluate(
     () =>
       new Promise((settle) => {
-        const look = () => (document.querySelector("figure .plot svg") ? requestAnimationFrame(() => settle([performance.getEntriesByType("mark").find((each) => each.name.startsWith("drawn")).startTime, performance.now()])) : requestAnimationFrame(look));
+        const drawn = () => performance.getEntriesByType("mark").find((mark) => mark.name.startsWith("drawn")).startTime;
+        const finish = () => settle([drawn(), performance.now()]);
+        const look = () => requestAnimationFrame(document.querySelector("figure .plot svg") ? finish : look);
         look();
       }),
   );
 
-// Chooses another level of a factor each time, while the latency figures are in sight.
+// Chooses another level of a factor each time, while the latency figures are visible.
 const filtered = (page, times) =>
   page.evaluate(async (times) => {
     document.getElementById("latency-by-size").scrollIntoView({ behavior: "instant" });
     await new Promise((settle) => setTimeout(settle, 1500));
     const boxes = [...document.querySelectorAll("#filters input")];
     const taken = [];
-    for (let each = 0; each < times; each++) {
+    for (let choice = 0; choice < times; choice++) {
       const began = performance.now();
-      boxes[(each * 3) % boxes.length].click();
+      boxes[(choice * 3) % boxes.length].click();
       const applied = performance.now() - began;
       await new Promise((settle) => requestAnimationFrame(() => setTimeout(settle)));
       taken.push([applied, performance.now() - began]);
@@ -53,10 +56,10 @@ try {
       await close();
     }
     console.log(file);
-    console.log(`first figure drawn  ${told(drawn)}`);
-    console.log(`  and on the screen ${told(shown)}`);
-    console.log(`filter applied      ${told(taken.map(([applied]) => applied))}`);
-    console.log(`  and on the screen ${told(taken.map(([, frame]) => frame))}`);
+    console.log(`first figure drawn  ${summary(drawn)}`);
+    console.log(`  and on the screen ${summary(shown)}`);
+    console.log(`filter applied      ${summary(taken.map(([applied]) => applied))}`);
+    console.log(`  and on the screen ${summary(taken.map(([, frame]) => frame))}`);
   }
 } finally {
   await browser.close();

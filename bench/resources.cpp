@@ -1,6 +1,7 @@
-// Cost of counting the resources during a stream. Once a second is lost in the noise, so they are read a thousand times a second,
-// in turns with a control thread that wakes as often and reads nothing. One reading a second costs a thousandth of that. Both
-// processors have a role of the stream, so every reading takes one away. Prints the ratio and the cost.
+// Cost of reading the resources during a stream. One reading per second disappears in the noise, so they are read a
+// thousand times per second, alternating with a control thread that wakes as often and reads nothing. One reading per
+// second costs a thousandth of the difference. Both processors run a role of the stream, so every reading interrupts
+// one. Prints the ratio and the cost.
 #include <time.h>
 
 #include <algorithm>
@@ -67,7 +68,7 @@ struct Turn {
   double wake_ups_per_s = 0;
 };
 
-/// The control thread's work for one turn.
+/// Does the control thread's work for one turn.
 Turn turn(const Ring& ring, ResourceReader* reader) {
   const std::uint64_t began = monotonic_ns();
   const std::uint64_t first = ring.taken.load();
@@ -118,7 +119,7 @@ int main() {
     ratios.push_back(turns[1].messages_per_s / turns[0].messages_per_s);
     costs.push_back((1 - ratios.back()) / turns[1].wake_ups_per_s);
   }
-  std::printf("%zu threads, a reading a millisecond: %.4f of the stream; so one a second costs %.5f %%\n",
+  std::printf("%zu threads, one reading per ms: %.4f of the stream's rate; so one per second costs %.5f %%\n",
               reader.read().threads.size(), median(ratios), 100 * median(costs));
   over = true;
   end.count_down();

@@ -1,4 +1,4 @@
-"""A polling round trip through ``shm`` as the product measures it ÷ the same loop written bare, alternating.
+"""A polling round trip through ``shm`` as Middlemark measures it ÷ the same loop written by hand, alternating.
 
 Usage: python bench/round_trip.py BARE_RING [ROUNDS]
 """
@@ -33,7 +33,7 @@ def middle_mean(values: list[float]) -> float:
 
 def product_ns(size: int, payload: Payload, order: int, folder: Path) -> float:
     """Return the typical round trip of one trial."""
-    worker = next(each for each in find_workers()[0] if each.description.name == "shm")
+    worker = next(worker for worker in find_workers()[0] if worker.description.name == "shm")
     cell = Cell(adapter="shm", transport="shm", size=size, receive="poll", payload=payload, pin=(0, 1))
     trial = Trial(order=order, cell=0, number=1, limits=Limits(samples=ROUND_TRIPS[size], warmup_s=0.05))
     outcome = asyncio.run(
@@ -54,8 +54,8 @@ def bare_ns(bare: str, size: int) -> float:
 
 
 def ticks_per_ns(folder: Path) -> float:
-    """Return the rate of the TSC, as a worker calibrates it."""
-    worker = next(each for each in find_workers()[0] if each.description.name == "shm")
+    """Return the rate of the TSC, as calibrated by a worker."""
+    worker = next(worker for worker in find_workers()[0] if worker.description.name == "shm")
     cell = Cell(adapter="shm", transport="shm", size=64, receive="poll", pin=(0, 1))
     trial = Trial(order=999, cell=0, number=1, limits=Limits(samples=10, warmup_s=0.01))
     outcome = asyncio.run(

@@ -1,8 +1,8 @@
-"""Cost of the pong's stamps: round trips with them ÷ without them, alternating, or ÷ those of another build.
+"""Cost of the pong's stamps: round trips with ÷ without them, alternating; or this build ÷ another build.
 
 Usage: python bench/stamps.py [ROUNDS] [FOLDER]
 
-FOLDER has the other build's workers. Without it both are ours, and one of them is not asked to stamp.
+FOLDER has the other build's workers. Without it both are from this build, and one does not stamp.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ def middle_mean(values: list[int]) -> float:
 
 
 def typical_ns(worker: Worker, cell: Cell, order: int, folder: Path, *, stamped: bool) -> float:
-    """Return the typical round trip of one trial, all of its messages taken together."""
+    """Return the typical round trip of one trial, over all its messages."""
     round_trips.asked_of = ASKED if stamped else lambda *_: {}
     trial = Trial(order=order, cell=0, number=1, limits=Limits(duration_s=SECONDS, warmup_s=0.1))
     outcome = asyncio.run(
@@ -59,7 +59,7 @@ def typical_ns(worker: Worker, cell: Cell, order: int, folder: Path, *, stamped:
 
 def main(rounds: int, other: Path | None) -> None:
     """Print a ratio for each experiment."""
-    workers = {each.description.name: each for each in find_workers()[0]}
+    workers = {worker.description.name: worker for worker in find_workers()[0]}
     for name, receive, size in EXPERIMENTS:
         worker = workers[name]
         theirs = msgspec.structs.replace(worker, path=str(other / Path(worker.path).name)) if other else worker

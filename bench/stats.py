@@ -2,8 +2,8 @@
 
 Usage: python bench/stats.py [FOLDER [SAMPLES]]
 
-FOLDER needs room for 6.4 GB (64 bytes a sample). They are read once before the timing, so the disk is not measured.
-The samples are 10 trials of one cell, each in its own file, as in a run.
+FOLDER needs space for 6.4 GB (64 bytes per sample). The files are read once before timing, to exclude the disk. The
+samples are 10 trials of one cell, each in its own file, as in a run.
 """
 
 import resource
@@ -68,43 +68,43 @@ def write(path: Path, samples: int, seed: int) -> None:
 
 
 class Took(NamedTuple):
-    """How long something took, s: time passed and processor time. They differ on a busy machine."""
+    """The wall-clock and processor time of a step, s. They differ on a busy machine."""
 
-    passed: float
+    wall: float
     cpu: float
 
     def __str__(self) -> str:
-        """Return both."""
-        return f"{self.passed:.2f} s ({self.cpu:.2f} s of a processor)"
+        """Return both as text."""
+        return f"{self.wall:.2f} s ({self.cpu:.2f} s of processor time)"
 
 
 def took(what: Callable[[], object]) -> Took:
-    """Return how long it took."""
+    """Call ``what`` and return how long it took."""
     begin, cpu = time.perf_counter(), time.process_time()
     what()
     return Took(time.perf_counter() - begin, time.process_time() - cpu)
 
 
 def unread(file: SamplesFile) -> Kept:
-    """Raise: a ping's trial has no files of roles."""
+    """Fail, because a trial of a ping has no such files."""
     raise SystemExit(f"bench: {file.path} is not to be read")
 
 
 def many_samples(folder: Path, samples: int) -> None:
     """Print the time and the memory for the figures, warnings and intervals of that many samples."""
-    each = samples // TRIALS
+    per_trial = samples // TRIALS
     for number in range(TRIALS):
-        write(folder / f"{number}.npy", each, number)
+        write(folder / f"{number}.npy", per_trial, number)
     for number in range(TRIALS):
         with (folder / f"{number}.npy").open("rb") as file:
             while file.read(1 << 24):
                 pass
     plan = Plan(
         cells=(CELL,),
-        trials=tuple(Trial(order=at, cell=0, number=at + 1, limits=Limits(samples=each)) for at in range(TRIALS)),
+        trials=tuple(Trial(order=at, cell=0, number=at + 1, limits=Limits(samples=per_trial)) for at in range(TRIALS)),
         names=("bench",),
     )
-    outcomes = [outcome(at + 1, each, f"{at}.npy", order=at) for at in range(TRIALS)]
+    outcomes = [outcome(at + 1, per_trial, f"{at}.npy", order=at) for at in range(TRIALS)]
 
     def read(trial: TrialOutcome) -> Samples:
         return load(folder / str(trial.samples_file))
@@ -112,7 +112,7 @@ def many_samples(folder: Path, samples: int) -> None:
     whole = took(lambda: cell_results(plan, outcomes, read, {}))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(
-        f"{samples:.0e} samples to figures, warnings, interval: {whole}, {whole.passed / 10:.2f} of the aim of 10 s; "
+        f"{samples:.0e} samples to figures, warnings, interval: {whole}, {whole.wall / 10:.2f} of the aim of 10 s; "
         f"peak memory {peak / 2**20:.2f} GiB, mapped files included, {peak / 2**21:.2f} of the aim of 2 GiB"
     )
 
@@ -125,20 +125,20 @@ def planning() -> None:
     suite, more = read_suite(document, "bench", "bench.toml", Path(), {}) if document is not None else (None, [])
     if suite is None:
         raise SystemExit(f"bench: {problems or more}")
-    descriptions = [each.description for each in find_workers()[0]]
+    descriptions = [worker.description for worker in find_workers()[0]]
     plans = [make_plan([suite], descriptions, cpus=(0, 1), seed=1)]
     whole = took(lambda: plans.append(make_plan([suite], descriptions, cpus=(0, 1), seed=1)))
     print(
-        f"plan of {len(plans[0].cells):,} cells in {len(plans[0].trials):,} trials: {whole}, {whole.passed:.2f} of the "
+        f"plan of {len(plans[0].cells):,} cells in {len(plans[0].trials):,} trials: {whole}, {whole.wall:.2f} of the "
         "aim of 1 s"
     )
 
 
 def comparing(folder: Path) -> None:
-    """Print the time of verdicts on 1,000 cells of 20 trials, without and with reading 1,000 samples a trial."""
+    """Print the time of comparing 1,000 cells of 20 trials, without and with reading 1,000 samples per trial."""
     trials = 20
     for number in range(trials):
-        write(folder / f"short-{number}.npy", 1_000, number)  # twenty files stand for the 20,000
+        write(folder / f"short-{number}.npy", 1_000, number)  # twenty files are used for all 20,000 trials
 
     def read(trial: TrialOutcome) -> Samples:
         return load(folder / str(trial.samples_file))
@@ -168,7 +168,7 @@ def comparing(folder: Path) -> None:
     judging = took(lambda: compare(pairings, ["p50", "p99"]))
     print(
         f"compare of 1,000 cells in 20 trials, {len(pairings)} pairs, p50 and p99: {judging} from the trials' figures, "
-        f"{reading} to make those from 1,000 samples each; together {(judging.passed + reading.passed) / 5:.2f} of the "
+        f"{reading} to make those from 1,000 samples each; together {(judging.wall + reading.wall) / 5:.2f} of the "
         "aim of 5 s"
     )
 

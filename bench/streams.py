@@ -1,11 +1,11 @@
-"""Messages a second that arrive, as the product measures them ÷ the same without the product, alternating.
+"""Messages per second that arrive, as Middlemark measures them ÷ the same without Middlemark, alternating.
 
 Usage: python bench/streams.py FOLDER [ROUNDS]
 
-FOLDER has ``ring_alone`` and ``bare_ring``. The ``shm`` floor at 64 B is compared with its own ring without the roles,
-and with a ring written by hand for one size and one subscriber, which shows the cost of the adapter's form. Cyclone DDS
-over UDP is compared with ``ddsperf pub`` and ``ddsperf sub`` (package cyclonedds-tools), both reliable, keep-all, with
-listeners, batching and the same configuration.
+FOLDER has ``ring_alone`` and ``bare_ring``. The ``shm`` baseline at 64 B is compared with its own ring without the
+roles, and with a ring written by hand for one size and one subscriber, which shows the cost of the adapter's form.
+Cyclone DDS over UDP is compared with ``ddsperf pub`` and ``ddsperf sub`` (package cyclonedds-tools): reliable,
+keep-all, with listeners, batching and the same configuration.
 """
 
 import asyncio
@@ -39,8 +39,8 @@ CONFIGURATION = (
 
 
 def measured(cell: Cell, limits: Limits, order: int, folder: Path) -> TrialOutcome:
-    """Return the outcome of one trial; its samples are removed."""
-    worker = next(each for each in find_workers()[0] if each.description.name == cell.adapter)
+    """Return the outcome of one trial, and remove its samples."""
+    worker = next(worker for worker in find_workers()[0] if worker.description.name == cell.adapter)
     trial = Trial(order=order, cell=0, number=1, limits=limits)
     outcome = asyncio.run(
         run_trial(cell, trial, worker, Shared(str(folder), "bench", Here(Domains(0))), lambda _: None)
@@ -53,7 +53,7 @@ def measured(cell: Cell, limits: Limits, order: int, folder: Path) -> TrialOutco
 
 
 def received_hz(outcome: TrialOutcome) -> float:
-    """Return the messages a second that arrived intact at the one subscriber."""
+    """Return the messages per second that arrived intact at the only subscriber."""
     (arrived,), (sent,) = outcome.subscribers, outcome.publishers
     return (arrived.received - arrived.damaged) / ((arrived.last_received_ns - sent.first_sent_ns) / 1e9)
 
@@ -62,11 +62,11 @@ def median_second_hz(outcome: TrialOutcome) -> float:
     """Return the median of the seconds without the first and the last, as for ddsperf."""
     seconds = received_by_second(outcome.series)
     if len(seconds) < SECONDS:
-        raise SystemExit(f"bench: {len(seconds)} seconds were told, not {SECONDS}")
+        raise SystemExit(f"bench: {len(seconds)} seconds were reported, not {SECONDS}")
     return statistics.median(seconds[1:-1])
 
 
-def told(name: str, ours: list[float], theirs: list[float]) -> None:
+def print_ratios(name: str, ours: list[float], theirs: list[float]) -> None:
     """Print the medians and the ratios of the pairs."""
     ratios = sorted(a / b for a, b in zip(ours, theirs, strict=True))
     print(
@@ -77,7 +77,7 @@ def told(name: str, ours: list[float], theirs: list[float]) -> None:
 
 
 def bare_rings(loops: Path, rounds: int, folder: Path) -> None:
-    """Compare the floor's stream with its ring alone and with one written by hand."""
+    """Compare the stream of ``shm`` with its ring alone and with a ring written by hand."""
     cell = Cell(
         adapter="shm",
         transport="shm",
@@ -98,7 +98,7 @@ def bare_rings(loops: Path, rounds: int, folder: Path) -> None:
             answer = subprocess.run(command, capture_output=True, check=True, text=True)
             theirs.append(float(answer.stdout.split()[0]))
             ours.append(received_hz(measured(cell, Limits(duration_s=0.5, warmup_s=0.05), number, folder)))
-        told(f"shm stream, 64 B, over {name}", ours, theirs)
+        print_ratios(f"shm stream, 64 B, over {name}", ours, theirs)
 
 
 def ddsperf_hz(size: int) -> float:
@@ -118,9 +118,9 @@ def ddsperf_hz(size: int) -> float:
     )
     words, _ = subscriber.communicate()
     publisher.wait()
-    rates = [float(each) * 1000 for each in re.findall(r"rate\s+([0-9.]+)\s*kS/s", words)]
+    rates = [float(rate) * 1000 for rate in re.findall(r"rate\s+([0-9.]+)\s*kS/s", words)]
     if len(rates) < SECONDS:
-        raise SystemExit(f"bench: ddsperf told no rates: {words}")
+        raise SystemExit(f"bench: ddsperf printed no rates: {words}")
     return statistics.median(rates[1:-1])
 
 
@@ -143,7 +143,7 @@ def ddsperf(rounds: int, folder: Path) -> None:
             theirs.append(ddsperf_hz(size))
             limits = Limits(duration_s=SECONDS + 1.2, warmup_s=0.5)
             ours.append(median_second_hz(measured(cell, limits, number, folder)))
-        told(f"cyclonedds udp stream, {size:>5} B", ours, theirs)
+        print_ratios(f"cyclonedds udp stream, {size:>5} B", ours, theirs)
 
 
 if __name__ == "__main__":
@@ -153,6 +153,6 @@ if __name__ == "__main__":
         (where / "samples").mkdir()
         bare_rings(Path(sys.argv[1]), times, where)
         if shutil.which("ddsperf") is None:
-            print("ddsperf: not here (Debian and Ubuntu: apt-get install cyclonedds-tools); left out")
+            print("ddsperf: skipped, not installed (Debian and Ubuntu: apt-get install cyclonedds-tools)")
         else:
             ddsperf(times, where)

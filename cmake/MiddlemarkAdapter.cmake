@@ -1,11 +1,11 @@
 # middlemark_adapter(<name> [TYPE class] [HEADER file] [BYTES_AND_CDR] [LATER] [SOURCES file…] [LINK target…] [INCLUDE dir…])
 #
-# Makes the executable middlemark-worker-<name>, linked with the core, out of the adapter TYPE in adapter.hpp (or HEADER) of this folder. Its
-# main() is generated; without TYPE it is in main.cpp (or SOURCES). BYTES_AND_CDR: the adapter carries bytes, so that it carries typed
-# messages, too (middlemark_bytes_and_cdr). Used by the adapters of this project and, through find_package(middlemark), by those that live
-# elsewhere. Builds Release unless told otherwise: the core's roles are templates that are compiled here, and at -O0 they would be measured
-# instead of the middleware. LATER: it takes long to compile, or few ask for it, so the target middlemark-workers-at-once leaves it out;
-# middlemark-workers has them all.
+# Makes the executable middlemark-worker-<name>, linked with the core, from the adapter TYPE in adapter.hpp (or HEADER) of
+# this folder. Its main() is generated; without TYPE it is in main.cpp (or SOURCES). BYTES_AND_CDR: an adapter that carries
+# bytes also carries typed messages (middlemark_bytes_and_cdr). Used by the adapters of this project and, through
+# find_package(middlemark), by adapters in other repositories. Builds Release by default: the core's roles are templates
+# that are compiled here, and at -O0 they would dominate the measurement. LATER: the adapter takes long to compile or is
+# rarely used, so the target middlemark-workers-at-once does not include it; middlemark-workers includes all.
 function(middlemark_adapter name)
   cmake_parse_arguments(ARG "LATER;BYTES_AND_CDR" "TYPE;HEADER" "SOURCES;LINK;INCLUDE" ${ARGN})
   if(ARG_TYPE)
@@ -15,7 +15,7 @@ function(middlemark_adapter name)
     set(ARG_SOURCES main.cpp)
   endif()
   if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
-    message(STATUS "adapter ${name}: CMAKE_BUILD_TYPE is not set, Release is taken")
+    message(STATUS "adapter ${name}: CMAKE_BUILD_TYPE is not set, using Release")
     set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
   endif()
   set(worker middlemark-worker-${name})
@@ -49,9 +49,7 @@ function(middlemark_adapter name)
   endif()
 endfunction()
 
-# middlemark_main(<file> <folder> TYPE class [HEADER file] [BYTES_AND_CDR])
-#
-# Writes the main() of the adapter in a folder.
+# middlemark_main(<file> <folder> TYPE class [HEADER file] [BYTES_AND_CDR]): writes the main() of the adapter in a folder.
 set(MIDDLEMARK_MAIN ${CMAKE_CURRENT_LIST_DIR}/main.cpp.in)
 function(middlemark_main file folder)
   cmake_parse_arguments(ARG "BYTES_AND_CDR" "TYPE;HEADER" "" ${ARGN})
@@ -71,7 +69,8 @@ endfunction()
 # Compiles a target with the header that this project's workers share.
 function(middlemark_precompile target)
   if(TARGET middlemark_precompiled)
-    # Some middlewares ask for -pthread, which defines a macro, so all are compiled so. A header that does not fit is only slower.
+    # Some middlewares require -pthread, which defines a macro, so all targets use it. If the header does not fit,
+    # compiling is only slower.
     target_compile_options(${target} PRIVATE -pthread -Wno-error=invalid-pch)
     target_precompile_headers(${target} REUSE_FROM middlemark_precompiled)
   endif()
@@ -79,8 +78,8 @@ endfunction()
 
 # middlemark_left_out(<name> <reason>)
 #
-# Says why the adapter <name> is not built and what would change that, here and wherever somebody asks for it: the command reads the
-# reason from a file beside the workers. Used before return().
+# Reports why the adapter <name> is not built and what would change that. The command reads the reason from a file next
+# to the workers. Call before return().
 function(middlemark_left_out name reason)
   message(STATUS "adapter ${name}: not built, ${reason}")
   set(note ${CMAKE_BINARY_DIR}/workers/middlemark-left-out-${name})

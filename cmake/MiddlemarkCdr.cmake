@@ -1,6 +1,7 @@
 # middlemark_bytes_and_cdr(<target>)
 #
-# Lets an adapter that carries bytes carry typed messages too, as bytes + CDR (core/kit/cdr.hpp), where Fast CDR is installed.
+# Lets an adapter that carries bytes also carry typed messages, as bytes + CDR (core/kit/cdr.hpp), if Fast CDR is
+# installed.
 function(middlemark_bytes_and_cdr target)
   find_package(fastcdr QUIET)
   if(NOT fastcdr_FOUND)

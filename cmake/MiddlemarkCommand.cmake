@@ -1,6 +1,7 @@
-# With MIDDLEMARK_COMMAND, as colcon builds it (colcon.pkg), `cmake --install` brings the command too: bin/middlemark, and the Python package
-# with the workers inside, as a wheel has them. What the package imports is the interpreter's business (pyproject.toml names it).
-option(MIDDLEMARK_COMMAND "install the command beside the libraries" OFF)
+# With MIDDLEMARK_COMMAND, as colcon builds it (colcon.pkg), `cmake --install` also installs the command:
+# bin/middlemark, and the Python package with the workers inside, as in a wheel. Dependencies of the package are not
+# installed (see pyproject.toml).
+option(MIDDLEMARK_COMMAND "install the command too" OFF)
 if(NOT MIDDLEMARK_COMMAND)
   return()
 endif()

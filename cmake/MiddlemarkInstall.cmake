@@ -1,5 +1,5 @@
-# Installs the CMake package `middlemark`: the core's headers and library, and middlemark_adapter(), for adapters that live elsewhere.
-# Included by core/, whose library it exports.
+# Installs the CMake package `middlemark`: the core's headers and library, and middlemark_adapter(), for adapters in
+# other repositories. Included by core/, whose library it exports.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
@@ -19,11 +19,11 @@ install(FILES ${PROJECT_BINARY_DIR}/middlemarkConfig.cmake ${PROJECT_BINARY_DIR}
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/MiddlemarkAdapter.cmake ${PROJECT_SOURCE_DIR}/cmake/MiddlemarkCdr.cmake
               ${PROJECT_SOURCE_DIR}/cmake/MiddlemarkRust.cmake ${PROJECT_SOURCE_DIR}/cmake/main.cpp.in
         DESTINATION ${destination})
-# The crate that adapters in Rust are written with.
+# The crate for adapters in Rust.
 install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/kit/rust/ DESTINATION ${destination}/rust
         FILES_MATCHING PATTERN *.rs PATTERN Cargo.toml PATTERN *.cpp PATTERN *_tests.rs EXCLUDE PATTERN target EXCLUDE)
 
-# A wheel's own files go into the package; what its "data" folder has goes beside bin/.
+# The files of a wheel go into the package; files of its "data" folder go next to bin/.
 set(manual ${CMAKE_INSTALL_MANDIR}/man1)
 if(SKBUILD_DATA_DIR)
   set(manual ${SKBUILD_DATA_DIR}/share/man/man1)

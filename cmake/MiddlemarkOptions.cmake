@@ -1,4 +1,4 @@
-# How this project's own code is compiled. Not installed: an adapter elsewhere chooses its own flags.
+# Compile options of this project's own code. Not installed: an adapter in another repository chooses its own flags.
 option(MIDDLEMARK_TESTS "build the C++ tests" OFF)
 option(MIDDLEMARK_BENCH "build the benchmarks of the core" OFF)
 set(MIDDLEMARK_ADAPTERS "all" CACHE STRING "adapters to build: names of folders in adapters/, or all")
@@ -17,14 +17,15 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_CXX_FLAGS_RELEASE "-O3 -g1")
 
-# Warnings are errors with the compiler that the checks run with. What a newer one warns of must keep nobody from measuring.
+# Warnings are errors only with the compiler of the checks, so that warnings of newer compilers do not break the build.
 set(strict OFF)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION MATCHES "^12\\.")
   set(strict ON)
 endif()
 option(MIDDLEMARK_WERROR "treat warnings as errors" ${strict})
 
-# A third of what a worker takes to compile is parsing what all of them include. Not with sanitizers: those builds find a missing #include.
+# Parsing the common headers is a third of a worker's compile time. Not with sanitizers: those builds find a missing
+# #include.
 set(precompiled OFF)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT MIDDLEMARK_SANITIZE)
   set(precompiled ON)
@@ -33,10 +34,10 @@ option(MIDDLEMARK_PRECOMPILED "parse the workers' common headers once" ${precomp
 
 add_compile_options(-Wall -Wextra -Wshadow -Wconversion $<$<BOOL:${MIDDLEMARK_WERROR}>:-Werror>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  add_compile_options(-Wno-stringop-overflow)  # GCC 12 sees one inside fmt's headers that is not there
+  add_compile_options(-Wno-stringop-overflow)  # a false warning of GCC 12 in fmt's headers
 endif()
 if(MIDDLEMARK_SANITIZE)
-  # Not optimised: with both sanitizers -O1 compiles three times as long, and the tests run no faster for it.
+  # Not optimised: with both sanitizers -O1 takes three times as long to compile, and the tests are not faster.
   add_compile_options(-fsanitize=${MIDDLEMARK_SANITIZE} -fno-omit-frame-pointer -O0 -g1)
   add_link_options(-fsanitize=${MIDDLEMARK_SANITIZE})
 endif()

@@ -1,7 +1,7 @@
 # middlemark_rust_adapter(<name> CARGO <least version>)
 #
-# Makes the executable middlemark-worker-<name> out of the crate middlemark_<name> (with _ for -) in this folder, as docs/add-an-adapter.md
-# says. Where there is no cargo of that version the adapter is left out, and says so.
+# Makes the executable middlemark-worker-<name> from the crate middlemark_<name> (with _ for -) in this folder: see
+# docs/add-an-adapter.md. Without a cargo of that version the adapter is not built, and the reason is reported.
 function(middlemark_rust_adapter name)
   string(REPLACE "-" "_" crate ${name})
   middlemark_rust_library(${crate} LACKS lacks ${ARGN})
@@ -9,7 +9,7 @@ function(middlemark_rust_adapter name)
     middlemark_left_out(${name} "${lacks}")
     return()
   endif()
-  # The worker's own code is the same for all of them.
+  # The worker's C++ code is the same for all Rust adapters.
   if(NOT TARGET middlemark_rust_worker)
     add_library(middlemark_rust_worker OBJECT ${MIDDLEMARK_RUST}/worker.cpp ${MIDDLEMARK_RUST}/bridge.cpp)
     target_link_libraries(middlemark_rust_worker PRIVATE middlemark::core)
@@ -23,11 +23,12 @@ endfunction()
 
 # middlemark_cargo_folders()
 #
-# Sets MIDDLEMARK_CARGO_CACHE, where cargo keeps what it compiles: one folder for all checkouts of a user, so that released crates are
-# compiled once. `./middlemark build --clear-cache` removes it. Where it cannot be written, and with a cargo older than 1.91, which does
-# not know CARGO_BUILD_BUILD_DIR, everything is in the build folder. Sets MIDDLEMARK_CARGO_KIT, the path of middlemark-adapter for cargo.
-# Cargo tells crates apart by the paths of what they depend on, so this path is a link that no other build folder has: an adapter is
-# never taken for that of another checkout, nor for one that was built earlier at the same place.
+# Sets MIDDLEMARK_CARGO_CACHE, the folder for cargo's compiled crates: one for all checkouts of a user, so that released
+# crates are compiled once. `./middlemark build --clear-cache` removes it. If it cannot be written, or cargo is older
+# than 1.91 and does not know CARGO_BUILD_BUILD_DIR, everything is in the build folder. Sets MIDDLEMARK_CARGO_KIT, the
+# path of middlemark-adapter for cargo. Cargo identifies a crate by the paths of its dependencies, so this path is a
+# link that is unique to the build folder: otherwise an adapter could be mistaken for that of another checkout, or of an
+# earlier one at the same place.
 function(middlemark_cargo_folders)
   if(NOT MIDDLEMARK_CARGO_IDENTITY)
     string(RANDOM LENGTH 16 ALPHABET 0123456789abcdef identity)
@@ -39,7 +40,9 @@ function(middlemark_cargo_folders)
   set(MIDDLEMARK_CARGO_KIT ${kit} PARENT_SCOPE)
 
   execute_process(
-    COMMAND sh -c [[cache=${XDG_CACHE_HOME:-${HOME:?}/.cache}/middlemark/cargo; mkdir -p "$cache" && test -w "$cache" && cd "$cache" && pwd]]
+    COMMAND sh -c [[
+      cache=${XDG_CACHE_HOME:-${HOME:?}/.cache}/middlemark/cargo
+      mkdir -p "$cache" && test -w "$cache" && cd "$cache" && pwd]]
     OUTPUT_VARIABLE cache OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
   if(NOT cache)
     set(cache ${CMAKE_BINARY_DIR}/cargo)
@@ -47,7 +50,7 @@ function(middlemark_cargo_folders)
   set(MIDDLEMARK_CARGO_CACHE ${cache} PARENT_SCOPE)
 endfunction()
 
-# The crate middlemark-adapter: installed beside this file, or in the house.
+# The crate middlemark-adapter: installed next to this file, or in this project.
 get_filename_component(MIDDLEMARK_RUST ${CMAKE_CURRENT_LIST_DIR}/rust ABSOLUTE)
 if(NOT EXISTS ${MIDDLEMARK_RUST})
   get_filename_component(MIDDLEMARK_RUST ${CMAKE_CURRENT_LIST_DIR}/../core/kit/rust ABSOLUTE)
@@ -55,8 +58,9 @@ endif()
 
 # middlemark_rust_library(<name> LACKS <variable> CARGO <least version>)
 #
-# Makes the static library middlemark_<name>, which a crate of that name in this folder must build; what it depends on is pinned by its
-# Cargo.lock. With MIDDLEMARK_BENCH also the crate's example bench_<name>, where there is a bench.rs. <variable> is what is missing.
+# Makes the static library middlemark_<name> from the crate of that name in this folder; its Cargo.lock pins the
+# dependencies. With MIDDLEMARK_BENCH also builds the crate's example bench_<name>, if there is a bench.rs. <variable>
+# is set to what is missing.
 function(middlemark_rust_library name)
   cmake_parse_arguments(ARG "" "LACKS;CARGO" "" ${ARGN})
   set(${ARG_LACKS} "" PARENT_SCOPE)
@@ -65,8 +69,8 @@ function(middlemark_rust_library name)
     set(${ARG_LACKS} "there is no cargo (it needs ${ARG_CARGO} or newer)" PARENT_SCOPE)
     return()
   endif()
-  execute_process(COMMAND ${MIDDLEMARK_CARGO} --version --verbose OUTPUT_VARIABLE said ERROR_QUIET)
-  string(REGEX MATCH "[0-9]+\\.[0-9]+\\.[0-9]+" version "${said}")
+  execute_process(COMMAND ${MIDDLEMARK_CARGO} --version --verbose OUTPUT_VARIABLE cargo_version ERROR_QUIET)
+  string(REGEX MATCH "[0-9]+\\.[0-9]+\\.[0-9]+" version "${cargo_version}")
   if(NOT version OR version VERSION_LESS ARG_CARGO)
     set(${ARG_LACKS} "cargo ${version} is older than ${ARG_CARGO}" PARENT_SCOPE)
     return()
@@ -75,19 +79,21 @@ function(middlemark_rust_library name)
   set(crate ${CMAKE_CURRENT_SOURCE_DIR})
   middlemark_cargo_folders()
   set(ours --config "patch.crates-io.middlemark-adapter.path='${MIDDLEMARK_CARGO_KIT}'")
-  # A package is built in one go, so what it cannot have is left out; a checkout builds this later, and cargo says what is wrong then.
+  # A package is built in one step, so an adapter whose crates are not available is not built. A checkout builds it
+  # later, and cargo then reports the problem.
   if(MIDDLEMARK_WORKER_DESTINATION)
-    string(REGEX MATCH "host: ([^\n]+)" host "${said}")
+    string(REGEX MATCH "host: ([^\n]+)" host "${cargo_version}")
     foreach(network --offline "")
-      execute_process(COMMAND ${MIDDLEMARK_CARGO} fetch --locked --quiet ${network} --target ${CMAKE_MATCH_1} --manifest-path ${crate}/Cargo.toml ${ours}
-                      RESULT_VARIABLE failed ERROR_VARIABLE told)
+      execute_process(COMMAND ${MIDDLEMARK_CARGO} fetch --locked --quiet ${network} --target ${CMAKE_MATCH_1}
+                              --manifest-path ${crate}/Cargo.toml ${ours}
+                      RESULT_VARIABLE failed ERROR_VARIABLE error)
       if(NOT failed)
         break()
       endif()
     endforeach()
     if(failed)
-      string(REGEX MATCH "error: [^\n]*" told "${told}")
-      set(${ARG_LACKS} "its crates cannot be fetched (cargo: ${told})" PARENT_SCOPE)
+      string(REGEX MATCH "error: [^\n]*" error "${error}")
+      set(${ARG_LACKS} "its crates cannot be fetched (cargo: ${error})" PARENT_SCOPE)
       return()
     endif()
   endif()
@@ -104,7 +110,7 @@ function(middlemark_rust_library name)
     COMMENT "Building the Rust library middlemark_${name} (cargo)"
     USES_TERMINAL VERBATIM)
   add_custom_target(middlemark_${name}_cargo DEPENDS ${library})
-  # A command of its own: with and without the benchmarks the library is built alike.
+  # A separate command, so that the library is built identically with and without the benchmarks.
   if(MIDDLEMARK_BENCH AND EXISTS ${crate}/bench.rs)
     set(bench ${CMAKE_BINARY_DIR}/bin/bench_${name})
     add_custom_command(
@@ -118,8 +124,9 @@ function(middlemark_rust_library name)
     add_custom_target(bench_${name} ALL DEPENDS ${bench})
   endif()
   add_library(middlemark_${name} STATIC IMPORTED)
+  # With the linker option of rustc: assembly in a crate may lack the mark that it needs no executable stack.
   set_target_properties(middlemark_${name} PROPERTIES IMPORTED_LOCATION ${library}
                                                       INTERFACE_LINK_LIBRARIES "pthread;dl;m"
-                                                      INTERFACE_LINK_OPTIONS "LINKER:-z,noexecstack")  # as rustc links: assembly in a crate may not say that it needs no executable stack
+                                                      INTERFACE_LINK_OPTIONS "LINKER:-z,noexecstack")
   add_dependencies(middlemark_${name} middlemark_${name}_cargo)
 endfunction()

@@ -1,4 +1,4 @@
-// What a worker's roles have counted and its process has used so far, as its launcher is told of it.
+// Counts of a worker's roles and the resources its process has used so far, as reported to the launcher.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace middlemark {
 
-/// Used by the control thread alone.
+/// Used by the control thread only.
 class AccountReader {
  public:
-  /// The first call while a role measures fixes what blocked times count from.
+  /// Blocked times count from the first call while a role measures.
   [[nodiscard]] Account read(const Session& session);
 
  private:
@@ -29,7 +29,7 @@ class AccountReader {
                                                         std::uint64_t now_ns);
 
   ResourceReader reader_;
-  std::map<int, Begin> begins_;  // by thread
+  std::map<int, Begin> begins_;  // by thread id
 };
 
 }  // namespace middlemark

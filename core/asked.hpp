@@ -1,4 +1,5 @@
-// What a worker is asked before a trial: what it is, which daemons a trial needs, and what of it it refuses. Nothing is opened.
+// Questions that a worker answers before a trial: what it supports, which daemons a trial needs, and what it refuses.
+// None of them opens the middleware.
 #pragma once
 
 #include <exception>
@@ -13,25 +14,25 @@ namespace middlemark {
 
 inline constexpr int exit_failed = 1;
 
-/// Empty when the line is no command.
+/// Returns the command's name, or an empty string if the line is not a command.
 [[nodiscard]] std::string command_name(const nlohmann::json& command);
 
-/// What the adapter says of itself. Throws std::logic_error where its types say otherwise.
+/// Returns the adapter's description. Throws std::logic_error if it contradicts the adapter's types.
 [[nodiscard]] Description described(const WorkerParts& parts);
 
-/// The task of a configure command that the adapter takes. Throws ConfigurationError where it is none, AdapterError with all that
-/// cannot be done.
+/// Returns the task of a configure command that the adapter accepts. Throws ConfigurationError for an invalid command,
+/// and AdapterError with everything that cannot be done.
 [[nodiscard]] Configuration accepted(const nlohmann::json& command, const Description& about, const WorkerParts& parts);
 
 [[nodiscard]] ErrorEvent error_event(ErrorCode code, const std::string& text, const std::string& advice = {});
-/// What a worker that cannot go on says of `error`.
+/// Returns the event with which a worker reports `error` before it ends.
 [[nodiscard]] ErrorEvent error_event(const std::exception_ptr& error);
 
-// The modes of the executable; each returns its exit code.
+// Modes of the executable; each returns its exit code.
 int print_description(const WorkerParts& parts);
-/// For settings in one line of stdin.
+/// Reads settings as one line from stdin.
 int print_companions(const WorkerParts& parts);
-/// For each line of stdin, a configure command, one line: the error that a trial would begin with, or null.
+/// For each configure command on stdin, prints one line: the error with which the trial would be refused, or null.
 int print_refusals(const WorkerParts& parts);
 
 }  // namespace middlemark

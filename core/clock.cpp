@@ -12,9 +12,9 @@ namespace middlemark {
 namespace {
 
 #if defined(__x86_64__)
-/// The kernel has judged the TSC (stable, synchronised over processors) when it keeps time by it; the flags say that it
-/// neither stops nor changes its rate.
-bool tsc_is_the_kernels_clock() {
+/// Returns whether the TSC can be trusted: the kernel uses it as its clock, so it is stable and synchronised over
+/// processors, and the flags say that it neither stops nor changes its rate.
+bool kernel_uses_tsc() {
   std::ifstream current("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   std::string name;
   if (!(current >> name) || name != "tsc") return false;
@@ -33,7 +33,8 @@ struct BothClocks {
   std::uint64_t ns = 0;
 };
 
-/// Both clocks at one instant: of several bracketed readings the tightest, which an interruption cannot have widened.
+/// Reads both clocks at the same instant. Keeps the tightest of 64 bracketed readings, which no interruption has
+/// widened.
 BothClocks read_both(const Clock& clock) {
   BothClocks best;
   std::uint64_t tightest = std::numeric_limits<std::uint64_t>::max();
@@ -54,7 +55,7 @@ BothClocks read_both(const Clock& clock) {
 Clock Clock::calibrate(unsigned calibration_ms, bool force_monotonic) {
   Clock clock;
 #if defined(__x86_64__)
-  if (!force_monotonic && tsc_is_the_kernels_clock()) {
+  if (!force_monotonic && kernel_uses_tsc()) {
     clock.counter_ = true;
     clock.source_ = ClockSource::tsc;
   }
@@ -74,7 +75,7 @@ Clock Clock::calibrate(unsigned calibration_ms, bool force_monotonic) {
     clock.multiplier_ = static_cast<std::uint64_t>(std::roundl(ns / ticks * static_cast<long double>(1ULL << shift)));
   }
   clock.base_ticks_ = begin.ticks;
-  clock.base_ns_ = clock.counter_ ? begin.ns : begin.ticks;  // one clock is not two readings apart from itself
+  clock.base_ns_ = clock.counter_ ? begin.ns : begin.ticks;  // the same clock: no second reading needed
   clock.measure_cost();
   return clock;
 }
@@ -87,7 +88,8 @@ void Clock::measure_cost() {
     gap = now - previous;
     previous = now;
   }
-  // Some processors advance the counter in strides: what all differences are multiples of is what can be told apart.
+  // Some processors advance the counter in strides, so the greatest common divisor of all differences is the
+  // resolution.
   std::uint64_t stride = 0;
   for (const std::uint64_t gap : gaps) stride = std::gcd(stride, gap);
   std::nth_element(gaps.begin(), gaps.begin() + gaps.size() / 2, gaps.end());

@@ -1,5 +1,5 @@
-// The one clock of every measurement: the invariant TSC where the kernel itself keeps time by it, CNTVCT on ARM,
-// CLOCK_MONOTONIC otherwise.
+// The clock of all measurements: the invariant TSC if the kernel uses it as its own clock, CNTVCT on ARM, otherwise
+// CLOCK_MONOTONIC.
 #pragma once
 
 #include <time.h>
@@ -23,14 +23,15 @@ namespace middlemark {
 
 enum class ClockSource { tsc, cntvct, monotonic };
 
-/// Reads ticks and converts them. Copyable; every role keeps its own copy beside its hot data.
+/// Reads ticks and converts them. Copyable; each role keeps a copy next to its hot data.
 class Clock {
  public:
   /// Chooses the source and calibrates it against CLOCK_MONOTONIC; takes about `calibration_ms` (>= 1).
   /// `force_monotonic` is for tests and for machines whose TSC is not trusted (MIDDLEMARK_CLOCK=monotonic).
   [[nodiscard]] static Clock calibrate(unsigned calibration_ms, bool force_monotonic);
 
-  /// The present, in ticks. Loads before it have completed (a stamp of an arrival is never early): lfence on x86.
+  /// Returns the current ticks after all earlier loads have completed (lfence on x86), so that the stamp of an arrival
+  /// is never early.
   [[nodiscard]] std::uint64_t ticks() const noexcept {
 #if defined(__x86_64__)
     if (counter_) [[likely]] {
@@ -49,7 +50,8 @@ class Clock {
     return monotonic_ns();
   }
 
-  /// The present without the wait for earlier loads: for the begin of a poll, where the wait would delay the poll itself.
+  /// Returns the current ticks without waiting for earlier loads. For the beginning of a poll, which the wait would
+  /// delay.
   [[nodiscard]] std::uint64_t early_ticks() const noexcept {
 #if defined(__x86_64__)
     if (counter_) [[likely]] {
@@ -61,7 +63,7 @@ class Clock {
     return ticks();
   }
 
-  /// A difference of ticks in ns. Exact to the calibration; at most 2^64 - 1.
+  /// Converts a difference of ticks to ns, as exactly as the calibration allows; at most 2^64 - 1.
   [[nodiscard]] std::uint64_t to_ns(std::uint64_t ticks) const noexcept {
     return static_cast<std::uint64_t>((static_cast<unsigned __int128>(ticks) * multiplier_) >> shift);
   }
@@ -69,7 +71,7 @@ class Clock {
     return static_cast<std::uint64_t>(static_cast<long double>(ns) * static_cast<long double>(ticks_per_second_) /
                                       1e9L);
   }
-  /// The CLOCK_MONOTONIC time of a reading, in ns.
+  /// Converts a reading to CLOCK_MONOTONIC, in ns.
   [[nodiscard]] std::uint64_t to_monotonic_ns(std::uint64_t at_ticks) const noexcept {
     return at_ticks >= base_ticks_ ? base_ns_ + to_ns(at_ticks - base_ticks_)
                                    : base_ns_ - to_ns(base_ticks_ - at_ticks);
@@ -78,7 +80,7 @@ class Clock {
   [[nodiscard]] ClockSource source() const noexcept { return source_; }
   [[nodiscard]] std::string source_name() const;
   [[nodiscard]] double ticks_per_second() const noexcept { return ticks_per_second_; }
-  /// Median cost of ticks() and the smallest difference two readings can show, both measured at calibration.
+  /// Median cost of ticks(), and the smallest difference between two readings. Both are measured at calibration.
   [[nodiscard]] double cost_ns() const noexcept { return cost_ns_; }
   [[nodiscard]] double resolution_ns() const noexcept { return resolution_ns_; }
 

@@ -1,5 +1,5 @@
-// What it costs to serialise and to deserialise messages of a type, where that is code of the kit's or of an adapter's. An end of
-// octets has none of it.
+// Times of serialising and deserialising typed messages, where code of the kit or of an adapter does it. Ends of octets
+// have none.
 #pragma once
 
 #include <algorithm>
@@ -16,15 +16,15 @@
 
 namespace middlemark {
 
-/// How long the messages of one end took to serialise, or to deserialise, once the role measures: the median, because a mean would
-/// follow the few during which the thread lost its processor. Of many messages 256 to 512 are kept, evenly spread over all: 2 KiB,
-/// which is nothing beside the memory of a middleware. Only the thread that (de)serialises adds.
+/// Times that the messages of one end took to serialise or deserialise while the role measured. The result is the
+/// median, because a mean would follow the few messages during which the thread lost its processor. Keeps 256 to 512
+/// values, evenly spread over all messages (2 KiB). Only the thread that (de)serialises adds values.
 class CodingTimes {
  public:
-  /// The worker's, set before anything is opened: code that a middleware calls gets no clock from a role.
+  /// The worker's clock, set before anything is opened, since code that a middleware calls gets no clock from a role.
   static inline Clock clock;
 
-  /// From now on. By any thread.
+  /// Starts the recording. Any thread may call it.
   void begin() noexcept { measured_.store(true, std::memory_order_relaxed); }
   void add(std::uint64_t ticks) noexcept {
     if (!measured_.load(std::memory_order_relaxed) || (messages_++ & (stride_ - 1)) != 0) return;
@@ -39,7 +39,7 @@ class CodingTimes {
     add(clock.ticks() - begin);
     return result;
   }
-  /// Nothing without a message. After the end.
+  /// Returns the median, or nothing without a message. Call after the end.
   [[nodiscard]] std::optional<std::uint64_t> p50_ns() const noexcept {
     if (kept_ == 0) return std::nullopt;
     std::array<std::uint32_t, most> ticks = ticks_;
@@ -52,7 +52,7 @@ class CodingTimes {
   static constexpr std::size_t most = 512;
   static constexpr std::uint64_t longest = std::numeric_limits<std::uint32_t>::max();
 
-  /// Every other one goes. The message at hand stays a multiple of the stride.
+  /// Drops every second value and doubles the stride. The current message stays a multiple of the stride.
   void thin_out() noexcept {
     for (std::size_t i = 0; i < most / 2; ++i) ticks_[i] = ticks_[2 * i];
     kept_ = most / 2;
@@ -66,12 +66,12 @@ class CodingTimes {
   std::array<std::uint32_t, most> ticks_{};
 };
 
-/// Null of octets.
+/// Returns null for octets.
 [[nodiscard]] inline std::unique_ptr<CodingTimes> make_times(MessageType type) {
   return type == MessageType::octets ? nullptr : std::make_unique<CodingTimes>();
 }
 
-/// Of an end; null: it tells none.
+/// Returns the end's times; null if it has none.
 template <class End>
 [[nodiscard]] CodingTimes* serializing(End& end) noexcept {
   if constexpr (TellsSerializing<End>) return end.serializing();

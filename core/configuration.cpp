@@ -11,7 +11,7 @@
 namespace middlemark {
 namespace {
 
-/// What no single field can tell: whether several of them go together.
+/// Checks what concerns several fields together.
 class Check {
  public:
   Check(const Settings& settings, JsonReader& reader) : settings_(settings), reader_(reader) {}
@@ -20,13 +20,13 @@ class Check {
     demand(settings_.subscribers >= 1 || settings_.pattern == Pattern::ping_pong, "settings.subscribers",
            "must be at least 1");
     demand(settings_.topics.empty() == (settings_.pattern != Pattern::stream), "settings.topics",
-           "a stream has some, and nothing else has any");
+           "pattern stream needs at least one topic, and other patterns must have none");
     for (std::size_t i = 0; i < settings_.topics.size(); ++i) {
       const std::string place = fmt::format("settings.topics[{}]", i);
-      for (const unsigned each : settings_.topics[i].publishers)
-        below(each, settings_.publishers, place + ".publishers");
-      for (const unsigned each : settings_.topics[i].subscribers) {
-        below(each, settings_.subscribers, place + ".subscribers");
+      for (const unsigned publisher : settings_.topics[i].publishers)
+        below(publisher, settings_.publishers, place + ".publishers");
+      for (const unsigned subscriber : settings_.topics[i].subscribers) {
+        below(subscriber, settings_.subscribers, place + ".subscribers");
       }
     }
   }
@@ -35,9 +35,10 @@ class Check {
   void role(const Request& request, const std::string& place) {
     if constexpr (std::derived_from<Request, SenderRequest>) sender(request, place);
     if constexpr (std::derived_from<Request, CallerRequest>) {
-      demand(request.load.kind != LoadKind::burst, place + ".load", "bursts are for publishers");
+      demand(request.load.kind != LoadKind::burst, place + ".load", "only publishers can send bursts");
     }
-    if constexpr (std::same_as<Request, PingRequest>) demand(pings_++ == 0, place, "a second ping in one worker");
+    if constexpr (std::same_as<Request, PingRequest>)
+      demand(pings_++ == 0, place, "only one ping per worker is allowed");
     if constexpr (std::same_as<Request, ClientRequest> || std::same_as<Request, PublisherRequest>) {
       below(request.index, settings_.publishers, place + ".index");
     }
@@ -47,8 +48,8 @@ class Check {
     if constexpr (std::same_as<Request, PublisherRequest>) on_topic(request, &TopicRequest::publishers, place);
     if constexpr (std::same_as<Request, SubscriberRequest>) {
       on_topic(request, &TopicRequest::subscribers, place);
-      for (const ForwardRequest& each : request.forwards)
-        on_topic(each, &TopicRequest::publishers, place + ".forwards");
+      for (const ForwardRequest& forward : request.forwards)
+        on_topic(forward, &TopicRequest::publishers, place + ".forwards");
     }
   }
 
@@ -59,7 +60,7 @@ class Check {
     demand(request.load.kind != LoadKind::rate || request.load.rate_hz > 0, place + ".load.rate_hz", "missing");
     demand(request.load.kind != LoadKind::burst || request.load.burst > 0, place + ".load.burst", "missing");
     demand(request.load.instants_path.empty() == (request.load.lap_ns == 0), place + ".load.lap_ns",
-           "goes with instants_path");
+           "must be set together with instants_path");
   }
   template <class Request>
   void on_topic(const Request& request, std::vector<unsigned> TopicRequest::* ends, const std::string& place) {
@@ -67,13 +68,13 @@ class Check {
     if (request.topic >= settings_.topics.size()) return;
     const std::vector<unsigned>& indices = settings_.topics[request.topic].*ends;
     demand(std::ranges::find(indices, request.index) != indices.end(), place + ".topic",
-           fmt::format("{} has no {}", request.topic, request.index));
+           fmt::format("topic {} does not list {}", request.topic, request.index));
   }
-  void below(unsigned index, unsigned of, const std::string& place) {
-    demand(index < of, place, fmt::format("{} is not below {}", index, of));
+  void below(unsigned index, unsigned bound, const std::string& place) {
+    demand(index < bound, place, fmt::format("{} is not below {}", index, bound));
   }
   void demand(bool fulfilled, const std::string& place, const std::string& otherwise) {
-    if (!fulfilled) reader_.say(place, otherwise);
+    if (!fulfilled) reader_.add_problem(place, otherwise);
   }
 
   const Settings& settings_;
@@ -84,28 +85,30 @@ class Check {
 }  // namespace
 
 Settings parse_settings(const nlohmann::json& request) {
-  CompanionsRequest asked;
+  CompanionsRequest parsed;
   JsonReader reader;
-  reader.read(request, asked, {});
-  const Settings settings{asked.settings};
+  reader.read(request, parsed, {});
+  const Settings settings{parsed.settings};
   Check(settings, reader).settings();
-  reader.complain();
+  reader.throw_problems();
   return settings;
 }
 
 Configuration parse_configuration(const nlohmann::json& command) {
-  ConfigureCommand asked;
+  ConfigureCommand parsed;
   JsonReader reader;
-  reader.read(command, asked, {});
-  Configuration configuration{{asked.settings}, asked.placement, asked.match_timeout_s, asked.roles, asked.tells_ends};
+  reader.read(command, parsed, {});
+  Configuration configuration{
+      {parsed.settings}, parsed.placement, parsed.match_timeout_s, parsed.roles, parsed.tells_ends};
   Check check(configuration.settings, reader);
   check.settings();
-  for (std::size_t i = 0; i < asked.roles.size(); ++i) {
+  for (std::size_t i = 0; i < parsed.roles.size(); ++i) {
     const std::string place = fmt::format("roles[{}]", i);
-    if (!reader.good(place) || !reader.good(place + ".role")) continue;  // it is nobody's
-    std::visit([&](const auto& request) { check.role(request, place); }, asked.roles[i]);
+    if (!reader.is_valid(place) || !reader.is_valid(place + ".role"))
+      continue;  // already reported; there is no request to check
+    std::visit([&](const auto& request) { check.role(request, place); }, parsed.roles[i]);
   }
-  reader.complain();
+  reader.throw_problems();
   return configuration;
 }
 

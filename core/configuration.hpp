@@ -1,4 +1,4 @@
-// The `configure` command, checked. See docs/protocol.md.
+// The checked `configure` command. See docs/protocol.md.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace middlemark {
 
-/// One worker's whole task.
+/// The whole task of one worker.
 struct Configuration {
   Settings settings;
   Placement placement;

@@ -14,10 +14,10 @@ namespace middlemark {
 
 Control::Control() : in_(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)), out_(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)) {
   if (in_ < 0 || out_ < 0) throw std::system_error(errno, std::generic_category(), "control channel: stdin or stdout");
-  const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  if (nothing >= 0) {
-    dup2(nothing, STDIN_FILENO);
-    close(nothing);
+  const int null_device = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (null_device >= 0) {
+    dup2(null_device, STDIN_FILENO);
+    close(null_device);
   }
   dup2(STDERR_FILENO, STDOUT_FILENO);
 }
@@ -28,7 +28,7 @@ Control::~Control() {
 }
 
 void Control::send(const nlohmann::json& message) const noexcept {
-  // A middleware's error text may be anything; what is not UTF-8 is replaced rather than lost.
+  // A middleware's error text may contain any bytes; invalid UTF-8 is replaced, so that the message is not lost.
   const std::string line = message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   for (std::size_t at = 0; at < line.size();) {
     const ssize_t written = write(out_, line.data() + at, line.size() - at);
@@ -50,9 +50,9 @@ std::optional<std::string> Control::receive(std::chrono::milliseconds timeout, i
   if (auto line = buffered_line()) return line;
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   for (;;) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    const auto remaining = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     std::array<pollfd, 2> waiting{pollfd{in_, POLLIN, 0}, pollfd{also, POLLIN, 0}};
-    const int ready = poll(waiting.data(), waiting.size(), static_cast<int>(std::max<long>(0, left.count())));
+    const int ready = poll(waiting.data(), waiting.size(), static_cast<int>(std::max<long>(0, remaining.count())));
     if (ready < 0 && errno == EINTR) continue;
     if (ready <= 0) return std::nullopt;
     if (waiting[0].revents == 0) return std::nullopt;  // `also`

@@ -9,8 +9,8 @@
 
 namespace middlemark {
 
-/// Takes fds 0 and 1 away from everybody else: they are duplicated, then fd 0 reads /dev/null and fd 1 goes to stderr, because
-/// middlewares print. One per process, used by the control thread only.
+/// Takes over fds 0 and 1: they are duplicated, then fd 0 reads /dev/null and fd 1 goes to stderr, because middlewares
+/// print. One per process, used by the control thread only.
 class Control {
  public:
   Control();
@@ -18,11 +18,11 @@ class Control {
   Control(const Control&) = delete;
   Control& operator=(const Control&) = delete;
 
-  /// Writes one line. A launcher that has gone away is not an error here: closed() says so at the next receive.
+  /// Writes one line. Does not report a launcher that has gone away: the next receive() does, through closed().
   void send(const nlohmann::json& message) const noexcept;
 
-  /// What came: a whole line within `timeout`, nothing (time over), or the end (closed() is true then).
-  /// `also` (-1: none) is a descriptor that ends the waiting when it becomes readable.
+  /// Returns a whole line, or nothing if `timeout` has passed, the launcher has gone (then closed() is true), or the
+  /// descriptor `also` (-1: none) has become readable.
   [[nodiscard]] std::optional<std::string> receive(std::chrono::milliseconds timeout, int also = -1);
   [[nodiscard]] bool closed() const noexcept { return closed_; }
 

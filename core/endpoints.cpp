@@ -8,7 +8,7 @@
 namespace middlemark {
 namespace {
 
-/// How many roles of this process are of that kind and fit.
+/// Returns how many requests of this kind fulfil the condition in this process.
 template <class Request, class Condition>
 unsigned count(const Configuration& configuration, Condition&& fits) {
   unsigned found = 0;
@@ -21,23 +21,23 @@ unsigned count(const Configuration& configuration, Condition&& fits) {
 
 constexpr auto any = [](const auto& /*request*/) { return true; };
 
-std::vector<Topic> of_ping_pong(const Configuration& configuration) {
+std::vector<Topic> ping_pong_endpoints(const Configuration& configuration) {
   const Settings& settings = configuration.settings;
   unsigned echoing = settings.subscribers;
-  const auto echoes_of = [&echoing](const auto& request) {
+  const auto read_echoing = [&echoing](const auto& request) {
     echoing = request.echoing;
     return true;
   };
   Topic ping = ping_topic(settings);
-  ping.publishers_here = count<PingRequest>(configuration, echoes_of);
-  ping.subscribers_here = count<PongRequest>(configuration, echoes_of);
+  ping.publishers_here = count<PingRequest>(configuration, read_echoing);
+  ping.subscribers_here = count<PongRequest>(configuration, read_echoing);
   Topic pong = pong_topic(settings, echoing);
   pong.publishers_here = count<PongRequest>(configuration, [](const PongRequest& request) { return request.echoes; });
   pong.subscribers_here = ping.publishers_here;
   return {ping, pong};
 }
 
-std::vector<Topic> of_calls(const Configuration& configuration, bool native_calls) {
+std::vector<Topic> request_reply_endpoints(const Configuration& configuration, bool native_calls) {
   const Settings& settings = configuration.settings;
   Topic request = native_calls ? service_topic(settings) : request_topic(settings);
   request.publishers_here = count<ClientRequest>(configuration, any);
@@ -47,26 +47,26 @@ std::vector<Topic> of_calls(const Configuration& configuration, bool native_call
     Topic reply = reply_topic(settings, client);
     reply.publishers_here = request.subscribers_here;
     reply.subscribers_here =
-        count<ClientRequest>(configuration, [client](const ClientRequest& each) { return each.index == client; });
+        count<ClientRequest>(configuration, [client](const ClientRequest& role) { return role.index == client; });
     all.push_back(reply);
   }
   return all;
 }
 
-std::vector<Topic> of_streams(const Configuration& configuration, bool native_calls) {
+std::vector<Topic> stream_endpoints(const Configuration& configuration, bool native_calls) {
   std::vector<Topic> all;
   for (unsigned i = 0; i < configuration.settings.topics.size(); ++i) {
-    const auto on_it = [i](const auto& request) { return request.topic == i; };
+    const auto on_topic = [i](const auto& request) { return request.topic == i; };
     const Settings& settings = configuration.settings;
-    if (native_calls && settings.topics[i].replies_to) continue;  // stands with its requests
+    if (native_calls && settings.topics[i].replies_to) continue;  // part of the entry of its requests
     Topic topic = native_calls && replies_of(settings, i) ? graph_service(settings, i) : stream_topic(settings, i);
-    topic.publishers_here = count<PublisherRequest>(configuration, on_it);
+    topic.publishers_here = count<PublisherRequest>(configuration, on_topic);
     for (const AnyRoleRequest& role : configuration.roles) {
       const auto* const subscriber = std::get_if<SubscriberRequest>(&role);
       if (subscriber == nullptr) continue;
-      topic.publishers_here += static_cast<unsigned>(std::ranges::count_if(subscriber->forwards, on_it));
+      topic.publishers_here += static_cast<unsigned>(std::ranges::count_if(subscriber->forwards, on_topic));
     }
-    topic.subscribers_here = count<SubscriberRequest>(configuration, on_it);
+    topic.subscribers_here = count<SubscriberRequest>(configuration, on_topic);
     all.push_back(topic);
   }
   return all;
@@ -77,13 +77,13 @@ std::vector<Topic> of_streams(const Configuration& configuration, bool native_ca
 std::vector<Topic> endpoints_of(const Configuration& configuration, bool native_calls) {
   switch (configuration.settings.pattern) {
     case Pattern::ping_pong:
-      return of_ping_pong(configuration);
+      return ping_pong_endpoints(configuration);
     case Pattern::request_reply:
-      return of_calls(configuration, native_calls);
+      return request_reply_endpoints(configuration, native_calls);
     case Pattern::stream:
       break;
   }
-  return of_streams(configuration, native_calls);
+  return stream_endpoints(configuration, native_calls);
 }
 
 }  // namespace middlemark

@@ -1,4 +1,4 @@
-// The topics and services of a trial, as every adapter is told of them in Settings::endpoints.
+// Lists the topics and services of a trial for Settings::endpoints.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,8 @@
 
 namespace middlemark {
 
-/// Of the whole trial, and what this process has of it. `native_calls`: request and reply are the middleware's own.
+/// Returns the endpoints of the whole trial, with the number of ends in this process. `native_calls`: request/reply is
+/// native.
 [[nodiscard]] std::vector<Topic> endpoints_of(const Configuration& configuration, bool native_calls);
 
 }  // namespace middlemark

@@ -1,4 +1,4 @@
-// Stands in for raw records where a long trial outgrows them: fixed memory, every value known to within a bucket.
+// Replaces raw records when a long trial exceeds their memory: fixed size, each value known to within one bucket.
 #pragma once
 
 #include <algorithm>
@@ -15,15 +15,15 @@
 
 namespace middlemark {
 
-/// Log-linear: values below 256 have a bucket each, every octave above is divided into 128 of equal width, so a bucket is never
-/// wider than 1/128 of its lower bound. The scheme is Gil Tene's (HdrHistogram, hdrhistogram.org); 128 buckets an octave
-/// lie between its two and three decimal digits, and 57 KiB of counts keep most of the cache for what is measured.
+/// Log-linear buckets: one per value below 256, and 128 of equal width per octave above, so a bucket is never wider
+/// than 1/128 of its lower bound. The scheme is Gil Tene's (HdrHistogram, hdrhistogram.org). 128 buckets per octave lie
+/// between two and three decimal digits, and the 57 KiB of counts leave most of the cache to the measured code.
 ///
 /// Values of 2^63 and more count as 2^63 - 1. Construction allocates and touches the memory; add() neither allocates, locks
 /// nor throws. One thread writes.
 class Histogram {
  public:
-  static constexpr unsigned octave_bits = 7;  ///< log2 of the buckets an octave
+  static constexpr unsigned octave_bits = 7;  ///< log2 of the number of buckets per octave
   static constexpr std::uint64_t exact_below = std::uint64_t{2} << octave_bits;
   static constexpr std::uint64_t largest = (std::uint64_t{1} << 63) - 1;
 
@@ -36,18 +36,19 @@ class Histogram {
   }
 
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
-  /// The largest value added, exactly as it was given; 0 when there is none.
+  /// Returns the largest value added, unrounded; 0 if there is none.
   [[nodiscard]] std::uint64_t max_seen() const noexcept { return max_seen_; }
 
-  /// The value of rank ceil(q * count) (nearest rank; q is clamped to 0..1, rank 1 is the smallest): the middle of its bucket, which is
-  /// exact below 256 and off by at most 1/256 above, and never more than max_seen(). Absent when nothing was added.
+  /// Returns the value of rank ceil(q * count) (nearest rank; q is clamped to 0..1, rank 1 is the smallest). The value
+  /// is the middle of its bucket: exact below 256, off by at most 1/256 above, and never more than max_seen(). Empty if
+  /// nothing was added.
   [[nodiscard]] std::optional<std::uint64_t> quantile(double q) const noexcept {
     if (count_ == 0) return std::nullopt;
-    // 0.07 * 100 is 7.000000000000001: one step down before rounding up keeps the seventh the seventh.
-    const double wanted = std::ceil(std::nextafter(q * static_cast<double>(count_), 0.0));
-    const std::uint64_t rank = wanted >= static_cast<double>(count_) ? count_
-                               : wanted >= 1                         ? static_cast<std::uint64_t>(wanted)
-                                                                     : 1;
+    // 0.07 * 100 is 7.000000000000001, which would be rounded up to 8: step down before rounding.
+    const double exact_rank = std::ceil(std::nextafter(q * static_cast<double>(count_), 0.0));
+    const std::uint64_t rank = exact_rank >= static_cast<double>(count_) ? count_
+                               : exact_rank >= 1                         ? static_cast<std::uint64_t>(exact_rank)
+                                                                         : 1;
     if (rank == count_) return std::min(max_seen_, largest);
     std::uint64_t below = 0;
     for (std::size_t index = 0;; ++index) {
@@ -62,7 +63,7 @@ class Histogram {
     max_seen_ = std::max(max_seen_, other.max_seen_);
   }
 
-  /// Visits the buckets that are not empty, from the lowest, as visit(lower, upper, count); upper is exclusive.
+  /// Calls visit(lower, upper, count) for each non-empty bucket, from the lowest; upper is exclusive.
   template <class Visit>
   void for_each(Visit&& visit) const {
     for (std::size_t index = 0; index < counts_.size(); ++index) {
@@ -70,7 +71,7 @@ class Histogram {
     }
   }
 
-  /// Writes the buckets that are not empty: see write_npy_records(). Allocates.
+  /// Writes the non-empty buckets: see write_npy_records(). Allocates.
   void write_npy(const std::string& path) const {
     std::vector<Bucket> buckets;
     for_each([&buckets](std::uint64_t lower, std::uint64_t upper, std::uint64_t count) {
@@ -82,7 +83,8 @@ class Histogram {
  private:
   static constexpr std::size_t buckets_per_octave = std::size_t{1} << octave_bits;
 
-  /// A value's leading octave_bits + 1 bits tell its bucket: how far they were shifted, and what is left of them.
+  /// The leading octave_bits + 1 bits of a value identify its bucket: the number of bits shifted out, and the remaining
+  /// value.
   [[nodiscard]] static constexpr std::size_t index_of(std::uint64_t value) noexcept {
     if (value < exact_below) return static_cast<std::size_t>(value);
     const auto shift = static_cast<unsigned>(63 - std::countl_zero(value)) - octave_bits;

@@ -1,4 +1,4 @@
-// Reads and writes the messages of protocol.hpp, and a description, as JSON. Cold: the control thread's business.
+// Reads and writes the messages of protocol.hpp and descriptions as JSON. Cold: used by the control thread.
 #pragma once
 
 #include <algorithm>
@@ -24,18 +24,18 @@
 
 namespace middlemark {
 
-/// A message that does not say what it must; what() names every field that is wrong.
+/// An invalid message; what() names every wrong field.
 class ConfigurationError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 template <class Value>
 concept Word = std::is_enum_v<Value>;
-/// A struct of which the fields are listed.
+/// A struct whose fields are listed in fields_of.
 template <class Value>
 concept Listed = !std::same_as<std::remove_cvref_t<decltype(fields_of<Value>)>, std::nullptr_t>;
 
-/// Reads values out of JSON and gathers what is wrong with them, each with its place: "roles[0].samples: missing".
+/// Reads values from JSON and collects the problems, each with its place: "roles[0].samples: missing".
 class JsonReader {
  public:
   using Json = nlohmann::json;
@@ -45,7 +45,8 @@ class JsonReader {
   void read(const Json& json, double& value, const std::string& place, const Range& range = {});
   void read(const Json& json, std::chrono::nanoseconds& value, const std::string& place, const Range& range = {});
 
-  /// JSON's numbers convert to anything by wrapping around and cutting off: one must be of the field's own kind.
+  /// nlohmann's numbers convert to any type by wrapping and truncating, so the JSON number must fit the field's own
+  /// type.
   template <std::integral Number>
   void read(const Json& json, Number& value, const std::string& place, const Range& range = {}) {
     const bool fits = json.is_number_unsigned()  ? std::in_range<Number>(json.get<std::uint64_t>())
@@ -92,14 +93,14 @@ class JsonReader {
     std::apply([&](const auto&... fields) { (read_field(json, value, fields, place), ...); }, fields_of<Struct>);
   }
 
-  /// Their tags tell the structs apart.
+  /// The tag selects the struct.
   template <class First, class... Others>
   void read(const Json& json, std::variant<First, Others...>& value, const std::string& place,
             const Range& /*range*/ = {}) {
     if (!expect_object(json, place)) return;
     constexpr std::array tags{First::tag, Others::tag...};
     const auto found = json.find(First::tag_field);
-    if (found == json.end()) return say(inside(place, First::tag_field), "missing");
+    if (found == json.end()) return add_problem(inside(place, First::tag_field), "missing");
     const std::size_t chosen = choose(*found, tags, inside(place, First::tag_field));
     const auto read_as = [&]<class Struct>(std::type_identity<Struct>) {
       if (chosen < tags.size() && tags[chosen] == Struct::tag) read(json, value.template emplace<Struct>(), place);
@@ -108,11 +109,11 @@ class JsonReader {
     (read_as(std::type_identity<Others>()), ...);
   }
 
-  void say(const std::string& place, const std::string& problem);
-  /// Nothing was wrong with this very place.
-  [[nodiscard]] bool good(const std::string& place) const;
-  /// Throws ConfigurationError when something was wrong.
-  void complain() const;
+  void add_problem(const std::string& place, const std::string& problem);
+  /// Returns whether no problem was found at exactly this place.
+  [[nodiscard]] bool is_valid(const std::string& place) const;
+  /// Throws ConfigurationError if there were problems.
+  void throw_problems() const;
 
  private:
   template <class Struct, class Base, class Value>
@@ -121,7 +122,7 @@ class JsonReader {
     if (found != json.end()) {
       read(*found, into.*field.member, inside(place, field.name), field.range);
     } else if (field.presence == Presence::required) {
-      say(inside(place, field.name), "missing");
+      add_problem(inside(place, field.name), "missing");
     }
   }
 
@@ -130,23 +131,23 @@ class JsonReader {
   bool expect_object(const Json& json, const std::string& place);
   bool expect_list(const Json& json, std::size_t least_items, const std::string& place);
   bool within(const Range& range, double value, const std::string& place);
-  /// Which of the words it is; as many as there are when it is none.
+  /// Returns the index of the word, or the number of words if it is not one of them.
   std::size_t choose(const Json& json, std::span<const std::string_view> words, const std::string& place);
 
-  std::vector<std::pair<std::string, std::string>> problems_;  // with their places
+  std::vector<std::pair<std::string, std::string>> problems_;  // (place, problem)
 };
 
-/// Returns the message. Throws ConfigurationError naming everything that is wrong with it.
+/// Returns the message. Throws ConfigurationError naming all its problems.
 template <class Message>
 [[nodiscard]] Message read_message(const nlohmann::json& json) {
   Message message;
   JsonReader reader;
   reader.read(json, message, {});
-  reader.complain();
+  reader.throw_problems();
   return message;
 }
 
-/// Any value of a message as JSON; what is absent is null.
+/// Converts any value of a message to JSON; an absent value is null.
 template <class Value>
 [[nodiscard]] nlohmann::json json_of(const Value& value) {
   using Json = nlohmann::json;
@@ -168,11 +169,11 @@ template <class Value>
     return value ? json_of(*value) : Json();
   } else if constexpr (requires { requires Listed<typename Value::mapped_type>; }) {
     Json object = Json::object();
-    for (const auto& [key, each] : value) object[key] = json_of(each);
+    for (const auto& [key, item] : value) object[key] = json_of(item);
     return object;
   } else if constexpr (requires { requires Listed<typename Value::value_type> || Word<typename Value::value_type>; }) {
     Json list = Json::array();
-    for (const auto& each : value) list.push_back(json_of(each));
+    for (const auto& item : value) list.push_back(json_of(item));
     return list;
   } else {
     return value;

@@ -1,4 +1,4 @@
-// The header in front of every payload, and payloads that are written and checked byte for byte.
+// The header of every message, and payloads that are written and checked byte by byte.
 #pragma once
 
 #include <algorithm>
@@ -9,11 +9,11 @@
 
 namespace middlemark {
 
-/// 16 bytes in host order: both ends are one machine's (workers on other hosts are refused across byte orders).
-///   word 0   publisher id (16 bits) | warm-up (1 bit) | sequence (47 bits); of a topic's history the highest bit of it is set
-///   word 1   intended send time, in ticks of the sender's clock; untimed_ticks: nobody stamps this message
-/// The publisher id tells the publishers of one topic apart (and the pongs that reply to the same ping). A warm-up message is
-/// never counted, however late it comes. Measured sequences begin at 1.
+/// 16 bytes in host byte order; both ends have the same byte order (workers on hosts with another one are refused).
+///   word 0   publisher id (16 bits) | warm-up (1 bit) | sequence (47 bits; the highest is set in history messages)
+///   word 1   intended send time, in ticks of the sender's clock; untimed_ticks in unstamped messages
+/// The publisher id distinguishes the publishers of one topic, and the pongs that reply to the same ping. A warm-up
+/// message is never counted, however late it arrives. Sequence numbers of measured messages begin at 1.
 struct Header {
   std::uint64_t stamp = 0;
   std::uint64_t intended_ticks = 0;
@@ -34,11 +34,11 @@ struct Header {
     return static_cast<unsigned>(stamp >> publisher_shift);
   }
   [[nodiscard]] constexpr bool warm_up() const noexcept { return (stamp & warm_up_bit) != 0; }
-  /// Of a warm-up message: published before its subscribers joined.
+  /// A warm-up message that was published before its subscribers joined.
   [[nodiscard]] constexpr bool history() const noexcept { return (stamp & history_bit) != 0; }
   [[nodiscard]] constexpr bool timed() const noexcept { return intended_ticks != untimed_ticks; }
   [[nodiscard]] constexpr std::uint64_t sequence() const noexcept { return stamp & sequence_mask; }
-  /// The same message from another publisher: what a pong sends back.
+  /// The header that a pong sends back: the same message from another publisher.
   [[nodiscard]] constexpr Header from(unsigned publisher_id) const noexcept {
     return {(stamp & (warm_up_bit | sequence_mask)) | (static_cast<std::uint64_t>(publisher_id) << publisher_shift),
             intended_ticks};
@@ -48,18 +48,18 @@ static_assert(sizeof(Header) == 16);
 
 inline constexpr std::size_t header_bytes = sizeof(Header);
 
-/// Two words that are stored, and loaded again, as one. A load of 16 bytes that were stored by words a moment ago waits until
-/// they are in the cache, and with them everything stored before.
+/// Two words that are stored and loaded as one. Loading 16 bytes that were just stored as two words would wait until
+/// those stores, and all stores before them, are in the cache.
 using TwoWords [[gnu::vector_size(16)]] = std::uint64_t;
 
-/// `message` has at least header_bytes bytes.
+/// `message` must have at least header_bytes bytes.
 [[nodiscard]] inline Header read_header(std::span<const std::byte> message) noexcept {
   Header header;
   std::memcpy(&header, message.data(), header_bytes);
   return header;
 }
 
-/// Whether a message of an unexpected size is a warm-up message, which is never counted. For the unlikely branches.
+/// Returns whether a message of unexpected size is a warm-up message, which is never counted. For unlikely branches.
 [[nodiscard]] inline bool is_warm_up(std::span<const std::byte> message) noexcept {
   return message.size() >= header_bytes && read_header(message).warm_up();
 }
@@ -69,21 +69,22 @@ inline void write_header(std::span<std::byte> message, const Header& header) noe
   std::memcpy(message.data(), &words, header_bytes);
 }
 
-// The payload's pattern: the 8-byte word at index i is base(sequence) + i * step. Every word differs from its neighbours and
-// from the same word of the message before, so a stale, shifted, truncated or zeroed payload is always found. Simple enough
-// to run at the speed of memory.
+// The payload's pattern: the 8-byte word at index i is base(sequence) + i * step. Every word differs from its
+// neighbours and from the same word of the previous message, so a stale, shifted, truncated or zeroed payload is always
+// found. It is simple enough to run at the speed of memory.
 namespace pattern {
 
 inline constexpr std::uint64_t step = 0x9E3779B97F4A7C15ULL;
 
-/// Depends on sequence and warm-up, not on the publisher id: a reply carries its request's payload.
+/// Depends on the sequence number and the warm-up bit, not on the publisher id, because a reply carries its request's
+/// payload.
 [[nodiscard]] constexpr std::uint64_t base(const Header& header) noexcept {
   return (header.stamp & (Header::warm_up_bit | Header::sequence_mask)) * 0xD1B54A32D192ED03ULL + 1;
 }
 
 }  // namespace pattern
 
-/// Writes every byte behind the header.
+/// Writes all bytes behind the header.
 inline void fill_payload(std::span<std::byte> message, const Header& header) noexcept {
   std::byte* out = message.data() + header_bytes;
   const std::size_t bytes = message.size() - header_bytes;
@@ -100,7 +101,7 @@ inline void fill_payload(std::span<std::byte> message, const Header& header) noe
   std::memcpy(out + words * 8, &tail, bytes % 8);
 }
 
-/// True when every byte behind the header is what fill_payload wrote for that header.
+/// Returns whether all bytes behind the header are those that fill_payload() writes for that header.
 [[nodiscard]] inline bool payload_intact(std::span<const std::byte> message, const Header& header) noexcept {
   const std::byte* in = message.data() + header_bytes;
   const std::size_t bytes = message.size() - header_bytes;

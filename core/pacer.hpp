@@ -1,4 +1,5 @@
-// Holds a sender to its schedule. Hot file: after start() nothing here allocates, locks, logs or throws.
+// Makes a sender wait for the instants of its schedule. Hot file: after start() nothing here allocates, locks, logs or
+// throws.
 #pragma once
 
 #include <time.h>
@@ -27,11 +28,15 @@ namespace middlemark {
 ///     pacer.sent(clock.ticks());
 ///   }
 ///
-/// One that spins reads the clock until the instant; else it sleeps until shortly before and spins the rest. How shortly
-/// follows what this machine's wake-ups overshoot: one after the instant widens the margin by a quarter, one in time narrows
-/// it by a thousandth, so that about one in 250 is late. Under `load.sleeps` it sleeps until the instant, and is as late as
-/// this machine's wake-ups are: a spin for each of some hundred messages a second costs more than all else. A spin is bounded by its instant and by the stop; under a real-time
-/// priority RLIMIT_RTTIME, which counts what was not slept, must allow for the whole trial.
+/// With `spins` it reads the clock until the instant. Otherwise it sleeps until a margin before the instant and spins
+/// for the rest. The margin adapts to how late this machine wakes sleepers: a wake-up after the instant widens it by a
+/// quarter, one in time narrows it by a thousandth, so about one message in 250 is late.
+///
+/// With `load.sleeps` there is no margin: it sleeps until the instant and is as late as the wake-up. For some hundred
+/// messages per second, a spin for each would cost more than everything else.
+///
+/// A spin ends at the instant or at a stop request. Under a real-time priority, RLIMIT_RTTIME must allow for the whole
+/// trial, since it counts all time without a sleep.
 class Pacer {
  public:
   /// `instants`: see Schedule.
@@ -42,31 +47,31 @@ class Pacer {
         margin_(load.sleeps ? 0 : clock.to_ticks(100'000)),
         narrowest_(load.sleeps ? 0 : clock.to_ticks(5'000)),
         widest_(load.sleeps ? 0 : clock.to_ticks(250'000)),
-        worth_sleeping_(load.sleeps ? 0 : clock.to_ticks(50'000)),
+        shortest_sleep_(load.sleeps ? 0 : clock.to_ticks(50'000)),
         preempted_(clock.to_ticks(50'000)) {}
 
-  /// The schedule begins at `ticks`. What was learnt of the machine's wake-ups is kept from an earlier start.
+  /// Starts the schedule at `ticks`. The margin learnt before is kept.
   void start(std::uint64_t ticks) noexcept {
     schedule_.start(ticks);
     returned_ = ticks;
     spinning_ticks_ = 0;
-    off_ticks_ = 0;
+    sleep_ticks_ = 0;
     sleep_cost_ns_ = 0;
   }
 
-  /// The intended instant of the next message, in ticks: see Schedule::next(). Under max it is now.
+  /// Returns the intended instant of the next message, in ticks: see Schedule::next(). Under rate max it is now.
   [[nodiscard]] std::uint64_t next() noexcept {
     return schedule_.next(schedule_.kind() == LoadKind::max ? clock_.ticks() : returned_);
   }
 
-  /// The last publish returned at `ticks`: what the bursts need, and nothing else.
+  /// Call when a publish has returned, at `ticks`. Only bursts use it.
   void sent(std::uint64_t ticks) noexcept { returned_ = ticks; }
 
-  /// Returns when `instant` has come, at once when it has passed. False: stop was requested, whether the instant has come or
-  /// not; seen within 50 ms.
+  /// Waits until `instant`, and returns at once if it has passed. Returns false if a stop was requested, which is
+  /// noticed within 50 ms.
   bool wait(std::uint64_t instant, const StopSignal& stop) noexcept {
     std::uint64_t now = clock_.ticks();
-    if (!spins_ && now < instant && instant - now >= worth_sleeping_) {
+    if (!spins_ && now < instant && instant - now >= shortest_sleep_) {
       if (!sleep_until_near(instant, stop)) return false;
       now = clock_.ticks();
     }
@@ -74,36 +79,36 @@ class Pacer {
       if (stop.requested()) [[unlikely]]
         return false;
       const std::uint64_t before = std::exchange(now, clock_.ticks());
-      // A reading that took so long was not this thread's time: another had the processor.
+      // If one reading takes this long, the thread lost its processor in between, so the time is not spinning.
       if (now - before < preempted_) [[likely]]
         spinning_ticks_ += now - before;
     }
     return !stop.requested();
   }
 
-  /// Processor time that waiting has cost since the start: all spinning, and what going to sleep and waking took. To be taken
-  /// off the sender's own cost.
+  /// Processor time spent on waiting since the start: spinning, going to sleep and waking up. It is subtracted from the
+  /// sender's cost.
   [[nodiscard]] std::uint64_t pacing_ticks() const noexcept {
     return spinning_ticks_ + clock_.to_ticks(sleep_cost_ns_);
   }
-  /// Time since the start that waiting spent off the processor (after the wake-up: waiting for it).
+  /// Time since the start that waiting spent asleep, including the wait for a processor after the wake-up.
   [[nodiscard]] std::uint64_t sleeping_ticks() const noexcept {
-    return off_ticks_ - std::min(off_ticks_, clock_.to_ticks(sleep_cost_ns_));
+    return sleep_ticks_ - std::min(sleep_ticks_, clock_.to_ticks(sleep_cost_ns_));
   }
 
-  /// Between two messages of a rate, on average; 0 under max and burst.
+  /// The mean time between two messages of a rate; 0 under max and burst.
   [[nodiscard]] std::uint64_t period_ticks() const noexcept { return schedule_.period_ticks(); }
 
-  /// How many instants were due in [start, end): see Schedule::scheduled_until().
+  /// The number of instants due in [start, end): see Schedule::scheduled_until().
   [[nodiscard]] std::optional<std::uint64_t> scheduled_until(std::uint64_t end_ticks) const noexcept {
     return schedule_.scheduled_until(end_ticks);
   }
 
-  /// How long before an instant a sleeper is woken now, in ticks.
+  /// How long before an instant a sleeper is currently woken, in ticks.
   [[nodiscard]] std::uint64_t margin_ticks() const noexcept { return margin_; }
 
  private:
-  static constexpr std::uint64_t longest_sleep_ns = 50'000'000;  ///< a stop is seen after at most this
+  static constexpr std::uint64_t longest_sleep_ns = 50'000'000;  ///< a stop request is noticed within this time
 
   [[nodiscard]] static std::uint64_t thread_cpu_ns() noexcept {
     timespec used{};
@@ -116,8 +121,8 @@ class Pacer {
     const std::uint64_t cost_before = thread_cpu_ns();
     bool slept = false;
     for (;;) {
-      // This order: an interruption between the two readings makes the sleep shorter, never longer. And both anew for each
-      // piece: the two clocks part by some µs a second.
+      // Read in this order, so that an interruption between the readings shortens the sleep. Read both again for each
+      // piece, because the two clocks drift apart by some µs per second.
       const std::uint64_t now_ns = monotonic_ns();
       const std::uint64_t now = clock_.ticks();
       if (now + margin_ >= instant || stop.requested()) break;
@@ -128,11 +133,11 @@ class Pacer {
     }
     sleep_cost_ns_ += thread_cpu_ns() - cost_before;
     const std::uint64_t end = clock_.ticks();
-    off_ticks_ += end - begin;
+    sleep_ticks_ += end - begin;
     if (!slept || end <= instant) {
-      // Without a sleep as well: else a margin that leaves no room for one would never be found out to be too wide.
+      // Narrow the margin also without a sleep: otherwise a margin too wide for any sleep would never shrink.
       margin_ = std::max(margin_ - margin_ / 1024, narrowest_);
-    } else if (end - instant < widest_) {  // what is later has lost its processor to others: no margin helps
+    } else if (end - instant < widest_) {  // later ones lost their processor to other threads: no margin helps
       margin_ = std::min(margin_ + margin_ / 4, widest_);
     }
     return !stop.requested();
@@ -144,12 +149,12 @@ class Pacer {
   std::uint64_t margin_;
   const std::uint64_t narrowest_;
   const std::uint64_t widest_;
-  const std::uint64_t worth_sleeping_;
+  const std::uint64_t shortest_sleep_;
   const std::uint64_t preempted_;
   std::uint64_t returned_ = 0;
   std::uint64_t spinning_ticks_ = 0;
-  std::uint64_t off_ticks_ = 0;      ///< in sleep_until_near(), all of it
-  std::uint64_t sleep_cost_ns_ = 0;  ///< of which on the processor
+  std::uint64_t sleep_ticks_ = 0;    ///< total time in sleep_until_near()
+  std::uint64_t sleep_cost_ns_ = 0;  ///< the part of sleep_ticks_ spent on the processor
 };
 
 }  // namespace middlemark

@@ -48,7 +48,7 @@ void set_policy(int policy, int priority) {
 
 void limit_real_time(double seconds) {
   const auto soft = static_cast<rlim_t>(std::ceil(seconds * 1e6));
-  // The soft limit sends SIGXCPU, which ends the worker; the hard limit, a second later, cannot be ignored.
+  // The soft limit sends SIGXCPU, which ends the worker; the hard limit, one second later, sends SIGKILL.
   const rlimit limit{soft, soft + 1'000'000};
   if (setrlimit(RLIMIT_RTTIME, &limit) != 0) {
     throw AdapterError(
@@ -58,9 +58,10 @@ void limit_real_time(double seconds) {
   }
 }
 
-/// A flood that exhausts the memory is to cost the worker and nothing else on the machine. Raising one's own score needs no
-/// right; where it is refused nevertheless, the kernel chooses by size, which is the worker most often.
-void offer_to_the_oom_killer() {
+/// A flood that exhausts memory must cost the worker and nothing else on the machine. Raising one's own score needs no
+/// permission. If it is refused nevertheless, the kernel chooses by size, and the largest process is usually the
+/// worker.
+void prefer_for_oom_killer() {
   const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (score < 0) return;
   [[maybe_unused]] const auto written = write(score, "1000", 4);
@@ -73,7 +74,7 @@ void guard_process() {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   prctl(PR_SET_TIMERSLACK, 1);  // the default of 50 us is added to every timed wake-up
   signal(SIGPIPE, SIG_IGN);
-  offer_to_the_oom_killer();
+  prefer_for_oom_killer();
 }
 
 void place_process(const Placement& placement) {
@@ -82,7 +83,7 @@ void place_process(const Placement& placement) {
     if (sched_setaffinity(0, sizeof mask, &mask) != 0) {
       throw AdapterError(
           fmt::format("placement: processors {} refused: {}", fmt::join(placement.cpus, ","), std::strerror(errno)),
-          "`nproc` and `taskset -p $$` tell which processors this process may use");
+          "`nproc` and `taskset -p $$` show which processors this process may use");
     }
   }
   if (placement.mlock && mlockall(MCL_CURRENT | MCL_FUTURE) != 0) {

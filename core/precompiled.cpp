@@ -1,1 +1,1 @@
-// Nothing: the target's precompiled header is what the workers are compiled with.
+// Intentionally empty: the target exists for its precompiled header, with which the workers are compiled.

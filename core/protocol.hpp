@@ -1,5 +1,5 @@
 // Written by scripts/protocol from src/middlemark/model/protocol.py: change that.
-// The control protocol's messages, and how each stands in JSON: docs/protocol.md.
+// The messages of the control protocol and their JSON form: docs/protocol.md.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// The kernel stamps what it receives in CLOCK_REALTIME; the roles' clock is another.
+// Converts the kernel's CLOCK_REALTIME receive stamps to durations of the roles' clock.
 #pragma once
 
 #include <time.h>
@@ -17,9 +17,9 @@ namespace middlemark {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-/// How long before the reading `at_ticks` of `clock` the CLOCK_REALTIME instant `instant_ns` was, by clamp_ns(); absent_ns when
-/// `instant_ns` is 0, or not before it. Both clocks are read now, one between two readings of the other, soon after the instants:
-/// an error of half that bracket, about a reading.
+/// Returns how long before the reading `at_ticks` of `clock` the CLOCK_REALTIME instant `instant_ns` was, limited by
+/// clamp_ns(). Returns absent_ns if `instant_ns` is 0 or not before the reading. Reads both clocks now, one between two
+/// readings of the other; the error is half of that bracket, about one reading. Call soon after the instants.
 [[nodiscard]] inline std::uint32_t since_realtime_ns(const Clock& clock, std::uint64_t instant_ns,
                                                      std::uint64_t at_ticks) noexcept {
   if (instant_ns == 0) return absent_ns;

@@ -1,4 +1,4 @@
-// What the launcher hands over as files: the sizes and the instants of a topic's messages. Read before the start.
+// The sizes and instants of a topic's messages, which the launcher provides as files. Read before the start.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace middlemark {
 
-/// The numbers of a file, in memory that has been touched; none where the path is empty. Throws AdapterError.
+/// Reads the numbers of a file into memory that has been touched; none if the path is empty. Throws AdapterError.
 template <class Number>
 [[nodiscard]] std::vector<Number> read_numbers(const std::string& path) {
   if (path.empty()) return {};
@@ -27,42 +27,44 @@ template <class Number>
   std::ifstream file(path, std::ios::binary);
   file.read(reinterpret_cast<char*>(numbers.data()), static_cast<std::streamsize>(numbers.size() * sizeof(Number)));
   if (!file || numbers.empty() || bytes % sizeof(Number) != 0) {
-    throw AdapterError(path + ": no whole numbers of " + std::to_string(sizeof(Number)) + " bytes each");
+    throw AdapterError(path + ": missing, empty, or not a list of integers of " + std::to_string(sizeof(Number)) +
+                       " bytes each");
   }
   return numbers;
 }
 
-/// How large each message of a topic is. Where all are alike nothing is looked up.
+/// The size of each message of a topic.
 class Sizes {
  public:
   explicit Sizes(const TopicRequest& topic)
-      : largest_(topic.message_bytes), turns_(read_numbers<std::uint32_t>(topic.sizes_path)) {
+      : largest_(topic.message_bytes), sizes_(read_numbers<std::uint32_t>(topic.sizes_path)) {
     const auto fits = [this](std::uint32_t bytes) { return bytes >= header_bytes && bytes <= largest_; };
-    if (!std::ranges::all_of(turns_, fits)) {
-      throw AdapterError(topic.sizes_path + ": a size below " + std::to_string(header_bytes) + " or above " +
+    if (!std::ranges::all_of(sizes_, fits)) {
+      throw AdapterError(topic.sizes_path + ": contains a size below " + std::to_string(header_bytes) + " or above " +
                          std::to_string(largest_) + " bytes");
     }
   }
 
-  [[nodiscard]] bool vary() const noexcept { return !turns_.empty(); }
-  /// Of the message with that number; they begin at 1, and warm-up messages have their own.
-  [[nodiscard]] std::size_t of(std::uint64_t sequence) const noexcept {
-    return turns_.empty() ? largest_ : turns_[(sequence - 1) % turns_.size()];
+  [[nodiscard]] bool vary() const noexcept { return !sizes_.empty(); }
+  /// Returns the size of the message with that sequence number, which begins at 1. Warm-up messages are numbered
+  /// separately.
+  [[nodiscard]] std::size_t bytes(std::uint64_t sequence) const noexcept {
+    return sizes_.empty() ? largest_ : sizes_[(sequence - 1) % sizes_.size()];
   }
 
  private:
   std::size_t largest_;
-  std::vector<std::uint32_t> turns_;
+  std::vector<std::uint32_t> sizes_;
 };
 
-/// In ticks from the start; none where the load has no recorded ones. Throws AdapterError.
+/// Returns the recorded instants in ticks from the start; none if the load has none. Throws AdapterError.
 [[nodiscard]] inline std::vector<std::uint64_t> recorded_instants(const Load& load, const Clock& clock) {
   std::vector<std::uint64_t> instants = read_numbers<std::uint64_t>(load.instants_path);
   if (!std::ranges::is_sorted(instants) || (!instants.empty() && instants.back() >= load.lap_ns)) {
-    throw AdapterError(load.instants_path + ": instants that do not ascend to below the lap of " +
+    throw AdapterError(load.instants_path + ": instants must ascend and stay below the lap of " +
                        std::to_string(load.lap_ns) + " ns");
   }
-  for (std::uint64_t& each : instants) each = clock.to_ticks(each);
+  for (std::uint64_t& instant : instants) instant = clock.to_ticks(instant);
   return instants;
 }
 

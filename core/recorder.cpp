@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
-/// Faults every page in now. MADV_POPULATE_WRITE (Linux 5.14) does it in one call; before that each page is touched.
+/// Faults in every page. MADV_POPULATE_WRITE (Linux 5.14) does it in one call; older kernels need a write to each page.
 void populate(std::byte* memory, std::size_t bytes) {
 #ifdef MADV_POPULATE_WRITE
   if (madvise(memory, bytes, MADV_POPULATE_WRITE) == 0) return;
@@ -32,12 +32,12 @@ class File {
   explicit File(const std::string& path)
       : path_(path), descriptor_(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
     if (descriptor_ < 0) throw std::system_error(errno, std::generic_category(), path_);
-    // A device or a pipe somebody named as the file is not ours to take away: as root that would be /dev/full itself.
+    // Only a regular file is removed after a failure: a user may have named a device, and root could delete /dev/full.
     struct stat about{};
     removable_ = fstat(descriptor_, &about) == 0 && S_ISREG(about.st_mode);
   }
   ~File() {
-    if (descriptor_ >= 0) {  // still open: the writing failed
+    if (descriptor_ >= 0) {  // still open: writing failed
       close(descriptor_);
       remove();
     }
@@ -88,13 +88,14 @@ PrefaultedMemory::PrefaultedMemory(std::size_t records, std::size_t record_bytes
   if (records > (std::numeric_limits<std::size_t>::max() - huge_page) / record_bytes) {
     refuse(ENOMEM, std::to_string(record_bytes) + " bytes each");
   }
-  // A graph has some hundred recorders of a few records each: a huge page for every one would be the robot's memory.
+  // A graph has hundreds of recorders with a few records each; a huge page for each would take too much memory of a
+  // robot.
   const std::size_t needed = records * record_bytes;
   const std::size_t page = needed < huge_page ? static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) : huge_page;
   bytes_ = (needed + page - 1) / page * page;
   void* const memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) refuse(errno, std::to_string(bytes_ >> 20) + " MiB");
-  if (page == huge_page) madvise(memory, bytes_, MADV_HUGEPAGE);  // advice only: a kernel without huge pages declines
+  if (page == huge_page) madvise(memory, bytes_, MADV_HUGEPAGE);  // only advice: a kernel without huge pages refuses
   populate(static_cast<std::byte*>(memory), bytes_);
   address_ = memory;
 }

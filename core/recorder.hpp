@@ -1,4 +1,4 @@
-// Keeps every sample raw, in memory that was mapped and touched before the start. Exact: no histogram, no sampling.
+// Keeps each sample as a raw record, in memory that was mapped and touched before the start.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace middlemark {
 
-/// A duration as the records keep it: it saturates one below absent_ns (4.29 s).
+/// Returns a duration for a record, limited to one below absent_ns (4.29 s).
 [[nodiscard]] constexpr std::uint32_t clamp_ns(std::uint64_t ns) noexcept {
   return ns < absent_ns ? static_cast<std::uint32_t>(ns) : absent_ns - 1;
 }
 
-/// Memory for `records` records of `record_bytes` each: mapped, on huge pages where there are any, and every page faulted in.
-/// Throws std::system_error. None is mapped for no records.
+/// Memory for `records` records of `record_bytes` each, with every page faulted in, and on huge pages if possible. Maps
+/// nothing for 0 records. Throws std::system_error.
 class PrefaultedMemory {
  public:
   PrefaultedMemory(std::size_t records, std::size_t record_bytes);
@@ -33,13 +33,14 @@ class PrefaultedMemory {
   std::size_t bytes_ = 0;
 };
 
-/// Writes `count` records as a NumPy .npy file (format 1.0) of the structured dtype `npy_descr`. Throws std::system_error with
-/// the path; a partly written file is removed.
+/// Writes `count` records as a NumPy .npy file (format 1.0) of the structured dtype `npy_descr`. Throws
+/// std::system_error with the path, and removes a partly written file.
 void write_npy_records(const std::string& path, std::string_view npy_descr, const void* records,
                        std::size_t record_bytes, std::size_t count);
 
-/// A fixed number of records (0: it is full at once). Construction maps and pre-faults and may throw std::system_error; keep()
-/// neither allocates, locks nor throws, and refuses when full. `Record::npy_descr` names the fields as NumPy does.
+/// Keeps a fixed number of records (0: it is always full). Construction maps and pre-faults memory and may throw
+/// std::system_error; keep() neither allocates, locks nor throws, and returns false when full. `Record::npy_descr`
+/// names the fields as NumPy does.
 template <class Record>
 class Recorder {
   static_assert(std::is_trivially_copyable_v<Record>);
@@ -61,7 +62,7 @@ class Recorder {
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
   [[nodiscard]] std::span<const Record> samples() const noexcept { return {records_, count_}; }
-  /// For what is left to be worked out when the measuring is over.
+  /// For calculations after the end of the measurement.
   [[nodiscard]] std::span<Record> samples() noexcept { return {records_, count_}; }
 
   /// Writes the samples file: see write_npy_records().

@@ -1,5 +1,5 @@
 // Written by scripts/protocol from src/middlemark/model/samples.py: change that.
-// The records of the samples files, as they stand there. All times in ns.
+// The records of the samples files, in their layout in the file. All times in ns.
 #pragma once
 
 #include <cstddef>

@@ -23,11 +23,12 @@ namespace middlemark {
 namespace {
 
 [[noreturn]] void refuse(const std::string& path, int error) {
-  throw AdapterError(fmt::format("resources: {}: {}", path, std::strerror(error)),
-                     "what a worker costs is read there: mount proc, and leave the worker some file descriptors");
+  throw AdapterError(
+      fmt::format("resources: {}: {}", path, std::strerror(error)),
+      "a worker reads its memory and processor time there: mount /proc, or raise the limit of open files");
 }
 
-/// The number after leading blanks; what follows it stays in `text`. nullopt: there is none.
+/// Parses a number after blanks and leaves the rest in `text`. nullopt if there is none.
 std::optional<std::uint64_t> next_number(std::string_view& text) noexcept {
   text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
   std::uint64_t number = 0;
@@ -37,7 +38,8 @@ std::optional<std::uint64_t> next_number(std::string_view& text) noexcept {
   return number;
 }
 
-/// The field of /proc/self/status in bytes. A process's name cannot forge one: the kernel escapes its line ends.
+/// Returns a field of /proc/self/status in bytes. A process name cannot imitate a field, because the kernel escapes
+/// line ends.
 std::optional<std::uint64_t> bytes_of(std::string_view status, std::string_view field) {
   const std::size_t at = status.find(field);
   if (at == std::string_view::npos) return std::nullopt;
@@ -47,8 +49,8 @@ std::optional<std::uint64_t> bytes_of(std::string_view status, std::string_view 
   return *kib * 1024;
 }
 
-/// A thread's processor clock. Reading it also brings the kernel's account of a running thread up to this instant; what
-/// schedstat and getrusage say of it is up to a tick (1 to 10 ms) old otherwise.
+/// Returns a thread's processor clock. Reading it also updates the kernel's account of a running thread, which
+/// schedstat and getrusage report up to one tick (1 to 10 ms) late otherwise.
 std::optional<std::uint64_t> processor_clock_ns(pid_t tid) noexcept {
   constexpr unsigned per_thread = 4;
   constexpr unsigned scheduler_time = 2;
@@ -58,7 +60,7 @@ std::optional<std::uint64_t> processor_clock_ns(pid_t tid) noexcept {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-/// "on the processor, waiting for it, time slices"; a kernel without it has no such file.
+/// Parses "time on processor, time waiting, time slices". A kernel without schedstat has no such file.
 std::optional<ThreadTimes> parse_schedstat(std::string_view text) noexcept {
   const auto on_cpu = next_number(text);
   const auto waiting = next_number(text);
@@ -70,8 +72,8 @@ std::uint64_t nanoseconds(const timeval& time) {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_usec) * 1000;
 }
 
-/// It ended between the listing and the reading.
-bool vanished(int error) noexcept { return error == ENOENT || error == ESRCH; }
+/// The thread ended between listing and reading.
+bool thread_ended(int error) noexcept { return error == ENOENT || error == ESRCH; }
 
 }  // namespace
 
@@ -79,7 +81,7 @@ std::uint64_t ended_threads_ns(const Resources& resources) noexcept {
   std::uint64_t living = 0;
   for (const ThreadUse& thread : resources.threads) living += thread.cpu_ns;
   const std::uint64_t all = resources.user_ns + resources.system_ns;
-  return all > living ? all - living : 0;  // getrusage cuts to whole microseconds
+  return all > living ? all - living : 0;  // getrusage rounds down to microseconds
 }
 
 ProcFile::ProcFile(int directory, const char* path) noexcept
@@ -115,7 +117,7 @@ ResourceReader::~ResourceReader() { closedir(tasks_); }
 Resources ResourceReader::read() {
   Resources resources;
   read_memory(resources);
-  // The totals come last: whatever a thread is said to have used is then in them.
+  // Read the totals last, so that they include the time of every thread.
   read_threads(resources);
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -128,7 +130,7 @@ Resources ResourceReader::read() {
   return resources;
 }
 
-/// Not from ru_maxrss: that survives exec, and so would show the launcher's peak where the worker stayed below it.
+/// Does not use ru_maxrss: it survives exec, so it would show the launcher's peak if the worker stayed below it.
 void ResourceReader::read_memory(Resources& resources) {
   std::size_t length = 0;
   for (;;) {
@@ -136,7 +138,7 @@ void ResourceReader::read_memory(Resources& resources) {
     if (more.empty() && errno != 0) refuse("/proc/self/status", errno);
     if (more.empty()) break;
     length += more.size();
-    if (length == text_.size()) text_.resize(2 * length);  // a user's groups, of any number, stand before the memory
+    if (length == text_.size()) text_.resize(2 * length);  // the user's groups, of any number, come before the memory
   }
   const std::string_view status(text_.data(), length);
   const auto now = bytes_of(status, "\nVmRSS:");
@@ -158,11 +160,11 @@ void ResourceReader::read_threads(Resources& resources) {
     const auto tid = static_cast<pid_t>(*number);
     ThreadFiles files = files_of(tid);
     auto use = read_thread(files);
-    if (!use && vanished(errno)) {  // it may have left its number to another
+    if (!use && thread_ended(errno)) {  // its id may have been reused by another thread
       files = open_thread(tid);
       use = read_thread(files);
     }
-    if (!use && vanished(errno)) continue;
+    if (!use && thread_ended(errno)) continue;
     if (!use) refuse(fmt::format("/proc/self/task/{}/comm", tid), errno);
     resources.threads.push_back(std::move(*use));
     listed.push_back(std::move(files));
@@ -178,7 +180,7 @@ ResourceReader::ThreadFiles ResourceReader::open_thread(pid_t tid) const {
   return {tid, ProcFile(dirfd(tasks_), comm.data()), ProcFile(dirfd(tasks_), schedstat.data())};
 }
 
-/// Those kept (they leave the keeping), or fresh ones.
+/// Returns the files kept from the previous reading, moving them out, or opens them.
 ResourceReader::ThreadFiles ResourceReader::files_of(pid_t tid) {
   const auto kept = std::ranges::find(threads_, tid, &ThreadFiles::tid);
   if (kept == threads_.end()) return open_thread(tid);
@@ -186,7 +188,7 @@ ResourceReader::ThreadFiles ResourceReader::files_of(pid_t tid) {
   return {tid, std::move(kept->comm), std::move(kept->schedstat)};
 }
 
-/// nullopt with errno: it is not there, or its name cannot be read.
+/// Returns nullopt, with errno set, if the thread does not exist or its name cannot be read.
 std::optional<ThreadUse> ResourceReader::read_thread(const ThreadFiles& files) {
   std::array<char, 128> text{};
   std::string_view name = files.comm.read(text);

@@ -1,5 +1,5 @@
-// What this process has used so far: memory, processor time, context switches, page faults, and each thread's share. Read by
-// the control thread, about once a second; nothing here belongs on a hot path.
+// Resources that this process has used so far: memory, processor time, context switches, page faults, and each thread's share.
+// Read by the control thread about once per second; not for hot paths.
 #pragma once
 
 #include <dirent.h>
@@ -17,14 +17,15 @@
 
 namespace middlemark {
 
-/// Processor time of the threads that have ended: user and system less what the living account for, so that all of it adds up.
-/// True to the duration of a reading (threads run on meanwhile), and so between two readings it may shrink by as much.
+/// Processor time of ended threads: the process's user and system time minus the time of the living threads. The error
+/// is the duration of a reading, because threads run meanwhile, so the value may shrink by that much between two
+/// readings.
 [[nodiscard]] std::uint64_t ended_threads_ns(const Resources& resources) noexcept;
 
-/// A file of /proc, kept open: opening one costs four times what reading it does.
+/// A file of /proc that stays open: opening it takes four times as long as reading it.
 class ProcFile {
  public:
-  /// Never fails; a file that could not be opened says so when it is read.
+  /// Never fails; an error of opening is reported by read().
   ProcFile(int directory, const char* path) noexcept;
   ~ProcFile();
   ProcFile(ProcFile&& other) noexcept;
@@ -32,16 +33,18 @@ class ProcFile {
   ProcFile(const ProcFile&) = delete;
   ProcFile& operator=(const ProcFile&) = delete;
 
-  /// The present content from `offset` on, as far as it fits. Empty: the end, or an error, which errno then tells.
+  /// Returns the current content from `offset` on, as far as it fits. Empty at the end, or on an error, which is in
+  /// errno.
   [[nodiscard]] std::string_view read(std::span<char> into, std::size_t offset = 0) const noexcept;
 
  private:
-  int descriptor_;  ///< or minus the error of opening
+  int descriptor_;  ///< or the negative errno of opening
 };
 
-/// Reads this process. Keeps its buffers and two descriptors a thread, so that a reading costs little (2 to 3 us a thread): where
-/// every processor has a role, that long a role stands still. One thread at a time; a forked child needs a reader of its own.
-/// Construction and reading throw AdapterError with the path when /proc does not answer.
+/// Reads the resources of this process. It keeps its buffers and two descriptors per thread, so that a reading costs
+/// only 2 to 3 us per thread: if every processor runs a role, one role stops for that long. One thread at a time; a
+/// forked child needs a reader of its own. Construction and reading throw AdapterError with the path if /proc is not
+/// readable.
 class ResourceReader {
  public:
   ResourceReader();
@@ -67,17 +70,17 @@ class ResourceReader {
   ProcFile status_;
   DIR* tasks_ = nullptr;
   std::vector<char> text_;
-  std::vector<ThreadFiles> threads_;  ///< those that the reading before listed
+  std::vector<ThreadFiles> threads_;  ///< the threads of the previous reading
 };
 
-/// How a thread of this process spent its time since it began. What is left of the wall clock, it slept.
+/// How a thread has spent its time since it began. It slept for the rest of the wall-clock time.
 struct ThreadTimes {
   std::uint64_t on_cpu_ns = 0;
-  std::uint64_t waiting_ns = 0;  ///< runnable, but another had the processor; a wait counts when it is over
+  std::uint64_t waiting_ns = 0;  ///< runnable without a processor; a wait is added when it ends
 };
 
-/// Of the calling thread (0) or another by its id. Exact for the calling thread; another one's present wait for a processor is
-/// not in it yet. nullopt: the kernel does not tell (no schedstat), or there is no such thread in this process.
+/// Returns the times of the calling thread (0) or another thread. They are exact for the calling thread; for others the
+/// current wait for a processor is missing. nullopt: the kernel has no schedstat, or the process has no such thread.
 [[nodiscard]] std::optional<ThreadTimes> thread_times(pid_t tid = 0) noexcept;
 
 }  // namespace middlemark

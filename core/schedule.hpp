@@ -1,5 +1,5 @@
-// When each message is due: the open-loop schedule of a load, computed and never measured. Hot file: next() neither allocates,
-// locks, logs nor throws.
+// Computes when each message is due: the open-loop schedule of a load. Hot file: next() neither allocates, locks, logs
+// nor throws.
 #pragma once
 
 #include <algorithm>
@@ -14,27 +14,28 @@
 
 namespace middlemark {
 
-/// Intended instants in ticks of the sender's clock. A rate is absolute: message i (from 0) is due at start + i * period,
-/// kept with 64 binary digits behind the point, so that no number of messages makes it drift by a tick; a Poisson process
-/// has its first arrival one gap after the start. Recorded instants begin anew every lap. A late message never moves those after
-/// it.
+/// Intended instants in ticks of the sender's clock. A rate is absolute: message i (from 0) is due at start + i *
+/// period. Offsets have 64 fractional bits, so no number of messages makes it drift by a tick. The first arrival of a
+/// Poisson process comes one gap after the start. Recorded instants repeat every lap. A late message never moves later
+/// ones.
 class Schedule {
  public:
-  /// `instants`: recorded ones, in ticks from the start and below a lap, which outlive the schedule; none: the load says how they lie.
+  /// `instants`: recorded instants in ticks from the start, below one lap. They must outlive the schedule. If empty,
+  /// the load determines the instants.
   Schedule(const Load& load, double ticks_per_second, std::span<const std::uint64_t> instants = {}) noexcept
       : load_(load),
         instants_(instants),
         lap_ticks_(static_cast<std::uint64_t>(static_cast<double>(load.lap_ns) * ticks_per_second / 1e9)),
         recovery_(static_cast<std::uint64_t>(std::clamp(load.recovery_s * ticks_per_second, 0.0, longest))) {
     if (load_.kind != LoadKind::rate) return;
-    // long double: its 64 digits (112 on ARM) divide more precisely than any schedule is long.
+    // long double has 64 bits (112 on ARM), which is precise enough for any schedule.
     const long double period = static_cast<long double>(ticks_per_second) / static_cast<long double>(load_.rate_hz);
     const long double possible = period > 0 ? std::min<long double>(period, longest) : 0.0L;
     mean_ticks_ = static_cast<double>(possible);
     period_ = std::max<Fixed>(1, static_cast<Fixed>(std::ldexp(possible, point) + 0.5L));
   }
 
-  /// Begins anew at `ticks`; the same arrivals are drawn again.
+  /// Restarts at `ticks` with the same random arrivals.
   void start(std::uint64_t ticks) noexcept {
     start_ = ticks;
     offset_ = 0;
@@ -45,8 +46,9 @@ class Schedule {
     lap_ = 0;
   }
 
-  /// When the next message is due. Max: `now`. Rate: see above, whatever `now`. Burst: the first one's first at the start, that of
-  /// every other `recovery` after `now`, and the rest of a burst `now`, which is when the publish before returned.
+  /// Returns when the next message is due. Max: `now`. Rate: as described above, independent of `now`. Burst: the first
+  /// burst begins at the start and each later one `recovery` after `now`; within a burst it is `now`, when the previous
+  /// publish returned.
   [[nodiscard]] std::uint64_t next(std::uint64_t now) noexcept {
     switch (load_.kind) {
       case LoadKind::max:
@@ -78,12 +80,12 @@ class Schedule {
   }
 
   [[nodiscard]] LoadKind kind() const noexcept { return load_.kind; }
-  /// The mean of a rate's periods; 0 for max and burst.
+  /// The mean period of a rate; 0 for max and burst.
   [[nodiscard]] std::uint64_t period_ticks() const noexcept { return static_cast<std::uint64_t>(mean_ticks_); }
 
-  /// How many instants of a rate lie in [start, end), whether they were told yet or not; absent for max and burst, which
-  /// follow the publishing. Exact: divided out for periodic arrivals, and drawn again for a Poisson process, which takes
-  /// some 20 ns an instant.
+  /// Returns how many instants of a rate lie in [start, end), whether next() has returned them or not; empty for max
+  /// and burst, which depend on publishing. Exact: by division for periodic arrivals, by drawing the arrivals again for
+  /// a Poisson process, at about 20 ns per instant.
   [[nodiscard]] std::optional<std::uint64_t> scheduled_until(std::uint64_t end) const noexcept {
     if (load_.kind != LoadKind::rate) return std::nullopt;
     if (end <= start_) return 0;
@@ -94,7 +96,7 @@ class Schedule {
     }
     if (load_.arrivals != Arrivals::poisson) {
       const Fixed before =
-          (static_cast<Fixed>(end - start_) << point) - half;  // offsets below it round to less than end
+          (static_cast<Fixed>(end - start_) << point) - half;  // smaller offsets round to less than end
       return static_cast<std::uint64_t>((before - 1) / period_ + 1);
     }
     Schedule again = *this;
@@ -107,22 +109,23 @@ class Schedule {
  private:
   using Fixed = unsigned __int128;
 
-  static constexpr int point = 64;  ///< binary digits of a Fixed behind the point
+  static constexpr int point = 64;  ///< fractional bits of a Fixed
   static constexpr Fixed half = Fixed{1} << (point - 1);
-  static constexpr double longest = 0x1p56;  ///< ticks: months; a gap of 37 such periods, the longest drawn, still fits
+  static constexpr double longest =
+      0x1p56;  ///< ticks (months); a gap of 37 such periods, the longest possible draw, still fits
 
   [[nodiscard]] static constexpr std::uint64_t rounded(Fixed ticks) noexcept {
     return static_cast<std::uint64_t>((ticks + half) >> point);
   }
 
-  /// Exponentially distributed with the mean of a period, by inversion.
+  /// Draws an exponentially distributed gap with the mean of a period, by inversion.
   [[nodiscard]] Fixed gap() noexcept {
     const double uniform = static_cast<double>((draw() >> 11) + 1) * 0x1p-53;  // (0, 1]
     return static_cast<Fixed>(-std::log(uniform) * mean_ticks_ * 0x1p64);
   }
 
-  /// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014): 8 bytes of state, so no
-  /// refill delays a message as the Mersenne Twister's does.
+  /// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014). It has 8 bytes of
+  /// state, so no refill delays a message, as with the Mersenne Twister.
   [[nodiscard]] std::uint64_t draw() noexcept {
     random_ += 0x9E3779B97F4A7C15ULL;
     std::uint64_t mixed = random_;
@@ -141,9 +144,9 @@ class Schedule {
   Fixed offset_ = 0;
   std::uint64_t random_ = 0;
   bool first_ = true;
-  std::uint64_t in_burst_ = 0;  ///< messages of the present burst told so far; 0: the next begins one
-  std::size_t place_ = 0;       ///< of the next recorded instant
-  std::uint64_t lap_ = 0;       ///< ticks from the start to its lap's
+  std::uint64_t in_burst_ = 0;  ///< messages returned of the current burst; 0: the next one begins a burst
+  std::size_t place_ = 0;       ///< index of the next recorded instant
+  std::uint64_t lap_ = 0;       ///< ticks from the start to the current lap
 };
 
 }  // namespace middlemark

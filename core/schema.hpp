@@ -1,5 +1,5 @@
-// How a struct of protocol.hpp or description.hpp stands in JSON, said in a form that code can walk: its fields, their ranges, the words of its
-// enumerations. Reading and writing by it is in json.hpp.
+// Describes the JSON form of the structs in protocol.hpp and description.hpp for code: their fields, the fields'
+// ranges, and the words of enumerations. json.hpp reads and writes with it.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ template <class Enumeration>
 
 enum class Presence { required, optional };
 
-/// What a number must be (also one in a list, and one that may be null), and how many a list must have.
+/// Bounds of a number (also of one in a list, or one that may be null), and the minimum length of a list.
 struct Range {
   double least = -std::numeric_limits<double>::infinity();
   double above = -std::numeric_limits<double>::infinity();
@@ -40,7 +40,8 @@ struct Field {
   Range range;
 };
 
-/// A member of Transport, and the member of a request that it bounds: it lists the levels, or is the highest one.
+/// A member of Transport and the member of a request that it limits: it lists the supported levels or is the highest
+/// one.
 template <class Transport, class Has, class Request, class Asked>
 struct Capability {
   constexpr Capability(std::string_view its_factor, Has Transport::* its_has, Asked Request::* its_asked)
@@ -51,13 +52,13 @@ struct Capability {
   Asked Request::* asked;
 };
 
-/// A field that has one value only.
+/// A field with a constant value.
 struct Constant {
   std::string_view name;
   std::string_view value;
 };
 
-/// A tuple of Field and Constant, one each field that stands in JSON beside the tag.
+/// A tuple of Field and Constant, one per JSON field besides the tag.
 template <class Struct>
 inline constexpr std::nullptr_t fields_of = nullptr;
 

@@ -1,4 +1,4 @@
-// Loss, duplicates and reordering of one publisher's messages at one subscriber.
+// Detects loss, duplicates and reordering of one publisher's messages at one subscriber.
 #pragma once
 
 #include <array>
@@ -6,9 +6,9 @@
 
 namespace middlemark {
 
-/// Follows sequences that begin at 1 and rise by one. After RFC 4737: a message is reordered when a later one came first. A
-/// message that comes more than `window` behind the latest cannot be told from a duplicate and counts as one. Neither
-/// allocates nor throws.
+/// Tracks sequence numbers that begin at 1 and rise by one. As in RFC 4737, a message is reordered if one with a higher
+/// number arrived before it. A message more than `window` behind the highest is counted as a duplicate, since it cannot
+/// be distinguished from one. Neither allocates nor throws.
 class SequenceTracker {
  public:
   static constexpr std::uint64_t window = 4096;
@@ -22,10 +22,10 @@ class SequenceTracker {
     }
     if (sequence > highest_) {
       const std::uint64_t gap = sequence - highest_;
-      // What is a window behind falls out of it; what was skipped is missing.
+      // Numbers a window behind are forgotten; skipped numbers are missing.
       const std::uint64_t first = gap >= window ? sequence - window + 1 : highest_ + 1;
-      for (std::uint64_t each = first; each < sequence; ++each) miss(each);
-      find(sequence);
+      for (std::uint64_t skipped = first; skipped < sequence; ++skipped) set_missing(skipped);
+      clear_missing(sequence);
       skipped_ += gap - 1;
       highest_ = sequence;
       return Verdict::fresh;
@@ -34,21 +34,21 @@ class SequenceTracker {
       ++duplicated_;
       return Verdict::duplicate;
     }
-    find(sequence);
+    clear_missing(sequence);
     --skipped_;
     ++reordered_;
     return Verdict::reordered;
   }
 
-  /// see(highest() + 1): the common case, which writes one word.
+  /// Does see(highest() + 1): the common case, which writes one word.
   void advance() noexcept {
     ++highest_;
     if (holes_ != 0) [[unlikely]]
-      find(highest_);  // what stood in its place is a window behind
+      clear_missing(highest_);  // its bit belonged to the number a window behind
   }
 
   [[nodiscard]] std::uint64_t highest() const noexcept { return highest_; }
-  /// Different sequences seen: what arrived, duplicates not counted.
+  /// The number of distinct sequence numbers seen.
   [[nodiscard]] std::uint64_t unique() const noexcept { return highest_ - skipped_; }
   [[nodiscard]] std::uint64_t duplicated() const noexcept { return duplicated_; }
   [[nodiscard]] std::uint64_t reordered() const noexcept { return reordered_; }
@@ -57,20 +57,20 @@ class SequenceTracker {
   [[nodiscard]] bool missing(std::uint64_t sequence) const noexcept {
     return (missing_[sequence % window / 64] >> (sequence % 64) & 1) != 0;
   }
-  void miss(std::uint64_t sequence) noexcept {
+  void set_missing(std::uint64_t sequence) noexcept {
     if (missing(sequence)) return;
     missing_[sequence % window / 64] ^= std::uint64_t{1} << (sequence % 64);
     ++holes_;
   }
-  void find(std::uint64_t sequence) noexcept {
+  void clear_missing(std::uint64_t sequence) noexcept {
     if (!missing(sequence)) return;
     missing_[sequence % window / 64] ^= std::uint64_t{1} << (sequence % 64);
     --holes_;
   }
 
   std::uint64_t highest_ = 0;
-  std::uint64_t holes_ = 0;    // set in missing_
-  std::uint64_t skipped_ = 0;  // up to highest_, not seen
+  std::uint64_t holes_ = 0;    // bits set in missing_
+  std::uint64_t skipped_ = 0;  // numbers up to highest_ that were not seen
   std::uint64_t duplicated_ = 0;
   std::uint64_t reordered_ = 0;
   std::array<std::uint64_t, window / 64> missing_{};

@@ -8,21 +8,21 @@ namespace middlemark {
 
 std::string Session::waiting_for() {
   std::string missing;
-  // All are asked, those that lead first: what is missing is told whole.
+  // Asks all roles, senders first, so that the message is complete.
   std::vector<Role*> order;
   for (const bool senders : {true, false}) {
     for (const auto& role : roles_) {
       if (role->sends() == senders) order.push_back(role.get());
     }
   }
-  const auto ask = [&missing](const Role& role, std::size_t found, std::size_t expected, const char* what) {
+  const auto compare = [&missing](const Role& role, std::size_t found, std::size_t expected, const char* what) {
     if (found >= expected) return;
     missing += fmt::format("{}{} found {} of {} {}", missing.empty() ? "" : "; ", role.name(), found, expected, what);
   };
   for (Role* const role : order) {
-    ask(*role, role->matched(), role->expected(), "subscribers");
+    compare(*role, role->matched(), role->expected(), "subscribers");
     const Found publishers = role->publishers();
-    ask(*role, publishers.found, publishers.expected, "publishers");
+    compare(*role, publishers.found, publishers.expected, "publishers");
   }
   return missing;
 }
@@ -31,7 +31,8 @@ std::string Session::protected_by() const {
   const Security level = configuration_.settings.security;
   if (level == Security::none) return {};
   std::string by = protection();
-  if (by.empty()) throw AdapterError(fmt::format("security {} was asked for and nothing protects", word(level)));
+  if (by.empty())
+    throw AdapterError(fmt::format("security {} was requested, and the adapter does not report any", word(level)));
   return by;
 }
 
@@ -48,7 +49,7 @@ void Session::join_late() {
   }
 }
 
-bool Session::awaits_histories() {
+bool Session::history_incomplete() {
   std::uint64_t due = 0;
   std::uint64_t received = 0;
   for (const auto& role : roles_) {
@@ -64,8 +65,8 @@ void Session::start() {
   for (const auto& role : roles_) {
     if (!role->sends() && role->history() == 0) launch(*role);
   }
-  for (const auto& role : roles_) {  // who sends must find every receiver in its loop
-    // Sleeping, not yielding: this thread may be above the role in priority and on its processor.
+  for (const auto& role : roles_) {  // every receiver must be in its loop before a sender starts
+    // Sleep instead of yielding: this thread may have a higher priority than the role and run on its processor.
     while (!role->sends() && role->progress.phase.load(std::memory_order_acquire) == Phase::waiting) {
       const timespec pause{0, 50'000};
       nanosleep(&pause, nullptr);
@@ -85,7 +86,7 @@ void Session::run(Role& role) noexcept {
   pthread_setname_np(pthread_self(), role.name().substr(0, 15).c_str());
   role.progress.thread_id.store(static_cast<int>(syscall(SYS_gettid)), std::memory_order_relaxed);
   try {
-    // The control thread, this thread's parent, may have gone one step up; the role keeps what was asked for.
+    // The thread inherits the control thread's priority, which may be one higher; the role runs with the requested one.
     if (role.cpu) pin_thread(*role.cpu);
     raise_priority(configuration_.placement, 0);
     role.run();
@@ -94,7 +95,7 @@ void Session::run(Role& role) noexcept {
       const std::lock_guard lock(failure_mutex_);
       if (!failure_) failure_ = std::current_exception();
     }
-    for (const auto& other : roles_) other->progress.stop.request();  // they would only find out that nobody answers
+    for (const auto& other : roles_) other->progress.stop.request();  // they would only run into timeouts
   }
   role.progress.phase.store(Phase::ended, std::memory_order_release);
   if (configuration_.tells_ends) {
@@ -103,7 +104,7 @@ void Session::run(Role& role) noexcept {
     stop_receivers();
   }
   if (running_.fetch_sub(1) == 1) role.progress.wake();
-  dismissed_.wait(false);  // a thread that has gone cannot be asked what it cost
+  dismissed_.wait(false);  // the resources of an ended thread can no longer be read
 }
 
 void Session::join() noexcept {
@@ -112,7 +113,7 @@ void Session::join() noexcept {
   threads_.clear();
 }
 
-/// In one process receivers end with the last of those that send, and know from them what they may still wait for.
+/// Within one process, receivers end with the last sender and learn from the senders how many messages to expect.
 void Session::stop_receivers() noexcept {
   for (const auto& receiver : roles_) {
     if (receiver->sends()) continue;
@@ -134,7 +135,7 @@ void Session::request_stop(std::uint64_t expected) noexcept {
     role->progress.stop.request();
     sends = true;
   }
-  if (sends && running_.load() > 0 && !configuration_.tells_ends) return;  // the last of them stops the receivers
+  if (sends && running_.load() > 0 && !configuration_.tells_ends) return;  // the last sender stops the receivers
   for (const auto& role : roles_) {
     role->progress.expected.store(expected, std::memory_order_relaxed);
     role->progress.stop.request();
@@ -150,11 +151,11 @@ void Session::request_stop(const std::vector<unsigned>& subscribers, std::uint64
   }
 }
 
-std::vector<EndedEvent> Session::ends_to_tell() {
+std::vector<EndedEvent> Session::new_ends() {
   std::vector<EndedEvent> all;
   if (!configuration_.tells_ends) return all;
   for (const auto& role : roles_) {
-    if (role->progress.phase.load(std::memory_order_acquire) != Phase::ended || !told_.insert(role.get()).second)
+    if (role->progress.phase.load(std::memory_order_acquire) != Phase::ended || !reported_.insert(role.get()).second)
       continue;
     all.push_back({.role = role->kind,
                    .index = role->index,
@@ -164,7 +165,7 @@ std::vector<EndedEvent> Session::ends_to_tell() {
   return all;
 }
 
-bool Session::all_told() const noexcept {
+bool Session::all_stopping() const noexcept {
   if (!configuration_.tells_ends) return true;
   return std::ranges::all_of(roles_, [](const auto& role) {
     return role->progress.stop.requested() || role->progress.phase.load() == Phase::ended;
@@ -183,7 +184,7 @@ bool Session::measures() const noexcept {
   return false;
 }
 
-bool Session::told_to_drain() const noexcept {
+bool Session::drains() const noexcept {
   return std::ranges::any_of(roles_, [](const auto& role) {
     return role->part == Role::Part::drains &&
            role->progress.expected.load(std::memory_order_relaxed) != nothing_expected;
@@ -199,7 +200,7 @@ std::vector<Concluded> Session::conclude() {
       if (role->sends() != senders) continue;
       role->keep();
       results.push_back({role->result(), role->failure()});
-      for (AnyRoleResult& each : role->forwarded()) results.push_back({std::move(each), std::nullopt});
+      for (AnyRoleResult& result : role->forwarded()) results.push_back({std::move(result), std::nullopt});
     }
   }
   return results;

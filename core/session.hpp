@@ -1,4 +1,4 @@
-// One worker's roles over one opened adapter.
+// The roles of one worker over one opened adapter.
 #pragma once
 
 #include <sys/eventfd.h>
@@ -30,13 +30,13 @@
 
 namespace middlemark {
 
-/// What a role says at its end; nothing failed where it did its work.
+/// The outcome of a role. `failure` is empty if it did its work.
 struct Concluded {
   AnyRoleResult result;
   std::optional<ErrorEvent> failure;
 };
 
-/// What the control thread does with a worker's roles. One thread calls everything here.
+/// Operations of the control thread on a worker's roles. All functions are called by one thread.
 class Session {
  public:
   explicit Session(const Configuration& configuration)
@@ -45,48 +45,50 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Empty when every role has found its peers, else who still waits for whom.
+  /// Returns which roles still wait for which peers; empty if every role has found its peers.
   [[nodiscard]] std::string waiting_for();
-  /// Of its transient-local topics. Throws AdapterError.
+  /// Publishes the history of each transient-local topic. Throws AdapterError.
   void publish_histories();
-  /// Once all are published: who joins late opens its end and receives from then on. Throws AdapterError.
+  /// Opens the ends of late joiners, which then receive. Call when all workers have published their histories. Throws
+  /// AdapterError.
   void join_late();
-  /// Something of the histories is missing, and something came within the last second. To be asked again and again once all are
+  /// Returns whether history messages are missing and new ones arrived recently. Call repeatedly after all roles have
   /// matched.
-  [[nodiscard]] bool awaits_histories();
+  [[nodiscard]] bool history_incomplete();
   void start();
-  /// The senders end where they are; receivers are told when the last of this process has ended. Without senders here they end
-  /// when they have received `expected` different messages (0: at once), or when nothing comes any more.
+  /// Stops the senders at once. Receivers are stopped when the last sender of this process has ended. Without a sender
+  /// here they end when they have received `expected` distinct messages (0: at once), or when no more arrive.
   void request_stop(std::uint64_t expected = nothing_expected) noexcept;
-  /// Only these subscribers end.
+  /// Stops only these subscribers.
   void request_stop(const std::vector<unsigned>& subscribers, std::uint64_t expected) noexcept;
-  /// The roles that have ended since this was last asked, where each end is to be told.
-  [[nodiscard]] std::vector<EndedEvent> ends_to_tell();
-  /// Every role has ended or was told to, where each is told by itself.
-  [[nodiscard]] bool all_told() const noexcept;
-  /// Readable when something has happened: a role began to measure, or all have ended.
+  /// Returns the roles that have ended since the last call, if the launcher wants these events.
+  [[nodiscard]] std::vector<EndedEvent> new_ends();
+  /// Returns whether every role has ended or was asked to stop, if the launcher stops roles separately; otherwise true.
+  [[nodiscard]] bool all_stopping() const noexcept;
+  /// A descriptor that becomes readable when a role begins to measure or all roles have ended.
   [[nodiscard]] int wake_descriptor() const noexcept { return wake_; }
   void drain_wake() const noexcept;
   [[nodiscard]] bool measures() const noexcept;
   [[nodiscard]] bool ended() const noexcept { return running_.load() == 0; }
-  /// Somebody has been told how many messages it can expect. It stays true when they have come: a role that has ended a moment
-  /// ago must not be measured by the shorter patience.
-  [[nodiscard]] bool told_to_drain() const noexcept;
-  /// After the end: each role's result, the senders' first; the samples have been written. Throws std::system_error with the
-  /// path, or what kept a role from running.
+  /// Returns whether a role was asked to receive a number of messages before it ends, which may take longer than other
+  /// stops. Stays true after they have arrived.
+  [[nodiscard]] bool drains() const noexcept;
+  /// Returns each role's result, senders first, after writing the samples. Call after the end. Throws std::system_error
+  /// with the path, or the exception that ended a role.
   [[nodiscard]] std::vector<Concluded> conclude();
-  /// The role that leads: the first that sends, otherwise the first.
+  /// The role shown in ticks: the first sender, or the first role if none sends.
   [[nodiscard]] const Role& leading() const noexcept;
   [[nodiscard]] const std::vector<std::unique_ptr<Role>>& roles() const noexcept { return roles_; }
   [[nodiscard]] virtual std::vector<std::string> notes() const = 0;
-  /// What the middleware says of peers that were not found; empty: nothing.
+  /// The middleware's messages about peers that were not found; empty if there are none.
   [[nodiscard]] virtual std::string refusals() const = 0;
-  /// The algorithms in force; empty where nothing protects. Throws AdapterError where the trial has security and none is told.
+  /// The security algorithms in use; empty without security. Throws AdapterError if the trial has security and the
+  /// adapter reports none.
   [[nodiscard]] std::string protected_by() const;
 
  protected:
   [[nodiscard]] virtual std::string protection() const = 0;
-  /// Before the roles, and what they hold of the adapter, go.
+  /// Call before the roles, and their parts of the adapter, are destroyed.
   void finish() noexcept {
     request_stop();
     for (const auto& role : roles_) role->progress.stop.request();
@@ -111,7 +113,7 @@ class Session {
   std::exception_ptr failure_;
   std::vector<std::jthread> threads_;
   Drain histories_{Drain::quiet_history_ns};
-  std::set<const Role*> told_;  // those whose end has been told
+  std::set<const Role*> reported_;  // whose end was reported
 };
 
 template <Adapter A>

@@ -1,4 +1,5 @@
-// What one trial asks of an adapter. What an adapter says of itself is in description.hpp. Plain values; no middleware is named here.
+// The settings of a trial for an adapter. The description of an adapter is in description.hpp. Plain values that name no
+// middleware.
 #pragma once
 
 #include <algorithm>
@@ -13,44 +14,48 @@
 
 namespace middlemark {
 
-/// A topic, or a service, of the trial. All counts are known when the trial starts.
+/// A topic or service of the trial. All counts are known when the trial starts.
 struct Topic {
   std::string name;  ///< [a-z0-9_]+, at most 63 characters; begins with Settings::scope, unique within the trial
   std::size_t message_bytes = 16;
-  unsigned publishers = 1;                 ///< of the whole trial, in every process; of a service: its clients
-  unsigned subscribers = 1;                ///< likewise; of a service: 1, its server
+  unsigned publishers = 1;                 ///< in all processes of the trial; of a service: its clients
+  unsigned subscribers = 1;                ///< in all processes of the trial; of a service: 1, its server
   std::optional<std::uint32_t> depth = 1;  ///< keep-last history depth in messages (>= 1); nullopt is keep-all
   Reliability reliability = Reliability::reliable;
-  MessageType type = MessageType::octets;  ///< another: message_bytes are its main array's, see kit/messages.hpp
-  bool service = false;                    ///< request and reply of the middleware's own: see HasRequestReply
-  unsigned publishers_here = 0;            ///< of those, in this process
+  MessageType type =
+      MessageType::octets;       ///< other types: message_bytes is the size of the main array, see kit/messages.hpp
+  bool service = false;          ///< native request/reply: see HasRequestReply
+  unsigned publishers_here = 0;  ///< publishers in this process
   unsigned subscribers_here = 0;
-  unsigned subscriber_processes = 0;  ///< the subscribers are in so many; 0: each in its own, or all in this one
-  bool varies = false;                ///< a message has at most message_bytes; else exactly so many
-  std::uint32_t history =
-      0;  ///< transient-local: so many messages must reach a subscriber that joins late; 0: volatile
+  unsigned subscriber_processes =
+      0;                      ///< number of processes with subscribers; 0: one per subscriber, or all in this one
+  bool varies = false;        ///< messages have at most message_bytes; otherwise exactly
+  std::uint32_t history = 0;  ///< transient-local: number of messages that a late joiner must receive; 0: volatile
 
-  /// Messages that wait for a subscriber when each publisher has filled its history; nullopt: without a bound. Where a
-  /// middleware has one queue for all publishers, a shallower one would let them push each other's messages out.
+  /// Returns how many messages wait for a subscriber when each publisher has filled its history; nullopt: unlimited. A
+  /// middleware with one queue for all publishers needs this depth, or they would displace each other's messages.
   [[nodiscard]] std::optional<std::uint64_t> capacity() const {
     if (!depth) return std::nullopt;
     return std::uint64_t{*depth} * publishers;
   }
 };
 
-/// One trial's request. Frozen: an adapter reads it once, when it opens. What is not here is in RequestedSettings (protocol.hpp).
+/// The settings of one trial. Frozen: an adapter reads them once, when it opens. The other members are in
+/// RequestedSettings (protocol.hpp).
 struct Settings : RequestedSettings {
-  /// Every topic and service of the trial, also those that this process has no part in: what to size queues and pools by,
-  /// instead of deriving it from the pattern and the counts. Asked for companions, which start first, `…_here` is 0.
+  /// All topics and services of the trial, including those that this process does not use. Adapters size queues and
+  /// pools by this list, not by the pattern and the counts. `…_here` is 0 when companions are requested, since they
+  /// start first.
   std::vector<Topic> endpoints{};
 
   [[nodiscard]] bool comes_as_it_is() const { return transport == as_it_comes; }
 
-  /// Whether there is request and reply of the middleware's own in the trial.
+  /// Returns whether the trial has native request/reply.
   [[nodiscard]] bool calls_service() const { return std::ranges::any_of(endpoints, &Topic::service); }
 };
 
-/// Something cannot be done; what() names the thing and the place, advice() the next step. Only ever thrown before the start.
+/// Something cannot be done. what() names the thing and the place, advice() the next step. Only thrown before the
+/// start.
 class AdapterError : public std::runtime_error {
  public:
   explicit AdapterError(const std::string& text, std::string advice = {})

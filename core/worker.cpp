@@ -27,7 +27,7 @@ constexpr int exit_usage = 2;
 constexpr int exit_abandoned = 3;
 constexpr int exit_stuck = 4;
 
-/// The roles that have not ended, and how far those that receive have come.
+/// Names the roles that have not ended, with the progress of receivers.
 std::string still_running(const Session& session) {
   std::string names;
   for (const auto& role : session.roles()) {
@@ -48,7 +48,7 @@ std::uint64_t received(const Session& session) {
   return messages;
 }
 
-/// The worker under the control protocol, one state after the other.
+/// A worker under the control protocol, from hello to quit.
 class ControlledWorker {
  public:
   explicit ControlledWorker(const WorkerParts& parts)
@@ -91,16 +91,17 @@ class ControlledWorker {
     const Description about = parts_.describe();
     const Configuration configuration = accepted(command, about, parts_);
     place_process(configuration.placement);
-    // A role that polls never yields to an equal: the threads the middleware starts now must stand above it.
+    // A role that polls never yields to a thread of equal priority, so threads that the middleware starts now need a
+    // higher one.
     if (configuration.settings.reception == Reception::poll) raise_priority(configuration.placement, 1);
-    // Threads inherit the name of the one that starts them: the middleware's, where it gives them none, are told apart so.
+    // Threads inherit their creator's name, so unnamed threads of the middleware get the adapter's name.
     pthread_setname_np(pthread_self(), about.name.substr(0, 15).c_str());
     const std::uint64_t opening = monotonic_ns();
     session_ = parts_.open(configuration, clock_);
     opening_ns_ = monotonic_ns() - opening;
     pthread_setname_np(pthread_self(), "control");
-    const auto recalls = [](const TopicRequest& topic) { return topic.history > 0; };
-    if (std::ranges::any_of(configuration.settings.topics, recalls)) {
+    const auto has_history = [](const TopicRequest& topic) { return topic.history > 0; };
+    if (std::ranges::any_of(configuration.settings.topics, has_history)) {
       if (const int code = join_late(); code != 0) return code;
     }
     if (const int code = match(configuration.match_timeout_s, configuration.placement); code != 0) return code;
@@ -110,7 +111,7 @@ class ControlledWorker {
     return 0;
   }
 
-  /// Histories first, those of the other workers too; then the subscribers that must receive them.
+  /// Publishes the histories, waits until all workers have done so, then opens the subscribers that join late.
   int join_late() {
     session_->publish_histories();
     send(PublishedEvent{});
@@ -121,7 +122,7 @@ class ControlledWorker {
     return 0;
   }
 
-  /// Until every role has found its peers, and who has joined late its histories, or nothing of them comes any more.
+  /// Waits until every role has found its peers and late joiners have received the history or stopped receiving.
   int match(double timeout_s, const Placement& placement) {
     const std::uint64_t begin = monotonic_ns();
     const auto timeout = static_cast<std::uint64_t>(timeout_s * 1e9);
@@ -130,19 +131,19 @@ class ControlledWorker {
       const std::string missing = session_->waiting_for();
       if (missing.empty()) {
         if (ready.discovery_ns == 0) ready.discovery_ns = monotonic_ns() - begin;
-        if (!session_->awaits_histories()) break;
+        if (!session_->history_incomplete()) break;
       } else if (monotonic_ns() - begin > timeout) {
-        const std::string said = session_->refusals();
-        const std::string why = said.empty() ? "" : "; the middleware says: " + said;
+        const std::string refusals = session_->refusals();
+        const std::string why = refusals.empty() ? "" : "; the middleware reports: " + refusals;
         send(error_event(ErrorCode::unmatched, fmt::format("{} within {} s{}", missing, timeout_s, why),
-                         "measure it again on a quieter machine, or with a longer match_timeout in a suite; what keeps "
-                         "peers of this middleware apart stands in its adapter's README.md"));
+                         "measure again on a quieter machine, or set a longer match_timeout in a suite; the adapter's "
+                         "README.md says why peers of this middleware may not find each other"));
         return exit_failed;
       }
       if (control_.receive(1ms)) return exit_failed;  // quit before ready
       if (control_.closed()) return exit_abandoned;
     }
-    raise_priority(placement, 0);  // what is read back is the roles' own
+    raise_priority(placement, 0);  // report the priority of the roles
     ready.opening_ns = opening_ns_;
     ready.placement = placed(placement);
     ready.notes = session_->notes();
@@ -151,7 +152,7 @@ class ControlledWorker {
     return 0;
   }
 
-  /// Commands and ticks until the launcher says quit or goes away.
+  /// Handles commands and sends ticks until the launcher sends quit or goes away.
   void serve() {
     const std::uint64_t no_start = 0;
     std::uint64_t started = no_start;
@@ -160,8 +161,8 @@ class ControlledWorker {
     bool concluded = false;
     std::uint64_t stopped = 0;
     for (;;) {
-      const int also = concluded || started == no_start ? -1 : session_->wake_descriptor();
-      const auto line = control_.receive(until_tick(started, ticked, concluded), also);
+      const int wake = concluded || started == no_start ? -1 : session_->wake_descriptor();
+      const auto line = control_.receive(until_tick(started, ticked, concluded), wake);
       if (control_.closed()) _exit(exit_abandoned);
       session_->drain_wake();
       if (line) {
@@ -190,8 +191,8 @@ class ControlledWorker {
         }
       }
       if (started == no_start || concluded) continue;
-      const bool ended = session_->ended();  // first: who ends meanwhile is told of the next time
-      for (const EndedEvent& each : session_->ends_to_tell()) send(each);
+      const bool ended = session_->ended();  // read first: roles that end meanwhile are reported next time
+      for (const EndedEvent& ended_role : session_->new_ends()) send(ended_role);
       if (ended) {
         conclude();
         concluded = true;
@@ -205,8 +206,8 @@ class ControlledWorker {
         ticked = monotonic_ns();
         tick(started);
       }
-      if (stopped != 0 && session_->all_told())
-        abandon_if_stuck(stopped, stop_patience_s + (session_->told_to_drain() ? Drain::limit_s : 0));
+      if (stopped != 0 && session_->all_stopping())
+        abandon_if_stuck(stopped, stop_patience_s + (session_->drains() ? Drain::limit_s : 0));
     }
   }
 
@@ -221,7 +222,7 @@ class ControlledWorker {
     return std::chrono::milliseconds(due > now ? (due - now) / 1'000'000 + 1 : 0);
   }
 
-  /// A role that does not come back from the middleware cannot be joined; the process ends without it.
+  /// Ends the process if a role does not return from the middleware, since its thread cannot be joined.
   void abandon_if_stuck(std::uint64_t stopped, std::uint64_t patience_s) {
     if (monotonic_ns() > stopped + patience_s * 1'000'000'000) {
       const std::uint64_t before = received(*session_);
@@ -230,7 +231,7 @@ class ControlledWorker {
       if (received(*session_) != before) {
         send(error_event(ErrorCode::hung,
                          fmt::format("{} still received {} s after the stop", still_running(*session_), patience_s),
-                         "a history that is received faster: a smaller --depth, or an adapter that bounds its queue"));
+                         "use a smaller --depth, so that fewer messages wait at the end"));
       } else {
         send(error_event(ErrorCode::hung, fmt::format("{} did not return from the middleware within {} s of the stop",
                                                       still_running(*session_), patience_s)));
@@ -278,11 +279,11 @@ int worker_main(int argc, char** argv, const WorkerParts& parts) {
   if (argument == "--companions") return print_companions(parts);
   if (argument == "--check") return print_refusals(parts);
   if (argc > 1 || isatty(STDIN_FILENO) != 0) {
-    std::cerr
-        << "This is a worker of Middlemark and speaks JSON lines with its launcher; people want `middlemark run`.\n"
-           "  --describe     what it can do, as one line of JSON\n"
-           "  --companions   the daemons a trial needs (settings as one line of JSON on stdin)\n"
-           "  --check        what it refuses of trials (a configure command a line on stdin), or null, a line each\n";
+    std::cerr << "This is a worker of Middlemark, which `middlemark run` starts and controls with lines of JSON.\n"
+                 "  --describe     print what it supports, as one line of JSON\n"
+                 "  --companions   print the daemons that a trial needs (stdin: its settings, as one line of JSON)\n"
+                 "  --check        print the error of each trial that it refuses, or null (stdin: a configure command "
+                 "per line)\n";
     return exit_usage;
   }
   return ControlledWorker(parts).run();

@@ -1,4 +1,4 @@
-"""The modules of the schema as ``scripts/protocol`` reads them: structs, fields and words, with their docstrings."""
+"""Reads the schema's modules for ``scripts/protocol``: structs, fields and enumerations, with their docstrings."""
 
 import ast
 import itertools
@@ -18,34 +18,34 @@ ROOT = Path(__file__).resolve().parent.parent
 class Field:
     """One field of a struct."""
 
-    def __init__(self, told: inspect.Field, doc: str) -> None:
-        """``doc`` is its docstring."""
-        self.name = told.name
-        self.key = told.encode_name
+    def __init__(self, field: inspect.Field, doc: str) -> None:
+        """``doc`` is the field's docstring."""
+        self.name = field.name
+        self.key = field.encode_name
         """Its name in JSON."""
         self.doc = doc
-        self.type = told.type
-        self.required = told.required
-        self.default = told.default if told.default_factory is msgspec.NODEFAULT else told.default_factory()
+        self.type = field.type
+        self.required = field.required
+        self.default = field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
 
     @property
     def initial(self) -> Any:
-        """What the structs of other languages begin with; NODEFAULT: with nothing."""
+        """Return the initial value in structs of other languages; NODEFAULT if there is none."""
         examples = meta(self.type, "extra_json_schema").get("examples", ()) if self.required else ()
         return examples[0] if examples else self.default
 
     @property
     def constant(self) -> str | None:
-        """The one value that it can have; None: it has several."""
+        """Return the only value that the field can have; None if there are several."""
         values = self.type.values if isinstance(self.type, inspect.LiteralType) else ()
         return str(values[0]) if len(values) == 1 else None
 
 
 class Schema:
-    """One module of the schema: what it declares, in order, and the docstrings."""
+    """One module of the schema: its declarations, in order, and their docstrings."""
 
     def __init__(self, module: ModuleType, base: "Schema | None" = None) -> None:
-        """Read the module's source, too: Python keeps no docstrings of fields. ``base``: of the module it imports."""
+        """Read the module, and its source for the docstrings of fields. ``base``: the schema module that it imports."""
         source = Path(str(module.__file__))
         self.file = source.relative_to(ROOT)
         self.base = base
@@ -62,15 +62,15 @@ class Schema:
                 self.declared[node.targets[0].id] = getattr(module, node.targets[0].id)
 
     def own_fields(self, struct: type[msgspec.Struct]) -> list[Field]:
-        """Return the fields that the struct has beyond those of its base."""
+        """Return the struct's fields without those of its base."""
         inherited = getattr(struct.__base__, "__struct_fields__", ())
-        told = inspect.type_info(struct)
-        assert isinstance(told, inspect.StructType)
-        own = (each for each in told.fields if each.name not in inherited)
-        return [Field(each, self.docs.get(f"{struct.__name__}.{each.name}", "")) for each in own]
+        info = inspect.type_info(struct)
+        assert isinstance(info, inspect.StructType)
+        own = (field for field in info.fields if field.name not in inherited)
+        return [Field(field, self.docs.get(f"{struct.__name__}.{field.name}", "")) for field in own]
 
     def name_of(self, origin: object, members: Any) -> str:
-        """Return what the schema calls the words or the union of these members."""
+        """Return the schema's name for the enumeration or union of these members."""
         wanted = frozenset(members)
         for name, each in self.declared.items():
             if (typing.get_origin(each) or type(each)) is origin and frozenset(typing.get_args(each)) == wanted:
@@ -80,14 +80,14 @@ class Schema:
         raise LookupError(f"{self.file}: give a name to the choice of {sorted(map(str, wanted))}")
 
     def words(self, values: Any) -> tuple[str, ...]:
-        """Return those words in the order in which they are declared."""
+        """Return these words in the order of their declaration."""
         name = self.name_of(Literal, values)
-        known = self.declared[name] if name in self.declared or self.base is None else self.base.declared[name]
-        return typing.get_args(known)
+        declared = self.declared[name] if name in self.declared or self.base is None else self.base.declared[name]
+        return typing.get_args(declared)
 
     @property
     def literals(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """The names of its enumerations and their words."""
+        """Yield the names of the module's enumerations and their words."""
         for name, each in self.declared.items():
             if typing.get_origin(each) is Literal:
                 yield name, typing.get_args(each)
@@ -105,7 +105,7 @@ def _docs_of(body: list[ast.stmt]) -> dict[str, str]:
 
 
 def meta(of: inspect.Type, which: str) -> dict[str, Any]:
-    """Return what the type's ``Meta`` has under that name."""
+    """Return a member of the type's ``Meta``."""
     return (getattr(of, which) or {}) if isinstance(of, inspect.Metadata) else {}
 
 
@@ -115,13 +115,13 @@ def bare(of: inspect.Type) -> inspect.Type:
 
 
 def or_null(of: inspect.UnionType) -> inspect.Type | None:
-    """Return X of a union of X and null; None: it is another union."""
+    """Return X for a union of X and null; None for other unions."""
     others = [each for each in of.types if not isinstance(each, inspect.NoneType)]
     return others[0] if len(others) == 1 else None
 
 
 def leaf(of: inspect.Type) -> inspect.Type:
-    """Return what a list or an optional is made of."""
+    """Return the element type of a list or an optional."""
     match of := bare(of):
         case inspect.VarTupleType(item_type=item):
             return leaf(item)
@@ -131,5 +131,5 @@ def leaf(of: inspect.Type) -> inspect.Type:
 
 
 def plain(text: str) -> str:
-    """Return a docstring as one line with single backticks."""
+    """Return a docstring as one line, with single backticks."""
     return re.sub(r"\s+", " ", text.replace("``", "`")).strip()

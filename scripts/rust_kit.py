@@ -1,4 +1,4 @@
-"""The Rust half of the schema: how adapters in Rust describe themselves, and the request of a trial as they see it."""
+"""Generates the Rust kit's structs from the schema: an adapter's description and the request of a trial."""
 
 import json
 import textwrap
@@ -19,13 +19,13 @@ TYPES = {
     "std::size_t": "usize",
     "std::vector<bool>": "Vec<bool>",
 }
-"""By what the schema says of C++."""
+"""The Rust type for the C++ type that the schema names."""
 RENAMED = {"type": "kind", "CompanionSpec": "Companion"}
-"""``type`` is a word of Rust's; a ``Companion`` of Python is a process."""
+"""``type`` is a keyword of Rust; a ``Companion`` of Python is a process."""
 
 
 def rust_description(schema: Schema, structs: tuple[type[msgspec.Struct], ...]) -> str:
-    """Return the file."""
+    """Return core/kit/rust/src/description.rs."""
     lines = [
         f"//! Written by scripts/protocol from {schema.file}: change that.",
         "//!",
@@ -55,7 +55,7 @@ def rust_description(schema: Schema, structs: tuple[type[msgspec.Struct], ...]) 
 
 
 def sample(of: inspect.Type, default: Any = msgspec.NODEFAULT) -> Any:
-    """Return a value of that type, other than its default."""
+    """Return a value of the type that differs from its default."""
     match of := bare(of):
         case inspect.BoolType():
             return default is not True
@@ -74,12 +74,12 @@ def sample(of: inspect.Type, default: Any = msgspec.NODEFAULT) -> Any:
         case inspect.UnionType() if (inner := or_null(of)) is not None:
             return sample(inner)
         case inspect.StructType(cls=struct, fields=fields):
-            return struct(**{each.name: sample(each.type, each.default) for each in fields})
+            return struct(**{field.name: sample(field.type, field.default) for field in fields})
     raise TypeError(f"no sample of {of}")
 
 
 def _test(schema: Schema, full: msgspec.Struct) -> list[str]:
-    """Return a test that the crate writes this value as msgspec does."""
+    """Return a Rust test that the crate writes this value as msgspec does."""
     name = RENAMED.get(type(full).__name__, type(full).__name__)
     return [
         "    #[test]",
@@ -111,7 +111,7 @@ def rust_request(schema: Schema) -> str:
 
 def cpp_request(schema: Schema) -> str:
     """Return core/kit/rust_request.hpp."""
-    told = [(field.name, field.name.removesuffix("_ns")) for field, _ in _shown(schema)]
+    members = [(field.name, field.name.removesuffix("_ns")) for field, _ in _shown(schema)]
     return "\n".join(
         [
             f"// Written by scripts/protocol from {schema.file}: change that.",
@@ -125,11 +125,11 @@ def cpp_request(schema: Schema) -> str:
             "namespace middlemark::kit::rust {",
             "",
             "struct RequestView {",
-            *(f"  decltype(shown(RequestedSettings::{member})) {name};" for name, member in told),
+            *(f"  decltype(shown(RequestedSettings::{member})) {name};" for name, member in members),
             "};",
             "",
             "[[nodiscard]] inline RequestView shown(const RequestedSettings& own) {",
-            f"  return {{{', '.join(f'shown(own.{member})' for _, member in told)}}};",
+            f"  return {{{', '.join(f'shown(own.{member})' for _, member in members)}}};",
             "}",
             "",
             "}  // namespace middlemark::kit::rust",
@@ -139,7 +139,7 @@ def cpp_request(schema: Schema) -> str:
 
 
 def _shown(schema: Schema) -> Iterator[tuple[Field, str]]:
-    """Yield the fields of a request that are one value, and their types in Rust; what it lists is shown otherwise."""
+    """Yield the fields of a request that are single values, and their types in Rust. Lists are passed differently."""
     for field in schema.own_fields(protocol.Settings):
         if isinstance(bare(field.type), inspect.VarTupleType | inspect.DictType):
             continue
@@ -239,7 +239,7 @@ def _initial(schema: Schema, value: Any, of: inspect.Type) -> str:
 
 
 def _value(schema: Schema, value: Any, of: inspect.Type) -> str:
-    """Return a value of that type as Rust has it."""
+    """Return a value of the type as Rust code."""
     optional = isinstance(bare(of), inspect.UnionType) and not isinstance(value, tuple)
     match of := leaf(of):
         case inspect.LiteralType(values=values) if isinstance(value, str):
@@ -251,12 +251,12 @@ def _value(schema: Schema, value: Any, of: inspect.Type) -> str:
             )
             text = f"{RENAMED.get(struct.__name__, struct.__name__)} {{ {', '.join(members)} }}"
         case inspect.DictType(value_type=kind):
-            told = (f"({json.dumps(key)}, {_value(schema, each, kind)})" for key, each in value.items())
-            text = f"BTreeMap::from([{', '.join(told)}])"
+            entries = (f"({json.dumps(key)}, {_value(schema, item, kind)})" for key, item in value.items())
+            text = f"BTreeMap::from([{', '.join(entries)}])"
         case _ if isinstance(value, tuple):
-            text = f"vec![{', '.join(_value(schema, each, of) for each in value)}]"
+            text = f"vec![{', '.join(_value(schema, item, of) for item in value)}]"
         case _:
-            text = json.dumps(value)  # texts, numbers and truths are written alike
+            text = json.dumps(value)  # strings, numbers and booleans look the same in JSON and Rust
     return f"Some({text})" if optional else text
 
 

@@ -1,5 +1,5 @@
-//! What the loops of adapters/*/bench.rs have in common: `bench_<name> BYTES ROUND_TRIPS [PING-CPU PONG-CPU]` starts itself once more
-//! for the pong, pins both and prints the p50 of the round trip in ns.
+//! Common code of the loops in adapters/*/bench.rs. `bench_<name> BYTES ROUND_TRIPS [PING-CPU PONG-CPU]` starts itself
+//! again as the pong, pins both processes and prints the p50 of the round trip in ns.
 
 use std::error::Error;
 use std::process::{exit, Command};
@@ -7,21 +7,21 @@ use std::time::Instant;
 
 pub type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
-/// One way of a loop; `place` is where both find each other.
+/// Both roles of a loop; they find each other at `place`.
 pub struct Loop {
     pub ping: fn(place: &str, bytes: usize, round_trips: RoundTrips) -> Result<()>,
-    /// Until it is killed.
+    /// Runs until it is killed.
     pub pong: fn(place: &str, bytes: usize) -> Result<()>,
 }
 
-/// Those that are to be made, and how long each took.
+/// The number of round trips to make, and the time of each.
 pub struct RoundTrips {
     wanted: usize,
     took: Vec<u128>,
 }
 
 impl RoundTrips {
-    /// Calls `once` so often, with the number of each; the first tenth is no more than a warm-up.
+    /// Calls `once` for each round trip, with its number. The first tenth is a warm-up.
     pub fn measure(mut self, mut once: impl FnMut(usize) -> Result<()>) -> Result<()> {
         for number in 0..self.wanted {
             let begin = Instant::now();
@@ -35,10 +35,10 @@ impl RoundTrips {
     }
 }
 
-/// `at` makes the place, in the ping alone.
+/// Runs the loop. Only the ping calls `at`, which makes the place.
 pub fn run(its: &Loop, at: impl FnOnce() -> Result<String>) -> Result<()> {
     const PONG: &str = "PONG";
-    // SAFETY: neither touches memory. Whoever hangs is ended, and the pong with the ping.
+    // SAFETY: neither touches memory. They end a hanging process, and the pong with the ping.
     unsafe {
         libc::alarm(60);
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
@@ -65,13 +65,13 @@ pub fn run(its: &Loop, at: impl FnOnce() -> Result<String>) -> Result<()> {
     measured
 }
 
-/// Before the middleware starts its threads, which inherit it.
+/// Pins this thread before the middleware starts threads, which inherit the processor.
 fn pin(cpu: Option<usize>) {
     let Some(cpu) = cpu else { return };
     // SAFETY: a zeroed set is an empty one.
     unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         libc::CPU_SET(cpu, &mut set);
-        assert_eq!(libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set), 0, "processor {cpu} cannot be had");
+        assert_eq!(libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set), 0, "cannot pin to processor {cpu}");
     }
 }

@@ -1,5 +1,6 @@
-// When a pong had a message in hand, when it had copied it and when its reply had left: of some messages, so that a round trip can be split into its parts
-// without the stamps becoming one of them. Hot file: once the role has started nothing here allocates, locks, logs or throws.
+// Stamps of a pong's work: when it received a message, had copied it and had published its reply. Only some messages
+// are stamped, so that the stamps themselves do not add to the round trip. Hot file: once the role has started nothing
+// here allocates, locks, logs or throws.
 #pragma once
 
 #include <algorithm>
@@ -14,18 +15,19 @@
 
 namespace middlemark {
 
-/// How long the sender will go on, as far as that is known: what is kept must reach to the end.
+/// How many messages are to come, as far as that is known. The stamped ones must spread over all of them.
 struct AnswersDue {
   std::optional<std::uint64_t> messages;
   std::optional<double> duration_s;
 };
 
-/// Longer than a publisher's, and odd all the same: one number of answers tells the parts of a round trip as well as another.
+/// Strides for stamping replies. They go higher than a publisher's, because few stamps are enough to split a round trip
+/// into its parts, and they are odd for the same reason as `stamp_strides`.
 inline constexpr std::array<std::uint64_t, 8> answer_strides{1, 3, 7, 13, 31, 61, 127, 251};
 
-/// Of how many messages one is stamped: so many that the stamps cost at most a four-hundredth of what a message typically takes
-/// (`message_ns`; 0: not known yet, the next is stamped), or the longest stride there is. Still longer ones only where `room`
-/// records would not reach to the end.
+/// Returns the stride: the first of that many messages is stamped. It is the shortest with which stamps cost at most
+/// 1/400 of the typical time of a message, `message_ns` (0: not known yet, so the next one is stamped too), or else the
+/// longest of the list. A still longer stride is returned only if `room` records would not last until the end.
 [[nodiscard]] constexpr std::uint64_t answer_stride(double stamps_ns, double message_ns, const AnswersDue& due,
                                                     std::size_t room) noexcept {
   if (message_ns <= 0) return 1;
@@ -38,16 +40,16 @@ inline constexpr std::array<std::uint64_t, 8> answer_strides{1, 3, 7, 13, 31, 61
   const double expected = due.messages     ? static_cast<double>(*due.messages)
                           : due.duration_s ? *due.duration_s * 1e9 / message_ns
                                            : 0;
-  // A tenth more: the messages to come may be faster than those so far. Odd: see answer_strides.
+  // Reserves 10 %, since later messages may be faster than those so far. The stride stays odd: add answer_strides.
   const auto reaching = static_cast<std::uint64_t>(expected * 1.1 / static_cast<double>(room)) | 1U;
   return std::max(stride, reaching);
 }
 
-/// A running median: each value moves it by an eighth. A mean would follow the stalls of a busy machine, which take a thousand
-/// times what a message does. 0 before the first value.
+/// An estimate of the median that each value moves by an eighth. A mean would follow the stalls of a busy machine,
+/// which last a thousand times longer than a message. 0 before the first value.
 class TypicalTime {
  public:
-  void see(double ns) noexcept {
+  void add(double ns) noexcept {
     if (ns_ == 0) {
       ns_ = ns;
     } else if (ns != ns_) {
@@ -60,15 +62,15 @@ class TypicalTime {
   double ns_ = 0;
 };
 
-/// Used by the thread that visits messages.
+/// Decides which messages are stamped and keeps the stamps. Used by the thread that visits messages.
 class AnswerStamps {
  public:
-  /// Records: 4 MiB, spread over the whole of the measuring.
+  /// Number of records: 4 MiB, spread over the whole measurement.
   static constexpr std::size_t most_kept = std::size_t{1} << 17;
-  /// Three instants in the visit, one before the take, and the record.
+  /// Clock readings per stamped message: three in the visit, one before the take, and the cost of one for the record.
   static constexpr double readings = 5;
 
-  /// `arrivals`: the subscriber tells when the kernel received a message, which takes three more readings.
+  /// `arrivals`: the subscriber knows when the kernel received a message. Converting that takes three more readings.
   AnswerStamps(const Clock& clock, bool keeps, const AnswersDue& due, bool arrivals)
       : clock_(clock),
         due_(due),
@@ -76,19 +78,19 @@ class AnswerStamps {
         recorder_(keeps ? most_kept : 0),
         until_(keeps ? 1 : never) {}
 
-  /// The next message that comes is one to be stamped.
+  /// Returns whether the next message is to be stamped.
   [[nodiscard]] bool due() const noexcept { return until_ == 1; }
 
-  void takes() noexcept {
+  void before_take() noexcept {
     if (due()) [[unlikely]]
       take_ = clock_.early_ticks();
   }
   void received() noexcept { received_ = clock_.ticks(); }
-  void begins() noexcept { begin_ = clock_.ticks(); }
-  void written() noexcept { written_ = clock_.ticks(); }
+  void copied() noexcept { copied_ = clock_.ticks(); }
+  void published() noexcept { published_ = clock_.ticks(); }
 
-  /// The answer to a measured message is out. `arrived_ns` is asked for a message that was stamped: the CLOCK_REALTIME instant at
-  /// which the kernel received it, 0 where it does not tell.
+  /// Call after the reply to a measured message was published. `arrived_ns` is called only for a stamped message: it
+  /// returns the CLOCK_REALTIME instant at which the kernel received the message, or 0 if unknown.
   template <class Arrived>
   void answered(const Header& header, Arrived&& arrived_ns) noexcept {
     if (until_ != 1) [[likely]] {
@@ -98,19 +100,19 @@ class AnswerStamps {
     Answer answer;
     answer.stamp = header.stamp;
     answer.received_ticks = received_;
-    // A second message of one take was waiting while the first was answered: its take cannot be told.
+    // The second message of one take waited while the first was answered, so the duration of its take is unknown.
     if (take_ != 0) answer.take_ns = clamp_ns(clock_.to_ns(received_ - std::min(take_, received_)));
-    answer.copy_ns = clamp_ns(clock_.to_ns(begin_ - received_));
-    answer.write_ns = clamp_ns(clock_.to_ns(written_ - begin_));
+    answer.copy_ns = clamp_ns(clock_.to_ns(copied_ - received_));
+    answer.write_ns = clamp_ns(clock_.to_ns(published_ - copied_));
     answer.arrived_ns = since_realtime_ns(clock_, arrived_ns(), received_);
     take_ = 0;
-    if (last_ != 0) typical_.see(static_cast<double>(clock_.to_ns(received_ - last_)) / static_cast<double>(stride_));
+    if (last_ != 0) typical_.add(static_cast<double>(clock_.to_ns(received_ - last_)) / static_cast<double>(stride_));
     last_ = received_;
     stride_ = recorder_.keep(answer) ? answer_stride(cost_ns_, typical_.ns(), due_, recorder_.capacity()) : never;
     until_ = stride_;
   }
-  /// What was visited was not answered, or not measured.
-  void passed() noexcept { take_ = 0; }
+  /// Call when the visited message was not answered or is not measured.
+  void skipped() noexcept { take_ = 0; }
 
   [[nodiscard]] const Recorder<Answer>& recorder() const noexcept { return recorder_; }
 
@@ -121,14 +123,14 @@ class AnswerStamps {
   const AnswersDue due_;
   const double cost_ns_;
   Recorder<Answer> recorder_;
-  std::uint64_t until_;  // messages until the next one that is stamped, that one included
+  std::uint64_t until_;  // messages until the next stamped one, including it
   std::uint64_t stride_ = 1;
-  TypicalTime typical_;  // from message to message
+  TypicalTime typical_;  // between two messages
   std::uint64_t last_ = 0;
   std::uint64_t take_ = 0;
   std::uint64_t received_ = 0;
-  std::uint64_t begin_ = 0;
-  std::uint64_t written_ = 0;
+  std::uint64_t copied_ = 0;
+  std::uint64_t published_ = 0;
 };
 
 }  // namespace middlemark

@@ -1,4 +1,5 @@
-// When a receiver that has been told to stop may end: everything has come, or nothing comes any more.
+// Decides when a receiver that was asked to stop may end: when everything has arrived, or when nothing arrives any
+// more.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +13,12 @@ namespace middlemark {
 
 class Drain {
  public:
-  /// A reliable middleware resends what was lost, after as long as its heartbeats are apart.
+  /// A reliable middleware resends lost messages at its next heartbeat, so silence lasts longer before it means the
+  /// end.
   static constexpr std::uint64_t quiet_reliable_ns = 1'000'000'000;
   static constexpr std::uint64_t quiet_best_effort_ns = 250'000'000;
-  /// Of a history, which a transport that lists it owes. Threads that poll on a busy machine can keep the middleware's own from
-  /// its locks for a second.
+  /// Silence after which a transient-local history is taken to be incomplete. It is long because polling threads on a
+  /// busy machine can keep the middleware's own threads from its locks for a second.
   static constexpr std::uint64_t quiet_history_ns = 5'000'000'000;
   static constexpr std::uint64_t limit_s = 10;
 
@@ -24,8 +26,8 @@ class Drain {
   explicit Drain(Reliability reliability) noexcept
       : Drain(reliability == Reliability::reliable ? quiet_reliable_ns : quiet_best_effort_ns) {}
 
-  /// To be asked again and again once the stop was requested; nothing while messages may still come. `warm_ups`: of the warm-up,
-  /// which may lie in deep buffers before those that are expected.
+  /// Call repeatedly after the stop was requested. Returns nothing while messages may still arrive. `warm_ups`: warm-up
+  /// messages received so far; deep buffers may hold them in front of the expected messages.
   [[nodiscard]] std::optional<Ended> ended(std::uint64_t expected, std::uint64_t received,
                                            std::uint64_t warm_ups) noexcept {
     if (expected == nothing_expected) return Ended::stopped;

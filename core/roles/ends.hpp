@@ -1,4 +1,4 @@
-// Where a role's messages leave and arrive: two topics, or one client or server of the middleware's own.
+// The two ends of the middleware that a role uses: two topics, or one native client or server.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace middlemark {
 
-/// A ping's: it receives what it awaits before it sends anything, so its subscriber is made first.
+/// The ends of a ping. The subscriber is made first, because replies may arrive as soon as the ping sends.
 template <Adapter A>
 class PingTopics {
  public:
@@ -30,7 +30,7 @@ class PingTopics {
   PublisherOf<A> outgoing_;
 };
 
-/// A client's where the middleware has no request and reply of its own.
+/// The ends of a client where the middleware has no native request/reply.
 template <Adapter A>
 class ClientTopics {
  public:
@@ -65,7 +65,7 @@ class NativeClient {
   decltype(std::declval<A&>().client(std::declval<const Topic&>(), 0U)) client_;
 };
 
-/// A pong's; one that does not echo has nothing to send with.
+/// The ends of a pong. A pong that does not echo has no publisher.
 template <Adapter A>
 class PongTopics {
  public:
@@ -78,7 +78,7 @@ class PongTopics {
     }
   }
   [[nodiscard]] auto& incoming() noexcept { return incoming_; }
-  /// Where the reply to a message of `publisher_id` leaves; null: nowhere.
+  /// Returns the publisher for replies to messages of `publisher_id`, or null if they get no reply.
   [[nodiscard]] PublisherOf<A>* outgoing(unsigned /*publisher_id*/) noexcept { return outgoing_.get(); }
   [[nodiscard]] std::size_t matched() { return outgoing_ ? outgoing_->matched() : 0; }
   [[nodiscard]] std::size_t peers(const Settings& /*settings*/) const noexcept { return outgoing_ ? 1 : 0; }
@@ -89,7 +89,7 @@ class PongTopics {
   std::unique_ptr<PublisherOf<A>> outgoing_;
 };
 
-/// A server's where the middleware has no request and reply of its own.
+/// The ends of a server where the middleware has no native request/reply.
 template <Adapter A>
 class ServerTopics {
  public:
@@ -107,7 +107,7 @@ class ServerTopics {
   }
   [[nodiscard]] std::size_t matched() {
     std::size_t found = 0;
-    for (const auto& each : outgoing_) found += each->matched();
+    for (const auto& publisher : outgoing_) found += publisher->matched();
     return found;
   }
   [[nodiscard]] static std::size_t peers(const Settings& settings) noexcept { return settings.publishers; }
@@ -135,7 +135,7 @@ class NativeServer {
   decltype(std::declval<A&>().server(std::declval<const Topic&>(), 0U)) server_;
 };
 
-/// Publishers that a subscriber has found, of those there are. Where the middleware does not tell, none are awaited.
+/// How many of the expected publishers a subscriber has found. `expected` is 0 if the middleware cannot count them.
 struct Found {
   std::size_t found = 0;
   std::size_t expected = 0;
@@ -153,7 +153,7 @@ template <class Ends>
   return publishers_found(ends.incoming(), expected);
 }
 
-/// The middleware's own words for the last failure at either end; empty: none.
+/// Returns the middleware's own text for the last failure at either end, or an empty string.
 template <class Incoming, class Outgoing>
 [[nodiscard]] std::string last_error_of(const Incoming& incoming, const Outgoing* outgoing) {
   std::string text;

@@ -1,5 +1,5 @@
-// What a node publishes of each message that it receives: one step of a chain. Hot file: once the role runs nothing here allocates,
-// locks, logs or throws.
+// Publishes one message for each message that a node receives: one step of a chain. Hot file: once the role runs
+// nothing here allocates, locks, logs or throws.
 #pragma once
 
 #include <time.h>
@@ -19,19 +19,20 @@
 
 namespace middlemark {
 
-/// Takes so much processor time of the calling thread.
-inline void work(std::uint64_t ns) noexcept {
-  const auto taken = []() noexcept {
+/// Keeps the calling thread busy until it has used `ns` of processor time.
+inline void use_processor(std::uint64_t ns) noexcept {
+  const auto used = []() noexcept {
     timespec now{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
   };
-  for (const std::uint64_t until = taken() + ns; taken() < until;) {
+  for (const std::uint64_t until = used() + ns; used() < until;) {
   }
 }
 
-/// Record and sequence n are those of the n-th message that was received and counted. Its intended instant is when that one was
-/// received, and `work_s` later: a node that is busy is late.
+/// Sends the messages of one chain step. Record n and sequence number n belong to the n-th received message that was
+/// counted. The intended instant of a message is the arrival of the received one plus `work_s`, so a busy node sends
+/// late.
 template <MakesEnds A>
 class Forward {
  public:
@@ -52,15 +53,15 @@ class Forward {
   [[nodiscard]] const Recorder<Sending>& recorder() const noexcept { return recorder_; }
   [[nodiscard]] const Histogram& histogram() const noexcept { return histogram_; }
 
-  /// Before the start. Throws AdapterError.
+  /// Call before the start. Throws AdapterError.
   void publish_history() { middlemark::publish_history(outgoing_, topic_, sizes_, request_.index, fills_); }
 
-  /// Of a message that was received at `received`, in ticks.
+  /// Publishes for a message that was received at `received` (ticks).
   void operator()(bool warm_up, std::uint64_t received) noexcept {
-    if (work_ns_ > 0) work(work_ns_);
+    if (work_ns_ > 0) use_processor(work_ns_);
     const std::uint64_t intended = received + clock_.to_ticks(work_ns_);
     const Header header = Header::make(request_.index, warm_up, warm_up ? ++warm_ups_ : ++attempts_, intended);
-    const std::size_t bytes = sizes_.of(header.sequence());
+    const std::size_t bytes = sizes_.bytes(header.sequence());
     const std::span<std::byte> message = outgoing_.loan(bytes);
     Published published = Published::failed;
     std::uint64_t begin = clock_.ticks();
@@ -76,7 +77,7 @@ class Forward {
     keep(published, intended, begin, written);
   }
 
-  /// Once nothing comes any more.
+  /// Call after the last message.
   [[nodiscard]] PublisherResult result() {
     result_.index = request_.index;
     result_.topic = request_.topic;

@@ -13,12 +13,13 @@
 
 namespace middlemark {
 
-/// Messages 0 to Topic::history, one more than a subscriber that joins late must receive. Throws AdapterError.
+/// Publishes messages 0 to Topic::history, one more than a subscriber that joins late must receive. Throws
+/// AdapterError.
 template <class Outgoing>
 void publish_history(Outgoing& outgoing, const Topic& topic, const Sizes& sizes, unsigned publisher_id, bool fills) {
   for (std::uint64_t number = 0; topic.history > 0 && number <= topic.history; ++number) {
     const Header header = Header::make(publisher_id, true, Header::history_bit | number, 0);
-    const std::size_t bytes = sizes.of(header.sequence());
+    const std::size_t bytes = sizes.bytes(header.sequence());
     const std::span<std::byte> message = outgoing.loan(bytes);
     if (message.size() == bytes) {
       if (fills) fill_payload(message, header);

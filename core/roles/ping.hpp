@@ -1,5 +1,5 @@
-// The ping: sends a message, waits for every expected reply, keeps the round trip. A client is a ping that one server answers. Hot file: once run() has started nothing
-// here allocates, locks, logs or throws.
+// The ping: sends a message, waits for all expected replies and records the round trip. A client is a ping with one
+// server. Hot file: once run() has started nothing here allocates, locks, logs or throws.
 #pragma once
 
 #include <algorithm>
@@ -26,18 +26,19 @@
 
 namespace middlemark {
 
-/// Messages the recorder must hold: all of them, or as many as the duration can bring, within `memory_bytes`. `alone`: nobody
-/// answers but the ping itself.
+/// Returns how many samples the recorder must hold, within `memory_bytes`: the requested number, or as many as fit into
+/// the duration. `alone`: the ping has no peer and answers itself.
 [[nodiscard]] inline std::size_t recorder_capacity(const CallerRequest& request, Reception reception,
                                                    std::size_t memory_bytes, bool alone = false) noexcept {
   const std::size_t most = memory_bytes / sizeof(Sample);
   if (request.samples) return std::min<std::size_t>(*request.samples, most);
   if (request.load.kind == LoadKind::rate) {
-    // Poisson arrivals may be more than the mean says: ten standard deviations more are not.
+    // Poisson arrivals can exceed the mean, but not by more than ten standard deviations.
     const double mean = request.load.rate_hz * request.duration_s.value_or(0);
     return std::min<std::size_t>(static_cast<std::size_t>(mean + 10 * std::sqrt(mean) + 2), most);
   }
-  // No round trip of two hand-overs is shorter; blocking and listening add at least a call into the middleware.
+  // A round trip of two hand-overs takes at least 150 ns; blocking and listening add at least one call into the
+  // middleware.
   const double shortest_ns = alone ? 60.0 : reception == Reception::poll ? 150.0 : 500.0;
   const double expected = request.duration_s.value_or(0) * 1e9 / shortest_ns + 1;
   return std::min<std::size_t>(static_cast<std::size_t>(expected), most);
@@ -50,7 +51,8 @@ class Ping {
   static constexpr bool client = std::same_as<Request, ClientRequest>;
   using Result = std::conditional_t<client, ClientResult, PingResult>;
 
-  /// The peer counts as gone after this many unanswered messages in a row, or (at least two and) this long.
+  /// Limits after which the peer counts as gone: this number of unanswered messages in a row, or at least two of them
+  /// during this time.
   static constexpr unsigned silent_messages = 16;
   static constexpr std::uint64_t silent_ns = 5'000'000'000;
   static constexpr std::size_t recorder_memory = std::size_t{1} << 30;
@@ -71,7 +73,7 @@ class Ping {
   [[nodiscard]] std::size_t expected() const noexcept { return Ends::peers(settings_); }
   [[nodiscard]] Found publishers() { return publishers_of(ends_, request_.echoing); }
 
-  /// The whole of the role, on the calling thread. result() is valid afterwards.
+  /// Runs the whole role on the calling thread. result() is valid afterwards.
   void run() {
     if constexpr (Listens<Incoming>) {
       if (settings_.reception == Reception::listen) ends_.incoming().listen(Listener(replies_));
@@ -84,7 +86,7 @@ class Ping {
   }
 
   [[nodiscard]] const Result& result() const noexcept { return result_; }
-  /// Nothing when the role did its work.
+  /// Empty if the role did its work.
   [[nodiscard]] const std::optional<ErrorEvent>& failure() const noexcept { return failure_; }
   [[nodiscard]] const Recorder<Sample>& recorder() const noexcept { return recorder_; }
 
@@ -116,7 +118,7 @@ class Ping {
     while (sent_ < messages) {
       if (recorder_.full()) return ended_by(Ended::full);
       const std::uint64_t intended = pacer_.next();
-      if (paced_ && intended >= due_until_) {  // nothing is due any more
+      if (paced_ && intended >= due_until_) {  // no message is due before the end
         pacer_.wait(due_until_, progress_.stop);
         end_ticks_ = clock_.ticks();
         return ended_by(end <= limit ? Ended::duration : Ended::limit);
@@ -129,7 +131,7 @@ class Ping {
       progress_.sent.store(sent_, std::memory_order_relaxed);
       keep(exchange);
       end_ticks_ = clock_.ticks();
-      if (peer_is_silent(end_ticks_)) return fail_silent();
+      if (peer_is_silent(end_ticks_)) return end_silent();
       if (progress_.stop.requested()) return ended_by(Ended::stopped);
       if (end_ticks_ >= end) return ended_by(Ended::duration);
       if (end_ticks_ >= limit) return ended_by(Ended::limit);
@@ -137,7 +139,8 @@ class Ping {
     ended_by(Ended::samples);
   }
 
-  /// Probes until every echoing pong has answered (which proves the path both ways), then warms up. False: nobody answers, or stopped.
+  /// Probes until every echoing pong has answered, which proves that the path works both ways, then warms up. Returns
+  /// false if nobody answers or the role was stopped.
   bool warm_up() noexcept {
     const std::uint64_t begin = clock_.ticks();
     answered_ticks_ = begin;
@@ -147,15 +150,15 @@ class Ping {
     pacer_.start(begin);
     for (;;) {
       const std::uint64_t intended = pacer_.next();
-      if (answered && intended >= begin + warm) {  // the next one is a measured one
+      if (answered && intended >= begin + warm) {  // the next message is measured
         return pacer_.wait(begin + warm, progress_.stop) || (ended_by(Ended::stopped), false);
       }
       const Ongoing exchange = once(Header::make(request_.index, true, ++sequence, intended));
       if (exchange.stopped) return ended_by(Ended::stopped), false;
       answered = answered || exchange.completed;
       warmup_samples_ += exchange.completed ? 1 : 0;
-      heard(exchange);
-      if (peer_is_silent(clock_.ticks())) return fail_silent(), false;
+      note_answer(exchange);
+      if (peer_is_silent(clock_.ticks())) return end_silent(), false;
       if (progress_.stop.requested()) return ended_by(Ended::stopped), false;
       if (answered && clock_.ticks() - begin >= warm) return true;
     }
@@ -164,7 +167,7 @@ class Ping {
   struct Ongoing {
     bool completed = false;
     bool published = false;
-    bool stopped = false;  ///< while it waited for its instant: nothing was sent
+    bool stopped = false;  ///< stopped while waiting for its instant: nothing was sent
     std::uint64_t sequence = 0;
     std::uint64_t intended = 0;
     std::uint64_t loan_begin = 0;
@@ -179,7 +182,7 @@ class Ping {
     Ongoing exchange;
     exchange.sequence = header.sequence();
     exchange.intended = header.intended_ticks;
-    // Stamps that the figures of this trial do not need are not taken: each costs about as much as a small message's check.
+    // Skips stamps that this trial's figures do not need: a stamp costs about as much as checking a small message.
     if (settings_.loan) exchange.loan_begin = clock_.ticks();
     const std::span<std::byte> message = ends_.outgoing().loan(settings_.message_bytes);
     if (message.size() != settings_.message_bytes) [[unlikely]] {
@@ -240,7 +243,7 @@ class Ping {
     return false;
   }
 
-  void heard(const Ongoing& exchange) noexcept {
+  void note_answer(const Ongoing& exchange) noexcept {
     if (exchange.completed) [[likely]] {
       unanswered_ = 0;
       answered_ticks_ = replies_.last_ticks();
@@ -254,7 +257,7 @@ class Ping {
   }
 
   void keep(const Ongoing& exchange) noexcept {
-    heard(exchange);
+    note_answer(exchange);
     if (!exchange.completed) [[unlikely]] {
       publish_failed_ += exchange.published ? 0 : 1;
       progress_.publish_failed.store(publish_failed_, std::memory_order_relaxed);
@@ -274,7 +277,7 @@ class Ping {
       late_sends_ += exchange.begin - exchange.intended > pacer_.period_ticks() ? 1 : 0;
     }
     if (exchange.take_begin != 0) {
-      // Of several replies the last may have been visited by the take that also brought an earlier one.
+      // With several replies, the take that brought the last one may also have visited an earlier one.
       sample.take_ns = clamp_ns(clock_.to_ns(replies_.last_ticks() - exchange.take_begin));
     }
     if constexpr (HasArrivalStamp<std::remove_reference_t<decltype(ends_.incoming())>>) {
@@ -290,14 +293,14 @@ class Ping {
     progress_.received.store(recorder_.size() * request_.echoing, std::memory_order_relaxed);
   }
 
-  /// A middleware that refuses at once must not turn the role into a spinner that ends after 16 tries.
+  /// Pauses, since otherwise a middleware that refuses at once would end the role after 16 tries within microseconds.
   void wait_before_retry() noexcept {
     const timespec pause{0, 10'000'000};
     nanosleep(&pause, nullptr);
   }
 
   void ended_by(Ended reason) noexcept { ended_ = reason; }
-  void fail_silent() noexcept { ended_ = Ended::silent; }
+  void end_silent() noexcept { ended_ = Ended::silent; }
 
   void conclude() {
     result_.index = request_.index;
@@ -367,7 +370,7 @@ class Ping {
   std::optional<ErrorEvent> failure_;
 };
 
-/// Request and reply as the middleware itself has them, otherwise over two topics.
+/// Selects the native request/reply of the middleware, or two topics where it has none.
 template <Adapter A>
 struct ClientEndsOf {
   using type = ClientTopics<A>;

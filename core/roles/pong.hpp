@@ -1,5 +1,5 @@
-// The pong: copies what it received into a reply and sends it back. A server is a pong of several clients. Hot file: once run() has started nothing here allocates,
-// locks, logs or throws.
+// The pong: copies each received message into a reply and sends it back. A server is a pong with several clients. Hot
+// file: once run() has started nothing here allocates, locks, logs or throws.
 #pragma once
 
 #include <concepts>
@@ -33,14 +33,14 @@ class Pong {
       : settings_(settings),
         request_(request),
         progress_(progress),
-        // Who sent the message checks what comes back, which covers both ways; of several pongs' replies a ping can check
-        // only one in full.
+        // The sender checks the replies, which covers both directions. With several pongs a ping can fully check only
+        // one reply, so each pong checks what it receives.
         checks_(request.payload == Payload::filled && !serves && (settings.subscribers > 1 || !echoes(request))),
         trackers_(serves ? settings.publishers : 1),
         stamps_(clock, !request.samples_path.empty(), {request.samples, request.duration_s}, tells_arrivals),
         ends_(adapter, settings, request) {}
 
-  /// A server answers whatever comes.
+  /// A server answers every request.
   [[nodiscard]] static constexpr bool echoes(const Request& request) noexcept {
     if constexpr (serves)
       return true;
@@ -52,7 +52,7 @@ class Pong {
   [[nodiscard]] std::size_t expected() const noexcept { return ends_.peers(settings_); }
   [[nodiscard]] Found publishers() { return publishers_of(ends_, serves ? settings_.publishers : 1); }
 
-  /// Echoes until it is told to stop; one that does not echo drains first. result() is valid afterwards.
+  /// Echoes until it is asked to stop; a pong that does not echo drains first. result() is valid afterwards.
   void run() {
     progress_.phase.store(Phase::echoing, std::memory_order_release);
     receive_until_stopped(ends_.incoming(), *this, settings_.reception, settings_.reliability, progress_);
@@ -62,9 +62,9 @@ class Pong {
   [[nodiscard]] const Result& result() const noexcept { return result_; }
   [[nodiscard]] const Recorder<Answer>& recorder() const noexcept { return stamps_.recorder(); }
 
-  void takes() noexcept { stamps_.takes(); }
+  void before_take() noexcept { stamps_.before_take(); }
   void operator()(std::span<const std::byte> message) noexcept {
-    // Apart, so that those that are not stamped pay one look and no more.
+    // Stamped messages take a separate path, so that unstamped ones pay for one comparison only.
     if (stamps_.due()) [[unlikely]]
       return answer_stamped(message);
     answer<false>(message);
@@ -78,7 +78,7 @@ class Pong {
     if constexpr (stamped) stamps_.received();
     if (message.size() != settings_.message_bytes) [[unlikely]] {
       damaged_ += is_warm_up(message) ? 0 : 1;
-      stamps_.passed();
+      stamps_.skipped();
       return;
     }
     const Header header = read_header(message);
@@ -94,23 +94,23 @@ class Pong {
     const std::span<std::byte> answer = outgoing.loan(message.size());
     if (answer.size() != message.size()) [[unlikely]] {
       ++publish_failed_;
-      stamps_.passed();
+      stamps_.skipped();
       return;
     }
     if (request_.payload == Payload::filled) {
       std::memcpy(answer.data() + header_bytes, message.data() + header_bytes, message.size() - header_bytes);
     }
     write_header(answer, serves ? header : header.from(request_.index));
-    if constexpr (stamped) stamps_.begins();
+    if constexpr (stamped) stamps_.copied();
     const Published published = outgoing.publish();
-    if constexpr (stamped) stamps_.written();
+    if constexpr (stamped) stamps_.published();
     if (published == Published::ok) [[likely]] {
       echoed_ += header.warm_up() ? 0 : 1;
     } else {
       ++publish_failed_;
     }
     if (header.warm_up() || published != Published::ok) [[unlikely]] {
-      stamps_.passed();
+      stamps_.skipped();
     } else {
       stamps_.answered(header, [this]() noexcept { return arrived_ns(); });
     }
@@ -126,7 +126,7 @@ class Pong {
       progress_.warm_ups.store(++warm_ups_, std::memory_order_relaxed);
       return;
     }
-    // A sequence this far ahead is a damaged header; following it would spoil every count after it.
+    // A sequence number that is this far ahead is a damaged header. Accepting it would spoil all later counts.
     constexpr std::uint64_t plausible_gap = 1'000'000'000;
     const unsigned publisher_id = serves ? header.publisher_id() : 0;
     if (publisher_id >= trackers_.size() || header.sequence() == 0 ||
@@ -155,14 +155,14 @@ class Pong {
     result_.echoed = echoed_;
     result_.stamped = stamps_.recorder().size();
     for (const SequenceTracker& tracker : trackers_) {
-      // What was sent after the last one it saw, only the sender's count can tell.
+      // Only the sender knows about losses after the last message that arrived here.
       result_.lost += tracker.highest() - tracker.unique();
       result_.duplicated += tracker.duplicated();
       result_.reordered += tracker.reordered();
     }
     result_.damaged = damaged_;
     result_.publish_failed = publish_failed_;
-    // Of a server over topics the replies to its first client stand for all.
+    // For a server over topics, the replies to its first client represent all replies.
     if (auto* const outgoing = ends_.outgoing(0)) result_.serialize_p50_ns = p50_ns(serializing(*outgoing));
     result_.deserialize_p50_ns = p50_ns(deserializing(ends_.incoming()));
     result_.ended = Ended::stopped;
@@ -173,7 +173,7 @@ class Pong {
   const Request request_;
   Progress& progress_;
   const bool checks_;
-  std::vector<SequenceTracker> trackers_;  // a server's by client
+  std::vector<SequenceTracker> trackers_;  // one per client of a server
   AnswerStamps stamps_;
   Ends ends_;
   std::uint64_t received_ = 0;
@@ -184,7 +184,7 @@ class Pong {
   Result result_;
 };
 
-/// Request and reply as the middleware itself has them, otherwise over two topics.
+/// Selects the native request/reply of the middleware, or two topics where it has none.
 template <Adapter A>
 struct ServerEndsOf {
   using type = ServerTopics<A>;

@@ -1,4 +1,4 @@
-// What a role's thread and the control thread tell each other while the role runs.
+// Values that a role's thread and the control thread exchange while the role runs.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@
 
 namespace middlemark {
 
-/// Wakes the control thread; made and closed by the session. Without a descriptor (in tests) nobody is woken.
+/// Wakes the control thread through an eventfd of the session. Without a descriptor (in tests) it does nothing.
 class Wake {
  public:
   Wake() = default;
@@ -28,7 +28,7 @@ class Wake {
   int descriptor_ = -1;
 };
 
-/// Set once by the control thread; a role looks at it between messages or sleeps until it is set.
+/// Set once by the control thread. A role checks it between messages or sleeps until it is set.
 class StopSignal {
  public:
   void request() noexcept {
@@ -46,32 +46,31 @@ class StopSignal {
   std::atomic<std::uint32_t> word_{0};
 };
 
-/// What a receiver waits for once it has been told to stop.
+/// The value of Progress::expected if a stopped receiver need not wait for messages.
 inline constexpr std::uint64_t nothing_expected = 0;
 
-/// One per role. The control thread writes `expected` and then `stop`; the role writes everything else, relaxed and on a cache
-/// line of its own. The counts are those of measured messages.
+/// One per role. The control thread writes `expected` and then `stop`. The role writes all other fields, relaxed and on
+/// a cache line of its own. Counts are of measured messages unless a comment says otherwise.
 struct Progress {
   alignas(64) StopSignal stop;
-  std::atomic<std::uint64_t> expected{
-      nothing_expected};  ///< different messages; a receiver may end when they have come
+  std::atomic<std::uint64_t> expected{nothing_expected};  ///< distinct messages after which a stopped receiver may end
   Wake wake;
   alignas(64) std::atomic<Phase> phase{Phase::waiting};
   std::atomic<std::uint64_t> samples{0};
   std::atomic<std::uint64_t> sent{0};
   std::atomic<std::uint64_t> received{0};
-  std::atomic<std::uint64_t> warm_ups{0};  ///< probes and warm-up messages that came: no figure, but a sign of life
-  std::atomic<std::uint64_t> history{0};   ///< of the topic's history, different ones
+  std::atomic<std::uint64_t> warm_ups{
+      0};  ///< received probes and warm-up messages; they only show that the sender is alive
+  std::atomic<std::uint64_t> history{0};  ///< distinct messages received of the topic's history
   std::atomic<std::uint64_t> duplicated{0};
   std::atomic<std::uint64_t> reordered{0};
   std::atomic<std::uint64_t> damaged{0};
   std::atomic<std::uint64_t> publish_failed{0};
-  std::atomic<bool> measures{false};  ///< the first measured message is on its way, or has come
-  std::atomic<std::uint64_t> sleeping_ns{
-      0};                         ///< a pacer's, so far: its thread was off the processor because it wanted to be
-  std::atomic<int> thread_id{0};  ///< of the role's own thread; 0: not started
+  std::atomic<bool> measures{false};          ///< the first measured message was sent or received
+  std::atomic<std::uint64_t> sleeping_ns{0};  ///< total time that a pacer slept on purpose
+  std::atomic<int> thread_id{0};              ///< of the role's own thread; 0: not started
 
-  /// By the role, once.
+  /// Called once by the role.
   void begin_to_measure() noexcept {
     measures.store(true, std::memory_order_release);
     wake();

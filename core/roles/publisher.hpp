@@ -1,5 +1,5 @@
-// The publisher of a stream: sends at its load, keeps when each message was sent and how long publish() took. Hot file: once
-// run() has started nothing here allocates, locks, logs or throws.
+// The publisher of a stream: sends at the requested load, and records when each message was sent and how long publish()
+// took. Hot file: once run() has started nothing here allocates, locks, logs or throws.
 #pragma once
 
 #include <time.h>
@@ -32,12 +32,12 @@ namespace middlemark {
 template <MakesEnds A>
 class StreamPublisher {
  public:
-  /// So many publishes in a row that came to nothing mean that nobody takes any more.
+  /// Number of failed publishes in a row after which the publisher concludes that nobody receives.
   static constexpr unsigned fruitless_publishes = 5;
-  /// So many messages are sent without a look at the clock.
+  /// Messages sent without reading the clock.
   static constexpr std::uint64_t most_untimed = 256;
-  /// Of these, so many are sent before the control thread, which tells of them every second, hears of it.
-  static constexpr std::uint64_t told_together = 16;
+  /// Unstamped messages between two updates of the count that the control thread reads.
+  static constexpr std::uint64_t report_interval = 16;
 
   StreamPublisher(A& adapter, const Settings& settings, const PublisherRequest& request, const Clock& clock,
                   Progress& progress)
@@ -49,7 +49,7 @@ class StreamPublisher {
         clock_(clock),
         progress_(progress),
         fills_(request.payload == Payload::filled),
-        // Then a message begins when the one before has been written: one stamp serves both.
+        // Then each message begins when the previous one was written, and one stamp serves both.
         back_to_back_(!fills_ && !settings.loan && request.load.kind == LoadKind::max),
         recorder_(request.kept),
         pacer_(clock, request.load, settings.reception == Reception::poll, instants_),
@@ -59,10 +59,10 @@ class StreamPublisher {
   [[nodiscard]] std::size_t expected() const noexcept { return topic_.subscribers; }
   [[nodiscard]] static Found publishers() noexcept { return {}; }
 
-  /// Before the start. Throws AdapterError.
+  /// Call before the start. Throws AdapterError.
   void publish_history() { middlemark::publish_history(outgoing_, topic_, sizes_, request_.index, fills_); }
 
-  /// The whole of the role, on the calling thread. result() is valid afterwards.
+  /// Runs the whole role on the calling thread. result() is valid afterwards.
   void run() {
     progress_.phase.store(Phase::warm_up, std::memory_order_relaxed);
     warm_up();
@@ -78,7 +78,7 @@ class StreamPublisher {
   }
 
   [[nodiscard]] const PublisherResult& result() const noexcept { return result_; }
-  /// Nothing when the role did its work.
+  /// Empty if the role did its work.
   [[nodiscard]] const std::optional<ErrorEvent>& failure() const noexcept { return failure_; }
   [[nodiscard]] const Recorder<Sending>& recorder() const noexcept { return recorder_; }
   [[nodiscard]] const Histogram& histogram() const noexcept { return histogram_; }
@@ -99,7 +99,7 @@ class StreamPublisher {
     std::uint64_t now = begin;
     for (; now < end; now = clock_.ticks()) {
       const std::uint64_t intended = pacer_.next();
-      if (intended >= end) {  // the next one is a measured one
+      if (intended >= end) {  // the next message is measured
         pacer_.wait(end, progress_.stop);
         break;
       }
@@ -111,7 +111,8 @@ class StreamPublisher {
       if (progress_.stop.requested()) break;
     }
     if (progress_.stop.requested()) ended_ = Ended::stopped;
-    // Who asks for a number of samples gets each of them; a listener cannot tell that nothing more is there.
+    // A request for a number of samples gets a stamp for each. A listener does not notice pauses, so it needs stamps as
+    // well.
     if (request_.load.kind == LoadKind::max && !request_.samples && !listens_) {
       stride_ = stamp_stride(clock_.cost_ns(), clock_.to_ns(now - begin), warmup_messages_);
     }
@@ -150,7 +151,7 @@ class StreamPublisher {
       Instants instants;
       instants.intended = intended;
       const Published published = send(Header::make(request_.index, false, ++attempts_, intended), paced, instants);
-      if (ended_) {  // stopped while it waited: this one was never attempted
+      if (ended_) {  // stopped while waiting: this message was not attempted
         --attempts_;
         break;
       }
@@ -165,24 +166,24 @@ class StreamPublisher {
     if (!ended_) ended_ = Ended::samples;
     if (untimed_since_) end_ = last_sent_ = clock_.ticks();
     if (request_.load.kind == LoadKind::rate) {
-      // Of a number of messages, those that were due by the time it ended, however it ended.
+      // For a requested number of messages that ended early, only those that were due by then are scheduled.
       const bool early = ended_ != Ended::samples && ended_ != Ended::duration;
       scheduled_ = pacer_.scheduled_until(early ? end_ : std::min(stop_at, limit));
       if (request_.samples) scheduled_ = early ? std::min(*request_.samples, *scheduled_) : *request_.samples;
     }
   }
 
-  /// Messages that nobody stamps. They are counted together: whatever is stored for each of them takes a place in the
-  /// queue of stores on their way to the other processor. Out of line, and not of two minds about the payload, for the same
-  /// reason: no register has to be saved on the way.
+  /// Sends `messages` unstamped messages. They are counted together, because each additional store delays the stores
+  /// that carry the message to the other processor. The function is not inlined and `fills` is a template parameter, so
+  /// that no register must be saved in the loop.
   template <bool fills>
   [[gnu::noinline]] void send_untimed(std::uint64_t messages) noexcept {
     const std::size_t bytes = topic_.message_bytes;
     const StopSignal& stop = progress_.stop;
     Header header = Header::make(request_.index, false, attempts_, Header::untimed_ticks);
-    std::uint64_t left = messages;
+    std::uint64_t remaining = messages;
     Published published = Published::ok;
-    for (; left > 0 && !stop.requested(); --left) {
+    for (; remaining > 0 && !stop.requested(); --remaining) {
       ++header.stamp;
       const std::span<std::byte> message = outgoing_.loan(bytes);
       if (message.size() != bytes) [[unlikely]] {
@@ -194,17 +195,17 @@ class StreamPublisher {
       published = outgoing_.publish();
       if (published != Published::ok) [[unlikely]]
         break;
-      if (left % told_together == 0) [[unlikely]]  // of this one and those before it
-        tell(messages - left + 1);
+      if (remaining % report_interval == 0) [[unlikely]]
+        report_progress(messages - remaining + 1);
     }
-    if (const std::uint64_t sent = messages - left; sent > 0) {
+    if (const std::uint64_t sent = messages - remaining; sent > 0) {
       attempts_ += sent;
       sent_ += sent;
       fruitless_ = 0;
       untimed_since_ = true;
     }
     if (published == Published::ok) {
-      tell();
+      report_progress();
     } else {
       ++attempts_;
       count(published);
@@ -213,9 +214,9 @@ class StreamPublisher {
     if (stop.requested()) ended_ = Ended::stopped;
   }
 
-  /// One message, at its instant when `paced`. Under rate max its instant is when publish() begins.
+  /// Sends one message, at its instant when `paced`. At rate max, its instant is the beginning of publish().
   Published send(Header header, bool paced, Instants& instants) noexcept {
-    const std::size_t bytes = sizes_.of(header.sequence());
+    const std::size_t bytes = sizes_.bytes(header.sequence());
     const std::span<std::byte> message = outgoing_.loan(bytes);
     if (message.size() != bytes) [[unlikely]] {
       instants.begin = instants.written = clock_.ticks();
@@ -271,11 +272,11 @@ class StreamPublisher {
       ++(published == Published::timed_out ? timed_out_ : publish_failed_);
       progress_.publish_failed.store(timed_out_ + publish_failed_, std::memory_order_relaxed);
     }
-    tell();
+    report_progress();
   }
 
-  /// Of `more` messages, too, that were sent and are not counted yet.
-  void tell(std::uint64_t more = 0) noexcept {
+  /// Publishes the counts, plus `more` messages that were sent but are not in `sent_` yet.
+  void report_progress(std::uint64_t more = 0) noexcept {
     progress_.sent.store(sent_ + more, std::memory_order_relaxed);
     progress_.samples.store(attempts_ + more, std::memory_order_relaxed);
   }
@@ -285,7 +286,7 @@ class StreamPublisher {
       fruitless_ = 0;
       return false;
     }
-    if (published == Published::failed) {  // a middleware that refuses at once must not turn the role into a spinner
+    if (published == Published::failed) {  // do not spin if the middleware refuses at once
       const timespec pause{0, 10'000'000};
       nanosleep(&pause, nullptr);
     }
@@ -294,15 +295,15 @@ class StreamPublisher {
     return true;
   }
 
-  /// Neither on a processor nor waiting for one, and not because it waited for an instant. The clock is read before the thread's
-  /// times: who loses the processor in between is not taken for blocked.
+  /// Computes the time that the thread neither ran, nor waited for a processor, nor slept until an instant. The clock
+  /// is read before the thread's times, so that losing the processor in between does not count as blocked.
   void count_blocked(const std::optional<ThreadTimes>& before) noexcept {
     const std::uint64_t wall = clock_.to_ns(clock_.ticks() - start_);
     const std::optional<ThreadTimes> after = thread_times();
     if (!before || !after) return;
     const std::uint64_t accounted = (after->on_cpu_ns - before->on_cpu_ns) + (after->waiting_ns - before->waiting_ns) +
                                     clock_.to_ns(pacer_.sleeping_ticks());
-    if constexpr (requires { A::receives; }) return;  // a call waits for its reply
+    if constexpr (requires { A::receives; }) return;  // a call blocks until its reply arrives
     blocked_ns_ = wall - std::min(wall, accounted);
   }
 
@@ -336,8 +337,8 @@ class StreamPublisher {
       failure_->code = ErrorCode::silent;
       failure_->advice = result_.last_error;
       failure_->text = "publisher " + std::to_string(request_.index) + ": " + std::to_string(fruitless_) +
-                       " publishes in a row were held up beyond their timeout or refused (" + std::to_string(sent_) +
-                       " messages sent before): nobody takes what is sent";
+                       " publishes in a row timed out or were refused (" + std::to_string(sent_) +
+                       " messages sent before): no subscriber receives them";
     }
   }
 
@@ -361,8 +362,8 @@ class StreamPublisher {
   std::uint64_t last_sent_ = 0;
   std::uint64_t attempts_ = 0;
   std::uint64_t sent_ = 0;
-  std::uint64_t sent_bytes_ = 0;  // of what was stamped
-  unsigned stride_ = 1;           // of so many messages the first is stamped
+  std::uint64_t sent_bytes_ = 0;  // without unstamped messages
+  unsigned stride_ = 1;           // the first of this number of messages is stamped
   bool untimed_since_ = false;    // messages were sent after last_sent_
   std::uint64_t warmup_messages_ = 0;
   std::uint64_t timed_out_ = 0;

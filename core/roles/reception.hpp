@@ -1,4 +1,4 @@
-// How a receiver receives until it is told to stop and has drained: the same for pongs, servers and subscribers.
+// Receives messages until the role is asked to stop and has drained. Used by pongs, servers and subscribers.
 #pragma once
 
 #include <time.h>
@@ -15,43 +15,44 @@
 
 namespace middlemark {
 
-/// So many times nothing in a row are a pause: looking at the clock whenever a ring is empty would slow down who empties it.
+/// Number of empty takes in a row that counts as a pause. Reading the clock at every empty take would slow down the
+/// receiver.
 inline constexpr unsigned pause_takes = 128;
 
-/// What a visitor that leaves messages unstamped does in a pause.
+/// Calls the visitor's pause(), if it has one, at the beginning of a pause.
 template <class Visitor>
-void settle(Visitor& visitor) noexcept {
-  if constexpr (requires { visitor.settle(); }) visitor.settle();
+void notify_pause(Visitor& visitor) noexcept {
+  if constexpr (requires { visitor.pause(); }) visitor.pause();
 }
 
-/// What a visitor that stamps takes does before one.
+/// Calls the visitor's before_take(), if it has one, before a take.
 template <class Visitor>
-void announce_take(Visitor& visitor) noexcept {
-  if constexpr (requires { visitor.takes(); }) visitor.takes();
+void notify_before_take(Visitor& visitor) noexcept {
+  if constexpr (requires { visitor.before_take(); }) visitor.before_take();
 }
 
-/// What a visitor that tells of what came does after a take that brought something.
+/// Calls the visitor's after_take(), if it has one, after a take that brought messages.
 template <class Visitor>
-void conclude_take(Visitor& visitor) noexcept {
-  if constexpr (requires { visitor.taken(); }) visitor.taken();
+void notify_after_take(Visitor& visitor) noexcept {
+  if constexpr (requires { visitor.after_take(); }) visitor.after_take();
 }
 
-/// Under `listen` each message is a take of its own.
+/// Makes each message a take of its own, for `listen`.
 template <class Visitor>
 class OneByOne {
  public:
   explicit OneByOne(Visitor& visitor) noexcept : visitor_(visitor) {}
   void operator()(std::span<const std::byte> message) noexcept {
     visitor_(message);
-    conclude_take(visitor_);
+    notify_after_take(visitor_);
   }
 
  private:
   Visitor& visitor_;
 };
 
-/// Hands every message of `incoming` to `visitor`, on this thread or, under `listen`, on the middleware's. Returns why it
-/// ended: complete, quiet, limit or stopped.
+/// Passes every message of `incoming` to `visitor`, on this thread or, under `listen`, on the middleware's. Returns why
+/// it ended: complete, quiet, limit or stopped.
 template <class Incoming, class Visitor>
 Ended receive_until_stopped(Incoming& incoming, Visitor& visitor, Reception reception, Reliability reliability,
                             Progress& progress) {
@@ -66,31 +67,31 @@ Ended receive_until_stopped(Incoming& incoming, Visitor& visitor, Reception rece
   std::optional<Ended> why;
   switch (reception) {
     case Reception::poll:
-      for (unsigned nothing = 0; !(why = ended());) {
-        announce_take(visitor);
+      for (unsigned empty_takes = 0; !(why = ended());) {
+        notify_before_take(visitor);
         if (incoming.take(visitor) == 0) {
-          ++nothing;
+          ++empty_takes;
         } else {
-          nothing = 0;
-          conclude_take(visitor);
+          empty_takes = 0;
+          notify_after_take(visitor);
         }
-        if (nothing == pause_takes) settle(visitor);
+        if (empty_takes == pause_takes) notify_pause(visitor);
       }
-      settle(visitor);
+      notify_pause(visitor);
       return *why;
     case Reception::block:
       while (!(why = ended())) {
         if (!incoming.wait(std::chrono::milliseconds(50))) continue;
-        announce_take(visitor);
+        notify_before_take(visitor);
         incoming.take(visitor);
-        conclude_take(visitor);
-        settle(visitor);  // before it sleeps
+        notify_after_take(visitor);
+        notify_pause(visitor);  // before it sleeps
       }
       return *why;
     case Reception::listen:
       if constexpr (Listens<Incoming>) {
-        OneByOne<Visitor> each(visitor);
-        incoming.listen(Listener(each));
+        OneByOne<Visitor> one_by_one(visitor);
+        incoming.listen(Listener(one_by_one));
         progress.stop.sleep_until_requested();
         while (!(why = ended())) {
           const timespec pause{0, 1'000'000};

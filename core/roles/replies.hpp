@@ -1,4 +1,5 @@
-// The ping's receiving half: recognises replies, stamps the awaited one, and counts what should not have happened.
+// The receiving half of the ping: recognises replies, stamps the awaited one, and counts late, duplicated, reordered
+// and damaged ones.
 #pragma once
 
 #include <atomic>
@@ -15,13 +16,14 @@
 
 namespace middlemark {
 
-/// A visitor (poll, block) or listener object (listen). Under `listen` it runs on the middleware's thread: that thread alone
-/// writes the fields of the current exchange, and the ping reads them only after completed() has been seen. It may still be at
-/// work on a reply when the ping gives up on it; what it then completes is the exchange it was for, and no other.
+/// A visitor (poll, block) or listener object (listen). Under `listen` it runs on the middleware's thread. Only that
+/// thread writes the fields of the current exchange, and the ping reads them only after completed() returned true. The
+/// thread may still process a reply when the ping gives up on it; it then completes the exchange of that reply, never
+/// the next one.
 class Replies {
  public:
-  /// `publishers` pongs reply to each message of `message_bytes`; `check` compares every byte with what was written.
-  /// Their publisher ids begin at `first_id`: a client's one reply carries the client's own number.
+  /// `publishers` pongs reply to each message of `message_bytes`. `check`: compare every byte with what was sent.
+  /// Publisher ids of replies begin at `first_id`: the one reply that a client gets carries the client's own number.
   Replies(const Clock& clock, unsigned publishers, std::size_t message_bytes, bool check, unsigned first_id = 0)
       : clock_(clock),
         message_bytes_(message_bytes),
@@ -30,24 +32,25 @@ class Replies {
         answered_(publishers, no_key),
         trackers_(publishers) {}
 
-  // ---- the ping's side
+  // ---- called by the ping
 
-  /// From now on replies to `header` are awaited. Call before publishing.
+  /// Awaits the replies to `header`. Call before publishing.
   void await(const Header& header) noexcept {
     if (!header.warm_up()) sent_.store(header.sequence(), std::memory_order_relaxed);
     intended_ticks_.store(header.intended_ticks, std::memory_order_release);
     awaited_.store(key_of(header), std::memory_order_release);
   }
-  /// What comes later is late.
+  /// Stops waiting: replies from now on are late.
   void give_up() noexcept { awaited_.store(no_key, std::memory_order_release); }
 
   [[nodiscard]] bool completed() const noexcept {
     return completed_.load(std::memory_order_acquire) == awaited_.load(std::memory_order_relaxed);
   }
 
-  /// Sleeps until the exchange is complete, at most `timeout`. Only under `listen`.
+  /// Sleeps until the exchange is complete or `timeout` has passed. Only under `listen`.
   void sleep(std::chrono::nanoseconds timeout) noexcept {
-    // Both sides exchange: either the receiver sees the sleeper, or this sees what the receiver has completed.
+    // Both sides exchange atomically, so either the receiver sees the sleeper or the ping sees what the receiver
+    // completed.
     sleeper_.exchange(sleeping, std::memory_order_acq_rel);
     if (!completed()) futex_wait(sleeper_, sleeping, timeout, FutexScope::process);
     sleeper_.store(nobody, std::memory_order_relaxed);
@@ -67,7 +70,7 @@ class Replies {
   [[nodiscard]] std::uint64_t late() const noexcept { return late_; }
   [[nodiscard]] std::uint64_t damaged() const noexcept { return damaged_; }
 
-  // ---- the receiver's side
+  // ---- called by the receiving thread
 
   void operator()(std::span<const std::byte> message) noexcept {
     const std::uint64_t now = clock_.ticks();
@@ -99,8 +102,9 @@ class Replies {
   }
 
  private:
-  static constexpr std::uint64_t no_key = 0;                   // sequence 0 is never sent
-  static constexpr std::uint64_t nothing = ~std::uint64_t{0};  // no key, and not what is awaited after giving up
+  static constexpr std::uint64_t no_key = 0;  // sequence number 0 is never sent
+  static constexpr std::uint64_t nothing =
+      ~std::uint64_t{0};  // no valid key, and not the awaited value after giving up
   static constexpr std::uint32_t nobody = 0;
   static constexpr std::uint32_t sleeping = 1;
 
@@ -108,13 +112,14 @@ class Replies {
     return header.stamp & (Header::warm_up_bit | Header::sequence_mask);
   }
 
-  /// The round trip is over and stamped. Of several replies the last is checked in full: checking the earlier ones would lie
-  /// within the span of the later ones, so their receivers, the pongs, check those.
+  /// Ends a round trip that is already stamped. If there are several replies, only the last is fully checked: checking
+  /// earlier ones would lengthen the round trips of the later ones, so the pongs check what they receive.
   void finish(std::span<const std::byte> message, const Header& header, std::uint64_t key) noexcept {
     intact_ = true;
     if (check_) {
       const std::uint64_t begin = clock_.ticks();
-      // A difference tells only while the ping still waits for this message: after giving up it sets the next one's time.
+      // The intended time is comparable only while the ping still waits for this message; after giving up it may
+      // already be that of the next one.
       intact_ = (header.intended_ticks == intended_ticks_.load(std::memory_order_acquire) ||
                  awaited_.load(std::memory_order_relaxed) != key) &&
                 payload_intact(message, header);
@@ -130,7 +135,7 @@ class Replies {
 
   void unawaited(const Header& header, std::span<const std::byte> message) noexcept {
     if (header.warm_up()) return;
-    // A sequence that was never sent is a damaged header; following it would spoil every count after it.
+    // A sequence number that was never sent is a damaged header. Accepting it would spoil all later counts.
     if (header.sequence() == 0 || header.sequence() > sent_.load(std::memory_order_relaxed)) {
       ++damaged_;
       return;
@@ -153,7 +158,7 @@ class Replies {
   unsigned first_id_;
 
   bool intact_ = true;
-  std::vector<std::uint64_t> answered_;  // by publisher: the key it last answered in time
+  std::vector<std::uint64_t> answered_;  // by publisher: the key that it last answered in time
   std::vector<SequenceTracker> trackers_;
   std::uint64_t current_ = no_key;
   std::uint64_t replies_ = 0;
@@ -165,7 +170,7 @@ class Replies {
   std::atomic<std::uint64_t> sent_{0};
   std::atomic<std::uint64_t> intended_ticks_{0};
   alignas(64) std::atomic<std::uint64_t> awaited_{no_key};
-  std::atomic<std::uint64_t> completed_{nothing};  // the key of the exchange that was completed last
+  std::atomic<std::uint64_t> completed_{nothing};  // the key of the last completed exchange
   std::atomic<std::uint32_t> sleeper_{nobody};
 };
 

@@ -1,4 +1,4 @@
-// A role as the control thread sees it. The virtual calls are for that thread only: everything on the hot path is in the
+// A role as the control thread sees it. Only the control thread uses the virtual calls: the hot path is in the
 // templates behind them.
 #pragma once
 
@@ -34,40 +34,41 @@ class Role {
   Role(const Role&) = delete;
   Role& operator=(const Role&) = delete;
 
-  /// Peers found so far, and those there must be before the start: subscribers of what it publishes, and publishers of what it
-  /// subscribes to.
+  /// Peers found so far, and peers that must be found before the start: subscribers of the topics it publishes, and
+  /// publishers of the topics it subscribes to.
   [[nodiscard]] virtual std::size_t matched() = 0;
   [[nodiscard]] virtual std::size_t expected() const = 0;
   [[nodiscard]] virtual Found publishers() = 0;
-  /// Of transient-local topics, before the start. Throws AdapterError.
+  /// Publishes the history of transient-local topics. Call before the start. Throws AdapterError.
   virtual void publish_history() {}
-  /// Messages that it must receive because it joins late; 0: it does not.
+  /// Number of history messages that it must receive as a late joiner; 0 if it joins before the start.
   [[nodiscard]] virtual std::uint32_t history() const { return 0; }
-  /// Opens the end of one that does. Throws AdapterError.
+  /// Opens the end of a late joiner. Throws AdapterError.
   virtual void join() {}
-  /// The whole of the role, on the calling thread.
+  /// Runs the whole role on the calling thread.
   virtual void run() = 0;
-  /// Memory that holds its samples, and is none of the middleware's.
+  /// Bytes of memory for its samples, which is not memory of the middleware.
   [[nodiscard]] virtual std::size_t kept_bytes() const { return 0; }
-  /// After run(): writes the samples. Throws std::system_error with the path.
+  /// Writes the samples after run(). Throws std::system_error with the path.
   virtual void keep() const {}
   [[nodiscard]] virtual AnyRoleResult result() const = 0;
-  /// Those of what a subscriber forwards, and after its end how many messages each has sent.
+  /// Results of the publishers with which a subscriber forwards, and the number of messages that each sent. Call after
+  /// the end.
   [[nodiscard]] virtual std::vector<AnyRoleResult> forwarded() const { return {}; }
   [[nodiscard]] virtual std::vector<std::uint64_t> forwarded_messages() const { return {}; }
-  /// Nothing when the role did its work.
+  /// Empty if the role did its work.
   [[nodiscard]] virtual std::optional<ErrorEvent> failure() const { return std::nullopt; }
 
   [[nodiscard]] bool sends() const noexcept { return part == Part::sends; }
   [[nodiscard]] std::string name() const {
-    const std::string of_kind(word(kind));
-    return kind == RoleKind::ping ? of_kind : of_kind + " " + std::to_string(index);
+    const std::string kind_name(word(kind));
+    return kind == RoleKind::ping ? kind_name : kind_name + " " + std::to_string(index);
   }
 
   const RoleKind kind;
   const unsigned index;
-  /// Those that send decide when the measuring is over. Then those that answer end at once, and those that only receive when
-  /// all that was sent to them has come, or nothing comes any more.
+  /// How the role ends. Roles that send decide when the measurement is over. Then roles that answer end at once, and
+  /// roles that drain end when all messages sent to them have arrived or no more arrive.
   const Part part;
   const std::optional<int> cpu;
   const unsigned topic;  ///< of a stream: its number in Settings::topics
@@ -156,21 +157,21 @@ class StreamRole final : public Role {
   void keep() const override {
     write(end_, path_);
     if constexpr (!publishes) {
-      for (const auto& each : end_.forwards()) write(*each, each->request().samples_path);
+      for (const auto& forward : end_.forwards()) write(*forward, forward->request().samples_path);
     }
   }
   AnyRoleResult result() const override { return end_.result(); }
   std::vector<AnyRoleResult> forwarded() const override {
     std::vector<AnyRoleResult> all;
     if constexpr (!publishes) {
-      for (const auto& each : end_.forwards()) all.emplace_back(each->result());
+      for (const auto& forward : end_.forwards()) all.emplace_back(forward->result());
     }
     return all;
   }
   std::vector<std::uint64_t> forwarded_messages() const override {
     std::vector<std::uint64_t> all;
     if constexpr (!publishes) {
-      for (const auto& each : end_.forwards()) all.push_back(each->sent());
+      for (const auto& forward : end_.forwards()) all.push_back(forward->sent());
     }
     return all;
   }
@@ -190,7 +191,7 @@ class StreamRole final : public Role {
   End end_;
 };
 
-/// The role that carries out a request.
+/// Maps a request to the role that carries it out.
 template <Adapter A, class Request>
 struct RoleOf;
 template <Adapter A>
@@ -213,8 +214,8 @@ template <MakesEnds A, class Request>
   return std::make_unique<StreamRole<End, Request>>(adapter, settings, request, clock);
 }
 
-/// The roles of one worker, receivers first: a subscriber exists before the publisher that would send to it wherever one
-/// process holds both.
+/// Makes the roles of one worker. Receivers come first, so that within one process a subscriber exists before the
+/// publisher that sends to it.
 template <Adapter A>
 [[nodiscard]] std::vector<std::unique_ptr<Role>> make_roles(A& adapter, Services<A>& services,
                                                             const Configuration& configuration, const Clock& clock) {
@@ -226,11 +227,11 @@ template <Adapter A>
       if constexpr (HasRequestReply<A> && requires { request.kept; }) {
         const auto make_end = [&](auto& side) { roles.push_back(stream_role(side, settings, request, clock)); };
         if (const auto& requests = settings.topics[request.topic].replies_to) {
-          return make_end(services.of(services.clients, adapter, settings, *requests));
+          return make_end(services.side(services.clients, adapter, settings, *requests));
         }
         if (replies_of(settings, request.topic)) {
-          if (senders) return make_end(services.of(services.clients, adapter, settings, request.topic));
-          return make_end(services.of(services.servers, adapter, settings, request.topic));
+          if (senders) return make_end(services.side(services.clients, adapter, settings, request.topic));
+          return make_end(services.side(services.servers, adapter, settings, request.topic));
         }
       }
       using Made = typename RoleOf<A, Request>::type;

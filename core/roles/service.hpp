@@ -1,5 +1,5 @@
-// A service of a graph as the middleware itself has them: its client, and its server, behind a publisher and a subscriber each, so that
-// the roles of a stream carry it. Hot file: once the roles run nothing here allocates, locks, logs or throws.
+// Native request/reply in a graph: wraps the middleware's client and server each as a publisher and a subscriber, so
+// that the roles of a stream can use them. Hot file: once the roles run nothing here allocates, locks, logs or throws.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@
 
 namespace middlemark {
 
-/// Publishes what the end of a service sends.
+/// Publishes the requests of a client or the replies of a server.
 template <class End, auto send>
 class ServicePublisher {
  public:
@@ -36,8 +36,9 @@ class ServicePublisher {
   End& end_;
 };
 
-/// A call is publish(), which returns when its reply has come or `Settings::write_timeout` has passed: a client has one request under way.
-/// So the requests' own thread receives the replies, and who subscribes to them listens.
+/// The client of a service. publish() is one call: it returns when the reply has arrived or `Settings::write_timeout`
+/// has passed, because a client has one request under way. The thread that sends requests also receives the replies, so
+/// their subscriber only listens.
 template <HasRequestReply A>
 class ClientSide {
  public:
@@ -50,9 +51,9 @@ class ClientSide {
   [[nodiscard]] Published call() noexcept {
     calling_.store(true, std::memory_order_seq_cst);
     const std::uint32_t before = replies_.load(std::memory_order_relaxed);
-    // The listener comes a moment after the start.
-    const bool heard = listening_.load() || kit::wait_until([this] { return listening_.load(); }, timeout_);
-    const Published sent = heard ? exchange.publish() : Published::failed;
+    // The listener may start slightly later than the publisher.
+    const bool listened = listening_.load() || kit::wait_until([this] { return listening_.load(); }, timeout_);
+    const Published sent = listened ? exchange.publish() : Published::failed;
     if (sent == Published::ok) await(before);
     calling_.store(false, std::memory_order_release);
     return sent;
@@ -93,17 +94,17 @@ class ClientSide {
   void await(std::uint32_t before) noexcept {
     const kit::Deadline deadline(timeout_);
     while (replies_.load(std::memory_order_acquire) == before) {
-      const std::chrono::nanoseconds left = deadline.left();
-      if (left.count() == 0) return;
+      const std::chrono::nanoseconds remaining = deadline.left();
+      if (remaining.count() == 0) return;
       switch (reception_) {
         case Reception::poll:
           exchange.take(*this);
           break;
         case Reception::block:
-          if (exchange.wait(left)) exchange.take(*this);
+          if (exchange.wait(remaining)) exchange.take(*this);
           break;
         case Reception::listen:
-          futex_wait(replies_, before, left, FutexScope::process);
+          futex_wait(replies_, before, remaining, FutexScope::process);
           break;
       }
     }
@@ -132,7 +133,7 @@ class ClientSide {
   std::atomic<std::uint32_t> replies_{0};
 };
 
-/// A reply is published during the visit of its request, as what follows a message is.
+/// The server of a service. It publishes a reply during the visit of its request, as a forwarding node does.
 template <HasRequestReply A>
 class ServerSide {
  public:
@@ -173,7 +174,7 @@ class ServerSide {
   Server exchange;
 };
 
-/// The ends of a worker's services, by the number of the requests' topic. They outlive the roles that use them.
+/// The clients and servers of a worker, by the number of the request topic. They outlive the roles that use them.
 template <class A>
 struct Services {};
 template <HasRequestReply A>
@@ -181,13 +182,13 @@ struct Services<A> {
   std::map<unsigned, std::unique_ptr<ClientSide<A>>> clients;
   std::map<unsigned, std::unique_ptr<ServerSide<A>>> servers;
 
-  /// The one that is there, or a new one.
+  /// Returns the existing side of a service, or makes it.
   template <class Side>
-  static Side& of(std::map<unsigned, std::unique_ptr<Side>>& all, A& adapter, const Settings& settings,
-                  unsigned requests) {
-    std::unique_ptr<Side>& side = all[requests];
-    if (!side) side = std::make_unique<Side>(adapter, settings, graph_service(settings, requests));
-    return *side;
+  static Side& side(std::map<unsigned, std::unique_ptr<Side>>& all, A& adapter, const Settings& settings,
+                    unsigned requests) {
+    std::unique_ptr<Side>& entry = all[requests];
+    if (!entry) entry = std::make_unique<Side>(adapter, settings, graph_service(settings, requests));
+    return *entry;
   }
 };
 

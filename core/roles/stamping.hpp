@@ -1,4 +1,4 @@
-// How many of a publisher's messages are stamped when it sends as fast as it can.
+// Chooses how many messages a publisher stamps when it sends as fast as it can.
 #pragma once
 
 #include <algorithm>
@@ -7,18 +7,20 @@
 
 namespace middlemark {
 
-/// A stride shares no factor with a ring's slots or a batch's messages: all of their places are met alike.
+/// Strides that share no factor with a ring's number of slots or with usual batch sizes, so that all positions are
+/// stamped equally often.
 inline constexpr std::array<unsigned, 9> stamp_strides{3, 7, 13, 31, 61, 127, 251, 509, 1021};
 
-/// What a stamped message takes longer, in readings of the clock. The publisher has two, and each waits until all that the
-/// processor has under way is done: 60 ns a stamped message where a reading takes 20. The subscriber has one.
+/// How much longer a stamped message takes, in clock readings. The publisher reads the clock twice, and each reading
+/// waits for all pending instructions: together about 60 ns where one reading takes 20. The subscriber reads it once.
 inline constexpr double stamped_message_readings = 4;
-/// Of these, what a message of the warm-up has, every one of which is stamped.
+/// The share of warm-up messages, each of which is stamped by the publisher.
 inline constexpr double warm_up_message_readings = 2;
 
-/// Of how many messages the first is stamped at both ends. 1, every one, while a reading costs less than a twentieth of what a
-/// message takes; otherwise so many that stamps cost a hundredth, or the longest stride there is: stamping all would measure
-/// the clock. `messages` took `elapsed_ns`, their stamps included.
+/// Returns the stride: the first of that many messages is stamped at both ends. 1 (every message) while a reading costs
+/// less than 1/20 of a message; otherwise the shortest stride with which stamps cost at most 1/100, or else the
+/// longest. Stamping every message would then measure the clock. `elapsed_ns` is the duration of `messages` stamped
+/// messages.
 [[nodiscard]] constexpr unsigned stamp_stride(double reading_ns, std::uint64_t elapsed_ns,
                                               std::uint64_t messages) noexcept {
   if (messages == 0) return 1;

@@ -1,5 +1,5 @@
-// The subscriber of a stream: counts and keeps what arrives. Hot file: once run() has started nothing here allocates, locks,
-// logs or throws.
+// The subscriber of a stream: counts and records what arrives. Hot file: once run() has started nothing here allocates,
+// locks, logs or throws.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@
 
 namespace middlemark {
 
-/// How the messages of A's subscribers come, whatever the trial's reception.
+/// Returns how subscribers of A receive: A's own way if it has one, otherwise the trial's reception.
 template <class A>
 [[nodiscard]] Reception reception_of(const Settings& settings) noexcept {
   if constexpr (requires { A::receives; }) return A::receives;
@@ -48,39 +48,41 @@ class StreamSubscriber {
         senders_(settings.publishers),
         recorder_(request.kept) {
     if (history() == 0) open();
-    for (const ForwardRequest& each : request.forwards) {
-      forwards_.push_back(std::make_unique<Forward<A>>(adapter, settings, each, request.payload, clock));
+    for (const ForwardRequest& forward : request.forwards) {
+      forwards_.push_back(std::make_unique<Forward<A>>(adapter, settings, forward, request.payload, clock));
     }
     result_.by_publisher.reserve(senders_.size());
-    for (const unsigned publisher_id : settings.topics[request.topic].publishers) senders_[publisher_id].mine = true;
+    for (const unsigned publisher_id : settings.topics[request.topic].publishers)
+      senders_[publisher_id].expected_here = true;
   }
 
-  /// Of what it forwards.
+  /// Peers of its forwarding publishers.
   [[nodiscard]] std::size_t matched() {
     std::size_t found = 0;
-    for (const auto& each : forwards_) found += each->matched();
+    for (const auto& forward : forwards_) found += forward->matched();
     return found;
   }
   [[nodiscard]] std::size_t expected() const noexcept {
     std::size_t all = 0;
-    for (const auto& each : forwards_) all += each->expected();
+    for (const auto& forward : forwards_) all += forward->expected();
     return all;
   }
-  /// Of one that joins late the history tells; its end is its own thread's by then.
+  /// Publishers found so far. A late joiner counts none: it waits for the history instead, and its thread already uses its
+  /// end.
   [[nodiscard]] Found publishers() { return history() > 0 ? Found{} : publishers_found(*incoming_, topic_.publishers); }
 
-  /// Messages that it must receive when it joins late; 0: it does not.
+  /// Number of history messages that it must receive as a late joiner; 0 if it joins before the start.
   [[nodiscard]] std::uint32_t history() const noexcept { return topic_.history; }
-  /// Opens the end of one that does, before run(). Throws AdapterError.
+  /// Opens the end of a late joiner. Call before run(). Throws AdapterError.
   void join() {
     joined_ticks_ = clock_.ticks();
     open();
   }
   void publish_history() {
-    for (const auto& each : forwards_) each->publish_history();
+    for (const auto& forward : forwards_) forward->publish_history();
   }
 
-  /// Receives until it is told to stop and has drained. result() is valid afterwards.
+  /// Receives until it is asked to stop and has drained. result() is valid afterwards.
   void run() {
     progress_.phase.store(Phase::echoing, std::memory_order_release);
     const Ended ended = receive_until_stopped(*incoming_, *this, reception_, topic_.reliability, progress_);
@@ -93,8 +95,8 @@ class StreamSubscriber {
   [[nodiscard]] std::span<const std::unique_ptr<Forward<A>>> forwards() const noexcept { return forwards_; }
 
   void operator()(std::span<const std::byte> message) noexcept {
-    // Most of a flood: the next one of the same publisher, neither stamped nor checked. All else is done out of line, so that
-    // these need no more than a few registers.
+    // Fast path of a flood: the next message of the same publisher, neither stamped nor checked. The other cases are in
+    // a function that is not inlined, so that this path needs only a few registers.
     if (flooding_ != nullptr && message.size() == topic_.message_bytes) {
       const Header header = read_header(message);
       if (header.stamp == flooding_stamp_ + flooding_->highest() + 1 && !header.timed()) [[likely]] {
@@ -106,11 +108,12 @@ class StreamSubscriber {
     receive(message);
   }
 
-  /// Once what a take brought has been visited. Last: once everything has been counted the role may end.
-  void taken() noexcept { progress_.received.store(received_, std::memory_order_release); }
+  /// Call after all messages of a take were visited. The role may end once the count is complete, so it is updated
+  /// last.
+  void after_take() noexcept { progress_.received.store(received_, std::memory_order_release); }
 
-  /// In a pause: the last message came just now.
-  void settle() noexcept {
+  /// Call in a pause: the last message arrived just now.
+  void pause() noexcept {
     if (received_ == stamped_) return;
     stamped_ = received_;
     last_ticks_ = clock_.ticks();
@@ -119,25 +122,26 @@ class StreamSubscriber {
  private:
   struct Sender {
     SequenceTracker tracker;
-    bool mine = false;  ///< its topic is this subscriber's
+    bool expected_here = false;  ///< publishes on this subscriber's topic
   };
 
   [[gnu::noinline]] void receive(std::span<const std::byte> message) noexcept {
-    // Stamped before anything of it is touched, unless its publisher leaves most of them unstamped: then the header says which.
-    std::uint64_t now = some_untimed_ ? 0 : clock_.ticks();
-    if (!whole(message)) [[unlikely]] {
+    // Stamp before touching the message. If its publisher leaves most messages unstamped, the header must be read
+    // first.
+    std::uint64_t now = unstamped_seen_ ? 0 : clock_.ticks();
+    if (!has_right_size(message)) [[unlikely]] {
       damaged(is_warm_up(message) ? 0 : 1);
       return;
     }
     const Header header = read_header(message);
-    if (header.timed() && some_untimed_) now = clock_.ticks();
+    if (header.timed() && unstamped_seen_) now = clock_.ticks();
     if (header.warm_up()) {
-      if (header.history()) return recall(message, header, now);
+      if (header.history()) return count_history(message, header, now);
       pass_on(true, now);
     }
-    if (!counts(header, now)) return;
-    if (!header.timed()) some_untimed_ = true;
-    if (some_untimed_ && !checks_ && forwards_.empty()) {
+    if (!is_new(header, now)) return;
+    if (!header.timed()) unstamped_seen_ = true;
+    if (unstamped_seen_ && !checks_ && forwards_.empty()) {
       flooding_ = &senders_[header.publisher_id()].tracker;
       flooding_stamp_ = Header::make(header.publisher_id(), false, 0, 0).stamp;
     }
@@ -158,26 +162,26 @@ class StreamSubscriber {
     pass_on(false, now);
   }
 
-  /// Where sizes vary the header tells which it has.
-  [[nodiscard]] bool whole(std::span<const std::byte> message) const noexcept {
+  /// Returns whether the size is right. Where sizes vary, it follows from the sequence number.
+  [[nodiscard]] bool has_right_size(std::span<const std::byte> message) const noexcept {
     if (!sizes_.vary()) [[likely]]
       return message.size() == topic_.message_bytes;
-    return message.size() >= header_bytes && message.size() == sizes_.of(read_header(message).sequence());
+    return message.size() >= header_bytes && message.size() == sizes_.bytes(read_header(message).sequence());
   }
 
   void pass_on(bool warm_up, std::uint64_t now) noexcept {
     for (const auto& forward : forwards_) (*forward)(warm_up, now != 0 ? now : clock_.ticks());
   }
 
-  /// Whether it is a measured message that came for the first time.
-  bool counts(const Header& header, std::uint64_t now) noexcept {
+  /// Counts the message. Returns whether it is a measured message that arrived for the first time.
+  bool is_new(const Header& header, std::uint64_t now) noexcept {
     if (header.warm_up()) {
       if (received_ == 0) last_warm_up_ticks_ = now;
       progress_.warm_ups.store(++warm_ups_, std::memory_order_relaxed);
       return false;
     }
     const unsigned publisher_id = header.publisher_id();
-    if (publisher_id >= senders_.size() || !senders_[publisher_id].mine ||
+    if (publisher_id >= senders_.size() || !senders_[publisher_id].expected_here ||
         !plausible(senders_[publisher_id].tracker, header.sequence())) {
       damaged(1);
       return false;
@@ -195,22 +199,22 @@ class StreamSubscriber {
     return false;
   }
 
-  /// In ticks: what can be converted when all is over is not converted now.
+  /// Records in ticks; conversion to ns happens after the end.
   void keep(const Header& header, std::uint64_t now) noexcept {
-    // Two processors' counters may differ by a little: nothing arrives before it was sent.
+    // The counters of two processors may differ slightly, but a message cannot arrive before it was sent.
     const std::uint64_t one_way = now > header.intended_ticks ? now - header.intended_ticks : 0;
     if (!recorder_.keep({header.stamp, now, one_way})) [[unlikely]]
       histogram_.add(clock_.to_ns(one_way));
   }
 
-  /// Of the topic's history. Its first message, number 0, is one more than is due.
-  void recall(std::span<const std::byte> message, const Header& header, std::uint64_t now) noexcept {
+  /// Counts a history message. Message 0 is one more than must be received.
+  void count_history(std::span<const std::byte> message, const Header& header, std::uint64_t now) noexcept {
     const std::uint64_t number = header.sequence() & ~Header::history_bit;
     if (number > history()) return;
     if (checks_ && !payload_intact(message, header)) return damaged(1);
-    if (recalled_.see(number) == SequenceTracker::Verdict::duplicate) return;
-    recalled_ticks_ = now;
-    progress_.history.store(recalled_.unique(), std::memory_order_relaxed);
+    if (history_seen_.see(number) == SequenceTracker::Verdict::duplicate) return;
+    history_ticks_ = now;
+    progress_.history.store(history_seen_.unique(), std::memory_order_relaxed);
   }
 
   void damaged(std::uint64_t more) noexcept {
@@ -218,7 +222,7 @@ class StreamSubscriber {
     progress_.damaged.store(damaged_, std::memory_order_relaxed);
   }
 
-  /// A sequence this far ahead is a damaged header; following it would spoil every count after it.
+  /// A sequence number that is this far ahead is a damaged header. Accepting it would spoil all later counts.
   [[nodiscard]] static bool plausible(const SequenceTracker& tracker, std::uint64_t sequence) noexcept {
     constexpr std::uint64_t plausible_gap = 1'000'000'000;
     return sequence != 0 && sequence <= tracker.highest() + plausible_gap;
@@ -233,7 +237,7 @@ class StreamSubscriber {
     result_.duplicated = duplicated_;
     result_.reordered = reordered_;
     result_.damaged = damaged_;
-    for (const Sender& publisher_id : senders_) result_.by_publisher.push_back(publisher_id.tracker.unique());
+    for (const Sender& sender : senders_) result_.by_publisher.push_back(sender.tracker.unique());
     result_.last_warm_up_ns = last_warm_up_ticks_ != 0 ? clock_.to_monotonic_ns(last_warm_up_ticks_) : 0;
     result_.first_received_ns = received_ > 0 ? clock_.to_monotonic_ns(first_ticks_) : 0;
     result_.last_received_ns = received_ > 0 ? clock_.to_monotonic_ns(last_ticks_) : 0;
@@ -250,8 +254,8 @@ class StreamSubscriber {
     }
     result_.deserialize_p50_ns = p50_ns(deserializing(*incoming_));
     result_.history_due = history();
-    result_.history_received = recalled_.unique();
-    if (recalled_.unique() > 0) result_.history_ns = clock_.to_ns(recalled_ticks_ - joined_ticks_);
+    result_.history_received = history_seen_.unique();
+    if (history_seen_.unique() > 0) result_.history_ns = clock_.to_ns(history_ticks_ - joined_ticks_);
     result_.ended = ended;
     if constexpr (HasLastError<SubscriberOf<A>>) result_.last_error = incoming_->last_error();
   }
@@ -284,10 +288,10 @@ class StreamSubscriber {
   std::uint64_t last_ticks_ = 0;
   SequenceTracker* flooding_ = nullptr;  // the latest sender's; none while each message is stamped, or checked
   std::uint64_t flooding_stamp_ = 0;     // of that publisher's message number 0
-  bool some_untimed_ = false;            // a publisher leaves some unstamped
+  bool unstamped_seen_ = false;          // a publisher leaves some unstamped
   std::uint64_t joined_ticks_ = 0;
-  std::uint64_t recalled_ticks_ = 0;  // the last of the history
-  SequenceTracker recalled_;
+  std::uint64_t history_ticks_ = 0;  // the last of the history
+  SequenceTracker history_seen_;
   SubscriberResult result_;
 };
 

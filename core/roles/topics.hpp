@@ -1,4 +1,4 @@
-// The topics of each pattern, as both ends name them.
+// Names and properties of each pattern's topics. Both ends call these functions, so they agree.
 #pragma once
 
 #include <algorithm>
@@ -10,40 +10,41 @@
 
 namespace middlemark {
 
-/// As Settings::endpoints has it, which knows what of it is in this process; where there is no such list yet, as it was made.
+/// Returns the entry of Settings::endpoints with the same name, which also says which ends are in this process. Returns
+/// `made` if there is no such entry.
 [[nodiscard]] inline Topic as_listed(const Settings& settings, const Topic& made) {
-  for (const Topic& each : settings.endpoints) {
-    if (each.name == made.name) return each;
+  for (const Topic& listed : settings.endpoints) {
+    if (listed.name == made.name) return listed;
   }
   return made;
 }
 
-/// Ping → every pong.
+/// From the ping to every pong.
 [[nodiscard]] inline Topic ping_topic(const Settings& settings) {
   return as_listed(settings, {settings.scope + "_ping", settings.message_bytes, 1, settings.subscribers, settings.depth,
                               settings.reliability, settings.type});
 }
 
-/// Each of the `echoing` pongs → ping.
+/// From each of the `echoing` pongs to the ping.
 [[nodiscard]] inline Topic pong_topic(const Settings& settings, unsigned echoing) {
   return as_listed(settings, {settings.scope + "_pong", settings.message_bytes, echoing, 1, settings.depth,
                               settings.reliability, settings.type});
 }
 
-/// Every client → the server.
+/// From every client to the server.
 [[nodiscard]] inline Topic request_topic(const Settings& settings) {
   return as_listed(settings, {settings.scope + "_request", settings.message_bytes, settings.publishers, 1,
                               settings.depth, settings.reliability, settings.type});
 }
 
-/// The server → one client. On a topic that all clients share, replies would push each other out of a shallow history, and a
-/// client that has ended would hold up the others'.
+/// From the server to one client. If all clients shared a topic, replies would displace each other in a shallow
+/// history, and a client that has ended would block the others.
 [[nodiscard]] inline Topic reply_topic(const Settings& settings, unsigned client) {
   return as_listed(settings, {settings.scope + "_reply" + std::to_string(client), settings.message_bytes, 1, 1,
                               settings.depth, settings.reliability, settings.type});
 }
 
-/// Both ways, where the middleware has request and reply of its own.
+/// Both directions of native request/reply.
 [[nodiscard]] inline Topic service_topic(const Settings& settings) {
   return as_listed(settings, {settings.scope + "_service", settings.message_bytes, settings.publishers, 1,
                               settings.depth, settings.reliability, settings.type, true});
@@ -51,44 +52,45 @@ namespace middlemark {
 
 /// One topic of a stream.
 [[nodiscard]] inline Topic stream_topic(const Settings& settings, unsigned topic) {
-  const TopicRequest& asked = settings.topics[topic];
+  const TopicRequest& request = settings.topics[topic];
   Topic made{settings.scope + "_stream" + std::to_string(topic),
-             asked.message_bytes,
-             static_cast<unsigned>(asked.publishers.size()),
-             static_cast<unsigned>(asked.subscribers.size()),
-             asked.depth,
-             asked.reliability,
-             asked.type};
-  made.varies = !asked.sizes_path.empty();
-  made.history = asked.history;
-  made.subscriber_processes = asked.subscriber_processes;
+             request.message_bytes,
+             static_cast<unsigned>(request.publishers.size()),
+             static_cast<unsigned>(request.subscribers.size()),
+             request.depth,
+             request.reliability,
+             request.type};
+  made.varies = !request.sizes_path.empty();
+  made.history = request.history;
+  made.subscriber_processes = request.subscriber_processes;
   return as_listed(settings, made);
 }
 
-/// The topic of the replies, where that one has the requests of a service of the middleware's own.
+/// Returns the number of the topic with the replies to topic `requests`, if the two form a native service.
 [[nodiscard]] inline std::optional<unsigned> replies_of(const Settings& settings, unsigned requests) {
   const auto replies = std::ranges::find(settings.topics, std::optional(requests), &TopicRequest::replies_to);
   if (replies == settings.topics.end()) return std::nullopt;
   return static_cast<unsigned>(replies - settings.topics.begin());
 }
 
-/// Both ways of such a service of a graph, by the number of its requests' topic.
+/// Both directions of a native service in a graph, by the number of its request topic.
 [[nodiscard]] inline Topic graph_service(const Settings& settings, unsigned requests) {
-  const TopicRequest& asked = settings.topics[requests];
+  const TopicRequest& request = settings.topics[requests];
   const std::size_t reply_bytes = settings.topics[*replies_of(settings, requests)].message_bytes;
   Topic made{settings.scope + "_service" + std::to_string(requests),
-             std::max(asked.message_bytes, reply_bytes),
+             std::max(request.message_bytes, reply_bytes),
              1,
              1,
-             asked.depth,
-             asked.reliability,
-             asked.type,
+             request.depth,
+             request.reliability,
+             request.type,
              true};
-  made.varies = asked.message_bytes != reply_bytes;
+  made.varies = request.message_bytes != reply_bytes;
   return as_listed(settings, made);
 }
 
-/// The place of a role among its like on their topic, by its index among all of the trial.
+/// Returns the position of a role among the roles of its kind on one topic. `index` and `indices` count over the whole
+/// trial.
 [[nodiscard]] inline unsigned place_of(unsigned index, const std::vector<unsigned>& indices) {
   return static_cast<unsigned>(std::ranges::find(indices, index) - indices.begin());
 }

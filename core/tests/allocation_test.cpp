@@ -1,5 +1,5 @@
-// No memory is asked for or given back once a role has started. This executable counts, a thread at a time, every
-// operator new and delete and every call of malloc and its kin, and runs real roles over shared memory.
+// Checks that no memory is allocated or freed once a role has started. This executable counts, per thread, every
+// operator new and delete and every call of malloc and its relatives, and runs real roles over shared memory.
 #include <middlemark/roles/ping.hpp>
 
 #include <cstdlib>
@@ -19,7 +19,7 @@
 
 namespace {
 
-/// Of the calling thread. Zero-initialised, so that counting allocates nothing itself.
+/// Counts of the calling thread. Zero-initialised, so that counting itself allocates nothing.
 thread_local std::uint64_t asked = 0;
 thread_local std::uint64_t given_back = 0;
 
@@ -27,7 +27,7 @@ thread_local std::uint64_t given_back = 0;
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
-// glibc's own entrances, behind the names replaced below.
+// glibc's own functions behind those that are replaced below.
 extern "C" {
 void* __libc_malloc(std::size_t bytes);
 void* __libc_calloc(std::size_t count, std::size_t bytes);
@@ -100,7 +100,7 @@ using test::trial_settings;
   if (test::under_address_sanitizer || test::under_thread_sanitizer) \
   GTEST_SKIP() << "the sanitizer brings an allocator of its own, which cannot be replaced"
 
-/// What one thread asked for and gave back while it ran `work`.
+/// Returns what one thread allocated and freed while it ran `work`.
 struct Traffic {
   std::uint64_t asked = 0;
   std::uint64_t given_back = 0;
@@ -114,7 +114,8 @@ Traffic traffic_of(Work&& work) {
   return {asked - asked_before, given_back - given_back_before};
 }
 
-/// Shared memory, with a mistake where a test wants one: what the counters must catch in a ping's publish or a pong's.
+/// A shared-memory adapter that allocates in a ping's or pong's publish if a test asks for it, so that the counters
+/// must notice.
 template <class Mistake>
 class Careless : public SharedMemory {
  public:
@@ -139,7 +140,7 @@ class Careless : public SharedMemory {
   Publisher publisher(const Topic& topic, unsigned index) { return Publisher(*this, topic, index); }
 };
 
-/// Keeps the compiler from seeing that the memory is never used.
+/// Keeps the compiler from removing memory that is never used.
 void use(void* memory) { asm volatile("" : : "r"(memory) : "memory"); }
 
 struct NewInPing {
@@ -179,7 +180,7 @@ struct BothTraffics {
   std::uint64_t samples = 0;
 };
 
-/// Ping and pong over `A`, each on a thread of its own; counted is the whole of their run().
+/// Runs ping and pong over `A`, each on its own thread, and counts during the whole of run().
 template <Adapter A>
 BothTraffics run_counted(const Settings& settings, const PingRequest& request) {
   A adapter(settings);
@@ -187,7 +188,7 @@ BothTraffics run_counted(const Settings& settings, const PingRequest& request) {
   Progress ping_progress;
   PongRequest pong_request;
   pong_request.payload = request.payload;
-  pong_request.samples_path = "/dev/null";  // it stamps; nothing here writes the file
+  pong_request.samples_path = "/dev/null";  // the pong stamps; the file is never written
   Pong<A> pong(adapter, settings, pong_request, calibrated_clock(), pong_progress);
   Ping<A> ping(adapter, settings, request, calibrated_clock(), ping_progress);
   EXPECT_EQ(ping.matched(), ping.expected());
@@ -256,7 +257,7 @@ TEST(NoAllocation, holds_for_lost_late_and_damaged_replies_too) {
   EXPECT_EQ(traffic.asked + traffic.given_back, 0U);
 }
 
-// ---- the test itself can fail
+// ---- tests of the counters themselves
 
 template <class Mistake>
 BothTraffics caught() {

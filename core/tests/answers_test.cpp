@@ -1,4 +1,4 @@
-// What a pong stamps of the messages it answers, and of how many.
+// Which messages a pong stamps, and what the stamps say.
 #include <middlemark/roles/answers.hpp>
 
 #include <functional>
@@ -28,29 +28,29 @@ TEST(AnswerStride, is_one_while_the_stamps_cost_less_than_a_four_hundredth) {
   EXPECT_EQ(answer_stride(26, 10'000, {}, room), 3U);
 }
 
-TEST(AnswerStride, is_such_that_the_stamps_cost_so_much_and_ends_at_the_longest) {
+TEST(AnswerStride, keeps_the_cost_below_that_share_up_to_the_longest_stride) {
   EXPECT_EQ(answer_stride(60, 600, {}, room), 61U);
   EXPECT_EQ(answer_stride(600, 600, {}, room), answer_strides.back());
 }
 
-TEST(AnswerStride, counts_every_message_before_anything_is_known) { EXPECT_EQ(answer_stride(1e9, 0, {}, room), 1U); }
+TEST(AnswerStride, is_one_before_any_time_is_known) { EXPECT_EQ(answer_stride(1e9, 0, {}, room), 1U); }
 
-TEST(AnswerStride, reaches_to_the_end_of_a_known_number_of_messages_and_of_a_known_time) {
+TEST(AnswerStride, grows_when_the_expected_messages_would_not_fit) {
   const AnswersDue messages{1'000'000, std::nullopt};
   EXPECT_EQ(answer_stride(1, 10'000, messages, 1000), 1101U);
-  const AnswersDue time{std::nullopt, 10.0};  // 10 µs each: the same number
+  const AnswersDue time{std::nullopt, 10.0};  // 10 µs each: the same number of messages
   EXPECT_EQ(answer_stride(1, 10'000, time, 1000), 1101U);
   EXPECT_EQ(answer_stride(1, 10'000, time, 10'000'000), 1U);
 }
 
-TEST(TypicalTime, follows_most_values_and_not_the_stalls_among_them) {
+TEST(TypicalTime, follows_typical_values_and_ignores_stalls) {
   TypicalTime typical;
   EXPECT_EQ(typical.ns(), 0);
-  typical.see(5'000'000);  // the first may be one
-  for (unsigned n = 0; n < 1000; ++n) typical.see(n % 4 == 0 ? 5'000'000 : 160);
+  typical.add(5'000'000);  // the first value may be a stall
+  for (unsigned n = 0; n < 1000; ++n) typical.add(n % 4 == 0 ? 5'000'000 : 160);
   EXPECT_GT(typical.ns(), 100);
   EXPECT_LT(typical.ns(), 260);
-  for (unsigned n = 0; n < 100; ++n) typical.see(40'000);
+  for (unsigned n = 0; n < 100; ++n) typical.add(40'000);
   EXPECT_GT(typical.ns(), 30'000);
   EXPECT_LT(typical.ns(), 50'000);
 }
@@ -81,11 +81,11 @@ void spin(std::uint64_t us) {
 PongRequest stamping() {
   PongRequest request;
   request.payload = Payload::untouched;
-  request.samples_path = "/nowhere/pong.npy";  // written by nobody here
+  request.samples_path = "/nowhere/pong.npy";  // this test writes no file
   return request;
 }
 
-/// `adapter` answers `requests` on this thread; a warm-up message behind them, which counts for nothing, stops it.
+/// Serves `requests` on this thread. A warm-up message after them, which is not counted, stops the pong.
 Stamped serve(Scripted& adapter, const Settings& settings, const PongRequest& request,
               const std::vector<Bytes>& requests) {
   Progress progress;
@@ -105,7 +105,7 @@ Stamped serve(Scripted& adapter, const Settings& settings, const PongRequest& re
   return {{kept.begin(), kept.end()}, pong.result()};
 }
 
-TEST(AnswerStamps, tell_the_copying_from_the_writing_of_a_reply) {
+TEST(AnswerStamps, separate_the_copying_from_the_publishing_of_a_reply) {
   const Settings settings = trial_settings(Reception::poll);
   for (const bool in_publish : {true, false}) {
     Scripted adapter(settings);
@@ -115,7 +115,7 @@ TEST(AnswerStamps, tell_the_copying_from_the_writing_of_a_reply) {
       adapter.lends = [] { return spin(3000), true; };
     }
     const Stamped stamped = serve(adapter, settings, stamping(), {message(1), message(2), message(3)});
-    EXPECT_EQ(stamped.sequences(), (std::vector<std::uint64_t>{1, 2, 3})) << "they are slow: every one is stamped";
+    EXPECT_EQ(stamped.sequences(), (std::vector<std::uint64_t>{1, 2, 3})) << "slow messages are all stamped";
     EXPECT_EQ(stamped.result.stamped, 3U);
     for (const Answer& answer : stamped.answers) {
       EXPECT_GE(in_publish ? answer.write_ns : answer.copy_ns, 3'000'000U);
@@ -127,7 +127,7 @@ TEST(AnswerStamps, tell_the_copying_from_the_writing_of_a_reply) {
   }
 }
 
-TEST(AnswerStamps, know_the_take_of_the_first_message_only_when_one_take_brings_several) {
+TEST(AnswerStamps, have_a_take_time_for_the_first_message_of_a_take_only) {
   const Settings settings = trial_settings(Reception::poll);
   Scripted adapter(settings);
   adapter.on_pong = [](const Scripted::Sent&) { return spin(1000), Published::ok; };
@@ -137,7 +137,7 @@ TEST(AnswerStamps, know_the_take_of_the_first_message_only_when_one_take_brings_
   EXPECT_EQ(stamped.answers[1].take_ns, absent_ns);
 }
 
-TEST(AnswerStamps, are_not_taken_of_warm_ups_nor_kept_of_what_got_no_answer) {
+TEST(AnswerStamps, are_not_kept_for_warm_ups_and_unanswered_messages) {
   const Settings settings = trial_settings(Reception::poll);
   Scripted adapter(settings);
   adapter.on_pong = [](const Scripted::Sent& sent) {
@@ -152,7 +152,7 @@ TEST(AnswerStamps, are_not_taken_of_warm_ups_nor_kept_of_what_got_no_answer) {
   for (const Answer& answer : stamped.answers) EXPECT_EQ(answer.take_ns, absent_ns) << "one take brought all of them";
 }
 
-TEST(AnswerStamps, are_not_taken_unless_they_are_asked_for) {
+TEST(AnswerStamps, are_not_taken_unless_requested) {
   const Settings settings = trial_settings(Reception::poll);
   Scripted adapter(settings);
   PongRequest request = stamping();
@@ -163,20 +163,20 @@ TEST(AnswerStamps, are_not_taken_unless_they_are_asked_for) {
   EXPECT_EQ(stamped.result.echoed, 2U);
 }
 
-TEST(AnswerStamps, thin_out_when_the_messages_to_come_would_not_fit) {
+TEST(AnswerStamps, become_sparse_when_the_expected_messages_would_not_fit) {
   const Settings settings = trial_settings(Reception::poll);
   Scripted adapter(settings);
   adapter.on_pong = [](const Scripted::Sent&) { return spin(500), Published::ok; };
   PongRequest request = stamping();
-  request.samples = 7 * room / 2;  // 1.1 of this for each record is 3.85: every third of those sent here
+  request.samples = 7 * room / 2;  // 10 % more than 3.5 messages per record is 3.85, so the stride is 3
   std::vector<Bytes> requests;
   for (std::uint64_t n = 1; n <= 20; ++n) requests.push_back(message(n));
   const Stamped stamped = serve(adapter, settings, request, requests);
   EXPECT_EQ(stamped.sequences(), (std::vector<std::uint64_t>{1, 2, 5, 8, 11, 14, 17, 20}))
-      << "the second because nothing is known after the first";
+      << "message 2 is stamped because no time is known after message 1";
 }
 
-TEST(AnswerStamps, have_no_take_where_the_middleware_takes) {
+TEST(AnswerStamps, have_no_take_time_under_listen) {
   const Settings settings = trial_settings(Reception::listen);
   Scripted adapter(settings);
   Progress progress;
@@ -190,7 +190,7 @@ TEST(AnswerStamps, have_no_take_where_the_middleware_takes) {
   EXPECT_EQ(pong.recorder().samples()[0].take_ns, absent_ns);
 }
 
-TEST(SinceRealtime, is_the_time_between_an_instant_of_the_one_clock_and_a_reading_of_the_other) {
+TEST(SinceRealtime, is_the_time_between_a_realtime_instant_and_a_clock_reading) {
   const Clock& clock = calibrated_clock();
   const std::uint64_t instant = realtime_ns();
   spin(2000);
@@ -200,7 +200,7 @@ TEST(SinceRealtime, is_the_time_between_an_instant_of_the_one_clock_and_a_readin
   EXPECT_LT(since, 1'000'000'000U);
 }
 
-TEST(SinceRealtime, is_absent_for_no_instant_and_for_one_that_came_later) {
+TEST(SinceRealtime, is_absent_without_an_instant_and_for_a_later_one) {
   const Clock& clock = calibrated_clock();
   const std::uint64_t at = clock.ticks();
   EXPECT_EQ(since_realtime_ns(clock, 0, at), absent_ns);

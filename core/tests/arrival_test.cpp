@@ -1,4 +1,4 @@
-// The kernel's receive stamps of the socket floors, over real sockets on loopback.
+// The kernel's receive stamps of the socket baselines, over real sockets on loopback.
 #include <middlemark/kit/arrival.hpp>
 
 #include <chrono>
@@ -29,7 +29,7 @@ struct Pair {
 TEST(Arrival, is_when_the_kernel_received_it_not_when_it_was_read) {
   const Pair pair;
   kit::stamp_arrivals(pair.receiver.get());
-  // The kernel begins to stamp a moment after it was asked to (its netstamp work): the first packets may go without.
+  // The kernel begins to stamp slightly after the request (its netstamp work), so the first packets may have no stamp.
   std::uint64_t before = 0;
   std::uint64_t sent = 0;
   std::uint64_t arrived = 0;
@@ -45,7 +45,7 @@ TEST(Arrival, is_when_the_kernel_received_it_not_when_it_was_read) {
   EXPECT_LE(arrived, sent) << "on loopback send() delivers";
 }
 
-TEST(Arrival, is_0_of_a_socket_that_does_not_stamp_and_stays_when_nothing_came) {
+TEST(Arrival, is_0_without_stamping_and_stays_until_the_next_message) {
   const Pair pair;
   std::byte data{};
   std::uint64_t arrived = 7;
@@ -69,14 +69,14 @@ Settings settings_with(const std::string& timestamping) {
   return settings;
 }
 
-TEST(Timestamping, is_off_unless_it_is_asked_for_and_takes_no_other_word) {
+TEST(Timestamping, is_off_by_default_and_accepts_no_other_word) {
   EXPECT_EQ(kit::find_native(Udp::describe().native, "timestamping")->otherwise, "false");
   EXPECT_EQ(kit::find_native(Tcp::describe().native, "timestamping")->otherwise, "false");
   EXPECT_THROW(Udp{settings_with<Udp>("yes")}, AdapterError);
   EXPECT_THROW(Tcp{settings_with<Tcp>("2")}, AdapterError);
 }
 
-TEST(Timestamping, of_a_message_in_several_datagrams_is_noted_as_missing) {
+TEST(Timestamping, is_reported_as_missing_for_messages_of_several_datagrams) {
   Settings settings = settings_with<Udp>("on");
   settings.message_bytes = 200'000;
   settings.scope = "mm_arrival";

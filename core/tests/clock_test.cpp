@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What adjtime and a short calibration together may differ by; a wrong conversion is off by far more.
+/// Largest difference caused by adjtime and a short calibration; a wrong conversion is off by far more.
 constexpr double tolerated = 2000e-6;
 
 class EveryClock : public testing::TestWithParam<bool> {
@@ -42,14 +42,14 @@ TEST_P(EveryClock, an_early_reading_lies_between_the_ordered_readings_around_it)
   }
 }
 
-TEST_P(EveryClock, goes_forward_while_one_sleeps) {
+TEST_P(EveryClock, advances_during_a_sleep) {
   const std::uint64_t before = clock.ticks();
   std::this_thread::sleep_for(2ms);
   EXPECT_GE(clock.to_ns(clock.ticks() - before), 1'900'000U);
 }
 
 TEST_P(EveryClock, measures_the_same_span_as_the_monotonic_clock) {
-  // Each clock's reading is enclosed by the other's: an interruption widens the bounds and never fails the test.
+  // Each reading is bracketed by readings of the other clock, so an interruption only widens the bounds.
   const std::uint64_t begin_before = monotonic_ns();
   const std::uint64_t begin = clock.ticks();
   const std::uint64_t begin_after = monotonic_ns();
@@ -62,7 +62,7 @@ TEST_P(EveryClock, measures_the_same_span_as_the_monotonic_clock) {
   EXPECT_LE(span, static_cast<double>(end_after - begin_before) * (1 + tolerated));
 }
 
-TEST_P(EveryClock, tells_the_monotonic_time_of_a_reading) {
+TEST_P(EveryClock, converts_a_reading_to_monotonic_time) {
   for (int i = 0; i < 100; ++i) {
     const std::uint64_t before = monotonic_ns();
     const std::uint64_t at = clock.ticks();
@@ -73,7 +73,7 @@ TEST_P(EveryClock, tells_the_monotonic_time_of_a_reading) {
   }
 }
 
-TEST_P(EveryClock, tells_the_monotonic_time_of_a_reading_from_before_its_calibration) {
+TEST_P(EveryClock, converts_a_reading_from_before_its_calibration) {
   const std::uint64_t now = clock.ticks();
   const std::uint64_t ten_seconds = clock.to_ticks(10'000'000'000);
   const auto then = static_cast<double>(clock.to_monotonic_ns(now - ten_seconds));
@@ -89,7 +89,7 @@ TEST_P(EveryClock, converts_to_ticks_and_back) {
   }
 }
 
-TEST_P(EveryClock, says_what_a_reading_costs_and_what_it_can_tell_apart) {
+TEST_P(EveryClock, reports_its_cost_and_its_resolution) {
   EXPECT_GT(clock.cost_ns(), 0);
   EXPECT_GT(clock.resolution_ns(), 0);
   EXPECT_TRUE(std::isfinite(clock.cost_ns()));
@@ -122,7 +122,7 @@ TEST(Clock, forced_to_the_monotonic_clock_counts_nanoseconds) {
   EXPECT_EQ(clock.to_monotonic_ns(at), at);
 }
 
-TEST(Clock, is_the_kernels_own_counter_wherever_the_kernel_keeps_time_by_it) {
+TEST(Clock, uses_the_counter_that_the_kernel_uses) {
   const Clock clock = Clock::calibrate(1, false);
 #if defined(__x86_64__)
   std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");

@@ -31,7 +31,7 @@ Json good() {
   })");
 }
 
-/// The problems a configuration is refused with; empty when it is accepted.
+/// Returns the problems for which a configuration is refused; empty if it is accepted.
 std::string problems(const Json& json) {
   try {
     static_cast<void>(parse_configuration(json));
@@ -43,7 +43,7 @@ std::string problems(const Json& json) {
 
 bool names(const std::string& text, const std::string& problem) { return text.find(problem) != std::string::npos; }
 
-/// JSON pointer → the field's name in a problem: /roles/0/samples is roles[0].samples.
+/// Converts a JSON pointer to a field name: /roles/0/samples is roles[0].samples.
 std::string spoken(const std::string& pointer) {
   std::string name;
   for (std::size_t at = 1; at < pointer.size(); ++at) {
@@ -57,12 +57,12 @@ std::string spoken(const std::string& pointer) {
   return name;
 }
 
-/// A list may be wrong, or the first thing in it.
+/// Returns whether the problem names the list or its first item.
 bool names_wrong(const std::string& text, const std::string& pointer) {
   return names(text, spoken(pointer) + ": ") || names(text, spoken(pointer) + "[0]: ");
 }
 
-/// The roles of that kind.
+/// Returns the roles of that kind.
 template <class Request>
 std::vector<Request> all(const Configuration& configuration) {
   std::vector<Request> found;
@@ -137,7 +137,7 @@ TEST(Configuration, a_good_ones_roles_become_values) {
   EXPECT_EQ(pongs[0].cpu, 1);
 }
 
-TEST(Configuration, a_pong_stamps_where_it_is_told_to_keep_them) {
+TEST(Configuration, a_pong_stamps_if_it_has_a_samples_file) {
   const PongRequest plain = all<PongRequest>(parse_configuration(good())).at(0);
   EXPECT_EQ(plain.samples_path, "");
   EXPECT_FALSE(plain.samples || plain.duration_s);
@@ -149,7 +149,7 @@ TEST(Configuration, a_pong_stamps_where_it_is_told_to_keep_them) {
   EXPECT_EQ(stamping.duration_s, 1.5);
 }
 
-TEST(Configuration, the_other_choices_are_known_too) {
+TEST(Configuration, the_other_choices_are_accepted) {
   Json json = good();
   json["settings"]["reliability"] = "reliable";
   for (const auto& [name, reception] : {std::pair{"block", Reception::block}, std::pair{"listen", Reception::listen}}) {
@@ -163,7 +163,7 @@ TEST(Configuration, the_other_choices_are_known_too) {
   EXPECT_FALSE(all<PingRequest>(parse_configuration(json)).at(0).samples);
 }
 
-TEST(Configuration, a_trial_without_security_has_none_and_one_with_it_says_where_the_certificates_are) {
+TEST(Configuration, security_is_none_by_default_and_otherwise_has_a_folder_of_certificates) {
   EXPECT_EQ(parse_configuration(good()).settings.security, Security::none);
   Json json = good();
   json["settings"]["security"] = "signed";
@@ -183,7 +183,7 @@ TEST(Configuration, a_null_depth_is_keep_all) {
   EXPECT_EQ(parse_configuration(json).settings.depth, std::nullopt);
 }
 
-TEST(Configuration, no_processors_leave_the_placement_alone) {
+TEST(Configuration, without_processors_nothing_is_pinned) {
   Json json = good();
   json["placement"]["cpus"] = Json::array();
   json["roles"][0]["cpu"] = nullptr;
@@ -236,7 +236,7 @@ TEST(Configuration, all_wrong_fields_are_named_at_once) {
   for (const std::string& pointer : required) EXPECT_TRUE(names_wrong(text, pointer)) << pointer << ": " << text;
 }
 
-TEST(Configuration, unknown_choices_are_named_with_their_value_and_those_there_are) {
+TEST(Configuration, unknown_choices_are_named_with_their_value_and_the_valid_ones) {
   for (const std::string pointer :
        {"/settings/reliability", "/settings/reception", "/placement/policy", "/roles/0/payload", "/roles/1/payload"}) {
     Json json = good();
@@ -320,7 +320,7 @@ TEST(Configuration, both_samples_and_a_duration_are_refused_and_so_is_neither) {
 TEST(Configuration, a_second_ping_in_one_worker_is_refused) {
   Json json = good();
   json["roles"].push_back(json["roles"][0]);
-  EXPECT_EQ(problems(json), "roles[2]: a second ping in one worker");
+  EXPECT_EQ(problems(json), "roles[2]: only one ping per worker is allowed");
 }
 
 TEST(Configuration, an_unknown_role_is_named_with_its_place) {
@@ -337,7 +337,7 @@ TEST(Configuration, no_roles_at_all_are_refused) {
   }
 }
 
-TEST(Configuration, what_is_no_object_is_refused_by_its_name) {
+TEST(Configuration, a_value_that_is_not_an_object_is_named) {
   for (const Json& json : {Json::array(), Json(), Json(5), Json("configure")}) {
     EXPECT_EQ(problems(json), "must be an object");
     for (const std::string name : {"settings", "placement"}) {
@@ -351,7 +351,7 @@ TEST(Configuration, what_is_no_object_is_refused_by_its_name) {
   EXPECT_TRUE(names(problems(json), "roles[0]: must be an object")) << problems(json);
 }
 
-TEST(Settings, alone_are_held_to_the_same_rules) {
+TEST(Settings, without_roles_obey_the_same_rules) {
   EXPECT_EQ(parse_settings(good()).scope, "mm_4f2a_17");
   Json json{{"settings", good()["settings"]}};
   json["settings"].erase("scope");

@@ -1,4 +1,4 @@
-// Control takes descriptors 0 and 1 of its process away, so each test runs it in a child that plays the launcher too.
+// Control replaces descriptors 0 and 1 of its process, so each test runs it in a child, which also plays the launcher.
 #include <middlemark/control.hpp>
 
 #include <fcntl.h>
@@ -38,7 +38,7 @@ struct Launcher {
   }
   void say(const std::string& text) const { write_all(ends[0], text); }
   void leave() const { close(ends[0]); }
-  /// What has been written so far, without waiting for more.
+  /// Returns what has been written so far, without waiting for more.
   [[nodiscard]] std::string heard(std::size_t standard) const {
     std::array<char, 65'536> chunk{};
     pollfd waiting{ends[standard], POLLIN, 0};
@@ -52,14 +52,14 @@ struct Launcher {
 
 std::string shown(const std::optional<std::string>& line) { return line ? "[" + *line + "]" : "-"; }
 
-/// What `times` calls of receive bring, one after the other.
+/// Returns the results of `times` calls of receive().
 std::string received(Control& control, int times, std::chrono::milliseconds timeout = 10s, int also = -1) {
   std::string seen;
   for (int i = 0; i < times; ++i) seen += shown(control.receive(timeout, also));
   return seen;
 }
 
-TEST(Control, a_line_split_over_several_reads_comes_whole) {
+TEST(Control, a_line_split_over_several_reads_is_joined) {
   const ChildEnd end = in_child([] {
     const Launcher launcher;
     Control control;
@@ -74,7 +74,7 @@ TEST(Control, a_line_split_over_several_reads_comes_whole) {
   EXPECT_EQ(end.said(), R"(---[{"command":"start"}])");
 }
 
-TEST(Control, several_lines_of_one_read_come_one_by_one) {
+TEST(Control, several_lines_of_one_read_are_returned_one_by_one) {
   const ChildEnd end = in_child([] {
     const Launcher launcher;
     Control control;
@@ -87,7 +87,7 @@ TEST(Control, several_lines_of_one_read_come_one_by_one) {
   EXPECT_EQ(end.said(), "[one][two][]-[three]");
 }
 
-TEST(Control, a_very_long_line_comes_whole) {
+TEST(Control, a_very_long_line_is_returned_whole) {
   const ChildEnd end = in_child([] {
     const Launcher launcher;
     Control control;
@@ -103,7 +103,7 @@ TEST(Control, a_very_long_line_comes_whole) {
   EXPECT_EQ(end.said(), "whole [next]");
 }
 
-TEST(Control, a_timeout_is_nothing_and_not_the_end) {
+TEST(Control, a_timeout_returns_nothing_and_does_not_close) {
   const ChildEnd end = in_child([] {
     const Launcher launcher;
     Control control;
@@ -115,7 +115,7 @@ TEST(Control, a_timeout_is_nothing_and_not_the_end) {
   EXPECT_EQ(end.said(), "- waited open");
 }
 
-TEST(Control, the_end_is_told_after_the_lines_before_it) {
+TEST(Control, the_end_comes_after_the_lines_before_it) {
   const ChildEnd end = in_child([] {
     const Launcher launcher;
     Control control;
@@ -129,7 +129,7 @@ TEST(Control, the_end_is_told_after_the_lines_before_it) {
   EXPECT_EQ(end.said(), "[one][two] open - closed");
 }
 
-TEST(Control, another_descriptor_ends_the_waiting_and_is_not_the_end) {
+TEST(Control, another_descriptor_ends_the_wait_and_does_not_close) {
   const ChildEnd end = in_child([] {
     const Launcher launcher;
     Control control;
@@ -151,7 +151,7 @@ TEST(Control, a_line_is_not_lost_to_another_descriptor) {
   EXPECT_EQ(end.said(), "[stop][quit]-");
 }
 
-TEST(Control, what_others_print_goes_to_stderr_and_never_between_the_lines) {
+TEST(Control, prints_of_others_go_to_stderr_and_never_between_the_lines) {
   const ChildEnd end = in_child([] {
     const Launcher launcher;
     Control control;
@@ -176,7 +176,7 @@ TEST(Control, nobody_else_can_read_the_commands) {
   EXPECT_EQ(end.said(), "0 [secret]");
 }
 
-TEST(Control, what_is_not_utf8_is_replaced_and_the_line_still_goes_out) {
+TEST(Control, invalid_utf8_is_replaced_and_the_line_is_sent) {
   const ChildEnd end = in_child([] {
     const Launcher launcher;
     const Control control;
@@ -200,7 +200,7 @@ TEST(Control, sending_to_a_launcher_that_went_away_is_not_an_error) {
   EXPECT_EQ(end.said(), "- closed");
 }
 
-/// Open descriptors a started program would inherit.
+/// Returns the open descriptors that a started program would inherit.
 std::set<int> inheritable() {
   std::set<int> found;
   for (int descriptor = 3; descriptor < 256; ++descriptor) {

@@ -14,7 +14,7 @@ Configuration trial(Pattern pattern) {
   return configuration;
 }
 
-TEST(Endpoints, of_a_ping_pong_are_the_way_there_and_the_way_back) {
+TEST(Endpoints, of_ping_pong_are_one_topic_per_direction) {
   Configuration configuration = trial(Pattern::ping_pong);
   configuration.settings.subscribers = 3;
   PongRequest first;
@@ -38,7 +38,7 @@ TEST(Endpoints, of_a_ping_pong_are_the_way_there_and_the_way_back) {
   EXPECT_EQ(all[1].subscribers_here, 0U);
 }
 
-TEST(Endpoints, asked_before_any_role_is_known_every_pong_may_echo) {
+TEST(Endpoints, before_any_role_is_known_assume_that_every_pong_echoes) {
   Configuration configuration = trial(Pattern::ping_pong);
   configuration.settings.subscribers = 3;
   const std::vector<Topic> all = endpoints_of(configuration, false);
@@ -47,7 +47,7 @@ TEST(Endpoints, asked_before_any_role_is_known_every_pong_may_echo) {
   EXPECT_EQ(all[1].publishers_here + all[1].subscribers_here, 0U);
 }
 
-TEST(Endpoints, of_a_stream_are_its_topics_with_the_roles_dealt_out_over_them) {
+TEST(Endpoints, of_a_stream_are_its_topics_with_the_ends_in_this_process) {
   Configuration configuration = trial(Pattern::stream);
   configuration.settings.publishers = 3;
   configuration.settings.subscribers = 2;
@@ -77,7 +77,7 @@ TEST(Endpoints, of_a_stream_are_its_topics_with_the_roles_dealt_out_over_them) {
   EXPECT_EQ(all[1].reliability, Reliability::best_effort);
 }
 
-TEST(Endpoints, of_a_service_in_a_graph_are_one_for_both_ways_where_the_middleware_has_it_and_else_two_topics) {
+TEST(Endpoints, of_a_service_in_a_graph_are_one_native_service_or_two_topics) {
   Configuration configuration = trial(Pattern::stream);
   configuration.settings.publishers = 2;
   configuration.settings.subscribers = 2;
@@ -102,7 +102,7 @@ TEST(Endpoints, of_a_service_in_a_graph_are_one_for_both_ways_where_the_middlewa
   EXPECT_EQ(one[0].subscribers_here, 1U);
 }
 
-TEST(Endpoints, of_calls_are_one_service_where_the_middleware_has_them_and_else_a_topic_there_and_one_back_to_each) {
+TEST(Endpoints, of_request_reply_are_one_native_service_or_topics_for_requests_and_each_clients_replies) {
   Configuration configuration = trial(Pattern::request_reply);
   configuration.settings.publishers = 2;
   ClientRequest client;

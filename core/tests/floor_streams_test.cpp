@@ -1,5 +1,5 @@
-// Streams over every adapter that is not a middleware, driven as the roles drive it: several publishers to several subscribers,
-// full buffers, messages that a timeout cuts, and calls that must come back.
+// Streams over every baseline adapter, driven as the roles do: several publishers and subscribers, full buffers,
+// messages cut by a timeout, and calls that must return.
 #include <middlemark/adapter.hpp>
 
 #include <atomic>
@@ -41,13 +41,13 @@ Settings stream_settings(const std::string& scratch, const Description& about, R
   settings.reliability = reliability;
   settings.message_bytes = message_bytes;
   settings.depth = 8;
-  settings.write_timeout = 20s;  // nothing but a test's own stall holds a publisher up
+  settings.write_timeout = 20s;  // only a test's own stall delays a publisher
   settings.scope = "mmtest_" + std::to_string(getpid()) + "_" + std::to_string(++trials);
   settings.scratch = scratch;
   return settings;
 }
 
-/// What one subscriber has seen, by publisher.
+/// Messages that one subscriber has received, by publisher.
 struct Seen {
   std::map<unsigned, std::vector<std::uint64_t>> sequences;
   std::size_t damaged = 0;
@@ -87,7 +87,7 @@ using OutgoingOf = decltype(std::declval<A&>().publisher(std::declval<const Topi
 template <class A>
 using IncomingOf = decltype(std::declval<A&>().subscriber(std::declval<const Topic&>(), 0U));
 
-/// A topic with all of its endpoints, matched; each with an adapter of its own, or all with one as in one process.
+/// A topic with all its matched endpoints. Each has an adapter of its own, or all share one as in one process.
 template <class A>
 struct Stream {
   Stream(Settings asked, unsigned publishers, unsigned subscribers, bool one_process) {
@@ -117,7 +117,7 @@ struct Stream {
   std::vector<std::unique_ptr<OutgoingOf<A>>> outgoing;
 };
 
-/// Takes as a role does, until `enough` messages were seen or `over` says so.
+/// Takes as a role does, until `enough` messages were seen or `over` returns true.
 template <class Incoming>
 void receive(Incoming& incoming, Seen& seen, Reception reception, std::size_t enough, const std::atomic<bool>& over) {
   for (std::size_t total = 0; total < enough && !over;) {
@@ -169,7 +169,7 @@ struct Load {
   unsigned publishers;
   unsigned subscribers;
   std::size_t bytes;
-  std::uint64_t messages;  // of each publisher
+  std::uint64_t messages;  // per publisher
 };
 
 template <class A>
@@ -195,7 +195,7 @@ std::vector<Seen> flood(const Settings& settings, const Load& load, bool one_pro
       }
     }
     if (settings.reliability == Reliability::best_effort) {
-      std::this_thread::sleep_for(200ms);  // for what is under way; how much came is no matter
+      std::this_thread::sleep_for(200ms);  // wait for messages under way; their number does not matter
       over = true;
     }
   }
@@ -231,9 +231,10 @@ TYPED_TEST(BestEffortStream, never_fails_to_publish_and_never_delivers_twice_out
   }
 }
 
-/// Its publishers end after the subscriber, so a take() or wait() that wants to see the end of them never returns.
+/// The publishers send until the subscriber has seen enough, so a take() or wait() that takes until nothing arrives
+/// would never return.
 template <class A>
-void leave_while_publishers_never_rest(const Settings& settings) {
+void end_while_publishers_flood(const Settings& settings) {
   Stream<A> stream(settings, 2, 1, false);
   auto& incoming = *stream.incoming[0];
   const bool polls = settings.reception == Reception::poll;
@@ -259,21 +260,21 @@ void leave_while_publishers_never_rest(const Settings& settings) {
   EXPECT_EQ(seen.sequences.size(), 2U);
 }
 
-TYPED_TEST(ReliableStream, lets_a_subscriber_go_while_its_publishers_never_rest) {
+TYPED_TEST(ReliableStream, returns_to_the_subscriber_while_its_publishers_flood) {
   for (const Reception reception : {Reception::block, Reception::poll}) {
-    leave_while_publishers_never_rest<TypeParam>(this->settings(reception, Reliability::reliable, 16));
+    end_while_publishers_flood<TypeParam>(this->settings(reception, Reliability::reliable, 16));
   }
 }
 
-TYPED_TEST(BestEffortStream, lets_a_subscriber_go_while_its_publishers_never_rest) {
+TYPED_TEST(BestEffortStream, returns_to_the_subscriber_while_its_publishers_flood) {
   for (const std::size_t bytes : {std::size_t{16}, std::size_t{200'000}}) {
     for (const Reception reception : {Reception::block, Reception::poll}) {
-      leave_while_publishers_never_rest<TypeParam>(this->settings(reception, Reliability::best_effort, bytes));
+      end_while_publishers_flood<TypeParam>(this->settings(reception, Reliability::best_effort, bytes));
     }
   }
 }
 
-TYPED_TEST(ReliableStream, holds_a_publisher_up_for_its_timeout_and_goes_on_whole_when_the_subscriber_does) {
+TYPED_TEST(ReliableStream, blocks_a_publisher_up_to_its_timeout_and_continues_intact_with_the_subscriber) {
   for (const Reception reception : {Reception::block, Reception::poll}) {
     for (const std::size_t bytes : {std::size_t{64}, std::size_t{1'000'000}}) {
       Settings settings = this->settings(reception, Reliability::reliable, bytes);
@@ -289,7 +290,8 @@ TYPED_TEST(ReliableStream, holds_a_publisher_up_for_its_timeout_and_goes_on_whol
       }
       const std::uint64_t last = sequence + 5;
       std::vector<Seen> seen(2);
-      std::atomic<bool> all_sent = false;  // until then a message that timed out at one may come again to the other
+      std::atomic<bool> all_sent =
+          false;  // before, a message that timed out for one subscriber may be repeated to the other
       std::vector<std::jthread> receivers;
       for (unsigned i = 0; i < 2; ++i) {
         seen[i].bytes = bytes;
@@ -311,7 +313,7 @@ TYPED_TEST(ReliableStream, holds_a_publisher_up_for_its_timeout_and_goes_on_whol
       for (Seen& each : seen) {
         EXPECT_EQ(each.damaged, 0U);
         EXPECT_TRUE(std::ranges::is_sorted(each.sequences[0]));
-        // What timed out may have come all the same; what was sent must have.
+        // Messages that timed out may have arrived; sent ones must have.
         EXPECT_TRUE(std::ranges::includes(each.sequences[0], sent));
       }
     }
@@ -342,7 +344,7 @@ TYPED_TEST(SocketStream, reads_the_others_on_when_a_publisher_stops_in_the_middl
     settings.write_timeout = 10ms;
     Stream<TypeParam> stream(settings, 2, 1, false);
     std::uint64_t cut = 1;
-    while (publish(*stream.outgoing[0], bytes, 0, cut) == Published::ok) ++cut;  // and never again
+    while (publish(*stream.outgoing[0], bytes, 0, cut) == Published::ok) ++cut;  // and is not repeated
     std::atomic<bool> over = false;
     std::jthread other([&] {
       for (std::uint64_t n = 1; n <= 10; ++n) {
@@ -374,7 +376,7 @@ TYPED_TEST(SocketStream, reads_on_from_the_others_when_a_publisher_is_gone) {
   for (const unsigned p : {0U, 1U}) ASSERT_EQ(publish(*stream.outgoing[p], bytes, p, 1), Published::ok);
   ASSERT_TRUE(take_until(2));
   stream.outgoing[0].reset();
-  stream.adapters[1].reset();  // the first publisher's; the subscriber's is before it
+  stream.adapters[1].reset();  // the first publisher's; the subscriber's precedes it
   for (std::uint64_t n = 2; n <= 10; ++n) {
     ASSERT_EQ(publish(*stream.outgoing[1], bytes, 1, n), Published::ok);
     ASSERT_TRUE(take_until(n + 1)) << n;

@@ -1,4 +1,4 @@
-// Chains: what one node forwards of each message that it receives, and a worker that is told of each end.
+// Chains: messages that a node forwards, and a worker that reports the end of each role.
 #include <middlemark/session.hpp>
 
 #include <chrono>
@@ -53,14 +53,14 @@ Configuration chain(const TemporaryFolder& folder) {
 
 EndedEvent next_end(Session& session) {
   for (;;) {
-    const std::vector<EndedEvent> ends = session.ends_to_tell();
+    const std::vector<EndedEvent> ends = session.new_ends();
     EXPECT_LE(ends.size(), 1U);
     if (!ends.empty()) return ends.front();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
 
-TEST(AChain, brings_each_message_on_after_its_work_and_ends_topic_by_topic) {
+TEST(AChain, forwards_each_message_after_its_work_and_ends_topic_by_topic) {
   const TemporaryFolder folder;
   AdapterSession<SharedMemory> session(chain(folder), calibrated_clock());
   EXPECT_EQ(session.waiting_for(), "");
@@ -68,14 +68,14 @@ TEST(AChain, brings_each_message_on_after_its_work_and_ends_topic_by_topic) {
   const EndedEvent camera = next_end(session);
   EXPECT_EQ(camera.role, RoleKind::publisher);
   EXPECT_EQ(camera.sent, messages);
-  EXPECT_FALSE(session.all_told());
+  EXPECT_FALSE(session.all_stopping());
   session.request_stop(std::vector<unsigned>{0}, camera.sent);
   const EndedEvent detector = next_end(session);
   EXPECT_EQ(detector.role, RoleKind::subscriber);
   EXPECT_EQ(detector.index, 0U);
   EXPECT_EQ(detector.forwarded, std::vector<std::uint64_t>{messages});
   session.request_stop(std::vector<unsigned>{1}, detector.forwarded.front());
-  EXPECT_TRUE(session.all_told());
+  EXPECT_TRUE(session.all_stopping());
   EXPECT_EQ(next_end(session).index, 1U);
   EXPECT_TRUE(session.ended());
   const auto results = test::sorted(session.conclude());
@@ -96,13 +96,13 @@ TEST(AChain, brings_each_message_on_after_its_work_and_ends_topic_by_topic) {
   ASSERT_EQ(planned.size(), messages);
   for (std::size_t i = 0; i < messages; ++i) {
     EXPECT_EQ(planned[i].stamp, Header::make(1, false, i + 1, 0).stamp);
-    // Received, worked, sent, received: in this order, and the one way counts from the end of the work.
+    // Received, worked, sent, received, in this order; the one-way latency counts from the end of the work.
     EXPECT_GE(planned[i].received_ns, arrived[i].received_ns + static_cast<std::uint64_t>(work_s * 1e9));
     EXPECT_GE(planned[i].one_way_ns + 1000, sent[i].late_ns);
   }
 }
 
-TEST(AChain, that_is_told_to_stop_as_a_whole_ends) {
+TEST(AChain, ends_when_all_of_it_is_stopped_at_once) {
   const TemporaryFolder folder;
   Configuration configuration = chain(folder);
   std::get<PublisherRequest>(configuration.roles.back()).samples = 1'000'000;

@@ -1,4 +1,4 @@
-// Messages that were cut into datagrams: what is put together is one message, whatever was lost.
+// Messages cut into datagrams: each reassembled message is one of those sent, whatever was lost.
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -22,7 +22,8 @@ constexpr std::uint32_t flow = 7;
 constexpr Layout layout = Layout::of(100'000, 40'000);
 static_assert(layout.fragments == 3);
 
-/// Sends the fragments that it is told to, a few at a time, which a socket holds, and puts together what has arrived. Every byte of message n is n.
+/// Sends chosen fragments, few enough for the socket's buffer, and reassembles what arrives. Every byte of message n is
+/// n.
 class Fragments : public testing::Test {
  protected:
   Fragments() {
@@ -39,7 +40,7 @@ class Fragments : public testing::Test {
     for (const std::size_t i : fragments) ASSERT_GT(sendmsg(to_.get(), &datagrams[i].msg_hdr, MSG_DONTWAIT), 0);
   }
 
-  /// The numbers of the messages that are whole; 0 for one that is not of one piece.
+  /// Returns the numbers of the complete messages; 0 for a message made of different ones.
   std::vector<unsigned> received() {
     std::vector<unsigned> numbers;
     while (reassembly_.receive(from_.get(), MSG_DONTWAIT) >= 0) {
@@ -60,7 +61,7 @@ class Fragments : public testing::Test {
 
 using Numbers = std::vector<unsigned>;
 
-TEST_F(Fragments, come_out_as_the_messages_they_were_cut_from) {
+TEST_F(Fragments, become_the_messages_they_were_cut_from) {
   for (const unsigned number : {1U, 2U}) {
     send(number, {0, 1, 2});
     EXPECT_EQ(received(), Numbers{number});
@@ -69,14 +70,14 @@ TEST_F(Fragments, come_out_as_the_messages_they_were_cut_from) {
 
 TEST_F(Fragments, of_two_messages_are_never_put_together) {
   send(1, {0, 1});
-  send(2, {2});  // the turn is right, the message is not
+  send(2, {2});  // the expected index, but of another message
   EXPECT_EQ(received(), Numbers{});
   send(3, {0});
   send(4, {1, 2});
   EXPECT_EQ(received(), Numbers{});
 }
 
-TEST_F(Fragments, that_are_left_over_do_not_spoil_the_next_message) {
+TEST_F(Fragments, without_the_rest_do_not_spoil_the_next_message) {
   send(1, {0, 2});
   send(2, {1});
   EXPECT_EQ(received(), Numbers{});

@@ -20,10 +20,10 @@ using namespace std::chrono_literals;
 
 class Futex : public testing::TestWithParam<FutexScope> {};
 
-TEST_P(Futex, a_wait_that_nobody_ends_says_that_its_time_is_over) {
+TEST_P(Futex, a_wait_that_nobody_ends_reports_the_timeout) {
   const std::atomic<std::uint32_t> word{7};
   const std::uint64_t begin = monotonic_ns();
-  // A spurious wake-up is allowed, so only the answer "time over" is held to its time.
+  // Spurious wake-ups are allowed, so only a reported timeout is compared with the time.
   while (futex_wait(word, 7, 20ms, GetParam())) {
   }
   EXPECT_GE(monotonic_ns() - begin, 19'000'000U);
@@ -37,7 +37,7 @@ TEST_P(Futex, seconds_and_nanoseconds_of_a_timeout_both_count) {
   EXPECT_GE(monotonic_ns() - begin, 1'004'000'000U);
 }
 
-TEST_P(Futex, a_word_that_has_changed_already_is_not_slept_on) {
+TEST_P(Futex, a_word_that_has_already_changed_does_not_wait) {
   const std::atomic<std::uint32_t> word{1};
   EXPECT_TRUE(futex_wait(word, 0, 1h, GetParam()));
 }
@@ -53,7 +53,7 @@ TEST_P(Futex, a_sleeper_is_woken) {
   sleeper.join();
 }
 
-TEST_P(Futex, every_sleeper_is_woken_where_all_are_asked_for) {
+TEST_P(Futex, all_sleepers_are_woken_on_request) {
   std::atomic<std::uint32_t> word{0};
   std::vector<std::thread> sleepers;
   for (int i = 0; i < 4; ++i) {

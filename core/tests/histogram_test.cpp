@@ -38,7 +38,7 @@ Bucket bucket_of(std::uint64_t value) {
   return buckets.at(0);
 }
 
-/// Equally many values in every octave, up to the largest.
+/// Returns values with the same number in every octave, up to the largest.
 std::vector<std::uint64_t> values_of_every_octave(std::size_t count, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<std::uint64_t> values(count);
@@ -131,7 +131,7 @@ TEST(Histogram, counts_2_to_the_63_and_more_in_its_last_bucket) {
   }
 }
 
-TEST(Histogram, tells_quantiles_as_sorting_does_to_within_half_a_bucket) {
+TEST(Histogram, returns_quantiles_within_half_a_bucket_of_sorting) {
   expect_quantiles_of(values_of_every_octave(20'000, 2));
   std::mt19937_64 random(3);
   std::lognormal_distribution<double> latency(9.5, 0.6);  // median 13 µs, with the tail of a latency
@@ -140,7 +140,7 @@ TEST(Histogram, tells_quantiles_as_sorting_does_to_within_half_a_bucket) {
   expect_quantiles_of(values);
 }
 
-TEST(Histogram, tells_quantiles_of_few_values_by_nearest_rank) {
+TEST(Histogram, returns_quantiles_of_few_values_by_nearest_rank) {
   for (std::size_t count = 1; count <= 40; ++count) {
     std::vector<std::uint64_t> values(count);
     std::iota(values.begin(), values.end(), 100);
@@ -155,7 +155,7 @@ TEST(Histogram, does_not_round_a_rank_up_that_is_whole) {
   EXPECT_EQ(histogram.quantile(0.07), 7U);
 }
 
-TEST(Histogram, holds_a_quantile_within_what_was_added) {
+TEST(Histogram, returns_no_quantile_above_the_largest_value) {
   Histogram histogram;
   histogram.add(1'000'000);
   histogram.add(1'000'001);
@@ -173,7 +173,7 @@ TEST(Histogram, remembers_the_largest_value_exactly) {
   EXPECT_EQ(histogram.quantile(1), 987'654'321U);
 }
 
-TEST(Histogram, merged_with_another_is_as_if_all_had_been_added_to_one) {
+TEST(Histogram, merged_with_another_equals_one_with_all_values) {
   Histogram one;
   Histogram other;
   Histogram all;
@@ -209,7 +209,7 @@ TEST(Histogram, touches_no_new_page_while_it_counts) {
   rusage after{};
   getrusage(RUSAGE_THREAD, &after);
   EXPECT_EQ(histogram.count(), 50'000U);
-  // 57 KiB are 15 small pages; a few faults may be the test's own.
+  // 57 KiB are 15 small pages; a few faults may be caused by the test itself.
   EXPECT_LT(after.ru_minflt - before.ru_minflt, 8);
 }
 

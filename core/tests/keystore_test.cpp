@@ -1,4 +1,5 @@
-// The SROS2 keystore that the adapter rclcpp makes for a process, without a ROS 2: what an RMW looks for in an enclave is there.
+// The SROS2 keystore that the rclcpp adapter makes for a process, tested without ROS 2: an enclave has the files that
+// an RMW looks for.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -15,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A trial's folder with a set of certificates, in which each file says its own name.
+/// A trial's folder with a set of certificates; the content of each file is its name.
 class Sros2 : public testing::Test {
  protected:
   Sros2() {
@@ -53,11 +54,11 @@ class Sros2 : public testing::Test {
   const fs::path scratch_ = fs::temp_directory_path() / ("sros2-" + std::to_string(getpid()));
 };
 
-TEST_F(Sros2, rcl_finds_the_enclave_of_the_process_and_insists_on_it) {
+TEST_F(Sros2, rcl_finds_the_enclave_of_the_process_and_requires_it) {
   use_security(asked(Security::encrypted, Identity::receiver));
   EXPECT_EQ(variable("ROS_SECURITY_ENABLE"), "true");
   EXPECT_EQ(variable("ROS_SECURITY_STRATEGY"), "Enforce");
-  // As rcl joins them: the keystore, "enclaves", the name without its slash.
+  // rcl joins the keystore, "enclaves" and the name without its slash.
   EXPECT_EQ(variable("ROS_SECURITY_ENCLAVE_OVERRIDE"), "/receiver");
   const fs::path enclave = fs::path(variable("ROS_SECURITY_KEYSTORE")) / "enclaves/receiver";
   EXPECT_TRUE(fs::is_directory(enclave));
@@ -87,7 +88,7 @@ TEST_F(Sros2, an_intruder_has_a_certificate_of_the_trial_and_permissions_of_some
   EXPECT_EQ(text(enclave / "permissions.p7s"), "stranger-permissions.p7s");
 }
 
-TEST_F(Sros2, what_the_users_shell_says_of_security_is_not_the_trials) {
+TEST_F(Sros2, the_security_variables_of_the_users_shell_are_ignored) {
   setenv("ROS_SECURITY_ENABLE", "true", 1);
   setenv("ROS_SECURITY_ENCLAVE_OVERRIDE", "/mine", 1);
   use_security(asked(Security::none, Identity::sender));
@@ -96,7 +97,7 @@ TEST_F(Sros2, what_the_users_shell_says_of_security_is_not_the_trials) {
   EXPECT_EQ(variable("ROS_SECURITY_ENCLAVE_OVERRIDE"), "/sender");
 }
 
-TEST_F(Sros2, a_set_without_the_levels_governance_is_refused_by_its_name) {
+TEST_F(Sros2, a_set_without_the_governance_file_of_the_level_is_refused) {
   try {
     use_security(asked(Security::authenticated, Identity::sender));
     FAIL() << "it was taken";

@@ -1,4 +1,4 @@
-// What adapters share: notes in the trial's folder, bounded waiting, and shared memory that does not fit.
+// Code that adapters share: notes in the trial's folder, bounded waiting, and shared memory that does not fit.
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -37,7 +37,7 @@ Settings in(const TemporaryFolder& folder) {
   return settings;
 }
 
-TEST(Rendezvous, a_note_is_found_as_it_was_left_and_not_before) {
+TEST(Rendezvous, a_note_is_found_once_it_was_written) {
   const TemporaryFolder folder;
   const kit::Rendezvous notes(in(folder));
   EXPECT_EQ(notes.find("place"), std::nullopt);
@@ -67,7 +67,7 @@ TEST(Rendezvous, a_reader_finds_the_whole_of_a_note_or_nothing) {
   }
 }
 
-TEST(Rendezvous, everyone_who_joins_finds_those_before_him) {
+TEST(Rendezvous, each_newcomer_finds_all_earlier_ones) {
   const TemporaryFolder folder;
   const kit::Rendezvous notes(in(folder));
   EXPECT_EQ(notes.join("port", "a"), (std::vector<std::string>{}));
@@ -75,7 +75,7 @@ TEST(Rendezvous, everyone_who_joins_finds_those_before_him) {
   EXPECT_EQ(notes.join("port", "c"), (std::vector<std::string>{"a", "b"}));
 }
 
-TEST(Attendance, counts_those_who_have_come) {
+TEST(Attendance, counts_the_processes_that_joined) {
   const TemporaryFolder folder;
   const Settings settings = in(folder);
   const Topic topic{"topic", 64, 1, 3};
@@ -87,7 +87,7 @@ TEST(Attendance, counts_those_who_have_come) {
   EXPECT_EQ(attendance.count(), 3U);
 }
 
-TEST(WaitUntil, ends_with_what_is_waited_for_or_with_its_time) {
+TEST(WaitUntil, ends_with_its_condition_or_its_timeout) {
   int looks = 0;
   EXPECT_TRUE(kit::wait_until([&looks] { return ++looks == 3; }, 1h));
   const auto begin = std::chrono::steady_clock::now();
@@ -95,7 +95,7 @@ TEST(WaitUntil, ends_with_what_is_waited_for_or_with_its_time) {
   EXPECT_GE(std::chrono::steady_clock::now() - begin, 20ms);
 }
 
-TEST(CallDeadline, withdraws_the_call_that_does_not_end_and_no_other) {
+TEST(CallDeadline, cancels_the_call_that_does_not_end_and_no_other) {
   std::atomic<bool> withdrawn{false};
   kit::CallDeadline deadline(50ms, [&withdrawn] { withdrawn = true; });
   for (int call = 0; call < 1000; ++call) {
@@ -112,7 +112,7 @@ TEST(CallDeadline, withdraws_the_call_that_does_not_end_and_no_other) {
 
 TEST(Segment, that_does_not_fit_is_refused_and_leaves_nothing) {
   const test::ChildEnd end = test::in_child([]() -> std::string {
-    // A /dev/shm of its own: this machine's is not to be filled.
+    // Uses a /dev/shm of its own, so that this machine's is not filled.
     const int others = getuid() == 0 ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER;
     if (unshare(others) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
         mount("tmpfs", "/dev/shm", "tmpfs", 0, "size=1m") != 0) {
@@ -129,7 +129,7 @@ TEST(Segment, that_does_not_fit_is_refused_and_leaves_nothing) {
   EXPECT_EQ(end.said(), "/dev/shm is full: 4 MiB for /middlemark.test");
 }
 
-TEST(Ports, several_are_free_rise_and_are_not_those_of_outgoing_connections) {
+TEST(Ports, are_free_ascending_and_outside_of_the_range_of_outgoing_connections) {
   const std::vector<std::uint16_t> ports = kit::free_ports("lo", SOCK_STREAM, 5);
   ASSERT_EQ(ports.size(), 5U);
   EXPECT_TRUE(std::ranges::is_sorted(ports, std::less_equal{}));
@@ -140,7 +140,7 @@ TEST(Ports, several_are_free_rise_and_are_not_those_of_outgoing_connections) {
   EXPECT_THROW(static_cast<void>(kit::free_port("lo", SOCK_STREAM, ports.front())), AdapterError);
 }
 
-TEST(UnixAddress, one_in_the_kernels_table_is_found_by_its_name_and_is_there_as_soon_as_something_can_be_read) {
+TEST(UnixAddress, in_the_abstract_namespace_is_found_by_name_as_soon_as_data_can_be_read) {
   const kit::Address address = kit::abstract_unix("middlemark.kit_test." + std::to_string(getpid()));
   const kit::Descriptor to = kit::open_socket(AF_UNIX, SOCK_DGRAM);
   const kit::Descriptor from = kit::open_socket(AF_UNIX, SOCK_DGRAM);
@@ -153,12 +153,12 @@ TEST(UnixAddress, one_in_the_kernels_table_is_found_by_its_name_and_is_there_as_
   EXPECT_THROW(static_cast<void>(kit::abstract_unix(std::string(108, 'x'))), AdapterError);
 }
 
-TEST(SharedMemory, more_than_there_is_is_refused_and_a_byte_is_not) {
+TEST(SharedMemory, larger_than_the_free_space_is_refused_and_a_byte_is_not) {
   EXPECT_NO_THROW(kit::require_shared_memory(1, "a byte"));
   EXPECT_THROW(kit::require_shared_memory(std::uint64_t{1} << 60, "much"), AdapterError);
 }
 
-TEST(Attempts, what_is_thrown_becomes_the_words_of_the_last_failure) {
+TEST(Attempts, an_exception_becomes_the_text_of_the_last_failure) {
   struct End : kit::Attempts {
     using Attempts::attempt;
   } end;
@@ -168,7 +168,7 @@ TEST(Attempts, what_is_thrown_becomes_the_words_of_the_last_failure) {
   EXPECT_EQ(end.last_error(), "publish: no room");
 }
 
-TEST(Notes, a_text_is_left_without_the_zero_at_its_end) {
+TEST(Notes, a_text_is_written_without_its_terminating_zero) {
   const TemporaryFolder folder;
   const kit::Rendezvous notes(in(folder));
   notes.leave("text", "abc");
@@ -183,7 +183,7 @@ kit::Descriptor loopback_listener() {
   return socket;
 }
 
-TEST(Links, of_two_processes_that_publish_to_each_other_only_the_one_with_the_lower_number_connects) {
+TEST(Links, only_the_lower_of_two_processes_that_publish_to_each_other_connects) {
   for (const std::uint64_t process : {std::uint64_t{1}, ~std::uint64_t{0}}) {
     const TemporaryFolder folder;
     const kit::Descriptor other = loopback_listener();
@@ -201,7 +201,7 @@ TEST(Links, of_two_processes_that_publish_to_each_other_only_the_one_with_the_lo
     const kit::Flow there{kit::name_hash("there"), 0, 0};
     const kit::Flow back{kit::name_hash("back"), 0, 0};
     EXPECT_GE(links.outgoing(there), 0);
-    EXPECT_EQ(links.outgoing(there), links.incoming(back)) << "one connection, both ways";
+    EXPECT_EQ(links.outgoing(there), links.incoming(back)) << "one connection for both directions";
   }
 }
 

@@ -11,13 +11,13 @@
 namespace middlemark::kit::library_test {
 namespace {
 
-/// Digits and dots, as in 6.0.30.
+/// Returns whether the text is a version such as 6.0.30.
 bool is_version(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789.") == std::string::npos && text.front() != '.' &&
          text.back() != '.';
 }
 
-TEST(LoadedLibrary, of_a_libc_function_is_libcs_real_file) {
+TEST(LoadedLibrary, with_a_libc_function_is_the_real_file_of_libc) {
   const LoadedLibrary found = loaded_library(reinterpret_cast<const void*>(&gnu_get_libc_version));
   EXPECT_TRUE(std::filesystem::exists(found.path)) << found.path;
   EXPECT_EQ(std::filesystem::canonical(found.path), found.path) << "a link was left in it";
@@ -25,7 +25,7 @@ TEST(LoadedLibrary, of_a_libc_function_is_libcs_real_file) {
   EXPECT_TRUE(found.version.empty() || is_version(found.version)) << found.version;
 }
 
-TEST(LoadedLibrary, of_a_libstdcxx_function_carries_the_version_of_the_file_behind_the_link) {
+TEST(LoadedLibrary, with_a_libstdcxx_function_has_the_version_of_the_file_behind_the_link) {
   const void* const function = dlsym(RTLD_DEFAULT, "_ZNSt6locale7classicEv");
   ASSERT_NE(function, nullptr);
   const LoadedLibrary found = loaded_library(function);
@@ -37,14 +37,14 @@ TEST(LoadedLibrary, of_a_libstdcxx_function_carries_the_version_of_the_file_behi
   EXPECT_TRUE(found.path.ends_with(found.version));
 }
 
-TEST(LoadedLibrary, of_this_executable_has_a_path_and_no_version) {
+TEST(LoadedLibrary, for_this_executable_has_a_path_and_no_version) {
   static const int here = 0;
   const LoadedLibrary found = loaded_library(&here);
   EXPECT_EQ(found.path, std::filesystem::canonical("/proc/self/exe"));
   EXPECT_EQ(found.version, "");
 }
 
-TEST(LoadedLibrary, of_an_address_that_belongs_to_none_is_empty) {
+TEST(LoadedLibrary, for_an_address_outside_of_all_libraries_is_empty) {
   const int on_the_stack = 0;
   EXPECT_EQ(loaded_library(&on_the_stack).path, "");
   EXPECT_EQ(loaded_library(nullptr).path, "");

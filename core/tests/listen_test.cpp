@@ -1,5 +1,4 @@
-// Reception on the middleware's own thread: replies that come from another thread, and replies that come from within
-// publish().
+// Reception on the middleware's own thread: replies from another thread, and replies within publish().
 #include <middlemark/roles/ping.hpp>
 
 #include <thread>
@@ -31,7 +30,7 @@ class WhereReplies : public testing::TestWithParam<bool> {
   void SetUp() override { adapter.listens_on_publishers_thread = GetParam(); }
 };
 
-TEST_P(WhereReplies, come_every_one_is_counted_and_kept) {
+TEST_P(WhereReplies, come_all_are_counted_and_kept) {
   adapter.on_ping = [](const Sent& sent) {
     sent.reply();
     return Published::ok;
@@ -61,7 +60,7 @@ TEST_P(WhereReplies, come_from_several_pongs_the_last_ends_the_round_trip) {
   for (const Sample& sample : end.samples) ASSERT_LE(sample.first_reply_ns, sample.round_trip_ns);
 }
 
-TEST_P(WhereReplies, come_twice_damaged_or_never_each_is_counted_for_what_it_is) {
+TEST_P(WhereReplies, come_twice_damaged_or_never_they_are_counted_as_such) {
   adapter.on_ping = [](const Sent& sent) {
     const std::uint64_t kind = sent.header().warm_up() ? 0 : sent.header().sequence() % 10;
     if (kind == 3) return Published::ok;
@@ -76,7 +75,7 @@ TEST_P(WhereReplies, come_twice_damaged_or_never_each_is_counted_for_what_it_is)
     return Published::ok;
   };
   PingRequest request = samples_request(20);
-  // Long enough for a busy machine to bring the others in time, short enough for the two that never come.
+  // Long enough for replies on a busy machine, and short enough to wait for the two that never come.
   request.reply_timeout_s = 0.5;
   const PingEnd end = run_ping(adapter, settings, request);
   EXPECT_EQ(end.sequences(), counting_to(20, {3, 5, 13, 15}));
@@ -103,7 +102,7 @@ TEST_P(WhereReplies, come_a_pong_may_listen_too) {
   EXPECT_EQ(end.result.received, 300U);
 }
 
-TEST(Listen, a_reply_that_comes_after_its_time_and_before_the_next_message_is_late) {
+TEST(Listen, a_reply_after_its_timeout_and_before_the_next_message_is_late) {
   const Settings settings = trial_settings(Reception::listen);
   Scripted adapter(settings);
   adapter.listens_on_publishers_thread = true;
@@ -116,7 +115,7 @@ TEST(Listen, a_reply_that_comes_after_its_time_and_before_the_next_message_is_la
     }
     return Published::ok;
   };
-  adapter.lends = [&] {  // asked for the fourth message's memory, when the third has been given up
+  adapter.lends = [&] {  // called for the fourth message's memory, after the ping gave up on the third
     if (!held.empty()) adapter.deliver(settings.scope + "_pong", std::exchange(held, {}));
     return true;
   };

@@ -1,4 +1,4 @@
-// The floor that copies alone: both copies are made, and each message comes back once.
+// The memcpy baseline: it makes both copies and returns each message once.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -51,7 +51,7 @@ TEST_P(Copying, brings_back_what_was_published_once_and_in_memory_of_its_own) {
     std::copy(sent.begin(), sent.end(), lent.begin());
     ASSERT_EQ(out.publish(), Published::ok);
     EXPECT_TRUE(in.wait(std::chrono::nanoseconds(1)));
-    std::fill(lent.begin(), lent.end(), std::byte{0});  // it has left already
+    std::fill(lent.begin(), lent.end(), std::byte{0});  // changes after publishing do not matter
     ASSERT_EQ(in.take(seen), 1U);
     EXPECT_EQ(seen.messages.back(), sent);
     EXPECT_NE(seen.places.back(), lent.data());
@@ -66,7 +66,7 @@ TEST_P(Copying, matches_nobody) {
 
 INSTANTIATE_TEST_SUITE_P(Memcpy, Copying, testing::Values(16, 17, 4096, 70'001, 1U << 20));
 
-TEST(Memcpy, says_that_nobody_else_takes_part) {
+TEST(Memcpy, describes_itself_as_alone) {
   const Description about = Memcpy::describe();
   ASSERT_EQ(about.transports.size(), 1U);
   EXPECT_TRUE(about.floor);

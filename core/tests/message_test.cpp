@@ -39,7 +39,7 @@ TEST(Header, every_field_survives_packing_at_its_extremes) {
   }
 }
 
-TEST(Header, a_sequence_beyond_its_47_bits_disturbs_no_other_field) {
+TEST(Header, a_sequence_of_more_than_47_bits_changes_no_other_field) {
   const Header header = Header::make(3, false, ~std::uint64_t{0}, 9);
   EXPECT_EQ(header.publisher_id(), 3U);
   EXPECT_FALSE(header.warm_up());
@@ -56,7 +56,7 @@ TEST(Header, a_reply_is_the_same_message_from_another_publisher) {
   }
 }
 
-TEST(Header, what_is_written_is_read_and_only_16_bytes_are_touched) {
+TEST(Header, is_read_as_written_and_touches_16_bytes_only) {
   Bytes message(32, std::byte{0x5A});
   const Header header = Header::make(513, true, 99, 0x0123456789ABCDEFULL);
   write_header(message, header);
@@ -66,21 +66,21 @@ TEST(Header, what_is_written_is_read_and_only_16_bytes_are_touched) {
   EXPECT_TRUE(std::all_of(message.begin() + 16, message.end(), [](std::byte b) { return b == std::byte{0x5A}; }));
 }
 
-TEST(Payload, what_is_filled_is_intact_at_every_size_from_16_to_300_bytes) {
+TEST(Payload, is_intact_when_filled_at_every_size_from_16_to_300_bytes) {
   for (std::size_t size = header_bytes; size <= 300; ++size) {
     const Header header = measured(size);
     EXPECT_TRUE(payload_intact(filled(size, header), header)) << size << " bytes";
   }
 }
 
-TEST(Payload, what_is_filled_is_intact_at_large_odd_sizes) {
+TEST(Payload, is_intact_when_filled_at_large_odd_sizes) {
   for (const std::size_t size : odd_large_sizes) {
     const Header header = measured(size);
     EXPECT_TRUE(payload_intact(filled(size, header), header)) << size << " bytes";
   }
 }
 
-TEST(Payload, filling_leaves_the_header_and_what_follows_the_message_alone) {
+TEST(Payload, filling_changes_neither_the_header_nor_bytes_after_the_message) {
   for (std::size_t size = header_bytes; size <= 64; ++size) {
     Bytes memory(size + 16, std::byte{0xEE});
     fill_payload(std::span(memory).first(size), measured(1));
@@ -191,7 +191,7 @@ TEST(Payload, exchanged_words_are_found) {
   }
 }
 
-TEST(Payload, another_sequences_payload_is_never_taken_for_this_ones) {
+TEST(Payload, the_payload_of_another_sequence_is_always_found) {
   std::mt19937_64 random(3);
   for (int round = 0; round < 2000; ++round) {
     const std::uint64_t one = random() & Header::sequence_mask;
@@ -201,7 +201,7 @@ TEST(Payload, another_sequences_payload_is_never_taken_for_this_ones) {
 }
 
 TEST(Payload, a_warm_up_message_differs_from_the_measured_message_of_the_same_sequence) {
-  // The difference lies in the upper bits of each word, so it takes a payload of at least six bytes.
+  // The difference is in the upper bits of each word, so the payload needs at least six bytes.
   for (std::size_t size = header_bytes + 6; size <= 100; ++size) {
     const Header warm_up = Header::make(0, true, 8, 0);
     EXPECT_FALSE(payload_intact(filled(size, warm_up), measured(8))) << size << " bytes";

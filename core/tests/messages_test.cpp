@@ -1,4 +1,4 @@
-// Typed messages: serialised and deserialised whole, and whatever of their constant content is wrong is found.
+// Typed messages: they are serialised and deserialised completely, and any error in their constant content is found.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -41,7 +41,7 @@ void fill(std::span<std::byte> array) {
   fill_payload(array, header);
 }
 
-TEST(Messages, come_out_as_they_went_in) {
+TEST(Messages, are_unchanged_after_coding_and_decoding) {
   for (const Case& each : cases) {
     const auto sent = kit::make_coded<CdrCoding>(each.type, each.bytes);
     const auto seen = kit::make_coded<CdrCoding>(each.type, each.bytes);
@@ -53,7 +53,7 @@ TEST(Messages, come_out_as_they_went_in) {
   }
 }
 
-TEST(Messages, are_larger_than_their_main_array_by_what_the_documents_say) {
+TEST(Messages, are_larger_than_their_main_array_by_the_documented_bytes) {
   const std::vector<std::size_t> on_top{56, 145, 28, 132};
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const Case& each = cases[i];
@@ -61,9 +61,9 @@ TEST(Messages, are_larger_than_their_main_array_by_what_the_documents_say) {
   }
 }
 
-/// What may differ unnoticed: the options of CDR's own header (2 bytes), the stamps' nanoseconds (4), padding, and whether a length counts the
-/// end of "wheel_link".
-TEST(Messages, a_changed_byte_outside_of_the_main_array_is_found_and_one_inside_reaches_the_core) {
+/// Bytes that may differ unnoticed: the options in CDR's own header (2 bytes), the stamps' nanoseconds (4), padding,
+/// and the length of "wheel_link", which may or may not count its terminator.
+TEST(Messages, a_changed_byte_is_found_or_visible_in_the_main_array) {
   const std::vector<std::size_t> unseen{2 + 4 + 1, 2 + 4 + 23, 2 + 4, 2 + 3 * 4 + 7 + 3};
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const Case& each = cases[i];
@@ -82,7 +82,7 @@ TEST(Messages, a_changed_byte_outside_of_the_main_array_is_found_and_one_inside_
   }
 }
 
-TEST(Messages, each_constant_that_is_wrong_cuts_the_message_short) {
+TEST(Messages, each_wrong_constant_shortens_the_visited_array) {
   using Shape = kit::messages::Image<CdrCoding>;
   const auto seen_with = [](auto&& change) {
     kit::MessageOf<kit::messages::Image, CdrCoding> message(1000);
@@ -102,7 +102,7 @@ TEST(Messages, each_constant_that_is_wrong_cuts_the_message_short) {
   EXPECT_EQ(seen_with([](Shape::Struct& it) { it.data.clear(); }), 0U);
 }
 
-TEST(Messages, a_cloud_with_another_field_and_a_tf_with_another_frame_are_cut_short) {
+TEST(Messages, another_field_of_a_cloud_or_frame_of_a_tf_shortens_the_visited_array) {
   kit::MessageOf<kit::messages::PointCloud, CdrCoding> cloud(64);
   EXPECT_EQ(cloud.received().size(), 64U);
   cloud.message().fields[2].name = "w";
@@ -119,7 +119,7 @@ TEST(Messages, a_cloud_with_another_field_and_a_tf_with_another_frame_are_cut_sh
   EXPECT_EQ(imu.received().size(), kit::imu_bytes - 1);
 }
 
-TEST(Messages, damaged_bytes_of_any_kind_are_deserialised_to_less) {
+TEST(Messages, damaged_bytes_of_any_kind_shorten_the_visited_array) {
   const auto seen = kit::make_coded<CdrCoding>(MessageType::tf, 112);
   EXPECT_EQ(seen->decode({}).size(), 0U);
   const std::vector<std::byte> few(3);
@@ -130,7 +130,7 @@ TEST(Messages, damaged_bytes_of_any_kind_are_deserialised_to_less) {
   EXPECT_LT(seen->decode(bytes).size(), 112U);
 }
 
-TEST(Messages, tell_what_the_coder_took_from_the_moment_they_are_measured) {
+TEST(Messages, report_coding_times_once_the_measurement_begins) {
   CodingTimes times;
   const Case image{MessageType::image, 1 << 20};
   const auto sent = kit::make_coded<CdrCoding>(image.type, image.bytes);
@@ -143,7 +143,7 @@ TEST(Messages, tell_what_the_coder_took_from_the_moment_they_are_measured) {
   EXPECT_EQ(times.p50_ns(), CodingTimes::clock.to_ns(sent->took()));
 }
 
-TEST(Messages, of_many_the_median_is_that_of_some_from_the_first_to_the_last) {
+TEST(Messages, of_a_long_trial_have_a_median_of_evenly_spread_times) {
   CodingTimes few;
   few.begin();
   for (const std::uint64_t ticks : std::array<std::uint64_t, 3>{900, 100, 500}) few.add(ticks);
@@ -154,14 +154,14 @@ TEST(Messages, of_many_the_median_is_that_of_some_from_the_first_to_the_last) {
   EXPECT_NEAR(static_cast<double>(many.p50_ns().value_or(0)), 50'000, 1000);
 }
 
-TEST(Messages, sizes_that_a_type_cannot_have_do_not_fit) {
+TEST(Messages, reject_sizes_that_a_type_cannot_have) {
   EXPECT_TRUE(kit::fits(MessageType::octets, 17) && kit::fits(MessageType::image, 17));
   EXPECT_TRUE(kit::fits(MessageType::imu, 296) && !kit::fits(MessageType::imu, 295));
   EXPECT_TRUE(kit::fits(MessageType::tf, 112) && !kit::fits(MessageType::tf, 120));
   EXPECT_TRUE(kit::fits(MessageType::point_cloud, 32) && !kit::fits(MessageType::point_cloud, 40));
 }
 
-/// Publishes a message of each type over the null adapter, whose script damages what `damage` names.
+/// Publishes a message of each type over the null adapter, whose script damages the message that `damage` names.
 class OverNull : public ::testing::Test {
  protected:
   std::vector<std::size_t> sizes_seen(MessageType type, std::size_t bytes, const std::string& damage) {
@@ -213,7 +213,7 @@ TEST_F(OverNull, typed_messages_are_visited_as_their_main_array) {
   }
 }
 
-TEST_F(OverNull, octets_go_through_untouched) {
+TEST_F(OverNull, octets_are_delivered_unchanged) {
   EXPECT_EQ(sizes_seen(MessageType::octets, 64, ""), std::vector<std::size_t>(3, 64));
   EXPECT_FALSE(serialize_ns_ || deserialize_ns_);
 }

@@ -93,7 +93,7 @@ TEST(Native, each_value_is_read_as_its_member_is) {
   EXPECT_EQ(options.elements, (std::map<std::string, std::string>{{"a/@b", "c"}}));
 }
 
-TEST(Native, every_problem_is_told_at_once_with_key_value_and_what_is_allowed) {
+TEST(Native, all_problems_are_reported_with_key_value_and_allowed_values) {
   Settings settings = with({{"colour", "green"}, {"io_threads", "0"}, {"nodelay", "perhaps"}, {"rpc", "push"}});
   settings.transport = "ipc";
   const std::string text = refusal(settings);
@@ -105,7 +105,7 @@ TEST(Native, every_problem_is_told_at_once_with_key_value_and_what_is_allowed) {
   EXPECT_TRUE(holds(text, "native.rpc = 'push' is not one of dealer-router, req-rep")) << text;
 }
 
-TEST(Native, a_text_is_not_half_a_number_and_a_number_never_wraps_around) {
+TEST(Native, numbers_must_be_complete_and_never_wrap_around) {
   const auto wrong = [](const std::string& key, const std::string& value) {
     return refusal(with({{key, value}})).find("'" + value + "' is not") != std::string::npos;
   };
@@ -124,11 +124,11 @@ TEST(Native, a_text_is_not_half_a_number_and_a_number_never_wraps_around) {
   EXPECT_TRUE(wrong("heartbeat_ms", "1ms"));
 }
 
-TEST(Native, what_an_adapter_reads_itself_it_refuses_itself) {
+TEST(Native, a_value_read_by_the_adapter_is_refused_by_the_adapter) {
   EXPECT_EQ(refusal(with({{"list", "3"}})), "north: native.list = '3' is not a list");
 }
 
-TEST(Native, a_key_of_its_own_comes_before_a_star_and_a_star_stands_for_something) {
+TEST(Native, an_exact_key_precedes_a_star_and_a_star_is_not_empty) {
   const NativeTable keys{{"*", {}}, {"Domain/*", {}}, {"Domain/a", {}}};
   EXPECT_EQ(find_native(keys, "Domain/a"), &keys.at("Domain/a"));
   EXPECT_EQ(find_native(keys, "Domain/b"), &keys.at("Domain/*"));
@@ -137,7 +137,7 @@ TEST(Native, a_key_of_its_own_comes_before_a_star_and_a_star_stands_for_somethin
   EXPECT_EQ(find_native(keys, "anything"), &keys.at("*"));
 }
 
-TEST(Native, the_description_tells_type_range_default_and_reach) {
+TEST(Native, the_description_has_type_range_default_and_scope) {
   const NativeTable about = native_table<Options>();
   const auto said = [&about](const char* key) { return *find_native(about, key); };
   EXPECT_EQ(said("nodelay").type, NativeType::boolean);
@@ -153,7 +153,7 @@ TEST(Native, the_description_tells_type_range_default_and_reach) {
   EXPECT_EQ(native_domain(said("delay")), "a duration (500us, 1.5ms), or inf");
 }
 
-TEST(Native, the_core_refuses_by_the_description_alone_together_with_all_else_that_cannot_be) {
+TEST(Native, the_core_reports_native_and_other_problems_together) {
   Description about;
   about.name = "north";
   about.native = native_table<Options>();
@@ -164,14 +164,14 @@ TEST(Native, the_core_refuses_by_the_description_alone_together_with_all_else_th
     refuse_what_is_not_listed(about, settings);
     FAIL();
   } catch (const AdapterError& error) {
-    EXPECT_TRUE(holds(error.what(), "north: tcp: cannot do loan true (it has false); native.colour is not"))
+    EXPECT_TRUE(holds(error.what(), "north: tcp: does not support loan true (supported: false); native.colour is not"))
         << error.what();
     EXPECT_TRUE(holds(error.what(), "native.io_threads = '65'")) << error.what();
     EXPECT_TRUE(holds(error.advice(), "list adapters --verbose")) << error.advice();
   }
 }
 
-TEST(Native, the_core_refuses_what_is_beyond_the_bounds_and_not_what_is_at_them) {
+TEST(Native, the_core_refuses_values_beyond_the_bounds_and_accepts_the_bounds) {
   Description about;
   about.name = "north";
   about.transports = {{.name = "tcp", .carrier = "tcp", .max_bytes = 1000, .max_depth = 8}};

@@ -1,4 +1,5 @@
-// The adapter that tests the bench, tested: what its script plants is found exactly where it was planted, and nowhere else.
+// Tests of the null adapter, with which the core is tested: each scripted fault occurs exactly at its place and nowhere
+// else.
 #include <middlemark/adapter.hpp>
 
 #include <time.h>
@@ -59,7 +60,7 @@ Published publish(Outgoing& outgoing, unsigned publisher_id, std::uint64_t seque
   return outgoing.publish();
 }
 
-/// What was taken, by publisher_id.
+/// The messages that one take brought, by publisher id.
 struct Taken {
   std::map<unsigned, Sequences> sequences;
   Sequences damaged;
@@ -83,7 +84,7 @@ Taken take(Incoming& incoming) {
   return taken;
 }
 
-/// One publisher sends 1 to 8 to each of its subscribers.
+/// Sends 1 to 8 from one publisher to each of its subscribers.
 std::vector<Taken> send_eight(const Settings& settings) {
   Null adapter(settings);
   std::vector<std::unique_ptr<Null::Subscriber>> subscribers;
@@ -118,13 +119,13 @@ TEST(AScript, plants_a_delay_of_nanoseconds_in_every_message) {
   EXPECT_EQ(take(subscriber).sequences.at(0).size(), 8U);
 }
 
-TEST(AScript, does_the_same_under_best_effort) {
+TEST(AScript, works_under_best_effort_too) {
   Settings settings = scripted(Pattern::stream, {{"lose", "2"}, {"duplicate", "3"}});
   settings.reliability = Reliability::best_effort;
   EXPECT_EQ(send_eight(settings).front().sequences.at(0), (Sequences{1, 3, 3, 4, 5, 6, 7, 8}));
 }
 
-TEST(AScript, for_one_subscriber_leaves_the_others_alone) {
+TEST(AScript, for_one_subscriber_does_not_affect_the_others) {
   const Script script{{"lose", "2"}, {"damage", "5"}, {"only_subscriber", "1"}};
   const std::vector<Taken> taken = send_eight(scripted(Pattern::stream, script, 1, 3));
   EXPECT_EQ(taken[1].sequences.at(0), (Sequences{1, 3, 4, 5, 6, 7, 8}));
@@ -162,7 +163,7 @@ TEST(AScript, never_touches_a_warm_up_message) {
   EXPECT_EQ(take(subscriber).sequences.at(0), (Sequences{1, 2}));
 }
 
-TEST(AScript, stalls_the_subscriber_before_it_hands_the_message_over) {
+TEST(AScript, stalls_the_subscriber_before_the_message_is_visited) {
   const Settings settings = scripted(Pattern::stream, {{"stall", "2:30"}});
   Null adapter(settings);
   Null::Subscriber subscriber = adapter.subscriber(stream_of(settings), 0);
@@ -175,7 +176,7 @@ TEST(AScript, stalls_the_subscriber_before_it_hands_the_message_over) {
   EXPECT_GE(at_ns[1] - at_ns[0], 30'000'000U);
 }
 
-TEST(AScript, burns_so_much_processor_with_every_message) {
+TEST(AScript, uses_the_requested_processor_time_per_message) {
   const Settings settings = scripted(Pattern::stream, {{"burn_us", "2000"}});
   Null adapter(settings);
   Null::Subscriber subscriber = adapter.subscriber(stream_of(settings), 0);
@@ -190,7 +191,7 @@ TEST(AScript, burns_so_much_processor_with_every_message) {
   EXPECT_GE(processor_ns() - before, 16'000'000);
 }
 
-TEST(AQueue, of_so_many_slots_holds_a_reliable_publisher_up_and_drops_under_best_effort) {
+TEST(AQueue, that_is_full_blocks_a_reliable_publisher_and_drops_under_best_effort) {
   for (const Reliability reliability : {Reliability::reliable, Reliability::best_effort}) {
     Settings settings = scripted(Pattern::stream, {{"slots", "2"}});
     settings.reliability = reliability;

@@ -33,7 +33,7 @@ long voluntary_switches() {
   return used.ru_nvcsw;
 }
 
-/// Both ways to wait: true spins.
+/// Both ways to wait; true: spins.
 class EveryPacer : public testing::TestWithParam<bool> {
  protected:
   Pacer pacer(const Load& load) const { return {clock, load, GetParam()}; }
@@ -42,7 +42,7 @@ class EveryPacer : public testing::TestWithParam<bool> {
   StopSignal stop;
 };
 
-TEST_P(EveryPacer, never_lets_a_message_go_before_its_instant) {
+TEST_P(EveryPacer, never_returns_before_the_instant) {
   for (const Arrivals arrivals : {Arrivals::periodic, Arrivals::poisson}) {
     Load load = rate(3000);
     load.arrivals = arrivals;
@@ -75,7 +75,7 @@ TEST_P(EveryPacer, does_not_wait_for_an_instant_that_has_passed) {
   EXPECT_EQ(voluntary_switches(), switches);
 }
 
-TEST_P(EveryPacer, makes_up_for_a_stall_without_moving_the_schedule) {
+TEST_P(EveryPacer, catches_up_after_a_stall_without_moving_the_schedule) {
   Pacer pacer = this->pacer(rate(10'000));
   const std::uint64_t start = clock.ticks();
   const std::uint64_t stall_end = start + clock.to_ticks(20'000'000);
@@ -91,7 +91,7 @@ TEST_P(EveryPacer, makes_up_for_a_stall_without_moving_the_schedule) {
     EXPECT_LT(intended, stall_end);
     EXPECT_TRUE(pacer.wait(intended, stop));
   }
-  EXPECT_EQ(voluntary_switches(), switches) << "it slept though all of them were overdue";
+  EXPECT_EQ(voluntary_switches(), switches) << "it slept although all instants had passed";
   EXPECT_GE(pacer.next(), stall_end);
 }
 
@@ -108,7 +108,7 @@ TEST_P(EveryPacer, ends_a_long_wait_when_stop_is_requested) {
   stopping.join();
 }
 
-TEST_P(EveryPacer, tells_of_a_stop_whether_or_not_the_instant_has_come) {
+TEST_P(EveryPacer, reports_a_stop_before_and_after_the_instant) {
   Pacer pacer = this->pacer(rate(1));
   pacer.start(clock.ticks());
   stop.request();
@@ -116,7 +116,7 @@ TEST_P(EveryPacer, tells_of_a_stop_whether_or_not_the_instant_has_come) {
   EXPECT_FALSE(pacer.wait(std::numeric_limits<std::uint64_t>::max(), stop));
 }
 
-TEST_P(EveryPacer, counts_no_time_twice_that_it_waited) {
+TEST_P(EveryPacer, counts_waiting_time_once) {
   Pacer pacer = this->pacer(rate(500));
   const std::uint64_t begin = clock.ticks();
   pacer.start(begin);
@@ -126,7 +126,7 @@ TEST_P(EveryPacer, counts_no_time_twice_that_it_waited) {
   EXPECT_LE(pacer.pacing_ticks() + pacer.sleeping_ticks(), elapsed);
 }
 
-TEST_P(EveryPacer, forgets_what_it_waited_when_it_is_started_again) {
+TEST_P(EveryPacer, resets_the_waiting_time_when_restarted) {
   Pacer pacer = this->pacer(rate(500));
   pacer.start(clock.ticks());
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(pacer.wait(pacer.next(), stop));
@@ -158,7 +158,7 @@ TEST_P(EveryPacer, sends_bursts_with_the_recovery_counted_from_the_last_publishs
   }
 }
 
-TEST_P(EveryPacer, under_max_has_every_message_due_now) {
+TEST_P(EveryPacer, under_max_makes_every_message_due_now) {
   Pacer pacer = this->pacer(Load{});
   pacer.start(clock.ticks());
   for (int i = 0; i < 1000; ++i) {
@@ -175,7 +175,7 @@ TEST_P(EveryPacer, under_max_has_every_message_due_now) {
 INSTANTIATE_TEST_SUITE_P(Pacer, EveryPacer, testing::Bool(),
                          [](const auto& parameter) { return parameter.param ? "spinning" : "sleeping"; });
 
-TEST(SpinningPacer, never_gives_the_processor_away) {
+TEST(SpinningPacer, never_sleeps) {
   const Clock& clock = calibrated();
   const StopSignal stop;
   Pacer pacer(clock, rate(200), true);
@@ -186,26 +186,26 @@ TEST(SpinningPacer, never_gives_the_processor_away) {
   EXPECT_EQ(pacer.sleeping_ticks(), 0U);
 }
 
-TEST(SleepingPacer, gives_the_processor_away_between_two_messages) {
+TEST(SleepingPacer, sleeps_between_two_messages) {
   const Clock& clock = calibrated();
   const StopSignal stop;
   Pacer pacer(clock, rate(200), false);
   pacer.start(clock.ticks());
   const long switches = voluntary_switches();
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(pacer.wait(clock.ticks() + clock.to_ticks(5'000'000), stop));
-  // Interrupted for 5 ms between two readings, it finds the instant passed: that may befall some of the ten.
+  // If interrupted for 5 ms between two readings, it does not sleep; that may happen to some of the ten.
   EXPECT_GE(voluntary_switches() - switches, 1);
   EXPECT_GT(pacer.sleeping_ticks(), 0U);
 }
 
-TEST(SleepingPacer, cuts_a_long_sleep_into_pieces_so_that_it_sees_a_stop) {
+TEST(SleepingPacer, divides_a_long_sleep_to_notice_a_stop) {
   const Clock& clock = calibrated();
   const StopSignal stop;
   Pacer pacer(clock, rate(1), false);
   pacer.start(clock.ticks());
   const long switches = voluntary_switches();
   ASSERT_TRUE(pacer.wait(clock.ticks() + clock.to_ticks(400'000'000), stop));
-  // Eight pieces of at most 50 ms. A busy machine ends each late, and fewer follow; a sleep that is not cut is one.
+  // Eight pieces of at most 50 ms. On a busy machine each ends late, so there are fewer; an undivided sleep is one.
   EXPECT_GE(voluntary_switches() - switches, 2);
 }
 
@@ -218,9 +218,9 @@ TEST(SleepingPacer, is_woken_before_the_instant) {
   for (int i = 0; i < 100; ++i) {
     const std::uint64_t margin = pacer.margin_ticks();
     ASSERT_TRUE(pacer.wait(clock.ticks() + clock.to_ticks(1'000'000), stop));
-    in_time += pacer.margin_ticks() < margin ? 1 : 0;  // one that was late widens it
+    in_time += pacer.margin_ticks() < margin ? 1 : 0;  // a late wake-up widens the margin
   }
-  EXPECT_GE(in_time, 10) << "who sleeps until the instant never is";
+  EXPECT_GE(in_time, 10) << "a sleep until the instant itself is never in time";
 }
 
 TEST(SleepingPacer, learns_how_late_this_machine_wakes_it) {
@@ -235,10 +235,10 @@ TEST(SleepingPacer, learns_how_late_this_machine_wakes_it) {
   EXPECT_LE(pacer.margin_ticks(), clock.to_ticks(250'000));
   const std::uint64_t learnt = pacer.margin_ticks();
   pacer.start(clock.ticks());
-  EXPECT_EQ(pacer.margin_ticks(), learnt) << "what the warm-up learnt serves the measuring";
+  EXPECT_EQ(pacer.margin_ticks(), learnt) << "the margin learnt during the warm-up is kept";
 }
 
-TEST(Pacer, that_sleeps_spins_before_no_instant_and_lets_no_message_go_before_its_own) {
+TEST(Pacer, that_sleeps_neither_spins_nor_returns_early) {
   const Clock clock = calibrated();
   Load load = rate(500);
   load.sleeps = true;

@@ -1,4 +1,4 @@
-// How a ping ends: each of its endings, and that there always is one.
+// All ways in which a ping can end, and that it always ends.
 #include <middlemark/roles/ping.hpp>
 
 #include <chrono>
@@ -35,7 +35,7 @@ PingRequest duration_request(double seconds) {
 
 class Silence : public testing::TestWithParam<Reception> {};
 
-TEST_P(Silence, of_a_peer_that_never_answers_ends_the_warm_up_with_an_error) {
+TEST_P(Silence, from_the_beginning_ends_the_warm_up_with_an_error) {
   const Settings settings = trial_settings(GetParam());
   Scripted adapter(settings);
   std::uint64_t published = 0;
@@ -54,7 +54,7 @@ TEST_P(Silence, of_a_peer_that_never_answers_ends_the_warm_up_with_an_error) {
   EXPECT_EQ(end.result.first_begin_ns, 0U) << "nothing was measured";
 }
 
-TEST_P(Silence, of_a_peer_that_stops_answering_ends_the_measuring_and_keeps_what_was_measured) {
+TEST_P(Silence, of_a_peer_that_stops_answering_ends_the_measurement_and_keeps_the_samples) {
   const Settings settings = trial_settings(GetParam());
   Scripted adapter(settings);
   adapter.on_ping = [](const Sent& sent) {
@@ -67,7 +67,7 @@ TEST_P(Silence, of_a_peer_that_stops_answering_ends_the_measuring_and_keeps_what
   EXPECT_EQ(end.result.ended, Ended::silent);
   ASSERT_TRUE(end.failure);
   EXPECT_EQ(end.failure->code, ErrorCode::silent);
-  // A blocking ping that was off the processor for 20 ms may have missed one of the first five.
+  // A blocking ping that lost its processor for 20 ms may have missed one of the first five.
   EXPECT_LE(end.result.samples, 5U);
   EXPECT_EQ(end.result.samples, end.samples.size());
   EXPECT_GE(end.result.sent, 21U - 5U);
@@ -93,7 +93,7 @@ TEST(PingEnds, one_of_several_pongs_that_never_answers_is_silence) {
   EXPECT_EQ(end.failure->text, "ping: 16 messages in a row brought no reply from all 2 pongs (0 samples before)");
 }
 
-TEST(PingEnds, a_publish_that_always_fails_is_silence_after_sixteen_tries_and_not_a_spin) {
+TEST(PingEnds, a_publish_that_always_fails_is_silence_after_sixteen_tries) {
   const Settings settings = trial_settings(Reception::poll);
   Scripted adapter(settings);
   adapter.on_ping = [](const Sent& sent) { return sent.header().warm_up() ? answered(sent) : Published::failed; };
@@ -105,7 +105,7 @@ TEST(PingEnds, a_publish_that_always_fails_is_silence_after_sixteen_tries_and_no
   EXPECT_EQ(end.result.last_error, "scripted: the publisher's words");
 }
 
-TEST(PingEnds, answers_now_and_then_are_not_silence) {
+TEST(PingEnds, occasional_answers_are_not_silence) {
   const Settings settings = trial_settings(Reception::poll);
   Scripted adapter(settings);
   adapter.on_ping = [](const Sent& sent) {
@@ -134,7 +134,7 @@ TEST(PingEnds, a_stop_ends_it_after_the_message_under_way) {
   EXPECT_FALSE(end.failure);
 }
 
-TEST(PingEnds, a_stop_during_the_warm_up_ends_it_before_anything_was_measured) {
+TEST(PingEnds, a_stop_during_the_warm_up_ends_it_without_samples) {
   const Settings settings = trial_settings(Reception::block);
   Scripted adapter(settings);
   Progress progress;
@@ -151,7 +151,7 @@ TEST(PingEnds, a_stop_during_the_warm_up_ends_it_before_anything_was_measured) {
   EXPECT_EQ(end.result.warmup_samples, 3U);
 }
 
-TEST(PingEnds, a_duration_is_lasted_out) {
+TEST(PingEnds, a_duration_is_used_completely) {
   const Settings settings = trial_settings(Reception::poll);
   Scripted adapter(settings);
   adapter.on_ping = answered;
@@ -163,7 +163,7 @@ TEST(PingEnds, a_duration_is_lasted_out) {
   EXPECT_LE(static_cast<double>(end.samples.back().begin_ns), end.result.measured_s * 1e9);
 }
 
-TEST(PingEnds, what_was_due_and_not_sent_is_told) {
+TEST(PingEnds, messages_due_but_not_sent_are_counted) {
   const Settings settings = trial_settings(Reception::poll);
   Scripted adapter(settings);
   adapter.on_ping = [](const Sent& sent) {
@@ -178,7 +178,7 @@ TEST(PingEnds, what_was_due_and_not_sent_is_told) {
   EXPECT_EQ(end.result.unsent, 49U);
 }
 
-TEST(PingEnds, the_limit_holds_whatever_the_number_of_samples) {
+TEST(PingEnds, the_limit_holds_for_any_number_of_samples) {
   const Settings settings = trial_settings(Reception::poll);
   Scripted adapter(settings);
   adapter.on_ping = answered;
@@ -190,7 +190,7 @@ TEST(PingEnds, the_limit_holds_whatever_the_number_of_samples) {
   EXPECT_LT(end.result.samples, 2'000'000U);
 }
 
-TEST(PingEnds, the_limit_holds_against_a_peer_that_hardly_answers) {
+TEST(PingEnds, the_limit_holds_with_a_peer_that_rarely_answers) {
   const Settings settings = trial_settings(Reception::block);
   Scripted adapter(settings);
   adapter.on_ping = [](const Sent& sent) {
@@ -205,10 +205,10 @@ TEST(PingEnds, the_limit_holds_against_a_peer_that_hardly_answers) {
   EXPECT_GT(end.result.lost, 0U);
 }
 
-TEST(PingEnds, a_full_recorder_ends_it_before_a_message_that_could_not_be_kept) {
-  // A duration of under 500 ns has room for one sample, so a round trip that fits into it finds the recorder full. This
-  // one costs little more than its stamps; where it is slower the trial ends by its duration instead, and another is
-  // tried.
+TEST(PingEnds, a_full_recorder_ends_it_before_the_next_message_is_sent) {
+  // The recorder of a duration below 500 ns has room for one sample, so it is full if a second round trip begins in
+  // time. The round trip takes little more than its stamps. If it is slower, the trial ends by its duration, and the
+  // test tries again.
   const Settings settings = trial_settings(Reception::block, 16);
   for (int attempt = 0; attempt < 2000; ++attempt) {
     Scripted adapter(settings);
@@ -237,7 +237,7 @@ TEST(PingEnds, no_samples_at_all_are_done_at_once) {
   EXPECT_EQ(end.result.sent, 0U);
 }
 
-TEST(PingEnds, progress_tells_the_phase_and_the_samples) {
+TEST(PingEnds, progress_shows_the_phase_and_the_samples) {
   const Settings settings = trial_settings(Reception::poll);
   Scripted adapter(settings);
   Progress progress;
@@ -254,12 +254,12 @@ TEST(PingEnds, progress_tells_the_phase_and_the_samples) {
   EXPECT_EQ(progress.samples.load(), 25U);
 }
 
-TEST(RecorderCapacity, holds_every_sample_asked_for_within_the_memory_allowed) {
+TEST(RecorderCapacity, is_the_requested_number_within_the_memory_limit) {
   EXPECT_EQ(recorder_capacity(samples_request(1000), Reception::poll, 1 << 20), 1000U);
   EXPECT_EQ(recorder_capacity(samples_request(1'000'000'000), Reception::poll, 6400), 100U);
 }
 
-TEST(RecorderCapacity, holds_as_many_as_the_duration_can_bring) {
+TEST(RecorderCapacity, covers_the_duration) {
   EXPECT_EQ(recorder_capacity(duration_request(1), Reception::poll, std::size_t{1} << 40), 6'666'667U);
   EXPECT_EQ(recorder_capacity(duration_request(1), Reception::poll, std::size_t{1} << 40, true), 16'666'667U);
   EXPECT_EQ(recorder_capacity(duration_request(1), Reception::block, std::size_t{1} << 40), 2'000'001U);
@@ -272,7 +272,7 @@ struct Says {
   [[nodiscard]] std::string last_error() const { return words; }
 };
 
-TEST(LastError, is_that_of_the_sending_end_and_else_of_the_receiving_one) {
+TEST(LastError, is_that_of_the_sending_end_or_else_of_the_receiving_end) {
   const Says nothing{};
   const Says sender{"not sent"};
   const Says receiver{"not received"};

@@ -1,5 +1,4 @@
-// Both roles over real adapters in one process, each on a thread of its own: shared memory, and the null adapter's
-// queue.
+// Both roles over real adapters in one process, each on its own thread: shared memory, and the null adapter's queue.
 #include <middlemark/roles/ping.hpp>
 
 #include <memory>
@@ -36,7 +35,7 @@ std::vector<std::uint64_t> sequences(const TrialEnd& end) {
   return found;
 }
 
-/// The life of a worker that holds every role: open, match, run, stop, close.
+/// Runs a worker that has all roles: open, match, run, stop, close.
 template <Adapter A>
 TrialEnd run_trial(const Settings& settings, const PingRequest& request) {
   A adapter(settings);
@@ -86,7 +85,7 @@ using Shape = std::tuple<Reception, bool, Payload, std::size_t>;
 
 class OverSharedMemory : public testing::TestWithParam<Shape> {};
 
-TEST_P(OverSharedMemory, every_message_comes_back_whole_and_once) {
+TEST_P(OverSharedMemory, every_message_returns_intact_and_once) {
   const auto [reception, loan, payload, bytes] = GetParam();
   Settings settings = trial_settings(reception, bytes);
   settings.loan = loan;
@@ -126,7 +125,7 @@ TEST(Shm, two_pongs_echo_and_the_last_reply_ends_each_round_trip) {
   }
 }
 
-TEST(Shm, of_three_pongs_only_the_first_echoes_and_all_receive) {
+TEST(Shm, with_three_pongs_all_receive_and_only_the_first_echoes) {
   Settings settings = trial_settings(Reception::block, 128);
   settings.subscribers = 3;
   PingRequest request = samples_request(300);
@@ -137,7 +136,7 @@ TEST(Shm, of_three_pongs_only_the_first_echoes_and_all_receive) {
   ASSERT_EQ(end.pongs.size(), 3U);
   EXPECT_EQ(end.pongs[0].echoed, 300U);
   EXPECT_EQ(end.pongs[1].echoed + end.pongs[2].echoed, 0U);
-  // Those that only listen are not waited for: the last messages may still be on their way when the trial ends.
+  // The ping does not wait for pongs that only listen, so the last messages may still be under way at the end.
   for (const PongResult& pong : end.pongs) {
     EXPECT_EQ(pong.lost + pong.duplicated + pong.reordered + pong.damaged, 0U);
     EXPECT_LE(pong.received, 300U);
@@ -145,7 +144,7 @@ TEST(Shm, of_three_pongs_only_the_first_echoes_and_all_receive) {
   }
 }
 
-TEST(Shm, a_warm_up_is_answered_by_the_pong_and_counted_by_nobody) {
+TEST(Shm, a_warm_up_message_is_answered_and_never_counted) {
   PingRequest request = samples_request(100);
   request.warmup_s = 0.05;
   const TrialEnd end = run_trial<SharedMemory>(trial_settings(Reception::block), request);
@@ -171,11 +170,11 @@ class OverNull : public testing::TestWithParam<Reception> {
   }();
 };
 
-TEST_P(OverNull, every_message_comes_back_whole_and_once) {
+TEST_P(OverNull, every_message_returns_intact_and_once) {
   expect_clean(run_trial<Null>(settings, samples_request(200)), 200);
 }
 
-TEST_P(OverNull, what_the_pongs_script_does_is_what_the_ping_counts) {
+TEST_P(OverNull, the_ping_counts_what_the_pongs_script_does) {
   settings.native = {{"lose", "3"}, {"duplicate", "8"}, {"damage", "12"}};
   PingRequest request = samples_request(20);
   request.reply_timeout_s = 0.5;
@@ -188,7 +187,7 @@ TEST_P(OverNull, what_the_pongs_script_does_is_what_the_ping_counts) {
   EXPECT_EQ(end.pongs[0].echoed, 20U);
 }
 
-TEST_P(OverNull, what_the_pings_script_does_is_what_the_pong_counts) {
+TEST_P(OverNull, the_pong_counts_what_the_pings_script_does) {
   settings.native = {{"at", "ping"}, {"lose", "5"}, {"duplicate", "8"}};
   PingRequest request = samples_request(20);
   request.reply_timeout_s = 0.5;

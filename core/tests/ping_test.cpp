@@ -1,4 +1,4 @@
-// What a ping counts and keeps, against a scripted pong on its own thread: every count is exact.
+// Counts and records of a ping against a scripted pong on its own thread; all counts are exact.
 #include <middlemark/roles/ping.hpp>
 
 #include <cstring>
@@ -26,7 +26,7 @@ Published answered(const Sent& sent) {
   return Published::ok;
 }
 
-/// Answers everything, but measured message `sequence` in the way of `odd`.
+/// Answers every measured message normally, except message `sequence`, for which it calls `odd`.
 template <class Odd>
 Scripted::Script except(std::uint64_t sequence, Odd odd) {
   return [sequence, odd](const Sent& sent) {
@@ -35,8 +35,8 @@ Scripted::Script except(std::uint64_t sequence, Odd odd) {
   };
 }
 
-/// A short patience for what is never answered. Polling looks once more after any interruption, so nothing else gets
-/// lost.
+/// Has a short timeout for messages that are never answered. Polling checks once more after an interruption, so no
+/// other reply is missed.
 PingRequest impatient(std::uint64_t samples) {
   PingRequest request = samples_request(samples);
   request.reply_timeout_s = 0.05;
@@ -104,7 +104,7 @@ TEST(Ping, warm_up_messages_are_never_samples) {
   EXPECT_EQ(end.sequences(), counting_to(50));
 }
 
-TEST(Ping, a_warm_up_that_loses_and_damages_leaves_no_trace_in_the_counts) {
+TEST(Ping, losses_and_damage_in_the_warm_up_are_not_counted) {
   const Settings settings = trial_settings(Reception::poll);
   Scripted adapter(settings);
   adapter.on_ping = [](const Sent& sent) {
@@ -205,12 +205,12 @@ TEST(Ping, the_round_trip_begins_when_publish_begins) {
   EXPECT_LT(shortest, 2'900'000U) << "the loan lies within every round trip";
 }
 
-TEST(Ping, filling_lies_before_the_round_trip_and_is_timed_on_its_own) {
+TEST(Ping, filling_comes_before_the_round_trip_and_has_its_own_time) {
   const Settings settings = trial_settings(Reception::poll, std::size_t{4} << 20);
   Scripted adapter(settings);
   adapter.on_ping = answered;
   for (const Sample& sample : run_ping(adapter, settings, samples_request(5)).samples) {
-    EXPECT_GT(sample.fill_ns, 10'000U) << "4 MiB are not written in 10 us";
+    EXPECT_GT(sample.fill_ns, 10'000U) << "4 MiB cannot be written in 10 us";
     EXPECT_GT(sample.check_ns, 10'000U);
   }
 }
@@ -224,7 +224,7 @@ TEST(Ping, a_lost_reply_is_counted_and_leaves_a_gap) {
   EXPECT_EQ(end.sequences(), counting_to(10, {3}));
 }
 
-TEST(Ping, a_late_reply_is_no_sample_and_not_lost) {
+TEST(Ping, a_late_reply_is_neither_a_sample_nor_lost) {
   const Settings settings = trial_settings(Reception::poll);
   Scripted adapter(settings);
   Bytes held;
@@ -254,7 +254,7 @@ TEST(Ping, a_duplicate_is_counted_and_changes_no_sample) {
   EXPECT_EQ(end.sequences(), counting_to(10));
 }
 
-TEST(Ping, a_damaged_reply_arrived_but_is_no_sample) {
+TEST(Ping, a_damaged_reply_is_received_but_is_no_sample) {
   const Settings settings = trial_settings(Reception::poll);
   Scripted adapter(settings);
   adapter.on_ping = except(4, [](const Sent& sent) {
@@ -268,7 +268,7 @@ TEST(Ping, a_damaged_reply_arrived_but_is_no_sample) {
   EXPECT_EQ(end.sequences(), counting_to(10, {4}));
 }
 
-TEST(Ping, a_shortened_reply_is_damaged_and_answers_nothing) {
+TEST(Ping, a_shortened_reply_is_damaged_and_completes_nothing) {
   const Settings settings = trial_settings(Reception::poll);
   Scripted adapter(settings);
   adapter.on_ping = except(4, [](const Sent& sent) {
@@ -278,7 +278,7 @@ TEST(Ping, a_shortened_reply_is_damaged_and_answers_nothing) {
   EXPECT_EQ(counts(run_ping(adapter, settings, impatient(10)).result), (Ending{9, 10, 9, 1, 0, 0, 0, 1, 0}));
 }
 
-TEST(Ping, a_reply_to_a_sequence_never_sent_is_damage) {
+TEST(Ping, a_reply_to_a_message_never_sent_is_damaged) {
   const Settings settings = trial_settings(Reception::poll);
   Scripted adapter(settings);
   adapter.on_ping = except(4, [](const Sent& sent) {
@@ -302,7 +302,7 @@ PingRequest of_three(PingRequest request) {
   return request;
 }
 
-TEST(Ping, of_several_pongs_every_reply_is_counted_and_the_last_ends_the_round_trip) {
+TEST(Ping, with_several_pongs_all_replies_count_and_the_last_ends_the_round_trip) {
   const Settings settings = trial_settings(Reception::poll);
   Scripted adapter(settings);
   adapter.on_ping = answered_by_three;
@@ -317,7 +317,7 @@ TEST(Ping, of_several_pongs_every_reply_is_counted_and_the_last_ends_the_round_t
   EXPECT_TRUE(ever_apart);
 }
 
-TEST(Ping, a_round_trip_that_one_of_several_pongs_left_open_is_no_sample) {
+TEST(Ping, a_round_trip_without_all_replies_is_no_sample) {
   const Settings settings = trial_settings(Reception::poll);
   Scripted adapter(settings);
   adapter.on_ping = [](const Sent& sent) {
@@ -356,13 +356,13 @@ TEST(Ping, a_reply_to_a_message_whose_publish_failed_is_not_taken_for_a_round_tr
   EXPECT_EQ(end.result.late, 1U);
 }
 
-TEST(Ping, a_middleware_that_has_nothing_to_lend_costs_the_message) {
+TEST(Ping, a_failed_loan_loses_the_message) {
   Settings settings = trial_settings(Reception::poll);
   settings.loan = true;
   Scripted adapter(settings);
   adapter.on_ping = answered;
   std::uint64_t loans = 0;
-  adapter.lends = [&loans] { return ++loans != 5; };  // the first is the warm-up's
+  adapter.lends = [&loans] { return ++loans != 5; };  // the first loan is for the warm-up
   const PingEnd end = run_ping(adapter, settings, samples_request(10));
   EXPECT_EQ(end.result.publish_failed, 1U);
   EXPECT_EQ(end.result.samples, 9U);

@@ -27,10 +27,10 @@ namespace {
 using test::ChildEnd;
 using test::in_child;
 
-/// A processor this process may use: the last one, so that it differs from "all" wherever there are two.
+/// Returns the last processor that this process may use, so that it differs from "all" if there are two.
 int some_processor() { return placed({}).cpus.back(); }
 
-/// What the work was refused with, in the form text|advice.
+/// Returns the error of `work` in the form text|advice.
 template <class Work>
 std::string refusal(Work&& work) {
   try {
@@ -80,7 +80,7 @@ TEST(Placement, without_processors_the_affinity_stays_as_it_was) {
   EXPECT_EQ(end.report, list(before));
 }
 
-TEST(Placement, pinning_concerns_the_calling_thread_alone) {
+TEST(Placement, pinning_affects_only_the_calling_thread) {
   const std::vector<int> before = placed({}).cpus;
   const int cpu = before.back();
   const ChildEnd end = in_child([cpu] {
@@ -103,14 +103,14 @@ TEST(Placement, a_processor_the_machine_does_not_have_is_refused_by_its_number_a
     });
   });
   EXPECT_EQ(end.report,
-            "placement: processors 1022,1023 refused: Invalid argument|`nproc` and `taskset -p $$` tell which "
+            "placement: processors 1022,1023 refused: Invalid argument|`nproc` and `taskset -p $$` show which "
             "processors this "
             "process may use");
   const ChildEnd pinned = in_child([] { return refusal([] { pin_thread(1023); }); });
   EXPECT_EQ(pinned.report, "placement: processor 1023 refused: Invalid argument|");
 }
 
-TEST(Placement, a_number_that_is_no_processor_anywhere_is_refused) {
+TEST(Placement, an_impossible_processor_number_is_refused) {
   for (const int cpu : {-1, CPU_SETSIZE, 1 << 30}) {
     Placement placement;
     placement.cpus = {cpu};
@@ -148,9 +148,9 @@ TEST(Placement, locked_memory_is_read_back) {
   EXPECT_EQ(end.report, "locked") << end.how();
 }
 
-TEST(Placement, memory_is_not_called_locked_where_it_was_not_asked_for) { EXPECT_FALSE(placed({}).mlocked); }
+TEST(Placement, memory_is_not_reported_as_locked_without_a_request) { EXPECT_FALSE(placed({}).mlocked); }
 
-TEST(Guard, every_timed_wake_up_of_the_process_and_its_threads_loses_its_slack) {
+TEST(Guard, timed_wake_ups_of_all_threads_have_no_slack) {
   const ChildEnd end = in_child([] {
     guard_process();
     std::string slack = std::to_string(prctl(PR_GET_TIMERSLACK));
@@ -160,7 +160,7 @@ TEST(Guard, every_timed_wake_up_of_the_process_and_its_threads_loses_its_slack) 
   EXPECT_EQ(end.report, "1 1");
 }
 
-TEST(Guard, a_process_out_of_memory_is_the_first_to_go_and_takes_its_children_along) {
+TEST(Guard, the_process_and_its_children_are_killed_first_when_memory_runs_out) {
   const ChildEnd end = in_child([] {
     guard_process();
     const auto score = [] {
@@ -174,7 +174,7 @@ TEST(Guard, a_process_out_of_memory_is_the_first_to_go_and_takes_its_children_al
   EXPECT_EQ(end.said(), "1000, its child 1000");
 }
 
-TEST(Guard, a_launcher_that_went_away_is_no_sigpipe) {
+TEST(Guard, writing_to_a_launcher_that_went_away_does_not_kill) {
   const ChildEnd end = in_child([]() -> std::string {
     guard_process();
     std::array<int, 2> channel{};

@@ -1,4 +1,4 @@
-// The floor of shared memory with a delay planted in it: every message waits, none is lost, and invalid settings are refused.
+// The shared-memory baseline with a planted delay: every message waits, none is lost, and invalid settings are refused.
 #include <unistd.h>
 
 #include <chrono>
@@ -62,9 +62,9 @@ struct Pair {
   SharedMemory::Subscriber subscriber;
 };
 
-TEST(APlantedDelay, is_in_every_message_and_changes_nothing_else) {
+TEST(APlantedDelay, delays_every_message_and_changes_nothing_else) {
   Pair pair(planted("300000"));
-  for (std::uint64_t n = 1; n <= 40; ++n) {  // several times round the ring
+  for (std::uint64_t n = 1; n <= 40; ++n) {  // several times around the ring
     const std::uint64_t begin = monotonic_ns();
     ASSERT_EQ(pair.publish(n), Published::ok);
     EXPECT_GE(monotonic_ns() - begin, 300'000U);

@@ -1,4 +1,4 @@
-// What a pong answers and counts, on this thread: the messages lie ready, and the last one stops it.
+// Answers and counts of a pong on this thread: all messages are queued, and the last one stops it.
 #include <middlemark/roles/pong.hpp>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ struct PongEnd {
   std::vector<Bytes> replies;
 };
 
-/// Serves `requests` in polling mode. A warm-up message behind them, which counts for nothing, stops the pong.
+/// Serves `requests` in polling mode. A warm-up message after them, which is not counted, stops the pong.
 PongEnd serve(Scripted& adapter, const Settings& settings, const PongRequest& request,
               const std::vector<Bytes>& requests) {
   constexpr std::uint64_t final_warm_up = 999'999;
@@ -59,7 +59,7 @@ PongEnd serve(Scripted& adapter, const Settings& settings, const PongRequest& re
   adapter.deliver(settings.scope + "_ping", message(final_warm_up, true));
   if (request.echoes) {
     pong.run();
-  } else {  // nobody tells when the last was seen: stop once the queue has certainly been drained
+  } else {  // nothing reports the last message: stop when the queue must be empty
     std::jthread role([&pong] { pong.run(); });
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
     progress.stop.request();
@@ -95,16 +95,16 @@ TEST(Pong, signs_its_replies_with_its_own_index) {
   EXPECT_EQ(end.result.index, 3U);
 }
 
-TEST(Pong, hides_no_damage_a_request_arrived_with) {
+TEST(Pong, copies_a_damaged_request_unchanged) {
   Bytes damaged = message(1);
   damaged[40] ^= std::byte{4};
   const PongEnd end = serve({damaged});
   ASSERT_EQ(end.replies.size(), 1U);
   EXPECT_EQ(end.replies[0], damaged);
-  EXPECT_EQ(end.result.damaged, 0U) << "the ping's check covers both ways";
+  EXPECT_EQ(end.result.damaged, 0U) << "the ping's check covers both directions";
 }
 
-TEST(Pong, answers_warm_ups_and_counts_none) {
+TEST(Pong, answers_warm_ups_without_counting_them) {
   const PongEnd end = serve({message(1, true), message(2, true), message(1), message(3, true)});
   EXPECT_EQ(end.replies.size(), 4U);
   EXPECT_TRUE(read_header(end.replies[0]).warm_up());
@@ -150,7 +150,7 @@ TEST(Pong, a_warm_up_message_of_another_size_is_never_counted) {
   EXPECT_EQ(end.replies.size(), 1U);
 }
 
-TEST(Pong, a_sequence_that_cannot_be_is_damage_and_spoils_no_later_count) {
+TEST(Pong, an_implausible_sequence_is_damage_and_spoils_no_later_count) {
   const PongEnd end = serve(messages({1, 0, Header::sequence_mask, 2'000'000'000, 2}));
   EXPECT_EQ(end.result.damaged, 3U);
   EXPECT_EQ(end.result.received, 2U);
@@ -158,7 +158,7 @@ TEST(Pong, a_sequence_that_cannot_be_is_damage_and_spoils_no_later_count) {
   EXPECT_EQ(end.result.reordered, 0U);
 }
 
-TEST(Pong, one_that_does_not_echo_checks_every_byte_and_has_no_publisher) {
+TEST(Pong, without_echo_checks_every_byte_and_has_no_publisher) {
   Settings settings = trial_settings(Reception::poll, size);
   settings.subscribers = 2;
   Scripted adapter(settings);
@@ -180,7 +180,7 @@ TEST(Pong, one_that_does_not_echo_checks_every_byte_and_has_no_publisher) {
   EXPECT_EQ(pong.matched(), 0U);
 }
 
-TEST(Pong, of_several_each_checks_what_it_received) {
+TEST(Pong, checks_what_it_received_if_there_are_several) {
   Bytes damaged = message(2);
   damaged.back() ^= std::byte{1};
   EXPECT_EQ(serve({message(1), damaged}, {}, 2).result.damaged, 1U);
@@ -202,7 +202,7 @@ TEST(Pong, a_reply_that_could_not_be_published_is_counted) {
   }
 }
 
-TEST(Pong, a_middleware_that_has_nothing_to_lend_costs_the_reply) {
+TEST(Pong, a_failed_loan_loses_the_reply) {
   const Settings settings = trial_settings(Reception::poll, size);
   Scripted adapter(settings);
   std::uint64_t loans = 0;

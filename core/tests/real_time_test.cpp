@@ -1,5 +1,5 @@
-// Priorities and their guards, each in a child of its own: a spinning real-time thread without its limit would take a
-// processor from everybody.
+// Priorities and their guards, each in a child of its own: a spinning real-time thread without its limit would occupy a
+// processor.
 #include <middlemark/placement.hpp>
 
 #include <grp.h>
@@ -40,7 +40,7 @@ std::string describe(const InForce& found) {
   return std::string(word(found.policy)) + ":" + std::to_string(found.priority);
 }
 
-/// Empty where real-time priorities may be had, else why not.
+/// Returns why real-time priorities are not available; empty if they are.
 std::string why_not_permitted() {
   const ChildEnd end = in_child([] {
     sched_param parameters{};
@@ -68,7 +68,7 @@ TEST(RealTime, policy_and_priority_are_read_back) {
   }
 }
 
-TEST(RealTime, the_limit_on_processor_time_is_really_set_and_a_second_later_it_cannot_be_ignored) {
+TEST(RealTime, the_limit_on_processor_time_is_set_with_a_hard_limit_a_second_later) {
   NEEDS_REAL_TIME();
   const ChildEnd end = in_child([] {
     place_process(real_time(Policy::fifo, 10, 0.25));
@@ -95,8 +95,7 @@ TEST(RealTime, a_role_under_other_gets_no_limit) {
 
 TEST(RealTime, a_spinner_is_ended_by_sigxcpu) {
   NEEDS_REAL_TIME();
-  // Three guards: the limit under test, the child's own alarm at 10 s, and the kernel's throttling of real-time
-  // threads.
+  // Three guards: the tested limit, the child's own alarm at 10 s, and the kernel's throttling of real-time threads.
   const ChildEnd end = in_child(
       []() -> std::string {
         place_process(real_time(Policy::fifo, 10, 0.2));
@@ -124,7 +123,7 @@ TEST(RealTime, a_spinner_that_ignores_sigxcpu_is_killed_a_second_later) {
   EXPECT_TRUE(end.killed_by(SIGKILL)) << end.how();
 }
 
-TEST(RealTime, a_thread_that_blocks_now_and_then_is_never_ended) {
+TEST(RealTime, a_thread_that_sometimes_blocks_is_not_ended) {
   NEEDS_REAL_TIME();
   const ChildEnd end = in_child([] {
     guard_process();
@@ -140,7 +139,7 @@ TEST(RealTime, a_thread_that_blocks_now_and_then_is_never_ended) {
   EXPECT_EQ(end.report, "lived through 0.3 s of work") << end.how();
 }
 
-TEST(RealTime, the_control_thread_goes_above_the_roles_and_a_role_keeps_what_was_asked_for) {
+TEST(RealTime, the_control_thread_runs_above_the_roles_and_a_role_keeps_its_priority) {
   NEEDS_REAL_TIME();
   const ChildEnd end = in_child([] {
     const Placement placement = real_time(Policy::fifo, 40, 2);
@@ -179,7 +178,7 @@ TEST(RealTime, a_priority_that_does_not_exist_is_refused_by_its_number) {
   }
 }
 
-TEST(RealTime, without_the_right_to_it_the_refusal_says_how_to_get_it) {
+TEST(RealTime, without_permission_the_error_says_how_to_get_it) {
   const ChildEnd end = in_child([]() -> std::string {
     const rlimit none{0, 0};
     setrlimit(RLIMIT_RTPRIO, &none);

@@ -59,7 +59,7 @@ Sending numbered_sending(std::uint64_t n) {
 
 Arrival numbered_arrival(std::uint64_t n) { return {n << 48 | (n + 5), (n << 33) + 7, (n << 31) + 11}; }
 
-/// Resident pages of this process.
+/// Returns the number of resident pages of this process.
 long resident_pages() {
   std::ifstream statm("/proc/self/statm");
   long all = 0;
@@ -68,7 +68,7 @@ long resident_pages() {
   return resident;
 }
 
-TEST(Recorder, a_few_records_take_a_few_pages) {  // a graph has hundreds of recorders, and tells its robot's memory
+TEST(Recorder, a_few_records_take_a_few_pages) {  // a graph has hundreds of recorders, which count as its memory
   if (test::under_address_sanitizer || test::under_thread_sanitizer) {
     GTEST_SKIP() << "a sanitizer has pages of its own beside each page";
   }
@@ -129,7 +129,7 @@ TEST(Recorder, has_faulted_every_page_in_before_the_start) {
   for (std::size_t at = 0; at < resident.size(); ++at) ASSERT_TRUE(resident[at] & 1) << "page " << at;
 }
 
-TEST(Recorder, says_how_much_memory_it_could_not_have) {
+TEST(Recorder, reports_how_much_memory_it_could_not_get) {
   constexpr std::size_t more_than_any_address_space = std::size_t{1} << 46;
   try {
     const Recorder<Sample> recorder(more_than_any_address_space);
@@ -142,7 +142,7 @@ TEST(Recorder, says_how_much_memory_it_could_not_have) {
   }
 }
 
-TEST(Recorder, refuses_more_samples_than_bytes_can_be_counted) {
+TEST(Recorder, refuses_a_number_of_samples_whose_bytes_overflow) {
   constexpr std::size_t wraps_to_nothing = std::size_t{1} << 60;
   static_assert(wraps_to_nothing * sizeof(Sending) == 0);
   try {
@@ -207,22 +207,22 @@ void expect_fields(const std::vector<Place>& places) {
 #define PLACE(record, field) \
   Place { #field, offsetof(record, field), sizeof(record::field) }
 
-TEST(SamplesFile, names_every_field_of_a_round_trip_where_it_lies) {
+TEST(SamplesFile, has_every_field_of_a_round_trip_at_its_offset) {
   expect_fields<Sample>({PLACE(Sample, sequence), PLACE(Sample, begin_ns), PLACE(Sample, round_trip_ns),
                          PLACE(Sample, first_reply_ns), PLACE(Sample, write_ns), PLACE(Sample, take_ns),
                          PLACE(Sample, loan_ns), PLACE(Sample, fill_ns), PLACE(Sample, check_ns),
                          PLACE(Sample, replies), PLACE(Sample, late_ns), PLACE(Sample, arrived_ns)});
 }
 
-TEST(SamplesFile, names_every_field_of_a_sending_where_it_lies) {
+TEST(SamplesFile, has_every_field_of_a_sending_at_its_offset) {
   expect_fields<Sending>({PLACE(Sending, begin_ns), PLACE(Sending, late_ns), PLACE(Sending, write_ns)});
 }
 
-TEST(SamplesFile, names_every_field_of_an_arrival_where_it_lies) {
+TEST(SamplesFile, has_every_field_of_an_arrival_at_its_offset) {
   expect_fields<Arrival>({PLACE(Arrival, stamp), PLACE(Arrival, received_ns), PLACE(Arrival, one_way_ns)});
 }
 
-TEST(SamplesFile, names_every_field_of_an_answer_where_it_lies) {
+TEST(SamplesFile, has_every_field_of_an_answer_at_its_offset) {
   expect_fields<Answer>({PLACE(Answer, stamp), PLACE(Answer, received_ticks), PLACE(Answer, take_ns),
                          PLACE(Answer, copy_ns), PLACE(Answer, write_ns), PLACE(Answer, arrived_ns)});
 }
@@ -253,7 +253,7 @@ TEST(SamplesFile, of_a_recorder_without_capacity_holds_no_record) {
   EXPECT_EQ(file.content.size(), file.data_offset);
 }
 
-TEST(SamplesFile, replaces_what_an_earlier_trial_left) {
+TEST(SamplesFile, replaces_the_file_of_an_earlier_trial) {
   const test::TemporaryFolder folder;
   Recorder<Sample> longer(100);
   for (std::uint64_t n = 1; n <= 100; ++n) longer.keep(numbered(n));
@@ -280,12 +280,12 @@ TEST(SamplesFile, in_a_folder_that_is_not_there_is_an_error_with_the_path) {
   EXPECT_TRUE(folder.empty());
 }
 
-TEST(SamplesFile, whose_name_is_a_folder_is_an_error_with_the_path) {
+TEST(SamplesFile, that_is_a_folder_is_an_error_with_the_path) {
   const test::TemporaryFolder folder;
   expect_refusal_that_names(folder.string(), std::errc::is_a_directory);
 }
 
-TEST(SamplesFile, in_a_folder_one_may_not_write_is_an_error_with_the_path) {
+TEST(SamplesFile, in_a_read_only_folder_is_an_error_with_the_path) {
   const test::TemporaryFolder folder;
   const std::string path = folder / "samples.npy";
   chmod(folder.string().c_str(), 0555);
@@ -304,7 +304,7 @@ TEST(SamplesFile, in_a_folder_one_may_not_write_is_an_error_with_the_path) {
 TEST(SamplesFile, on_a_full_disk_is_an_error_with_the_path) {
   const test::TemporaryFolder folder;
   const std::string path = folder / "samples.npy";
-  // Through a link, so that a mistake costs the link and not the machine's /dev/full.
+  // Uses a link, so that a mistake removes the link and not the machine's /dev/full.
   ASSERT_EQ(symlink("/dev/full", path.c_str()), 0);
   expect_refusal_that_names(path, std::errc::no_space_on_device);
   EXPECT_TRUE(std::filesystem::exists("/dev/full"));
@@ -315,7 +315,7 @@ TEST(SamplesFile, that_is_a_device_is_not_removed_when_writing_it_fails) {
   const std::string path = folder / "samples.npy";
   ASSERT_EQ(symlink("/dev/full", path.c_str()), 0);
   expect_refusal_that_names(path, std::errc::no_space_on_device);
-  EXPECT_TRUE(std::filesystem::is_symlink(path)) << "only a file that was begun here may be taken away";
+  EXPECT_TRUE(std::filesystem::is_symlink(path)) << "only a file created here may be removed";
 }
 
 TEST(SamplesFile, that_could_only_be_written_in_part_is_removed) {
@@ -334,11 +334,11 @@ TEST(SamplesFile, that_could_only_be_written_in_part_is_removed) {
   EXPECT_TRUE(folder.empty());
 }
 
-TEST(SamplesFile, goes_on_where_a_signal_cut_the_writing_short) {
+TEST(SamplesFile, continues_after_a_signal_interrupted_the_writing) {
   const test::TemporaryFolder folder;
   const std::string path = folder / "samples.npy";
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-  Recorder<Sample> recorder(10'000);  // more than a pipe holds
+  Recorder<Sample> recorder(10'000);  // more than a pipe can hold
   for (std::uint64_t n = 1; n <= 10'000; ++n) recorder.keep(numbered(n));
   struct sigaction interrupting{};
   interrupting.sa_handler = [](int) {};

@@ -30,7 +30,7 @@ Bytes reply_to(const Header& header, unsigned publisher_id = 0, std::size_t byte
 
 Replies one_source(bool check = true) { return {calibrated_clock(), 1, size, check}; }
 
-TEST(Replies, nothing_is_complete_before_anything_was_asked) {
+TEST(Replies, nothing_is_complete_before_the_first_message) {
   Replies replies = one_source();
   EXPECT_FALSE(replies.completed());
   replies(reply_to(asked(1)));
@@ -179,7 +179,7 @@ TEST(Replies, after_giving_up_a_reply_is_late) {
   EXPECT_EQ(replies.late(), 1U);
   EXPECT_EQ(replies.received(), 1U) << "late is not lost";
   replies(reply_to(asked(1)));
-  EXPECT_EQ(replies.late(), 1U) << "the second time it is a duplicate";
+  EXPECT_EQ(replies.late(), 1U) << "the second copy is a duplicate";
   EXPECT_EQ(replies.duplicated(), 1U);
 }
 
@@ -206,7 +206,7 @@ TEST(Replies, a_late_reply_that_comes_after_its_successor_is_reordered) {
   EXPECT_EQ(replies.received(), 2U);
 }
 
-TEST(Replies, of_several_publishers_the_last_ends_the_exchange_and_the_first_is_kept) {
+TEST(Replies, with_several_publishers_the_last_reply_ends_the_exchange_and_the_first_is_stamped) {
   Replies replies(calibrated_clock(), 3, size, true);
   replies.await(asked(1));
   replies(reply_to(asked(1), 2));
@@ -220,7 +220,7 @@ TEST(Replies, of_several_publishers_the_last_ends_the_exchange_and_the_first_is_
   EXPECT_EQ(replies.received(), 3U);
 }
 
-TEST(Replies, one_publishers_duplicate_does_not_stand_in_for_another_publisher) {
+TEST(Replies, one_publishers_duplicate_does_not_count_for_another_publisher) {
   Replies replies(calibrated_clock(), 2, size, true);
   replies.await(asked(1));
   replies(reply_to(asked(1), 0));
@@ -245,7 +245,7 @@ TEST(Replies, the_first_reply_belongs_to_its_own_exchange) {
   EXPECT_GE(replies.first_ticks(), begin);
 }
 
-TEST(Replies, of_several_publishers_the_last_reply_is_checked) {
+TEST(Replies, with_several_publishers_the_last_reply_is_checked) {
   Replies replies(calibrated_clock(), 2, size, true);
   replies.await(asked(1));
   replies(reply_to(asked(1), 0));
@@ -269,7 +269,7 @@ TEST(Replies, a_sleeper_is_woken_by_the_reply) {
   receiver.join();
 }
 
-TEST(Replies, a_sleeper_whose_reply_never_comes_wakes_when_its_time_is_over) {
+TEST(Replies, a_sleeper_without_a_reply_wakes_after_its_timeout) {
   Replies replies = one_source();
   replies.await(asked(1));
   const auto begin = std::chrono::steady_clock::now();
@@ -277,7 +277,7 @@ TEST(Replies, a_sleeper_whose_reply_never_comes_wakes_when_its_time_is_over) {
   EXPECT_FALSE(replies.completed());
 }
 
-TEST(Replies, one_that_came_before_the_sleep_is_not_slept_through) {
+TEST(Replies, a_reply_before_the_sleep_prevents_it) {
   Replies replies = one_source();
   replies.await(asked(1));
   replies(reply_to(asked(1)));
@@ -285,8 +285,8 @@ TEST(Replies, one_that_came_before_the_sleep_is_not_slept_through) {
   EXPECT_TRUE(replies.completed());
 }
 
-// The receiver's thread is inside the check of a large message when the ping's patience ends: what it then finishes is
-// the old exchange, and the next one must not be taken for answered.
+// The receiving thread is checking a large message when the ping gives up. It then completes the old exchange, and the
+// next one must not count as answered.
 TEST(Replies, a_reply_still_being_checked_when_the_ping_gives_up_does_not_complete_the_next_exchange) {
   constexpr std::size_t large = std::size_t{48} << 20;
   const Bytes first = reply_to(asked(1), 0, large);

@@ -43,7 +43,7 @@ using test::now_ns;
 
 void name_this_thread(const std::string& name) { ASSERT_EQ(pthread_setname_np(pthread_self(), name.c_str()), 0); }
 
-/// A thread of a name that has done its work when the constructor returns, and then stays until the end of the scope.
+/// A named thread that has done its work when the constructor returns, and then stays until the end of the scope.
 class Parked {
  public:
   Parked(const std::string& name, std::function<void()> work)
@@ -81,7 +81,7 @@ std::uint64_t processor_ns(const Resources& resources) { return resources.user_n
 
 bool kernel_tells_waiting() { return thread_times().has_value(); }
 
-TEST(Resources, a_thread_that_burns_a_known_amount_of_processor_shows_with_it_under_its_name) {
+TEST(Resources, a_thread_is_listed_with_its_name_and_the_processor_time_it_used) {
   ResourceReader reader;
   const Resources before = reader.read();
   const std::uint64_t began = now_ns(CLOCK_MONOTONIC);
@@ -96,10 +96,11 @@ TEST(Resources, a_thread_that_burns_a_known_amount_of_processor_shows_with_it_un
   EXPECT_GE(found[0].cpu_ns, 200 * ms);
   EXPECT_LE(found[0].cpu_ns, wall);
   EXPECT_EQ(found[0].waiting_ns.has_value(), kernel_tells_waiting());
-  EXPECT_GE(processor_ns(after) - processor_ns(before) + 2000, 200 * ms);  // getrusage cuts to microseconds, twice
+  EXPECT_GE(processor_ns(after) - processor_ns(before) + 2000,
+            200 * ms);  // getrusage rounds down to microseconds, twice
 }
 
-TEST(Resources, what_the_program_itself_burns_is_user_time) {
+TEST(Resources, computing_is_user_time) {
   const auto end = test::in_child([]() -> std::string {
     burn(200 * ms);
     const Resources used = ResourceReader().read();
@@ -108,7 +109,7 @@ TEST(Resources, what_the_program_itself_burns_is_user_time) {
   EXPECT_EQ(end.said(), "user");
 }
 
-TEST(Resources, what_the_kernel_does_for_the_program_is_system_time) {
+TEST(Resources, system_calls_are_system_time) {
   const auto end = test::in_child([]() -> std::string {
     const std::uint64_t until = now_ns(CLOCK_THREAD_CPUTIME_ID) + 200 * ms;
     while (now_ns(CLOCK_THREAD_CPUTIME_ID) < until) Mapping(4 * mib).touch();
@@ -118,7 +119,7 @@ TEST(Resources, what_the_kernel_does_for_the_program_is_system_time) {
   EXPECT_EQ(end.said(), "system");
 }
 
-/// In how many of 200 steps the account of a thread moved on, when the thread itself is seen to have moved on in each.
+/// Returns in how many of 200 steps a thread's account has advanced, after the thread itself has advanced in each.
 int kept_up(const std::atomic<std::uint64_t>& steps_of_thread, const std::function<std::uint64_t()>& account_ns) {
   int moved = 0;
   std::uint64_t last = account_ns();
@@ -143,14 +144,14 @@ TEST(Resources, a_running_thread_is_counted_up_to_the_reading_and_not_to_the_las
     while (!over) ++steps;
   });
   std::jthread([&] {
-    pin_thread(cpus.back());  // apart, where there are two: a switch between them would bring the account up as well
+    pin_thread(cpus.back());  // on another processor if possible: a switch between them would also update the account
     while (tid == 0) std::this_thread::yield();
     ResourceReader reader;
     const auto from_all = [&] {
       const Resources now = reader.read();
       return std::ranges::find(now.threads, tid.load(), &ThreadUse::tid)->cpu_ns;
     };
-    // Not 200: what a hypervisor took away may be subtracted later, which stops the account for an instant.
+    // Not 200: time taken by a hypervisor may be subtracted later, which stops the account briefly.
     EXPECT_GE(kept_up(steps, from_all), 180);
     const auto by_id = [&] { return thread_times(tid).value_or(ThreadTimes{}).on_cpu_ns; };
     EXPECT_GE(kept_up(steps, by_id), kernel_tells_waiting() ? 180 : 0);
@@ -158,7 +159,7 @@ TEST(Resources, a_running_thread_is_counted_up_to_the_reading_and_not_to_the_las
   over = true;
 }
 
-TEST(Resources, memory_is_resident_once_it_is_touched_and_the_peak_stays_when_it_is_given_back) {
+TEST(Resources, memory_is_resident_once_touched_and_the_peak_remains_after_freeing) {
   ResourceReader reader;
   const Resources before = reader.read();
   Mapping memory(64 * mib);
@@ -217,11 +218,11 @@ TEST(Resources, every_sleep_is_a_voluntary_context_switch) {
   EXPECT_GE(reader.read().voluntary - before.voluntary, 50U);
 }
 
-TEST(Resources, a_thread_that_is_pushed_off_its_processor_is_an_involuntary_context_switch) {
+TEST(Resources, a_preemption_is_an_involuntary_context_switch) {
   ResourceReader reader;
   const Resources before = reader.read();
   const int cpu = placed({}).cpus.back();
-  // On one processor neither sees the other's move before it is pushed away, for neither ever waits.
+  // On one processor neither thread sees the other's progress before it is preempted, since neither ever waits.
   std::atomic<int> turn{0};
   const auto play = [&](int own) {
     pin_thread(cpu);
@@ -235,7 +236,7 @@ TEST(Resources, a_thread_that_is_pushed_off_its_processor_is_an_involuntary_cont
     std::jthread even(play, 0);
     std::jthread odd(play, 1);
   }
-  // The start of either and the end of the other need no pushing.
+  // The start of one thread and the end of the other need no preemption.
   EXPECT_GE(reader.read().involuntary - before.involuntary, 8U);
 }
 
@@ -248,7 +249,7 @@ TEST(Resources, a_name_with_spaces_and_parentheses_is_read_whole) {
   EXPECT_GE(found[0].cpu_ns, 1 * ms);
 }
 
-TEST(Resources, a_name_of_two_lines_cannot_pass_for_the_resident_memory) {
+TEST(Resources, a_name_of_two_lines_is_not_read_as_the_resident_memory) {
   const auto end = test::in_child([] {
     name_this_thread("x\nVmRSS:\t7 kB");
     const Resources used = ResourceReader().read();
@@ -257,7 +258,7 @@ TEST(Resources, a_name_of_two_lines_cannot_pass_for_the_resident_memory) {
   EXPECT_EQ(end.said(), "x\nVmRSS:\t7 kB, true");
 }
 
-/// Reads until so many threads are there: one that was joined may still be on its way out of the kernel's list.
+/// Reads until that number of threads is listed: the kernel may still list a joined thread for a moment.
 Resources read_until(ResourceReader& reader, std::size_t threads) {
   Resources used = reader.read();
   for (int i = 0; i < 5000 && used.threads.size() != threads; ++i) {
@@ -267,7 +268,7 @@ Resources read_until(ResourceReader& reader, std::size_t threads) {
   return used;
 }
 
-/// Threads that are there whatever the test starts: a sanitizer adds one of its own with the first.
+/// Threads that exist before the test starts its own, including one that a sanitizer starts with the first.
 std::size_t threads_beside(ResourceReader& reader) {
   std::thread([] {}).join();
   return read_until(reader, test::under_thread_sanitizer ? 2 : 1).threads.size();
@@ -327,7 +328,7 @@ TEST(Resources, a_thread_that_changes_its_name_is_listed_under_the_new_one) {
   EXPECT_EQ(named(after, "second name").size(), 1U);
 }
 
-TEST(Resources, a_thread_that_has_ended_stays_in_the_totals_and_is_told_apart) {
+TEST(Resources, an_ended_thread_stays_in_the_totals_and_in_the_share_of_ended_ones) {
   ResourceReader reader;
   const Resources before = reader.read();
   {
@@ -336,21 +337,21 @@ TEST(Resources, a_thread_that_has_ended_stays_in_the_totals_and_is_told_apart) {
   const Resources after = reader.read();
 
   EXPECT_TRUE(named(after, "brief").empty());
-  // A reading takes time itself, so the ended threads' share is true to some of that.
+  // A reading takes time itself, so the share of ended threads is not exact.
   EXPECT_GE(ended_threads_ns(after) + 10 * ms, ended_threads_ns(before) + 200 * ms);
   std::uint64_t living = 0;
   for (const ThreadUse& thread : after.threads) living += thread.cpu_ns;
   EXPECT_EQ(living + ended_threads_ns(after), processor_ns(after));
 }
 
-TEST(Resources, threads_that_live_are_not_taken_for_ended_ones) {
+TEST(Resources, living_threads_are_not_counted_as_ended) {
   ResourceReader reader;
   const Resources before = reader.read();
   const Parked burner("burner", [] { burn(200 * ms); });
   EXPECT_LT(ended_threads_ns(reader.read()), ended_threads_ns(before) + 100 * ms);
 }
 
-TEST(Resources, what_the_threads_have_beyond_the_rounded_totals_is_no_ended_thread) {
+TEST(Resources, rounded_totals_below_the_threads_sum_mean_no_ended_thread) {
   Resources used;
   used.user_ns = 1000;
   used.system_ns = 1000;
@@ -379,7 +380,7 @@ TEST(Resources, a_message_names_them_as_the_protocol_does) {
   })"));
 }
 
-TEST(ThreadTimes, the_calling_thread_sees_what_it_burned_to_the_instant) {
+TEST(ThreadTimes, of_the_calling_thread_are_exact) {
   if (!kernel_tells_waiting()) GTEST_SKIP() << "this kernel keeps no schedstat";
   const auto on_cpu_ns = [] { return thread_times().value().on_cpu_ns; };
   const std::uint64_t before = on_cpu_ns();
@@ -394,7 +395,7 @@ TEST(ThreadTimes, the_calling_thread_sees_what_it_burned_to_the_instant) {
   EXPECT_GE(moved, 180);
 }
 
-TEST(ThreadTimes, what_is_left_of_the_wall_clock_was_slept) {
+TEST(ThreadTimes, leave_the_time_that_was_slept) {
   if (!kernel_tells_waiting()) GTEST_SKIP() << "this kernel keeps no schedstat";
   const auto left_of = [](const std::function<void()>& work) {
     const ThreadTimes before = thread_times().value();
@@ -409,7 +410,7 @@ TEST(ThreadTimes, what_is_left_of_the_wall_clock_was_slept) {
   EXPECT_LE(left_of([] { burn(200 * ms); }), 100.0 * ms);
 }
 
-TEST(ThreadTimes, of_two_that_want_one_processor_one_waits_for_the_other) {
+TEST(ThreadTimes, show_the_wait_of_two_threads_for_one_processor) {
   if (!kernel_tells_waiting()) GTEST_SKIP() << "this kernel keeps no schedstat";
   const int cpu = placed({}).cpus.back();
   std::atomic<int> begun{0};
@@ -430,7 +431,7 @@ TEST(ThreadTimes, of_two_that_want_one_processor_one_waits_for_the_other) {
   EXPECT_GE(std::max(waited[0], waited[1]), 50 * ms);
 }
 
-TEST(ThreadTimes, of_a_thread_that_has_ended_or_is_another_process_nothing_is_told) {
+TEST(ThreadTimes, are_empty_for_an_ended_thread_and_for_another_process) {
   pid_t ended = 0;
   std::jthread([&ended] { ended = gettid(); }).join();
   EXPECT_FALSE(thread_times(ended).has_value());

@@ -1,4 +1,5 @@
-// What the adapter rclcpp says of the RMW, without a ROS 2: which there are, version, title, and the notes that go with a result.
+// The reports of the rclcpp adapter about the RMW, tested without ROS 2: the available ones, version, title, and the
+// notes of a result.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -9,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#define RCLCPP_VERSION_STR "16.0.11"  // as rclcpp/version.h has it
+#define RCLCPP_VERSION_STR "16.0.11"  // as in rclcpp/version.h
 #include "rclcpp/rmw.hpp"
 
 namespace middlemark::ros2::rmw_test {
@@ -33,7 +34,7 @@ bool some_says(const std::vector<std::string>& notes, const std::string& words) 
 
 TEST(Rmw, the_version_is_of_the_header_because_the_library_has_none) { EXPECT_EQ(version("unknown"), "16.0.11"); }
 
-TEST(Rmw, the_title_has_the_distribution_and_every_rmw_with_what_it_stands_on) {
+TEST(Rmw, the_title_has_the_distribution_and_every_rmw_with_its_middleware) {
   setenv("ROS_DISTRO", "humble", 1);
   EXPECT_EQ(title({words_of({"rmw_cyclonedds_cpp", "1.3.4"}, "Cyclone DDS 0.10.2"), words_of({"rmw_x", ""}, "")}),
             "ROS 2 humble rclcpp over rmw_cyclonedds_cpp 1.3.4 (Cyclone DDS 0.10.2), rmw_x");
@@ -41,7 +42,7 @@ TEST(Rmw, the_title_has_the_distribution_and_every_rmw_with_what_it_stands_on) {
   EXPECT_EQ(title({"rmw_cyclonedds_cpp"}), "ROS 2 rclcpp over rmw_cyclonedds_cpp");
 }
 
-/// Two prefixes as a sourced ROS 2 names them, the first overlaid on the second.
+/// Two prefixes as a sourced ROS 2 sets them, the first overlaid on the second.
 class Index : public testing::Test {
  protected:
   Index() {
@@ -81,7 +82,7 @@ TEST_F(Index, every_rmw_is_found_once_and_ros_2_s_own_default_is_the_first) {
   EXPECT_EQ(names(), (std::vector<std::string>{"rmw_fastrtps_cpp 6.2.7", "rmw_cyclonedds_cpp", "rmw_zenoh_cpp 0.2.0"}));
 }
 
-TEST_F(Index, what_the_user_chose_is_the_first) {
+TEST_F(Index, the_users_choice_is_the_first) {
   setenv(kept_rmw, "rmw_zenoh_cpp", 1);
   EXPECT_EQ(names().front(), "rmw_zenoh_cpp 0.2.0");
 }
@@ -91,33 +92,32 @@ TEST_F(Index, without_a_sourced_ros_2_there_is_none) {
   EXPECT_TRUE(installed_rmws().empty());
 }
 
-// Not a test by itself: what the next one starts anew.
-TEST(Rmw, DISABLED_started_anew) {
+// Not a test of its own: the next test restarts this executable with it.
+TEST(Rmw, DISABLED_restarted) {
   EXPECT_EQ(std::getenv("RMW_IMPLEMENTATION"), nullptr);
   EXPECT_EQ(std::getenv("RCL_ASSERT_RMW_ID_MATCHES"), nullptr);
   EXPECT_EQ(chosen_rmw(), "rmw_cyclonedds_cpp");
 }
 
-void start_anew_with_a_choice() {
+void restart_with_a_choice() {
   setenv("RMW_IMPLEMENTATION", "rmw_cyclonedds_cpp", 1);
   setenv("RCL_ASSERT_RMW_ID_MATCHES", "rmw_cyclonedds_cpp", 1);
-  const char* arguments[] = {"anew", "--gtest_filter=*.DISABLED_started_anew", "--gtest_also_run_disabled_tests",
-                             nullptr};
+  const char* arguments[] = {"anew", "--gtest_filter=*.DISABLED_restarted", "--gtest_also_run_disabled_tests", nullptr};
   start_without_rmw(const_cast<char**>(arguments));
-  std::_Exit(2);  // it came back
+  std::_Exit(2);  // it returned instead of restarting
 }
 
-TEST(Rmw, a_worker_starts_anew_without_the_users_choice_and_keeps_it) {
-  EXPECT_EXIT(start_anew_with_a_choice(), testing::ExitedWithCode(0), "");
+TEST(Rmw, a_worker_restarts_without_the_users_variable_and_remembers_the_choice) {
+  EXPECT_EXIT(restart_with_a_choice(), testing::ExitedWithCode(0), "");
 }
 
-TEST(Rmw, a_worker_of_a_user_who_chose_nothing_goes_on) {
+TEST(Rmw, without_a_users_choice_a_worker_does_not_restart) {
   unsetenv("RMW_IMPLEMENTATION");
   start_without_rmw(nullptr);
   EXPECT_EQ(chosen_rmw(), "");
 }
 
-TEST(Rmw, fast_dds_is_seen_by_its_segments_and_the_others_by_the_network) {
+TEST(Rmw, fast_dds_is_recognised_by_its_segments_and_the_others_by_the_network) {
   EXPECT_EQ(network("rmw_fastrtps_cpp").carrier, "shared-memory");
   EXPECT_EQ(network("rmw_fastrtps_cpp").best_effort_carrier, "udp");
   EXPECT_EQ(network("rmw_fastrtps_cpp").segments, std::vector<std::string>{"fastrtps_*"});
@@ -125,7 +125,7 @@ TEST(Rmw, fast_dds_is_seen_by_its_segments_and_the_others_by_the_network) {
   EXPECT_EQ(network("rmw_zenoh_cpp").carrier, "tcp");
 }
 
-TEST(Rmw, an_rmw_over_dds_has_every_level_and_another_none_and_the_reason) {
+TEST(Rmw, an_rmw_over_dds_has_all_security_levels_and_others_none_with_a_reason) {
   for (const char* const rmw : {"rmw_fastrtps_cpp", "rmw_cyclonedds_cpp"}) {
     EXPECT_EQ(network(rmw).security.size(), 4U) << rmw;
     EXPECT_TRUE(network(rmw).permissions) << rmw;
@@ -136,7 +136,7 @@ TEST(Rmw, an_rmw_over_dds_has_every_level_and_another_none_and_the_reason) {
   }
 }
 
-TEST(Rmw, a_message_beyond_fast_dds_s_segment_is_told_with_the_remedy) {
+TEST(Rmw, a_message_larger_than_fast_dds_s_segment_has_a_note_with_a_remedy) {
   unsetenv("FASTRTPS_DEFAULT_PROFILES_FILE");
   unsetenv("FASTDDS_DEFAULT_PROFILES_FILE");
   EXPECT_TRUE(some_says(said("rmw_fastrtps_cpp", 1 << 20), "segment_size"));
@@ -148,13 +148,13 @@ TEST(Rmw, a_message_beyond_fast_dds_s_segment_is_told_with_the_remedy) {
   unsetenv("FASTRTPS_DEFAULT_PROFILES_FILE");
 }
 
-TEST(Rmw, a_message_that_is_not_sent_again_has_no_such_remedy) {
+TEST(Rmw, a_best_effort_message_has_no_such_remedy) {
   Settings lossy = over("rmw_fastrtps_cpp", 1 << 20);
   lossy.reliability = Reliability::best_effort;
   EXPECT_FALSE(some_says(notes("rmw_fastrtps_cpp", "", lossy), "segment_size"));
 }
 
-TEST(Rmw, a_full_history_of_fast_dds_is_back_pressure_and_no_failure) {
+TEST(Rmw, a_full_history_of_fast_dds_is_a_timeout_and_no_failure) {
   Settings settings = over("rmw_fastrtps_cpp", 64);
   EXPECT_EQ(refused(settings), Published::timed_out);
   EXPECT_FALSE(some_says(notes("rmw_fastrtps_cpp", "", settings), "5,000"));
@@ -165,7 +165,7 @@ TEST(Rmw, a_full_history_of_fast_dds_is_back_pressure_and_no_failure) {
   EXPECT_EQ(refused(over("rmw_cyclonedds_cpp", 64)), Published::failed);
 }
 
-TEST(Rmw, several_clients_are_told_that_they_can_lose_replies) {
+TEST(Rmw, several_clients_have_a_note_that_they_can_lose_replies) {
   Settings calls = over("rmw_cyclonedds_cpp", 1024);
   Topic service;
   service.service = true;

@@ -10,8 +10,8 @@ namespace middlemark::schedule_test {
 namespace {
 
 constexpr std::uint64_t start = 7'000'000'001;
-constexpr double nanoseconds = 1e9;           // ticks a second of CLOCK_MONOTONIC
-constexpr double counter = 2'596'123'456.75;  // ticks a second of some processor
+constexpr double nanoseconds = 1e9;           // ticks per second of CLOCK_MONOTONIC
+constexpr double counter = 2'596'123'456.75;  // ticks per second of some processor
 
 Load rate(double hz) {
   Load load;
@@ -71,8 +71,8 @@ TEST(PeriodicSchedule, does_not_drift_by_a_tick_in_ten_million_messages) {
   }
 }
 
-TEST(PeriodicSchedule, holds_a_rate_for_a_billion_messages_of_a_counter_with_a_broken_period) {
-  // 1e9 periods at once: the instant is told by how many lie before it.
+TEST(PeriodicSchedule, holds_a_rate_with_a_fractional_period_for_a_billion_messages) {
+  // Skips 1e9 periods: the number of scheduled instants before an end shows where the next one is.
   const Schedule schedule = started(rate(1000), counter);
   const auto end = start + static_cast<std::uint64_t>(std::llround(1e6L * counter));
   EXPECT_EQ(schedule.scheduled_until(end), 1'000'000'000U);
@@ -91,7 +91,7 @@ TEST(PeriodicSchedule, moves_no_message_because_an_earlier_one_was_late) {
 TEST(PeriodicSchedule, counts_the_instants_before_an_end_exactly) {
   for (const double hz : {1.0, 3.0, 1000.0, 12'345.6, 1e6, 3e9, 1e11}) {
     Schedule schedule = started(rate(hz), counter);
-    std::uint64_t before = 0;  // instants before the one in hand
+    std::uint64_t before = 0;  // instants before the current one
     std::uint64_t previous = 0;
     for (std::uint64_t i = 0; i < 2000; ++i) {
       const std::uint64_t intended = schedule.next(0);
@@ -113,14 +113,14 @@ TEST(PeriodicSchedule, has_nothing_due_before_its_start) {
   EXPECT_EQ(schedule.scheduled_until(start + 1), 1U);
 }
 
-TEST(PeriodicSchedule, of_more_messages_than_ticks_has_several_due_at_one_tick) {
+TEST(PeriodicSchedule, with_more_messages_than_ticks_has_several_per_tick) {
   Schedule schedule = started(rate(4e9), nanoseconds);
   std::vector<std::uint64_t> instants;
   for (int i = 0; i < 8; ++i) instants.push_back(schedule.next(0) - start);
   EXPECT_EQ(instants, (std::vector<std::uint64_t>{0, 0, 1, 1, 1, 1, 2, 2}));
 }
 
-TEST(PeriodicSchedule, of_less_than_a_message_in_a_year_never_comes_round) {
+TEST(PeriodicSchedule, with_an_extremely_low_rate_does_not_overflow) {
   Schedule schedule = started(rate(1e-300), counter);
   EXPECT_EQ(schedule.next(0), start);
   EXPECT_GT(schedule.next(0), start + (std::uint64_t{1} << 55));
@@ -142,7 +142,7 @@ TEST(PoissonSchedule, has_gaps_of_the_exponential_distribution) {
   std::uint64_t previous = start;
   double sum = 0;
   double squares = 0;
-  double products = 0;  // of each gap and the one before
+  double products = 0;  // of each gap and the previous one
   double before = 0;
   std::size_t beyond_mean = 0;
   std::size_t beyond_five = 0;
@@ -170,7 +170,7 @@ TEST(PoissonSchedule, has_gaps_of_the_exponential_distribution) {
   expect_share(beyond_five, std::exp(-5.0));
 }
 
-TEST(PoissonSchedule, is_the_same_for_the_same_seed_and_another_for_another) {
+TEST(PoissonSchedule, depends_on_the_seed_only) {
   Schedule one = started(poisson(1000, 1), counter);
   Schedule same = started(poisson(1000, 1), counter);
   Schedule other = started(poisson(1000, 2), counter);
@@ -183,7 +183,7 @@ TEST(PoissonSchedule, is_the_same_for_the_same_seed_and_another_for_another) {
   EXPECT_GT(differ, 990U);
 }
 
-TEST(PoissonSchedule, begins_anew_when_it_is_started_again) {
+TEST(PoissonSchedule, repeats_when_it_is_restarted) {
   Schedule schedule = started(poisson(1000, 1), counter);
   std::vector<std::uint64_t> first;
   for (int i = 0; i < 100; ++i) first.push_back(schedule.next(0));
@@ -191,7 +191,7 @@ TEST(PoissonSchedule, begins_anew_when_it_is_started_again) {
   for (const std::uint64_t intended : first) EXPECT_EQ(schedule.next(0), intended + 1'000'000);
 }
 
-TEST(PoissonSchedule, counts_the_instants_before_an_end_told_or_not_and_draws_none_of_them) {
+TEST(PoissonSchedule, counts_the_instants_before_an_end_without_consuming_them) {
   Schedule schedule = started(poisson(1000, 5), counter);
   Schedule undisturbed = schedule;
   const auto end = start + static_cast<std::uint64_t>(counter);  // a second
@@ -208,7 +208,7 @@ TEST(PoissonSchedule, counts_the_instants_before_an_end_told_or_not_and_draws_no
 
 TEST(BurstSchedule, sends_a_burst_back_to_back_and_the_next_one_after_the_recovery) {
   Schedule schedule = started(bursts(3, 0.001), nanoseconds);
-  std::uint64_t now = start + 50;  // some time has passed since the start
+  std::uint64_t now = start + 50;  // some time after the start
   EXPECT_EQ(schedule.next(now), start) << "the first burst has nothing to recover from";
   for (int burst = 0; burst < 5; ++burst) {
     for (int message = 1; message < 3; ++message) {
@@ -251,7 +251,7 @@ TEST(MaxSchedule, is_always_due_now) {
   for (std::uint64_t now = start; now < start + 1000; now += 10) EXPECT_EQ(schedule.next(now), now);
 }
 
-TEST(Schedule, that_follows_the_publishing_has_no_number_of_scheduled_messages) {
+TEST(Schedule, of_max_and_bursts_has_no_number_of_scheduled_messages) {
   EXPECT_EQ(started(Load{}, nanoseconds).scheduled_until(start + 1000), std::nullopt);
   EXPECT_EQ(started(bursts(10, 0.1), nanoseconds).scheduled_until(start + 1000), std::nullopt);
 }

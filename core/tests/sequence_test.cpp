@@ -13,7 +13,7 @@ namespace {
 using Verdict = SequenceTracker::Verdict;
 constexpr std::uint64_t window = SequenceTracker::window;
 
-/// The same rules said slowly: every sequence ever seen is remembered.
+/// A slow oracle with the same rules: it remembers every sequence number.
 class Oracle {
  public:
   Verdict see(std::uint64_t sequence) {
@@ -65,7 +65,7 @@ TEST(SequenceTracker, messages_in_order_are_all_fresh) {
   EXPECT_EQ(tracker.reordered(), 0U);
 }
 
-TEST(SequenceTracker, sequence_zero_is_never_a_message) {
+TEST(SequenceTracker, number_zero_is_never_a_message) {
   SequenceTracker tracker;
   EXPECT_EQ(tracker.see(0), Verdict::duplicate);
   tracker.see(5);
@@ -73,7 +73,7 @@ TEST(SequenceTracker, sequence_zero_is_never_a_message) {
   EXPECT_EQ(tracker.unique(), 1U);
 }
 
-TEST(SequenceTracker, the_oldest_message_of_the_window_is_still_told_from_a_duplicate) {
+TEST(SequenceTracker, the_oldest_message_of_the_window_is_not_taken_for_a_duplicate) {
   SequenceTracker tracker;
   tracker.see(window + 9);
   EXPECT_EQ(tracker.see(9), Verdict::duplicate) << "one beyond the window";
@@ -82,7 +82,7 @@ TEST(SequenceTracker, the_oldest_message_of_the_window_is_still_told_from_a_dupl
   EXPECT_EQ(tracker.see(window + 8), Verdict::reordered) << "the youngest";
 }
 
-TEST(SequenceTracker, gaps_around_the_windows_size_forget_what_they_must_and_no_more) {
+TEST(SequenceTracker, gaps_of_about_the_windows_size_forget_no_number_too_many) {
   for (const std::uint64_t gap : {window - 2, window - 1, window, window + 1, 2 * window, 2 * window + 1}) {
     std::vector<std::uint64_t> arrivals;
     for (std::uint64_t sequence = 1; sequence <= 10; ++sequence) arrivals.push_back(sequence);
@@ -92,7 +92,7 @@ TEST(SequenceTracker, gaps_around_the_windows_size_forget_what_they_must_and_no_
   }
 }
 
-TEST(SequenceTracker, a_jump_to_the_largest_sequence_takes_no_time_and_spoils_nothing) {
+TEST(SequenceTracker, a_jump_to_the_largest_number_is_fast_and_spoils_nothing) {
   SequenceTracker tracker;
   tracker.see(1);
   const std::uint64_t last = (std::uint64_t{1} << 47) - 1;
@@ -112,9 +112,9 @@ TEST(SequenceTracker, agrees_with_a_slow_oracle_under_random_loss_duplication_an
     const double loss = std::uniform_real_distribution<double>(0, 0.5)(random);
     const double duplication = std::uniform_real_distribution<double>(0, 0.3)(random);
     const double displacement = std::uniform_real_distribution<double>(0, 0.3)(random);
-    // Some runs move messages by a few places, others across the whole window and beyond.
+    // Some runs move messages by a few places, others across the whole window and further.
     const std::uint64_t reach = 1 + random() % (seed % 3 == 0 ? 2 * window : 20);
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> order;  // when it comes, which it is
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> order;  // (arrival position, sequence number)
     std::uint64_t sequence = random() % 3 == 0 ? random() % (1U << 30) : 0;
     for (std::uint64_t turn = 0; turn < 1500; ++turn) {
       ++sequence;
@@ -131,7 +131,7 @@ TEST(SequenceTracker, agrees_with_a_slow_oracle_under_random_loss_duplication_an
   }
 }
 
-TEST(SequenceTracker, agrees_with_a_slow_oracle_when_sequences_come_in_no_order_at_all) {
+TEST(SequenceTracker, agrees_with_a_slow_oracle_for_messages_in_random_order) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     std::mt19937_64 random(seed);
     const std::uint64_t range = std::uint64_t{1} << (4 + seed % 16);

@@ -1,4 +1,4 @@
-// The floor's ring: how many messages it holds, and how who sleeps on it is woken.
+// The ring of the shared-memory baseline: how many messages it holds, and how a sleeper is woken.
 #include <unistd.h>
 
 #include <atomic>
@@ -20,13 +20,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(RingLayout, has_a_slot_to_write_in_beside_those_of_the_history) {
+TEST(RingLayout, has_one_slot_more_than_the_history_to_write_in) {
   for (std::size_t depth = 1; depth <= 130; ++depth) {
     EXPECT_GE(RingLayout::of(64 << 10, 1, depth, {.bytes = 0, .least = 2}, std::size_t{1} << 29).depth(), depth);
   }
 }
 
-TEST(RingLayout, keeps_to_its_bytes_and_to_two_slots_at_least) {
+TEST(RingLayout, keeps_to_its_byte_limit_and_has_at_least_two_slots) {
   EXPECT_EQ(RingLayout::of(1 << 20, 1, 100, {.bytes = 0, .least = 2}, std::size_t{8} << 20).slots, 4U);
   EXPECT_EQ(RingLayout::of(1 << 20, 1, 100, {.bytes = 0, .least = 2}, 1).slots, 2U);
 }
@@ -41,7 +41,7 @@ TEST(Ring, knows_the_slowest_of_all_its_subscribers) {
   }
 }
 
-TEST(Bell, wakes_who_sleeps_on_it) {
+TEST(Bell, wakes_a_sleeper) {
   const Doorbell doorbell("middlemark.test." + std::to_string(getpid()));
   doorbell.unlink();
   std::atomic<bool> ready{false};
@@ -53,7 +53,7 @@ TEST(Bell, wakes_who_sleeps_on_it) {
   ready = true;
   doorbell.bell().ring();
   sleeper.join();
-  EXPECT_FALSE(deadline.passed()) << "it slept until its own time was over";
+  EXPECT_FALSE(deadline.passed()) << "it slept until its timeout";
 }
 
 TEST(SharedMemory, leaves_no_segment_behind) {

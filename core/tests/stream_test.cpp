@@ -1,4 +1,5 @@
-// Streams over a real adapter in one process: what is sent arrives, is counted where it belongs, and keeps to its schedule.
+// Streams over a real adapter in one process: all messages arrive, are counted in the right place, and follow their
+// schedule.
 #include <middlemark/roles/stamping.hpp>
 #include <middlemark/session.hpp>
 
@@ -33,7 +34,7 @@ using Shape = std::tuple<Reception, unsigned, unsigned, unsigned>;
 
 class Stream : public testing::TestWithParam<Shape> {};
 
-TEST_P(Stream, brings_everything_to_every_subscriber_of_its_topic_once_and_whole) {
+TEST_P(Stream, brings_every_message_once_and_intact_to_each_subscriber_of_its_topic) {
   const auto [reception, publishers, subscribers, topics] = GetParam();
   StreamTrial trial(reception, 200);
   trial.settings.publishers = publishers;
@@ -76,12 +77,13 @@ INSTANTIATE_TEST_SUITE_P(Shm, Stream,
                                          Shape{Reception::block, 3, 2, 1}, Shape{Reception::block, 3, 3, 2}),
                          name_of);
 
-TEST(StampStride, is_one_until_stamps_would_be_measured) {
+TEST(StampStride, is_one_until_stamps_cost_too_much) {
   EXPECT_EQ(stamp_stride(20.0, 1'000'000, 0), 1U) << "nothing was warm_ups";
-  EXPECT_EQ(stamp_stride(20.0, 1'000'000, 2'000), 1U) << "460 ns a message: a reading is 4 % of it";
-  EXPECT_EQ(stamp_stride(20.0, 1'000'000, 2'500), 31U) << "360 ns: 6 %, and 22 % what stamping it takes";
+  EXPECT_EQ(stamp_stride(20.0, 1'000'000, 2'000), 1U) << "460 ns per message: a reading costs 4 %";
+  EXPECT_EQ(stamp_stride(20.0, 1'000'000, 2'500), 31U)
+      << "360 ns per message: a reading costs 6 %, and all stamps 22 %";
   EXPECT_EQ(stamp_stride(20.0, 1'000'000, 20'000), 1021U) << "10 ns";
-  EXPECT_EQ(stamp_stride(20.0, 1'000'000, 25'000), 1021U) << "nothing beside the readings: the longest there is";
+  EXPECT_EQ(stamp_stride(20.0, 1'000'000, 25'000), 1021U) << "no time besides the readings: the longest stride";
 }
 
 TEST(FloodedStream, times_the_first_message_of_each_stride_and_counts_them_all) {
@@ -100,7 +102,7 @@ TEST(FloodedStream, times_the_first_message_of_each_stride_and_counts_them_all) 
   EXPECT_EQ(subscriber.damaged, 0U);
   EXPECT_GE(publisher.last_sent_ns, publisher.first_sent_ns);
   EXPECT_GE(subscriber.last_received_ns, publisher.last_sent_ns)
-      << "the last message is the last for both, stamped or not";
+      << "the last message is the same at both ends, stamped or not";
   const unsigned stride = publisher.stamped_every;
   EXPECT_EQ(publisher.writing_ns.has_value(), stride == 1);
   EXPECT_EQ(publisher.samples + publisher.in_histogram, (publisher.sent + stride - 1) / stride);
@@ -110,7 +112,7 @@ TEST(FloodedStream, times_the_first_message_of_each_stride_and_counts_them_all) 
   }
 }
 
-/// Numbers as the launcher hands them over.
+/// Writes numbers to a file as the launcher does.
 template <class Number>
 std::string written(const TemporaryFolder& folder, const char* name, const std::vector<Number>& numbers) {
   const std::string path = folder.string() + "/" + name;
@@ -148,7 +150,7 @@ TYPED_TEST(VaryingStream, brings_messages_of_every_size_and_counts_their_bytes) 
   EXPECT_EQ(subscriber.damaged, 0U);
 }
 
-TEST(VaryingSizes, takes_a_message_of_another_size_than_its_turn_for_damaged) {
+TEST(VaryingSizes, count_a_message_of_an_unexpected_size_as_damaged) {
   const TemporaryFolder folder;
   StreamTrial trial(Reception::block, 200);
   trial.sizes_path = written(folder, "sizes", std::vector<std::uint32_t>{100, 200});
@@ -161,7 +163,7 @@ TEST(VaryingSizes, takes_a_message_of_another_size_than_its_turn_for_damaged) {
   EXPECT_EQ(results.subscribers.at(0).damaged, 1U);
 }
 
-TEST(VaryingSizes, refuses_sizes_that_are_none_of_its_topic) {
+TEST(VaryingSizes, are_refused_if_they_exceed_the_topics_bounds) {
   const TemporaryFolder folder;
   StreamTrial trial(Reception::block, 200);
   const auto refused = [&] { static_cast<void>(run_stream<SharedMemory>(trial, folder)); };
@@ -185,7 +187,7 @@ TEST(RecordedStream, sends_at_its_instants_lap_after_lap) {
   trial.publisher.duration_s = 0.16;
   const Results results = run_stream<SharedMemory>(trial, folder);
   const PublisherResult& publisher = results.publishers.at(0);
-  EXPECT_EQ(publisher.scheduled, 11U) << "three laps, and two of the fourth";
+  EXPECT_EQ(publisher.scheduled, 11U) << "three laps, and two instants of the fourth";
   EXPECT_EQ(publisher.sent + publisher.unsent.value(), 11U);
   const auto sent = records<Sending>(folder, "publisher-0.npy");
   for (std::size_t i = 0; i < sent.size(); ++i) {
@@ -194,7 +196,7 @@ TEST(RecordedStream, sends_at_its_instants_lap_after_lap) {
   }
 }
 
-TEST(PacedStream, sends_nothing_before_its_instant_and_as_much_as_is_due) {
+TEST(PacedStream, sends_all_due_messages_and_none_before_its_instant) {
   StreamTrial trial(Reception::block);
   trial.publisher.load = {.kind = LoadKind::rate, .rate_hz = 2000};
   trial.publisher.samples.reset();
@@ -207,23 +209,23 @@ TEST(PacedStream, sends_nothing_before_its_instant_and_as_much_as_is_due) {
   const auto sent = records<Sending>(folder, "publisher-0.npy");
   ASSERT_EQ(sent.size(), publisher.sent);
   for (std::size_t i = 0; i < sent.size(); ++i) {
-    // Instants are half a millisecond apart; begin − late is the instant, to the rounding of each to a ns.
+    // Instants are half a millisecond apart; begin - late is the instant, each rounded to a ns.
     EXPECT_NEAR(static_cast<double>(sent[i].begin_ns) - sent[i].late_ns, 500'000.0 * static_cast<double>(i), 2.0);
   }
 }
 
-TEST(PacedStream, a_stall_of_the_publisher_counts_against_the_messages_it_delayed) {
+TEST(PacedStream, a_stall_of_the_publisher_is_in_the_latency_of_delayed_messages) {
   StreamTrial trial(Reception::block);
   trial.publisher.load = {.kind = LoadKind::rate, .rate_hz = 1000};
   trial.publisher.samples = 400;
-  // A ring of two slots and a subscriber that takes nothing for a while would stall it; a publisher that is simply
-  // slower than its rate does as well.
+  // A ring of two slots with a paused subscriber would stall the publisher; so does a rate that the publisher cannot
+  // reach.
   trial.publisher.load.rate_hz = 1e9;
   const TemporaryFolder folder;
   const Results results = run_stream<SharedMemory>(trial, folder);
   const PublisherResult& publisher = results.publishers.at(0);
   EXPECT_EQ(publisher.scheduled, 400U);
-  EXPECT_GT(publisher.late_sends.value(), 300U) << "nobody sends every nanosecond";
+  EXPECT_GT(publisher.late_sends.value(), 300U) << "no publisher can send every nanosecond";
   const auto sent = records<Sending>(folder, "publisher-0.npy");
   const auto arrived = records<Arrival>(folder, "subscriber-0.npy");
   ASSERT_EQ(arrived.size(), 400U);
@@ -233,7 +235,7 @@ TEST(PacedStream, a_stall_of_the_publisher_counts_against_the_messages_it_delaye
   }
 }
 
-TEST(PacedStream, poisson_arrivals_of_one_seed_are_the_same_again) {
+TEST(PacedStream, poisson_arrivals_of_one_seed_repeat) {
   std::vector<std::vector<std::uint64_t>> instants;
   for (int repetition = 0; repetition < 2; ++repetition) {
     StreamTrial trial(Reception::block);
@@ -250,7 +252,7 @@ TEST(PacedStream, poisson_arrivals_of_one_seed_are_the_same_again) {
   EXPECT_NE(instants[0][1] - instants[0][0], instants[0][2] - instants[0][1]);
 }
 
-TEST(BurstStream, rests_between_bursts) {
+TEST(BurstStream, pauses_between_bursts) {
   StreamTrial trial(Reception::block);
   trial.publisher.load = {.kind = LoadKind::burst, .burst = 10, .recovery_s = 0.01};
   trial.publisher.samples = 50;
@@ -264,7 +266,7 @@ TEST(BurstStream, rests_between_bursts) {
   }
 }
 
-TEST(Stream, what_outgrows_the_records_is_in_the_histogram) {
+TEST(Stream, messages_beyond_the_records_are_in_the_histogram) {
   StreamTrial trial(Reception::block);
   trial.publisher.samples = 500;
   trial.kept = 200;
@@ -280,7 +282,7 @@ TEST(Stream, what_outgrows_the_records_is_in_the_histogram) {
   EXPECT_EQ(records<Arrival>(folder, "subscriber-0.npy").size(), 200U);
 }
 
-TEST(Stream, ends_when_it_is_stopped_and_still_brings_what_was_sent) {
+TEST(Stream, ends_when_stopped_and_still_delivers_all_sent_messages) {
   StreamTrial trial(Reception::block);
   trial.publisher.samples = 1'000'000'000;
   const TemporaryFolder folder;
@@ -296,7 +298,7 @@ TEST(Stream, ends_when_it_is_stopped_and_still_brings_what_was_sent) {
   EXPECT_EQ(results.subscribers.at(0).received, results.publishers.at(0).sent);
 }
 
-TEST(Stream, one_way_times_are_those_of_the_records) {
+TEST(Stream, one_way_quantiles_are_those_of_the_records) {
   StreamTrial trial(Reception::block);
   trial.publisher.load = {.kind = LoadKind::rate, .rate_hz = 10'000};
   trial.publisher.samples = 1000;

@@ -1,4 +1,4 @@
-// What a subscriber makes of messages as they should not be, and a publisher of a middleware that does not take them.
+// How a subscriber handles incorrect messages, and how a publisher handles a middleware that does not accept messages.
 #include <middlemark/roles/subscriber.hpp>
 
 #include <sched.h>
@@ -35,7 +35,7 @@ Bytes message(std::uint64_t sequence, unsigned publisher_id = 0, bool warm_up = 
   return bytes;
 }
 
-/// A subscriber of `publishers` publishers that is handed `messages` and then stopped.
+/// Runs a subscriber of `publishers` publishers, which gets `messages` and is then stopped.
 SubscriberResult receive(const std::vector<Bytes>& messages, unsigned publishers = 1, std::uint64_t expected = 0,
                          std::uint32_t history = 0) {
   StreamTrial trial(Reception::poll, size);
@@ -50,7 +50,7 @@ SubscriberResult receive(const std::vector<Bytes>& messages, unsigned publishers
   if (history > 0) subscriber.join();
   for (const Bytes& each : messages) {
     subscriber(each);
-    subscriber.taken();
+    subscriber.after_take();
   }
   progress.expected.store(expected);
   progress.stop.request();
@@ -60,10 +60,10 @@ SubscriberResult receive(const std::vector<Bytes>& messages, unsigned publishers
   return subscriber.result();
 }
 
-/// Of a topic's history; number 0 is older than what a late joiner must receive.
+/// A message of a topic's history; number 0 is older than the messages that a late joiner must receive.
 Bytes published_before(std::uint64_t number) { return message(Header::history_bit | number, 0, true); }
 
-TEST(Subscriber, that_joins_late_counts_what_it_must_receive_of_the_history_once) {
+TEST(Subscriber, that_joins_late_counts_each_required_history_message_once) {
   const SubscriberResult result = receive(
       {published_before(0), published_before(1), published_before(1), published_before(3), message(1)}, 1, 0, 3);
   EXPECT_EQ(result.history_due, 3U);
@@ -74,7 +74,7 @@ TEST(Subscriber, that_joins_late_counts_what_it_must_receive_of_the_history_once
   EXPECT_EQ(result.last_warm_up_ns, 0U);
 }
 
-TEST(Subscriber, that_joins_late_does_not_count_what_is_damaged_or_newer_than_the_history) {
+TEST(Subscriber, that_joins_late_does_not_count_damaged_or_too_new_messages) {
   Bytes damaged = published_before(2);
   damaged[40] ^= std::byte{8};
   const SubscriberResult result = receive({damaged, published_before(3), message(1, 0, true)}, 1, 0, 2);
@@ -83,7 +83,7 @@ TEST(Subscriber, that_joins_late_does_not_count_what_is_damaged_or_newer_than_th
   EXPECT_EQ(result.damaged, 1U);
 }
 
-TEST(Subscriber, of_a_volatile_topic_opens_its_end_at_once_and_has_no_history) {
+TEST(Subscriber, on_a_volatile_topic_opens_its_end_at_once_and_has_no_history) {
   const SubscriberResult result = receive({message(1)});
   EXPECT_EQ(result.history_due + result.history_received, 0U);
   EXPECT_EQ(result.history_ns, std::nullopt);
@@ -96,7 +96,7 @@ TEST(Subscriber, counts_each_message_once) {
   EXPECT_EQ(result.samples, 3U) << "a duplicate has no latency";
 }
 
-TEST(Subscriber, tells_a_late_message_from_a_lost_one) {
+TEST(Subscriber, distinguishes_late_from_lost_messages) {
   const SubscriberResult result = receive({message(1), message(4), message(2)});
   EXPECT_EQ(result.received, 3U);
   EXPECT_EQ(result.reordered, 1U);
@@ -108,10 +108,10 @@ TEST(Subscriber, finds_one_flipped_bit) {
   const SubscriberResult result = receive({message(1), damaged, message(3)});
   EXPECT_EQ(result.received, 3U);
   EXPECT_EQ(result.damaged, 1U);
-  EXPECT_EQ(result.samples, 2U) << "what is damaged has no latency";
+  EXPECT_EQ(result.samples, 2U) << "a damaged message has no latency";
 }
 
-TEST(Subscriber, finds_a_message_cut_short_or_of_nobody) {
+TEST(Subscriber, counts_short_messages_and_unknown_publishers_as_damage) {
   Bytes shortened = message(2);
   shortened.pop_back();
   const SubscriberResult result = receive({message(1), shortened, message(3, 7), message(0)});
@@ -119,7 +119,7 @@ TEST(Subscriber, finds_a_message_cut_short_or_of_nobody) {
   EXPECT_EQ(result.damaged, 3U);
 }
 
-TEST(Subscriber, keeps_its_publishers_apart) {
+TEST(Subscriber, counts_each_publisher_separately) {
   const SubscriberResult result = receive({message(1, 0), message(1, 1), message(2, 1), message(1, 1)}, 2);
   EXPECT_EQ(result.by_publisher, (std::vector<std::uint64_t>{1, 2}));
   EXPECT_EQ(result.duplicated, 1U);
@@ -131,14 +131,14 @@ TEST(Subscriber, counts_no_warm_up_message) {
   EXPECT_EQ(result.duplicated + result.reordered + result.damaged, 0U);
 }
 
-TEST(Subscriber, tells_until_when_messages_of_the_warm_up_came_before_the_first_measured_one) {
+TEST(Subscriber, reports_when_the_last_warm_up_message_before_the_first_measured_one_came) {
   const SubscriberResult result = receive({message(1, 1, true), message(1), message(2, 1, true)}, 2);
   EXPECT_GT(result.last_warm_up_ns, 0U);
   EXPECT_LE(result.last_warm_up_ns, result.first_received_ns);
   EXPECT_EQ(receive({message(1), message(2, 1, true)}, 2).last_warm_up_ns, 0U);
 }
 
-TEST(Subscriber, that_is_stopped_in_a_flood_stamps_the_last_message_all_the_same) {
+TEST(Subscriber, that_is_stopped_in_a_flood_still_stamps_the_last_message) {
   StreamTrial trial(Reception::poll, size);
   trial.settings.topics = topics_of(trial.settings, 1);
   Scripted adapter(trial.settings);
@@ -149,7 +149,7 @@ TEST(Subscriber, that_is_stopped_in_a_flood_stamps_the_last_message_all_the_same
     Bytes bytes = message(n);
     if (n > 1) write_header(bytes, Header::make(0, false, n, Header::untimed_ticks));
     subscriber(bytes);
-    subscriber.taken();
+    subscriber.after_take();
   }
   progress.stop.request();
   subscriber.run();
@@ -157,22 +157,22 @@ TEST(Subscriber, that_is_stopped_in_a_flood_stamps_the_last_message_all_the_same
   EXPECT_GE(subscriber.result().last_received_ns, subscriber.result().first_received_ns + 20'000'000);
 }
 
-TEST(Subscriber, ends_at_once_when_everything_has_come) {
+TEST(Subscriber, ends_at_once_when_all_messages_have_arrived) {
   EXPECT_EQ(receive({message(1), message(2)}, 1, 2).ended, Ended::complete);
 }
 
-TEST(Subscriber, waits_for_what_may_still_come_and_ends_when_nothing_does) {
+TEST(Subscriber, waits_for_missing_messages_and_ends_when_none_arrives) {
   EXPECT_EQ(receive({message(1), message(2)}, 1, 3).ended, Ended::quiet);
 }
 
-TEST(Drain, gives_a_reliable_middleware_the_time_to_send_again) {
+TEST(Drain, gives_a_reliable_middleware_time_to_resend) {
   Drain drain(Reliability::reliable);
   const std::uint64_t begin = monotonic_ns();
   while (!drain.ended(3, 0, 0)) sched_yield();
   EXPECT_GE(monotonic_ns() - begin, Drain::quiet_reliable_ns);
 }
 
-TEST(Drain, the_warm_up_that_is_still_coming_is_a_sign_of_life) {
+TEST(Drain, continues_while_warm_up_messages_arrive) {
   Drain drain(Reliability::best_effort);
   std::uint64_t warm_ups = 0;
   const std::uint64_t until = monotonic_ns() + Drain::quiet_best_effort_ns + 100'000'000;
@@ -212,7 +212,7 @@ PublisherRequest of(std::uint64_t samples) {
   return request;
 }
 
-TEST(Publisher, counts_a_flood_exactly_also_when_some_of_it_is_held_up) {
+TEST(Publisher, counts_a_flood_exactly_even_if_some_publishes_time_out) {
   PublisherRequest request;
   request.duration_s = 0.05;
   request.warmup_s = 0.01;
@@ -238,7 +238,7 @@ TEST(Publisher, counts_a_flood_exactly_also_when_some_of_it_is_held_up) {
   EXPECT_EQ(end.result.samples + end.result.in_histogram, (sent + held_up + stride - 1) / stride);
 }
 
-TEST(Publisher, a_flood_lasts_until_its_last_message_stamped_or_not) {
+TEST(Publisher, measures_a_flood_until_its_last_message_stamped_or_not) {
   PublisherRequest request;
   request.duration_s = 0.05;
   request.warmup_s = 0.01;
@@ -247,17 +247,17 @@ TEST(Publisher, a_flood_lasts_until_its_last_message_stamped_or_not) {
   const PublisherEnd end = publish(
       [&](const Sent& message) {
         if (message.header().timed()) return Published::ok;
-        if (last_ns == 0) usleep(100'000);  // the duration is over
+        if (last_ns == 0) usleep(100'000);  // the duration has passed
         last_ns = monotonic_ns();
         return Published::ok;
       },
-      request, Clock::calibrate(5, true));  // a slow clock: the more of a flood is left unstamped
+      request, Clock::calibrate(5, true));  // a clock with slow readings, so that most messages are unstamped
   if (end.result.stamped_every == 1) GTEST_SKIP() << "this machine is too slow to leave any message unstamped";
   EXPECT_GT(end.result.last_sent_ns, last_ns - 50'000'000);
   EXPECT_GT(end.result.measured_s, 0.1);
 }
 
-TEST(Publisher, what_was_refused_or_held_up_is_neither_sent_nor_forgotten) {
+TEST(Publisher, counts_refused_and_timed_out_messages_separately) {
   const PublisherEnd end = publish(
       [](const Sent& sent) {
         const std::uint64_t sequence = sent.header().sequence();
@@ -274,7 +274,7 @@ TEST(Publisher, what_was_refused_or_held_up_is_neither_sent_nor_forgotten) {
   EXPECT_EQ(end.result.last_error, "scripted: the publisher's words");
 }
 
-TEST(Publisher, gives_up_when_nobody_takes_any_more) {
+TEST(Publisher, gives_up_after_five_failed_publishes) {
   const PublisherEnd end = publish(
       [](const Sent& sent) { return sent.header().sequence() > 4 ? Published::timed_out : Published::ok; }, of(1000));
   EXPECT_EQ(end.result.ended, Ended::silent);
@@ -284,7 +284,7 @@ TEST(Publisher, gives_up_when_nobody_takes_any_more) {
   EXPECT_EQ(end.result.timed_out, StreamPublisher<Scripted>::fruitless_publishes);
 }
 
-TEST(Publisher, every_message_carries_the_instant_it_was_sent_at) {
+TEST(Publisher, stamps_every_message_with_the_instant_it_was_sent_at) {
   std::vector<std::uint64_t> instants;
   const std::uint64_t before = calibrated_clock().ticks();
   publish(

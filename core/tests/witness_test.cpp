@@ -39,7 +39,7 @@ int usable_processor() {
   return found;
 }
 
-/// A process that spins on one processor until it is ended.
+/// A process that spins on one processor until it is killed.
 class Hog {
  public:
   explicit Hog(int cpu) : pid_(fork()) {
@@ -94,7 +94,7 @@ TEST(Durations, that_are_longer_than_any_bucket_are_in_the_last_one) {
   EXPECT_EQ(durations.count(Durations::buckets - 1), 1U);
 }
 
-TEST(Probe, spins_for_as_long_as_it_was_asked_and_not_for_longer_than_a_second) {
+TEST(Probe, spins_for_the_requested_time_and_at_most_a_second) {
   const int cpu = usable_processor();
   const auto found = probe({{cpu}, {}, 5'000'000});
   ASSERT_EQ(found.size(), 1U);
@@ -111,11 +111,11 @@ TEST(Probe, sleeps_for_half_of_the_time_where_a_role_would_sleep) {
   const int cpu = usable_processor();
   const auto found = probe({{cpu}, {cpu}, 40'000'000});
   EXPECT_GT(found[0].wakes + counted(found[0].taken), 0U);
-  EXPECT_LE(found[0].wakes, 100U);  // 20 ms of 0.2 ms each
+  EXPECT_LE(found[0].wakes, 100U);  // 20 ms in sleeps of 0.2 ms
   EXPECT_LE(found[0].waited_ns, 20'000'000U);
 }
 
-TEST(Probe, sees_the_time_that_another_process_takes_as_taken) {
+TEST(Probe, counts_time_of_another_process_as_taken) {
   const int cpu = usable_processor();
   const Hog hog(cpu);
   const auto found = probe({{cpu}, {}, 200'000'000});
@@ -123,11 +123,11 @@ TEST(Probe, sees_the_time_that_another_process_takes_as_taken) {
   EXPECT_GE(found[0].taken.longest_ns(), 500'000U);
 }
 
-TEST(Probe, refuses_a_processor_that_there_is_not) {
+TEST(Probe, refuses_a_processor_that_does_not_exist) {
   EXPECT_THROW(static_cast<void>(probe({{100'000}, {}, 1000})), AdapterError);
 }
 
-/// The threads of this process that keep a processor awake. The thread sanitizer has one of its own.
+/// Returns the threads of this process that keep a processor awake. The thread sanitizer has a thread of its own.
 std::vector<pid_t> spinners() {
   std::vector<pid_t> found;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
@@ -144,7 +144,7 @@ bool all_have_ended() {
   return spinners().empty();
 }
 
-TEST(Awake, spins_below_everybody_else_on_each_of_its_processors_until_it_is_ended) {
+TEST(Awake, spins_at_the_lowest_priority_on_each_of_its_processors_until_it_is_destroyed) {
   const int cpu = usable_processor();
   {
     const Awake awake({cpu}, 600'000'000'000);
@@ -159,22 +159,22 @@ TEST(Awake, spins_below_everybody_else_on_each_of_its_processors_until_it_is_end
   EXPECT_TRUE(all_have_ended());
 }
 
-TEST(Awake, ends_by_itself_when_its_time_is_over) {
+TEST(Awake, ends_by_itself_after_its_time_limit) {
   const Awake awake({usable_processor()}, 1'000'000);
   EXPECT_TRUE(all_have_ended());
 }
 
-TEST(Awake, refuses_a_processor_that_there_is_not_and_spins_on_none) {
+TEST(Awake, refuses_a_processor_that_does_not_exist_and_spins_on_none) {
   EXPECT_THROW(Awake({usable_processor(), 100'000}, 600'000'000'000), AdapterError);
   EXPECT_TRUE(all_have_ended());
 }
 
-TEST(Occupancy, is_what_is_neither_idle_nor_a_worker) {
+TEST(Occupancy, is_time_that_is_neither_idle_nor_a_workers) {
   Occupancy occupancy(3, ours, plenty);
   occupancy.follow({100, 10, idle, false});
   occupancy.follow({200, idle, 77, false});
   occupancy.follow({350, 77, 11, false});
-  occupancy.follow({400, 11, 10, true});  // workers among themselves
+  occupancy.follow({400, 11, 10, true});  // a switch between workers
   occupancy.follow({500, 10, 88, true});
   occupancy.end(600);
   ASSERT_EQ(occupancy.spells().size(), 2U);
@@ -187,7 +187,7 @@ TEST(Occupancy, is_what_is_neither_idle_nor_a_worker) {
   EXPECT_TRUE(occupancy.complete());
 }
 
-TEST(Occupancy, knows_that_nobody_is_pushed_off_for_the_idle_task) {
+TEST(Occupancy, attributes_a_preemption_by_the_idle_task_to_a_hidden_process) {
   Occupancy occupancy(0, ours, plenty);
   occupancy.follow({100, 10, idle, true});
   occupancy.follow({200, idle, 10, false});
@@ -198,7 +198,7 @@ TEST(Occupancy, knows_that_nobody_is_pushed_off_for_the_idle_task) {
   EXPECT_EQ(occupancy.spells()[0].to_ns, 200U);
 }
 
-TEST(Occupancy, does_not_bridge_what_was_lost_and_says_so) {
+TEST(Occupancy, has_a_gap_where_records_were_lost_and_is_incomplete) {
   Occupancy occupancy(0, ours, plenty);
   occupancy.follow({100, 10, 77, true});
   occupancy.lose();
@@ -207,7 +207,7 @@ TEST(Occupancy, does_not_bridge_what_was_lost_and_says_so) {
   EXPECT_FALSE(occupancy.complete());
 }
 
-TEST(Occupancy, keeps_no_more_spells_than_it_may_and_says_so) {
+TEST(Occupancy, is_incomplete_beyond_its_limit_of_spells) {
   Occupancy occupancy(0, ours, 1);
   for (std::uint64_t at = 100; at < 500; at += 100) {
     occupancy.follow({at, 10, 77, true});
@@ -217,9 +217,9 @@ TEST(Occupancy, keeps_no_more_spells_than_it_may_and_says_so) {
   EXPECT_EQ(occupancy.spells().size(), 1U);
 }
 
-TEST(Between, cuts_spells_at_its_ends_and_adds_them_up) {
+TEST(Between, clips_spells_to_the_interval_and_adds_them_up) {
   const std::vector<Spell> spells{{0, 100, 0, 7}, {200, 300, 1, 7}, {250, 400, 0, 8}, {900, 950, 0, 8}};
-  const Seen seen = between(spells, 50, 350, plenty);
+  const Seen seen = summary_between(spells, 50, 350, plenty);
   EXPECT_EQ(seen.others_ns, (std::map<int, std::uint64_t>{{0, 150}, {1, 100}}));
   EXPECT_EQ(seen.by_pid_ns, (std::map<pid_t, std::uint64_t>{{7, 150}, {8, 100}}));
   ASSERT_EQ(seen.longest.size(), 3U);
@@ -227,10 +227,10 @@ TEST(Between, cuts_spells_at_its_ends_and_adds_them_up) {
   EXPECT_EQ(seen.longest[2].to_ns, 350U);
 }
 
-TEST(Between, tells_the_longest_and_how_long_the_others_were) {
+TEST(Between, lists_the_longest_and_summarises_the_others) {
   std::vector<Spell> spells;
   for (std::uint64_t length = 1; length <= 5; ++length) spells.push_back({length * 100, length * 100 + length, 0, 7});
-  const Seen seen = between(spells, 0, 1000, 2);
+  const Seen seen = summary_between(spells, 0, 1000, 2);
   ASSERT_EQ(seen.longest.size(), 2U);
   EXPECT_EQ(seen.longest[0].from_ns, 400U);
   EXPECT_EQ(seen.longest[1].from_ns, 500U);
@@ -239,12 +239,12 @@ TEST(Between, tells_the_longest_and_how_long_the_others_were) {
   EXPECT_EQ(seen.others_ns.at(0), 15U);
 }
 
-TEST(Between, makes_neighbours_on_a_processor_one_spell) {
+TEST(Between, merges_adjacent_spells_of_a_processor) {
   const std::vector<Spell> spells{{100, 200, 0, 7}, {200, 300, 0, 8}, {200, 300, 1, 8}};
-  EXPECT_EQ(between(spells, 0, 1000, plenty).longest.size(), 2U);
+  EXPECT_EQ(summary_between(spells, 0, 1000, plenty).longest.size(), 2U);
 }
 
-TEST(SwitchWatch, sees_a_hog_take_the_processor_from_a_worker) {
+TEST(SwitchWatch, sees_another_process_take_the_processor_from_a_worker) {
   const int cpu = usable_processor();
   std::unique_ptr<SwitchWatch> watch;
   const Hog hog(cpu);
@@ -269,7 +269,7 @@ TEST(SwitchWatch, sees_a_hog_take_the_processor_from_a_worker) {
   EXPECT_EQ(watch->lost(), 0U);
 }
 
-TEST(SwitchWatch, says_when_its_memory_overflowed_and_not_before) {
+TEST(SwitchWatch, is_incomplete_only_after_its_memory_overflowed) {
   const int cpu = usable_processor();
   std::unique_ptr<SwitchWatch> watch;
   try {
@@ -278,7 +278,7 @@ TEST(SwitchWatch, says_when_its_memory_overflowed_and_not_before) {
     GTEST_SKIP() << error.what();
   }
   EXPECT_TRUE(watch->complete());
-  std::jthread([cpu] {  // two threads that wake each other on one processor: two records a switch
+  std::jthread([cpu] {  // two threads that wake each other on one processor: two records per switch
     pin_thread(cpu);
     const int there = eventfd(0, 0);
     const int back = eventfd(0, 0);

@@ -1,4 +1,4 @@
-// A real worker on its bad days: what it says, and the exit code it ends with.
+// Errors of a real worker: what it reports, and its exit code.
 #include <gtest/gtest.h>
 
 #include <sys/prctl.h>
@@ -21,7 +21,7 @@ bool names(const Json& error, const std::string& text) {
   return error.at("text").get<std::string>().find(text) != std::string::npos;
 }
 
-/// A text and the name it has in a test's name.
+/// A text, and its part in the name of a parameterised test.
 struct Line {
   std::string name;
   std::string text;
@@ -40,7 +40,7 @@ class ReadyWorker : public testing::Test {
     worker.say(trial.configure);
     worker.expect("ready");
   }
-  /// The one error it says, after which it exits 1.
+  /// Returns the only error that it reports before it exits with 1.
   Json refusal() {
     const Json error = worker.expect("error");
     EXPECT_EQ(worker.exit_code(), 1) << worker.errors();
@@ -50,7 +50,7 @@ class ReadyWorker : public testing::Test {
 
 class NotAConfigureCommand : public ReadyWorker, public testing::WithParamInterface<Line> {};
 
-TEST_P(NotAConfigureCommand, is_refused_by_saying_what_was_expected) {
+TEST_P(NotAConfigureCommand, is_refused_with_what_was_expected) {
   worker.expect("hello");
   worker.say_text(GetParam().text + "\n");
   const Json error = refusal();
@@ -110,7 +110,7 @@ TEST_F(ReadyWorker, refuses_a_second_start) {
   EXPECT_EQ(worker.exit_code(), 1) << worker.errors();
 }
 
-TEST_F(ReadyWorker, whose_launcher_goes_away_before_anything_was_asked_exits_3) {
+TEST_F(ReadyWorker, whose_launcher_goes_away_before_any_command_exits_3) {
   worker.expect("hello");
   worker.leave();
   EXPECT_EQ(worker.exit_code(), 3) << worker.errors();
@@ -156,7 +156,7 @@ TEST_F(ReadyWorker, whose_launcher_goes_away_before_quit_exits_3) {
 }
 
 TEST_F(ReadyWorker, is_killed_with_its_launcher_even_when_it_hangs) {
-  // The middleware never comes back from being opened, so the end of stdin is not seen.
+  // The middleware never returns from opening, so the worker does not notice the end of stdin.
   trial.native("fail", "open-hang");
   ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);  // the test adopts the orphan, to see how it ends
   const test::ChildEnd launcher = test::in_child([this] {
@@ -190,10 +190,10 @@ TEST_F(ReadyWorker, refuses_a_level_of_security_that_its_transport_lacks) {
   worker.say(trial.configure);
   const Json error = refusal();
   EXPECT_EQ(error.at("code"), "refused") << error;
-  EXPECT_TRUE(names(error, "security encrypted (it has none)")) << error;
+  EXPECT_TRUE(names(error, "security encrypted (supported: none)")) << error;
 }
 
-TEST_F(ReadyWorker, passes_on_what_the_adapter_refuses) {
+TEST_F(ReadyWorker, reports_what_the_adapter_refuses) {
   worker.expect("hello");
   trial.native("fail", "open");
   worker.say(trial.configure);
@@ -212,7 +212,7 @@ TEST_F(ReadyWorker, refuses_a_processor_the_machine_does_not_have) {
   EXPECT_TRUE(names(error, "processors 1023")) << error;
 }
 
-TEST_F(ReadyWorker, says_so_when_a_role_cannot_be_pinned) {
+TEST_F(ReadyWorker, reports_a_role_that_cannot_be_pinned) {
   trial.configure["roles"][1]["cpu"] = 1023;
   trial.configure["roles"][0]["reply_timeout_s"] = 1;
   make_ready();
@@ -224,7 +224,7 @@ TEST_F(ReadyWorker, says_so_when_a_role_cannot_be_pinned) {
   EXPECT_EQ(worker.exit_code(), 1) << worker.errors();
 }
 
-TEST_F(ReadyWorker, that_finds_no_peer_says_who_waits_for_whom) {
+TEST_F(ReadyWorker, that_finds_no_peer_reports_which_roles_are_missing) {
   worker.expect("hello");
   trial.native("fail", "match");
   trial.configure["match_timeout_s"] = 0.05;
@@ -232,14 +232,15 @@ TEST_F(ReadyWorker, that_finds_no_peer_says_who_waits_for_whom) {
   const Json error = refusal();
   EXPECT_EQ(error.at("code"), "unmatched");
   EXPECT_TRUE(names(error, "ping found 0 of 1 subscribers; pong 0 found 0 of 1 subscribers")) << error;
-  EXPECT_TRUE(names(error, "; the middleware says: nobody is let in, as its script says")) << error;
+  EXPECT_TRUE(names(error, "; the middleware reports: nobody is let in, as its script says")) << error;
   EXPECT_NE(error.at("advice"), "") << error;
 }
 
-TEST_F(ReadyWorker, whose_peer_is_silent_says_so_and_still_gives_its_result) {
+TEST_F(ReadyWorker, whose_peer_is_silent_reports_that_and_its_result) {
   trial.configure["roles"][0]["reply_timeout_s"] = 0.005;
   trial.configure["roles"].erase(1);
-  // The queue counts as attached once a subscriber has been there: a pong that is ready and never starts.
+  // The queue counts as attached once a subscriber has joined, so a pong that is ready but never started makes a silent
+  // peer.
   NullTrial other;
   other.configure["settings"]["scope"] = trial.scope;
   other.configure["roles"].erase(0);
@@ -280,7 +281,7 @@ TEST_F(ReadyWorker, whose_disk_is_full_names_the_path) {
   EXPECT_TRUE(names(error, trial.samples_path())) << error;
 }
 
-TEST_F(ReadyWorker, whose_samples_file_is_a_folder_calls_it_a_matter_of_the_disk) {
+TEST_F(ReadyWorker, whose_samples_file_is_a_folder_reports_a_disk_error) {
   trial.configure["roles"][0]["samples_path"] = trial.folder.string();
   make_ready();
   worker.say(command("start"));
@@ -288,7 +289,7 @@ TEST_F(ReadyWorker, whose_samples_file_is_a_folder_calls_it_a_matter_of_the_disk
   EXPECT_EQ(refusal().at("code"), "disk");
 }
 
-TEST_F(ReadyWorker, that_cannot_stop_a_role_says_so_and_ends_without_it) {
+TEST_F(ReadyWorker, that_cannot_stop_a_role_reports_it_and_exits) {
   trial.native("hang", "5");
   trial.native("at", "ping");
   make_ready();
@@ -301,7 +302,7 @@ TEST_F(ReadyWorker, that_cannot_stop_a_role_says_so_and_ends_without_it) {
   EXPECT_EQ(worker.exit_code(), 4) << worker.errors();
 }
 
-TEST(CheckedWorker, answers_each_trial_with_what_it_refuses_of_it_and_opens_nothing) {
+TEST(CheckedWorker, prints_what_it_refuses_of_each_trial_and_opens_nothing) {
   NullTrial trial;
   WorkerProcess worker(null_worker, {"--check"});
   const auto answer = [&worker](const std::string& line) {
@@ -310,7 +311,7 @@ TEST(CheckedWorker, answers_each_trial_with_what_it_refuses_of_it_and_opens_noth
     return told ? Json::parse(*told, nullptr, false) : Json("it ended");
   };
   EXPECT_EQ(answer(trial.configure.dump()), Json());
-  trial.native("fail", "open-hang");  // which a worker that opened it would never come back from
+  trial.native("fail", "open-hang");  // a worker that opened it would never return
   EXPECT_EQ(answer(trial.configure.dump()), Json());
   trial.native("colour", "green");
   trial.configure["settings"]["message_bytes"] = 17;
@@ -318,7 +319,7 @@ TEST(CheckedWorker, answers_each_trial_with_what_it_refuses_of_it_and_opens_noth
   EXPECT_EQ(refused.at("code"), "refused");
   EXPECT_TRUE(names(refused, "native.colour is not a setting of this adapter")) << refused;
   EXPECT_EQ(answer("prose").at("code"), "configure");
-  EXPECT_EQ(answer(NullTrial().configure.dump()), Json()) << "what was refused before has no say";
+  EXPECT_EQ(answer(NullTrial().configure.dump()), Json()) << "earlier refusals have no effect";
   worker.leave();
   EXPECT_EQ(worker.exit_code(), 0) << worker.errors();
 }

@@ -71,7 +71,7 @@ TEST(Worker, goes_from_hello_to_quit_and_leaves_a_complete_samples_file) {
   EXPECT_EQ(last.sequence, 100U);
 }
 
-TEST(Worker, ticks_at_once_and_says_which_role_it_is_and_how_far) {
+TEST(Worker, ticks_at_once_with_its_role_and_progress) {
   NullTrial trial;
   trial.native("every_delay_us", "20000");
   trial.configure["roles"][0]["warmup_s"] = 0;
@@ -114,10 +114,10 @@ TEST(Worker, a_stop_ends_the_ping_early_and_keeps_what_was_measured) {
   EXPECT_EQ(worker.exit_code(), 0) << worker.errors();
 }
 
-TEST(Worker, a_pong_alone_echoes_until_it_is_stopped) {
+TEST(Worker, with_only_a_pong_echoes_until_it_is_stopped) {
   NullTrial trial;
   trial.configure["roles"].erase(0);
-  // Its ping is another worker: the two match across processes.
+  // Its ping is another worker, so the two match across processes.
   NullTrial other;
   other.configure["settings"]["scope"] = trial.scope;
   other.configure["roles"].erase(1);
@@ -158,10 +158,10 @@ TEST(Worker, a_publisher_that_waits_for_its_instants_is_not_blocked) {
   worker.expect("ready");
   worker.say(command("start"));
   worker.expect("done");
-  std::vector<std::pair<std::int64_t, std::int64_t>> blocked;  // at, and for how long until then
+  std::vector<std::pair<std::int64_t, std::int64_t>> blocked;  // (time, blocked until then)
   for (const auto* events : {&worker.measuring, &worker.ticks}) {
     for (const Json& event : *events) {
-      if (event.value("phase", "measuring") != "measuring") continue;  // it has ended, and waits to be dismissed
+      if (event.value("phase", "measuring") != "measuring") continue;  // the role has ended and waits to be joined
       for (const Json& role : event.at("roles")) {
         if (role.at("role") != "publisher" || !role.at("blocked_ns").is_number()) continue;
         blocked.emplace_back(event.at("at_ns"), role.at("blocked_ns"));
@@ -175,16 +175,16 @@ TEST(Worker, a_publisher_that_waits_for_its_instants_is_not_blocked) {
   EXPECT_EQ(worker.exit_code(), 0) << worker.errors();
 }
 
-TEST(Worker, that_was_told_what_to_wait_for_is_given_the_time_of_a_drain) {
+TEST(Worker, may_drain_longer_than_an_ordinary_stop_takes) {
   NullTrial trial;
   trial.make_stream(1);
-  trial.native("stall", "1:6000");  // longer than a stop that expects nothing is given: 3 s, seen once a second
+  trial.native("stall", "1:6000");  // longer than a stop without expected messages may take (3 s)
   WorkerProcess worker(null_worker);
   worker.expect("hello");
   worker.say(trial.configure);
   worker.expect("ready");
   worker.say(command("start"));
-  for (std::string event; event != "measuring";) {  // then the message is sent, whenever the stop comes
+  for (std::string event; event != "measuring";) {  // the message is sent by then, so the stop comes after it
     const auto line = worker.next_line();
     ASSERT_TRUE(line);
     event = Json::parse(*line).at("event");
@@ -252,7 +252,7 @@ TEST(Worker, describes_itself_in_one_line) {
   EXPECT_EQ(worker.exit_code(), 0);
 }
 
-TEST(Worker, answers_for_its_companions_in_one_line) {
+TEST(Worker, prints_its_companions_in_one_line) {
   NullTrial trial;
   WorkerProcess worker(null_worker, {"--companions"});
   worker.say({{"settings", trial.configure["settings"]}});
@@ -262,7 +262,7 @@ TEST(Worker, answers_for_its_companions_in_one_line) {
   EXPECT_EQ(worker.exit_code(), 0);
 }
 
-TEST(Worker, asked_for_companions_of_wrong_settings_says_what_is_wrong) {
+TEST(Worker, reports_wrong_settings_of_a_companions_request) {
   WorkerProcess worker(null_worker, {"--companions"});
   worker.say_text("no json\n");
   const auto line = worker.next_line();

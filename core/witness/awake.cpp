@@ -18,8 +18,8 @@
 namespace middlemark::witness {
 namespace {
 
-/// In this order: at no moment does a spinner compete with anybody.
-void take_the_lowest_priority(int cpu) {
+/// Lowers the priority before pinning, so that the spinner never competes with another thread.
+void run_idle_on(int cpu) {
   const sched_param none{};
   if (sched_setscheduler(0, SCHED_IDLE, &none) != 0) {
     throw AdapterError(std::string("SCHED_IDLE was refused: ") + std::strerror(errno));
@@ -30,7 +30,7 @@ void take_the_lowest_priority(int cpu) {
 
 void spin(const std::stop_token& stop, int cpu, std::uint64_t until_ns, std::promise<void> begun) noexcept {
   try {
-    take_the_lowest_priority(cpu);
+    run_idle_on(cpu);
   } catch (...) {
     begun.set_exception(std::current_exception());
     return;
@@ -50,7 +50,7 @@ Awake::Awake(const std::vector<int>& cpus, std::uint64_t limit_ns) {
     all.push_back(begun.get_future());
     threads_.emplace_back(spin, cpu, until_ns, std::move(begun));
   }
-  for (auto& each : all) each.get();
+  for (auto& ready : all) ready.get();
 }
 
 }  // namespace middlemark::witness

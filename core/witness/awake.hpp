@@ -1,5 +1,5 @@
-// Keeps processors from halting: on a virtual machine, and in deep idle states, the wake-up of one that halts costs more than most
-// middlewares do.
+// Keeps processors from halting. On a virtual machine, and in deep idle states, waking a halted processor takes longer
+// than most middlewares need for a message.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace middlemark::witness {
 
-/// A thread on each processor that spins under SCHED_IDLE, which gives way to whatever else wants to run there. It ends with
-/// this object, when its time is over, or with the process.
+/// Runs a thread on each processor that spins under SCHED_IDLE, which yields to all other threads. The threads end with
+/// this object, after the time limit, or with the process.
 class Awake {
  public:
-  /// Returns when all spin. Throws AdapterError when a processor, or the policy, is refused: none spins then.
+  /// Returns when all threads spin. Throws AdapterError, with no thread left, if a processor or the policy is refused.
   Awake(const std::vector<int>& cpus, std::uint64_t limit_ns);
 
  private:

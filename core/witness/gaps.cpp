@@ -17,21 +17,21 @@
 namespace middlemark::witness {
 namespace {
 
-/// How often another thread has taken the processor from this one.
-std::uint64_t times_pushed_off() noexcept {
+/// Returns how often this thread has been preempted.
+std::uint64_t preemptions() noexcept {
   rusage usage{};
   getrusage(RUSAGE_THREAD, &usage);
   return static_cast<std::uint64_t>(usage.ru_nivcsw);
 }
 
-/// Time in which this thread could have run and another did; 0 where the kernel does not tell.
+/// Returns how long this thread was runnable while another one ran; 0 if the kernel does not report it.
 std::uint64_t waited_ns() noexcept {
   const auto times = thread_times();
   return times ? times->waiting_ns : 0;
 }
 
 void spin(Stillness& found, std::uint64_t until_ns) noexcept {
-  std::uint64_t before = times_pushed_off();
+  std::uint64_t before = preemptions();
   const std::uint64_t begin = monotonic_ns();
   std::uint64_t previous = begin;
   while (previous < until_ns) {
@@ -40,9 +40,9 @@ void spin(Stillness& found, std::uint64_t until_ns) noexcept {
       previous = now;
       continue;
     }
-    const std::uint64_t pushed_off = times_pushed_off();
-    (pushed_off == before ? found.gaps : found.taken).add(now - previous);
-    before = pushed_off;
+    const std::uint64_t preempted = preemptions();
+    (preempted == before ? found.gaps : found.taken).add(now - previous);
+    before = preempted;
     previous = monotonic_ns();
   }
   found.spun_ns += previous - begin;
@@ -57,7 +57,7 @@ void sleep(Stillness& found, std::uint64_t until_ns) noexcept {
     const std::uint64_t woken = monotonic_ns();
     const std::uint64_t late_ns = woken - std::min(woken, due);
     const std::uint64_t waited = waited_ns();
-    if (waited - before > late_ns / 2) {  // behind somebody else's thread
+    if (waited - before > late_ns / 2) {  // waited for another thread
       found.taken.add(late_ns);
     } else {
       ++found.wakes;
@@ -68,15 +68,15 @@ void sleep(Stillness& found, std::uint64_t until_ns) noexcept {
   }
 }
 
-/// A spinner under a real-time priority could take the processor for good.
-void take_no_priority() noexcept {
+/// A spinner with a real-time priority could occupy the processor forever.
+void drop_real_time_priority() noexcept {
   const sched_param none{};
   sched_setscheduler(0, SCHED_OTHER, &none);
   prctl(PR_SET_TIMERSLACK, 1);
 }
 
 void probe_one(Stillness& found, bool sleeps, std::uint64_t duration_ns) {
-  take_no_priority();
+  drop_real_time_priority();
   pin_thread(found.cpu);
   const std::uint64_t begin = monotonic_ns();
   if (sleeps) sleep(found, begin + duration_ns / 2);
@@ -102,9 +102,9 @@ std::vector<Stillness> probe(const ProbeRequest& request) {
     for (std::size_t at = 0; at < found.size(); ++at) {
       found[at].cpu = request.cpus[at];
       const bool sleeps = std::ranges::find(request.sleeping, request.cpus[at]) != request.sleeping.end();
-      threads.emplace_back([&mine = found[at], &failure = failures[at], sleeps, duration_ns] {
+      threads.emplace_back([&result = found[at], &failure = failures[at], sleeps, duration_ns] {
         try {
-          probe_one(mine, sleeps, duration_ns);
+          probe_one(result, sleeps, duration_ns);
         } catch (...) {
           failure = std::current_exception();
         }

@@ -1,4 +1,5 @@
-// middlemark-witness: what the machine does while a trial runs. One JSON object a line, as the workers do: docs/protocol.md.
+// middlemark-witness: reports what the machine does while a trial runs. It exchanges JSON lines like a worker:
+// docs/protocol.md.
 #include <signal.h>
 #include <unistd.h>
 
@@ -29,26 +30,26 @@ using Json = nlohmann::json;
 using namespace middlemark;
 using namespace middlemark::witness;
 
-constexpr std::size_t most_told = 2000;  ///< spells one by one
-constexpr std::size_t most_named = 8;    ///< processes
+constexpr std::size_t most_spells_listed = 2000;  ///< spells reported individually
+constexpr std::size_t most_named = 8;             ///< processes reported by name
 constexpr std::uint64_t longest_life_s = 24 * 3600;
 
-DurationCounts told(const Durations& of) {
-  DurationCounts durations{of.total_ns(), of.longest_ns(), {}};
+DurationCounts counts_of(const Durations& measured) {
+  DurationCounts durations{measured.total_ns(), measured.longest_ns(), {}};
   for (std::size_t bucket = 0; bucket < Durations::buckets; ++bucket) {
-    if (of.count(bucket) > 0) durations.counts.emplace_back(Durations::lower_ns(bucket), of.count(bucket));
+    if (measured.count(bucket) > 0) durations.counts.emplace_back(Durations::lower_ns(bucket), measured.count(bucket));
   }
   return durations;
 }
 
-/// Carries out commands. What cannot be done is thrown.
+/// Carries out commands; throws if one cannot be carried out.
 class Witness {
  public:
   [[nodiscard]] Json operator()(const ProbeCommand& command) {
     ProbedEvent event;
-    for (const Stillness& each : probe({command.cpus, command.sleeping, command.duration_ns})) {
-      event.cpus.push_back(
-          {each.cpu, each.spun_ns, told(each.gaps), told(each.taken), each.wakes, told(each.late), each.waited_ns});
+    for (const Stillness& found : probe({command.cpus, command.sleeping, command.duration_ns})) {
+      event.cpus.push_back({found.cpu, found.spun_ns, counts_of(found.gaps), counts_of(found.taken), found.wakes,
+                            counts_of(found.late), found.waited_ns});
     }
     return json_of(event);
   }
@@ -86,20 +87,20 @@ class Witness {
       event.complete = watch_->complete();
       event.records = watch_->records();
       event.lost = watch_->lost();
-      tell(event, watch_->seen(command.from_ns, command.to_ns, most_told));
+      fill(event, watch_->seen(command.from_ns, command.to_ns, most_spells_listed));
       watch_.reset();
     }
     return json_of(event);
   }
 
-  /// Readable when drain() should be called; -1: nothing is watched.
+  /// Becomes readable when drain() should be called; -1 if nothing is watched.
   [[nodiscard]] int descriptor() const { return watch_ ? watch_->descriptor() : -1; }
   void drain() {
     if (watch_) watch_->drain();
   }
 
  private:
-  void tell(SeenEvent& event, const Seen& seen) const {
+  void fill(SeenEvent& event, const Seen& seen) const {
     for (const auto& [cpu, ns] : seen.others_ns) event.cpus.push_back({cpu, ns});
     std::vector<std::pair<pid_t, std::uint64_t>> by_pid(seen.by_pid_ns.begin(), seen.by_pid_ns.end());
     std::ranges::sort(by_pid, std::greater{}, &std::pair<pid_t, std::uint64_t>::second);
@@ -153,8 +154,7 @@ int serve() {
 int main(int argc, char** /*argv*/) {
   guard_process();
   if (argc > 1 || isatty(STDIN_FILENO) != 0) {
-    std::cerr
-        << "This is the witness of Middlemark and speaks JSON lines with its launcher; people want `middlemark run`.\n";
+    std::cerr << "This is the witness of Middlemark, which `middlemark run` starts and controls with lines of JSON.\n";
     return 2;
   }
   try {

@@ -13,7 +13,7 @@ bool Occupancy::ours(pid_t pid) const noexcept { return std::ranges::find(worker
 void Occupancy::follow(const Switch& found) {
   close(found.at_ns);
   if (ours(found.to)) return;
-  // Nobody is pushed off his processor for the idle task: it is one of another container, which has no number here.
+  // A process is never preempted by the idle task, so this is a process of another container, whose id is hidden here.
   const bool hidden = found.to == idle && found.preempted;
   if (found.to == idle && !hidden) return;
   under_way_ = Spell{found.at_ns, found.at_ns, cpu_, hidden ? somebody : found.to};
@@ -38,7 +38,7 @@ void Occupancy::close(std::uint64_t at_ns) {
   }
 }
 
-Seen between(const std::vector<Spell>& spells, std::uint64_t from_ns, std::uint64_t to_ns, std::size_t most) {
+Seen summary_between(const std::vector<Spell>& spells, std::uint64_t from_ns, std::uint64_t to_ns, std::size_t most) {
   Seen seen;
   std::vector<Spell> within;
   for (Spell spell : spells) {

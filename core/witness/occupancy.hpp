@@ -1,4 +1,4 @@
-// Who had a processor when, made of the kernel's context switches. Pure: where the switches come from is somebody else's.
+// Computes which process had a processor when, from the kernel's context switches. Does no input or output.
 #pragma once
 
 #include <sys/types.h>
@@ -12,17 +12,17 @@
 namespace middlemark::witness {
 
 inline constexpr pid_t idle = 0;
-inline constexpr pid_t somebody = -1;  ///< not one of ours; the kernel does not tell who
+inline constexpr pid_t somebody = -1;  ///< another process, unknown which
 
 /// One context switch on a processor.
 struct Switch {
   std::uint64_t at_ns = 0;  ///< CLOCK_MONOTONIC
-  pid_t from = idle;        ///< processes, not threads; a kernel thread is its own
+  pid_t from = idle;        ///< process ids; a kernel thread has its own
   pid_t to = idle;
-  bool preempted = false;  ///< `from` would have gone on
+  bool preempted = false;  ///< `from` was still runnable
 };
 
-/// A time in which a processor was somebody else's than the workers'.
+/// A time during which a process other than the workers used a processor.
 struct Spell {
   std::uint64_t from_ns = 0;
   std::uint64_t to_ns = 0;
@@ -30,16 +30,16 @@ struct Spell {
   pid_t pid = somebody;
 };
 
-/// Follows one processor. What is neither idle nor one of the workers is somebody else's time.
+/// Follows one processor. Time that is neither idle nor a worker's counts as used by others.
 class Occupancy {
  public:
-  /// Of `most` spells the details are kept; what comes after is as if it had not been seen (complete_until()).
+  /// Keeps at most `most` spells; complete() is false if there were more.
   Occupancy(int cpu, std::vector<pid_t> workers, std::size_t most);
 
   void follow(const Switch& found);
-  /// Records were lost before the next switch: until then nobody knows.
+  /// Call when records before the next switch were lost. Until that switch the processor's user is unknown.
   void lose() noexcept;
-  /// Ends what is under way at `at_ns`.
+  /// Ends the current spell at `at_ns`.
   void end(std::uint64_t at_ns);
 
   [[nodiscard]] const std::vector<Spell>& spells() const noexcept { return spells_; }
@@ -57,17 +57,17 @@ class Occupancy {
   bool complete_ = true;
 };
 
-/// What of the spells lies between two instants.
+/// Summary of the spells between two instants.
 struct Seen {
   std::map<int, std::uint64_t> others_ns;    ///< by processor
-  std::map<pid_t, std::uint64_t> by_pid_ns;  ///< by whose it was
-  std::vector<Spell> longest;                ///< neighbouring ones of a processor made one; in order of time
-  std::size_t shorter = 0;                   ///< how many more there are
+  std::map<pid_t, std::uint64_t> by_pid_ns;  ///< by process
+  std::vector<Spell> longest;                ///< adjacent spells of a processor are merged; sorted by time
+  std::size_t shorter = 0;                   ///< number of spells that are not in `longest`
   std::uint64_t longest_of_the_shorter_ns = 0;
 };
 
-/// `most` spells are told one by one, the longest of them.
-[[nodiscard]] Seen between(const std::vector<Spell>& spells, std::uint64_t from_ns, std::uint64_t to_ns,
-                           std::size_t most);
+/// Summarises spells; `longest` contains at most `most` of them.
+[[nodiscard]] Seen summary_between(const std::vector<Spell>& spells, std::uint64_t from_ns, std::uint64_t to_ns,
+                                   std::size_t most);
 
 }  // namespace middlemark::witness

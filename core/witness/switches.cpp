@@ -23,14 +23,14 @@ namespace middlemark::witness {
 namespace {
 
 constexpr std::size_t page = 4096;
-/// The first that the kernel grants: locked memory is rationed (perf_event_mlock_kb, 516 KiB by default).
+/// Sizes to try, largest first: locked memory is limited (perf_event_mlock_kb, 516 KiB by default).
 constexpr std::size_t ring_pages[] = {1024, 256, 64, 16};
 constexpr std::size_t largest_record = 64;
 constexpr std::size_t most_spells = std::size_t{1} << 18U;
 
 [[noreturn]] void refuse(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
 
-/// What sample_id_all adds at the end of each record, with TID, TIME and CPU asked for.
+/// The fields that sample_id_all appends to each record when TID, TIME and CPU are requested.
 struct SampleId {
   std::uint32_t pid;
   std::uint32_t tid;
@@ -52,7 +52,7 @@ perf_event_attr attributes(bool inherit) {
   attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
   attr.sample_id_all = 1;
   attr.context_switch = 1;
-  attr.exclude_kernel = 1;  // nothing is sampled: without it an ordinary user would be refused
+  attr.exclude_kernel = 1;  // no samples are needed; without this, ordinary users would be refused
   attr.exclude_hv = 1;
   attr.inherit = inherit ? 1 : 0;
   attr.use_clockid = 1;
@@ -77,7 +77,7 @@ Ring::Ring(WatchScope scope, int cpu, const std::vector<pid_t>& workers, std::si
   try {
     if (scope == WatchScope::processors) {
       open(-1, false);
-    } else {  // threads that these will start are seen too
+    } else {  // includes threads that they start later
       for (const pid_t worker : workers) {
         for (const pid_t thread : threads_of(worker)) open(thread, true);
       }
@@ -138,9 +138,10 @@ void Ring::drain() {
   auto* const control = reinterpret_cast<perf_event_mmap_page*>(memory_);
   const char* const data = memory_ + page;
   std::uint64_t tail = control->data_tail;
-  // The kernel writes the head behind the data; it may overwrite what lies before the tail.
+  // The kernel writes the head after the data; it may overwrite data before the tail.
   const std::uint64_t head = std::atomic_ref(control->data_head).load(std::memory_order_acquire);
-  // What did not fit is told only behind the next record that does: a full ring has to be taken for one that overflowed.
+  // The kernel reports lost records only in front of the next record that fits, so a full ring must be treated as
+  // overflowed.
   const bool full = bytes_ - (head - tail) < largest_record;
   while (tail < head) {
     const std::size_t at = tail & (bytes_ - 1);
@@ -176,8 +177,8 @@ void Ring::take(const char* record) {
   }
   const bool out = (header.misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
   const bool preempted = (header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0;
-  if (header.type == PERF_RECORD_SWITCH_CPU_WIDE &&
-      out) {  // who comes in is in it; the record of his coming says no more
+  // A switch-out record also names the next task, so its switch-in record is not needed.
+  if (header.type == PERF_RECORD_SWITCH_CPU_WIDE && out) {
     OtherTask next{};
     std::memcpy(&next, record + sizeof header, sizeof next);
     occupancy_.follow({id.time, static_cast<pid_t>(id.pid), static_cast<pid_t>(next.pid), preempted});
@@ -226,11 +227,11 @@ void SwitchWatch::open(WatchScope scope, const std::vector<int>& cpus, const std
 
 void SwitchWatch::drain() {
   for (const auto& ring : rings_) ring->drain();
-  learn_names();
+  read_names();
 }
 
-/// At once: a process that has ended has no name any more.
-void SwitchWatch::learn_names() {
+/// Reads names at once, because an ended process has no name.
+void SwitchWatch::read_names() {
   for (std::size_t at = 0; at < rings_.size(); ++at) {
     const auto& spells = rings_[at]->occupancy().spells();
     for (; named_[at] < spells.size(); ++named_[at]) {
@@ -249,16 +250,16 @@ void SwitchWatch::stop() {
     ring->drain();
     ring->occupancy().end(now);
   }
-  learn_names();
+  read_names();
 }
 
 Seen SwitchWatch::seen(std::uint64_t from_ns, std::uint64_t to_ns, std::size_t most) const {
   std::vector<Spell> spells;
   for (const auto& ring : rings_) {
-    const auto& of_ring = ring->occupancy().spells();
-    spells.insert(spells.end(), of_ring.begin(), of_ring.end());
+    const auto& ring_spells = ring->occupancy().spells();
+    spells.insert(spells.end(), ring_spells.begin(), ring_spells.end());
   }
-  return between(spells, from_ns, to_ns, most);
+  return summary_between(spells, from_ns, to_ns, most);
 }
 
 bool SwitchWatch::complete() const {

@@ -1,4 +1,4 @@
-// A whole adapter: Unix datagram sockets, one for each subscriber, to which every publisher of its topic sends.
+// A complete adapter: Unix datagram sockets, one per subscriber, to which all publishers of its topic send.
 #pragma once
 
 #include <cerrno>
@@ -18,7 +18,7 @@ namespace unixgram {
 
 using namespace middlemark;
 
-/// The socket's own settings, declared once: type, default, range and what they do.
+/// The adapter's own settings, each declared once: type, default, range and help text.
 struct Options : kit::NativeKeys {
   using NativeKeys::NativeKeys;
   std::optional<std::size_t> send_buffer =
@@ -39,12 +39,12 @@ class Publisher : public kit::OwnBuffer {
       : OwnBuffer(topic.message_bytes), topic_(topic), connected_(topic.subscribers) {
     for (unsigned i = 0; i < topic.subscribers; ++i) {
       const int socket = sockets_.emplace_back(kit::open_socket(AF_UNIX, SOCK_DGRAM)).get();
-      kit::set_timeout(socket, SO_SNDTIMEO, settings.write_timeout / topic.subscribers);  // of the whole call
+      kit::set_timeout(socket, SO_SNDTIMEO, settings.write_timeout / topic.subscribers);  // for the whole call
       if (options.send_buffer) kit::grow_buffer(socket, SO_SNDBUF, SO_SNDBUFFORCE, *options.send_buffer);
     }
   }
 
-  /// Waits for room at each subscriber in turn; the kernel copies the message into its queue.
+  /// Waits for room at each subscriber in turn. The kernel copies the message into the subscriber's queue.
   Published publish() noexcept {
     for (const kit::Descriptor& socket : sockets_) {
       if (send(socket.get(), message_.data(), message_.size(), MSG_NOSIGNAL) >= 0) continue;
@@ -77,7 +77,7 @@ class Subscriber {
  public:
   static constexpr std::size_t most_per_take = 64;
 
-  Subscriber(const Topic& topic, unsigned index) : buffer_(topic.message_bytes + 1) {  // what is too long shows
+  Subscriber(const Topic& topic, unsigned index) : buffer_(topic.message_bytes + 1) {  // one more: shows a message that is too long
     kit::bind_to(socket_.get(), address_of(topic, index));
   }
 
@@ -105,18 +105,17 @@ class UnixDatagram {
       : settings_(settings), options_(kit::read_native<Options>("unixgram", settings)) {}
 
   [[nodiscard]] static Description describe() {
-    return {
-        .name = "unixgram",
-        .title = "Unix datagram socket",
-        .version = kit::kernel_release(),
-        .licence = "Apache-2.0",
-        // No transport of a Unix socket loses anything, and the kernel's default send buffer takes 64 KiB in one piece.
-        .transports = {{.name = "unixgram",
-                        .carrier = "unix-socket",
-                        .receive = {Reception::block, Reception::poll},
-                        .reliability = {Reliability::reliable},
-                        .max_bytes = 65536}},
-        .native = kit::native_table<Options>()};
+    return {.name = "unixgram",
+            .title = "Unix datagram socket",
+            .version = kit::kernel_release(),
+            .licence = "Apache-2.0",
+            // A Unix socket loses nothing, and the kernel's default send buffer accepts 64 KiB in one piece.
+            .transports = {{.name = "unixgram",
+                            .carrier = "unix-socket",
+                            .receive = {Reception::block, Reception::poll},
+                            .reliability = {Reliability::reliable},
+                            .max_bytes = 65536}},
+            .native = kit::native_table<Options>()};
   }
 
   Publisher publisher(const Topic& topic, unsigned /*index*/) { return {settings_, options_, topic}; }

@@ -1,5 +1,5 @@
-/* Two programs of Cyclone DDS: `pair camera COUNT [LOSE]` writes, `pair detector COUNT` reads. Every LOSE-th sample is stamped and then not
- * written, as if the network had lost it. */
+/* Two Cyclone DDS programs with a probe: `pair camera COUNT [LOSE]` writes, `pair detector COUNT` reads. Every LOSE-th
+ * sample is stamped but not written, as if the network had lost it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
   else if (argc > 2 && strcmp(argv[1], "detector") == 0)
     status = detector(participant, count);
   else
-    fprintf(stderr, "pair camera COUNT [LOSE], or pair detector COUNT\n");
+    fprintf(stderr, "usage: pair camera COUNT [LOSE], or pair detector COUNT\n");
   dds_delete(participant);
   return status;
 }

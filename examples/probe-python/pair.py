@@ -1,6 +1,7 @@
-"""Two programs of Python over a TCP connection: `pair.py camera PORT COUNT [LOSE]` sends, `pair.py detector PORT COUNT` receives.
+"""Two Python programs with a probe over a TCP connection.
 
-Every LOSE-th message is stamped and then not sent, as if the network had lost it.
+`pair.py camera PORT COUNT [LOSE]` sends, `pair.py detector PORT COUNT` receives. Every LOSE-th message is stamped but
+not sent, as if the network had lost it.
 """
 
 import socket
@@ -13,7 +14,7 @@ SIZE = 1000
 
 
 def camera(port: int, count: int, lose: int) -> None:
-    """Send as soon as somebody has connected."""
+    """Send messages once the detector has connected."""
     image = Probe("camera").topic("image")
     with socket.create_server(("127.0.0.1", port)) as server:
         connection, _ = server.accept()
@@ -28,7 +29,7 @@ def camera(port: int, count: int, lose: int) -> None:
 
 
 def detector(port: int, count: int) -> None:
-    """Receive until the last one."""
+    """Receive until the last message."""
     probe = Probe("detector")
     image, detect = probe.topic("image"), probe.topic("detect")
     with connected(port) as connection, connection.makefile("rb") as stream:
@@ -41,13 +42,13 @@ def detector(port: int, count: int) -> None:
 
 
 def connected(port: int) -> socket.socket:
-    """Connect, also to a camera that is not there yet."""
+    """Connect to the camera, waiting until it listens."""
     for _ in range(1000):
         try:
             return socket.create_connection(("127.0.0.1", port))
         except ConnectionRefusedError:
             time.sleep(0.01)
-    raise SystemExit("there is no camera")
+    raise SystemExit("no camera listens after 10 s")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-// Two nodes of ROS 2: `pair camera COUNT [LOSE]` publishes, `pair detector COUNT` receives. Every LOSE-th message is stamped and then not
-// published, as if the network had lost it.
+// Two ROS 2 nodes with a probe: `pair camera COUNT [LOSE]` publishes, `pair detector COUNT` receives. Every LOSE-th
+// message is stamped but not published, as if the network had lost it.
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -46,7 +46,7 @@ int detector(std::uint64_t count) {
       node->create_subscription<Image>("image", rclcpp::QoS(1000).reliable(), [&](const Image& image) {
         stamps.received(image.data[0]);
         const probe::Span span = detect.span();
-        for (const std::uint64_t each : image.data) done |= each == count;
+        for (const std::uint64_t pixel : image.data) done |= pixel == count;
       });
   rclcpp::executors::SingleThreadedExecutor executor;
   executor.add_node(node);
@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
   else if (role == "detector")
     status = detector(count);
   else
-    std::cerr << "pair camera COUNT [LOSE], or pair detector COUNT\n";
+    std::cerr << "usage: pair camera COUNT [LOSE], or pair detector COUNT\n";
   rclcpp::shutdown();
   return status;
 }

@@ -1,5 +1,5 @@
-// Two nodes of ROS 1: `pair camera COUNT [LOSE]` publishes, `pair detector COUNT` receives. Every LOSE-th message is stamped and then not
-// published, as if the network had lost it.
+// Two ROS 1 nodes with a probe: `pair camera COUNT [LOSE]` publishes, `pair detector COUNT` receives. Every LOSE-th
+// message is stamped but not published, as if the network had lost it.
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -43,7 +43,7 @@ int detector(std::uint64_t count) {
   const boost::function<void(const Image::ConstPtr&)> receive = [&](const Image::ConstPtr& image) {
     stamps.received(image->data[0]);
     const probe::Span span = detect.span();
-    for (const std::uint64_t each : image->data) done |= each == count;
+    for (const std::uint64_t pixel : image->data) done |= pixel == count;
   };
   const ros::Subscriber subscriber =
       node.subscribe<Image>("image", 1000, receive, ros::VoidConstPtr(), ros::TransportHints().tcpNoDelay());
@@ -59,6 +59,6 @@ int main(int argc, char** argv) {
   ros::init(argc, argv, role.empty() ? "pair" : role);
   if (role == "camera") return camera(count, argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 0);
   if (role == "detector") return detector(count);
-  std::cerr << "pair camera COUNT [LOSE], or pair detector COUNT\n";
+  std::cerr << "usage: pair camera COUNT [LOSE], or pair detector COUNT\n";
   return 2;
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# run.sh: what action.yml does. Its inputs are variables INPUT_…, and it can be run by hand. Measures a suite; with a base, another build of each
-# adapter is measured in turns with it, and the status is 4 where that was faster. Whatever comes of it, the results are in INPUT_OUT.
+# run.sh: does the work of action.yml. The inputs are variables INPUT_…, so it can be run by hand. It measures a suite.
+# With a base, another build of each adapter is measured interleaved with it, and the status is 4 if that build was
+# faster. In any case the results are in INPUT_OUT.
 set -euo pipefail
 root=$(readlink -f -- "${BASH_SOURCE[0]%/*}/../..")
 read -r -a middlemark <<<"${MIDDLEMARK_COMMAND:-$root/middlemark}"
@@ -27,12 +28,14 @@ main() {
   exit "$status"
 }
 
-# What was measured, for people and for what reads JUnit's format.
+# Writes the results for people and for programs that read JUnit's format.
 show() {
   local summary=() runs=("$out"/runs/*/)  # their names begin with their time
   if [[ -n ${GITHUB_STEP_SUMMARY:-} ]]; then summary=(--step-summary); fi
-  "${middlemark[@]}" report "${runs[-1]}" --html "$out/report.html" --markdown "$out/report.md" "${summary[@]}" || true  # no HTML without npm
-  "${middlemark[@]}" export "${runs[-1]}" --to junit --out "$out/junit.xml"  # each configuration, and what is expected of the two builds
+  # Fails without npm's packages, which HTML needs.
+  "${middlemark[@]}" report "${runs[-1]}" --html "$out/report.html" --markdown "$out/report.md" "${summary[@]}" || true
+  # Contains each configuration, and the expectations of the comparison with the base.
+  "${middlemark[@]}" export "${runs[-1]}" --to junit --out "$out/junit.xml"
 }
 
 main

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# build.sh [at-once]: the Python environment and the workers, those left for later too unless it is `at-once`. A step of the Dockerfiles.
+# build.sh [at-once]: makes the Python environment and builds the workers, including those built later unless `at-once`
+# is given. A step of the Dockerfiles.
 set -euo pipefail
 root=$(readlink -f -- "${BASH_SOURCE[0]%/*}/../..")
 # shellcheck source=packaging/docker/ros.sh
@@ -13,5 +14,5 @@ if [[ ${1:-} != at-once ]]; then
   stages+=("${later[@]/#/worker-}")
 fi
 "$root/packaging/setup/setup.sh" "${stages[@]}"
-# What only building takes.
+# Removes files that only the build needs.
 rm -rf "$root"/build/{cargo,npm,node} "$root/build/adapters" "$root/build/core" "${XDG_CACHE_HOME:-$HOME/.cache}/middlemark"

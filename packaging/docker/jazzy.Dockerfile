@@ -1,6 +1,6 @@
-# Ubuntu 24.04 with ROS 2 Jazzy: rclcpp over its RMWs, beside what Ubuntu packages.
+# Ubuntu 24.04 with ROS 2 Jazzy: rclcpp with its RMWs, and the middleware that Ubuntu packages.
 #   docker build --file packaging/docker/jazzy.Dockerfile --tag middlemark:jazzy .
-# Never run by us: its steps are linted, and run on Debian 12 only.
+# We have never built this image: its steps are linted, and are run on Debian 12 only.
 FROM ros:jazzy-ros-base-noble
 COPY . /middlemark
 RUN /middlemark/packaging/docker/packages.sh

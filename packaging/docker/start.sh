@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# start.sh ARGUMENT…: `middlemark ARGUMENT…` in the container, with the ROS 2 that its image has. Runs are kept in the folder where it starts.
+# start.sh ARGUMENT…: runs `middlemark ARGUMENT…` in the container, with the ROS 2 of its image. Runs are stored in the
+# current folder.
 set -euo pipefail
 root=$(readlink -f -- "${BASH_SOURCE[0]%/*}/../..")
 # shellcheck source=packaging/docker/ros.sh

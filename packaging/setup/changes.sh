@@ -1,4 +1,4 @@
-# What changed since the workers were built: for the message, and for what ninja cannot see.
+# Finds out what changed since the workers were built: for the message, and for changes that ninja does not notice.
 
 # what_changed STAGE…: sets `changed`, the reasons why these stages of workers are stale.
 what_changed() {
@@ -9,7 +9,7 @@ what_changed() {
   changed_sources "$@"
 }
 
-# That of the shell: the build folder is configured for what configured.txt names.
+# Compares the shell's environment with that in configured.txt, for which the build folder was configured.
 changed_environment() {
   local name was now both
   for name in root "${environment[@]}"; do
@@ -30,17 +30,20 @@ changed_environment() {
   done
 }
 
-# That of packages and of the compiler, since built-with.txt was written.
+# Compares the versions of packages and of the compiler with those in built-with.txt.
 changed_versions() {
   if [[ ! -f $setup_state/built-with.txt || ! -f $setup_state/installed.txt ]]; then return; fi
   mapfile -t -O "${#changed[@]}" changed < <(awk '
     function named(line) { sub(/^[^ ]* /, "", line); return line }
     FILENAME == ARGV[1] { was[$1] = named($0); next }
-    { here[$1]; if (!($1 in was)) print $1 " " named($0) " was installed"; else if (was[$1] != named($0)) print $1 " " was[$1] " -> " named($0) }
-    END { for (name in was) if (!(name in here)) print name " was removed" }' "$setup_state/built-with.txt" "$setup_state/installed.txt")
+    { here[$1] }
+    !($1 in was) { print $1 " " named($0) " was installed"; next }
+    was[$1] != named($0) { print $1 " " was[$1] " -> " named($0) }
+    END { for (name in was) if (!(name in here)) print name " was removed" }
+  ' "$setup_state/built-with.txt" "$setup_state/installed.txt")
 }
 
-# That of the sources, since the oldest stamp of these stages.
+# Finds sources that are newer than the oldest stamp of these stages.
 changed_sources() {
   local stage oldest='' folder files=()
   for stage in "$@"; do
@@ -62,8 +65,8 @@ changed_sources() {
   esac
 }
 
-# Removes what was compiled with other versions. Ninja would keep it: the headers of a new package are older than the objects that were
-# made of the old one.
+# Removes files compiled with other versions of packages. Ninja would keep them, because the headers of a new package
+# are older than the objects made from the previous version.
 forget_other_versions() {
   local name file
   if [[ -f $setup_state/built-with.txt ]]; then

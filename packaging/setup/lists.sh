@@ -1,11 +1,11 @@
-# What is wanted of a distribution: its own list for what all need, and of each adapter the file packages.txt in its folder.
-# Sourced. Needs $root.
+# Lists the packages that the distribution must have: its own list for all adapters, and packages.txt in the folder of
+# each adapter. Sourced. Needs $root.
 
-# The distribution's name here: debian-12.
+# Prints the name of the distribution, such as debian-12.
 distribution_id() { (. /etc/os-release 2>/dev/null; echo "${ID:-unknown}-${VERSION_ID:-unknown}"); }
 
-# package_list DISTRIBUTION: [section] its purpose, then a package a line. A section with an adapter's name is the adapter's. Nothing of a
-# distribution that is not known here.
+# package_list DISTRIBUTION: prints [section] and its purpose, then one package per line. The packages of an adapter are
+# in a section with its name. Prints nothing for an unknown distribution.
 package_list() {
   local file adapter
   cat "$root/packaging/distributions/$1.txt" 2>/dev/null || return 0
@@ -17,10 +17,15 @@ package_list() {
   done
 }
 
-# The sections [pypi]: a line PACKAGE==VERSION PYTHON PLATFORM sha256:HASH, as pip names them, for each processor that there is a wheel for.
-pypi_list() { cat /dev/null "$root"/adapters/*/packages.txt 2>/dev/null | awk '/^\[/ { ours = $1 == "[pypi]"; next } ours && NF && !/^#/'; }
+# Prints the sections [pypi]: lines PACKAGE==VERSION PYTHON PLATFORM sha256:HASH, in pip's terms, one per processor that
+# has a wheel.
+pypi_list() {
+  cat /dev/null "$root"/adapters/*/packages.txt 2>/dev/null |
+    awk '/^\[/ { ours = $1 == "[pypi]"; next } ours && NF && !/^#/'
+}
 
-# adapters_of DISTRIBUTION: those whose packages it has, on this processor, and those that ask for none.
+# adapters_of DISTRIBUTION: prints the adapters whose packages it has for this processor, and those that need no
+# packages.
 adapters_of() {
   local folder
   for folder in "$root"/adapters/*/; do

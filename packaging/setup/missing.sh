@@ -1,6 +1,6 @@
-# Looks for everything that a system must have. Used when the distribution is not known.
+# Checks whether the system has everything that is needed. Used if the distribution is unknown.
 
-# find_missing base|check: adds what is missing to `lacks`.
+# find_missing base|check: adds missing things to `lacks`.
 find_missing() {
   local at_least=3.22 version
   if [[ $1 == check ]]; then
@@ -22,7 +22,7 @@ find_missing() {
     fi
   fi
   if (( ${#lacks[@]} )); then
-    lacks+=("fmt and nlohmann_json, with their CMake packages, if they are not there: not looked for without a compiler and CMake")
+    lacks+=("fmt and nlohmann_json, with their CMake packages; not checked, because that takes a compiler and CMake")
   else
     find_missing_cmake_packages "fmt: the library fmt, with its CMake package" \
       "nlohmann_json: the library nlohmann-json, with its CMake package" \
@@ -30,7 +30,7 @@ find_missing() {
   fi
 }
 
-# find_missing_cmake_packages "NAME: what it is"…
+# find_missing_cmake_packages "NAME: description"…
 find_missing_cmake_packages() {
   local scratch each
   scratch=$(mktemp -d)

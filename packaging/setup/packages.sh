@@ -1,12 +1,12 @@
-# Installs the distribution's packages: only missing ones, and lists them before it installs anything.
+# Installs missing packages of the distribution, after listing them.
 
-# set_up_packages SECTION…: installs the packages of these sections. `python` is the part of [base] that runs the command. A system without a
-# list has only base, python and check, which must come first.
+# set_up_packages SECTION…: installs the packages of these sections. `python` is the part of [base] that runs the
+# command. If the distribution has no list, only base, python and check are checked, and they must come first.
 set_up_packages() {
   local wanted=" $* " list missing=() required=() section line
   list=$(package_list "$(distribution_id)")
   if [[ -z $list ]]; then
-    if [[ $1 == base || $1 == python || $1 == check ]]; then look_for_what_is_needed "$1"; fi
+    if [[ $1 == base || $1 == python || $1 == check ]]; then check_unknown_distribution "$1"; fi
     return
   fi
 
@@ -40,14 +40,17 @@ set_up_packages() {
   install_packages
 }
 
-# Installs `missing`. Without the right to do so it goes on if only middleware is missing, and stops if a `required` package is.
+# Installs `missing`. Without root or sudo it continues if only middleware is missing, and stops if a `required` package
+# is.
 install_packages() {
   local as_root=() command="apt-get install --no-install-recommends ${missing[*]}"
   if (( EUID != 0 )); then
     command="sudo $command"
     if ! command -v sudo >/dev/null; then
-      if (( ${#required[@]} )); then fail "cannot install them: this is not root, and there is no sudo" "as root: ${command#sudo }"; fi
-      say "goes on without them: this is not root, and there is no sudo. As root: ${command#sudo }"
+      if (( ${#required[@]} )); then
+        fail "cannot install them: not root, and there is no sudo" "as root: ${command#sudo }"
+      fi
+      say "continuing without them: not root, and there is no sudo. As root: ${command#sudo }"
       return
     fi
     as_root=(sudo)
@@ -58,7 +61,7 @@ install_packages() {
     say "installing them"
   fi
   as_root+=(env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300)
-  logged "${as_root[@]}" update || say "apt-get update failed; trying with the lists that are there"
+  logged "${as_root[@]}" update || say "apt-get update failed; trying with the existing lists"
   logged "${as_root[@]}" install --yes --no-install-recommends "${missing[@]}" ||
     fail "the packages were not installed; the whole log is $log" "$command" \
       "on Ubuntu most of them are in the component universe: add-apt-repository universe"
@@ -66,14 +69,16 @@ install_packages() {
 
 packages_of() { grep -vE '^(#|\[|$)'; }
 
-# Reads names; prints `NAME VERSION` of those that are installed.
+# Reads package names and prints `NAME VERSION` of those that are installed.
 installed_of() {
-  xargs --no-run-if-empty dpkg-query -W -f '${db:Status-Status} ${Package} ${Version}\n' 2>/dev/null | sed -n 's/^installed //p' | sort -u || true
+  xargs --no-run-if-empty dpkg-query -W -f '${db:Status-Status} ${Package} ${Version}\n' 2>/dev/null |
+    sed -n 's/^installed //p' | sort -u || true
 }
 
-# Notes what the build depends on in installed.txt, `NAME VERSION` a line; writes the file only when that changed. A library that a
-# named -dev package brings needs no line: Debian's -dev packages depend on the library of the very same version, and when the ABI of
-# something further away changes, what was built against it gets a new version, too. What only runs (cmake, python3) has no version here.
+# Writes the versions of the packages that the build depends on to installed.txt, `NAME VERSION` per line, if they
+# changed. Libraries that a listed -dev package brings need no line: Debian's -dev packages depend on exactly the same
+# version of the library, and packages built against a changed ABI get a new version too. Programs that are only run
+# (cmake, python3) are not listed.
 note_installed() {
   local compiler file=$setup_state/installed.txt
   find_compiler
@@ -87,17 +92,17 @@ note_installed() {
 
 distribution_name() { (. /etc/os-release 2>/dev/null; echo "${PRETTY_NAME:-this system}"); }
 
-# On a system without a list: names everything that is missing, and goes on if nothing is.
-look_for_what_is_needed() {
+# On a distribution without a list: prints everything that is missing, and continues if nothing is.
+check_unknown_distribution() {
   local lacks=() known
   source "$root/packaging/setup/missing.sh"
   find_missing "$1"
   if (( ${#lacks[@]} == 0 )); then
-    say "$(distribution_name) is not known here, but all that is needed is there"
+    say "$(distribution_name) is an unknown distribution, but everything needed is installed"
     return
   fi
   known=$(cd "$root/packaging/distributions" && echo *.txt)
-  say "$(distribution_name) is not known here (known: ${known//.txt/}), so install this yourself:"
+  say "$(distribution_name) is an unknown distribution (known: ${known//.txt/}); install this yourself:"
   printf '  %s\n' "${lacks[@]}"
-  fail "${#lacks[@]} missing" "then run this again"
+  fail "${#lacks[@]} missing" "install them, then run this again"
 }

@@ -1,7 +1,8 @@
-# How much of a build remains, and how long it takes by what its steps took here before.
+# Estimates how much of a build remains, and how long it takes, from the times of its steps in earlier builds.
 
-# plan_build TARGET…: sets `steps`, what ninja will do, and `seconds` by what each took the last time; empty where that is not known.
-# By another name of build.ninja: by its own, a dry run ends where CMake would look for new files.
+# plan_build TARGET…: sets `steps`, the number of steps that ninja will run, and `seconds` by their last times (empty if
+# unknown). It uses another name of build.ninja, because with its own name a dry run would stop where CMake looks for
+# new files.
 plan_build() {
   ln -sf ../build.ninja build/setup/plan.ninja
   read -r steps seconds < <(ninja -C build -f setup/plan.ninja -n "$@" | awk -v jobs="$(jobs_here)" '
@@ -21,12 +22,13 @@ log_of_ninja() { if [[ -f build/.ninja_log ]]; then echo build/.ninja_log; else 
 # seconds_in_words N: 40 s, 3 min.
 seconds_in_words() { if (( $1 < 90 )); then echo "$1 s"; else echo "$((($1 + 30) / 60)) min"; fi; }
 
-# Reads what ninja says and puts it into the log; says how far it is: on a terminal in one line, else every 30 seconds.
+# Reads ninja's output, writes it to the log and shows the progress: in one line on a terminal, otherwise every 30
+# seconds.
 show_progress() {
-  local line began=$SECONDS told=$SECONDS ended=0 all=0 text
+  local line began=$SECONDS reported=$SECONDS ended=0 all=0 text
   while IFS= read -r line || [[ -n $line ]]; do
     printf '%s\n' "$line" >>"$log"
-    if [[ $line == *"Rust library "* ]]; then  # one step that takes minutes
+    if [[ $line == *"Rust library "* ]]; then  # a single step that takes minutes
       if [[ -t 2 ]]; then printf '\r\033[K'; fi
       say "${line#\[*\] }"
     fi
@@ -34,13 +36,13 @@ show_progress() {
     ended=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]}
     text="$ended of $all steps"
     if (( ended >= 5 && ended < all )); then
-      text+=", about $(seconds_in_words $(((SECONDS - began) * (all - ended) / ended))) more if the rest goes on like this"
+      text+=", about $(seconds_in_words $(((SECONDS - began) * (all - ended) / ended))) more at this rate"
     fi
     if [[ -t 2 ]]; then
       printf '\rmiddlemark: %s\033[K' "$text"
-    elif (( SECONDS - told >= 30 )); then
+    elif (( SECONDS - reported >= 30 )); then
       say "$text"
-      told=$SECONDS
+      reported=$SECONDS
     fi
   done
   if [[ -t 2 ]] && (( all )); then echo; fi

@@ -1,6 +1,7 @@
-# What an adapter takes of a package from PyPI, whatever the Python: libraries and programs, unpacked in build/pypi/<package>.
+# Unpacks packages from PyPI of which adapters use libraries and programs, for any Python, in build/pypi/<package>.
 
-# A machine that cannot fetch them, or that they are not made for, still measures: the adapter is left out and says so.
+# Continues if a package cannot be fetched or does not exist for this platform: only its adapter is not built, and says
+# why.
 set_up_pypi() {
   local package python platform hash folder
   while read -r package python platform hash; do
@@ -11,11 +12,12 @@ set_up_pypi() {
     mkdir -p build/pypi
     echo "$package --hash=$hash" >build/pypi/wanted.txt
     if logged .venv/bin/python -m pip install --disable-pip-version-check --no-input --no-compile --no-deps --only-binary :all: \
-      --python-version "$python" --platform "$platform" --require-hashes --requirement build/pypi/wanted.txt --target "$folder"; then
+      --python-version "$python" --platform "$platform" --require-hashes \
+      --requirement build/pypi/wanted.txt --target "$folder"; then
       echo "$package $hash" >"$folder/of"
     else
-      say "it could not be fetched, so the adapter that takes it is left out; the whole log is $log"
-      printf '  %s\n' "packaging/setup/setup.sh again pypi" "tries it again"
+      say "could not fetch it, so its adapter will not be built; the whole log is $log"
+      printf '  %s\n' "packaging/setup/setup.sh again pypi" "tries again"
     fi
   done < <(pypi_list)
 }

@@ -1,4 +1,4 @@
-# The virtual environment .venv, from the lock file.
+# Makes the virtual environment .venv from the lock file.
 
 set_up_python() {
   local python
@@ -10,20 +10,22 @@ set_up_python() {
   install_locked packaging/requirements.lock
 }
 
-# The packages of the tests, in the same environment, so that they use the same versions as the command.
+# Adds the packages of the tests to the same environment, so that they use the same versions as the command.
 set_up_check_python() {
   say "adding packaging/requirements-dev.lock to .venv"
   install_locked packaging/requirements-dev.lock
 }
 
-# What is compiled of it is what is used: at the first import, not in advance.
+# Installs a lock file without compiling to bytecode: each module is compiled at its first import.
 install_locked() {
-  logged .venv/bin/python -m pip install --disable-pip-version-check --no-input --no-compile --require-hashes --requirement "$1" ||
+  logged .venv/bin/python -m pip install --disable-pip-version-check --no-input --no-compile --require-hashes \
+    --requirement "$1" ||
     fail "the packages of $1 were not installed; the whole log is $log" \
-      "is there a way to a Python package index from here? Then run this again"
+      "check the connection to a Python package index, then run this again"
 }
 
-# Prints the path of the first suitable interpreter, the distribution's first. For a pyenv shim it prints the interpreter behind it.
+# Prints the path of the first suitable interpreter, trying the distribution's first. For a pyenv shim it prints the
+# interpreter behind it.
 find_python() {
   local name folder real
   local -a folders

@@ -1,8 +1,8 @@
-# Messages of the set-up: one line a step. A step that fails shows the end of its log and the log's path.
+# Messages of the set-up: one line per step. A step that fails shows the end of its log and the log's path.
 
 say() { printf 'middlemark: %s\n' "$*"; }
 
-# fail WHAT NEXT…: what failed, the end of its log if there is one, and the next steps, one a line.
+# fail WHAT NEXT…: prints what failed, the end of its log if there is one, and the next steps, one per line. Exits.
 fail() {
   local next
   if [[ -s ${log:-} ]]; then
@@ -15,7 +15,7 @@ fail() {
   exit 1
 }
 
-# logged COMMAND…: runs it and writes its output to the stage's log.
+# logged COMMAND…: runs the command and writes its output to the stage's log.
 logged() {
   printf '$ %s\n' "$*" >>"$log"
   "$@" >>"$log" 2>&1

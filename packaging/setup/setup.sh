@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# setup.sh [again] STAGE… runs the stages that are not fresh; `all` means every stage of workers. All messages go to stderr: stdout belongs
-# to the command.
-# A stage that fails or is interrupted leaves no stamp and runs again the next time; the stages before it do not.
+# setup.sh [again] STAGE… runs the stages that are stale; `all` means every stage of workers. All messages go to stderr,
+# since stdout belongs to the command. A stage that fails or is interrupted leaves no stamp and runs again the next
+# time; earlier stages do not.
 set -euo pipefail
 here=$(readlink -f -- "${BASH_SOURCE[0]}")
 root=${here%/packaging/setup/setup.sh}
@@ -17,10 +17,10 @@ main() {
     set -- workers "${later[@]/#/worker-}"
   fi
   { mkdir -p "$setup_state" && : >>"$setup_state/lock"; } 2>/dev/null ||
-    fail "cannot write in $setup_state" "make the checkout yours, or clone it anew where you may write" \
-      "MIDDLEMARK_SETUP=off takes it as whoever set it up left it"
-  trap 'say "interrupted; the next start goes on from here"; exit 130' INT
-  trap 'say "stopped; the next start goes on from here"; exit 143' TERM HUP
+    fail "cannot write in $setup_state" "change the owner of the checkout, or clone it to a folder where you may write" \
+      "MIDDLEMARK_SETUP=off uses the checkout as it is, without any set-up"
+  trap 'say "interrupted; the next start continues from here"; exit 130' INT
+  trap 'say "stopped; the next start continues from here"; exit 143' TERM HUP
 
   exec 9>>"$setup_state/lock"
   if ! flock --nonblock 9; then
@@ -30,15 +30,15 @@ main() {
   for stage in "$@"; do
     if [[ -z $again ]] && is_fresh "$stage"; then continue; fi
     case $stage in
-      workers | worker-*) workers+=("$stage") ;;  # one configure and one call of ninja serve all of them
+      workers | worker-*) workers+=("$stage") ;;  # one configure and one ninja call for all of them
       *) do_stages "$stage" ;;
     esac
   done
   if (( ${#workers[@]} )); then do_stages "${workers[@]}"; fi
 }
 
-# do_stages STAGE…: one, or several of workers. A stamp has the time when the stage began, so an input that changes meanwhile makes the
-# stage stale.
+# do_stages STAGE…: runs one stage, or several of workers. The time of a stamp is when the stage began, so an input that
+# changes meanwhile makes the stage stale.
 do_stages() {
   local stage identity changed=() later first
   log=$setup_state/${1/#worker-*/workers}.log
@@ -49,7 +49,7 @@ do_stages() {
     note_installed
     what_changed "$@"
   fi
-  source_names=''  # listed again: sources may have changed while another start held the lock
+  source_names=''  # list again: sources may have changed while another start held the lock
   for stage in "$@"; do
     rm -f "$setup_state/$stage"
     identity_of "$stage"

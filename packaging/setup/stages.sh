@@ -1,13 +1,14 @@
-# The stages of the set-up, the inputs of each, and whether its stamp is still valid.
-# Sourced by middlemark, which must start fast, by setup.sh and by check. Needs $root.
+# The stages of the set-up, their inputs, and whether their stamps are still valid. Sourced by middlemark, which must
+# start fast, by setup.sh and by check. Needs $root.
 
 readonly setup_state=$root/build/setup
-readonly environment=(CXX CXXFLAGS LDFLAGS CMAKE_PREFIX_PATH AMENT_PREFIX_PATH)  # what cmake reads of it
-readonly worker_sources=(core probe adapters cmake CMakeLists.txt)  # of the workers
-readonly compiled=(-type f ! -name '*.md' ! -name conformance.toml)  # arguments of find: the files in there that a worker depends on
+readonly environment=(CXX CXXFLAGS LDFLAGS CMAKE_PREFIX_PATH AMENT_PREFIX_PATH)  # what cmake reads from the environment
+readonly worker_sources=(core probe adapters cmake CMakeLists.txt)  # sources of the workers
+readonly compiled=(-type f ! -name '*.md' ! -name conformance.toml)  # arguments of find: the files that workers depend on
 
-# stages_for ARGUMENT…: sets `stages`, what the command needs for these arguments. A verb that only reads or converts needs Python, and
-# one that writes HTML the drawing scripts too. `build` says itself what to build.
+# stages_for ARGUMENT…: sets `stages`, the stages that the command needs for these arguments. Verbs that only read or
+# convert need Python, and those that write HTML also need the drawing scripts. `build` itself says which workers to
+# build.
 stages_for() {
   local word tries=''
   stages=(python)
@@ -26,8 +27,8 @@ stages_for() {
   esac
 }
 
-# Sets `stages`, what measuring needs. An adapter that is left for later has a stage of its own, worker-NAME: it runs when `./middlemark
-# build` or a run asks for that adapter, and from then on keeps it fresh.
+# Sets `stages` for measuring. An adapter that is built later has a stage of its own, worker-NAME: it runs when
+# `./middlemark build` or a run needs the adapter, and from then on keeps it fresh.
 all_stages() {
   local name later
   stages=(packages python pypi web workers)
@@ -37,7 +38,8 @@ all_stages() {
   done
 }
 
-# Sets `later`: the adapters whose compilation takes long, those in Rust and those that say so (cmake/MiddlemarkAdapter.cmake).
+# Sets `later`: the adapters that take long to compile, which are those in Rust and those marked LATER
+# (cmake/MiddlemarkAdapter.cmake).
 later_adapters() {
   local file
   later=()
@@ -58,8 +60,9 @@ first_adapters() {
   done
 }
 
-# Sets `inputs`: the files and folders that make a stage stale when they change. The stage `packages` notes the versions of what the build
-# depends on in installed.txt, and writes it only when one changed: what dpkg does otherwise makes no worker stale.
+# Sets `inputs`: the files and folders that make a stage stale when they change. The stage `packages` writes the
+# versions of the packages that the build depends on to installed.txt only if one changed, so other actions of dpkg make
+# no worker stale.
 inputs_of() {
   local file compiler
   case $1 in
@@ -82,11 +85,11 @@ inputs_of() {
   esac
 }
 
-# Sets `compiler`: the file behind CXX, or behind c++.
+# Sets `compiler`: the file behind CXX or c++.
 find_compiler() { compiler=$(readlink -f -- "$(type -P "${CXX:-c++}")") || compiler=${CXX:-c++}; }
 
-# Sets `identity`, the content of a stamp, NAME=VALUE a line. A checkout that was moved or copied, other flags, another ROS 2 that was
-# sourced, or a source file that was added or removed, make the stage stale.
+# Sets `identity`, the content of a stamp, NAME=VALUE per line. A stage becomes stale if the checkout is moved or
+# copied, the flags or the sourced ROS 2 change, or a source file is added or removed.
 identity_of() {
   local name compiler
   identity=root=$root
@@ -108,18 +111,18 @@ all_fresh() {
   for stage in "$@"; do is_fresh "$stage" || return 1; done
 }
 
-# Whether a stage is fresh. Compares the change time of inodes (-cnewer), which no checkout, copy or touch can set back. All stages of
-# workers have the same inputs: one whose stamp is no older than one that was found fresh is fresh.
+# Returns whether a stage is fresh. Compares inode change times (-cnewer), which no checkout, copy or touch can set
+# back. All stages of workers have the same inputs, so one is fresh if its stamp is not older than that of a fresh one.
 is_fresh() {
-  local stamp=$setup_state/$1 inputs identity only=() vouched='' note=''
+  local stamp=$setup_state/$1 inputs identity only=() stamped='' note=''
   identity_of "$1"
-  { IFS= read -r -d '' vouched <"$stamp"; } 2>/dev/null || true
-  [[ $vouched == "$identity"$'\n' ]] || return 1
+  { IFS= read -r -d '' stamped <"$stamp"; } 2>/dev/null || true
+  [[ $stamped == "$identity"$'\n' ]] || return 1
   case $1 in
     python | check-python) [[ -x $root/.venv/bin/python ]] || return 1 ;;
     workers) [[ -d $root/build/workers ]] || return 1 ;;
     worker-*)
-      if [[ ! -x $root/build/workers/middlemark-$1 ]]; then  # fresh only where it cannot be built
+      if [[ ! -x $root/build/workers/middlemark-$1 ]]; then  # fresh only if it cannot be built
         { read -r note <"$root/build/workers/middlemark-left-out-${1#worker-}"; } 2>/dev/null || return 1
         [[ $note != "it takes long"* ]] || return 1
       fi

@@ -1,22 +1,23 @@
-# The libraries that HTML reports inline: Observable Plot and D3, from their npm packages.
+# Fetches the libraries that HTML reports contain, Observable Plot and D3, from their npm packages.
 
-# Only HTML reports need them, so a machine that cannot fetch them still measures. The set-up says so once, and `middlemark report` when
-# they are missing.
+# Continues if they cannot be fetched, because only HTML reports need them. The set-up says so once, and `middlemark
+# report` says so when they are missing.
 set_up_web() {
-  say "fetching what HTML reports draw with (npm: Observable Plot, D3)"
+  say "fetching the libraries of HTML reports (npm: Observable Plot, D3)"
   rm -f build/web/absent
   if ! logged web/build build; then
     mkdir -p build/web
-    echo "it could not be fetched; $log says why" >build/web/absent
-    say "it could not be fetched, so there will be no HTML reports; the whole log is $log"
-    printf '  %s\n' "packaging/setup/setup.sh again web" "tries it again"
+    echo "the libraries could not be fetched; see $log" >build/web/absent
+    say "could not fetch them, so there will be no HTML reports; the whole log is $log"
+    printf '  %s\n' "packaging/setup/setup.sh again web" "tries again"
   fi
 }
 
-# The packages of the browser tests.
+# Fetches the packages of the browser tests.
 set_up_check_web() {
-  say "fetching what the tests of HTML reports need (npm: axe-core, eslint, playwright-core)"
+  say "fetching the packages for tests of HTML reports (npm: axe-core, eslint, playwright-core)"
   logged web/build build --for-checks ||
-    fail "the npm packages were not installed; the whole log is $log" "is there a way to npm's packages from here? Then run this again"
+    fail "the npm packages were not installed; the whole log is $log" \
+      "check the connection to the npm registry, then run this again"
   rm -f build/web/absent
 }

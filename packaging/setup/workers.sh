@@ -1,6 +1,7 @@
-# The workers: one executable for every adapter whose middleware is found, at once or, where that takes long, when it is asked for.
+# Builds the workers: one executable per adapter whose middleware is found. Adapters that take long to compile are built
+# on request.
 
-# set_up_workers STAGE…: `workers` are those that are built at once, worker-NAME is one of the others.
+# set_up_workers STAGE…: `workers` stands for all that are built at once, worker-NAME for one of the others.
 set_up_workers() {
   local targets=() known stage
   configure_workers
@@ -16,36 +17,41 @@ set_up_workers() {
   for stage in "$@"; do
     stage=${stage#worker-}
     if [[ $stage == workers || -x build/workers/middlemark-worker-$stage ]]; then continue; fi
-    if grep -q "^-- adapter $stage: not built" "$log"; then continue; fi  # is said
+    if grep -q "^-- adapter $stage: not built" "$log"; then continue; fi  # already printed
     say "$stage: not built, $(cat "build/workers/middlemark-left-out-$stage" 2>/dev/null || echo "there is no such adapter")"
   done
 }
 
-# Configures all workers, unless nothing changed that this depends on. The cache of CMake is made anew: what it found of a package that is
-# gone, or in a ROS 2 that is no longer sourced, would be kept. An adapter whose CMake files end in an error here is left out.
+# Configures all workers, unless nothing changed that the configuration depends on. It deletes CMake's cache, which
+# would keep results of removed packages or of a ROS 2 that is no longer sourced. Adapters whose CMake files fail are
+# not built.
 configure_workers() {
   local wanted kept=()
   forget_foreign_build build
   wanted=$(configuration)
-  if [[ -z $again && -f build/build.ninja && ! -d $setup_state/refused && $(cat "$setup_state/configured.txt" 2>/dev/null) == "$wanted" ]]; then
+  if [[ -z $again && -f build/build.ninja && ! -d $setup_state/refused ]] &&
+    [[ $(cat "$setup_state/configured.txt" 2>/dev/null) == "$wanted" ]]; then
     if logged ninja -C build build.ninja; then return; fi
   else
-    mapfile -t kept < <(sed -nE 's/^(MIDDLEMARK_TESTS|MIDDLEMARK_BENCH|CMAKE_PREFIX_PATH)(:.*)/-D\1\2/p' build/CMakeCache.txt 2>/dev/null)
+    mapfile -t kept < <(
+      sed -nE 's/^(MIDDLEMARK_TESTS|MIDDLEMARK_BENCH|CMAKE_PREFIX_PATH)(:.*)/-D\1\2/p' build/CMakeCache.txt 2>/dev/null)
     forget_other_versions
     rm -f build/CMakeCache.txt "$setup_state/configured.txt"
   fi
   say "configuring the build$(because)"
-  changed=()  # is said
+  changed=()  # already printed
   rm -rf "$setup_state/refused"
-  while ! logged_apart "$setup_state/cmake.log" cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DMIDDLEMARK_ADAPTERS=all "${kept[@]}"; do
-    leave_out_refused || fail "cmake did not configure the workers; the whole log is $log" "what it misses is named above"
+  while ! logged_apart "$setup_state/cmake.log" \
+    cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DMIDDLEMARK_ADAPTERS=all "${kept[@]}"; do
+    leave_out_refused ||
+      fail "cmake did not configure the workers; the whole log is $log" "the lines above name what is missing"
   done
   printf '%s\n' "$wanted" >"$setup_state/configured.txt"
   sed -n 's/^-- \(adapter \)\{0,1\}\(.*: not built, .*\)$/middlemark: \2/p' "$setup_state/cmake.log" |
     grep -vE "^middlemark: ($(IFS='|'; echo "${later[*]}")):" || true
 }
 
-# What the configuration depends on, beside CMake's own files and the sources, of which ninja knows.
+# Prints what the configuration depends on besides CMake's files and the sources, which ninja checks.
 configuration() {
   local identity
   identity_of workers
@@ -53,8 +59,8 @@ configuration() {
   cat "$setup_state/installed.txt" build/pypi/*/of 2>/dev/null || true
 }
 
-# note_missing_packages STAGE…: notes of each other adapter that is left for later that its packages are missing, and what installs them.
-# CMake's own note says only what it did not find.
+# note_missing_packages STAGE…: for each adapter that is built later and whose packages are missing, writes a note that
+# says so and how to install them. CMake's own note says only what it did not find.
 note_missing_packages() {
   local name note list
   list=$(package_list "$(distribution_id)")
@@ -62,13 +68,15 @@ note_missing_packages() {
     note=build/workers/middlemark-left-out-$name
     if [[ " $* " == *" worker-$name "* || ! -f $note || -x build/workers/middlemark-worker-$name ]]; then continue; fi
     if grep -q '^it takes long' "$note" || [[ -z $(missing_of "$name" "$list") ]]; then continue; fi
-    echo "it takes long to compile, and its packages are not installed; \`./middlemark build $name\`, or a run that names it, does both" >"$note"
+    printf '%s\n' >"$note" "it takes long to compile, and its packages are not installed; \`./middlemark build $name\`, or a run that \
+names it, does both"
   done
 }
 
-# missing_of ADAPTER LIST: prints the packages of that adapter that are not installed.
+# missing_of ADAPTER LIST: prints the packages of the adapter that are not installed.
 missing_of() {
-  awk -v section="[$1]" '/^\[/ { ours = $1 == section; next } ours && NF && !/^#/' <<<"$2" | sort -u | comm -23 - <(packages_of <<<"$2" | installed_of | cut -d' ' -f1 | sort -u)
+  awk -v section="[$1]" '/^\[/ { ours = $1 == section; next } ours && NF && !/^#/' <<<"$2" | sort -u |
+    comm -23 - <(packages_of <<<"$2" | installed_of | cut -d' ' -f1 | sort -u)
 }
 
 because() {
@@ -78,7 +86,7 @@ because() {
   printf ')'
 }
 
-# logged_apart FILE COMMAND…: as `logged`, and what it says of itself goes to FILE, too.
+# logged_apart FILE COMMAND…: like `logged`, but also writes the command's own output to FILE.
 logged_apart() {
   local status=0
   printf '$ %s\n' "${*:2}" >>"$log"
@@ -87,7 +95,8 @@ logged_apart() {
   return "$status"
 }
 
-# Notes each adapter that an error of CMake names, with the error, for adapters/CMakeLists.txt. Status 1: none that is not noted already.
+# Writes a note for each adapter that an error of CMake names, with the error, for adapters/CMakeLists.txt. Status 1:
+# all of them already have one.
 leave_out_refused() {
   local adapter reason status=1
   mkdir -p "$setup_state/refused"
@@ -105,7 +114,8 @@ leave_out_refused() {
   return "$status"
 }
 
-# A worker whose middleware was removed would be found and could not be loaded; what was compiled of it stays, for when it comes back.
+# Removes workers whose middleware was removed: they would be found but could not be loaded. Keeps the compiled objects
+# for when the middleware comes back.
 remove_left_out() {
   local file name
   for file in build/workers/middlemark-left-out-*; do
@@ -118,29 +128,33 @@ remove_left_out() {
   done
 }
 
-# build_workers TARGET…: says what changed and how much there is to do; nothing where nothing is.
+# build_workers TARGET…: prints what changed and how much there is to build; prints nothing if nothing is to do.
 build_workers() {
-  local steps seconds began=$SECONDS seen time="not timed here before"
+  local steps seconds began=$SECONDS seen time="no earlier times"
   plan_build "$@"
   if (( steps == 0 )); then return; fi
   if [[ -n $seconds ]]; then time="about $(seconds_in_words "$seconds") by what they took before"; fi
   say "compiling the workers$(because): $steps step$(if (( steps > 1 )); then echo s; fi), $time"
   printf '$ ninja -C build %s\n' "$*" >>"$log"
   ninja -C build -j "$(jobs_here)" "$@" 2>&1 | show_progress ||
-    fail "the workers were not built; the whole log is $log" "what the compiler says is above; after a repair the build goes on from there"
+    fail "the workers were not built; the whole log is $log" \
+      "the compiler's messages are above; after a fix the build continues from there"
   seen=$(cd build/workers && echo middlemark-worker-*)
   say "built: ${seen//middlemark-worker-/} (in $(seconds_in_words $((SECONDS - began))))"
 }
 
-# A build folder of another checkout, or of another generator, cannot be used.
+# Deletes the configuration of another checkout or another generator, which cannot be used.
 forget_foreign_build() {
   local cache=$1/CMakeCache.txt
   if [[ ! -f $cache ]]; then return; fi
-  if grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$cache" && grep -qxF "CMAKE_GENERATOR:INTERNAL=Ninja" "$cache"; then return; fi
+  if grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$cache" && grep -qxF "CMAKE_GENERATOR:INTERNAL=Ninja" "$cache"; then
+    return
+  fi
   rm -rf "$cache" "$1/CMakeFiles"
 }
 
-# As many jobs as processors, but at least a gigabyte for each: the adapters are large templates.
+# Prints the number of parallel jobs: one per processor, but at least a gigabyte of memory for each, because adapters
+# are large templates.
 jobs_here() {
   local processors gigabytes
   processors=$(nproc)

@@ -1,7 +1,7 @@
-# Cyclone DDS 11 with its iceoryx plug-in, on this system: the adapters that are written against Cyclone DDS, built against it
-# instead of the distribution's. The source tree is the unmodified one that a crate carries: cargo fetches it, so that the way to
-# it is whatever this host has set for crates. Wants iceoryx's headers and RouDi (libiceoryx-posh-dev, libiceoryx-binding-c-dev,
-# iceoryx) and the set-up that ./check makes. Sourced by scripts/check-in.
+# Cyclone DDS 11 with its iceoryx plug-in, on this system: builds the adapters that use Cyclone DDS with it instead of
+# the distribution's version. The source tree is the unmodified one contained in a crate, so that cargo fetches it with
+# the host's settings for crates. Needs iceoryx's headers and RouDi (libiceoryx-posh-dev, libiceoryx-binding-c-dev,
+# iceoryx) and the set-up of ./check. Sourced by scripts/check-in.
 
 # shellcheck shell=bash disable=SC2154,SC1091
 readonly home=$root/build-check-in/$target
@@ -12,14 +12,15 @@ readonly crate=cyclors crate_version=0.4.0 expected=11.0.1
 check_in() {
   local tool
   for tool in cargo cmake ninja unshare ip; do
-    command -v "$tool" >/dev/null || fail "there is no $tool here" "apt install cmake ninja-build util-linux iproute2; cargo: rustup.rs"
+    command -v "$tool" >/dev/null ||
+      fail "there is no $tool here" "apt install cmake ninja-build util-linux iproute2; cargo: rustup.rs"
   done
   if [[ ! -x $root/.venv/bin/pytest ]]; then fail "the tests are not set up here" "./check lint sets them up"; fi
   log=$home/check-in.log
   : >"$log"
 
   if [[ ! -f $prefix/lib/libpsmx_iox.so ]]; then make_cyclonedds; fi
-  say "copying what is checked to build-check-in/$target"
+  say "copying the checkout to build-check-in/$target"
   checkout_into "$checkout"
   build_workers
   run_conformance
@@ -33,7 +34,8 @@ make_cyclonedds() {
   printf '%s\n' '[package]' 'name = "fetch"' 'version = "0.0.0"' 'edition = "2021"' '[workspace]' \
     '[dependencies]' "$crate = \"=$crate_version\"" >"$home/crate/Cargo.toml"
   (cd "$home/crate" && logged cargo vendor vendor) || fail "cargo did not fetch the crate; the whole log is $log"
-  grep -q "project(CycloneDDS VERSION $expected " "$source/CMakeLists.txt" || fail "the crate does not carry Cyclone DDS $expected"
+  grep -q "project(CycloneDDS VERSION $expected " "$source/CMakeLists.txt" ||
+    fail "the crate does not contain Cyclone DDS $expected"
   say "building it (a minute or two)"
   logged nice cmake -S "$source" -B "$home/cyclonedds" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$prefix" \
     -DCMAKE_INSTALL_LIBDIR=lib -DENABLE_ICEORYX=ON -DENABLE_TCP=ON -DENABLE_LTO=OFF -DBUILD_TESTING=OFF -DBUILD_EXAMPLES=OFF ||
@@ -44,7 +46,7 @@ make_cyclonedds() {
 
 build_workers() {
   local chosen=${adapters:-cyclonedds,ros2-wire}
-  say "building $chosen against it"
+  say "building $chosen with it"
   logged nice cmake -S "$checkout" -B "$checkout/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix" \
     "-DMIDDLEMARK_ADAPTERS=null;${chosen//,/;}" || fail "cmake did not configure the workers; the whole log is $log"
   rm -f "$checkout"/build/workers/middlemark-worker-*
@@ -52,7 +54,9 @@ build_workers() {
     fail "the workers do not compile; the whole log is $log"
   alone .venv/bin/python -m middlemark list adapters >"$home/adapters.txt"
   grep -E "^(${chosen//,/|}) " "$home/adapters.txt"
-  if grep -E "^(${chosen//,/|}) " "$home/adapters.txt" | grep -qv " $expected "; then fail "they were not built against $expected"; fi
+  if grep -E "^(${chosen//,/|}) " "$home/adapters.txt" | grep -qv " $expected "; then
+    fail "they were not built with $expected"
+  fi
 }
 
 run_conformance() {
@@ -62,7 +66,8 @@ run_conformance() {
   alone .venv/bin/python -m pytest conformance "${options[@]}" 2>&1 | tee "$home/conformance.log" | tail -n 40
 }
 
-# A command in the checkout with a network, /dev/shm and /tmp of its own: there is one RouDi a machine, and its lock is in /tmp.
+# Runs a command in the checkout with its own network, /dev/shm and /tmp: a machine can run only one RouDi, whose lock
+# is in /tmp.
 alone() {
   local namespaces=(--mount --net)
   if (( EUID != 0 )); then namespaces+=(--map-root-user); fi
@@ -74,6 +79,6 @@ alone() {
     case $1 in /tmp/*) ;; *) mount -t tmpfs -o mode=1777 tmpfs /tmp ;; esac
     cd "$1"
     shift
-    exec "$@"' - "$checkout" env PYTHONPATH="$checkout/src" PYTHONDONTWRITEBYTECODE=1 MIDDLEMARK_WORKERS="$checkout/build/workers" \
-    "$root/$1" "${@:2}"
+    exec "$@"' - "$checkout" env PYTHONPATH="$checkout/src" PYTHONDONTWRITEBYTECODE=1 \
+    MIDDLEMARK_WORKERS="$checkout/build/workers" "$root/$1" "${@:2}"
 }

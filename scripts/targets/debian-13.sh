@@ -1,5 +1,6 @@
-# Debian 13 in a folder: a root made by debootstrap, with the packages of packaging/distributions/debian-13.txt and of the adapters. Wants root.
-# The mirror and the settings of apt and pip are the host's, at run time; nothing of them is written here. Sourced by scripts/check-in.
+# Debian 13 in a folder: a root made by debootstrap, with the packages of packaging/distributions/debian-13.txt and of
+# the adapters. Needs root. The mirror and the settings of apt and pip are taken from the host at run time. Sourced by
+# scripts/check-in.
 # shellcheck shell=bash disable=SC2154
 
 readonly home=$root/build-check-in/$target
@@ -12,9 +13,10 @@ check_in() {
   if [[ -z $dirty ]]; then what=$(git log -1 --format='the commit %h (%s)'); fi
   say "copying $what to build-check-in/$target"
   checkout_into "$checkout"
-  say "packages and Python, set up as ./middlemark and ./check do it"
+  say "setting up packages and Python as ./middlemark and ./check do"
   logged scripts/inside --show /etc/pip.conf --show /etc/ssl/certs/ca-certificates.crt "$system" \
-    /middlemark/packaging/setup/setup.sh packages later-packages check-packages check-rest-packages python check-python pypi || fail "they were not set up; the whole log is $log"
+    /middlemark/packaging/setup/setup.sh packages later-packages check-packages check-rest-packages python check-python pypi ||
+    fail "they were not set up; the whole log is $log"
   choose_adapters
   build_workers
   run_conformance || status=1
@@ -22,19 +24,21 @@ check_in() {
   return "$status"
 }
 
-# Sets `chosen`: those that were asked for, or every adapter that the distribution has what it asks for; and null, which the
-# suite needs.
+# Sets `chosen`: the requested adapters, or every adapter whose packages the distribution has; and null, which the suite
+# needs.
 choose_adapters() {
   local adapter wanted
   wanted=${adapters//,/ }
   # shellcheck disable=SC2016
-  if [[ -z $wanted ]]; then wanted=$(bash -c 'root=$1; source "$1/packaging/setup/lists.sh"; adapters_of debian-13' - "$checkout"); fi
+  if [[ -z $wanted ]]; then
+    wanted=$(bash -c 'root=$1; source "$1/packaging/setup/lists.sh"; adapters_of debian-13' - "$checkout")
+  fi
   chosen=(null)
   for adapter in $wanted; do
     if [[ -f $checkout/adapters/$adapter/CMakeLists.txt ]]; then
       if [[ $adapter != null ]]; then chosen+=("$adapter"); fi
     else
-      fail "there is no adapter $adapter in what is checked"
+      fail "there is no adapter $adapter in the checkout"
     fi
   done
 }
@@ -48,15 +52,15 @@ build_workers() {
   sed -n 's/^-- \(adapter .*: not built, .*\)$/middlemark: \1/p' "$log"
   rm -f "$checkout"/build/workers/middlemark-worker-*
   logged inside_alone nice cmake --build build --target middlemark-workers --parallel "$(jobs_here)" -- -k 0 ||
-    say "not all of them compile: build-check-in/$target/check-in.log"
+    say "not all of them compile; see build-check-in/$target/check-in.log"
 }
 
 run_conformance() {
   local options=(-q -rfE -p no:cacheprovider --junitxml=build/conformance.xml --dist loadscope)
-  options+=(--tx "$((4 * $(jobs_here)))*popen//python=/middlemark/scripts/alone /middlemark/.venv/bin/python")  # as ./check has it
+  options+=(--tx "$((4 * $(jobs_here)))*popen//python=/middlemark/scripts/alone /middlemark/.venv/bin/python")  # as in ./check
   if [[ -n $expression ]]; then options+=(-k "$expression"); fi
   rm -f "$checkout/build/conformance.xml"
-  say "the conformance suite, in there (build-check-in/$target/conformance.log)"
+  say "the conformance suite in that system (build-check-in/$target/conformance.log)"
   if with_workers -m pytest conformance "${options[@]}" >"$home/conformance.log" 2>&1; then
     tail -n 1 "$home/conformance.log"
   else
@@ -65,7 +69,8 @@ run_conformance() {
   fi
 }
 
-# Name, version and passed, failed and skipped tests of every adapter; 1 when one that was chosen was not built.
+# Prints name, version and passed, failed and skipped tests of every adapter. Returns 1 if a chosen adapter was not
+# built.
 sum_up() {
   with_workers -m middlemark list adapters >"$home/adapters.txt"
   python3 - "$home/adapters.txt" "$checkout/build/conformance.xml" "${chosen[@]}" <<'PYTHON'
@@ -80,7 +85,8 @@ rows = (line.split(maxsplit=2) for line in Path(listed).read_text().splitlines()
 versions = {row[0]: row[1] for row in rows if len(row) > 1}
 counts: dict[str, Counter[str]] = {name: Counter() for name in [*chosen, ""]}
 for case in tree.parse(results).iter("testcase"):
-    # A test's name ends in [… adapter-transport …]; of two that fit, the longer one: an adapter's name may begin with another's.
+    # A test's name ends in [… adapter-transport …]. If two names fit, the longer one is right: the name of one adapter
+    # may begin with another's.
     parameters = (re.search(r"\[(.*)\]", case.get("name", "")) or ["", ""])[1]
     fits = {name: re.search(rf"(?:^|-){re.escape(name)}(?=-|$)", parameters) for name in chosen}
     owner = min((name for name, fit in fits.items() if fit), key=lambda name: (fits[name].start(), -len(name)), default="")

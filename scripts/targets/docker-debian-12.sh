@@ -1,5 +1,5 @@
-# The steps of packaging/docker/debian-12.Dockerfile, one after the other in a root folder instead of an image: packages, build, start. The
-# workers in Rust are left out unless --adapters names one or more of them. Sourced by scripts/check-in.
+# Runs the steps of packaging/docker/debian-12.Dockerfile one after the other, in a folder instead of an image:
+# packages, build, start. Workers in Rust are not built unless --adapters names one. Sourced by scripts/check-in.
 # shellcheck shell=bash disable=SC2154
 
 readonly home=$root/build-check-in/$target
@@ -8,7 +8,7 @@ source scripts/systems.sh
 check_in() {
   can_make_systems
   make_system bookworm
-  say "copying what is checked to build-check-in/$target"
+  say "copying the checkout to build-check-in/$target"
   checkout_into "$checkout"
   step packages.sh
   if [[ -n $adapters ]]; then step build.sh; else step build.sh at-once; fi
@@ -16,7 +16,7 @@ check_in() {
   step start.sh run --adapter tcp,cyclonedds,zeromq --transport all --size 1k --samples 200 --trials 1 --quiet
 }
 
-# step SCRIPT ARGUMENT…: as a RUN or the ENTRYPOINT of the Dockerfile has it.
+# step SCRIPT ARGUMENT…: runs a RUN or ENTRYPOINT step of the Dockerfile.
 step() {
   say "packaging/docker/$*"
   scripts/inside --show /etc/pip.conf --show /etc/ssl/certs/ca-certificates.crt "$system" \

@@ -1,5 +1,4 @@
-//! The cheapest adapter there is, in Rust: a place for one message. `bridge.cpp` has the same in C++, and says what the way
-//! through the bridge costs.
+//! A minimal adapter in Rust: a place for one message. `bridge.cpp` has the same one in C++ and measures the bridge.
 
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -89,7 +88,7 @@ impl Subscriber for Receiver {
         for (to, from) in self.own.iter_mut().zip(&self.place.words) {
             *to = from.load(Ordering::Relaxed);
         }
-        // SAFETY: so many bytes.
+        // SAFETY: `own` has BYTES bytes.
         visitor.visit(unsafe { std::slice::from_raw_parts(self.own.as_ptr().cast(), BYTES) });
         1
     }

@@ -1,4 +1,4 @@
-// Known amounts of processor and memory, for tests of what is read back of them.
+// Uses known amounts of processor time and memory, for tests of what is read back.
 #pragma once
 
 #include <sys/mman.h>
@@ -21,7 +21,7 @@ inline std::uint64_t now_ns(clockid_t clock) {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-/// Until the calling thread has had this much of a processor.
+/// Keeps the processor busy until the calling thread has used this much of it.
 inline void burn(std::uint64_t processor_ns) {
   const std::uint64_t until = now_ns(CLOCK_THREAD_CPUTIME_ID) + processor_ns;
   while (now_ns(CLOCK_THREAD_CPUTIME_ID) < until) {
@@ -30,13 +30,13 @@ inline void burn(std::uint64_t processor_ns) {
   }
 }
 
-/// Anonymous memory that the sanitizers know nothing of: their shadow of it would be resident too.
+/// Anonymous memory without a shadow of the sanitizers, which would be resident too.
 class Mapping {
  public:
   explicit Mapping(std::size_t bytes) : bytes_(bytes) {
     const long at = syscall(SYS_mmap, nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
     start_ = at == -1 ? nullptr : reinterpret_cast<char*>(at);
-    syscall(SYS_madvise, start_, bytes, MADV_NOHUGEPAGE);  // a fault a page
+    syscall(SYS_madvise, start_, bytes, MADV_NOHUGEPAGE);  // one fault per page
   }
   ~Mapping() { unmap(); }
   Mapping(const Mapping&) = delete;

@@ -1,5 +1,5 @@
-// Runs what must not happen to the test itself (a priority, a limit, a descriptor taken away, a death) in a forked
-// child.
+// Runs work in a forked child if it must not happen to the test itself: a priority, a limit, a closed descriptor, a
+// death.
 #pragma once
 
 #include <poll.h>
@@ -16,16 +16,16 @@
 
 namespace middlemark::test {
 
-/// How a child ended and what it said.
+/// How a child ended, and its report.
 struct ChildEnd {
   int status = 0;
-  std::string report;  ///< what the work returned; "threw: …" when it threw
+  std::string report;  ///< what the work returned; "threw: …" if it threw
 
   [[nodiscard]] bool exited_with(int code) const { return WIFEXITED(status) && WEXITSTATUS(status) == code; }
   [[nodiscard]] bool killed_by(int signal_number) const {
     return WIFSIGNALED(status) && WTERMSIG(status) == signal_number;
   }
-  /// The report of a child that ended well, else how it ended.
+  /// Returns the report of a child that succeeded, otherwise how it ended.
   [[nodiscard]] std::string said() const { return exited_with(0) ? report : how(); }
   [[nodiscard]] std::string how() const {
     if (WIFEXITED(status)) return "exit code " + std::to_string(WEXITSTATUS(status)) + ", report: " + report;
@@ -42,7 +42,7 @@ inline void write_all(int descriptor, const std::string& text) {
   }
 }
 
-/// Everything until the end, or what came within `patience`.
+/// Reads until the end of the file, or for `patience`.
 inline std::string read_all(int descriptor, std::chrono::seconds patience) {
   std::string text;
   const auto deadline = std::chrono::steady_clock::now() + patience;
@@ -58,8 +58,8 @@ inline std::string read_all(int descriptor, std::chrono::seconds patience) {
   }
 }
 
-/// Forks and does `work` in the child, which exits 0 after it, 1 when it threw, and is killed after `patience`: by its
-/// own SIGALRM, which reaches even a real-time spinner that starves this process.
+/// Forks and runs `work` in the child, which exits 0 after it and 1 if it threw. After `patience` its own SIGALRM kills
+/// it, which works even if the child is a real-time spinner that starves this process.
 inline ChildEnd in_child(const std::function<std::string()>& work,
                          std::chrono::seconds patience = std::chrono::seconds(30)) {
   std::array<int, 2> channel{};

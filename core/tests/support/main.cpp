@@ -8,7 +8,7 @@
 
 namespace {
 
-/// A filter that names each test whose source file is <subject>_test.cpp. Empty if there is none.
+/// Returns a filter with each test whose source file is <subject>_test.cpp; empty if there is none.
 std::string filter_of(std::string_view subject) {
   const std::string file = std::string(subject) + "_test.cpp";
   const testing::UnitTest& all = *testing::UnitTest::GetInstance();

@@ -1,4 +1,4 @@
-// A .npy file taken apart without the code that wrote it.
+// Parses a .npy file without the code that wrote it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What most tests include, parsed once. A test still includes what it uses.
+// Headers that most tests include, parsed once. A test still includes what it uses.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Which sanitizer this executable was built with: some things cannot be tested under one, and a test says so.
+// Names the sanitizer of this build, for tests that cannot run under one.
 #pragma once
 
 namespace middlemark::test {

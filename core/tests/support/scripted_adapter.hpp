@@ -1,5 +1,4 @@
-// An adapter that is a plain queue within this process, with a script: a test says what becomes of each message
-// published.
+// An adapter with queues within this process. A test's script decides what happens to each published message.
 #pragma once
 
 #include <atomic>
@@ -55,7 +54,7 @@ class Inbox {
     return !empty();
   }
 
-  /// From now on put() calls the listener itself, on the publisher's thread; what lies in the queue comes first.
+  /// From now on put() calls the listener on the publisher's thread, after delivering the queued messages.
   void listen_on_publishers_thread(std::optional<Listener> listener) {
     if (listener) {
       while (const std::optional<Bytes> message = next()) (*listener)(*message);
@@ -81,17 +80,17 @@ class Scripted {
   class Publisher;
   class Subscriber;
 
-  /// A message on its way, as the script sees it.
+  /// A message under way, as the script sees it.
   struct Sent {
     Scripted& adapter;
     const Topic& topic;
     const Bytes& message;
 
     [[nodiscard]] Header header() const { return read_header(message); }
-    /// Hands `bytes` to every subscriber of the topic: as it is, or what the script made of it.
+    /// Delivers `bytes`, unchanged or altered by the script, to every subscriber of the topic.
     void deliver(const Bytes& bytes) const { adapter.deliver(topic.name, bytes); }
     void deliver() const { deliver(message); }
-    /// What an honest pong would answer, with any header.
+    /// Returns the reply of a correct pong, with any header.
     [[nodiscard]] Bytes answer(const Header& header) const {
       Bytes bytes = message;
       write_header(bytes, header);
@@ -118,13 +117,13 @@ class Scripted {
   }
 
   // Set before the roles are made.
-  Script on_ping = deliver_as_it_is;  ///< what becomes of a message on the ping's topic
-  Script on_pong = deliver_as_it_is;  ///< … on the pongs' topic
+  Script on_ping = deliver_unchanged;  ///< what happens to messages on the ping's topic
+  Script on_pong = deliver_unchanged;  ///< what happens to messages on the pongs' topic
   std::function<bool()> lends = [] { return true; };
   bool listens_on_publishers_thread = false;
 
  private:
-  static Published deliver_as_it_is(const Sent& sent) {
+  static Published deliver_unchanged(const Sent& sent) {
     sent.deliver();
     return Published::ok;
   }

@@ -1,4 +1,4 @@
-// A whole stream or request/reply within this process, through the session that a worker uses.
+// Runs a whole stream or request/reply within this process, through the session that a worker uses.
 #pragma once
 
 #include <time.h>
@@ -19,7 +19,7 @@
 
 namespace middlemark::test {
 
-/// What a trial asks for; publishers and subscribers are those of the settings, dealt out over the topics.
+/// The parameters of a trial. Publishers and subscribers are those of the settings, distributed over the topics.
 struct StreamTrial {
   Settings settings;
   unsigned topics = 1;

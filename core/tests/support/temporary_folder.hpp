@@ -1,4 +1,4 @@
-// A folder of the test's own that is gone after it.
+// A temporary folder that is removed after the test.
 #pragma once
 
 #include <cstdlib>

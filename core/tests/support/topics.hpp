@@ -1,4 +1,4 @@
-// The topics of a stream whose roles are dealt out over them.
+// The topics of a stream, with the roles distributed over them.
 #pragma once
 
 #include <vector>

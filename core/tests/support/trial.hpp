@@ -1,5 +1,4 @@
-// The small trials that the tests of the roles run: their settings and requests, and a ping alone with a scripted
-// adapter.
+// The small trials of the role tests: settings, requests, and a ping with a scripted adapter.
 #pragma once
 
 #include <unistd.h>
@@ -37,7 +36,7 @@ inline Settings trial_settings(Reception reception, std::size_t message_bytes = 
   return settings;
 }
 
-/// Patient: nothing but a script makes a reply late.
+/// Has a long timeout, so that only a script makes a reply late.
 template <class Request = PingRequest>
 Request samples_request(std::uint64_t samples) {
   Request request;
@@ -48,7 +47,7 @@ Request samples_request(std::uint64_t samples) {
   return request;
 }
 
-/// What a ping counted and kept.
+/// The result and the records of a ping.
 struct PingEnd {
   PingResult result;
   std::optional<ErrorEvent> failure;
@@ -61,7 +60,7 @@ struct PingEnd {
   }
 };
 
-/// A ping on this thread, against whatever the adapter's script answers.
+/// Runs a ping on this thread with the adapter's script as its peer.
 inline PingEnd run_ping(Scripted& adapter, const Settings& settings, const PingRequest& request, Progress& progress) {
   Ping<Scripted> ping(adapter, settings, request, calibrated_clock(), progress);
   ping.run();
@@ -73,7 +72,7 @@ inline PingEnd run_ping(Scripted& adapter, const Settings& settings, const PingR
   return run_ping(adapter, settings, request, progress);
 }
 
-/// 1, 2, …, last without those in `missing`.
+/// Returns 1, 2, …, last without the numbers in `missing`.
 inline std::vector<std::uint64_t> counting_to(std::uint64_t last, const std::vector<std::uint64_t>& missing = {}) {
   std::vector<std::uint64_t> numbers;
   for (std::uint64_t n = 1; n <= last; ++n) {

@@ -1,4 +1,4 @@
-// A real worker executable over pipes, with the test as its launcher.
+// Starts a real worker executable and talks to it over pipes, as a launcher does.
 #pragma once
 
 #include <fcntl.h>
@@ -30,7 +30,7 @@ using Json = nlohmann::json;
 
 class WorkerProcess {
  public:
-  /// `environment`: NAME=value, added to the test's own.
+  /// `environment`: NAME=value, added to the environment of the test.
   explicit WorkerProcess(const std::string& executable, std::vector<std::string> arguments = {},
                          const std::vector<std::string>& environment = {}) {
     std::array<int, 2> in{};
@@ -76,7 +76,7 @@ class WorkerProcess {
     if (in_ >= 0) close(std::exchange(in_, -1));
   }
 
-  /// The next line, or nothing when the worker has closed its end or said nothing for a minute.
+  /// Returns the next line, or nothing if the worker has closed its end or was silent for a minute.
   std::optional<std::string> next_line() {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     for (;;) {
@@ -95,7 +95,7 @@ class WorkerProcess {
     }
   }
 
-  /// The next event that is neither a tick nor the news that it measures; null at the end.
+  /// Returns the next event that is neither `tick` nor `measuring`; null at the end.
   Json next_event() {
     while (const auto line = next_line()) {
       Json event = Json::parse(*line, nullptr, false);
@@ -110,7 +110,7 @@ class WorkerProcess {
     }
     return nullptr;
   }
-  /// As next_event(), and throws when it is another one than `name`.
+  /// Like next_event(), but throws unless the event is `name`.
   Json expect(const std::string& name) {
     Json event = next_event();
     if (!event.is_object() || event.value("event", "") != name) {
@@ -119,8 +119,7 @@ class WorkerProcess {
     return event;
   }
 
-  /// Passes over ticks until one says that more than `samples` have been measured. False when the worker says anything
-  /// else.
+  /// Skips ticks until more than `samples` have been measured. Returns false if the worker sends another event.
   bool measured_more_than(std::uint64_t samples) {
     while (const auto line = next_line()) {
       const Json event = Json::parse(*line, nullptr, false);
@@ -132,7 +131,7 @@ class WorkerProcess {
     return false;
   }
 
-  /// Waits for the end: the exit code, or minus the signal.
+  /// Waits for the end. Returns the exit code, or minus the signal.
   int exit_code() {
     while (next_line()) {
     }
@@ -148,8 +147,8 @@ class WorkerProcess {
   [[nodiscard]] pid_t pid() const { return pid_; }
   [[nodiscard]] std::string errors() const { return read_file("/proc/self/fd/" + std::to_string(errors_)); }
 
-  std::vector<Json> ticks;      ///< those passed over so far
-  std::vector<Json> measuring;  ///< likewise
+  std::vector<Json> ticks;      ///< ticks skipped so far
+  std::vector<Json> measuring;  ///< `measuring` events skipped so far
 
  private:
   pid_t pid_ = -1;
@@ -159,7 +158,8 @@ class WorkerProcess {
   std::string buffer_;
 };
 
-/// One trial of the null worker with both roles: its folder, its configure command, and nothing of it left behind.
+/// A trial of the null worker with both roles: its folder and its configure command. Cleans up what the worker leaves
+/// behind.
 class NullTrial {
  public:
   NullTrial() {
@@ -179,7 +179,7 @@ class NullTrial {
     configure["settings"]["scratch"] = folder.string();
     configure["roles"][0]["samples_path"] = samples_path();
   }
-  ~NullTrial() {  // a worker that was killed leaves its segments to its launcher
+  ~NullTrial() {  // a killed worker leaves its segments to its launcher
     for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
       std::error_code ignored;
       if (entry.path().filename().string().find(scope + "_") != std::string::npos) {
@@ -191,7 +191,7 @@ class NullTrial {
   NullTrial& operator=(const NullTrial&) = delete;
 
   [[nodiscard]] std::string samples_path() const { return folder / "samples.npy"; }
-  /// A stream as fast as possible, unless its publisher is given a load.
+  /// A stream as fast as possible, unless its publisher gets a load.
   void make_stream(std::uint64_t samples) {
     configure["settings"]["pattern"] = "stream";
     configure["settings"]["topics"] = Json::parse(
@@ -206,7 +206,7 @@ class NullTrial {
       role["kept"] = samples;
     }
   }
-  /// Takes well over a minute, with room for its samples only: for what happens while the roles run.
+  /// Would take well over a minute, with memory for its samples only: for tests of what happens while the roles run.
   void make_long() {
     configure["roles"][0]["samples"] = 100'000;
     configure["roles"][0]["warmup_s"] = 0;

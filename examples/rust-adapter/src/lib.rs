@@ -1,4 +1,4 @@
-//! A whole adapter: Unix datagram sockets, one for each subscriber, to which every publisher of its topic sends.
+//! A complete adapter: Unix datagram sockets, one per subscriber, to which all publishers of its topic send.
 
 use std::io::{ErrorKind, Result as IoResult};
 use std::mem::MaybeUninit;
@@ -23,7 +23,7 @@ impl Adapter for Unixgram {
     type Subscriber = Subscriber;
 
     fn describe() -> Description {
-        // No transport of a Unix socket loses anything, and the kernel's default send buffer takes 64 KiB in one piece.
+        // A Unix socket loses nothing, and the kernel's default send buffer accepts 64 KiB in one piece.
         let transport = Transport {
             name: "unixgram",
             carrier: "unix-socket",
@@ -59,11 +59,11 @@ impl Adapter for Unixgram {
     fn subscriber(&mut self, topic: &Topic, index: u32) -> Result<Subscriber> {
         let socket = UnixDatagram::bind_addr(&address_of(topic, index)?)?;
         socket.set_nonblocking(true)?;
-        Ok(Subscriber { socket, message: vec![0; topic.message_bytes + 1] }) // what is too long shows
+        Ok(Subscriber { socket, message: vec![0; topic.message_bytes + 1] }) // one more, to notice longer messages
     }
 }
 
-/// In the kernel's own table of names, not in a folder: nothing is left behind by a killed process.
+/// Returns a name in the abstract namespace, not in a folder, so that a killed process leaves nothing behind.
 fn address_of(topic: &Topic, subscriber: u32) -> IoResult<SocketAddr> {
     SocketAddr::from_abstract_name(format!("{}.{subscriber}", topic.name))
 }
@@ -84,7 +84,7 @@ impl middlemark_adapter::Publisher for Publisher {
         self.message.loan(bytes)
     }
 
-    /// Waits for room at each subscriber in turn; the kernel copies the message into its queue.
+    /// Waits for room at each subscriber in turn. The kernel copies the message into the subscriber's queue.
     fn publish(&mut self, error: &mut LastError) -> Published {
         for peer in &self.peers {
             match peer.socket.send(self.message.message()) {
