@@ -340,7 +340,7 @@ PLAIN = (sys.executable, "-m", "middlemark")
 
 @contextlib.contextmanager
 def a_cluster(bench: Bench) -> Iterator[tuple[str, list[str]]]:
-    """Start a scheduler and two Dask workers on this machine; yield its address and the options for its certificates."""
+    """Run a scheduler and two Dask workers here; yield its address and the options for its certificates."""
     from middlemark.sites.ssh import make_certificates
 
     made, other = make_certificates(), make_certificates()
