@@ -435,7 +435,7 @@ def _compared(a: dict[str, Any], b: dict[str, Any], factor: str, verdict: str, s
 
 
 def _standings(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return one for each experiment and size: the best of each adapter, the second significantly slower below 1 MiB."""
+    """Return the standings for each experiment and size: the second adapter is significantly slower below 1 MiB."""
     groups: dict[tuple[str, int, int], list[dict[str, Any]]] = {}
     for cell in cells:
         groups.setdefault((cell["f"]["pattern"], cell["f"]["subscribers"], cell["f"]["size"]), []).append(cell)

@@ -139,7 +139,7 @@ def _badly_ended(ended: Ended, hit: Hit) -> Iterator[str]:
 
 
 def _gone_on_with(start: Start, running: Running) -> Iterator[str]:
-    """After a kill, yield what was lost: the run must be readable, and resuming it must complete it and remove residue."""
+    """After a kill, yield what was lost: the run must be readable, and resuming must complete it and remove residue."""
     words = ("run", "--resume", str(running.folder)) if running.folder else (*running.words,)
     ended = start.begin(*words, "--quiet").ended()
     yield from ended.losses({0})
