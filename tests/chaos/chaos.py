@@ -20,16 +20,16 @@ READING, WAITING = 1, 3
 
 def arguments(words: Sequence[str] | None) -> argparse.Namespace:
     """Parse the command line."""
-    asked = argparse.ArgumentParser(prog="./check chaos", description="Damage what is read and see what is lost.")
-    asked.add_argument("--faults", type=int, metavar="N", help=f"so many, for as long as it takes (else {FAULTS})")
-    asked.add_argument("--mutations", type=int, metavar="N", help=f"of all kinds together (else {MUTATIONS})")
-    asked.add_argument("--seconds", type=float, help=f"without numbers, for all together ({SECONDS:g})")
-    asked.add_argument("--seed", default="0", help="another draw (else 0); KIND-SEED-NUMBER repeats one attempt")
-    asked.add_argument("--kind", choices=[*kinds()], action="append", help="only this; may be repeated")
+    asked = argparse.ArgumentParser(prog="./check chaos", description="Damage files and plant faults by seed.")
+    asked.add_argument("--faults", type=int, metavar="N", help=f"faults, without a time limit (default {FAULTS})")
+    asked.add_argument("--mutations", type=int, metavar="N", help=f"of all kinds together (default {MUTATIONS})")
+    asked.add_argument("--seconds", type=float, help=f"time limit if no number is given ({SECONDS:g})")
+    asked.add_argument("--seed", default="0", help="seed (default 0); KIND-SEED-NUMBER repeats one attempt")
+    asked.add_argument("--kind", choices=[*kinds()], action="append", help="only this kind; may be repeated")
     asked.add_argument(
-        "--lanes", type=int, metavar="N", help=f"of those that wait, side by side (else {WAITING} a processor)"
+        "--lanes", type=int, metavar="N", help=f"lanes for kinds that wait (default {WAITING} a processor)"
     )
-    asked.add_argument("--verbose", action="store_true", help="tell what was tried, also where nothing was lost")
+    asked.add_argument("--verbose", action="store_true", help="print every attempt, even if nothing was lost")
     return asked.parse_args(words)
 
 

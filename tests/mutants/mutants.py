@@ -297,10 +297,10 @@ def say(verdict: str, begun: float, text: str) -> None:
 def main() -> int:
     """Try the mutants; return 0 if every one was found."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help="mutants, by patterns as of files; all unless given")
-    parser.add_argument("--full", action="store_true", help="conformance as in ./check full, with each level by itself")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="mutants, by file name patterns; by default all")
+    parser.add_argument("--full", action="store_true", help="conformance as in ./check full, with each level alone")
     parser.add_argument(
-        "--side-by-side", type=int, default=min(2, CPUS), metavar="N", help="as many copies of the checkout"
+        "--side-by-side", type=int, default=min(2, CPUS), metavar="N", help="number of copies of the checkout"
     )
     asked = parser.parse_args()
 

@@ -1,26 +1,26 @@
-"""A worker without a middleware: it speaks docs/protocol.md and does what ``settings.native`` tells it to.
+"""A worker without a middleware, which follows docs/protocol.md and makes the faults in ``settings.native``.
 
-Its figures are calculated from the load, so a second of measuring takes no time. It runs isolated from everything that
-is installed and imports nothing of ours. Keys of ``native``, all strings:
+Its figures are calculated from the load, so a second of measuring takes no time. It uses no installed package and no
+module of Middlemark. Keys of ``native``, all strings:
 
 log           a file to append a line to for every command: ``<ns> <role> <command as JSON>``
 clock         <role>=<source>:<ticks a second>
 rss           resident bytes
 tick_s        seconds between two ticks; 0.1
-capacity      the most messages a second that arrive at a subscriber
+capacity      the largest number of messages a second that arrive at a subscriber
 p99_per_hz    one-way p99 in ns for each Hz of the rate
-at, does      a role, and what it does: ``die`` or ``fall silent`` at its start, ``stay`` when it is stopped,
+at, does      a role, and its fault: ``die`` or ``fall silent`` at its start, ``stay`` when it is stopped,
               ``linger`` (go on for a while) when it is stopped, ``fail`` with an error of its own
-sends         whether its messages go over UDP: ``protected``, or ``plain`` whatever the security
-admits        the identities, beside the two of a trial, that get ready
+sends         send messages over UDP: ``protected``, or ``plain`` whatever the security
+admits        the identities that get ready, in addition to the two of a trial
 record        a file to append a line to for every event: ``[<role>, <event>, <event as said>]``
-rates         only at rates within these (Hz): ``<lowest> <highest>``
-at, leaves    a role, and a command that it starts in a session of its own, with its pid in a file ``left`` beside this
-at, says      a role, and what it says wrong: ``{"<event>": {"<field, dotted>": <value, or "absent">}}``
-              (what the ``hello`` says wrong is in a file ``says`` beside this)
+rates         the faults occur only at rates within these limits (Hz): ``<lowest> <highest>``
+at, leaves    a role, and a command that it starts in its own session; the pid is written to ``left`` in this folder
+at, says      a role, and its wrong fields: ``{"<event>": {"<field, dotted>": <value, or "absent">}}``
+              (for the ``hello`` they are in a file ``says`` in this folder)
 
-A file ``instead`` beside this one, ``{"at": <role>, "event": <event>, "text": <base64>}``, is said once in that event's
-place; an ``at`` of null is anybody's.
+The text of a file ``instead`` in this folder, ``{"at": <role>, "event": <event>, "text": <base64>}``, is sent once
+instead of that event; an ``at`` of null means any role.
 """
 
 import base64
