@@ -1,4 +1,4 @@
-"""For all tests, in whatever folder: how they are dealt out to shards."""
+"""Hooks for all tests in all folders: their order, and their distribution to processes."""
 
 import signal
 from pathlib import Path
@@ -7,25 +7,25 @@ from typing import Any
 import pytest
 
 MAKES_SOMETHING_FOR_ALL = ("bad_days", "bad_endings", "bootstrap", "first_look", "probe", "streams", "view")
-"""Of the end-to-end tests: the files with a fixture of the module."""
+"""The end-to-end test files with a fixture of module scope."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the slow: of what is dealt out last, all but one process only wait."""
+    """Run slow tests first, so that no process waits for one at the end."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let a shard make its temporary folders in its own /tmp (scripts/alone), and let interrupts arrive."""
+    """Let each process make its temporary folders in its own /tmp (scripts/alone), and enable interrupts."""
     if hasattr(config, "workerinput"):
         config.option.basetemp = None
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what goes on in the background
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background jobs
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Deal out together what looks at one trial of conformance, or at what a file has made; else test by test."""
+    """Give one process all tests of a conformance trial, or of a file with a module fixture; distribute the rest."""
     from xdist.scheduler import LoadScopeScheduling
 
     class Together(LoadScopeScheduling):

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from contender import choose, contenders, found, selected
-from course import Course, Measured
+from candidate import candidates, choose, found, selected
+from runner import Measured, Runner
 from variants import CALLS, PATTERNS, ROUND_TRIPS, STREAM, Extent, chosen_variants, use_variants, variants_of
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
@@ -25,15 +25,15 @@ TRIALS: Mapping[str, Callable[[Cell], bool]] = {
     "paced": lambda cell: cell.pattern == STREAM and cell.rate != "max",
     "any_call": lambda cell: cell.pattern == CALLS,
 }
-"""By fixture: of which cells it has a trial."""
+"""For each fixture: selects the cells whose trials it provides."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("conformance")
-    group.addoption("--every-level", action="store_true", help="each level by itself as well, not only in pairs")
-    group.addoption("--brief", action="store_true", help="each level once, not every pair; other tests: one transport")
-    group.addoption("--one-trial", action="store_true", help="one trial of every worker, and nothing else")
-    group.addoption("--adapters", metavar="NAME,…", help="only these and the scripted one")
+    group.addoption("--every-level", action="store_true", help="also each level without others, not only pairs")
+    group.addoption("--brief", action="store_true", help="each level once, not every pair; else one transport")
+    group.addoption("--one-trial", action="store_true", help="only one trial of every worker")
+    group.addoption("--adapters", metavar="NAME,…", help="only these and the null adapter")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -45,7 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Give each process of pytest-xdist the variants, which take seconds to choose."""
+    """Pass the variants to each pytest-xdist process, because choosing them takes seconds."""
     node.workerinput["variants"] = chosen_variants(_extent(node.config))
 
 
@@ -56,10 +56,10 @@ def _extent(config: pytest.Config) -> Extent:
 
 
 def _trials(wanted: Callable[[Cell], bool], config: pytest.Config) -> list[object]:
-    """Return each contender with each of its variants that are wanted."""
+    """Return each candidate with each of its wanted variants."""
     found = [
         (who, name)
-        for who in contenders()
+        for who in candidates()
         for name, variant in variants_of(who.name, _extent(config)).items()
         if wanted(variant.cell)
     ]
@@ -71,9 +71,9 @@ def _trials(wanted: Callable[[Cell], bool], config: pytest.Config) -> list[objec
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     for fixture in TRIALS.keys() & set(metafunc.fixturenames):
         metafunc.parametrize(fixture, _trials(TRIALS[fixture], metafunc.config), indirect=True)
-    if "contender" in metafunc.fixturenames:
-        metafunc.parametrize("contender", selected(), ids=lambda who: who.name)
-    if "proven_pattern" in metafunc.fixturenames:  # a proof takes seconds, and the pattern seldom matters to it
+    if "candidate" in metafunc.fixturenames:
+        metafunc.parametrize("candidate", selected(), ids=lambda who: who.name)
+    if "proven_pattern" in metafunc.fixturenames:  # a proof takes seconds, and rarely depends on the pattern
         patterns = ["ping-pong"] if _extent(metafunc.config) == "brief" else ["ping-pong", "stream"]
         metafunc.parametrize("proven_pattern", patterns)
     if "worker" in metafunc.fixturenames:
@@ -81,7 +81,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 class TrialScheduling(LoadScopeScheduling):  # type: ignore[misc]
-    """Gives all tests of one trial to one process, which measures it once, and each other test to whoever is free."""
+    """Gives all tests of one trial to one process, so that the trial is measured once."""
 
     def _split_scope(self, nodeid: str) -> str:
         module, _, named = nodeid.partition("::")
@@ -91,7 +91,7 @@ class TrialScheduling(LoadScopeScheduling):  # type: ignore[misc]
         return parameters if any(pattern in parameters for pattern in PATTERNS) else nodeid
 
 
-@pytest.hookimpl(optionalhook=True)  # without pytest-xdist, one process measures all
+@pytest.hookimpl(optionalhook=True)  # absent without pytest-xdist
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> TrialScheduling:
     return TrialScheduling(config, log)
 
@@ -102,8 +102,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Func
 
 
 @pytest.fixture(scope="session", autouse=True)
-def what_workers_killed_in_conversation_leave_is_cleared() -> Iterator[None]:
-    """The tests that speak to a worker directly have no launcher that would."""
+def residue_of_killed_workers_is_removed() -> Iterator[None]:
+    """Remove residue after tests that talk to a worker directly, because they have no launcher that removes it."""
     patterns = tuple({pattern for worker in found()[0] for pattern in worker.description.residue})
     before = residue.snapshot(patterns, "mm_direct_*")
     yield
@@ -112,7 +112,7 @@ def what_workers_killed_in_conversation_leave_is_cleared() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def scratch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Where the trials' scratch folders are made: what is left in it was left behind."""
+    """The folder in which the trials' scratch folders are made. A trial must leave nothing in it."""
     folder = tmp_path_factory.mktemp("scratch")
     before, tempfile.tempdir = tempfile.tempdir, str(folder)
     yield folder
@@ -120,77 +120,77 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def course(tmp_path_factory: pytest.TempPathFactory, scratch: Path, pytestconfig: pytest.Config) -> Iterator[Course]:
-    assert scratch.is_dir(), "it comes first: the trials make their folders in it"
-    course = Course(tmp_path_factory.mktemp("course"), _extent(pytestconfig))
-    yield course
-    course.here.end()
+def runner(tmp_path_factory: pytest.TempPathFactory, scratch: Path, pytestconfig: pytest.Config) -> Iterator[Runner]:
+    assert scratch.is_dir(), "it must exist first: the trials make their folders in it"
+    runner = Runner(tmp_path_factory.mktemp("runner"), _extent(pytestconfig))
+    yield runner
+    runner.here.end()
 
 
 @pytest.fixture(autouse=True)
-def measured_trials(course: Course, record_property: Callable[[str, object], None]) -> Iterator[None]:
-    """Write into the JUnit file how many trials a test measured; the other tests of a trial measure none."""
-    before = course.trials
+def measured_trials(runner: Runner, record_property: Callable[[str, object], None]) -> Iterator[None]:
+    """Write into the JUnit file how many trials a test measured; only the first test of a trial measures it."""
+    before = runner.trials
     yield
-    if course.trials > before:
-        record_property("trials", course.trials - before)
+    if runner.trials > before:
+        record_property("trials", runner.trials - before)
 
 
 @pytest.fixture
-def trial(request: pytest.FixtureRequest, course: Course) -> Measured:
-    """One trial of one variant of round trips over one transport, shared by all tests."""
-    return course.measured(*request.param)
+def trial(request: pytest.FixtureRequest, runner: Runner) -> Measured:
+    """A trial of one variant of round trips over one transport, shared by all tests."""
+    return runner.measured(*request.param)
 
 
 @pytest.fixture
-def any_stream(request: pytest.FixtureRequest, course: Course) -> Measured:
-    """One trial of one variant of streams over one transport."""
-    return course.measured(*request.param)
+def any_stream(request: pytest.FixtureRequest, runner: Runner) -> Measured:
+    """A trial of one variant of streams over one transport."""
+    return runner.measured(*request.param)
 
 
 @pytest.fixture
-def any_call(request: pytest.FixtureRequest, course: Course) -> Measured:
-    """One trial of one variant of request and reply over one transport."""
-    return course.measured(*request.param)
+def any_call(request: pytest.FixtureRequest, runner: Runner) -> Measured:
+    """A trial of one variant of request and reply over one transport."""
+    return runner.measured(*request.param)
 
 
-def _with_figures(trial: Measured, held_by: str) -> Measured:
+def _succeeded(trial: Measured, test: str) -> Measured:
     if trial.outcome.failed is not None:
-        pytest.skip(f"the trial failed, which fails {held_by}: {trial.outcome.failed.text}")
+        pytest.skip(f"the trial failed, which {test} reports: {trial.outcome.failed.text}")
     return trial
 
 
 @pytest.fixture
 def measured(trial: Measured) -> Measured:
-    """A trial of round trips that has figures to look at."""
-    return _with_figures(trial, "test_the_trial_succeeds")
+    """A trial of round trips that succeeded."""
+    return _succeeded(trial, "test_the_trial_succeeds")
 
 
 @pytest.fixture
 def stream(any_stream: Measured) -> Measured:
-    """A stream that has figures to look at."""
-    return _with_figures(any_stream, "test_the_stream_succeeds")
+    """A stream that succeeded."""
+    return _succeeded(any_stream, "test_the_stream_succeeds")
 
 
 @pytest.fixture
-def lossless(request: pytest.FixtureRequest, course: Course) -> Measured:
-    """One that is reliable and keeps all: the publisher waits rather than lose."""
-    return _with_figures(course.measured(*request.param), "test_the_stream_succeeds")
+def lossless(request: pytest.FixtureRequest, runner: Runner) -> Measured:
+    """A stream that is reliable and keep-all, so the publisher waits and nothing may be lost."""
+    return _succeeded(runner.measured(*request.param), "test_the_stream_succeeds")
 
 
 @pytest.fixture
-def lossy(request: pytest.FixtureRequest, course: Course) -> Measured:
-    """One of which nobody promised to deliver everything."""
-    return _with_figures(course.measured(*request.param), "test_the_stream_succeeds")
+def lossy(request: pytest.FixtureRequest, runner: Runner) -> Measured:
+    """A stream that may lose messages."""
+    return _succeeded(runner.measured(*request.param), "test_the_stream_succeeds")
 
 
 @pytest.fixture
-def paced(request: pytest.FixtureRequest, course: Course) -> Measured:
-    """One that was sent at a rate."""
-    return _with_figures(course.measured(*request.param), "test_the_stream_succeeds")
+def paced(request: pytest.FixtureRequest, runner: Runner) -> Measured:
+    """A stream at a rate."""
+    return _succeeded(runner.measured(*request.param), "test_the_stream_succeeds")
 
 
 @pytest.fixture
 def calls(any_call: Measured) -> Measured:
-    """Requests and replies that have figures to look at."""
-    return _with_figures(any_call, "test_every_call_is_answered")
+    """A trial of requests and replies that succeeded."""
+    return _succeeded(any_call, "test_every_call_is_answered")

@@ -1,4 +1,4 @@
-"""A worker spoken to directly, line by line, as docs/protocol.md has it."""
+"""A worker process that a test controls directly, line by line, with the protocol of docs/protocol.md."""
 
 import json
 import os
@@ -24,7 +24,7 @@ PATIENCE_S = 120.0
 
 
 class Conversation:
-    """One worker process. Every line it says on its control channel must be a JSON object."""
+    """One worker process. Every line that it writes to its control channel must be a JSON object."""
 
     def __init__(self, worker: str) -> None:
         self.process = subprocess.Popen(
@@ -43,35 +43,35 @@ class Conversation:
             if stream is not None and not stream.closed:
                 stream.close()
 
-    def say(self, **command: Any) -> None:
+    def send(self, **command: Any) -> None:
         """Send one command."""
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps(command).encode() + b"\n")
 
-    def hang_up(self) -> None:
-        """Close its stdin, as a launcher that dies does."""
+    def close_stdin(self) -> None:
+        """Close the worker's stdin, as happens when a launcher dies."""
         assert self.process.stdin is not None
         self.process.stdin.close()
 
-    def hear(self, *names: str) -> dict[str, Any]:
-        """Return the next event of one of these names; others are passed over, save `error`."""
+    def expect(self, *names: str) -> dict[str, Any]:
+        """Skip events until one has one of these names, and return it; an unexpected ``error`` fails."""
         while True:
             event = self.next()
-            assert event is not None, f"it ended without {names}: {self.words()}"
+            assert event is not None, f"the worker ended without {names}: {self.stderr()}"
             if event["event"] in names:
                 return event
             assert event["event"] != "error", event
 
     def next(self) -> dict[str, Any] | None:
-        """Return the next event; None at the end."""
+        """Return the next event, or None at the end of the worker's output."""
         assert self.process.stdout is not None
         deadline = time.monotonic() + PATIENCE_S
         while b"\n" not in self._buffer:
             ready, _, _ = select.select([self.process.stdout], [], [], max(0.0, deadline - time.monotonic()))
-            assert ready, f"it said nothing for {PATIENCE_S:g} s"
+            assert ready, f"the worker sent nothing for {PATIENCE_S:g} s"
             chunk = os.read(self.process.stdout.fileno(), 65536)
             if not chunk:
-                assert self._buffer == b"", "its last line was cut off"
+                assert self._buffer == b"", "the worker's last line was cut off"
                 return None
             self._buffer += chunk
         line, _, self._buffer = self._buffer.partition(b"\n")
@@ -80,11 +80,11 @@ class Conversation:
         return event
 
     def status(self) -> int:
-        """Return its exit status; it must end."""
+        """Wait for the worker to end, and return its exit status."""
         return self.process.wait(PATIENCE_S)
 
-    def words(self) -> str:
-        """Return what it said on stderr; only after its end."""
+    def stderr(self) -> str:
+        """End the worker, and return what it wrote to stderr."""
         assert self.process.stderr is not None
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGKILL)
@@ -93,7 +93,7 @@ class Conversation:
 
 
 def one_process(cell: dict[str, Any], scratch: Path, samples: int = 50, **changed: Any) -> dict[str, Any]:
-    """Make a configure command that holds ping and pong (if it has one) in one process."""
+    """Return a configure command for a ping, and a pong if the cell has one, in one process."""
     settings = Settings(
         pattern="ping-pong",
         transport=cell["transport"],
@@ -128,7 +128,7 @@ def one_process(cell: dict[str, Any], scratch: Path, samples: int = 50, **change
 
 
 def configure(settings: Settings, *roles: AnyRoleRequest) -> dict[str, Any]:
-    """Return a configure command's fields, free to be spoilt."""
+    """Return a configure command's fields as a dictionary, so that a test can change them."""
     placement = Placement(cpus=(), policy="other", priority=0, mlock=False, rt_limit_s=60.0)
     command: dict[str, Any] = msgspec.to_builtins(
         ConfigureCommand(settings=settings, placement=placement, match_timeout_s=20.0, roles=roles)

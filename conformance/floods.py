@@ -1,4 +1,4 @@
-"""Configure commands for a stream at full rate between two workers that are spoken to directly."""
+"""Configure commands for a stream at full rate between two workers that a test controls directly."""
 
 import os
 from collections.abc import Iterator
@@ -13,11 +13,11 @@ from middlemark.model.protocol import PublisherRequest, SubscriberRequest
 from middlemark.trial.worker_request import settings_of
 
 KEPT = 1_000
-"""Records that either end keeps raw: a flood goes on in the histogram."""
+"""Number of records that either end keeps raw; all later ones go into the histogram."""
 
 
 def flood(cell: Cell, scratch: Path, *, duration_s: float = 60.0) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the publisher's command and the subscriber's."""
+    """Return the publisher's configure command and the subscriber's."""
     scope = f"mm_direct_{os.urandom(3).hex()}"
     settings = settings_of(cell, domain=78, scope=scope, scratch=str(scratch), interface="lo")
     common: dict[str, Any] = {"index": 0, "topic": 0, "payload": "filled", "kept": KEPT}
@@ -34,17 +34,17 @@ def flood(cell: Cell, scratch: Path, *, duration_s: float = 60.0) -> tuple[dict[
 
 
 def together(publisher: dict[str, Any], subscriber: dict[str, Any]) -> dict[str, Any]:
-    """Return the command of one worker that holds both."""
+    """Return the configure command of one worker with both roles."""
     return {**publisher, "roles": [*publisher["roles"], *subscriber["roles"]]}
 
 
 @contextmanager
 def both_ready(worker: str, sending: dict[str, Any], receiving: dict[str, Any]) -> Iterator[tuple[Conversation, ...]]:
-    """Yield two workers that have found each other and were not started: who publishes, and who subscribes."""
+    """Yield the publisher and the subscriber, two workers that have found each other and are not started yet."""
     with Conversation(worker) as publisher, Conversation(worker) as subscriber:
         for talk, command in ((publisher, sending), (subscriber, receiving)):
-            talk.hear("hello")
-            talk.say(command="configure", **command)
+            talk.expect("hello")
+            talk.send(command="configure", **command)
         for talk in (publisher, subscriber):
-            talk.hear("ready")
+            talk.expect("ready")
         yield publisher, subscriber

@@ -1,7 +1,7 @@
-"""What must be true of requests and replies, native or over two topics, of one client and of several at once."""
+"""Checks of every trial of requests and replies: native or over two topics, with one client or several at once."""
 
 import numpy as np
-from course import Measured, carried_as
+from runner import Measured, carried_as
 from variants import REPLY_TIMEOUT_S
 
 from middlemark.model.cell import carrier_due
@@ -27,7 +27,7 @@ def test_every_client_pairs_each_reply_with_its_request(calls: Measured) -> None
         assert (records["round_trip_ns"] < REPLY_TIMEOUT_S * 1e9).all()
 
 
-def test_a_client_asks_again_when_it_has_its_reply(calls: Measured) -> None:
+def test_a_client_sends_its_next_request_after_the_reply(calls: Measured) -> None:
     for records in calls.kept("client").values():
         begin = records["begin_ns"].astype(np.int64)
         assert (begin[1:] >= (begin + records["round_trip_ns"].astype(np.int64))[:-1]).all()
@@ -51,8 +51,8 @@ def test_both_ends_count_every_call_once(calls: Measured) -> None:
     assert {name: getattr(counts, name) for name in (*wrong, "late")} == dict.fromkeys((*wrong, "late"), 0)
 
 
-def test_it_says_whether_request_and_reply_were_the_middlewares_own(calls: Measured) -> None:
-    native = calls.contender.worker.description.request_reply
+def test_the_outcome_says_if_request_and_reply_were_native(calls: Measured) -> None:
+    native = calls.candidate.worker.description.request_reply
     assert calls.outcome.native_request_reply is native
     assert (TWO_TOPICS in calls.outcome.notes) is not native
 
@@ -61,11 +61,11 @@ def test_calls_leave_no_warning(calls: Measured) -> None:
     assert calls.warnings == {}
 
 
-def test_what_carried_the_calls_is_the_transport_that_was_asked_for(calls: Measured) -> None:
-    due = carrier_due(calls.cell, calls.contender.worker.description)
-    if calls.contender.transport.name == "mislabelled":
-        due = "shared-memory"  # the null adapter's lie is found out
-    assert carried_as(due, calls.outcome), calls.outcome.evidence
+def test_calls_used_the_transport_that_was_asked_for(calls: Measured) -> None:
+    expected = carrier_due(calls.cell, calls.candidate.worker.description)
+    if calls.candidate.transport.name == "mislabelled":
+        expected = "shared-memory"  # the null adapter's false transport is detected
+    assert carried_as(expected, calls.outcome), calls.outcome.evidence
 
 
 def test_every_client_and_the_server_were_placed(calls: Measured) -> None:

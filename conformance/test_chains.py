@@ -1,4 +1,4 @@
-"""A graph of three nodes over two topics that differ: every message is brought on, and each end is told."""
+"""A graph of three nodes over two different topics: every message is forwarded, and each role reports its end."""
 
 import contextlib
 import os
@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from contender import Contender
+from candidate import Candidate
 from conversation import Conversation, configure
 from variants import why_left_out
 
@@ -19,32 +19,32 @@ from middlemark.trial.worker_request import settings_of
 SENT = 30
 RATE_HZ, WARMUP_S = 200.0, 0.05
 DEPTH = 50
-"""Of messages: more than are sent, in the warm-up too, so that a node which comes late on a busy machine loses none."""
+"""More messages than are sent, warm-up included, so that a node that starts late on a busy machine loses none."""
 LARGE, SMALL = 5000, 64
 WORK_S = 0.001
 
 
 @pytest.fixture(params=["block", "listen"])
-def receive(request: pytest.FixtureRequest, contender: Contender) -> str:
-    """How its nodes receive."""
-    if contender.scripted or contender.transport.alone:
-        pytest.skip("nobody else takes part, or it tests the bench")
-    if request.param not in contender.transport.receive:
-        pytest.skip(f"it does not {request.param}")
-    if contender.transport.companions:
-        pytest.skip("it needs a daemon; the trials start it")
-    if why := why_left_out(contender, pattern="stream", size=LARGE, reliability=contender.transport.reliability[0]):
+def receive(request: pytest.FixtureRequest, candidate: Candidate) -> str:
+    """The way in which the nodes receive."""
+    if candidate.scripted or candidate.transport.alone:
+        pytest.skip("it has only one process, or it is the null adapter")
+    if request.param not in candidate.transport.receive:
+        pytest.skip(f"it does not offer {request.param}")
+    if candidate.transport.companions:
+        pytest.skip("it needs a daemon, which only trials start")
+    if why := why_left_out(candidate, pattern="stream", size=LARGE, reliability=candidate.transport.reliability[0]):
         pytest.skip(why)
     return str(request.param)
 
 
-def nodes(contender: Contender, receive: str, folder: Path) -> list[dict[str, Any]]:
-    """Return the commands of a camera, of a detector that forwards what it finds, and of a planner."""
-    offered = contender.transport
+def nodes(candidate: Candidate, receive: str, folder: Path) -> list[dict[str, Any]]:
+    """Return the configure commands of a camera, a detector that forwards messages, and a planner."""
+    offered = candidate.transport
     deep = DEPTH if offered.max_depth is None else min(DEPTH, offered.max_depth)
-    cell = contender.cell(pattern="stream", size=LARGE, receive=receive, depth=deep, publishers=2, subscribers=2)
+    cell = candidate.cell(pattern="stream", size=LARGE, receive=receive, depth=deep, publishers=2, subscribers=2)
     other = offered.reliability[-1]
-    if why_left_out(contender, pattern="stream", size=SMALL, reliability=other):
+    if why_left_out(candidate, pattern="stream", size=SMALL, reliability=other):
         other = cell.reliability
     topics = (
         TopicRequest(message_bytes=LARGE, publishers=(0,), subscribers=(0,), reliability=cell.reliability, depth=deep),
@@ -76,39 +76,39 @@ def nodes(contender: Contender, receive: str, folder: Path) -> list[dict[str, An
     return [configure(settings, *some) | {"tells_ends": True} for some in roles]
 
 
-def test_a_chain_brings_every_message_on_and_each_topic_ends_by_itself(
-    contender: Contender, receive: str, tmp_path: Path
+def test_a_chain_forwards_every_message_and_each_topic_ends_separately(
+    candidate: Candidate, receive: str, tmp_path: Path
 ) -> None:
     with contextlib.ExitStack() as stack:
-        commands = nodes(contender, receive, tmp_path)
-        talks = [stack.enter_context(Conversation(contender.worker.path)) for _ in commands]
+        commands = nodes(candidate, receive, tmp_path)
+        talks = [stack.enter_context(Conversation(candidate.worker.path)) for _ in commands]
         for talk, command in zip(talks, commands, strict=True):
-            talk.hear("hello")
-            talk.say(command="configure", **command)
+            talk.expect("hello")
+            talk.send(command="configure", **command)
         for talk in talks:
-            talk.hear("ready")
-        for talk in reversed(talks):  # who receives is there before who sends
-            talk.say(command="start")
-            talk.hear("tick")
+            talk.expect("ready")
+        for talk in reversed(talks):  # receivers start before senders
+            talk.send(command="start")
+            talk.expect("tick")
         camera, detector, planner = talks if len(talks) == 3 else talks * 3
-        sent = camera.hear("ended")
+        sent = camera.expect("ended")
         assert (sent["role"], sent["sent"]) == ("publisher", SENT)
-        detector.say(command="stop", subscribers=[0], expected=sent["sent"])
-        passed = detector.hear("ended")
+        detector.send(command="stop", subscribers=[0], expected=sent["sent"])
+        passed = detector.expect("ended")
         assert (passed["role"], passed["index"], passed["forwarded"]) == ("subscriber", 0, [SENT])
-        planner.say(command="stop", subscribers=[1], expected=SENT)
-        assert planner.hear("ended")["index"] == 1
+        planner.send(command="stop", subscribers=[1], expected=SENT)
+        assert planner.expect("ended")["index"] == 1
         found = {}
         for talk, command in zip(talks, commands, strict=True):
             results = sum(1 + len(role.get("forwards", ())) for role in command["roles"])
-            for event in [talk.hear("result") for _ in range(results)]:
+            for event in [talk.expect("result") for _ in range(results)]:
                 found[event["role"], event["index"]] = event
         assert found.keys() == {("publisher", 0), ("publisher", 1), ("subscriber", 0), ("subscriber", 1)}
         for each in (found["subscriber", 0], found["subscriber", 1]):
             assert (each["received"], each["ended"]) == (SENT, "complete")
             assert (each["damaged"], each["duplicated"], each["reordered"]) == (0, 0, 0)
         for talk in talks:
-            talk.say(command="quit")
+            talk.send(command="quit")
         assert [talk.status() for talk in talks] == [0] * len(talks)
     arrived = load(tmp_path / "detector.npy", ARRIVAL)
     planned = load(tmp_path / "planner.npy", ARRIVAL)

@@ -1,10 +1,10 @@
-"""What a trial cost, held against a worker that burns a known amount of processor time and memory."""
+"""The reported costs of a trial, compared with the known processor time and memory that a worker of it uses."""
 
 from collections.abc import Callable
 
 import pytest
-from contender import Contender, scripted
-from course import Course, Measured
+from candidate import Candidate, scripted
+from runner import Measured, Runner
 
 from middlemark.model.outcome import WorkerCost
 from middlemark.model.plan import Limits
@@ -17,16 +17,16 @@ BURNT_NS = MESSAGES * BURNT_US * 1_000
 HOG_MIB = 64
 HOG_SUBSCRIBER_MIB = 32
 ACCOUNT_NS = 20_000_000
-"""Processor times of a process are known to about a tick of its accounting (1 to 10 ms), at either end."""
+"""Tolerance of a process's processor time: about one accounting tick (1 to 10 ms) at either end."""
 PAGE_BYTES = 4096
 NEAR = 0.9
-"""A process that hogs no more than another has other memory that differs."""
+"""Tolerance factor for memory, because the other memory of two processes differs."""
 
 
 @pytest.fixture(scope="module")
-def costly(course: Course) -> Measured:
-    """One stream at a rate: its publisher burns and hogs, and of its two subscribers one hogs."""
-    null: Contender = scripted()
+def costly(runner: Runner) -> Measured:
+    """A stream at a rate whose publisher and second subscriber use known processor time and memory."""
+    null: Candidate = scripted()
     script = {
         "burn_us": BURNT_US,
         "hog_mib": HOG_MIB,
@@ -41,7 +41,7 @@ def costly(course: Course) -> Measured:
         rate=400.0,
         native=tuple(sorted((key, str(value)) for key, value in script.items())),
     )
-    measured = course.measure(null, cell, Limits(samples=MESSAGES, warmup_s=0.05, match_timeout_s=20.0, limit_s=60.0))
+    measured = runner.measure(null, cell, Limits(samples=MESSAGES, warmup_s=0.05, match_timeout_s=20.0, limit_s=60.0))
     assert measured.outcome.failed is None
     return measured
 
@@ -57,16 +57,16 @@ Costs = Callable[[str], WorkerCost]
 
 
 def unseen_ns(costly: Measured, cost: WorkerCost) -> float:
-    """Return how long the worker measured before its account was first read: what it burnt then is not in it."""
+    """Return the ns that the worker measured before its costs were first read; ``cost`` does not include them."""
     [publisher] = costly.outcome.publishers
     whole_s = (publisher.last_sent_ns - publisher.first_sent_ns) / 1e9
     return max(0.0, whole_s - cost.seconds) * 1e9 + ACCOUNT_NS
 
 
-def test_what_was_burnt_is_in_the_processor_time_of_who_burnt_it(costly: Measured, cost: Costs) -> None:
+def test_burnt_time_is_in_the_processor_time_of_its_process(costly: Measured, cost: Costs) -> None:
     burning = cost("publisher 0")
     assert burning.user_ns + burning.system_ns >= BURNT_NS - unseen_ns(costly, burning)
-    # Both subscribers look for a message every 20 µs, which takes about as long as what is burnt.
+    # Both subscribers poll every 20 µs, which takes about as much processor time as is burnt.
     one, other = (cost(f"subscriber {index}") for index in (0, 1))
     assert abs(one.user_ns + one.system_ns - other.user_ns - other.system_ns) < BURNT_NS - ACCOUNT_NS
 
@@ -82,20 +82,20 @@ def test_the_thread_that_burnt_it_is_named(costly: Measured, cost: Costs) -> Non
         assert f"subscriber {index}" in {thread.name for thread in cost(f"subscriber {index}").threads}
 
 
-def test_threads_come_to_what_their_process_took(costly: Measured) -> None:
+def test_the_threads_times_add_up_to_their_process(costly: Measured) -> None:
     for each in costly.outcome.costs:
         threads = sum(thread.cpu_ns for thread in each.threads)
         assert abs(threads - (each.user_ns + each.system_ns)) <= ACCOUNT_NS
 
 
-def test_no_process_took_more_than_there_was(costly: Measured) -> None:
+def test_no_thread_used_more_than_the_elapsed_time(costly: Measured) -> None:
     for each in costly.outcome.costs:
         for thread in each.threads:
             assert thread.threads is not None
             assert thread.cpu_ns <= each.seconds * 1e9 * thread.threads + ACCOUNT_NS
 
 
-def test_memory_that_was_hogged_is_in_the_resident_memory_of_who_hogged_it(cost: Costs) -> None:
+def test_hogged_memory_is_in_the_resident_memory_of_its_process(cost: Costs) -> None:
     plain = cost("subscriber 0")
     for who, hogged in (("publisher 0", HOG_MIB), ("subscriber 1", HOG_SUBSCRIBER_MIB)):
         hog = cost(who)
@@ -104,13 +104,15 @@ def test_memory_that_was_hogged_is_in_the_resident_memory_of_who_hogged_it(cost:
     assert plain.rss_bytes < HOG_SUBSCRIBER_MIB * MIB
 
 
-def test_the_benchs_own_samples_are_told_apart_from_the_middlewares_memory(costly: Measured, cost: Costs) -> None:
+def test_middlemarks_own_samples_are_reported_separately_from_the_middlewares_memory(
+    costly: Measured, cost: Costs
+) -> None:
     publisher, subscriber = costly.kept("publisher")[0], costly.kept("subscriber")[0]
     assert cost("publisher 0").bench_bytes >= publisher.nbytes
     assert cost("subscriber 0").bench_bytes >= subscriber.nbytes
 
 
-def test_the_series_comes_to_the_whole(costly: Measured) -> None:
+def test_the_steps_of_the_series_add_up_to_the_total(costly: Measured) -> None:
     for each in costly.outcome.costs:
         steps = [step for step in costly.outcome.series if step.who == each.who]
         assert sum(step.seconds for step in steps) == pytest.approx(each.seconds)
@@ -125,7 +127,7 @@ def test_the_series_comes_to_the_whole(costly: Measured) -> None:
 
 
 def test_switches_and_faults_are_counted(cost: Costs) -> None:
-    # Both sleep while there is nothing to do, and what is hogged was touched before.
+    # All of them sleep while there is no message, and hogged memory was touched before the start.
     for who in ("publisher 0", "subscriber 0", "subscriber 1"):
         assert cost(who).voluntary_switches > 0
         faults = cost(who).minor_faults
@@ -133,9 +135,9 @@ def test_switches_and_faults_are_counted(cost: Costs) -> None:
         assert 0 <= faults < HOG_SUBSCRIBER_MIB * MIB / PAGE_BYTES
 
 
-def test_what_the_network_moved_is_told_once_a_step(costly: Measured) -> None:
+def test_network_bytes_are_reported_once_a_step(costly: Measured) -> None:
     assert costly.outcome.network is not None
     [first, *others] = costly.outcome.costs
-    told = {step.who for step in costly.outcome.series if step.network is not None}
-    assert told == {first.who}
+    reporting = {step.who for step in costly.outcome.series if step.network is not None}
+    assert reporting == {first.who}
     assert others

@@ -1,11 +1,11 @@
-"""What a worker says of itself, before anything is opened."""
+"""The description that a worker gives of itself before it opens its middleware."""
 
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-from contender import found
+from candidate import found
 from conversation import Conversation
 
 from middlemark.model.description import ANY, AS_IT_COMES, Worker
@@ -27,22 +27,22 @@ def test_every_worker_can_describe_itself() -> None:
     assert found()[1] == ()
 
 
-def test_its_name_is_its_executables(worker: Worker) -> None:
+def test_the_executable_has_the_adapters_name(worker: Worker) -> None:
     assert Path(worker.path).name == f"middlemark-worker-{worker.description.name}"
     assert worker.description.title
 
 
-def test_it_tells_the_version_of_the_library_that_is_loaded(worker: Worker) -> None:
+def test_the_version_is_that_of_the_loaded_library(worker: Worker) -> None:
     about = worker.description
     assert any(character.isdigit() for character in about.version)
     if about.library:
-        # Its name need not have the version: some libraries' files are numbered by their interface.
+        # The file's name may lack the version: some libraries' files are numbered by their interface.
         assert Path(about.library).is_file()
 
 
-def test_the_library_it_names_is_the_one_in_its_memory(worker: Worker) -> None:
+def test_the_named_library_is_mapped_in_the_process(worker: Worker) -> None:
     with Conversation(worker.path) as talk:
-        hello = talk.hear("hello")
+        hello = talk.expect("hello")
         assert hello["version"] == worker.description.version
         if worker.description.library:
             assert f" {worker.description.library}\n" in Path(f"/proc/{hello['pid']}/maps").read_text()
@@ -52,7 +52,7 @@ def test_its_licence_is_an_spdx_expression(worker: Worker) -> None:
     assert SPDX.fullmatch(worker.description.licence)
 
 
-def test_its_transports_have_names_of_their_own_and_known_levels(worker: Worker) -> None:
+def test_transports_have_distinct_names_and_known_levels(worker: Worker) -> None:
     transports = worker.description.transports
     assert len({transport.name for transport in transports}) == len(transports) > 0
     for transport in transports:
@@ -77,28 +77,28 @@ def test_a_middleware_is_also_measured_as_it_comes_and_never_unasked(worker: Wor
         assert len(names) > 1
 
 
-def test_shared_memory_can_be_told_from_a_neighbours(worker: Worker) -> None:
+def test_shared_memory_segments_have_a_specific_name(worker: Worker) -> None:
     for transport in worker.description.transports:
         if transport.carrier == "shared-memory":
             assert transport.segments
             assert "*" not in transport.segments
 
 
-def test_residue_is_named_by_absolute_patterns_of_its_own(worker: Worker) -> None:
+def test_residue_patterns_are_absolute_and_specific(worker: Worker) -> None:
     for pattern in worker.description.residue:
         if pattern == SYSTEM_V:
             continue
         folder, _, name = pattern.rpartition("/")
         assert folder in ("/dev/shm", "/dev/mqueue", "/tmp"), pattern
-        assert len(name.replace("*", "")) >= 4, f"{pattern} would match what others made"
+        assert len(name.replace("*", "")) >= 4, f"{pattern} would match files of other programs"
 
 
-def test_every_native_setting_says_what_it_does(worker: Worker) -> None:
+def test_every_native_setting_has_a_help_text(worker: Worker) -> None:
     assert all(setting.help for setting in worker.description.native.values())
 
 
-def test_the_readme_has_the_native_settings_that_the_worker_says(worker: Worker) -> None:
-    """What is out of date is written anew by ``scripts/native-tables``."""
+def test_the_readme_has_the_native_settings_of_the_worker(worker: Worker) -> None:
+    """Run ``scripts/native-tables`` to update a README that fails."""
     command = [sys.executable, str(ROOT / "scripts" / "native-tables"), "--check", worker.description.name]
     stale = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (stale.stdout, stale.stderr, stale.returncode) == ("\n", "", 0)

@@ -1,13 +1,13 @@
-"""A flood can be stopped at any time, from either end: the protocol's stop, spoken by hand in mid-flood."""
+"""A flood can be stopped at any time, from either end: the protocol's stop, sent in the middle of a flood."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
-from contender import KIB, Contender, scripted
+from candidate import KIB, Candidate, scripted
 from conversation import Conversation
-from course import by_publisher
 from floods import KEPT, both_ready, flood, together
+from runner import by_publisher
 from variants import why_left_out
 
 from middlemark.model.cell import Cell
@@ -16,15 +16,15 @@ from middlemark.stats.samples import load, load_histogram
 
 
 @pytest.fixture(params=["poll", "block", "listen"])
-def flooded(request: pytest.FixtureRequest, contender: Contender) -> dict[str, Any]:
-    """The factors of a flood that this contender can be put under."""
-    if contender.transport.name == "mislabelled":
-        pytest.skip("it is the other one with a lie about its transport")
-    if request.param not in contender.transport.receive:
-        pytest.skip(f"it does not {request.param}")
-    if contender.transport.companions:
-        pytest.skip("it needs a daemon; the trials start it")
-    offered = contender.transport
+def flooded(request: pytest.FixtureRequest, candidate: Candidate) -> dict[str, Any]:
+    """The factors of a flood that this candidate supports."""
+    if candidate.transport.name == "mislabelled":
+        pytest.skip("it is the null adapter's other transport under a false name")
+    if request.param not in candidate.transport.receive:
+        pytest.skip(f"it does not offer {request.param}")
+    if candidate.transport.companions:
+        pytest.skip("it needs a daemon, which only trials start")
+    offered = candidate.transport
     factors = {
         "pattern": "stream",
         "size": 64,
@@ -33,48 +33,48 @@ def flooded(request: pytest.FixtureRequest, contender: Contender) -> dict[str, A
         "processes": max(offered.processes),
         "pin": None,
     }
-    if why := why_left_out(contender, reliability=offered.reliability[0], **factors):
+    if why := why_left_out(candidate, reliability=offered.reliability[0], **factors):
         pytest.skip(why)
     return factors
 
 
 def under_way(talk: Conversation, role: str, messages: int = 1) -> None:
-    """Wait until it has counted so many measured messages."""
+    """Wait until the role has counted this number of measured messages."""
     counts: dict[str, Any] = {}
     while counts.get("sent" if role == "publisher" else "received", 0) < messages:
-        [counts] = [each for each in talk.hear("tick", "measuring")["roles"] if each["role"] == role]
+        [counts] = [each for each in talk.expect("tick", "measuring")["roles"] if each["role"] == role]
 
 
 def stopped_in_mid_flood(talk: Conversation, cell: Cell, folder: Path, sent: int = 1) -> dict[str, dict[str, Any]]:
-    """Let one worker send and receive, and stop it when so many were sent; return the results of its two roles."""
-    talk.hear("hello")
-    talk.say(command="configure", **together(*flood(cell, folder)))
-    talk.hear("ready")
-    talk.say(command="start")
+    """Make one worker send and receive, stop it after ``sent`` messages, and return the results of its two roles."""
+    talk.expect("hello")
+    talk.send(command="configure", **together(*flood(cell, folder)))
+    talk.expect("ready")
+    talk.send(command="start")
     under_way(talk, "publisher", sent)
-    talk.say(command="stop")
-    return {event["role"]: event for event in (talk.hear("result"), talk.hear("result"))}
+    talk.send(command="stop")
+    return {event["role"]: event for event in (talk.expect("result"), talk.expect("result"))}
 
 
 def test_a_stop_in_mid_flood_ends_either_role_at_once(
-    contender: Contender, flooded: dict[str, Any], tmp_path: Path
+    candidate: Candidate, flooded: dict[str, Any], tmp_path: Path
 ) -> None:
-    sending, receiving = flood(contender.cell(**flooded), tmp_path)
+    sending, receiving = flood(candidate.cell(**flooded), tmp_path)
     if flooded["processes"] == 1:
         pytest.skip("one process stops its receivers itself, when its senders have ended")
-    with both_ready(contender.worker.path, sending, receiving) as (publisher, subscriber):
-        subscriber.say(command="start")
-        subscriber.hear("tick")
-        publisher.say(command="start")
+    with both_ready(candidate.worker.path, sending, receiving) as (publisher, subscriber):
+        subscriber.send(command="start")
+        subscriber.expect("tick")
+        publisher.send(command="start")
         under_way(subscriber, "subscriber")
-        # A role that does not see its stop is an error of the code "hung", 3 s later.
-        # Both at once: a publisher whose messages nobody takes any more ends by itself, and rightly complains.
-        subscriber.say(command="stop")
-        publisher.say(command="stop")
-        received = subscriber.hear("result")
-        sent = publisher.hear("result")
-        # What becomes of a middleware that is closed in mid-flood is its own business: the launcher ends it (Fast DDS
-        # 2.9 joins a data-sharing listener that never comes back).
+        # A role that does not notice its stop sends an error with the code "hung" after 3 s.
+        # Both are stopped at once: a publisher without receivers would rightly end with an error.
+        subscriber.send(command="stop")
+        publisher.send(command="stop")
+        received = subscriber.expect("result")
+        sent = publisher.expect("result")
+        # Closing a middleware in the middle of a flood is not tested here: the launcher would end a worker that hangs
+        # (Fast DDS 2.9 joins a data-sharing listener that never ends).
         assert (received["role"], received["ended"]) == ("subscriber", "stopped")
         assert 0 < received["received"] <= sent["sent"] + sent["timed_out"]
         assert (sent["role"], sent["ended"]) == ("publisher", "stopped")
@@ -82,17 +82,17 @@ def test_a_stop_in_mid_flood_ends_either_role_at_once(
 
 
 def test_a_flood_within_one_process_ends_when_it_is_stopped_and_has_drained(
-    contender: Contender, flooded: dict[str, Any], tmp_path: Path
+    candidate: Candidate, flooded: dict[str, Any], tmp_path: Path
 ) -> None:
-    if 1 not in contender.transport.processes:
+    if 1 not in candidate.transport.processes:
         pytest.skip("it works between processes only")
-    if contender.transport.alone:
+    if candidate.transport.alone:
         pytest.skip("nobody receives what it sends")
-    # Of 64 B the kernel holds more than a crowded machine receives in the time of a drain.
-    cell = contender.cell(**{**flooded, "processes": 1, "size": min(4 * KIB, contender.transport.max_bytes)})
-    with Conversation(contender.worker.path) as talk:
+    # Not 64 B: the kernel's buffers hold more of such messages than a crowded machine receives during the drain.
+    cell = candidate.cell(**{**flooded, "processes": 1, "size": min(4 * KIB, candidate.transport.max_bytes)})
+    with Conversation(candidate.worker.path) as talk:
         results = stopped_in_mid_flood(talk, cell, tmp_path)
-        talk.say(command="quit")
+        talk.send(command="quit")
         assert results["publisher"]["ended"] == "stopped"
         if cell.reliability == "reliable" and cell.depth is None:
             assert results["subscriber"]["ended"] == "complete"
@@ -103,21 +103,21 @@ def test_a_flood_within_one_process_ends_when_it_is_stopped_and_has_drained(
     whole(results["publisher"], results["subscriber"], tmp_path)
 
 
-def test_a_subscriber_that_is_slow_within_one_process_has_the_time_of_a_drain(tmp_path: Path) -> None:
+def test_a_slow_subscriber_within_one_process_gets_time_to_drain(tmp_path: Path) -> None:
     null = scripted()
     cell = null.cell(pattern="stream", size=64, depth=None, processes=1, native=(("stall", "100:6000"),))
     with Conversation(null.worker.path) as talk:
         results = stopped_in_mid_flood(talk, cell, tmp_path, sent=101)
         assert results["subscriber"]["received"] == results["publisher"]["sent"] > 100
-        talk.say(command="quit")
+        talk.send(command="quit")
         assert talk.status() == 0
 
 
 def whole(sent: dict[str, Any], received: dict[str, Any], folder: Path) -> None:
-    """Hold the files against the counts: the first messages raw, all others in the histograms.
+    """Compare the files with the counts: the first messages are kept raw, all others in the histograms.
 
-    A publisher that is faster than its stamps are cheap stamps one message in so many, at both ends. Which of them
-    arrived, only a stream that stamps all can tell.
+    A publisher for which a clock reading a message is too expensive stamps only every ``stamped_every``-th message. The
+    number of stamped messages that arrived is then known only if none was lost.
     """
     assert (received["duplicated"], received["damaged"]) == (0, 0)
     every = sent["stamped_every"]

@@ -1,9 +1,9 @@
-"""A robot over each transport: topics that differ, a chain, a service, a process of two nodes. All of it arrives."""
+"""A robot over each transport: different topics, a chain, a service, a process of two nodes. Everything arrives."""
 
 import msgspec
 import pytest
-from contender import Contender, selected
-from course import Course
+from candidate import Candidate, selected
+from runner import Runner
 from variants import why_left_out
 
 from middlemark.model.cell import carrying
@@ -15,7 +15,7 @@ from middlemark.stats.samples import load_kept
 from middlemark.stats.trials import trial_summary
 
 DEPTH = 4
-"""Of the histories of who joins late."""
+"""Depth of the histories that a late joiner gets."""
 ROBOT = Workload(
     name="robot",
     topics=(
@@ -75,7 +75,7 @@ CAPABLE = [each for each in selected() if not each.scripted and not each.transpo
 
 
 @pytest.mark.parametrize("who", CAPABLE, ids=lambda each: each.name)
-def test_a_robot_is_carried_and_everybody_ends(who: Contender, course: Course) -> None:
+def test_a_robots_messages_arrive_and_every_role_ends(who: Candidate, runner: Runner) -> None:
     if who.transport.max_bytes < max(each.size for each in ROBOT.topics):
         pytest.skip("the robot's images are larger than its messages")
     if why := why_left_out(who, pattern="stream", size=ROBOT.topics[0].size, reliability=who.transport.reliability[0]):
@@ -83,13 +83,13 @@ def test_a_robot_is_carried_and_everybody_ends(who: Contender, course: Course) -
     varies = who.transport.varying_sizes and who.transport.max_bytes >= CLOUD.size
     robot = msgspec.structs.replace(ROBOT, topics=(*ROBOT.topics, CLOUD)) if varies else ROBOT
     cell = carrying(who.cell(), robot, who.transport)
-    measured = course.measure(who, cell, Limits(duration_s=0.5, warmup_s=0.2))
+    measured = runner.measure(who, cell, Limits(duration_s=0.5, warmup_s=0.2))
     outcome = measured.outcome
     assert outcome.failed is None, outcome.failed
     due = {each.topic: each.sent + (each.unsent or 0) + each.timed_out for each in outcome.publishers}
-    assert [due[at] for at in (0, 1, 4)] == [30, 20, 10], "what has a rate is sent at it, or told as not sent"
+    assert [due[at] for at in (0, 1, 4)] == [30, 20, 10], "messages at the topic's rate, unsent ones included"
     received = {edge: each.received for edge, each in zip(robot.edges, outcome.subscribers, strict=True)}
-    assert due[2] == received[0, "detector"], "one for each that arrived, or told as held up too long"
+    assert due[2] == received[0, "detector"], "one for each that arrived, or reported as timed out"
     assert due[3] == received[2, "planner"]
     assert due[5] == received[4, "recorder"]
     for each in outcome.publishers:
@@ -98,9 +98,9 @@ def test_a_robot_is_carried_and_everybody_ends(who: Contender, course: Course) -
     assert outcome.native_request_reply is who.transport.services
     for arrived in outcome.subscribers:
         assert (arrived.damaged, arrived.duplicated) == (0, 0)
-        if who.transport.reliability[0] == "reliable" and who.transport.name != AS_IT_COMES:  # queues of its own there
+        if who.transport.reliability[0] == "reliable" and who.transport.name != AS_IT_COMES:  # own queues
             assert arrived.lost == 0, arrived
-    found = trial_summary(cell, outcome, lambda _: None, lambda file: load_kept(course.folder, file))
+    found = trial_summary(cell, outcome, lambda _: None, lambda file: load_kept(runner.folder, file))
     assert found.graph is not None
     image_to_camera, image_to_detector, request_to_planner = found.graph.chains
     assert image_to_camera is not None
@@ -113,11 +113,11 @@ def test_a_robot_is_carried_and_everybody_ends(who: Contender, course: Course) -
 @pytest.mark.parametrize(
     "who", [each for each in CAPABLE if each.transport.max_history != 0], ids=lambda each: each.name
 )
-def test_who_joins_late_gets_the_history(who: Contender, receive: str, course: Course) -> None:
+def test_a_late_joiner_gets_the_history(who: Candidate, receive: str, runner: Runner) -> None:
     if receive not in who.transport.receive:
-        pytest.skip("it does not receive so")
+        pytest.skip("it does not offer this reception")
     cell = carrying(who.cell(receive=receive, pin=None), STATIC, who.transport)
-    outcome = course.measure(who, cell, Limits(duration_s=0.5, warmup_s=0.2)).outcome
+    outcome = runner.measure(who, cell, Limits(duration_s=0.5, warmup_s=0.2)).outcome
     assert outcome.failed is None, outcome.failed
     due = DEPTH if who.transport.max_history is None else min(DEPTH, who.transport.max_history)
     late = dict(zip(STATIC.edges, outcome.subscribers, strict=True))
@@ -135,17 +135,17 @@ def test_who_joins_late_gets_the_history(who: Contender, receive: str, course: C
 
 @pytest.mark.parametrize("receive", ["poll", "listen"])
 @pytest.mark.parametrize("who", [each for each in CAPABLE if each.transport.services], ids=lambda each: each.name)
-def test_a_service_is_called_however_it_is_received(who: Contender, receive: str, course: Course) -> None:
+def test_a_service_works_with_each_reception(who: Candidate, receive: str, runner: Runner) -> None:
     if receive not in who.transport.receive:
-        pytest.skip("it does not receive so")
+        pytest.skip("it does not offer this reception")
     graph = msgspec.structs.replace(ROBOT, topics=ROBOT.topics[4:], shared=())
     cell = carrying(who.cell(receive=receive, pin=None), graph, who.transport)
-    outcome = course.measure(who, cell, Limits(duration_s=0.5, warmup_s=0.2)).outcome
+    outcome = runner.measure(who, cell, Limits(duration_s=0.5, warmup_s=0.2)).outcome
     assert outcome.failed is None, outcome.failed
     assert outcome.native_request_reply is True
     assert [(each.sent + (each.unsent or 0)) for each in outcome.publishers[:1]] == [10]
     for each in outcome.subscribers:
         assert each.received + each.lost == each.expected > 0
         assert (each.damaged, each.duplicated) == (0, 0)
-        if who.transport.name != AS_IT_COMES:  # its queues are its own there, and may be shallower
+        if who.transport.name != AS_IT_COMES:  # own queues, which may be shorter
             assert each.lost == 0

@@ -1,7 +1,7 @@
-"""What must be true of every round trip that is reported, over every transport, at every size and in every mode."""
+"""Checks of every trial of round trips, over every transport, at every size and in every mode."""
 
 import numpy as np
-from course import Measured, carried_as
+from runner import Measured, carried_as
 from variants import DURATION_S, REPLY_TIMEOUT_S
 
 from middlemark.model.cell import carrier_due
@@ -10,15 +10,15 @@ from middlemark.model.samples import NOT_MEASURED
 from middlemark.trial.patterns import results_of
 
 TOLERANCE_NS = 1_000
-"""The stamp of a polling take is read early; a stamp may be that much off."""
+"""Tolerance of a time stamp: that of a polling take is read early."""
 MOST_LATE_NS = NOT_MEASURED - 1
-"""What is later than a record can say is said to be this late."""
+"""The largest lateness that a record can hold; anything later is recorded as this."""
 ROUNDING_NS = 3
-"""Instants are kept in the clock's ticks, and differences of them are rounded to ns."""
+"""Tolerance of a difference: instants are kept in the clock's ticks, and their differences are rounded to ns."""
 
 
 def echoing(measured: Measured) -> int:
-    """Return the replies to each message; a ping alone takes back its own."""
+    """Return the number of replies to each message: 1 for a ping without pongs, which takes back its own messages."""
     return max(measured.cell.subscribers, 1) if measured.cell.echo == "all" else 1
 
 
@@ -27,7 +27,7 @@ def test_the_trial_succeeds(trial: Measured) -> None:
     assert failed is None, f"{failed.code}: {failed.text} {failed.advice}"
 
 
-def test_as_many_are_sent_received_and_kept_as_were_asked_for(measured: Measured) -> None:
+def test_the_requested_number_is_sent_received_and_kept(measured: Measured) -> None:
     counts, asked = measured.outcome.counts, measured.limits.samples
     assert counts is not None
     if asked is not None:
@@ -72,11 +72,11 @@ def test_messages_at_a_rate_are_due_at_instants_of_one_schedule(measured: Measur
         return
     intended = samples["begin_ns"].astype(np.int64) - samples["late_ns"].astype(np.int64)
     due = np.arange(len(samples)) * 1e9 / rate
-    told = samples["late_ns"] < MOST_LATE_NS
-    assert (np.abs(intended - due) <= ROUNDING_NS)[told].all()
+    exact = samples["late_ns"] < MOST_LATE_NS
+    assert (np.abs(intended - due) <= ROUNDING_NS)[exact].all()
 
 
-def test_a_round_trip_holds_its_first_reply(measured: Measured) -> None:
+def test_the_first_reply_comes_within_the_round_trip(measured: Measured) -> None:
     samples = measured.samples
     assert (samples["first_reply_ns"] > 0).all()
     assert (samples["first_reply_ns"] <= samples["round_trip_ns"]).all()
@@ -92,7 +92,7 @@ def test_writing_and_taking_lie_within_the_round_trip(measured: Measured) -> Non
     samples = measured.samples
     assert (samples["write_ns"] > 0).all()
     if measured.cell.receive == "listen":
-        # There is no take, and the reply may be in hand before publish has returned.
+        # There is no take, and the reply may come before publish has returned.
         assert (samples["take_ns"] == NOT_MEASURED).all()
         return
     assert (samples["take_ns"] != NOT_MEASURED).all()
@@ -100,7 +100,7 @@ def test_writing_and_taking_lie_within_the_round_trip(measured: Measured) -> Non
     assert (both <= samples["round_trip_ns"].astype(np.int64) + TOLERANCE_NS).all()
 
 
-def test_what_was_not_done_has_no_time(measured: Measured) -> None:
+def test_steps_that_were_not_done_have_no_time(measured: Measured) -> None:
     samples, filled = measured.samples, measured.cell.payload == "filled"
     for field in ("fill_ns", "check_ns"):
         done = samples[field] != NOT_MEASURED
@@ -109,32 +109,32 @@ def test_what_was_not_done_has_no_time(measured: Measured) -> None:
     assert lent.all() if measured.cell.loan else not lent.any()
 
 
-def test_it_ends_on_time(measured: Measured) -> None:
+def test_a_trial_ends_on_time(measured: Measured) -> None:
     took = measured.outcome.measured_s
     assert took is not None
     if measured.limits.duration_s is None:
         assert took <= measured.limits.limit_s
         return
     assert took >= DURATION_S
-    # The scheduler may come between the look at the clock and the last message's beginning.
+    # The scheduler may interrupt between reading the clock and sending the last message.
     assert (measured.samples["begin_ns"][:-1] < DURATION_S * 1e9).all(), "nothing is sent after the end"
     assert took <= DURATION_S + REPLY_TIMEOUT_S
 
 
-def test_it_exits_cleanly_and_nothing_is_warned_about(measured: Measured) -> None:
-    # Whether a schedule is kept is for the machine to say, and how crowded it is.
+def test_a_trial_has_no_warning(measured: Measured) -> None:
+    # A crowded machine may miss instants of the schedule.
     assert measured.warnings.keys() <= (set() if measured.cell.rate == "max" else {"missed-instants"}), (
         measured.warnings
     )
 
 
-def test_every_pong_receives_every_message_also_one_that_does_not_echo(measured: Measured) -> None:
+def test_every_pong_receives_every_message_even_a_silent_one(measured: Measured) -> None:
     assert measured.heard is not None
     counts = measured.outcome.counts
     assert counts is not None
     pongs = results_of(PongResult, measured.heard.receivers)
     assert [pong.received for pong in pongs] == [counts.sent] * measured.cell.subscribers
-    assert sum(pong.echoed for pong in pongs) == (0 if measured.contender.transport.alone else counts.received)
+    assert sum(pong.echoed for pong in pongs) == (0 if measured.candidate.transport.alone else counts.received)
 
 
 def test_discovery_and_the_clock_are_reported(measured: Measured) -> None:
@@ -146,10 +146,10 @@ def test_discovery_and_the_clock_are_reported(measured: Measured) -> None:
     assert outcome.clock is not None
     assert outcome.clock.source in ("tsc", "cntvct", "clock_monotonic")
     assert 0 < outcome.clock.cost_ns < 100_000
-    assert outcome.version == measured.contender.worker.description.version
+    assert outcome.version == measured.candidate.worker.description.version
 
 
-def test_every_process_was_where_it_was_asked_to_be(measured: Measured) -> None:
+def test_every_process_ran_on_its_processors(measured: Measured) -> None:
     outcome, cell = measured.outcome, measured.cell
     assert len(outcome.placed) == (1 if cell.processes == 1 else 1 + cell.subscribers)
     for index, placed in enumerate(outcome.placed):
@@ -158,9 +158,9 @@ def test_every_process_was_where_it_was_asked_to_be(measured: Measured) -> None:
             assert placed.cpus == (cell.pin[index % len(cell.pin)],)
 
 
-def test_what_carried_the_data_is_the_transport_that_was_asked_for(measured: Measured) -> None:
-    if measured.contender.transport.name == "mislabelled":
-        assert measured.outcome.carried_by == "shared-memory", "the null adapter's lie is found out"
+def test_round_trips_used_the_transport_that_was_asked_for(measured: Measured) -> None:
+    if measured.candidate.transport.name == "mislabelled":
+        assert measured.outcome.carried_by == "shared-memory", "the null adapter's false transport is detected"
         return
-    due = carrier_due(measured.cell, measured.contender.worker.description)
-    assert carried_as(due, measured.outcome), measured.outcome.evidence
+    expected = carrier_due(measured.cell, measured.candidate.worker.description)
+    assert carried_as(expected, measured.outcome), measured.outcome.evidence

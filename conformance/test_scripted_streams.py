@@ -1,4 +1,4 @@
-"""What goes wrong on demand in a stream of the null adapter: each of it must be found exactly, where it happened."""
+"""Faults that a script makes in the null adapter's streams: each must be counted exactly, at the role that has it."""
 
 import asyncio
 import os
@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from contender import Contender, scripted
-from course import Course, Measured, by_publisher
+from candidate import Candidate, scripted
+from runner import Measured, Runner, by_publisher
 
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import Arrived, TrialOutcome
@@ -22,7 +22,7 @@ from middlemark.trial.patterns import results_of
 
 
 @pytest.fixture(scope="module")
-def null() -> Contender:
+def null() -> Candidate:
     return scripted()
 
 
@@ -30,16 +30,16 @@ Scripted = Callable[..., Measured]
 
 
 @pytest.fixture(scope="module")
-def measure(null: Contender, course: Course) -> Scripted:
-    """Measure a stream with that script."""
+def measure(null: Candidate, runner: Runner) -> Scripted:
+    """Return a function that measures a stream with a script."""
 
     def measured(samples: int = 100, *, factors: dict[str, object] | None = None, **script: object) -> Measured:
-        return course.measure(null, stream_of(null, factors, **script), limits(samples))
+        return runner.measure(null, stream_of(null, factors, **script), limits(samples))
 
     return measured
 
 
-def stream_of(null: Contender, factors: dict[str, object] | None = None, **script: object) -> Cell:
+def stream_of(null: Candidate, factors: dict[str, object] | None = None, **script: object) -> Cell:
     native = tuple(sorted((key, str(value)) for key, value in script.items()))
     return null.cell(**{"pattern": "stream", "size": 64, "depth": None, "native": native, **(factors or {})})
 
@@ -49,7 +49,7 @@ def limits(samples: int) -> Limits:
 
 
 def wrong(arrived: Arrived) -> dict[str, int]:
-    """Return what was counted as wrong, and how often."""
+    """Return the counts of wrong messages that are not 0."""
     counts = {name: getattr(arrived, name) for name in ("lost", "duplicated", "reordered", "damaged")}
     return {name: count for name, count in counts.items() if count}
 
@@ -59,14 +59,14 @@ FAULTS = {
     "duplicate": ("5,6", {"duplicated": 2}, set()),
     "reorder": ("10,20,30", {"reordered": 3}, set()),
     "damage": ("4,8", {"damaged": 2}, {4, 8}),
-    # What is too short to be a message is damaged, and its number was never seen.
+    # A message that is too short counts as damaged, and its unread sequence number as lost.
     "shorten": ("6", {"damaged": 1, "lost": 1}, {6}),
 }
-"""By fault: the sequences, what is counted, and the sequences that no record may have."""
+"""By fault: the sequence numbers, the expected counts, and the sequence numbers that no record may have."""
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_what_one_subscriber_suffers_is_counted_at_that_one_alone(measure: Scripted, fault: str) -> None:
+def test_faults_at_one_subscriber_are_counted_only_there(measure: Scripted, fault: str) -> None:
     sequences, counted, absent = FAULTS[fault]
     measured = measure(factors={"subscribers": 3}, only_subscriber=1, **{fault: sequences})
     assert measured.outcome.failed is None
@@ -77,18 +77,18 @@ def test_what_one_subscriber_suffers_is_counted_at_that_one_alone(measure: Scrip
         assert found == set(range(1, 101)) - (absent if index == 1 else set())
 
 
-def test_what_one_of_two_publishers_does_is_counted_at_every_subscriber(measure: Scripted) -> None:
+def test_faults_of_one_of_two_publishers_are_counted_at_every_subscriber(measure: Scripted) -> None:
     script = {"lose": "3", "duplicate": "5", "reorder": "10", "damage": "20"}
     measured = measure(factors={"publishers": 2, "subscribers": 2}, only_publisher=1, **script)
     each = {"lost": 1, "duplicated": 1, "reordered": 1, "damaged": 1}
     assert [wrong(arrived) for arrived in measured.outcome.subscribers] == [each, each]
     for records in measured.kept("subscriber").values():
         found = by_publisher(records)
-        assert np.array_equal(found[0], np.arange(1, 101, dtype=np.uint64)), "the other one's are all there"
+        assert np.array_equal(found[0], np.arange(1, 101, dtype=np.uint64)), "all of the other publisher"
         assert set(found[1].tolist()) == set(range(1, 101)) - {3, 20}
 
 
-def test_loss_on_one_topic_is_no_loss_on_the_other(measure: Scripted) -> None:
+def test_loss_on_one_topic_does_not_count_on_the_other(measure: Scripted) -> None:
     measured = measure(factors={"publishers": 2, "subscribers": 2, "topics": 2}, only_publisher=1, lose="1,2")
     assert [wrong(each) for each in measured.outcome.subscribers] == [{}, {"lost": 2}]
 
@@ -107,7 +107,7 @@ WRITE_TIMEOUT_NS = 1_000_000_000
 STALL_MS = 1_500
 
 
-def test_a_publish_that_back_pressure_holds_too_long_is_counted_as_such(measure: Scripted) -> None:
+def test_a_publish_that_waits_too_long_is_counted_as_timed_out(measure: Scripted) -> None:
     measured = measure(40, stall=f"10:{STALL_MS}", slots=4)
     [publisher], [subscriber] = measured.outcome.publishers, measured.outcome.subscribers
     assert publisher.timed_out >= 1
@@ -117,7 +117,7 @@ def test_a_publish_that_back_pressure_holds_too_long_is_counted_as_such(measure:
     records = measured.kept("publisher")[0]
     assert (records["write_ns"] == NOT_MEASURED).sum() == publisher.timed_out
     assert (publisher.writing_ns or 0) >= WRITE_TIMEOUT_NS
-    # It sleeps between two looks at a full queue. What it then waits for a processor is no back-pressure.
+    # The publisher sleeps between two checks of a full queue. Waiting for a processor does not count as blocked.
     waited_ns = measured.outcome.noise.delay_ns if measured.outcome.noise else None
     least_ns = WRITE_TIMEOUT_NS / (10 if waited_ns is None else 2)
     assert publisher.blocked_ns is None or publisher.blocked_ns + (waited_ns or 0) >= least_ns
@@ -130,20 +130,20 @@ PLANTED = 400
 
 
 def from_both(measured: Measured) -> tuple[np.ndarray, np.ndarray]:
-    """Return each message's one-way latency from its intended instant and from when it was sent."""
+    """Return each message's one-way latency in ns, from its intended instant and from its sending."""
     arrivals, sent = measured.kept("subscriber")[0], measured.kept("publisher")[0]
     intended = arrivals["one_way_ns"].astype(np.int64)
     late = sent["late_ns"][by_publisher(arrivals)[0].astype(np.int64) - 1]
     return intended, intended - late.astype(np.int64)
 
 
-def test_a_stall_in_a_subscriber_shows_in_its_tail_from_the_intended_instant(measure: Scripted) -> None:
+def test_a_subscribers_stall_shows_in_the_tail_from_the_intended_instant(measure: Scripted) -> None:
     measured = measure(PLANTED, factors={"rate": RATE_HZ}, stall="100:100", slots=1000)
     intended, _ = from_both(measured)
     assert wrong(measured.outcome.subscribers[0]) == {}
     assert intended.max() >= PLANTED_NS
     assert np.quantile(intended, 0.999) >= 0.95 * PLANTED_NS
-    # Each of those behind it waited for what was left of it.
+    # Each message behind it waited for the rest of the stall.
     assert (intended >= PLANTED_NS / 2).sum() >= 49
     summary = one_way([load_kept(measured.folder, file) for file in measured.outcome.files]).all
     assert summary is not None
@@ -151,7 +151,7 @@ def test_a_stall_in_a_subscriber_shows_in_its_tail_from_the_intended_instant(mea
     assert summary.max >= PLANTED_NS
 
 
-def test_a_stall_in_publishing_shows_from_the_intended_instant_and_not_from_when_it_was_sent(
+def test_a_publishers_stall_shows_from_the_intended_instant_but_not_from_the_sending(
     measure: Scripted,
 ) -> None:
     measured = measure(PLANTED, factors={"rate": RATE_HZ}, delay="100:100000")
@@ -159,8 +159,7 @@ def test_a_stall_in_publishing_shows_from_the_intended_instant_and_not_from_when
     assert np.quantile(intended, 0.99) >= 0.9 * PLANTED_NS
     behind = (intended >= PLANTED_NS / 2).sum()
     assert behind >= 49
-    # Who counts from when it was sent sees one message late: that which was held up itself. What else this machine
-    # stalls for is in both figures.
+    # Counted from the sending, only the delayed message itself is late. Other stalls are in both figures.
     assert (sent >= PLANTED_NS / 2).sum() <= behind - 40
     [publisher] = measured.outcome.publishers
     assert (publisher.scheduled, publisher.unsent) == (PLANTED, 0)
@@ -174,7 +173,7 @@ def test_a_stall_in_publishing_shows_from_the_intended_instant_and_not_from_when
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
-    """The pids of the workers that were started, by role."""
+    """The process ids of the workers that were started, by role."""
     pids: dict[str, int] = {}
     start = WorkerProcess.start
 
@@ -187,46 +186,46 @@ def started(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     return pids
 
 
-def struck(null: Contender, course: Course, started: dict[str, int], who: str, number: int) -> TrialOutcome:
-    """Send one publisher's stream to four subscribers; signal one of the workers when the stream is under way."""
+def struck(null: Candidate, runner: Runner, started: dict[str, int], who: str, number: int) -> TrialOutcome:
+    """Send one publisher's stream to four subscribers, and signal one of the workers during the stream."""
 
     async def striking() -> TrialOutcome:
         loop = asyncio.get_running_loop()
         ticks = iter([loop.call_later])
 
         def tick(_: object) -> None:
-            for later in ticks:  # the first time only
+            for later in ticks:  # only at the first tick
                 later(0.1, os.kill, started[who], number)
 
         cell = stream_of(null, {"subscribers": 4, "rate": 500.0})
         asked = Limits(duration_s=60.0, warmup_s=0.02, match_timeout_s=60.0)
-        return (await course.observe(null, cell, asked, tick)).outcome
+        return (await runner.observe(null, cell, asked, tick)).outcome
 
     return asyncio.run(striking())
 
 
-def test_a_subscriber_that_crashes_in_a_fan_out_costs_the_trial_and_is_named(
-    null: Contender, course: Course, started: dict[str, int]
+def test_a_subscriber_that_crashes_in_a_fan_out_fails_the_trial_and_is_named(
+    null: Candidate, runner: Runner, started: dict[str, int]
 ) -> None:
-    outcome = struck(null, course, started, "subscriber 2", signal.SIGABRT)
+    outcome = struck(null, runner, started, "subscriber 2", signal.SIGABRT)
     assert outcome.failed is not None
     assert outcome.failed.code == "crashed"
     who = f"subscriber 2 (pid {started['subscriber 2']})"
     assert outcome.failed.text.startswith(f"{who} was ended by SIGABRT (signal 6)")
-    assert (outcome.counts, outcome.subscribers, outcome.costs) == (None, (), ()), "nothing that was half measured"
+    assert (outcome.counts, outcome.subscribers, outcome.costs) == (None, (), ()), "no half-measured results"
 
 
-def test_a_subscriber_that_hangs_in_a_fan_out_costs_the_trial_and_is_named(
-    null: Contender, course: Course, started: dict[str, int]
+def test_a_subscriber_that_hangs_in_a_fan_out_fails_the_trial_and_is_named(
+    null: Candidate, runner: Runner, started: dict[str, int]
 ) -> None:
-    outcome = struck(null, course, started, "subscriber 2", signal.SIGSTOP)
+    outcome = struck(null, runner, started, "subscriber 2", signal.SIGSTOP)
     assert outcome.failed is not None
     assert outcome.failed.code == "hung"
     assert outcome.failed.text.startswith(f"subscriber 2 (pid {started['subscriber 2']}) ")
     assert "it is stopped (SIGSTOP" in outcome.failed.text
 
 
-def test_a_subscriber_that_does_not_come_back_from_the_middleware_is_named(measure: Scripted) -> None:
+def test_a_subscriber_that_hangs_in_the_middleware_is_named(measure: Scripted) -> None:
     measured = measure(10, factors={"subscribers": 2}, only_subscriber=1, stall="5:600000")
     failed = measured.outcome.failed
     assert failed is not None
@@ -247,10 +246,10 @@ def test_a_publisher_that_crashes_is_named(measure: Scripted, index: int) -> Non
 # Requests and replies
 
 
-def test_a_lost_reply_is_the_clients_whose_it_was(null: Contender, course: Course) -> None:
+def test_a_lost_reply_counts_at_its_own_client(null: Candidate, runner: Runner) -> None:
     cell = null.cell(pattern="request-reply", publishers=2, native=(("lose", "3,7"), ("only_subscriber", "1")))
     asked = Limits(samples=50, warmup_s=0.02, reply_timeout_s=0.1, limit_s=60.0)
-    measured = course.measure(null, cell, asked)
+    measured = runner.measure(null, cell, asked)
     assert measured.heard is not None
     assert [client.lost for client in results_of(ClientResult, measured.heard.senders)] == [0, 2]
     kept = measured.kept("client")

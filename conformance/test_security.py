@@ -1,13 +1,13 @@
-"""What a transport's levels of security promise is in force: its proofs hold, and whoever has no key meets nobody."""
+"""A transport's security levels are in force: its proofs hold, and a peer without a valid key finds nobody."""
 
 import os
 from pathlib import Path
 
 import msgspec
 import pytest
-from contender import Contender, levels_of_security, selected
+from candidate import Candidate, levels_of_security, selected
 from conversation import Conversation, configure, one_process
-from course import Course
+from runner import Runner
 
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import AnyRoleRequest, Identity, Security, Settings
@@ -22,16 +22,16 @@ DIRECT = [(who, level) for who, level in PROTECTED if not who.transport.companio
 WHO = [pytest.param(who, level, id=f"{who.name}-{level}") for who, level in DIRECT]
 PERMITTED = [pytest.param(who, level, id=f"{who.name}-{level}") for who, level in DIRECT if who.transport.permissions]
 UNSEEN = ("unix-socket", "message-queue")
-"""Carriers that no capture sees."""
+"""Transports that a network capture cannot see."""
 
 
-def met(who: Contender, level: Security, ends: tuple[Identity, Identity], scratch: Path) -> list[bool]:
-    """Say of the ping and of the pong, which have these identities, whether it found its peer."""
+def met(who: Candidate, level: Security, ends: tuple[Identity, Identity], scratch: Path) -> list[bool]:
+    """Start a ping and a pong with these identities; return for each of them if it found its peer."""
     make_set(str(scratch / "certs"))
     cell = msgspec.to_builtins(who.cell())
-    told = one_process(cell, scratch)
-    roles: tuple[AnyRoleRequest, ...] = tuple(msgspec.convert(each, AnyRoleRequest) for each in told["roles"])
-    settings = msgspec.convert(told["settings"], Settings)
+    command = one_process(cell, scratch)
+    roles: tuple[AnyRoleRequest, ...] = tuple(msgspec.convert(each, AnyRoleRequest) for each in command["roles"])
+    settings = msgspec.convert(command["settings"], Settings)
     settings = msgspec.structs.replace(
         settings,
         one_process=False,
@@ -42,9 +42,9 @@ def met(who: Contender, level: Security, ends: tuple[Identity, Identity], scratc
     )
     with Conversation(who.worker.path) as ping, Conversation(who.worker.path) as pong:
         for talk, identity, role in zip((ping, pong), ends, roles, strict=True):
-            talk.hear("hello")
+            talk.expect("hello")
             task = configure(msgspec.structs.replace(settings, identity=identity), role)
-            talk.say(command="configure", **{**task, "match_timeout_s": 3.0})
+            talk.send(command="configure", **{**task, "match_timeout_s": 3.0})
         answers = [talk.next() for talk in (ping, pong)]
         for answer in answers:
             assert answer is not None
@@ -53,23 +53,23 @@ def met(who: Contender, level: Security, ends: tuple[Identity, Identity], scratc
 
 
 @pytest.mark.parametrize(("who", "level"), WHO)
-def test_two_with_keys_of_the_trial_meet(who: Contender, level: Security, tmp_path: Path) -> None:
+def test_two_peers_with_the_trials_keys_find_each_other(who: Candidate, level: Security, tmp_path: Path) -> None:
     assert met(who, level, ("sender", "receiver"), tmp_path) == [True, True]
 
 
 @pytest.mark.parametrize("ends", [("sender", "stranger"), ("stranger", "receiver")])
 @pytest.mark.parametrize(("who", "level"), WHO)
-def test_a_stranger_and_whoever_waits_for_it_meet_nobody(
-    who: Contender, level: Security, ends: tuple[Identity, Identity], tmp_path: Path
+def test_a_stranger_and_its_peer_do_not_find_each_other(
+    who: Candidate, level: Security, ends: tuple[Identity, Identity], tmp_path: Path
 ) -> None:
     assert met(who, level, ends, tmp_path) == [False, False]
 
 
 @pytest.mark.parametrize(("who", "level"), PROVEN)
-def test_its_proofs_hold(who: Contender, level: Security, proven_pattern: str, course: Course) -> None:
-    """Each is true, or null for a reason that the transport is known to have."""
+def test_the_proofs_hold(who: Candidate, level: Security, proven_pattern: str, runner: Runner) -> None:
+    """Each proof is true, or null for a reason that is known for the transport."""
     cell = who.cell(security=level, pattern=proven_pattern)
-    proof = course.proof(who, cell, Limits(samples=200, warmup_s=0.05))
+    proof = runner.proof(who, cell, Limits(samples=200, warmup_s=0.05))
     assert (proof.failed, proof.stranger_refused) == ((), True), proof
     assert proof.unauthorised_refused is (True if who.transport.permissions else None), proof
     if level != "encrypted" or who.transport.carrier in UNSEEN:
@@ -80,7 +80,7 @@ def test_its_proofs_hold(who: Contender, level: Security, proven_pattern: str, c
 
 @pytest.mark.parametrize("ends", [("sender", "intruder"), ("intruder", "receiver")])
 @pytest.mark.parametrize(("who", "level"), PERMITTED)
-def test_an_intruder_without_permission_and_whoever_waits_for_it_meet_nobody(
-    who: Contender, level: Security, ends: tuple[Identity, Identity], tmp_path: Path
+def test_an_intruder_without_permission_and_its_peer_do_not_find_each_other(
+    who: Candidate, level: Security, ends: tuple[Identity, Identity], tmp_path: Path
 ) -> None:
     assert met(who, level, ends, tmp_path) == [False, False]

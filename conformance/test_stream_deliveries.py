@@ -1,7 +1,7 @@
-"""What must be true of every stream: over every transport, in every way to receive, from several to several."""
+"""Checks of every trial of a stream: over every transport, with every reception, from several to several."""
 
 import numpy as np
-from course import Measured, by_publisher, carried_as
+from runner import Measured, by_publisher, carried_as
 
 from middlemark.model.cell import carrier_due
 from middlemark.model.description import ANY
@@ -11,13 +11,13 @@ from middlemark.system.interfaces import DATAGRAM
 from middlemark.trial.patterns import results_of
 
 TOLERANCE_NS = 20_000
-"""Clocks of two processes agree to well under this once both are told as CLOCK_MONOTONIC."""
+"""Tolerance between two processes: their clocks, both converted to CLOCK_MONOTONIC, differ by much less."""
 MOST_LATE_NS = NOT_MEASURED - 1
-"""What is later than a record can say is said to be this late."""
+"""The largest lateness that a record can hold; anything later is recorded as this."""
 ROUNDING_NS = 3
-"""Instants are kept in the clock's ticks, and differences of them are rounded to ns."""
+"""Tolerance of a difference: instants are kept in the clock's ticks, and their differences are rounded to ns."""
 MAY_DIFFER_NS = 2_000
-"""The counters of two processors may differ by this."""
+"""Tolerance between the clock counters of two processors."""
 
 
 def test_the_stream_succeeds(any_stream: Measured) -> None:
@@ -25,7 +25,7 @@ def test_the_stream_succeeds(any_stream: Measured) -> None:
     assert failed is None, f"{failed.code}: {failed.text} {failed.advice}"
 
 
-def test_every_publisher_sends_what_was_asked_for(stream: Measured) -> None:
+def test_every_publisher_sends_the_requested_messages(stream: Measured) -> None:
     cell, publishers = stream.cell, stream.outcome.publishers
     assert [each.index for each in publishers] == list(range(cell.publishers))
     assert [each.topic for each in publishers] == [index % cell.topics for index in range(cell.publishers)]
@@ -34,7 +34,7 @@ def test_every_publisher_sends_what_was_asked_for(stream: Measured) -> None:
     assert stream.ended["publisher"] == {"samples"}
 
 
-def test_every_subscriber_expects_what_the_publishers_of_its_topic_sent(stream: Measured) -> None:
+def test_every_subscriber_expects_the_messages_of_its_topics_publishers(stream: Measured) -> None:
     cell, subscribers = stream.cell, stream.outcome.subscribers
     assert [each.index for each in subscribers] == list(range(cell.subscribers))
     assert [each.topic for each in subscribers] == [index % cell.topics for index in range(cell.subscribers)]
@@ -43,17 +43,17 @@ def test_every_subscriber_expects_what_the_publishers_of_its_topic_sent(stream: 
 
 
 def warned_of(stream: Measured) -> set[str]:
-    """Return what is warned of, but for a schedule that a crowded machine did not keep: nobody here can help that."""
+    """Return the codes of the warnings, without missed instants, which only mean that the machine is crowded."""
     return stream.warnings.keys() - {"missed-instants"}
 
 
-def test_every_reliable_message_arrives_at_every_subscriber_exactly_once_and_whole(lossless: Measured) -> None:
+def test_every_reliable_message_arrives_whole_and_once_at_every_subscriber(lossless: Measured) -> None:
     for each in lossless.outcome.subscribers:
         assert each.received == each.expected, f"subscriber {each.index}"
         assert (each.lost, each.duplicated, each.reordered, each.damaged) == (0, 0, 0, 0), f"subscriber {each.index}"
 
 
-def test_every_reliable_message_is_kept_in_the_order_of_its_publisher(lossless: Measured) -> None:
+def test_reliable_messages_arrive_in_the_order_of_their_publisher(lossless: Measured) -> None:
     kept = lossless.kept("subscriber")
     for each in lossless.outcome.subscribers:
         found = by_publisher(kept[each.index])
@@ -62,12 +62,12 @@ def test_every_reliable_message_is_kept_in_the_order_of_its_publisher(lossless: 
             assert np.array_equal(found[publisher.index], np.arange(1, publisher.sent + 1, dtype=np.uint64))
 
 
-def test_a_reliable_stream_ends_when_everything_has_come(lossless: Measured) -> None:
+def test_a_reliable_stream_ends_when_all_messages_have_come(lossless: Measured) -> None:
     assert lossless.ended["subscriber"] == {"complete"}
     assert warned_of(lossless) == set(), lossless.warnings
 
 
-def test_of_what_nobody_promised_to_deliver_all_that_is_missing_is_counted_and_no_more(lossy: Measured) -> None:
+def test_the_loss_count_is_the_number_of_missing_messages(lossy: Measured) -> None:
     kept = lossy.kept("subscriber")
     for each in lossy.outcome.subscribers:
         found = by_publisher(kept[each.index])
@@ -81,17 +81,17 @@ def test_of_what_nobody_promised_to_deliver_all_that_is_missing_is_counted_and_n
         assert each.lost == missing
         assert each.received + each.lost == each.expected
         assert (each.duplicated, each.damaged) == (0, 0)
-        # A short flood may be over before a subscriber has woken, and all of it overwritten or dropped; what is sent at
-        # a rate has its time, unless it goes in fragments: a message is lost with any of them.
+        # A short flood may be over before a subscriber has woken, and all of it overwritten or dropped. Messages at a
+        # rate have time to arrive, unless they are fragmented: a lost fragment loses its message.
         in_fragments = lossy.outcome.carried_by == "udp" and lossy.cell.size > DATAGRAM
         assert each.received > 0 or lossy.cell.rate == "max" or in_fragments
 
 
-def test_a_stream_that_loses_is_warned_about_for_its_loss_and_nothing_else(lossy: Measured) -> None:
+def test_a_lossy_stream_has_a_warning_for_its_loss_and_no_other(lossy: Measured) -> None:
     subscribers = lossy.outcome.subscribers
     lost, missed_all = any(each.lost for each in subscribers), any(not each.received for each in subscribers)
-    told = {"loss": lost, "received-nothing": missed_all}
-    assert warned_of(lossy) == {code for code, true in told.items() if true}, lossy.warnings
+    expected = {"loss": lost, "received-nothing": missed_all}
+    assert warned_of(lossy) == {code for code, true in expected.items() if true}, lossy.warnings
     assert lossy.ended["subscriber"] <= ({"quiet", "complete"} if lost else {"complete"})
 
 
@@ -106,7 +106,7 @@ def test_the_records_agree_with_the_counts(stream: Measured) -> None:
     assert stream.outcome.samples == sum(len(records) for records in subscribers.values())
 
 
-def test_every_source_is_counted_apart(stream: Measured) -> None:
+def test_every_source_is_counted_separately(stream: Measured) -> None:
     assert stream.heard is not None
     kept = stream.kept("subscriber")
     for result in results_of(SubscriberResult, stream.heard.receivers):
@@ -155,14 +155,14 @@ def test_one_way_counts_from_the_intended_instant(stream: Measured) -> None:
         sources = by_publisher(arrivals)
         for publisher in stream.senders_to(each):
             if publisher.index not in sources:
-                continue  # all of it was lost
+                continue  # all its messages were lost
             places = sources[publisher.index].astype(np.int64) - 1
             mine = arrivals[(arrivals["stamp"] >> np.uint64(48)) == publisher.index]
             records = published[publisher.index]
             begin, late = records["begin_ns"].astype(np.int64), records["late_ns"].astype(np.int64)
             intended = publisher.first_sent_ns + (begin - late - begin[0])[places]
-            told = mine["received_ns"].astype(np.int64) - mine["one_way_ns"].astype(np.int64)
-            assert np.abs(told - intended).max() <= TOLERANCE_NS, "both ends mean the same instant"
+            counted_from = mine["received_ns"].astype(np.int64) - mine["one_way_ns"].astype(np.int64)
+            assert np.abs(counted_from - intended).max() <= TOLERANCE_NS, "both ends use one intended instant"
 
 
 def test_nothing_arrives_before_it_was_sent(stream: Measured) -> None:
@@ -185,7 +185,7 @@ def test_a_flood_has_no_schedule_to_miss(stream: Measured) -> None:
     assert all((records["late_ns"] == 0).all() for records in stream.kept("publisher").values())
 
 
-def test_a_rate_is_kept_to_an_even_schedule(paced: Measured) -> None:
+def test_a_rate_has_an_even_schedule(paced: Measured) -> None:
     rate = paced.cell.rate
     assert isinstance(rate, float)
     records = paced.kept("publisher")
@@ -194,10 +194,10 @@ def test_a_rate_is_kept_to_an_even_schedule(paced: Measured) -> None:
         mine = records[each.index]
         intended = mine["begin_ns"].astype(np.int64) - mine["late_ns"].astype(np.int64)
         due = np.arange(len(mine)) * 1e9 / rate
-        told = mine["late_ns"] < MOST_LATE_NS
-        assert (np.abs(intended - due) <= ROUNDING_NS)[told].all()
+        exact = mine["late_ns"] < MOST_LATE_NS
+        assert (np.abs(intended - due) <= ROUNDING_NS)[exact].all()
         assert each.late_sends == (mine["late_ns"] > 1e9 / rate).sum()
-        # Who is late for every instant but the first waits for none.
+        # A publisher that is late for every instant after the first never waits.
         assert each.pacing_ns > 0 or (mine["late_ns"][1:] > 0).all()
 
 
@@ -209,12 +209,12 @@ def workers_of(stream: Measured) -> list[str]:
     return [" and ".join(names)] if cell.processes == 1 else names
 
 
-def test_every_process_tells_what_it_cost(paced: Measured) -> None:
+def test_every_process_reports_its_costs(paced: Measured) -> None:
     assert [each.who for each in paced.outcome.costs] == workers_of(paced)
 
 
-def test_what_a_process_cost_is_more_than_nothing(stream: Measured) -> None:
-    # A flood of so few messages may be over before anybody has looked at what it costs.
+def test_the_costs_of_a_process_are_not_zero(stream: Measured) -> None:
+    # A short flood may end before its costs are first read, so some workers may have none.
     assert [who for who in workers_of(stream) if who in {each.who for each in stream.outcome.costs}] == [
         each.who for each in stream.outcome.costs
     ]
@@ -224,34 +224,34 @@ def test_what_a_process_cost_is_more_than_nothing(stream: Measured) -> None:
         assert each.user_ns + each.system_ns > 0
 
 
-def test_the_bench_is_told_from_the_middleware_by_the_names_of_its_threads(stream: Measured) -> None:
+def test_middlemarks_own_threads_are_recognized_by_their_names(stream: Measured) -> None:
     for each in stream.outcome.costs:
         threads = {thread.name for thread in each.threads}
         assert {*each.who.split(" and "), "control"} <= threads
 
 
-def test_the_series_never_tells_more_than_the_whole(stream: Measured) -> None:
+def test_the_series_never_adds_up_to_more_than_the_total(stream: Measured) -> None:
     outcome = stream.outcome
     assert {step.who for step in outcome.series} == {each.who for each in outcome.costs}
     assert sum(step.sent or 0 for step in outcome.series) <= sum(each.sent for each in outcome.publishers)
     assert sum(step.received or 0 for step in outcome.series) <= sum(each.received for each in outcome.subscribers)
 
 
-def test_blocking_is_within_the_time_of_publishing(stream: Measured) -> None:
+def test_blocked_time_is_within_the_measured_time(stream: Measured) -> None:
     for each in stream.outcome.publishers:
         assert each.blocked_ns is None or 0 <= each.blocked_ns <= (stream.outcome.measured_s or 0) * 1e9 + 1e7
 
 
-def test_what_carried_the_stream_is_the_transport_that_was_asked_for(stream: Measured) -> None:
-    due = carrier_due(stream.cell, stream.contender.worker.description)
-    if stream.contender.transport.name == "mislabelled":
-        due = "shared-memory"  # the null adapter's lie is found out
+def test_streams_used_the_transport_that_was_asked_for(stream: Measured) -> None:
+    expected = carrier_due(stream.cell, stream.candidate.worker.description)
+    if stream.candidate.transport.name == "mislabelled":
+        expected = "shared-memory"  # the null adapter's false transport is detected
     if stream.cell.reliability == "best-effort" and not any(each.received for each in stream.outcome.subscribers):
-        due = None  # a short flood may lose all of it, and nothing carried what never arrived
-    either = due == ANY or (stream.contender.transport.best_effort_carrier and due == "udp")
+        expected = None  # a short flood may lose all messages, and then there is no actual transport
+    either = expected == ANY or (stream.candidate.transport.best_effort_carrier and expected == "udp")
     if either and stream.outcome.carried_by is None:
-        return  # small frames beside mapped shared memory leave both explanations standing
-    assert carried_as(due, stream.outcome), stream.outcome.evidence
+        return  # with small frames and mapped shared memory both are possible
+    assert carried_as(expected, stream.outcome), stream.outcome.evidence
 
 
 def test_every_process_of_a_stream_was_placed(stream: Measured) -> None:

@@ -1,9 +1,9 @@
-"""Typed messages, over each transport that carries them: content whole in every pattern, and loss counted."""
+"""Typed messages over each transport that supports them: content arrives whole, and loss is counted."""
 
 import msgspec
 import pytest
-from contender import Contender, selected
-from course import Course
+from candidate import Candidate, selected
+from runner import Runner
 
 from middlemark.model.cell import Cell, carrying
 from middlemark.model.outcome import Coding
@@ -23,45 +23,45 @@ SENSORS = Workload(
 )
 
 
-def typed(who: Contender, of: str, **factors: object) -> Cell:
+def typed(who: Candidate, of: str, **factors: object) -> Cell:
     return who.cell(type=of, size=SIZES[of], **factors)
 
 
-def told_whole(coding: Coding | None, *, ways: int) -> bool:
-    """Whether every way's serialising and deserialising was timed, or, as a middleware may do both itself, none was."""
+def timed_completely(coding: Coding | None, *, ways: int) -> bool:
+    """Return true if (de)serialising was timed in every direction, or in none because the middleware does it."""
     if coding is None:
         return True
     return [(ns or 0) > 0 for ns in msgspec.structs.astuple(coding)] == [at < 2 * ways for at in range(4)]
 
 
 @CASES
-def test_round_trips_come_back_whole(who: Contender, of: str, course: Course) -> None:
-    outcome = course.measure(who, typed(who, of), Limits(samples=100, warmup_s=0.1, reply_timeout_s=10.0)).outcome
+def test_round_trips_come_back_whole(who: Candidate, of: str, runner: Runner) -> None:
+    outcome = runner.measure(who, typed(who, of), Limits(samples=100, warmup_s=0.1, reply_timeout_s=10.0)).outcome
     assert outcome.failed is None, outcome.failed
     counts = outcome.counts
     assert counts is not None
     assert (counts.received, counts.lost, counts.damaged, counts.publish_failed) == (100, 0, 0, 0)
-    assert told_whole(outcome.coding, ways=2), outcome.coding
+    assert timed_completely(outcome.coding, ways=2), outcome.coding
 
 
 @pytest.mark.parametrize("who", IMAGES, ids=lambda who: who.name)
-def test_a_stream_arrives_whole_and_its_loss_is_counted(who: Contender, course: Course) -> None:
+def test_a_stream_arrives_whole_and_its_loss_is_counted(who: Candidate, runner: Runner) -> None:
     depth = None if who.transport.keep_all else min(16, who.transport.max_depth or 16)
     cell = typed(who, "image", pattern="stream", depth=depth)
-    outcome = course.measure(who, cell, Limits(duration_s=0.25, warmup_s=0.1)).outcome
+    outcome = runner.measure(who, cell, Limits(duration_s=0.25, warmup_s=0.1)).outcome
     assert outcome.failed is None, outcome.failed
     [sent], [arrived] = outcome.publishers, outcome.subscribers
     assert sent.sent > 0
     assert (arrived.damaged, arrived.duplicated) == (0, 0)
     assert arrived.received + arrived.lost == sent.sent
-    # Where a socket's buffer is read late a flood may be lost, and the first message alone begins the timing.
-    assert told_whole(outcome.coding, ways=1) or arrived.received <= 1, outcome.coding
+    # A flood may be lost if a socket's buffer is read late. Timing needs more than the first message.
+    assert timed_completely(outcome.coding, ways=1) or arrived.received <= 1, outcome.coding
 
 
 @pytest.mark.parametrize("who", IMAGES, ids=lambda who: who.name)
-def test_requests_and_replies_are_typed_or_refused_with_a_reason(who: Contender, course: Course) -> None:
+def test_requests_and_replies_are_typed_or_refused_with_a_reason(who: Candidate, runner: Runner) -> None:
     cell = typed(who, "image", pattern="request-reply")
-    outcome = course.measure(who, cell, Limits(samples=50, warmup_s=0.1, reply_timeout_s=10.0)).outcome
+    outcome = runner.measure(who, cell, Limits(samples=50, warmup_s=0.1, reply_timeout_s=10.0)).outcome
     if outcome.failed is not None:
         assert outcome.failed.code == "refused"
         assert "octets" in outcome.failed.text
@@ -69,13 +69,13 @@ def test_requests_and_replies_are_typed_or_refused_with_a_reason(who: Contender,
     counts = outcome.counts
     assert counts is not None
     assert (counts.received, counts.lost, counts.damaged) == (50, 0, 0)
-    assert told_whole(outcome.coding, ways=2), outcome.coding
+    assert timed_completely(outcome.coding, ways=2), outcome.coding
 
 
 @pytest.mark.parametrize("who", IMAGES, ids=lambda who: who.name)
-def test_topics_of_one_workload_have_types_of_their_own(who: Contender, course: Course) -> None:
+def test_topics_of_one_workload_can_have_different_types(who: Candidate, runner: Runner) -> None:
     cell = carrying(who.cell(), SENSORS, who.transport)
-    outcome = course.measure(who, cell, Limits(duration_s=0.5, warmup_s=0.2)).outcome
+    outcome = runner.measure(who, cell, Limits(duration_s=0.5, warmup_s=0.2)).outcome
     assert outcome.failed is None, outcome.failed
     for each in outcome.subscribers:
         assert each.received > 0

@@ -1,7 +1,8 @@
-"""The cells in which each contender is measured, and how long each trial takes.
+"""The cells in which each candidate is measured, and how long each trial takes.
 
-Few faults need more than two levels to show. So an adapter's cells contain every two levels that one of its transports
-offers together, and each transport's cells every level that it offers. ``Extent`` says what else there is.
+Most faults show with a combination of two levels. So an adapter's cells contain every two levels that one of its
+transports offers together, and each transport's cells contain every level that it offers. ``Extent`` selects fewer or
+more.
 """
 
 import functools
@@ -13,7 +14,7 @@ from typing import Any, Literal, get_args
 import msgspec
 import numpy as np
 import numpy.typing as npt
-from contender import KIB, MIB, Contender, contenders
+from candidate import KIB, MIB, Candidate, candidates
 
 from middlemark.model.cell import CAPABILITIES, FACTORS, Cell, cannot
 from middlemark.model.plan import Limits
@@ -21,23 +22,23 @@ from middlemark.model.protocol import Security
 
 DURATION_S = 0.25
 LONGEST = 300
-"""Messages of the longest trial that counts them: a history as deep keeps all that it sends."""
+"""Messages of the longest trial that has a number of messages: a history of this depth keeps all of them."""
 REPLY_TIMEOUT_S = 10.0
-"""Whether a message arrives is asked here, not how soon: a crowded machine must not turn patience into loss."""
+"""Long, because these tests ask if a message arrives, not when: a crowded machine must not look like a loss."""
 ROUND_TRIPS, STREAM, CALLS = PATTERNS = "ping-pong", "stream", "request-reply"
 ADAPTERS = Path(__file__).resolve().parent.parent / "adapters"
 Extent = Literal["brief", "pairs", "every"]
-"""Each level (``./check``), every two levels (``./check all``), or also each level by itself (``./check full``)."""
+"""Each level (``./check``), every two levels (``./check all``), also each level alone (``./check full``)."""
 
 
 class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Trials that nobody promises: a ``leave_out`` in an adapter's ``conformance.toml``. An absent key means any."""
+    """Trials that are not measured: a ``leave_out`` in an adapter's ``conformance.toml``. An absent key means any."""
 
     because: str
     reproduce: str
-    """A command of ``./middlemark`` that shows it. What shows only on a busy machine: ``scripts/busy 4`` before it."""
+    """Arguments of ``./middlemark`` that show the fault, if necessary on a busy machine (``scripts/busy 4``)."""
     refused: bool = False
-    """The command is refused, and its message says why."""
+    """True if the command is refused; its message says why."""
     transports: tuple[str, ...] = ()
     pattern: str | None = None
     reliability: str | None = None
@@ -47,22 +48,22 @@ class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     larger_than: int | None = None
     """Bytes of a message."""
     several_publishers: bool = False
-    """More than one of a stream, or more than one client."""
+    """More than one publisher of a stream, or more than one client."""
     more_than_two: bool = False
     """More than two workers."""
     together_larger_than_max: bool = False
-    """A message and all that is sent in answer to it, together larger than the largest message."""
+    """A message and all its replies are together larger than the largest message."""
 
-    def largest(self, who: Contender) -> int:
-        """Return the largest message that it lets through whatever else varies."""
+    def largest(self, who: Candidate) -> int:
+        """Return the bytes of the largest message that is measured whatever the other factors are."""
         if (self.transports and who.transport.name not in self.transports) or self.echo is not None:
             return who.transport.max_bytes
         if self.together_larger_than_max:
             return who.transport.max_bytes // 2
         return who.transport.max_bytes if self.larger_than is None else self.larger_than
 
-    def covers(self, who: Contender, factors: Mapping[str, Any]) -> bool:
-        """Return whether a trial of these factors is left out."""
+    def covers(self, who: Candidate, factors: Mapping[str, Any]) -> bool:
+        """Return true if a trial of these factors is left out."""
         publishers, subscribers = factors.get("publishers", 1), factors.get("subscribers", 1)
         together = factors["size"] * (1 + subscribers)
         return (
@@ -81,41 +82,41 @@ class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 @functools.cache
 def left_out(adapter: str) -> tuple[LeftOut, ...]:
-    """Return what the adapter's own folder says."""
+    """Return the ``leave_out`` entries of the adapter's ``conformance.toml``."""
     path = ADAPTERS / adapter / "conformance.toml"
     said = msgspec.toml.decode(path.read_bytes(), type=dict[str, tuple[LeftOut, ...]]) if path.is_file() else {}
     return said.get("leave_out", ())
 
 
-def why_left_out(who: Contender, **factors: Any) -> str | None:
-    """Return why no promise covers a trial of these factors (pattern, size, reliability…); None: one does."""
+def why_left_out(who: Candidate, **factors: Any) -> str | None:
+    """Return why a trial of these factors (pattern, size, reliability…) is left out, or None if it is measured."""
     return next((each.because for each in left_out(who.worker.description.name) if each.covers(who, factors)), None)
 
 
 class Variant(msgspec.Struct, frozen=True):
-    """A trial of one combination of levels."""
+    """One combination of levels, and the limits of its trial."""
 
     cell: Cell
     limits: Limits
 
 
 class Level(msgspec.Struct, frozen=True):
-    """One way of something that varies. ``name`` is empty for the usual way."""
+    """One level of a factor, or of several factors that vary together. ``name`` is empty for the usual level."""
 
     name: str
     meaning: Mapping[str, Mapping[str, Any]]
-    """By pattern, where there is one: the factors of the cell and the trial's ``samples``."""
+    """For each pattern that has this level: the factors of the cell and the trial's ``samples``."""
 
 
 Row = tuple[Level, ...]
 
 
 def always(name: str, **factors: Any) -> Level:
-    """Return a level that means the same under every pattern."""
+    """Return a level with the same factors under every pattern."""
     return Level(name, dict.fromkeys(PATTERNS, factors))
 
 
-def _levels(who: Contender, every: bool) -> list[list[Level]]:
+def _levels(who: Candidate, every: bool) -> list[list[Level]]:
     small = [KIB, 16, 17, 64 * KIB, 70001, MIB] if every else [16, 70001]
     whole = min(_whole_bytes(who), (8 if every else 4) * MIB + 3)
     largest = {ROUND_TRIPS: {"size": whole}, STREAM: {"size": min(100 * KIB, whole)}, CALLS: {"size": min(MIB, whole)}}
@@ -128,7 +129,7 @@ def _levels(who: Contender, every: bool) -> list[list[Level]]:
         [always("", processes=2), always("one-process", processes=1)],
         [always("", reliability="reliable"), always("best-effort", reliability="best-effort")],
         [
-            # Apart, though both are the usual ones: a pair with the one is none with the other.
+            # Two levels, one for each pattern, because a pair of levels with one is not a pair with the other.
             Level("", {STREAM: {}}),
             Level("depth-1", {ROUND_TRIPS: {"depth": 1}, CALLS: {"depth": 1}}),
             Level("depth-10", {ROUND_TRIPS: {"depth": 10}}),
@@ -158,29 +159,29 @@ def _levels(who: Contender, every: bool) -> list[list[Level]]:
     ]
 
 
-def _others(who: Contender) -> dict[str, tuple[Any, ...]]:
+def _others(who: Candidate) -> dict[str, tuple[Any, ...]]:
     """Return the transport's levels of each factor that neither ``_levels`` nor another test varies."""
     known = ("receive", "loan", "processes", "reliability", "security", "type")
     offered = {name: getattr(who.transport, honour.capability) for name, honour in CAPABILITIES.items()}
     return {name: has for name, has in offered.items() if isinstance(has, tuple) and name not in known}
 
 
-def _whole_bytes(who: Contender) -> int:
+def _whole_bytes(who: Candidate) -> int:
     return min((each.largest(who) for each in left_out(who.worker.description.name)), default=who.transport.max_bytes)
 
 
-def _deepest(who: Contender, writers: int = 1) -> int | None:
-    """Return keep-all, or the deepest history that it has for each of a topic's writers.
+def _deepest(who: Candidate, writers: int = 1) -> int | None:
+    """Return None for keep-all, or the depth of the deepest history for each of a topic's writers.
 
-    One without a bound is as deep as the trials here are long.
+    If the depth has no limit, return the number of messages of the longest trial.
     """
     if who.transport.keep_all:
         return None
     return LONGEST if who.transport.max_depth is None else max(1, who.transport.max_depth // writers)
 
 
-def rows_of(who: Contender, every: bool) -> list[Row]:
-    """Return all combinations of levels that the contender offers, the usual ones of a pattern first."""
+def rows_of(who: Candidate, every: bool) -> list[Row]:
+    """Return all combinations of levels that the candidate offers, for each pattern the usual levels first."""
     rows: list[Row] = []
     for pattern in PATTERNS:
         offered = [
@@ -191,7 +192,7 @@ def rows_of(who: Contender, every: bool) -> list[Row]:
     return rows
 
 
-def _offers(who: Contender, factors: Mapping[str, Any]) -> bool:
+def _offers(who: Candidate, factors: Mapping[str, Any]) -> bool:
     return all(name == "samples" or cannot(who.transport, name, level) is None for name, level in factors.items())
 
 
@@ -202,7 +203,7 @@ def _factors(row: Row) -> dict[str, Any]:
     return factors
 
 
-def _wise(who: Contender, factors: Mapping[str, Any]) -> bool:
+def _wise(who: Candidate, factors: Mapping[str, Any]) -> bool:
     pattern, several = factors["pattern"], factors.get("subscribers", 1) + factors.get("publishers", 1) > 2
     if who.transport.alone:
         return pattern == ROUND_TRIPS and factors.get("subscribers") == 0
@@ -210,11 +211,11 @@ def _wise(who: Contender, factors: Mapping[str, Any]) -> bool:
     depth, goes_on = factors.get("depth"), factors.get("samples", 0) is None
     bounded = not who.transport.keep_all and who.transport.max_depth is not None
     return not (
-        # Pollers never sleep: each wants a processor.
+        # Pollers never sleep: each needs a processor.
         (factors["receive"] == "poll" and several)
-        # A pong that does not echo holds nobody up. It may miss what is overwritten or, at full rate, may be lost.
+        # Nobody waits for a pong that does not echo. It may miss messages that are overwritten or, at full rate, lost.
         or ("echo" in factors and (depth != _deepest(who) or (lossy and not paced) or (depth is not None and goes_on)))
-        # Of a history for everything that three pongs send, the ping's has a third for each.
+        # The ping's history has room for all three pongs, so only a third of the depth for each.
         or (
             bounded
             and depth == who.transport.max_depth
@@ -222,20 +223,20 @@ def _wise(who: Contender, factors: Mapping[str, Any]) -> bool:
             and several
             and "echo" not in factors
         )
-        # Where a transport could be asked to lose nothing, or many datagrams go to several, large messages may be lost:
-        # zenoh drops one of which a fragment has waited for a millisecond (its README), even when it is alone.
+        # Best effort may lose large messages if the transport also has a reliable mode, or if many datagrams go to
+        # several receivers: zenoh drops a message after a fragment has waited for a millisecond, even if it is alone.
         or (pattern != STREAM and lossy and size > KIB and (several or "reliable" in who.transport.reliability))
         # Best effort may lose one of several calls at once: zenoh did, over UDP, on a busy machine.
         or (pattern == CALLS and lossy and several)
-        # A history that is set aside in advance.
+        # Some middlewares allocate the whole history in advance.
         or size * (depth or 1) > 256 * MIB
-        # Discovery alone moves as many bytes over the network: they would not tell what carried the messages.
+        # Discovery alone sends as many bytes over the network, so the actual transport could not be determined.
         or (size < KIB and ((pattern == STREAM and paced) or (goes_on and factors["processes"] == 1)))
         or why_left_out(who, **factors) is not None
     )
 
 
-def _variant(who: Contender, row: Row) -> Variant:
+def _variant(who: Candidate, row: Row) -> Variant:
     factors = _factors(row)
     pattern, size = factors["pattern"], factors["size"]
     if pattern == STREAM:
@@ -246,7 +247,7 @@ def _variant(who: Contender, row: Row) -> Variant:
 
 
 def lasting(samples: int | None) -> Limits:
-    """Return the limits of a trial of so many samples; None: it goes on for a while."""
+    """Return the limits of a trial of this number of samples, or of ``DURATION_S`` if it is None."""
     return Limits(
         samples=samples,
         duration_s=DURATION_S if samples is None else None,
@@ -259,15 +260,15 @@ def lasting(samples: int | None) -> Limits:
 
 @functools.cache
 def variants_of(name: str, extent: Extent) -> Mapping[str, Variant]:
-    """Return the variants in which the contender of that name is measured, by the names of their levels."""
+    """Return the variants in which the candidate of that name is measured, by the names of their levels."""
     if name in _chosen:
         return _chosen[name]
-    who, rows = _contender(name), _rows(name)
+    who, rows = _candidate(name), _rows(name)
     transports = who.worker.description.transports
-    before = [Contender(who.worker, each) for each in transports[: transports.index(who.transport)]]
+    before = [Candidate(who.worker, each) for each in transports[: transports.index(who.transport)]]
     chosen = new_levels(rows, before) if extent == "brief" else new_pairs(rows, before)
     if who.transport.name == "mislabelled":
-        # The scripted adapter's lie about its transport is found in one of a pattern as well as in all.
+        # One variant of each pattern is enough to detect the null adapter's false transport.
         chosen = list({row[0].name: row for row in reversed(chosen)}.values())
     elif extent == "every":
         chosen += each_alone(rows_of(who, every=True))
@@ -279,35 +280,35 @@ _chosen: dict[str, Mapping[str, Variant]] = {}
 
 @functools.cache
 def chosen_variants(extent: Extent) -> str:
-    """Return all contenders' variants as JSON, so that another process can ``use_variants``: choosing takes seconds."""
-    return msgspec.json.encode({each.name: variants_of(each.name, extent) for each in contenders()}).decode()
+    """Return all candidates' variants as JSON, for ``use_variants`` in another process: choosing takes seconds."""
+    return msgspec.json.encode({each.name: variants_of(each.name, extent) for each in candidates()}).decode()
 
 
 def use_variants(chosen: str) -> None:
-    """Let ``variants_of`` return the variants that ``chosen_variants`` returned."""
+    """Make ``variants_of`` return these variants, which ``chosen_variants`` of another process returned."""
     _chosen.update(msgspec.json.decode(chosen, type=dict[str, dict[str, Variant]]))
 
 
-def new_pairs(rows: list[Row], before: list[Contender]) -> list[Row]:
-    """Return a few of the rows that contain each level of each pattern, and each pair that none of ``before`` offers.
+def new_pairs(rows: list[Row], before: list[Candidate]) -> list[Row]:
+    """Return a few rows that contain each level of each pattern, and each pair that none of ``before`` offers.
 
-    ``before`` are an adapter's transports that come first. Every two levels that the adapter offers together are
-    measured over one of them.
+    ``before`` are the adapter's earlier transports. So every two levels that the adapter offers together are measured
+    over one of its transports.
     """
     pairs, known = _pairs(rows), _pairs_before(before)
     new = np.setdiff1d(pairs, known)
     return _cover(rows, pairs, np.union1d(new, pairs[:, : len(rows[0])]))
 
 
-def new_levels(rows: list[Row], before: list[Contender]) -> list[Row]:
-    """Return a few of the rows that contain each pattern, and each of its levels that none of ``before`` offers."""
+def new_levels(rows: list[Row], before: list[Candidate]) -> list[Row]:
+    """Return a few rows that contain each pattern, and each level that none of ``before`` offers."""
     pairs = _pairs(rows)[:, : len(rows[0])]
     new = np.setdiff1d(pairs, _pairs_before(before))
     return _cover(rows, pairs, np.union1d(new, pairs[:, 0]))
 
 
 def levels_of(rows: list[Row]) -> set[tuple[str, int, str]]:
-    """Return the levels that the rows contain, each with its pattern and place."""
+    """Return the levels that the rows contain, each with its pattern and its index in the row."""
     return {(row[0].name, place, level.name) for row in rows for place, level in enumerate(row)}
 
 
@@ -315,7 +316,7 @@ _numbers: dict[tuple[int, str], int] = {}
 
 
 def _pairs(rows: list[Row]) -> npt.NDArray[np.int64]:
-    """Return one line a row: a number for every two of its levels, those of the pattern (also with itself) first."""
+    """Return a line of numbers for each row, one for every two levels; pairs with the pattern come first."""
     levels = [[_numbers.setdefault((at, level.name), len(_numbers)) for at, level in enumerate(row)] for row in rows]
     numbers = np.array(levels)
     left, right = np.triu_indices(numbers.shape[1])
@@ -323,7 +324,7 @@ def _pairs(rows: list[Row]) -> npt.NDArray[np.int64]:
     return pairs
 
 
-def _pairs_before(before: list[Contender]) -> npt.NDArray[np.int64]:
+def _pairs_before(before: list[Candidate]) -> npt.NDArray[np.int64]:
     return np.unique(np.concatenate([np.empty(0, np.int64), *(_pairs_offered(each.name) for each in before)]))
 
 
@@ -334,15 +335,15 @@ def _pairs_offered(name: str) -> npt.NDArray[np.int64]:
 
 @functools.cache
 def _rows(name: str) -> list[Row]:
-    return rows_of(_contender(name), every=False)
+    return rows_of(_candidate(name), every=False)
 
 
-def _contender(name: str) -> Contender:
-    return next(each for each in contenders() if each.name == name)
+def _candidate(name: str) -> Candidate:
+    return next(each for each in candidates() if each.name == name)
 
 
 def _cover(rows: list[Row], pairs: npt.NDArray[np.int64], wanted: npt.NDArray[np.int64]) -> list[Row]:
-    """Return rows that contain all ``wanted`` pairs; each time the row with the most missing pairs is taken."""
+    """Return rows that contain all ``wanted`` pairs, by repeatedly taking the row with the most missing pairs."""
     numbers, places = np.unique(pairs, return_inverse=True)
     places, missing = places.reshape(pairs.shape), np.isin(numbers, wanted)
     chosen = []
@@ -354,6 +355,6 @@ def _cover(rows: list[Row], pairs: npt.NDArray[np.int64], wanted: npt.NDArray[np
 
 
 def each_alone(rows: list[Row]) -> list[Row]:
-    """Return of each pattern the usual row and those that differ from it in one level."""
+    """Return for each pattern the usual row and the rows that differ from it in one level."""
     usual = {row[0].name: row for row in reversed(rows)}
     return [row for row in rows if sum(mine != its for mine, its in zip(row, usual[row[0].name], strict=True)) <= 1]

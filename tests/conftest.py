@@ -1,4 +1,4 @@
-"""Settings for all tests: hypothesis has no deadline, because speed is for benchmarks and machines are busy."""
+"""Settings for all tests. Hypothesis has no deadline, because machines are busy and only benchmarks measure speed."""
 
 from hypothesis import HealthCheck, settings
 

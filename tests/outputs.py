@@ -1,4 +1,4 @@
-"""Outputs for programs, read by the schema that is published for them."""
+"""Reads machine-readable outputs and checks them against their published schema."""
 
 import functools
 import json
@@ -11,7 +11,7 @@ SCHEMAS = Path(__file__).resolve().parents[1] / "docs" / "schema"
 
 
 def read_output(name: str, text: str) -> Any:
-    """Return the document that a command printed; it is as docs/schema/NAME.schema.json says."""
+    """Return the document that a command printed, checked against docs/schema/NAME.schema.json."""
     document = json.loads(text)
     wrong = [f"{each.json_path}: {each.message[:300]}" for each in validator(name).iter_errors(document)]
     assert not wrong, f"{name}: {wrong}"
@@ -20,7 +20,7 @@ def read_output(name: str, text: str) -> Any:
 
 @functools.cache
 def validator(name: str) -> Draft202012Validator:
-    """Return what knows the schema of that name."""
+    """Return the validator for the schema of that name."""
     schema = json.loads((SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8"))
     Draft202012Validator.check_schema(schema)
     return Draft202012Validator(schema)

@@ -1,4 +1,4 @@
-// Debian's Chromium, driven by playwright-core; and the pages of documents.py to drive it over.
+// Drives Debian's Chromium by playwright-core over the pages of documents.py.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
@@ -17,7 +17,7 @@ export function python() {
   return process.env.MIDDLEMARK_PYTHON ?? (existsSync(own) ? own : "python3");
 }
 
-// Writes the pages; returns their folder, and what removes it again.
+// Writes the pages; returns their folder, and a function that removes it.
 export function pages() {
   const folder = mkdtempSync(join(tmpdir(), "middlemark-pages-"));
   const environment = { ...process.env, PYTHONPATH: join(root, "src") };
@@ -29,11 +29,11 @@ export function launch() {
   const executablePath = process.env.MIDDLEMARK_CHROMIUM ?? CHROMIUM.find(existsSync);
   if (!executablePath) throw new Error("there is no Chromium: install the package chromium, or name one in MIDDLEMARK_CHROMIUM");
   const { chromium } = installed("playwright-core");
-  // The sandbox does not work for root, and only our own files are opened here.
+  // The sandbox does not work for root, and only Middlemark's own files are opened here.
   return chromium.launch({ executablePath, args: process.getuid() === 0 ? ["--no-sandbox"] : [] });
 }
 
-// Opens a file or an address in a context of its own; records its errors and requests.
+// Opens a file or an address in its own browser context; records its errors and requests.
 export async function open(browser, file, { width = 1280, height = 800, scheme = "light", hash = "" } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, acceptDownloads: true, reducedMotion: "reduce" });
   const page = await context.newPage();
@@ -52,7 +52,7 @@ export async function open(browser, file, { width = 1280, height = 800, scheme =
   return { page, complaints, requests, close: () => context.close() };
 }
 
-// Scrolls every figure into sight, so that all of them are drawn.
+// Scrolls to every figure, so that all of them are drawn.
 export async function drawAll(page) {
   await page.mouse.move(0, 0); // what passes under the pointer has a tip
   for (const id of await ids(page)) {
@@ -64,7 +64,7 @@ export async function drawAll(page) {
 
 export const ids = (page) => page.$$eval("figure", (figures) => figures.map((each) => each.id));
 
-// The figures that are drawn, each with its marks: everything except axes and grids.
+// Returns the drawn figures, each with its marks: everything except axes and grids.
 export const marks = (page) =>
   page.$$eval("figure", (figures) =>
     Object.fromEntries(
@@ -75,11 +75,11 @@ export const marks = (page) =>
     ),
   );
 
-// Each figure's picture, without the class name that Plot invents for its style.
+// Returns each figure's picture, without the class name that Plot generates for its style.
 export const pictures = (page) =>
   page.$$eval("figure", (figures) => Object.fromEntries(figures.map((each) => [each.id, each.querySelector(".plot").innerHTML.replace(/plot-[0-9a-f]+/g, "")])));
 
-// Waits until a place's text is as it should be: what is beyond the screen, and every table, is drawn after the event that asked for it.
+// Waits until an element has the expected text: tables, and elements outside the screen, are drawn after the event.
 export async function reads(place, pattern) {
   const until = Date.now() + 20_000;
   let text = await place.innerText();

@@ -1,8 +1,8 @@
-"""Documents of invented runs for the browser tests, as src/middlemark/document makes them of real ones.
+"""Documents of invented runs for the browser tests, made as src/middlemark/document makes them from real runs.
 
 ``python tests/browser/documents.py FOLDER`` writes small.html (24 cells), large.html (1,000), two.html, hostile.html,
-failed.html and empty.html; and first.html, single.html and robot.html (a workload), whose verdicts are made of trials
-as those of real runs are.
+failed.html and empty.html. It also writes first.html, single.html and robot.html (a workload), whose verdicts are
+computed from trials as for real runs.
 """
 
 import itertools
@@ -18,7 +18,7 @@ _ADAPTERS = ("cyclonedds", "fastdds", "zenoh", "zeromq", "iceoryx2", "lcm", "mqt
 
 
 def small() -> dict[str, Any]:
-    """Return two adapters and two floors over four sizes, ping-pong and a stream with a curve."""
+    """Return two adapters and two baselines over four sizes, ping-pong and a stream with a curve."""
     made = _Maker(4)
     middlewares = (("cyclonedds", "udp", 1.35), ("fastdds", "udp", 1.9), ("fastdds", "shm", 2.6))
     floors = (("udp", "udp", 1.0), ("shm", "shm", 0.8))
@@ -107,14 +107,14 @@ def first() -> dict[str, Any]:
 
 
 def single() -> dict[str, Any]:
-    """Return a run of one middleware over one transport, in two trials, with nothing beside it."""
+    """Return a run of one middleware over one transport, in two trials, without any other row."""
     from report_runs import cell, data_of, run_of
 
     return json.loads(json.dumps(data_of(run_of({cell(): [21_000.0, 22_000.0]}))))
 
 
 def robot() -> dict[str, Any]:
-    """Return a run of a workload over three middlewares and two floors at three scales: who holds, who fails."""
+    """Return a run of a workload at three scales: three middlewares and two baselines, some of which miss deadlines."""
     from descriptions import transport as described
     from report_runs import ROBOT, Failure, cell, data_of, run_of, spread
 
@@ -190,7 +190,7 @@ def empty() -> dict[str, Any]:
 
 
 class _Maker:
-    """Make cells that look like measurements: latency grows with size, trials scatter, one in three has a warning."""
+    """Return cells that look like measurements: latency grows with size, trials vary, one in three has a warning."""
 
     def __init__(self, trials: int) -> None:
         self.random = random.Random(7)
@@ -435,7 +435,7 @@ def _compared(a: dict[str, Any], b: dict[str, Any], factor: str, verdict: str, s
 
 
 def _standings(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return one an experiment and size: the best of each adapter, the second surely slower below 1 MiB."""
+    """Return the standings for each experiment and size: the second adapter is significantly slower below 1 MiB."""
     groups: dict[tuple[str, int, int], list[dict[str, Any]]] = {}
     for cell in cells:
         groups.setdefault((cell["f"]["pattern"], cell["f"]["subscribers"], cell["f"]["size"]), []).append(cell)

@@ -1,10 +1,10 @@
-// What the report's script decides and writes, without a browser.
+// Tests of the report's script without a browser: its decisions and its texts.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { join } from "node:path";
 import { installed, root } from "./browser.mjs";
 
-// Bundled as the page's own script is: the modules draw with D3 and Plot, which node finds in build/npm alone.
+// Bundled like the page's own script, because node finds D3 and Plot, with which the modules draw, only in build/npm.
 const modules = ["choice", "distribution", "selection", "style", "table", "words"].map((name) => `export * from "./${name}.mjs";`).join("\n");
 const { outputFiles: [bundle] } = installed("esbuild").buildSync({
   stdin: { contents: modules, resolveDir: join(root, "src/middlemark/show/html/scripts") },

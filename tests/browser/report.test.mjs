@@ -20,7 +20,7 @@ const on = async (name, options, body) => {
   }
 };
 
-// What axe-core finds in the page as it stands, in words.
+// Returns axe-core's findings in the page, in words.
 async function violations(page) {
   await page.evaluate(AXE);
   const { violations, passes } = await page.evaluate(() => window.axe.run({ resultTypes: ["violations", "passes"] }));

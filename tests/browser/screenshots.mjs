@@ -1,5 +1,5 @@
-// screenshots.mjs REPORT: the two pictures in docs/, of a report that `middlemark run first-look` wrote: its first screen, and Decide in
-// the dark on 400 pixels. They are then made smaller by a palette of 256 colours (pngquant).
+// screenshots.mjs REPORT: makes the two pictures in docs/ from a report of `middlemark run first-look`: its first screen,
+// and Decide in the dark scheme at 400 pixels. pngquant then reduces them to a palette of 256 colours.
 import { join, resolve } from "node:path";
 import { launch, open, root } from "./browser.mjs";
 

@@ -1,4 +1,4 @@
-"""One command within this process: what it printed, how it ended, and what must never happen to any of them."""
+"""Runs one command of Middlemark: its output, its exit code, and the checks that hold for every command."""
 
 import contextlib
 import faulthandler
@@ -18,9 +18,9 @@ from typing import NamedTuple
 import click
 
 RUNS = Path(__file__).resolve().parents[1] / "fixtures" / "run"
-"""Stored runs, small and sound."""
+"""Small stored runs without damage."""
 HANGS_S = 60.0
-"""A command that takes so long is hung. It is no measure of speed: they take less than a second."""
+"""Seconds after which a command counts as hung. This is not a speed limit: commands take less than a second."""
 
 
 class Hung(BaseException):
@@ -28,7 +28,7 @@ class Hung(BaseException):
 
 
 class Ended(NamedTuple):
-    """``code`` is None after an exception, which ``err`` then has."""
+    """The end of a command. ``code`` is None after an exception, whose text is then in ``err``."""
 
     words: tuple[str, ...]
     code: int | None
@@ -36,7 +36,7 @@ class Ended(NamedTuple):
     err: str
 
     def losses(self, allowed: Collection[int]) -> Iterator[str]:
-        """Yield what went wrong, with the exit codes that are documented for this."""
+        """Yield what went wrong; ``allowed`` are the exit codes that the documentation allows here."""
         asked = " ".join(self.words)
         if self.code is None or "Traceback" in self.err:
             last = "\n    ".join(self.err.strip().splitlines()[-9:])
@@ -49,7 +49,7 @@ class Ended(NamedTuple):
 
 @contextlib.contextmanager
 def watched() -> Iterator[None]:
-    """Within, what hangs in Python gets Hung; what hangs elsewhere ends this process with its stacks."""
+    """Raise Hung in Python code that hangs. If other code hangs, print the stacks and end this process."""
 
     def hung(_: int, frame: types.FrameType | None) -> None:
         raise Hung("".join(traceback.format_stack(frame)[-6:]))
@@ -66,7 +66,7 @@ def watched() -> Iterator[None]:
 
 
 def run(*words: str) -> Ended:
-    """Run a command within this process, as the command line does. A warning of Python's is an exception."""
+    """Run a command within this process, as the command line does. Python's warnings become exceptions."""
     from middlemark.cli import _run
 
     out, err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), io.StringIO()
@@ -83,7 +83,7 @@ def run(*words: str) -> Ended:
         err.write(traceback.format_exc())
     finally:
         sys.argv = argv
-        # What click has set aside for a file may be of the one that was just replaced.
+        # Makes click drop its cached wrapper of the stream that was just replaced.
         click.echo("", nl=False)
     out.flush()
     printed = out.buffer
@@ -92,7 +92,7 @@ def run(*words: str) -> Ended:
 
 
 def run_apart(*words: str) -> Ended:
-    """Run a command in a process of its own, as a user does."""
+    """Run a command in its own process, as a user does."""
     argv = [sys.executable, "-W", "error", "-m", "middlemark", *words]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     try:
@@ -105,7 +105,7 @@ def run_apart(*words: str) -> Ended:
 
 
 def describing_worker(folder: Path) -> Callable[[], None]:
-    """Let `run --resume` find a worker that only describes itself, in no time; return what undoes it."""
+    """Make `run --resume` find a worker that only describes itself; return a function that undoes this."""
     folder.mkdir()
     described = json.dumps(json.loads((RUNS / "patterns" / "run.json").read_text())["adapters"][0])
     (folder / "description").write_text(described)

@@ -1,7 +1,7 @@
-"""Damages what Middlemark reads and plants faults around it, by seed, and demands that nothing is lost: ./check chaos.
+"""Damages files that Middlemark reads and plants faults, by seed, and checks that nothing is lost: ./check chaos.
 
-Each other file here whose class is called ``Kind`` is one kind of damage: it makes a place of its own, and each
-``attempt`` returns what was done and what was lost. A loss is told with the seed that repeats it alone.
+Each other file in this folder with a class ``Kind`` is one kind of damage. It makes its own folder, and each
+``attempt`` returns what was done and what was lost. A loss is reported with the seed that repeats it.
 """
 
 import argparse
@@ -13,28 +13,28 @@ from collections.abc import Sequence
 from lanes import Draws, Tried, kinds, namespaces, run_lanes
 
 FAULTS, MUTATIONS, SECONDS = 200, 2_000, 20.0
-"""What is drawn without a word, as far as the time allows."""
+"""Default numbers of faults and mutations, and the seconds after which drawing stops."""
 READING, WAITING = 1, 3
-"""Lanes a processor: of those that read damaged files, and of those that mostly wait for others."""
+"""Lanes for each processor: for kinds that read damaged files, and for kinds that mostly wait for processes."""
 
 
 def arguments(words: Sequence[str] | None) -> argparse.Namespace:
-    """Return what is asked for."""
-    asked = argparse.ArgumentParser(prog="./check chaos", description="Damage what is read and see what is lost.")
-    asked.add_argument("--faults", type=int, metavar="N", help=f"so many, for as long as it takes (else {FAULTS})")
-    asked.add_argument("--mutations", type=int, metavar="N", help=f"of all kinds together (else {MUTATIONS})")
-    asked.add_argument("--seconds", type=float, help=f"without numbers, for all together ({SECONDS:g})")
-    asked.add_argument("--seed", default="0", help="another draw (else 0); KIND-SEED-NUMBER repeats one attempt")
-    asked.add_argument("--kind", choices=[*kinds()], action="append", help="only this; may be repeated")
+    """Parse the command line."""
+    asked = argparse.ArgumentParser(prog="./check chaos", description="Damage files and plant faults by seed.")
+    asked.add_argument("--faults", type=int, metavar="N", help=f"faults, without a time limit (default {FAULTS})")
+    asked.add_argument("--mutations", type=int, metavar="N", help=f"of all kinds together (default {MUTATIONS})")
+    asked.add_argument("--seconds", type=float, help=f"time limit if no number is given ({SECONDS:g})")
+    asked.add_argument("--seed", default="0", help="seed (default 0); KIND-SEED-NUMBER repeats one attempt")
+    asked.add_argument("--kind", choices=[*kinds()], action="append", help="only this kind; may be repeated")
     asked.add_argument(
-        "--lanes", type=int, metavar="N", help=f"of those that wait, side by side (else {WAITING} a processor)"
+        "--lanes", type=int, metavar="N", help=f"lanes for kinds that wait (default {WAITING} a processor)"
     )
-    asked.add_argument("--verbose", action="store_true", help="tell what was tried, also where nothing was lost")
+    asked.add_argument("--verbose", action="store_true", help="print every attempt, even if nothing was lost")
     return asked.parse_args(words)
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Try every kind; 1: something was lost."""
+    """Try every kind of damage; return 1 if something was lost."""
     asked = arguments(words)
     every = kinds()
     single = next((name for name in every if asked.seed.startswith(f"{name}-")), None)
@@ -66,7 +66,7 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         for thread in threads:
             thread.join()
-    except KeyboardInterrupt:  # what was tried by then is told
+    except KeyboardInterrupt:  # attempts made so far are still reported
         print("interrupted: what is under way ends")
         for draws in every_draw:
             draws.end()
@@ -83,10 +83,10 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _shares(chosen: Sequence[str], asked: argparse.Namespace) -> dict[str, int]:
-    """Return how many of each kind: of the mutations, those that take longest get the fewest."""
+    """Return the number of attempts for each kind. Slower kinds of mutations get fewer."""
     weights = {"stores": 4, "suites": 6, "logs": 9, "messages": 1}
     of = {name: weights[name] for name in chosen if name != "faults"}
-    # Whoever asks for a number of one thing gets nothing of the other.
+    # An explicit number of faults or mutations switches the other one off.
     only = asked.faults is not None or asked.mutations is not None
     faults, mutations = (asked.faults or 0, asked.mutations or 0) if only else (FAULTS, MUTATIONS)
     return {name: faults if name == "faults" else mutations * of[name] // sum(of.values()) for name in chosen}

@@ -1,4 +1,4 @@
-"""Faults are planted around a run: it ends, says why, loses no trial that was not hit, and leaves nothing."""
+"""Plants faults around a run. The run must end, name the reason, lose no other trial, and leave nothing behind."""
 
 import json
 import os
@@ -34,19 +34,19 @@ duration = "{duration}"
 match_timeout = "3s"
 """
 GRACE_S = 5.0
-"""Within this the workers of a killed launcher are gone."""
+"""Seconds within which the workers of a killed launcher must end."""
 MUST_NOT_BE_SAID = ("Exception ignored", "[a-z]Warning: ", "never awaited", "Fatal Python error")
-"""A daemon whose last words are told may have warned of something: ``Warning: `` alone."""
+"""The ``Warning: `` prefix of a daemon's last words, which a failure may quote without an actual warning."""
 
 
 class Kind:
-    """Runs of every adapter and transport that is here, with one fault each."""
+    """Runs of every adapter and transport that is built, with one fault each."""
 
     name = "faults"
     waits = True
 
     def __init__(self) -> None:
-        """Find the workers. SystemExit: others would be hit, too."""
+        """Find the workers. Raise SystemExit if other processes run here, because faults would hit them too."""
         if not alone():
             raise SystemExit("faults are planted only where nothing else is: scripts/alone")
         os.environ.setdefault("MIDDLEMARK_WORKERS", str(ROOT / "build" / "workers"))
@@ -55,10 +55,10 @@ class Kind:
         self._possible: dict[str, bool] = {}
 
     def close(self) -> None:
-        """Nothing is kept."""
+        """Nothing to close."""
 
     def attempt(self, draw: random.Random) -> tuple[str, list[str]]:
-        """Run the product with a fault; return what was done and what was lost."""
+        """Run the command with a fault; return what was done and what was lost."""
         folder = new_folder()
         start = Start(folder)
         residue = Residue(start)
@@ -109,7 +109,7 @@ class Kind:
 
 
 def _lost(start: Start, residue: Residue, running: Running, hit: Hit) -> Iterator[str]:
-    """Yield what was lost, from the end of the product to what is left of it."""
+    """Yield what was lost, from the command's end and from its stored files."""
     every = [(each, each.ended()) for each in hit.others]
     killed = bool(hit.others) and running.process.poll() is not None and running.process.returncode < 0
     if killed:
@@ -139,7 +139,7 @@ def _badly_ended(ended: Ended, hit: Hit) -> Iterator[str]:
 
 
 def _gone_on_with(start: Start, running: Running) -> Iterator[str]:
-    """After a kill: what was kept is read, and the next run goes on with it and clears away what was left."""
+    """After a kill, yield what was lost: the run must be readable, and resuming must complete it and remove residue."""
     words = ("run", "--resume", str(running.folder)) if running.folder else (*running.words,)
     ended = start.begin(*words, "--quiet").ended()
     yield from ended.losses({0})

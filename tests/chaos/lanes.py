@@ -1,4 +1,4 @@
-"""Attempts of a kind, side by side: a lane is a process that is told seeds and answers with what was done and lost."""
+"""Runs attempts in parallel: a lane is a process that reads seeds and answers with what was done and lost."""
 
 import importlib
 import json
@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 HERE = Path(__file__).resolve().parent
 ALONE = HERE.parents[1] / "scripts" / "alone"
 ROOM_BYTES = 8 << 30
-"""What a lane may use that only reads: whoever reads a file without end is stopped here and not by the machine."""
+"""Memory limit of a lane that only reads files, so that a reader which never stops does not fill the machine."""
 
 
 class Tried(NamedTuple):
-    """What came of one seed."""
+    """The result of one seed."""
 
     seed: str
     what: str
@@ -36,15 +36,15 @@ def kinds() -> dict[str, Any]:
 
 
 def namespaces() -> bool:
-    """Say whether a lane may have a place of its own here."""
+    """Return true if a lane can run in its own namespaces here."""
     return subprocess.run([ALONE, "true"], capture_output=True, check=False).returncode == 0
 
 
 class Draws:
-    """Which seed is next: of the kind that has taken the least time so far, until each has had its number."""
+    """Chooses the next seed: from the kind that has taken the least time so far, until each has had its number."""
 
     def __init__(self, numbers: Mapping[str, Sequence[str]], until: float) -> None:
-        """``numbers``: the seeds of each kind, all of which are to be had before ``until``."""
+        """``numbers``: the seeds of each kind. No seed is drawn after the time ``until``."""
         self._left = {name: iter(seeds) for name, seeds in numbers.items()}
         self._spent = dict.fromkeys(numbers, 0.0)
         self._until = until
@@ -52,23 +52,23 @@ class Draws:
         self.tried: dict[str, list[Tried]] = {name: [] for name in numbers}
 
     def next(self) -> tuple[str, str] | None:
-        """Return a kind and a seed of it; None: there is no more."""
+        """Return a kind and one of its seeds, or None if there is no more."""
         with self._lock:
             while self._left and time.monotonic() < self._until:
                 name = min(self._left, key=self._spent.__getitem__)
                 seed = next(self._left[name], None)
                 if seed is not None:
-                    self._spent[name] += 0.001  # so that others begin with another
+                    self._spent[name] += 0.001  # makes the other lanes start with other kinds
                     return name, seed
                 del self._left[name]
         return None
 
     def end(self) -> None:
-        """Begin no more."""
+        """Draw no more seeds."""
         self._until = 0.0
 
     def keep(self, name: str, tried: Tried, seconds: float) -> None:
-        """Note what came of it."""
+        """Store the result of a seed."""
         with self._lock:
             self.tried[name].append(tried)
             self._spent[name] += seconds
@@ -78,14 +78,14 @@ class Lane:
     """A process that tries one seed after the other."""
 
     def __init__(self, *, alone: bool) -> None:
-        """``alone``: in a place of its own."""
+        """Start the lane; ``alone``: in its own namespaces."""
         argv = [*([str(ALONE)] if alone else []), sys.executable, str(HERE / "lanes.py")]
         self._process = subprocess.Popen(
             argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
         )
 
     def attempt(self, seed: str) -> Tried:
-        """Try a seed. What ends the lane is a loss."""
+        """Try a seed. If the lane itself ends, that counts as a loss."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
@@ -96,7 +96,7 @@ class Lane:
             return Tried(seed, "", [f"the driver itself ended with status {self._process.wait()}"])
 
     def close(self) -> None:
-        """End it."""
+        """End the lane's process."""
         for pipe in (self._process.stdin, self._process.stdout):
             assert pipe is not None
             pipe.close()
@@ -104,10 +104,10 @@ class Lane:
 
 
 def run_lanes(count: int, draws: Draws, told: Any, *, alone: bool) -> list[threading.Thread]:
-    """Begin so many lanes; ``told`` is called with each :class:`Tried`."""
+    """Start ``count`` lanes; ``told`` is called with each :class:`Tried`."""
 
     def run() -> None:
-        lanes: dict[str, Lane] = {}  # of each kind: what one does to its process is not done to another's
+        lanes: dict[str, Lane] = {}  # one for each kind, whose attempts may change the process
         try:
             while (chosen := draws.next()) is not None:
                 name, seed = chosen
@@ -130,7 +130,7 @@ def run_lanes(count: int, draws: Draws, told: Any, *, alone: bool) -> list[threa
 
 
 def main() -> None:
-    """Be a lane."""
+    """The main program of a lane's process."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     place = None

@@ -1,4 +1,7 @@
-"""Logs of other tools are damaged. ``import`` reads what is whole in them or refuses them, and what it kept is read."""
+"""Damages logs of other tools.
+
+``import`` must read the intact part or refuse the log, and its result must be readable.
+"""
 
 import json
 import random
@@ -18,7 +21,7 @@ class Kind:
     name = "logs"
 
     def __init__(self) -> None:
-        """Make a folder for it."""
+        """Make a folder for the damaged logs."""
         self._place = tempfile.TemporaryDirectory(prefix="middlemark-chaos-")
         self.folder = Path(self._place.name)
         self.logs = [path for path in sorted(LOGS.rglob("*")) if path.is_file() and path.suffix != ".md"]

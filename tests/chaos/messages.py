@@ -1,4 +1,4 @@
-"""What a worker says, damaged: a fake worker speaks one event wrongly, and only its trial may suffer."""
+"""Damages a worker's messages: a fake worker sends one event wrongly, and only its own trial may fail."""
 
 import base64
 import json
@@ -57,22 +57,22 @@ PATIENCE = {
     following: {"CONTROL_SILENCE_S": 1.0, "RESULT_S": 1.0},
     measurement: {"START_S": 1.0, "FIRST_TICK_S": 1.0, "STOP_S": 1.0},
 }
-"""An event that is not said any more is waited for; here not for as long as usual."""
+"""Shorter waits for events that the damaged worker never sends."""
 ENDS = (0, 1, 3)
-"""The fake worker writes no samples that could be read: what is stored is what is judged."""
+"""Allowed exit codes. The fake worker writes no readable samples, so only the stored trials are checked."""
 SAID_OTHERWISE = (
     b"", b"\0", b"null", b"[]", b"{}", b'{"event": 5}', b'{"event": "quit"}', b"x" * (1 << 21), b"\xff\xfe",
 )  # fmt: skip
 
 
 class Kind:
-    """A place with a fake worker, and what it says in a sound trial of each shape."""
+    """A folder with a fake worker, and the events that it sends in an undamaged trial of each shape."""
 
     name = "messages"
     waits = True
 
     def __init__(self) -> None:
-        """Measure each shape once, soundly, to know what is said in it."""
+        """Measure each shape once without damage, to record its events."""
         self.folder = Path(tempfile.mkdtemp(prefix="middlemark-chaos-messages-"))
         worker = self.folder / "middlemark-worker-fake"
         preface = PREFACE.format(python=sys.executable, description=json.dumps(DESCRIPTION))
@@ -88,7 +88,7 @@ class Kind:
         self._said: dict[tuple[str, ...], list[tuple[str | None, str, Any]]] = {}
 
     def close(self) -> None:
-        """Leave nothing behind."""
+        """Remove the folder."""
         for module, name, value in self._patience:
             setattr(module, name, value)
         for name, old in self._environment.items():
@@ -96,7 +96,7 @@ class Kind:
         shutil.rmtree(self.folder)
 
     def attempt(self, draw: random.Random) -> tuple[str, list[str]]:
-        """Have one event of the first of two trials said wrongly; return what was said and what was lost."""
+        """Send one event of the first of two trials wrongly; return what was sent and what was lost."""
         shape = draw.choice(SHAPES)
         at, event, told = draw.choice(self._sound(shape))
         told = json.loads(json.dumps(told))

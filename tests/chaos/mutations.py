@@ -1,4 +1,4 @@
-"""How a text, a value of JSON or a file is damaged: each function draws one way and says in words what it did."""
+"""Mutations of a text, a JSON value or a file: each function draws one mutation and returns its description."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 DEEP = 3_000
-"""How deep a text is nested that no reader follows to its end."""
+"""A nesting depth of text that no reader can follow to the end."""
 
 NUMBERS = (
     -1, 0, 1, 2, 7, 64, 999, 65_536, 2**31 - 1, 2**31, 2**32, 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1, 2**64, 10**30,
@@ -54,9 +54,9 @@ def _flipped(draw: random.Random, content: bytes, at: int) -> bytes:
 
 
 def of_json(draw: random.Random, value: Any) -> tuple[str, bytes]:
-    """Damage one value somewhere in it; return the text."""
+    """Damage one value in the JSON value, and return the text."""
     places = [*_places(value, ())]
-    # Each field as often as any other, however many of its kind there are.
+    # Each field is equally likely, however many fields of its kind there are.
     fields: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
     for each in places:
         fields.setdefault(tuple("" if isinstance(key, int) else key for key in each), []).append(each)
@@ -89,7 +89,7 @@ def of_json(draw: random.Random, value: Any) -> tuple[str, bytes]:
 
 
 def _like(draw: random.Random, old: Any) -> Any:
-    """Return another value of the same type, so that it is not refused for that."""
+    """Return another value of the same type, so that it is not refused because of its type."""
     if isinstance(old, bool) or old is None:
         return draw.choice((True, False, None))
     if isinstance(old, int):
@@ -123,11 +123,11 @@ HEADERS = (
     (b",)", b"e9,)"), (b",)", b",2)"), (b" ", b"\n"), (b" ", b"\0"), (b"\n", b""), (b"}", b"}}"), (b"'", b'"""'),
     (b":", b": lambda:"), (b"descr", b"\xff\xfe"),
 )  # fmt: skip
-"""What stands in the header of samples, and what then stands there instead."""
+"""Parts of the header of a samples file, and their replacements."""
 
 
 def of_npy(draw: random.Random, content: bytes) -> tuple[str, bytes]:
-    """Damage the header of a file of samples, or what follows it."""
+    """Damage the header of a samples file, or the data after it."""
     (length,) = struct.unpack("<H", content[8:10])
     head, data = content[10 : 10 + length], content[10 + length :]
 
@@ -168,7 +168,7 @@ def _pipe(path: Path) -> None:
 
 def _socket(path: Path) -> None:
     before = Path.cwd()
-    os.chdir(path.parent)  # the address of a socket has room for a hundred characters
+    os.chdir(path.parent)  # a socket's address has room for only about a hundred characters
     try:
         with socket.socket(socket.AF_UNIX) as bound:
             bound.bind(path.name)
@@ -198,7 +198,7 @@ KINDS: dict[str, Callable[[Path], object]] = {
 
 
 def of_kind(draw: random.Random, path: Path, remove: Callable[[Path], object]) -> str:
-    """Put something else in place of a file."""
+    """Replace a file by something else."""
     kind = draw.choice([*KINDS])
     remove(path)
     KINDS[kind](path)

@@ -1,4 +1,4 @@
-"""Stored runs are damaged. Every verb that reads them says so, ends as documented, and shows the others."""
+"""Damages stored runs. Every verb that reads them must report it, end as documented, and show the other runs."""
 
 import asyncio
 import json
@@ -15,12 +15,12 @@ from mutations import lines_of, of_bytes, of_json, of_kind, of_npy
 from middlemark.store import read_run
 
 APART = 40
-"""One mutation in so many is read by processes of their own, too."""
+"""One mutation in this number is also read by commands in their own processes."""
 TOKEN = "token"
 
 
 class Damaged(NamedTuple):
-    """What was done, and the trials (their ``order``) that it does not concern; None: perhaps all are concerned."""
+    """A mutation, and the trials (their ``order``) that it does not touch; None if it may touch all."""
 
     what: str
     untouched: frozenset[int] | None = None
@@ -32,7 +32,7 @@ class Kind:
     name = "stores"
 
     def __init__(self) -> None:
-        """Make a folder with a run to damage and a sound one beside it."""
+        """Make a folder with a run to damage and an undamaged one."""
         self._place = tempfile.TemporaryDirectory(prefix="middlemark-chaos-")
         self.root = Path(self._place.name) / "runs"
         self.neighbour = self.root / "neighbour"
@@ -75,7 +75,7 @@ class Kind:
         page = str(Path(self._place.name) / "page.html")
         yield from run("report", str(victim), "--markdown", "-").losses({0, 3})
         yield from run("show", str(victim), *(("--rows",) if self.tried % 2 else ())).losses({0, 3})
-        if draw.random() < 0.3:  # a page takes longer than all the others together
+        if draw.random() < 0.3:  # an HTML page takes longer than everything else together
             yield from run("report", str(victim), str(self.neighbour), "--html", page).losses({0, 1, 3})
             yield from self._viewed()
         yield from run("compare", str(victim), str(self.neighbour), "--anyway").losses({0, 2, 3})
@@ -125,7 +125,7 @@ _ALL = frozenset(range(1_000))
 
 
 def _damage(draw: random.Random, run: Path) -> Damaged:
-    """Damage one thing of a run."""
+    """Damage one file of a run."""
     trials = run / "trials.jsonl"
     files = [path for path in sorted(run.rglob("*")) if path.is_file() and not path.is_symlink()]
     files = [path for path in files if path.stat().st_size < 1 << 30]
@@ -139,7 +139,7 @@ def _damage(draw: random.Random, run: Path) -> Damaged:
         path = draw.choice(samples)
         try:
             return Damaged(f"{path.name}: {_change(path, lambda content: of_npy(draw, content))}", _ALL)
-        except Exception:  # it is none any more
+        except Exception:  # it is not an npy file any more
             return Damaged(f"{path.name}: {_change(path, lambda content: of_bytes(draw, content))}", _ALL)
     if what == 8 and len(samples) > 1:
         one, other = draw.sample(samples, 2)
@@ -157,7 +157,7 @@ def _damage(draw: random.Random, run: Path) -> Damaged:
 
 
 def _of_line(draw: random.Random, trials: Path) -> Damaged:
-    """Damage one line; the trials of the others must stand."""
+    """Damage one line; the trials of the other lines must still be read."""
     lines = trials.read_bytes().split(b"\n")
     at = draw.randrange(max(1, len(lines) - 1))
     what, line = _json(draw, lines[at]) if draw.random() < 0.8 else of_bytes(draw, lines[at])
@@ -166,10 +166,10 @@ def _of_line(draw: random.Random, trials: Path) -> Damaged:
         try:
             others.append(json.loads(each)["order"])
         except (ValueError, KeyError, TypeError, RecursionError):
-            return Damaged(f"line {at + 1}: {what}", None)  # damaged before
+            return Damaged(f"line {at + 1}: {what}", None)  # the line was already damaged
     lines[at] = line.replace(b"\n", b" ")
     trials.write_bytes(b"\n".join(lines))
-    try:  # it may say now that it is another trial
+    try:  # the line may now have another trial's number
         said = json.loads(line).get("order")
     except (ValueError, AttributeError, RecursionError):
         said = None
@@ -199,7 +199,7 @@ def _remove(path: Path) -> None:
 
 
 def _kept(victim: Path, damaged: list[Damaged]) -> Iterator[str]:
-    """Yield the trials that were not touched and are not read all the same."""
+    """Yield the untouched trials that are not read."""
     if any(each.untouched is None for each in damaged) or len(damaged) > 1:
         return
     untouched = damaged[0].untouched or frozenset()
@@ -215,7 +215,7 @@ def _kept(victim: Path, damaged: list[Damaged]) -> Iterator[str]:
 
 
 async def _asked(app: Any, address: str) -> tuple[int, str]:
-    """Ask an application for a page as a browser would; an exception in it comes out here."""
+    """Request a page from an application as a browser would; its exceptions are raised here."""
     path, _, query = address.partition("?")
     status, body = 0, b""
 

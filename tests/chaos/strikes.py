@@ -1,4 +1,4 @@
-"""The faults: each function draws one, prepares the start for it, and returns what is done to the product meanwhile."""
+"""The faults: each function draws one, prepares the start for it, and returns a function that makes the fault."""
 
 import os
 import random
@@ -15,44 +15,44 @@ from victim import CHECKOUT, FILLER, ROOT, Running, Start, catches
 NOBODY = 65534
 MEASURED = frozenset({0, 1, 3})
 INTERRUPTED = frozenset({130, -signal.SIGINT})
-"""A shell shows both as 130."""
+"""Exit statuses of an interrupted command. A shell shows both as 130."""
 
 
 class Hit(NamedTuple):
-    """What was done and what may therefore come of it."""
+    """The results that are allowed after a hit: ``ends`` are the exit codes."""
 
     ends: frozenset[int]
     most_failed: int = 99
-    """Of the trials."""
+    """The largest allowed number of failed trials."""
     whole: bool = False
-    """Every trial that was planned must be kept, as measured or as failed."""
+    """True if every planned trial must be stored, as measured or as failed."""
     named: int = 0
-    """A trial that failed must name this pid."""
+    """If not 0: a failed trial must name this pid."""
     killed: bool = False
-    """The launcher could not clear away; whoever comes next does."""
+    """True if the launcher could not remove its residue, so the next run must."""
     mute: bool = False
-    """Nobody can read why it ended."""
+    """True if the command's output cannot be read."""
     others: tuple[Running, ...] = ()
-    """Started meanwhile; ``ends`` are theirs, too."""
+    """Commands started in the meantime, for which ``ends`` holds too."""
 
 
 Strike = Callable[[Running], Hit]
 Planted = tuple[str, Strike]
-"""What it is in words, and what does it."""
+"""A description of the fault, and the function that makes it."""
 
 
 class Moment(NamedTuple):
-    """After what, and how long after."""
+    """A moment of a run: an event, and the seconds after it."""
 
     after: str
     seconds: float
 
     def __str__(self) -> str:
-        """Say when."""
+        """Describe the moment in words."""
         return f"{self.seconds * 1000:.0f} ms after {self.after}"
 
     def comes(self, running: Running) -> bool:
-        """Wait for it; False: the product has ended before."""
+        """Wait for this moment; return False if the command has ended before."""
         happened = {
             "its start": lambda: True,
             "the first worker": lambda: running.workers() or running.trials(),
@@ -87,7 +87,7 @@ def of_worker(draw: random.Random, _: Start) -> Planted:
 
 
 def of_bystander(draw: random.Random, _: Start) -> Planted:
-    """Signal a daemon that the trial needs, or the witness, which it does not."""
+    """Signal a daemon that the trial needs, or the witness, which it does not need."""
     number = draw.choice((signal.SIGKILL, signal.SIGSTOP, signal.SIGTERM, signal.SIGABRT))
     moment, whom = _moment(draw, begun=True), draw.choice(("daemon", "witness"))
 
@@ -102,7 +102,7 @@ def of_bystander(draw: random.Random, _: Start) -> Planted:
 
 
 def of_launcher(draw: random.Random, start: Start) -> Planted:
-    """Interrupt, stop or kill the product itself."""
+    """Interrupt, stop or kill the command itself."""
     moment = _moment(draw)
     number = draw.choice((signal.SIGINT, signal.SIGTERM, signal.SIGKILL, signal.SIGHUP, signal.SIGSTOP))
     again_s = draw.choice((None, None, 0.0, 0.05, 0.4)) if number in (signal.SIGINT, signal.SIGTERM) else None
@@ -118,7 +118,7 @@ def of_launcher(draw: random.Random, start: Start) -> Planted:
             time.sleep(1.0)
             running.signal(pid, signal.SIGCONT)
             return Hit(frozenset({0}), most_failed=0, whole=True)
-        # A shell, or Python, that has only just begun has no handler yet.
+        # A shell or a Python that has just started has no handler yet.
         early = frozenset() if catches(pid, number) else frozenset({-number})
         running.signal(pid, number)
         if number in (signal.SIGKILL, signal.SIGHUP):
@@ -133,7 +133,7 @@ def of_launcher(draw: random.Random, start: Start) -> Planted:
 
 
 def of_limits(draw: random.Random, start: Start) -> Planted:
-    """Leave it little: descriptors, memory, processes, the size of a file."""
+    """Set low limits: descriptors, memory, processes, file size."""
     limits = [
         ("-n", draw.randrange(5, 48)),
         ("-v", draw.randrange(40, 700) * 1000),
@@ -143,7 +143,7 @@ def of_limits(draw: random.Random, start: Start) -> Planted:
     if os.getuid() == 0 and all(folder.stat().st_mode & 1 for folder in (ROOT, *ROOT.parents)):
         limits += [("-u", draw.randrange(2, 24))] * 2
     option, value = draw.choice(limits)
-    if option == "-u":  # no limit of root's
+    if option == "-u":  # this limit does not apply to root
         start.prefix = ("setpriv", f"--reuid={NOBODY}", "--clear-groups")
         for path in (start.folder, *start.folder.iterdir()):
             os.chown(path, NOBODY, -1)
@@ -152,7 +152,7 @@ def of_limits(draw: random.Random, start: Start) -> Planted:
 
 
 def of_streams(draw: random.Random, start: Start) -> Planted:
-    """Close what it prints to, or let nothing be taken there."""
+    """Close the command's output, or make it block."""
     wheres = ("", "&-", "/dev/full", "> >(exit)")
     of = {name: draw.choice(wheres) for name in ("0", "1", "2")}
     arrows = {"0": "<", "1": ">", "2": "2>"}
@@ -166,7 +166,7 @@ def of_streams(draw: random.Random, start: Start) -> Planted:
 
 
 def of_disk(draw: random.Random, start: Start) -> Planted:
-    """Let a disk be small, fill up, or become read-only: the run's, that of temporary files, that of shared memory."""
+    """Use a small disk, or one that fills up or becomes read-only, for the run, temporary files or shared memory."""
     which = draw.choice(("runs", "tmp", "shm"))
     disk = {"runs": start.folder / "runs", "tmp": start.folder / "tmp", "shm": Path("/dev/shm")}[which]
     options = draw.choice(
@@ -182,7 +182,7 @@ def of_disk(draw: random.Random, start: Start) -> Planted:
                 _fill(disk)
             else:
                 subprocess.run(["mount", "-o", "remount,ro", str(disk)], capture_output=True, check=False)
-        # What does not fit into the shared memory that there is is refused before anything starts.
+        # A trial that does not fit into the available shared memory is refused before anything starts.
         return Hit(MEASURED | {2} if which == "shm" else MEASURED)
 
     when = "" if does == "stays" else f" {moment}"
@@ -199,7 +199,7 @@ def _fill(folder: Path) -> None:
 
 
 def of_folders(draw: random.Random, start: Start) -> Planted:
-    """Take a folder or a file away while it is used, or before."""
+    """Remove a folder or a file before or while it is used."""
     which = draw.choice(("cwd", "tmp", "home", "runs", "samples", "trials.jsonl", "run.json", "scratch", "a worker"))
     moment = _moment(draw)
 
@@ -223,7 +223,7 @@ def _found(which: str, start: Start, running: Running) -> list[Path]:
 
 
 def of_surroundings(draw: random.Random, start: Start) -> Planted:
-    """Give it an odd environment."""
+    """Set an unusual environment."""
     long, locked = "/" + "x" * 300, start.folder / "locked"
     locked.mkdir(mode=0)
     path = os.environ["PATH"]
@@ -252,7 +252,7 @@ def of_surroundings(draw: random.Random, start: Start) -> Planted:
 
 
 def of_several(draw: random.Random, start: Start) -> Planted:
-    """Have several go on with one run that was killed, at once."""
+    """Resume one killed run with several commands at once."""
     count, apart_s = draw.randrange(2, 4), draw.choice((0.0, 0.0, 0.05, 0.3))
 
     def strike(running: Running) -> Hit:
@@ -271,7 +271,7 @@ def of_several(draw: random.Random, start: Start) -> Planted:
 
 
 def of_neighbours(draw: random.Random, start: Start) -> Planted:
-    """Have a second run of the same seed and DDS domain beside it."""
+    """Start a second run with the same seed and DDS domain at the same time."""
     after_s = draw.uniform(0, 0.5)
 
     def strike(running: Running) -> Hit:
@@ -289,4 +289,4 @@ FAULTS: dict[Callable[[random.Random, Start], Planted], int] = {
     of_worker: 8, of_bystander: 2, of_launcher: 8, of_limits: 4, of_streams: 2, of_disk: 3, of_folders: 3,
     of_surroundings: 1, of_several: 2, of_neighbours: 1,
 }  # fmt: skip
-"""Which faults there are, and how often each is drawn."""
+"""The faults, and how often each is drawn."""

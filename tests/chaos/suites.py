@@ -1,4 +1,4 @@
-"""Suites are damaged. A dry run plans them, or refuses them with what is wrong and where."""
+"""Damages suites. A dry run must plan them, or refuse them with the reason and the place."""
 
 import random
 import re
@@ -19,7 +19,7 @@ _VALUES = (
 
 
 class Kind:
-    """Damages one of the suites that come with Middlemark."""
+    """Damages one of Middlemark's own suites."""
 
     name = "suites"
 

@@ -1,4 +1,4 @@
-"""A run of the product in a place where nothing else is: its processes, what it leaves there, and how it ends."""
+"""A run of Middlemark without any other process around it: its processes, its residue, and its end."""
 
 import contextlib
 import os
@@ -16,26 +16,26 @@ from attempts import Ended
 
 ROOT = Path(__file__).resolve().parents[2]
 HANGS_S = 100.0
-"""Beyond every deadline of a trial of these, however busy the machine is."""
+"""Seconds beyond every deadline of these trials, however busy the machine is."""
 PYTHON = (sys.executable, "-W", "error", "-m", "middlemark")
 CHECKOUT = (str(ROOT / "middlemark"),)
 FILLER = "/filler"
-"""What fills a disk is no residue."""
+"""The file that fills a disk, which does not count as residue."""
 _OURS = frozenset(int(name) for name in os.listdir("/proc") if name.isdigit())
 
 
 class Start:
-    """How the product is started; whoever plants a fault changes it."""
+    """The way in which the command is started; a fault changes it."""
 
     def __init__(self, folder: Path) -> None:
-        """Begin with the usual; ``folder`` is where it happens."""
+        """Set the defaults for a start in this folder."""
         self.folder = folder
         self.out = folder / "runs"
         self.cwd = folder / "cwd"
         self.command: Sequence[str] = PYTHON
         self.prefix: tuple[str, ...] = ()
         self.shell = ""
-        """What a shell does before it becomes the product, each with its semicolon."""
+        """Shell commands before the start, each with its semicolon."""
         self.redirected = ""
         self.environment: dict[str, str | None] = {
             "PYTHONPATH": str(ROOT / "src"),
@@ -48,10 +48,10 @@ class Start:
             (folder / each).mkdir()
 
     def begin(self, *words: str) -> "Running":
-        """Start it."""
+        """Start the command."""
         environment = {**os.environ, **self.environment}
         script = f'{self.shell} exec "$@" {self.redirected}'
-        # PATH may be none.
+        # PATH may be unset, so bash has its full path.
         argv = [*self.prefix, "/bin/bash", "-c", script, "bash", *self.command, *words]
         process = subprocess.Popen(
             argv,
@@ -65,10 +65,10 @@ class Start:
 
 
 class Running:
-    """A product that was started, and whatever it has started."""
+    """A started command and all processes that it has started."""
 
     def __init__(self, process: subprocess.Popen[bytes], out: Path, words: Sequence[str]) -> None:
-        """``out`` is where its run is kept."""
+        """``out`` is the folder for the command's run."""
         self.process = process
         self.out = out
         self.words = tuple(words)
@@ -79,13 +79,13 @@ class Running:
         return next((path.parent for path in self.out.glob("*/run.json")), None)
 
     def trials(self) -> int:
-        """Return how many trials have been kept so far."""
+        """Return the number of stored trials so far."""
         with contextlib.suppress(OSError):
             return (self.folder / "trials.jsonl").read_bytes().count(b"\n") if self.folder else 0
         return 0
 
     def workers(self) -> list[int]:
-        """Return the pids of a trial's workers; not those that are only asked something."""
+        """Return the pids of a trial's workers, without workers that only describe themselves."""
         found = [(pid, words_of(pid)) for pid in sorted(strangers())]
         return [pid for pid, argv in found if b"middlemark-worker-" in argv[0] and not argv[1].startswith(b"--")]
 
@@ -94,9 +94,9 @@ class Running:
         return [pid for pid in strangers() if b"middlemark-witness" in words_of(pid)[0]]
 
     def companions(self) -> list[int]:
-        """Return the pids of daemons: its children that are neither of ours."""
+        """Return the pids of daemons: children of the command that are not Middlemark's own."""
         mine = {pid: words_of(pid) for pid in strangers() if parent_of(pid) == self.process.pid}
-        not_yet = (words_of(self.process.pid), [b"", b""])  # a child is what its parent is until it becomes another
+        not_yet = (words_of(self.process.pid), [b"", b""])  # a child has its parent's command line until its exec
         return [
             pid
             for pid, argv in mine.items()
@@ -104,7 +104,7 @@ class Running:
         ]
 
     def until(self, condition: Callable[[], Any], timeout_s: float = 20.0) -> Any:
-        """Wait until the condition holds and return what it returned; None: it ended before, or it took too long."""
+        """Wait until the condition returns a true value, and return it; None if the command ends or time runs out."""
         deadline = time.monotonic() + timeout_s
         while not (found := condition()):
             if self.process.poll() is not None or time.monotonic() > deadline:
@@ -113,20 +113,20 @@ class Running:
         return found
 
     def until_gone(self, timeout_s: float) -> None:
-        """Wait for the end of all that it has started."""
+        """Wait for the end of all processes that the command has started."""
         deadline = time.monotonic() + timeout_s
         while strangers() and time.monotonic() < deadline:
             time.sleep(0.01)
 
     def signal(self, pid: int, number: int) -> bool:
-        """Signal it or one of its processes; False: that has gone."""
+        """Signal the command or one of its processes; return False if that process has ended."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, number)
             return True
         return False
 
     def ended(self) -> Ended:
-        """Wait for the end, and end what does not."""
+        """Wait for the end of the command, and kill what remains."""
         try:
             out, err = self.process.communicate(timeout=HANGS_S)
         except subprocess.TimeoutExpired:
@@ -138,25 +138,25 @@ class Running:
 
 
 def strangers() -> list[int]:
-    """Return the living processes that are none of the driver's."""
+    """Return the living processes that were started after this driver."""
     pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
     return [pid for pid in pids if pid not in _OURS and _stat(pid)[:1] not in ([], [b"Z"], [b"X"])]
 
 
 def words_of(pid: int) -> list[bytes]:
-    """Return a process's command line, of at least two words."""
+    """Return a process's command line, filled up to at least two words."""
     with contextlib.suppress(OSError):
         return [*Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0"), b"", b""]
     return [b"", b""]
 
 
 def parent_of(pid: int) -> int:
-    """Return a process's parent; 0: it has gone."""
+    """Return a process's parent, or 0 if the process has ended."""
     return int((_stat(pid) or [b"", b"0"])[1])
 
 
 def catches(pid: int, number: signal.Signals) -> bool:
-    """Say whether a process has a handler of its own for a signal, or blocks it."""
+    """Return true if a process has its own handler for a signal, or blocks it."""
     with contextlib.suppress(OSError):
         lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace").splitlines()
         masks = [int(line.split()[1], 16) for line in lines if line.startswith(("SigCgt:", "SigBlk:"))]
@@ -171,7 +171,7 @@ def _stat(pid: int) -> list[bytes]:
 
 
 def end_all() -> None:
-    """Kill every process that is none of the driver's; nobody else is in this place."""
+    """Kill every process except the driver's; there are no other users' processes in these namespaces."""
     while found := strangers():
         for pid in found:
             with contextlib.suppress(ProcessLookupError):
@@ -180,10 +180,10 @@ def end_all() -> None:
 
 
 class Residue:
-    """What is left behind, beside what was there before."""
+    """Files and processes that a run leaves behind, compared with the state before it."""
 
     def __init__(self, start: Start) -> None:
-        """Remember what is there now."""
+        """Record the files that exist now."""
         self._places = (Path("/dev/shm"), Path("/tmp"), start.folder / "tmp")
         self._before = self._files()
         self._mounts = len(_mounts())
@@ -196,14 +196,14 @@ class Residue:
         return {each: None for each in found if not each.endswith(FILLER)}
 
     def left(self, *, killed: bool = False) -> list[str]:
-        """Say what there is now; ``killed``: beside what the launcher could not even claim."""
+        """Describe new files and processes; ``killed``: ignore scratch folders without an owner."""
         words = {pid: b" ".join(words_of(pid)).decode(errors="replace") for pid in strangers()}
         processes = [f"process {pid} is left: {argv}" for pid, argv in words.items()]
         files = [path for path in self._files() if path not in self._before and not (killed and _empty(path))]
         return processes + [f"{path} is left" for path in files]
 
     def clear(self) -> None:
-        """Remove it, for the next."""
+        """Remove the residue for the next attempt."""
         end_all()
         for disk in reversed(_mounts()[self._mounts :]):
             subprocess.run(["umount", "-l", disk], check=False)
@@ -213,7 +213,7 @@ class Residue:
 
 
 def _empty(path: str) -> bool:
-    """Say whether it is a scratch folder that was never claimed: a run removes such a one after a minute."""
+    """Return true for an empty scratch folder without an owner. A later run removes such a folder after a minute."""
     folder = Path(path)
     return folder.name.startswith("middlemark-") and folder.is_dir() and not any(folder.iterdir())
 
@@ -223,12 +223,12 @@ def _mounts() -> list[str]:
 
 
 def alone() -> bool:
-    """Say whether nothing else is in this process's place (scripts/alone)."""
+    """Return true if this process is alone in its namespaces (scripts/alone)."""
     return b"--entered" in words_of(1)
 
 
 def new_folder() -> Path:
-    """Return a folder to happen in, readable by all."""
+    """Return a new folder for an attempt, readable by all users."""
     folder = Path(tempfile.mkdtemp(prefix="chaos-"))
     folder.chmod(0o755)
     return folder

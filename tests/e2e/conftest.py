@@ -12,7 +12,7 @@ from middlemark.workers.find import executables
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
-    """A place to run the product in."""
+    """The fixture for a folder in which a test runs Middlemark."""
     place = Bench(tmp_path)
     yield place
     place.close()
@@ -20,14 +20,14 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 @pytest.fixture(scope="session")
 def null_worker() -> Path:
-    """The scripted worker, which the bad days need."""
+    """The null adapter's worker, which makes the faults that the tests of bad days need."""
     path = executables().get("null")
     assert path, "middlemark-worker-null was not found; ./check builds it and sets MIDDLEMARK_WORKERS"
     return Path(path)
 
 
 class SharedScheduling(LoadScopeScheduling):  # type: ignore[misc]
-    """Gives the tests of a module that share a fixture to one process, and each other test to the one that is free."""
+    """Gives all tests of a module that share a fixture to one process, and every other test to any free process."""
 
     def _split_scope(self, nodeid: str) -> str:
         module = nodeid.partition("::")[0]
@@ -39,6 +39,6 @@ def _shares(module: str) -> bool:
     return 'scope="module"' in (ROOT / module).read_text(encoding="utf-8")
 
 
-@pytest.hookimpl(optionalhook=True)  # without pytest-xdist, one process runs all
+@pytest.hookimpl(optionalhook=True)  # absent without pytest-xdist
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> SharedScheduling:
     return SharedScheduling(config, log)

@@ -1,4 +1,4 @@
-"""Somebody on the line: sends each message of RTPS that goes by once more, as a later one and with a changed byte."""
+"""An attacker on the network, which repeats RTPS messages with a later sequence number and a changed byte."""
 
 import contextlib
 import socket
@@ -9,12 +9,15 @@ from types import TracebackType
 UDP, DATA, USERS_WRITER = 17, 0x15, 0x03
 IP_BYTES, UDP_BYTES, RTPS_BYTES, SUBMESSAGE_BYTES = 20, 8, 20, 4
 WRITER_KIND, SEQUENCE_NUMBER = 11, 16
-"""Behind the head of a submessage of data: the last byte of its writer's id, and the lower half of the number."""
+"""Offsets in a DATA submessage, after its header: the writer id's last byte, and the sequence number's lower half."""
 MOST = 60
 
 
 class Forger:
-    """Raises PermissionError where this process may not listen to the line, or others are on it."""
+    """Captures and repeats messages.
+
+    Raises PermissionError if this process may not capture, or is not alone on the network.
+    """
 
     def __init__(self) -> None:
         if len(socket.if_nameindex()) > 1:
@@ -54,7 +57,7 @@ class Forger:
 
 
 def forged(message: bytes) -> bytes | None:
-    """Return the message with a later number and a changed byte of its payload; None: it has no data in the clear."""
+    """Return the message with a later number and a changed byte of payload, or None if it has no readable data."""
     changed = bytearray(message)
     at = RTPS_BYTES
     while at + SUBMESSAGE_BYTES < len(changed):

@@ -1,4 +1,4 @@
-"""Middlemark as it is installed elsewhere: nothing of this checkout takes part."""
+"""Middlemark as an installed package, tested without the files of this checkout."""
 
 import os
 import subprocess
@@ -11,14 +11,14 @@ PIP = ("-m", "pip", "--disable-pip-version-check", "install", "--quiet")
 
 
 class Installed(NamedTuple):
-    """A virtual environment with the package in it: the command, and the package's folder."""
+    """A virtual environment with the package: its command and the package's folder."""
 
     command: Path
     package: Path
 
     @classmethod
     def in_venv(cls, venv: Path) -> "Installed":
-        """Find it there."""
+        """Find the command and the package's folder in this environment."""
         asked = [venv / "bin" / "python", "-c", "import middlemark; print(middlemark.__path__[0])"]
         return cls(venv / "bin" / "middlemark", Path(run(asked, cwd=venv).stdout.strip()))
 
@@ -31,7 +31,7 @@ def run(
     command: Sequence[str | Path], *, cwd: Path, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     closed = subprocess.DEVNULL
-    # Nothing of this checkout may be found: the installed package is tested.
+    # The test must not find files of this checkout, because it tests the installed package.
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("MIDDLEMARK", "PYTHON"))}
     done = subprocess.run(
         command,

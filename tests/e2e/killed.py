@@ -1,6 +1,6 @@
-"""`killed.py POINT WORD…`: middlemark WORD…, killed before the POINT-th system call of its journal and settings.
+"""`killed.py POINT WORD…`: run middlemark WORD…, and kill it before a system call for its journal or settings.
 
-0: at none. What it counts goes to stderr at the end.
+POINT is the number of the call, or 0 for none. At the end the number of these system calls goes to stderr.
 """
 
 import os
@@ -13,7 +13,7 @@ LEAVES_A_TRACE = ("write", "fsync", "replace", "unlink", "truncate", "pwrite")
 
 
 def killed_at(point: int, *also: str) -> None:
-    """``also``: other functions of ``os`` that are counted."""
+    """Kill this process before the given system call; ``also`` names further functions of ``os`` to count."""
     calls = 0
 
     def wrapped(real: Callable[..., Any]) -> Callable[..., Any]:

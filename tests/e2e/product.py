@@ -1,4 +1,4 @@
-"""The product as a user starts it: `python -m middlemark …` in a process of its own, watched from outside."""
+"""Runs Middlemark as a user does: `python -m middlemark …` in its own process, observed from outside."""
 
 import contextlib
 import functools
@@ -19,14 +19,14 @@ from outputs import read_output
 
 ROOT = Path(__file__).resolve().parents[2]
 MARK = "MIDDLEMARK_TEST_RUN"
-"""Set in the environment of each run and inherited by its processes, so they differ from other runs' processes."""
+"""Set to a different value in the environment of each run, and inherited, so that a run's processes can be found."""
 
 PATIENCE_S = 300.0
-"""After this long a command counts as hung, however busy the machine is."""
+"""Seconds after which a command counts as hung, long enough for a busy machine."""
 
 
 class Ended:
-    """A run that has ended in any way. No run of these tests may print a traceback or leave a process behind."""
+    """A run that has ended. In these tests no run may print a traceback or leave a process behind, however it ended."""
 
     def __init__(self, verb: str, code: int, out: str, err: str, seconds: float, folder: Path) -> None:
         self.verb = verb
@@ -38,17 +38,17 @@ class Ended:
 
     @functools.cached_property
     def document(self) -> Any:
-        """The document that `--format json` printed, validated once: its schema takes a second."""
+        """The document that `--format json` printed. It is validated only once, because that takes a second."""
         return read_output({"import": "run"}.get(self.verb, self.verb), self.out)
 
     @property
     def cells(self) -> dict[str, Any]:
-        """Its cells by the name of their sweep."""
+        """The document's cells by the name of their sweep."""
         return {cell["name"].partition(": ")[2] or cell["name"]: cell for cell in self.document["cells"]}
 
     @property
     def kept(self) -> list[Any]:
-        """The lines of trials.jsonl, each of which is whole."""
+        """The lines of trials.jsonl, each of which must be complete."""
         return [json.loads(line) for line in (self.folder / "trials.jsonl").read_text().splitlines()]
 
     @property
@@ -57,7 +57,7 @@ class Ended:
 
 
 class Run:
-    """A run that has not ended."""
+    """A run that is still in progress."""
 
     def __init__(self, verb: str, process: subprocess.Popen[str], mark: str, out: Path) -> None:
         self.verb = verb
@@ -68,37 +68,40 @@ class Run:
 
     @property
     def folder(self) -> Path:
-        """The run's folder; there must be one."""
+        """The run's folder, which must exist."""
         return next(path.parent for path in self.out.glob("*/run.json"))
 
     def trials(self) -> int:
-        """How many trials have been kept so far."""
+        """The number of stored trials so far."""
         with contextlib.suppress(StopIteration, FileNotFoundError):
             return (self.folder / "trials.jsonl").read_bytes().count(b"\n")
         return 0
 
     def children(self) -> list[int]:
-        """The pids of its processes that still live."""
+        """The pids of the run's living processes."""
         return [pid for pid in marked(self.mark) if pid != self.process.pid]
 
     def workers(self, adapter: str) -> list[int]:
-        """The pids of a trial's workers in the order of their start, the ping first; none of those only asked."""
+        """The pids of the trial's workers in the order of their start, the ping first.
+
+        Workers that only describe themselves do not count.
+        """
         name = f"middlemark-worker-{adapter}".encode()
         words = {pid: _read(pid, "cmdline").split(b"\0") for pid in self.children()}
         return [pid for pid, argv in words.items() if name in argv[0] and not any(each[:2] == b"--" for each in argv)]
 
     def measuring(self) -> list[int]:
-        """The null workers' pids once the roles of both have their threads; until then empty."""
+        """The pids of the null workers once all roles have started their threads; empty before that."""
         pids = self.workers("null")
         return pids if len(pids) == 2 and all(len(tasks(pid)) >= 2 for pid in pids) else []
 
     def signal(self, number: int) -> float:
-        """Send it; return when."""
+        """Send the signal, and return the time at which it was sent."""
         self.process.send_signal(number)
         return time.monotonic()
 
     def ended(self, timeout_s: float = PATIENCE_S) -> Ended:
-        """Wait for the end."""
+        """Wait for the end of the run."""
         try:
             out, err = (text or "" for text in self.process.communicate(timeout=timeout_s))
         except subprocess.TimeoutExpired:
@@ -108,19 +111,19 @@ class Run:
         folder = next((path.parent for path in self.out.glob("*/run.json")), self.out)
         assert "Traceback" not in err, err
         assert "Traceback" not in out, out
-        # A killed launcher reaps nobody. In every other case all processes are gone before the launcher ends.
+        # A killed launcher does not wait for its children. In every other case all processes end before the launcher.
         if self.process.returncode != -signal.SIGKILL:
             assert self.children() == [], f"left behind: {[_read(pid, 'cmdline') for pid in self.children()]}"
         return Ended(self.verb, self.process.returncode, out, err, seconds, folder)
 
     def interrupted(self, timeout_s: float = PATIENCE_S) -> tuple[int, str]:
-        """Wait for the end of a run that may not have begun yet; return its exit code and output."""
+        """Wait for the end of a run that may not have started to measure; return its exit code and stderr."""
         _, err = self.process.communicate(timeout=timeout_s)
         assert self.children() == []
         return self.process.returncode, err
 
     def kill(self) -> None:
-        """End it and its processes, after a test that failed."""
+        """Kill the run and its processes after a failed test."""
         for pid in marked(self.mark):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -128,7 +131,7 @@ class Run:
 
 
 class Bench:
-    """A place to run in: a folder for suites and results, and temporary files of its own."""
+    """A folder for suites, results and temporary files, in which a test runs Middlemark."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -138,7 +141,7 @@ class Bench:
         self.runs: list[Run] = []
 
     def suite(self, text: str, name: str = "days") -> str:
-        """Write a suite; return its path."""
+        """Write a suite, and return its path."""
         path = self.folder / f"{name}.toml"
         path.write_text(text)
         return str(path)
@@ -151,7 +154,7 @@ class Bench:
         out: Path | None = None,
         **popen: Any,
     ) -> Run:
-        """Start `middlemark ARGUMENTS`; `run` keeps its results in a folder of this place."""
+        """Start `middlemark ARGUMENTS`; `run` stores its results in this folder."""
         mark = secrets.token_hex(8)
         self.out = out or self.folder / f"runs-{len(self.runs)}"
         where = ["--out", str(self.out)] if arguments[0] == "run" and not {"--out", "--resume"} & {*arguments} else []
@@ -178,13 +181,13 @@ class Bench:
         return run
 
     def run(self, *arguments: str, timeout_s: float = PATIENCE_S, **more: Any) -> Ended:
-        """Start it, wait for its end, and check that it has cleaned up."""
+        """Run the command to its end, and check that it has left nothing behind."""
         ended = self.start(*arguments, **more).ended(timeout_s)
         assert self.leftovers() == [], "scratch folders are left behind"
         return ended
 
     def run_leaving(self, *arguments: str) -> Ended:
-        """Start it and wait for its end, without checking what others have left behind."""
+        """Run the command to its end, without checking for files of other runs."""
         return self.start(*arguments).ended()
 
     def leftovers(self) -> list[str]:
@@ -192,7 +195,7 @@ class Bench:
         return sorted(path.name for path in self.scratch.iterdir())
 
     def close(self) -> None:
-        """End what a failed test has left running, and remove what a killed launcher could not."""
+        """Kill processes that a failed test left running, and remove files that a killed launcher could not remove."""
         for run in self.runs:
             if run.process.poll() is None or run.children():
                 run.kill()
@@ -213,7 +216,7 @@ def marked(mark: str) -> list[int]:
 
 
 def robot(size: str, rate: int) -> str:
-    """A suite: a robot whose scans of that size go to its recorder and, at the other site, to what steers it."""
+    """Return a suite: a robot sends scans of this size to its recorder and to a planner at the other site."""
     return f"""
 [defaults]
 processes = 2
@@ -242,7 +245,7 @@ robot = ["lidar", "recorder", "wheels"]
 
 
 def until(condition: Callable[[], Any], timeout_s: float = PATIENCE_S) -> Any:
-    """Wait until the condition holds and return what it returned; fail after the timeout."""
+    """Wait until the condition returns a true value, and return that value; fail after the timeout."""
     deadline = time.monotonic() + timeout_s
     while not (found := condition()):
         assert time.monotonic() < deadline, f"nothing within {timeout_s:g} s"
@@ -251,7 +254,7 @@ def until(condition: Callable[[], Any], timeout_s: float = PATIENCE_S) -> Any:
 
 
 def tasks(pid: int) -> list[Path]:
-    """The folders of a process's threads; none once it has ended."""
+    """Return the /proc folders of a process's threads; none if the process has ended."""
     with contextlib.suppress(OSError):
         return list(Path(f"/proc/{pid}/task").iterdir())
     return []

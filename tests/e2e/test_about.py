@@ -1,4 +1,4 @@
-"""What a report of a fault is told, and what the shell completes."""
+"""`middlemark about`, which a fault report includes, and the shell's completion."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What action.yml does on a runner: its script, with a build slower than the base branch's, and with its equal."""
+"""action.yml's script, as on a runner: with a build slower than the base branch's, and with an equal one."""
 
 import os
 import re
@@ -19,7 +19,7 @@ MEASURED = "--transport memory --size 64 --trials 10 --samples 50 --no-floors --
 
 
 class Step(NamedTuple):
-    """How the step ended, and what it left."""
+    """The exit status and output of the action's step."""
 
     status: int
     err: str
@@ -60,7 +60,7 @@ def test_a_branch_is_compared_with_its_base_and_all_results_are_left(
     assert "null" in done.summary
     assert done.summary.strip() == (done.out / "report.md").read_text().strip()
     cases = ElementTree.parse(done.out / "junit.xml").getroot()
-    assert len(list(cases.iter("testcase"))) == 3  # the two builds, and what is expected of them
+    assert len(list(cases.iter("testcase"))) == 3  # two builds and one expectation
     assert len(list(cases.iter("failure"))) == bool(status)
     assert len(list(done.out.glob("runs/*/run.json"))) == 1
 

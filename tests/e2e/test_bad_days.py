@@ -1,4 +1,4 @@
-"""Everything a bad middleware can do to the bench, scripted with the null adapter and run as users do."""
+"""Faults that a bad middleware can have, made by the null adapter's script, in runs as users start them."""
 
 import re
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ COUNTED = COMMON + "".join(
 )
 
 OF_THE_MACHINE = {"few-samples", "machine-disturbed", "mostly-idle"}
-"""Warnings that say how busy or how idle the machine was just then."""
+"""Codes of warnings that depend on how busy or idle the machine was."""
 
 EXPECTED: dict[str, dict[str, int]] = {
     "good": {},
@@ -51,11 +51,11 @@ EXPECTED: dict[str, dict[str, int]] = {
     "lost on the way out": {"lost": 3},
     "duplicated": {"duplicated": 2},
     "duplicated on the way out": {"duplicated": 1},
-    # The reply came after the next one, so the ping had already given it up.
+    # The reply came after the next message was sent, so the ping had already given it up.
     "reordered": {"reordered": 1, "late": 1},
     "damaged": {"damaged": 2},
     "damaged on the way out": {"damaged": 1},
-    # A message that is too short is damaged, and its sequence was never seen.
+    # A message that is too short counts as damaged, and its unread sequence number as lost.
     "shortened": {"damaged": 1, "lost": 1},
     "refused": {"publish_failed": 1, "lost": 1},
     "late": {"late": 1},

@@ -1,4 +1,4 @@
-"""Folders that cannot be written, disks that fill up, output that nobody reads."""
+"""Folders that cannot be written, full disks, and output that nobody reads."""
 
 import os
 import re
@@ -20,7 +20,7 @@ Mount = Callable[[str], Path]
 
 @pytest.fixture
 def mount(tmp_path: Path) -> Iterator[Mount]:
-    """Mount a small file system of its own: `mount("size=64k")`."""
+    """Return a function that mounts a small file system for the test: `mount("size=64k")`."""
     folder = tmp_path / "disk"
     mounted = []
 
@@ -39,7 +39,7 @@ def mount(tmp_path: Path) -> Iterator[Mount]:
 
 
 def fill(folder: Path) -> None:
-    """Leave no block free."""
+    """Fill the disk completely."""
     with (folder / "full").open("wb", buffering=0) as file:
         try:
             while True:
@@ -151,7 +151,7 @@ def test_a_temporary_folder_that_is_full_is_named(bench: Bench, mount: Mount) ->
     disk = mount("size=64k,nr_inodes=2")
     (disk / "the last inode").touch()
     ended = bench.run(*QUICK, environment={"TMPDIR": str(disk)})
-    # If the system's own folder has room, it is used instead.
+    # The system's own temporary folder is used instead if it has room.
     assert ended.code in (0, 1, 3)
     assert ended.code == 0 or str(disk) in ended.err
 

@@ -1,4 +1,4 @@
-"""Workers that hang or are stopped, users who have had enough, and launchers that are killed."""
+"""Workers that hang or are stopped, interrupts by the user, and launchers that are killed."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from product import Bench, Ended, Run, until
 pytestmark = pytest.mark.usefixtures("null_worker")
 
 BEHAVES_WITHIN_S = 30.0
-"""Ctrl-C must end a run within 2 s. The limit of the test is longer, for busy machines."""
+"""Seconds within which a run must end after Ctrl-C on a busy machine; normally 2 s are enough."""
 
 
 def suite(native: str = "", **keys: object) -> str:
@@ -36,10 +36,10 @@ def suite(native: str = "", **keys: object) -> str:
 
 
 ENDLESS = suite('every_delay_us = "200"', samples=1_000_000, limit="100s")
-"""One trial that would take long."""
+"""A run of one long trial."""
 
 HANGS = {
-    # name: the script, the limits, what the failure says (code and words)
+    # name: the script, the limits, the failure's code and text
     "ping in publish": (
         suite('at = "ping"\nhang = "5"', timeout="50ms", limit="1s"),
         "hung",
@@ -54,7 +54,7 @@ HANGS = {
 
 @pytest.fixture(scope="module")
 def hanging(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Run]]:
-    """All of them at once: they do little but wait for their deadlines."""
+    """All of these cells in one run. They only wait for their deadlines, so they take little processor time."""
     places = {name: Bench(tmp_path_factory.mktemp(name.replace(" ", "-"))) for name in HANGS}
     runs = {name: place.start("run", place.suite(HANGS[name][0]), "--format", "json") for name, place in places.items()}
     for name, index in (("ping stopped", 0), ("pong stopped", 1)):
@@ -91,7 +91,7 @@ def test_figures_stand_when_a_worker_hangs_at_its_end(bench: Bench) -> None:
 
 
 def interrupt(run: Run, number: int) -> Ended:
-    """Signal the launcher; check that it ends soon, stores only whole lines and says that it was interrupted."""
+    """Signal the launcher. Check that it ends soon, stores only complete lines and reports that it was interrupted."""
     asked = run.signal(number)
     ended = run.ended()
     assert time.monotonic() - asked < BEHAVES_WITHIN_S
@@ -140,14 +140,14 @@ def test_two_interrupts_while_workers_are_asked_end_it_without_a_word(bench: Ben
         if run.process.poll() is None:
             run.signal(number)
         code, err = run.interrupted()
-        # The second SIGINT may come when there is nothing left to clear away.
+        # The second SIGINT may come when there is nothing left to remove.
         assert (code in (130, -number), err.strip()) == (True, "")
 
 
 def test_an_interrupt_while_a_trial_is_being_closed_keeps_that_trial(bench: Bench) -> None:
     run = bench.start("run", bench.suite(suite('fail = "close-hang"', trials=5)), "--format", "json")
     until(lambda: list(run.out.glob("*/samples/00000.npy")))
-    time.sleep(1.0)  # its result is there, and its workers hang in their destructors
+    time.sleep(1.0)  # the trial's result is there, and its workers hang in their destructors
     ended = interrupt(run, signal.SIGINT)
     assert [line["samples"] for line in ended.kept] == [100]
     assert bench.leftovers() == []
@@ -164,7 +164,7 @@ def test_an_interrupt_at_any_moment_leaves_nothing(bench: Bench, moment: int) ->
 
 
 def segments(run: Run) -> set[str]:
-    """What the run's null workers have left in /dev/shm: their scope has the same token as the samples' scope."""
+    """Return files of the run's null workers in /dev/shm. Their scope has the token of the samples' scope."""
     found = set()
     for pid in run.workers("null"):
         for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
@@ -194,7 +194,7 @@ def test_a_run_under_way_is_listed_as_running_until_it_ends(bench: Bench) -> Non
     listed = bench.run_leaving("list", "runs", str(run.out)).out
     workers = until(run.measuring)
     assert re.search(r" [1-9]\d* of 1000 trials, running$", listed, re.MULTILINE)
-    os.kill(workers[0], signal.SIGSTOP)  # a worker that outlives the launcher for a while must not be mistaken for it
+    os.kill(workers[0], signal.SIGSTOP)  # a worker that outlives the launcher must not be taken for the launcher
     run.signal(signal.SIGKILL)
     run.process.wait()
     assert re.search(r" of 1000 trials, killed$", bench.run_leaving("list", "runs", str(run.out)).out, re.MULTILINE)

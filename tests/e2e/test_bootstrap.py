@@ -1,4 +1,4 @@
-"""The real set-up on first use (cmake, ninja, venv) of a tiny project on an invented distribution."""
+"""The set-up on first use (cmake, ninja, venv), with a tiny project on an invented distribution."""
 
 import os
 import re
@@ -57,7 +57,7 @@ APT_GET = '#!/bin/sh\necho "$DEBIAN_FRONTEND $*" >>"$APT_LOG"\necho "E: what apt
 
 
 class Checkout:
-    """A copy of the set-up around a tiny project; the distribution and its package tools are invented."""
+    """A copy of the set-up with a tiny project, on an invented distribution with invented package tools."""
 
     def __init__(self, root: Path, identifier: str = "madeup") -> None:
         self.root = root
@@ -65,7 +65,7 @@ class Checkout:
         self.apt_log = root / "apt.log"
         self.point_at_its_own_system()
         if (root / "adapters").exists():
-            return  # it was here before, and has been moved
+            return  # an existing checkout that was moved
         shutil.copy(ROOT / "middlemark", root / "middlemark")
         self.write("os-release", f'ID={identifier}\nVERSION_ID=1\nPRETTY_NAME="Made Up 1"\n')
         self.write("dpkg-status", "")
@@ -120,25 +120,25 @@ class Checkout:
         )
 
     def start(self, *arguments: str, prefix: tuple[str, ...] = (), **environment: str) -> tuple[int, str, str]:
-        """Run the command, without arguments `run`: its status, stdout and stderr."""
+        """Run the command, by default `run`; return its status, stdout and stderr."""
         with self.popen(*arguments, prefix=prefix, **environment) as process:
             out, err = process.communicate(timeout=300)
         return process.returncode, out, err
 
     def take_python(self, other: "Checkout") -> None:
-        """Copy the environment of another checkout, which is faster than to make one."""
+        """Copy the Python environment of another checkout, which is faster than making one."""
         shutil.copytree(other.root / ".venv", self.root / ".venv", symlinks=True)
         self.write("build/setup/python", f"root={self.root}\n")
 
     def set_up(self, *words: str, **environment: str) -> str:
-        """Run the stages of the set-up, as `check` and `build` do: what it says."""
+        """Run the stages of the set-up, as `check` and `build` do; return their output."""
         command = [self.root / "packaging/setup/setup.sh", *words]
         return subprocess.run(
             command, env=self.environment(**environment), capture_output=True, text=True, check=True
         ).stderr
 
     def built(self) -> dict[str, int]:
-        """When each worker was linked."""
+        """Return the time at which each worker was linked."""
         prefix = "middlemark-worker-"
         workers = (self.root / "build" / "workers").glob(f"{prefix}*")
         return {each.name.removeprefix(prefix): each.stat().st_mtime_ns for each in workers}
@@ -154,18 +154,18 @@ def checkout(tmp_path: Path) -> Checkout:
 
 @pytest.fixture
 def with_python(checkout: Checkout, ready: Checkout) -> Checkout:
-    """A checkout that has its Python environment and nothing else."""
+    """A checkout with only its Python environment."""
     checkout.take_python(ready)
     return checkout
 
 
 @pytest.fixture(scope="module")
 def ready(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    """A checkout that is set up. A test that changes it restores it."""
+    """A checkout that is completely set up. A test that changes it must restore it."""
     checkout = Checkout(tmp_path_factory.mktemp("ready") / "checkout")
     status, out, err = checkout.start("run", "one")
     assert status == 0, err
-    assert out == "arguments ['run', 'one']\nworker first\n"  # and nothing of the set-up
+    assert out == "arguments ['run', 'one']\nworker first\n"  # no output of the set-up
     assert "built: still tiny" in err
     assert "absent: not built, it was not found" in err
     assert checkout.stamps() == {"packages", "pypi", "python", "web", "workers"}
@@ -344,7 +344,7 @@ def test_what_only_reads_or_converts_installs_and_compiles_nothing_but_its_envir
 
 def test_build_configures_once_and_builds_everything_in_one_go(with_python: Checkout) -> None:
     with_python.write("adapters/slow/CMakeLists.txt", "middlemark_adapter(slow LATER)\n")
-    assert with_python.start("build")[2] == ""  # the verb itself asks for what it builds
+    assert with_python.start("build")[2] == ""  # the verb `build` itself decides what to build
     told = with_python.set_up("again", "all")
     assert told.count("configuring") == told.count("compiling") == 1
     assert "built: slow still tiny" in told
@@ -381,7 +381,7 @@ ROSGRAPH_MSGS = "add_library(rosgraph_msgs::rosgraph_msgs__cpp INTERFACE IMPORTE
 
 @pytest.fixture
 def with_ros_1(with_python: Checkout) -> Checkout:
-    """A checkout with the adapters of both ROS, on a distribution that packages ROS 1; a ROS 2 is in jazzy/."""
+    """A checkout with the adapters of ROS 1 and ROS 2, on a distribution that packages ROS 1; a ROS 2 is in jazzy/."""
     checkout = with_python
     checkout.write("CMakeLists.txt", ROS_PROJECT)
     shutil.copy(ROOT / "adapters/CMakeLists.txt", checkout.root / "adapters")
@@ -406,7 +406,7 @@ def with_ros_1(with_python: Checkout) -> Checkout:
 
 
 def sourced(checkout: Checkout) -> dict[str, str]:
-    """What a script of ROS 2 sets in a shell."""
+    """Return the environment variables that ROS 2's setup script sets."""
     jazzy = checkout.root / "jazzy"
     path = checkout.environment()["PATH"]
     return {"AMENT_PREFIX_PATH": str(jazzy), "PATH": f"{jazzy}/bin:{path}"}
@@ -424,7 +424,7 @@ def test_a_ros_2_that_is_sourced_and_left_again_concerns_its_own_adapter_alone(w
         assert (status, out) == (0, FIRST), err
         assert f"configuring the build (a ROS 2 was sourced: {with_ros_1.root}/jazzy)" in err
         assert with_ros_1.built().items() - before.items() == {("rclcpp", with_ros_1.built()["rclcpp"])}
-        assert note_of(with_ros_1, "ros1").startswith("it takes long to compile")  # found, as it was
+        assert note_of(with_ros_1, "ros1").startswith("it takes long to compile")  # ROS 1 is still found
         assert with_ros_1.start(**sourced(with_ros_1))[2] == ""
         status, out, err = with_ros_1.start()
         assert (status, out) == (0, FIRST), err
@@ -436,7 +436,7 @@ def test_a_ros_2_that_is_sourced_and_left_again_concerns_its_own_adapter_alone(w
 @pytest.mark.parametrize(
     ("file", "text", "reason"),
     [
-        ("rosgraph_msgs", "", "target was not found"),  # found when CMake generates
+        ("rosgraph_msgs", "", "target was not found"),  # found only when CMake generates
         ("rclcpp", 'message(FATAL_ERROR "no such luck")\n', "no such luck"),
     ],
 )
@@ -454,13 +454,13 @@ def test_an_adapter_that_cannot_be_configured_is_left_out_and_stops_no_other(
     assert with_ros_1.built() == before
     assert with_ros_1.start(**sourced(with_ros_1))[2] == ""
     with_ros_1.write(config, good)
-    with_ros_1.write("adapters/tiny/new.hpp", "")  # makes the stage stale, and the next start configures rclcpp again
+    with_ros_1.write("adapters/tiny/new.hpp", "")  # makes the stage stale, so the next start configures rclcpp again
     assert "built: rclcpp still tiny" in with_ros_1.start(**sourced(with_ros_1))[2]
 
 
 def test_a_file_that_goes_away_is_a_change(ready: Checkout) -> None:
     extra = ready.write("core/extra.hpp", "")
-    assert ready.start()[2] == ""  # looked at, and no worker includes it
+    assert ready.start()[2] == ""  # the new file is found, but no worker includes it
     begun = (ready.state / "workers").stat().st_mtime_ns
     extra.unlink()
     assert ready.start()[2] == ""
@@ -469,7 +469,7 @@ def test_a_file_that_goes_away_is_a_change(ready: Checkout) -> None:
 
 def test_an_adapter_that_does_not_compile_stops_the_start_with_the_compilers_words(ready: Checkout) -> None:
     ready.write("adapters/tiny/main.cpp", "int main() { return no_such_name; }\n")
-    for _ in range(2):  # and again: a failure leaves no stamp
+    for _ in range(2):  # again, because a failed stage leaves no stamp
         status, out, err = ready.start()
         assert (status, out) == (1, "")
         assert "no_such_name" in err
@@ -525,7 +525,7 @@ def test_without_what_reports_draw_with_the_command_starts_all_the_same(ready: C
     assert (status, out) == (0, FIRST)
     assert "there will be no HTML reports" in err
     assert "setup.sh again web" in err
-    assert ready.start()[2] == ""  # told once
+    assert ready.start()[2] == ""  # reported only once
     ready.write("web/build", WEB)
     assert "fetching" in ready.start()[2]
     assert script.exists()
@@ -539,9 +539,9 @@ def test_a_wheel_that_cannot_be_fetched_costs_its_adapter_and_nothing_else(ready
     assert (status, out) == (0, FIRST)
     assert "fetching nobodys 1.0 (PyPI)" in err
     assert "setup.sh again pypi" in err
-    assert ready.start()[2] == ""  # told once
+    assert ready.start()[2] == ""  # reported only once
     ready.write("adapters/tiny/packages.txt", f"[pypi] its middleware\n{wanted.replace(os.uname().machine, 's390x')}\n")
-    assert "nobodys" not in ready.start(PIP_NO_INDEX="1")[2]  # made for another processor
+    assert "nobodys" not in ready.start(PIP_NO_INDEX="1")[2]  # a wheel for another processor
     asked.unlink()
     ready.start()
 
@@ -561,7 +561,7 @@ def test_packages_that_cannot_be_installed_stop_the_start(ready: Checkout) -> No
 def test_who_may_not_write_in_the_checkout_is_told_so(ready: Checkout) -> None:
     lock = ready.state / "lock"
     lock.unlink()
-    lock.mkdir()  # root may write anywhere, but not into a folder
+    lock.mkdir()  # even root cannot open a folder for writing
     status, _, err = ready.start(MIDDLEMARK_SETUP="again")
     lock.rmdir()
     assert status == 1
@@ -636,7 +636,7 @@ def test_an_interrupted_set_up_goes_on_at_the_next_start(with_python: Checkout, 
 
 @pytest.fixture
 def rootless() -> Iterator[tuple[Checkout, tuple[str, ...]]]:
-    """A checkout of a user who is not root, without sudo, and the prefix that runs a command as that user."""
+    """A checkout of an ordinary user without sudo, and the prefix that runs a command as that user."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         checkout = Checkout(Path(folder) / "checkout")
@@ -647,12 +647,12 @@ def rootless() -> Iterator[tuple[Checkout, tuple[str, ...]]]:
             if shutil.which("setpriv") is None or subprocess.run([*prefix, "true"], check=False).returncode:
                 pytest.skip("cannot become somebody else here")
             for each in (checkout.root, *checkout.root.rglob("*")):
-                os.chown(each, 65534, 65534, follow_symlinks=False)  # what its links name is the system's
+                os.chown(each, 65534, 65534, follow_symlinks=False)  # not the targets of links: they are the system's
         yield checkout, prefix
 
 
 def without(checkout: Checkout, *missing: str) -> None:
-    """Give the checkout its own PATH with every command except these."""
+    """Set a PATH for this checkout that has every command except these."""
     for folder in ("/usr/bin", "/bin", "/usr/sbin", "/sbin"):
         for tool in Path(folder).glob("*"):
             link = checkout.root / "bin" / tool.name

@@ -1,4 +1,4 @@
-"""Where the time goes in a real run: a delay planted in the null adapter is found in the right part."""
+"""The breakdown of a real run: a delay planted in the null adapter is found in the right part."""
 
 from typing import Any
 
@@ -11,9 +11,9 @@ pytestmark = pytest.mark.usefixtures("null_worker")
 
 SAMPLES = 60
 PLANTED_MS = 5
-"""The delay sleeps, so a busy machine does not prolong it, and is longer than most delays by the machine."""
+"""The planted delay sleeps, so a busy machine does not make it longer. It is longer than most delays of the machine."""
 MANY = 2_000
-"""Where nothing is slow one message in 61 may be stamped, and a breakdown needs 20."""
+"""Enough messages: a fast run may stamp only one message in 61, and a breakdown needs 20."""
 
 
 def breakdown(bench: Bench, *given: str, adapter: str = "null", samples: int = SAMPLES) -> dict[str, float]:
@@ -29,7 +29,7 @@ def breakdown(bench: Bench, *given: str, adapter: str = "null", samples: int = S
 
 
 def of_every_message(value: int) -> str:
-    """Return the value for each sequence, as scripts write lists."""
+    """Return one value for each sequence number, in the format of the null adapter's scripts."""
     return ",".join(f"{sequence}:{value}" for sequence in range(1, SAMPLES + 1))
 
 
@@ -38,7 +38,7 @@ STALL = f"stall={of_every_message(PLANTED_MS)}"
 
 
 def longest(parts: dict[str, float], count: int) -> set[str]:
-    """Return the parts that took longest, each of them at least what was planted."""
+    """Return the names of the longest parts, and check that each is at least as long as the planted delay."""
     ordered = sorted(parts, key=lambda part: parts[part])[-count:]
     assert all(parts[part] >= PLANTED_MS * 1e6 for part in ordered), parts
     return set(ordered)
@@ -75,7 +75,7 @@ def test_a_floor_that_stamps_arrivals_tells_transport_from_wake_up(bench: Bench,
     assert "transport and wake-up" not in stamped
     for way in ("", "reply "):
         assert stamped[f"{way}wake-up"] > 0
-        # On loopback the kernel receives a message within the sender's own call.
+        # On loopback the kernel receives a message within the sender's system call.
         assert stamped[f"{way}write"] > stamped[f"{way}transport"]
 
 

@@ -1,4 +1,4 @@
-"""What cargo compiles for all checkouts of a user, and what it compiles for each."""
+"""The cargo cache: crates compiled once for all checkouts of a user, and code compiled for each checkout."""
 
 import hashlib
 import json
@@ -31,7 +31,7 @@ released = "0.1"
 
 
 def cargo() -> str | None:
-    """Return a cargo that knows CARGO_BUILD_BUILD_DIR."""
+    """Return the path of a cargo that supports CARGO_BUILD_BUILD_DIR, or None."""
     found = shutil.which("cargo", path=f"{os.environ['PATH']}:{Path.home() / '.cargo' / 'bin'}")
     if found is None:
         return None
@@ -45,7 +45,7 @@ pytestmark = pytest.mark.skipif(cargo() is None, reason="there is no cargo 1.91 
 
 @dataclass(frozen=True)
 class Bench:
-    """Checkouts with an adapter of the same name, and a crate that stands for a released one."""
+    """Checkouts with an adapter of one name, and a crate that represents a released one."""
 
     folder: Path
 
@@ -59,7 +59,7 @@ class Bench:
         return os.environ | home | {"PATH": f"{Path(cargo() or '').parent}:{os.environ['PATH']}"}
 
     def release(self) -> None:
-        """Make the released crate, in a folder that cargo takes for crates.io."""
+        """Make the released crate, in a folder that cargo uses as crates.io."""
         crate = self.folder / "registry" / "released"
         write(crate / "Cargo.toml", CRATE.format(name="released"))
         write(crate / "src" / "lib.rs", "pub fn released() -> u32 {\n    7\n}\n")
@@ -69,7 +69,7 @@ class Bench:
         write(self.folder / "home" / "config.toml", f'{replaced}"{self.folder / "registry"}"\n')
 
     def checkout(self, name: str, says: str) -> Path:
-        """Make a checkout whose adapter has a text of its own, as old as all others are."""
+        """Make a checkout whose adapter has its own text, with the modification time of all others."""
         checkout = self.folder / name
         write(
             checkout / "CMakeLists.txt",
@@ -99,7 +99,7 @@ class Bench:
         return built(self.start(checkout), checkout)
 
     def compiled(self) -> dict[str, int]:
-        """Return the libraries of the released crate that there are, each with the instant of its compilation."""
+        """Return the compiled libraries of the released crate, each with its time of compilation."""
         return {str(file): file.stat().st_mtime_ns for file in self.folder.rglob("libreleased-*.rlib")}
 
 

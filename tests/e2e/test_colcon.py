@@ -1,4 +1,4 @@
-"""`colcon build` makes Middlemark in a workspace of ROS 2, with the worker of its rclcpp: here a stand-in for it."""
+"""`colcon build` builds Middlemark in a ROS 2 workspace, with its rclcpp worker; a stub replaces rclcpp here."""
 
 import json
 import os
@@ -21,14 +21,14 @@ pytestmark = [
 
 
 class Workspace:
-    """A workspace that colcon built, and a shell that sourced it."""
+    """A workspace built by colcon, and a shell that sourced it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def run(self, script: str) -> str:
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("MIDDLEMARK", "PYTHON"))}
-        # CMake takes the interpreter that is first in PATH, so that it has what the command imports.
+        # CMake uses the first interpreter in PATH, which must have the packages that the command imports.
         clean["PATH"] = f"{Path(sys.executable).parent}:{clean['PATH']}"
         done = subprocess.run(
             ["bash", "-c", script], cwd=self.folder, env=clean, capture_output=True, text=True, timeout=400, check=False
@@ -45,7 +45,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     (source / "middlemark").mkdir()
     for name in (*NEEDS, "CMakeLists.txt", "package.xml", "colcon.pkg"):
         (source / "middlemark" / name).symlink_to(ROOT / name)
-    # The adapters are named to save minutes; and nobody fetches from npm for this.
+    # Only these adapters are built, which saves minutes, and nothing is fetched from npm.
     wanted = "-DMIDDLEMARK_ADAPTERS=rclcpp;tcp -DCMAKE_BUILD_TYPE=Debug"
     told = made.run(
         f"/usr/bin/colcon build --event-handlers console_direct+ --cmake-args {wanted.replace(';', chr(92) + ';')}"
@@ -73,7 +73,7 @@ def test_the_worker_of_rclcpp_is_built_against_the_one_of_the_workspace(workspac
 
 def test_a_shell_that_sourced_the_workspace_has_the_command_and_it_measures(workspace: Workspace) -> None:
     listed = workspace.run("source install/setup.bash && middlemark list adapters 2>&1")
-    assert "AMENT_PREFIX_PATH names no RMW" in listed  # it is loaded, and asks for what the stand-in has not
+    assert "AMENT_PREFIX_PATH names no RMW" in listed  # the stub is loaded, but lacks a function that the worker needs
     options = "--adapter tcp --samples 100 --warmup 10ms --trials 1 --size 1k --format json --quiet"
     shown = workspace.run(f"source install/setup.bash && middlemark run {options}")
     cells = [each for each in json.loads(shown)["cells"] if each["adapter"] == "tcp"]

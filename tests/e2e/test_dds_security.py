@@ -1,4 +1,4 @@
-"""DDS Security of Cyclone DDS and Fast DDS in a run: what protects, what is refused, LatencyTest's table under it."""
+"""DDS Security of Cyclone DDS and Fast DDS in a run: protection, refused peers, and LatencyTest's table."""
 
 from pathlib import Path
 

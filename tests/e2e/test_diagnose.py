@@ -1,4 +1,4 @@
-"""A limit that is planted is named by the evidence, lifted for a trial, proved with a verdict, and put back."""
+"""`diagnose` names a planted limit by its evidence, lifts it for a trial, judges the effect, and restores it."""
 
 import os
 import re
@@ -15,7 +15,7 @@ from middlemark.workers.find import executables
 GROUPS = Path("/sys/fs/cgroup/cpu")
 MAIN = (sys.executable, "-m", "middlemark")
 BY_EVIDENCE_OF_OTHERS = {"steal", "run_queue"}
-"""What else runs on this machine may do."""
+"""Limits that other programs on this machine may reach."""
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root limits a group or mounts")
 
@@ -26,7 +26,7 @@ def needs(*adapters: str) -> pytest.MarkDecorator:
 
 
 class Diagnosed:
-    """A run in some surroundings, what is said of it, and a limit lifted."""
+    """A run under a planted limit, the diagnosis of it, and the lifting of the limit."""
 
     def __init__(self, bench: Bench, prefix: tuple[str, ...] = ()) -> None:
         self.bench = bench
@@ -56,7 +56,7 @@ class Diagnosed:
 
 @pytest.fixture
 def group() -> Iterator[Path]:
-    """A control group with nothing in it; what is left in it is moved out."""
+    """Yield an empty control group; move processes that are still in it out at the end."""
     if not (GROUPS / "cpu.cfs_quota_us").exists():
         pytest.skip("no control groups of version 1")
     folder = GROUPS / f"middlemark-test-{os.urandom(4).hex()}"
@@ -91,7 +91,7 @@ def test_a_receive_buffer_that_is_too_small_is_named_and_lifted(bench: Bench) ->
 @needs_root
 @needs("iceoryx")
 def test_shared_memory_that_is_too_small_is_named_and_lifted(bench: Bench) -> None:
-    # Each command has a /dev/shm of its own; what it is in the end goes to stderr.
+    # Each command has its own /dev/shm, whose options at the end go to stderr.
     script = 'mount -t tmpfs -o size=6m tmpfs /dev/shm || exit; "$@"; s=$?; stat -f -c "%b×%S" /dev/shm >&2; exit $s'
     here = Diagnosed(bench, ("unshare", "--mount", "sh", "-c", script, "sh"))
     stream = ("--adapter", "iceoryx", "--pattern", "stream", "--size", "1m", "--rate", "20", "--depth", "8")
@@ -109,11 +109,11 @@ def test_shared_memory_that_is_too_small_is_named_and_lifted(bench: Bench) -> No
 
 
 def lifted(said: str) -> bool:
-    """Say whether a verdict is sure: of what was sent in time, or of the latency."""
+    """Return true if a verdict says significantly better for the messages received in time, or for the latency."""
     return re.search(r"received [\d.]+ % → [\d.]+ % \(better in|p50 -[\d.]+ % \(faster", said) is not None
 
 
-@pytest.mark.full  # its roles take both processors of a small machine for seconds, from other tests too
+@pytest.mark.full  # its roles occupy both processors of a small machine for seconds, which other tests would notice
 @needs_root
 @needs("cyclonedds")
 def test_a_budget_that_stops_real_time_roles_is_named_and_lifted(bench: Bench, group: Path) -> None:
@@ -124,7 +124,7 @@ def test_a_budget_that_stops_real_time_roles_is_named_and_lifted(bench: Bench, g
         pytest.skip(f"this kernel gives a group no real-time budget: {error}")
     here = Diagnosed(bench, within(group))
     trips = ("--adapter", "cyclonedds", "--transport", "udp", "--size", "1k", "--rate", "500", "--receive", "poll")
-    # The budget's period is a second: in a shorter trial nothing is sent after the stop, and nothing is late.
+    # The budget's period is a second. In a shorter trial no message is sent after the throttling, and none is late.
     ended = here.run(*trips, "--priority", "fifo:20", "--duration", "2s", "--trials", "2")
     limit = here.limits(ended)[0]
     assert (limit["check"], limit["setting"], limit["before"]) == ("cgroup_rt", str(budget), "200000")

@@ -1,4 +1,4 @@
-"""`middlemark doctor` on this machine: a dozen limits planted in namespaces of its own, and none of them unplanted."""
+"""`middlemark doctor` on this machine finds each of a dozen limits planted in namespaces, and no other."""
 
 import os
 import sys
@@ -75,8 +75,8 @@ GROUP = f"middlemark-test-{os.urandom(4).hex()}"
 
 
 def group(controller: str, name: str, value: str) -> Iterator[tuple[str, ...]]:
-    """Yield the beginning of a command that runs in a control group of its own, with that limit; none: not here."""
-    base = Path("/sys/fs/cgroup", controller)  # version 1
+    """Yield a prefix that runs a command in a control group with that limit; empty if not possible here."""
+    base = Path("/sys/fs/cgroup", controller)  # cgroup version 1
     folder = (base if base.is_dir() else base.parent) / GROUP
     try:
         folder.mkdir()
@@ -129,7 +129,7 @@ def test_json_has_the_shape_that_is_documented_and_the_status_follows_from_it(be
     assert all(figure > 0 for figure in probes.values() if figure is not None)
     if absent == []:
         assert probes["wake_up_asleep_ns"] > probes["clock_ns"]
-    else:  # on a machine as busy as the tests make it
+    else:  # the tests themselves make the machine busy
         assert all(any(each.startswith(f"{name}:") for each in absent) for name, figure in probes.items() if not figure)
 
 

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM at odd moments: the command ends silently, however early, and whatever Python was doing."""
+"""Ctrl-C and SIGTERM at unusual moments: the command ends silently, however early the signal comes."""
 
 import os
 import signal
@@ -12,12 +12,12 @@ from product import ROOT, Bench, Run, until
 WAYS = {
     "./middlemark": [str(ROOT / "middlemark")],
     "python -m middlemark": [sys.executable, "-m", "middlemark"],
-    # What pip writes into bin/middlemark.
+    # The script that pip writes as bin/middlemark.
     "installed": [sys.executable, "-c", "import sys; from middlemark.cli import main; sys.exit(main())"],
 }
 ONE = ["run", "--adapter", "null", "--transport", "memory", "--size", "64", "--pin", "off", "--trials", "1", "--quiet"]
 INTERRUPTED = (130, -signal.SIGINT)
-"""A shell shows both as 130."""
+"""Exit statuses of an interrupted command. A shell shows both as 130."""
 
 
 @pytest.fixture(params=WAYS)
@@ -27,7 +27,7 @@ def way(request: pytest.FixtureRequest) -> list[str]:
 
 def started(bench: Bench, way: list[str], *arguments: str, first_on_path: Path | None = None) -> Run:
     def listen() -> None:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # as in a terminal, wherever these tests run
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # as in a terminal, also where the tests run without one
 
     path = os.pathsep.join(str(each) for each in (first_on_path, ROOT / "src") if each)
     environment = {"MIDDLEMARK_SETUP": "off", "PYTHONPATH": path}
@@ -38,18 +38,19 @@ def started(bench: Bench, way: list[str], *arguments: str, first_on_path: Path |
 def test_an_interrupt_at_any_early_instant_ends_the_command_without_a_traceback(bench: Bench, way: list[str]) -> None:
     for instant_ms in range(0, 151, 10):
         run = started(bench, way, *ONE, "--duration", "2s")
-        # `./middlemark` begins as a shell: bash ignores an interrupt that did not kill its child.
+        # `./middlemark` starts as a shell script. Bash ignores an interrupt that did not kill its child.
         until(lambda run=run: "python" in os.readlink(f"/proc/{run.process.pid}/exe"))
         handled = handlers_seen(run, instant_ms / 1000)
         run.signal(signal.SIGINT)
         look_again(run, handled)  # Python may have begun just before the signal
         code, err = run.interrupted()
-        # main() has replaced Python's handler of SIGINT, or Python has not begun.
+        # main() has replaced Python's handler of SIGINT, or Python has not started.
         if handled != [False, True]:
             assert code in INTERRUPTED, f"after {instant_ms} ms: {err}"
             assert len(err.splitlines()) <= 1, f"after {instant_ms} ms: {err}"
-        # While Python itself starts, its handler may print a traceback or swallow the interrupt. We cannot change that.
-        # But our code must not be in the traceback (our folder may be, because the import system searches it).
+        # While Python itself starts, its handler may print a traceback or swallow the interrupt, which Middlemark
+        # cannot change. But Middlemark's code must not appear in the traceback. Its folder may, because the import
+        # system searches it.
         assert f'File "{ROOT / "src" / "middlemark"}' not in err, f"after {instant_ms} ms: {err}"
 
 
@@ -77,7 +78,7 @@ def test_a_signal_while_python_ends_does_not_change_the_status(bench: Bench, way
 
 
 def handlers_seen(run: Run, seconds: float) -> list[bool]:
-    """Wait; return whether SIGINT was caught, at first and after each change."""
+    """Wait; return true if SIGINT was caught, at first and after each change."""
     until_s = time.monotonic() + seconds
     seen = [False]
     while True:
@@ -101,7 +102,7 @@ def caught_by_process(pid: int) -> bool:
 
 INTERRUPTING = {
     "a module": "import os, signal\nos.kill(os.getpid(), {number})\n",
-    # An exception is printed and swallowed there.
+    # Python prints and ignores an exception raised there.
     "a destructor": (
         "import os, signal\n"
         "class Last:\n"
@@ -121,7 +122,7 @@ INTERRUPTING = {
         *((way, "click", signal.SIGINT) for way in WAYS),
         *(("python -m middlemark", each, signal.SIGINT) for each in ("msgspec", "asyncio", "numpy")),
         ("python -m middlemark", "click", signal.SIGTERM),
-        ("python -m middlemark", "jinja2", signal.SIGTERM),  # only the report imports it: all is measured and printed
+        ("python -m middlemark", "jinja2", signal.SIGTERM),  # imported only by the report, at the end
     ],
     indirect=["way"],
 )
@@ -140,7 +141,7 @@ def test_an_interrupt_while_anything_is_imported_ends_the_command_without_a_word
 
 def test_a_command_that_was_told_to_ignore_interrupts_does(bench: Bench, way: list[str]) -> None:
     def ignore() -> None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # as nohup and a shell's background jobs do
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # as for nohup and a shell's background jobs
 
     environment = {"MIDDLEMARK_SETUP": "off", "PYTHONPATH": str(ROOT / "src")}
     run = bench.start("list", "suites", command=way, environment=environment, preexec_fn=ignore)

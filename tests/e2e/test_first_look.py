@@ -1,4 +1,4 @@
-"""A first look at every adapter, shortened, and every output format made of a real run."""
+"""`first-look` with every adapter, shortened, and every output format of a real run."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Floors beside a middleware in a real run, in its dry run and in a comparison; and a run without them."""
+"""Baselines in a real run, in its dry run and in a comparison; and a run without them."""
 
 import pytest
 from product import Bench
@@ -14,7 +14,7 @@ SHORT = ("--samples", "200", "--warmup", "10ms", "--trials", "2", "--quiet", "--
 
 @pytest.fixture
 def cells() -> tuple[str, ...]:
-    """One cell of a middleware that needs no daemon, over a Unix socket."""
+    """The arguments for one cell of a middleware that needs no daemon, over a Unix socket."""
     if missing := {"zeromq", "memcpy", *MEETING} - BUILT.keys():
         pytest.skip(f"{', '.join(sorted(missing))} was not built here")
     return ("--adapter", "zeromq", "--transport", "ipc", "--size", "64k", "--receive", "block", "--processes", "2")

@@ -1,4 +1,4 @@
-"""Runs between two hosts that SSH reaches: Dask over TLS between them, and nothing left on either."""
+"""Runs between two hosts that SSH reaches, with Dask over TLS, which leave nothing behind on either host."""
 
 import contextlib
 import json
@@ -21,15 +21,15 @@ from middlemark.workers.find import find_workers
 
 BUILT = {each.description.name for each in find_workers()[0]}
 ON_ANOTHER_CLOCK_NS = (AHEAD_S["robot"] - AHEAD_S["base"]) * 1e9 / 2
-"""More than a crowded machine takes, and less than clocks that nobody held against each other would tell."""
+"""More than any latency on a crowded machine, and less than the difference of the two hosts' unadjusted clocks."""
 LARGE_NS = 8.4e6
-"""1 MiB at 1 Gbit/s, without its frames' headers."""
+"""Time in ns of 1 MiB at 1 Gbit/s, without the frames' headers."""
 
 
 def is_large(p50_ns: float | None, uncertainty_ns: float) -> bool:
-    """Return whether this is the median of 1 MiB between the hosts.
+    """Return true if this may be the median time of 1 MiB between the hosts.
 
-    It is left out where a crowded machine knows their clocks to no tenth of it.
+    The median is absent if the uncertainty of the clocks is more than a tenth of it, as on a crowded machine.
     """
     if p50_ns is None:
         return TIMES_UNCERTAINTY * uncertainty_ns > LARGE_NS
@@ -57,7 +57,10 @@ def hosts(bench: Bench) -> Iterator[TwoHosts]:
 
 
 def left(hosts: TwoHosts) -> list[str]:
-    """Processes and files that are there after a run; a connection that has just ended is given its time."""
+    """Return processes and files that are still there after a run.
+
+    A connection that has just ended gets time to close.
+    """
     deadline = time.monotonic() + 20
     while True:
         found = []
@@ -113,7 +116,7 @@ def test_a_stream_between_two_hosts_has_one_way_latencies_on_one_clock(hosts: Tw
         assert 18 < cell["rate_hz"] < 22
         assert cell["lost"] == 0
         assert 0 < cell["clock_uncertainty_ns"] < ON_ANOTHER_CLOCK_NS
-    # 16 bytes take less than can be told.
+    # The latency of 16 bytes is below the clocks' uncertainty.
     assert is_large(large["one_way_ns"]["p50"], large["clock_uncertainty_ns"])
     if large["one_way_absent"] is None:
         assert large["one_way_from_sent_ns"]["p50"] <= large["one_way_ns"]["p50"]
@@ -169,7 +172,7 @@ def test_a_robot_is_on_one_host_and_what_steers_it_on_the_other(hosts: TwoHosts)
         assert 0 < cell["clock_uncertainty_ns"] < ON_ANOTHER_CLOCK_NS
         edges = {(each["name"], each["to"]): each for each in cell["workload"]["topics"]}
         assert is_large(edges["scan", "planner"]["one_way_ns"]["p50"], cell["clock_uncertainty_ns"])
-        # Who is on the same host hears the same multicast.
+        # Processes of one host hear each other's multicast.
         assert edges["scan", "recorder"]["one_way_ns"]["p50"] < ON_ANOTHER_CLOCK_NS
         assert edges["velocity", "wheels"]["received"] > 0
         [chain] = cell["workload"]["chains"]
@@ -183,7 +186,7 @@ THREE = (
 
 
 def dask_of_robot(hosts: TwoHosts) -> int:
-    """The Dask worker on the second host, once a worker of a trial has measured there for a while."""
+    """Return the pid of the Dask worker on the second host, once a trial's worker has measured there for a while."""
     robot = hosts.network("robot")
 
     def workers() -> list[int]:
@@ -332,12 +335,12 @@ def test_a_cluster_that_exists_is_joined_by_its_workers_names(bench: Bench) -> N
 
 
 PLAIN = (sys.executable, "-m", "middlemark")
-"""Without -W error: Dask's warnings are its own."""
+"""Run without -W error, because Dask's own warnings would fail the run."""
 
 
 @contextlib.contextmanager
 def a_cluster(bench: Bench) -> Iterator[tuple[str, list[str]]]:
-    """A scheduler and two workers on this machine; its address, and the options that name its certificates."""
+    """Run a scheduler and two Dask workers here; yield its address and the options for its certificates."""
     from middlemark.sites.ssh import make_certificates
 
     made, other = make_certificates(), make_certificates()
@@ -369,7 +372,7 @@ def a_cluster(bench: Bench) -> Iterator[tuple[str, list[str]]]:
         yield address, options
     finally:
         scheduler, *workers = processes
-        for ended in (workers, [scheduler]):  # a Dask worker that loses its scheduler while it ends may never end
+        for ended in (workers, [scheduler]):  # a Dask worker that loses its scheduler while it ends may hang
             for process in ended:
                 process.terminate()
             for process in ended:

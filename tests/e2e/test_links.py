@@ -1,4 +1,4 @@
-"""Runs over an emulated link: what the line carries, and that nothing is left of it."""
+"""Runs over an emulated link: its rate and delay are right, and nothing of it is left behind."""
 
 import os
 import sys
@@ -53,7 +53,7 @@ def test_a_stream_fills_the_line_and_no_more(bench: Bench) -> None:
         assert cell["link"]["rate_bps"] == 1e8
         assert "veth" in cell["link"]["how"]
         assert cell["carried_by"] == "udp"
-    # Who sends may have waited for a processor; the line never has more than it is.
+    # The sender may have waited for a processor, but the link never carries more than its rate.
     assert 0.7 < cells["udp"]["link_share"] < 1.02
     assert 0.5 < cells["cyclonedds"]["link_share"] < 1.02
 
@@ -64,7 +64,7 @@ def test_a_round_trip_has_the_time_that_the_line_takes_in_it(bench: Bench) -> No
         pytest.skip(ended.err)
     assert ended.code == 0, ended.err
     [cell] = ended.document["cells"]
-    line_ns = 2 * (32 * 1024 - 4 * 1538) * 8 / 0.1  # both ways, less the frames that leave at once
+    line_ns = 2 * (32 * 1024 - 4 * 1538) * 8 / 0.1  # both directions, without the frames that leave at once
     assert cell["round_trip_ns"]["min"] > line_ns
 
 
@@ -120,7 +120,8 @@ def test_a_robot_is_at_one_end_and_what_steers_it_at_the_other(bench: Bench) -> 
         assert cell["failed"] is None, cell["failed"]
         assert cell["across"] == "base-robot"
         edges = {(each["name"], each["to"]): each for each in cell["workload"]["topics"]}
-        # Of its 12 frames four leave at once, the others take 8 ms at 10 Mbit/s; to a node of the same site none does.
+        # The first four of its 12 frames leave at once, the others take 8 ms at 10 Mbit/s. A node at the same site
+        # needs no link.
         assert edges["scan", "planner"]["one_way_ns"]["p50"] > 8e6
         assert edges["scan", "recorder"]["one_way_ns"]["p50"] < 8e6
         assert edges["velocity", "wheels"]["received"] > 0

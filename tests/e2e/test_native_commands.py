@@ -1,4 +1,4 @@
-"""Every command of docs/native-tools.md is one that can be measured here."""
+"""Every command in docs/native-tools.md can be run here."""
 
 import re
 import shlex

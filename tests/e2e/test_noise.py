@@ -1,4 +1,4 @@
-"""The witness: what really disturbs a trial is seen and named; anything else marks no trial."""
+"""The witness names a process that really disturbs a trial, and marks no other trial."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ LIFE_S = 60
 
 @contextmanager
 def neighbour(folder: Path, name: str, does: str) -> Iterator[None]:
-    """A process called ``name`` on the first processor, without priority, that runs this line of shell."""
+    """Start a process called ``name`` on the first processor, with ordinary priority, that runs this shell command."""
     path = folder / name
     path.symlink_to("/bin/sh")
     command = ["timeout", str(LIFE_S), "taskset", "-c", str(min(os.sched_getaffinity(0))), str(path), "-c", does]
@@ -67,7 +67,7 @@ def test_a_process_that_competes_for_a_roles_processor_is_seen_and_named_and_mar
     assert noise["longest_spell_ns"] > 100_000
     assert noise["disturbed"]
     assert noise["disturbed_trial"] == 1
-    # It runs for milliseconds at a time: the longest round trips are those during which it ran.
+    # The process runs for milliseconds at a time, so the longest round trips are those during which it ran.
     assert noise["above_p99_9"]["machine"] > 0
 
 
@@ -127,10 +127,10 @@ def test_without_a_witness_a_trial_is_measured_and_says_what_is_not_known(bench:
 
 
 def awake(run: Run) -> list[Path]:
-    """The threads of a run that keep a processor from halting."""
+    """Return the threads of a run that keep a processor from halting."""
     found = []
     for task in [task for pid in run.children() for task in tasks(pid)]:
-        with suppress(OSError):  # it has ended meanwhile
+        with suppress(OSError):  # the process has ended in the meantime
             if (task / "comm").read_text().startswith("awake "):
                 found.append(task)
     return found

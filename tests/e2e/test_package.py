@@ -1,4 +1,4 @@
-"""What `pip install .` gives: the command with its workers inside, and the CMake package for adapters elsewhere."""
+"""The package that `pip install .` installs: the command, its workers, and the CMake package for other adapters."""
 
 import json
 import re
@@ -18,18 +18,18 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """`pip install .` with one adapter, unoptimised: all adapters are installed in the same way."""
+    """`pip install .` with one adapter, unoptimised. All other adapters are installed in the same way."""
     folder = tmp_path_factory.mktemp("installed")
     run([sys.executable, "-m", "venv", folder / "venv"], cwd=folder)
     python = folder / "venv" / "bin" / "python"
-    build = f"build-dir={ROOT / 'build' / 'package'}"  # what has not changed is not compiled again
+    build = f"build-dir={ROOT / 'build' / 'package'}"  # unchanged files are not compiled again
     settings = [build, "cmake.define.MIDDLEMARK_ADAPTERS=null", "cmake.build-type=Debug"]
     run([python, *PIP, *(f"--config-settings={each}" for each in settings), ROOT], cwd=folder)
     return Installed.in_venv(folder / "venv")
 
 
 class Elsewhere(NamedTuple):
-    """An adapter that is a project of its own: its name, and the folder of its worker."""
+    """An external adapter project: its name, and the folder of its worker."""
 
     name: str
     workers: Path

@@ -1,4 +1,4 @@
-"""From somebody's own node to a report: each example of the probe is built, run and imported."""
+"""The examples of the probe: each is built, run and imported, from a user's own node to a report."""
 
 import contextlib
 import csv
@@ -20,7 +20,7 @@ from middlemark.workers.find import ROS
 
 COUNT, LOSE = 401, 40
 LOST = COUNT // LOSE
-"""The last message is not among them: it ends the receiver."""
+"""Not counting the last message, which ends the receiver."""
 EXAMPLES = ROOT / "examples"
 
 pytestmark = pytest.mark.slow
@@ -35,7 +35,7 @@ def run(command: Sequence[str | Path], cwd: Path, **environment: str) -> None:
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The probe as a project elsewhere finds it: installed, and nothing else of Middlemark."""
+    """The probe as an external project finds it: installed, without the rest of Middlemark."""
     folder = tmp_path_factory.mktemp("probe")
     run(["cmake", "-S", ROOT, "-B", "build", "-DMIDDLEMARK_ADAPTERS=null", "-DCMAKE_INSTALL_LIBDIR=lib"], folder)
     run(["cmake", "--build", "build", "--target", "middlemark_probe_static", "middlemark_probe_shared"], folder)
@@ -44,7 +44,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def built(example: str, installed: Path, folder: Path, *more: str, **environment: str) -> Path:
-    """Build an example against it; return its program."""
+    """Build an example against the probe, and return its program."""
     configure = ["cmake", "-S", EXAMPLES / example, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={installed}", *more]
     run(configure, folder, **environment)
     run(["cmake", "--build", folder / "build"], folder, **environment)
@@ -54,7 +54,7 @@ def built(example: str, installed: Path, folder: Path, *more: str, **environment
 def recorded(
     camera: Sequence[str | Path], detector: Sequence[str | Path], folder: Path, environment: Mapping[str, str]
 ) -> Path:
-    """Run both ends with a probe; return the folder of their stamps."""
+    """Run sender and receiver with a probe, and return the folder of their stamps."""
     camera, detector = [*camera, str(COUNT), str(LOSE)], [*detector, str(COUNT)]
     stamps = folder / "stamps"
     env = {**os.environ, **environment, "MIDDLEMARK_PROBE": str(stamps), "MIDDLEMARK_PROBE_RECORDS": "10000"}
@@ -69,14 +69,14 @@ def recorded(
 
 
 def rows(bench: Bench, stamps: Path) -> dict[str, Any]:
-    """Import them; return the rows by topic or span."""
+    """Import the stamps, and return the rows by topic or span."""
     found = bench.run("import", str(stamps), "--out", str(bench.folder / "imported"), "--format", "json")
     assert found.code == 0, found.err
     return {cell["adapter"]: cell for cell in found.document["cells"]}
 
 
 def check(bench: Bench, stamps: Path) -> None:
-    """What every pair came to: the losses that were planted, and times that can be."""
+    """Check every pair: the planted losses, and plausible times."""
     found = rows(bench, stamps)
     image, detect = found["image (probe)"], found["detect (span)"]
     assert (image["sent"], image["received"], image["lost"]) == (COUNT, COUNT - LOST, LOST)
@@ -95,7 +95,7 @@ def free_port() -> int:
 
 @pytest.fixture
 def rosmaster(tmp_path: Path) -> Iterator[dict[str, str]]:
-    """A master of ROS 1; yield what its nodes need in their environment."""
+    """Start a ROS 1 master; yield the environment variables that its nodes need."""
     if shutil.which("rosmaster") is None:
         pytest.skip("there is no ROS 1")
     port = free_port()

@@ -1,4 +1,4 @@
-"""A process that may do little says which limit stops it, and what to do, and never prints a traceback."""
+"""A process with low limits names the limit that stops it and the remedy, without a traceback."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""A real run ends with its report, and stored runs make reports: whole, failed, interrupted, running."""
+"""A real run ends with its report, and stored runs make reports: complete, failed, interrupted, in progress."""
 
 import html
 import json
@@ -19,7 +19,7 @@ RUN = ["run", "--adapter", "udp,uds", "--size", "16,1k", "--samples", "1000", "-
 
 
 def built() -> bool:
-    """Whether the report's script is there; ./check builds them."""
+    """True if the report's script was built, as by ./check."""
     try:
         return bool(script())
     except MeasureError:
@@ -30,7 +30,7 @@ needs_script = pytest.mark.skipif(not built(), reason="D3 and Observable Plot ar
 
 
 def document_in(page: Path) -> Any:
-    """The data of a page."""
+    """Return the data embedded in a page."""
     (block,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page.read_text(), re.DOTALL)
     return json.loads(block)
 

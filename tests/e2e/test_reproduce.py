@@ -1,4 +1,4 @@
-"""A study as a user starts it: every claim is judged, whatever the budget, and the exit code is 0."""
+"""`reproduce` as a user starts it: every claim gets a verdict, whatever the budget, and the exit code is 0."""
 
 import pytest
 from product import Bench

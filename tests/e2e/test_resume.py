@@ -15,7 +15,7 @@ TRIALS = 6
 
 
 def killed(bench: Bench, after: int) -> Path:
-    """Kill -9 the launcher when that many trials are stored; return the run's folder."""
+    """Kill -9 the launcher when this number of trials is stored, and return the run's folder."""
     run = bench.start(*ASKED, "--duration", "300ms", "--quiet")
     while run.trials() < after or not list(run.out.glob("*/run.json")):
         assert run.process.poll() is None
@@ -52,7 +52,7 @@ def test_a_run_that_is_killed_again_and_again_at_any_moment_comes_to_the_same_de
     design = json.loads((folder / "run.json").read_text())["plan"]
     for _ in range(3):
         again = bench.start("run", "--resume", str(folder), "--quiet")
-        time.sleep(draw.uniform(0.0, 1.5))  # while it starts, between trials, within one, or when it has ended
+        time.sleep(draw.uniform(0.0, 1.5))  # at start, between trials, within a trial, or after the end
         again.signal(signal.SIGKILL)
         again.process.communicate()
         assert json.loads((folder / "run.json").read_text())["plan"] == design

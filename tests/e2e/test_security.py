@@ -1,4 +1,4 @@
-"""A run with security: what protects each row, whose certificates it has, and that no key gets anywhere."""
+"""A run with security: the protection of each row, the certificates used, and no key leaves its file."""
 
 import json
 import re

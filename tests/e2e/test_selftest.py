@@ -1,4 +1,4 @@
-"""`middlemark selftest` with real workers: what it prints, keeps, finds and refuses, and how it ends."""
+"""`middlemark selftest` with real workers: its output, its stored run, the delays found, refusals, and interrupts."""
 
 import json
 import signal
@@ -26,7 +26,7 @@ def test_planted_delays_are_found_and_make_nothing_faster(bench: Bench) -> None:
         assert (once["faster"], tenfold["faster"]) == (0, 0)
         assert tenfold["found"], setting
         assert tenfold["measured"] > 1
-        # One bad trial of seven may hide such a delay from a verdict; the shift still shows it.
+        # One disturbed trial of seven may hide such a delay from a verdict, but the shift still shows it.
         assert once["found"] or once["measured"] > once["part_in_run"] / 3 or p50["scatter"] > 1, setting
 
 

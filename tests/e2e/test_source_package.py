@@ -1,4 +1,4 @@
-"""The source package and the wheel made of it: built without a network, and run where pip, pipx and uv put them."""
+"""The source package and its wheel: built without a network, and run where pip, pipx and uv install them."""
 
 import json
 import os
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.full]
 
 @pytest.fixture(scope="module")
 def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A virtual environment's programs: what builds packages, and uv; and all that an installed package imports."""
+    """A virtual environment's programs: the build tools, uv, and everything that an installed package imports."""
     folder = tmp_path_factory.mktemp("tools")
     run([sys.executable, "-m", "venv", folder / "venv"], cwd=folder)
     python = folder / "venv" / "bin" / "python"
@@ -38,7 +38,7 @@ def source(tools: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def wheel(source: Path, tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel that pip makes of the source package, alone with it: no network, no crates fetched before."""
+    """The wheel that pip makes from the source package alone: no network, no crates fetched before."""
     folder = tmp_path_factory.mktemp("wheel")
     settings = ("build-dir=built", f"cmake.define.MIDDLEMARK_ADAPTERS={ADAPTERS}", "cmake.build-type=Debug")
     pip = [
@@ -61,7 +61,7 @@ def wheel(source: Path, tools: Path, tmp_path_factory: pytest.TempPathFactory) -
 
 
 def checked(installed: Installed, out: Path) -> None:
-    """See that it measures, and that what could not be built says why."""
+    """Check that the package measures, and names the reason for each worker that could not be built."""
     shown = installed.run("run", "first-look", *SHORT, "--out", str(out)).stdout
     cells = json.loads(shown)["cells"]
     assert {each["adapter"] for each in cells} == {"shm", "tcp"}

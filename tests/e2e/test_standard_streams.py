@@ -1,4 +1,4 @@
-"""What the command is given as stdin, stdout and stderr: what is said beside the result never costs the result."""
+"""The command with closed, full or broken stdin, stdout and stderr: failing messages never lose the result."""
 
 import os
 import subprocess

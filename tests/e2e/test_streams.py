@@ -1,4 +1,4 @@
-"""Streams as users run them: what the table, the JSON and ddsperf's lines say, and bad days in a fan-out."""
+"""Streams as users run them: the table, the JSON, ddsperf's lines, and faults in a fan-out."""
 
 import math
 import os
@@ -19,7 +19,7 @@ FIGURES = {"min", "mean", "stdev", "p50", "p90", "p99", "p99.9", "p99.99", "max"
 
 @pytest.fixture(scope="module")
 def floods(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ended]:
-    """A stream of 1 to 2 over null and shm at full rate, for long enough to have a series."""
+    """A stream from one publisher to two subscribers over null and shm at full rate, long enough for a series."""
     place = Bench(tmp_path_factory.mktemp("floods"))
     cells = ("--adapter", "null,shm", "--pattern", "stream", "--subscribers", "2")
     load = ("--size", "64", "--duration", "1.3s")
@@ -28,7 +28,7 @@ def floods(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ended]:
 
 
 def cell_of(ended: Ended, **factors: Any) -> dict[str, Any]:
-    """Return the one cell of those factors."""
+    """Return the only cell with these factors."""
     [cell] = [each for each in ended.document["cells"] if all(each[name] == level for name, level in factors.items())]
     assert isinstance(cell, dict)
     return cell
@@ -55,7 +55,7 @@ def test_what_arrived_is_what_was_sent_at_every_subscriber(flood: dict[str, Any]
 
 
 def test_throughput_is_what_one_subscriber_received(flood: dict[str, Any]) -> None:
-    # Each subscriber received all messages, in a little more than the duration.
+    # Each subscriber received all messages in a little more than the duration.
     assert 0 < flood["rate_hz"] <= flood["sent"] / 1.2
     assert flood["bytes_per_s"] == pytest.approx(64 * flood["rate_hz"])
 
@@ -111,7 +111,7 @@ def test_a_stream_at_a_rate_is_never_faster_than_it(bench: Bench) -> None:
         cell = cell_of(ended, rate=rate)
         assert cell["sent"] == cell["received"] == cell["scheduled"] == 100
         assert cell["unsent"] == 0
-        # 99 periods lie between the first and the last of 100 messages.
+        # There are 99 periods between the first and the last of 100 messages.
         assert 0 < cell["rate_hz"] <= rate * 100 / 99 * 1.01
         assert cell["one_way_from_sent_ns"]["p50"] <= cell["one_way_ns"]["p50"]
 
@@ -138,14 +138,14 @@ def test_the_lines_of_ddsperf_read_as_ddsperfs(bench: Bench) -> None:
         assert word in ended.out, ended.out
 
 
-# Rates that are found
+# Searches for the highest rate
 
 
 def test_the_highest_rate_that_holds_is_found(bench: Bench) -> None:
-    # Every publish takes 1 ms: no machine can sustain more than 1,000 a second.
+    # Every publish takes 1 ms, so no machine can sustain more than 1,000 a second.
     suite = bench.suite(
         '[defaults]\nadapter = "null"\ntransport = "memory"\npattern = "stream"\nsize = 64\nrate = "sustainable"\n'
-        # So long that a publisher which other processes held up for 25 ms at the end is not behind by more than 1 %.
+        # So long that other processes which stop the publisher for 25 ms at the end delay it by less than 1 %.
         'max_loss = "1%"\nduration = "2.5s"\nwarmup = "10ms"\ntrials = 1\npin = "off"\n'
         '[[sweep]]\nname = "found"\n[sweep.native.null]\nevery_delay_us = "1000"\n'
     )
@@ -183,11 +183,11 @@ def test_a_curve_goes_from_little_to_saturation(bench: Bench) -> None:
         assert step["received_hz"] > 0
 
 
-# Bad days
+# Faults
 
 
 def test_what_cannot_fit_into_memory_is_refused_before_anything_is_started(bench: Bench) -> None:
-    # 10,000,000 messages of 64 MiB wait in a history: more than any machine here has.
+    # The history has 10,000,000 messages of 64 MiB, more than the memory of any machine here.
     options = ("--pattern", "stream", "--size", "64m", "--depth", "10000000", "--samples", "10000000")
     ended = bench.run("run", "--adapter", "shm", *options, *SHORT, "--format", "json", "--quiet")
     assert ended.code == 3
@@ -217,7 +217,7 @@ pin = "off"
 
 
 def fan_out(run: Run) -> list[int]:
-    """Return the five workers' pids once the last subscriber is in its loop; until then empty."""
+    """Return the five workers' pids once the last subscriber is in its loop; empty before that."""
     pids = run.workers("null")
     threads = [set(map(_name, tasks(pid))) for pid in pids]
     return pids if len(pids) == 5 and "publisher 0" in threads[0] and "subscriber 3" in threads[4] else []

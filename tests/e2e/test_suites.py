@@ -1,4 +1,4 @@
-"""The suites that come with Middlemark, shortened."""
+"""The suites in Middlemark's package, shortened."""
 
 import os
 import resource
@@ -14,7 +14,7 @@ ADAPTERS = {each.description.name for each in find_workers()[0]}
 
 
 def first_sizes(suite: Suite) -> str:
-    """Return one size of each sweep for --only, not the smallest, which may be below the header."""
+    """Return one size of each sweep for --only. It is not the smallest, which may be below the header."""
     sizes = [sweep.levels("size").values for sweep in suite.sweeps]
     return ",".join(sorted({str(each[min(1, len(each) - 1)]) for each in sizes}))
 
@@ -26,13 +26,13 @@ SHORTER = {
     "fan-out": ("subscribers=2", "depth=1,100,all"),
     "fastdds-throughput": ("burst=100,1000", "recovery=5ms,90ms"),
     "idle-to-flood": ("rate=100,max,curve", "transport=udp"),
-    "security": ("adapter=fastdds,tcp", "security=none,encrypted"),  # of each row there are proofs, too
-    # UDPROS delivers nothing of the chosen size: that trial fails.
+    "security": ("adapter=fastdds,tcp", "security=none,encrypted"),  # and proofs for each row
+    # UDPROS delivers no message of the chosen size, so that trial fails.
     "ros1-factors": ("transport=tcpros,tcpros-nodelay,intraprocess,nodelet", "subscribers=1,2", "depth=1,100"),
 }
-"""By suite: further ``--only``, so that every kind of cell is measured within half a minute."""
+"""By suite: more ``--only`` options, so that every kind of cell is measured within half a minute."""
 LONG = ("everything", "fan-out", "idle-to-flood", "ros1-factors")
-"""Half a minute each, of kinds of cells that the other suites and conformance measure too."""
+"""Suites of half a minute each. Other suites and conformance measure these kinds of cells too."""
 
 
 def may_run_in_real_time() -> bool:

@@ -1,4 +1,4 @@
-"""Settings of the machine are changed and put back by the product itself, whatever ends it."""
+"""`tune` changes settings of the machine and restores them, whatever ends it."""
 
 import asyncio
 import json
@@ -26,7 +26,7 @@ RUN = ("run", "--adapter", "null", "--size", "64", "--samples", "20", "--trials"
 
 
 class Place:
-    """The product in a network namespace, with a journal of its own."""
+    """Middlemark in its own network namespace, with its own journal."""
 
     def __init__(self, bench: Bench, prefix: tuple[str, ...]) -> None:
         self.bench = bench
@@ -132,7 +132,10 @@ def test_a_run_that_is_killed_says_at_the_next_start_that_a_restore_is_owed(plac
 
 
 def as_nobody(lines: str = "") -> tuple[str, ...]:
-    """Return the product's command as an ordinary user: all is imported first, since a checkout may be root's alone."""
+    """Return the command for an ordinary user.
+
+    Everything is imported first, because only root may be able to read the checkout.
+    """
     imported = ("commands.tune", "runs.remedies", "system.changes", "system.registry", "interrupts", "cli")
     program = "".join(f"import middlemark.{each}\n" for each in imported)
     program += f"import os; os.setgroups([]); os.setgid(65534); os.setuid(65534); {lines}middlemark.cli.main()"
@@ -152,14 +155,14 @@ def test_without_root_and_without_sudo_the_commands_are_printed(place: Place) ->
 def test_through_sudo_each_command_is_told_first_and_taken_back(place: Place) -> None:
     if os.geteuid() != 0 or shutil.which("sudo") is None:
         pytest.skip("it takes root to become a user who has sudo")
-    with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # where an ordinary user gets to
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # a folder that an ordinary user can read
         state, rules = Path(folder, "state"), Path(folder, "sudoers")
         rules.write_text("nobody ALL=(root) NOPASSWD: ALL\n")
         rules.chmod(0o440)
         state.mkdir()
         os.chown(state, 65534, 65534)
         Path(folder).chmod(0o755)
-        script = 'mount --bind "$1" /etc/sudoers && shift && exec "$@"'  # the machine's own rules are not met
+        script = 'mount --bind "$1" /etc/sudoers && shift && exec "$@"'  # hides the machine's own rules
         command = [*place.prefix, "unshare", "--mount", "sh", "-c", script, "sh", str(rules), *as_nobody()]
 
         def tune(*words: str) -> Ended:
@@ -181,9 +184,7 @@ def test_a_file_under_etc_is_written_only_when_asked_and_removed_by_restore(plac
         pytest.skip("only root writes under /etc")
     etc = place.bench.folder / "sysctl.d"
     etc.mkdir()
-    script = (
-        'mount --bind "$1" /etc/sysctl.d && shift && exec "$@"'  # in a mount namespace: the machine's own is not met
-    )
+    script = 'mount --bind "$1" /etc/sysctl.d && shift && exec "$@"'  # hides the machine's own folder
     place.prefix = (*place.prefix, "unshare", "--mount", "sh", "-c", script, "sh", str(etc))
     applied = place.run("tune", "--persist", "ipfrag_time")
     assert applied.code == 0, applied.err
@@ -192,7 +193,7 @@ def test_a_file_under_etc_is_written_only_when_asked_and_removed_by_restore(plac
     assert lines[0].startswith("# Written by `middlemark tune --persist`")
     assert lines[1].startswith(f"{TIME} = ")
     [entry] = json.loads(place.journal.read_text())
-    place.journal.write_text(json.dumps([entry | {"boot": "the one before"}]))  # what the file does at every boot
+    place.journal.write_text(json.dumps([entry | {"boot": "the one before"}]))  # the file applies this at every boot
     assert place.run("tune", "--restore").code == 0
     assert list(etc.iterdir()) == []
     assert place.value(TIME) == "30"
@@ -208,7 +209,7 @@ def test_whatever_kills_tune_or_a_run_nothing_stays_changed(place: Place, interr
     left = ended = 0
     for number in range(interruptions):
         words = trial if number % 4 == 0 else apply
-        if number % 5 == 4:  # killed while it puts back
+        if number % 5 == 4:  # kill it while it restores
             place.run(*apply)
             words = ("tune", "--restore")
         code = place.run(*words, point=draw.randrange(3, 24)).code

@@ -1,4 +1,4 @@
-"""Every verb once, as a user starts it, on a run that takes a second. What a verb does in full is in its own file."""
+"""Every verb once, as a user starts it, on a run that takes a second. Other files test each verb in full."""
 
 import http.client
 import json
@@ -21,7 +21,7 @@ LOGS = ROOT / "tests" / "fixtures" / "imports"
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ended]:
-    """A run of two sizes, two trials each, which its readers share."""
+    """A run of two sizes with two trials each, shared by the tests that read it."""
     place = Bench(tmp_path_factory.mktemp("measured"))
     yield place.run("run", *MEASURED, "--size", "64,1k", "--samples", "100", "--trials", "2", "--quiet")
     place.close()
@@ -29,13 +29,13 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ended]:
 
 @pytest.fixture
 def run(measured: Ended) -> str:
-    """The folder of that run."""
+    """The folder of the shared run."""
     assert measured.code == 0, measured.err
     return str(measured.folder)
 
 
 def printed(bench: Bench, *words: str) -> str:
-    """Return what a command that succeeds prints."""
+    """Run a command that must succeed, and return its output."""
     ended = bench.run(*words)
     assert ended.code == 0, ended.err
     return ended.out

@@ -74,7 +74,7 @@ def test_what_cannot_be_built_is_told_at_once(bench: Bench) -> None:
 
 @pytest.fixture
 def newer_cyclone(tmp_path: Path) -> Path:
-    """Return an installation of Cyclone DDS 11.0.1, which has no package: its source is in the crate cyclors."""
+    """Build Cyclone DDS 11.0.1 from the source in the crate cyclors, because it has no package; return its prefix."""
     crate, made, prefix = tmp_path / "crate", tmp_path / "made", tmp_path / "cyclonedds-11"
     (crate / "src").mkdir(parents=True)
     (crate / "src" / "lib.rs").touch()

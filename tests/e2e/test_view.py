@@ -1,4 +1,4 @@
-"""``middlemark view``: the stored runs over HTTP, on 127.0.0.1 only, behind a token, writing nothing."""
+"""``middlemark view``: shows the stored runs over HTTP, on 127.0.0.1 only, with a token, and writes nothing."""
 
 import http.client
 import json
@@ -27,7 +27,7 @@ class Site:
         self.port, self.base = int(found[1]), found[2]
 
     def get(self, path: str = "", *, host: str | None = None) -> tuple[int, dict[str, str], str]:
-        """GET a path. One that begins with / is requested without the token."""
+        """Request a path with GET. A path that begins with / is requested without the token."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         connection.putrequest("GET", path if path.startswith("/") else self.base + path, skip_host=True)
         connection.putheader("Host", host or f"127.0.0.1:{self.port}")
@@ -40,7 +40,7 @@ class Site:
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder with two runs: a normal one, and one with markup for names."""
+    """A folder with two runs: a normal one, and one whose names contain markup."""
     place = Bench(tmp_path_factory.mktemp("kept"))
     ended = place.run(*MEASURED, "--quiet")
     assert ended.code == 0, ended.err
@@ -118,7 +118,7 @@ def test_another_site_cannot_use_it(site: Site) -> None:
     assert headers["referrer-policy"] == "no-referrer"
     assert "default-src 'none'" in headers["content-security-policy"]
     assert headers["x-frame-options"] == "DENY"
-    status, _, page = site.get(host="evil.example")  # a name that resolves to 127.0.0.1
+    status, _, page = site.get(host="evil.example")  # a host name that resolves to 127.0.0.1
     assert status == 400
     assert "2 of 2" not in page
 
@@ -135,7 +135,7 @@ def test_it_listens_on_the_loopback_only_and_writes_nothing(site: Site, kept: Pa
 
 
 def listening(pid: int) -> list[str]:
-    """The addresses on which that process listens."""
+    """Return the addresses on which this process listens."""
     inodes = set()
     for name in os.listdir(f"/proc/{pid}/fd"):
         target = os.readlink(f"/proc/{pid}/fd/{name}")

@@ -1,4 +1,4 @@
-"""`middlemark which` and `run --race` with real workers: planted winners and ties, a real question, what is refused."""
+"""`middlemark which` and `run --race` with real workers: planted winners and ties, a real question, and refusals."""
 
 import json
 import re
@@ -45,9 +45,9 @@ def test_a_planted_winner_is_found_and_the_others_run_no_longer_than_it_takes(be
 
 @pytest.mark.slow
 def test_of_a_planted_tie_neither_is_best_and_both_are_named(bench: Bench) -> None:
-    # A race may name a wrong winner once in twenty times (docs/decisions/0029): twice in a row is a fault.
+    # A race may name a wrong winner once in twenty times (docs/decisions/0029). Two wrong winners in a row are a fault.
     told = [raced_tie(bench)]
-    # Other work on this machine can leave the difference of the two wider than a tie may be: then they are undecided.
+    # Other work on this machine can make the difference of the two too uncertain for a tie: then they are undecided.
     even = re.compile("(Tie|Undecided) for 4 KiB one at a time, 2 processes: null memory")
     if not even.match(told[0]):
         told.append(raced_tie(bench))

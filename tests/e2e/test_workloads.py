@@ -1,4 +1,4 @@
-"""A robot as a suite: carried over real transports, told in the terminal and as JSON; the robots that come along."""
+"""A workload as a suite: measured over real transports, shown in the terminal and in JSON; and the packaged robots."""
 
 import json
 import subprocess
@@ -121,11 +121,11 @@ def test_what_only_a_robot_has_is_refused_without_one_and_the_other_way_round(be
 
 
 SENT = [(0, 500), (15, 30_000), (20, 64), (90, 2_000)]
-"""Instants in ms and sizes of a topic in a bag that lasts 90 ms, and 120 until it is repeated."""
+"""Instants in ms and sizes of a topic in a bag that lasts 90 ms and repeats after 120 ms."""
 
 
 def rosbag_of_ros1(folder: Path) -> Path:
-    """Record with ROS 1's own rosbag; as the Python of the distribution has it, which is another than the tests'."""
+    """Record with ROS 1's own rosbag, in the distribution's Python, which is not the tests' Python."""
     script = (
         "import rosbag, rospy, std_msgs.msg, sys\n"
         "bag = rosbag.Bag(sys.argv[1], 'w')\n"

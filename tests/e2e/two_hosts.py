@@ -1,4 +1,4 @@
-"""Two hosts for tests: network namespaces with a line between them, each with an SSH server and a /tmp of its own."""
+"""Two hosts for tests: network namespaces with a link between them, each with an SSH server and its own /tmp."""
 
 import contextlib
 import os
@@ -17,18 +17,18 @@ from middlemark.sites.link import join
 PORT = 2222
 SSHD = "/usr/sbin/sshd"
 AHEAD_S = {"base": 0, "robot": 5}
-"""By so much the CLOCK_MONOTONIC of what SSH starts there is ahead of this machine's: a time namespace."""
+"""Seconds by which each host's CLOCK_MONOTONIC is ahead of this machine's, by a time namespace."""
 NAMES = {"base": "10.213.0.1", "robot": "10.213.0.2"}
 
 
 class TwoHosts:
-    """What a test starts the product between."""
+    """The two hosts, and methods to run Middlemark between them."""
 
     def __init__(self, bench: Bench, folder: Path, prefixes: Mapping[str, tuple[str, ...]], mark: str) -> None:
         self.bench = bench
         self.folder = folder
         self.mark = mark
-        """In the environment of all that SSH starts."""
+        """A variable in the environment of all processes that SSH starts."""
         self._prefixes = prefixes
 
     @property
@@ -48,20 +48,20 @@ class TwoHosts:
         return self.bench.start(*arguments, "--hosts", self.hosts, command=command, environment=environment)
 
     def network(self, name: str) -> str:
-        """The network namespace of that host, as /proc/PID/ns/net has it."""
+        """The path of the host's network namespace, /proc/PID/ns/net."""
         return subprocess.run(
             [*self._prefixes[name], "readlink", "/proc/self/ns/net"], capture_output=True, text=True, check=True
         ).stdout.strip()
 
     def line(self, state: str) -> None:
-        """Take the line between them down, or up again."""
+        """Take the link between the hosts down, or up again."""
         asked = f"from pyroute2 import IPRoute; IPRoute().link('set', ifname='mm0', state={state!r})"
         subprocess.run([*self._prefixes["robot"], sys.executable, "-c", asked], check=True)
 
 
 @contextlib.contextmanager
 def two_hosts(bench: Bench, mark: str) -> Iterator[TwoHosts]:
-    """Within, both hosts are up."""
+    """Yield two running hosts."""
     folder = bench.folder / "hosts"
     home = folder / "home/.ssh"
     home.mkdir(parents=True, mode=0o700)

@@ -1,4 +1,4 @@
-"""Results made by hand: every kind of row that a report can have, with odd names and hostile texts."""
+"""Hand-made results: every kind of row that a report can have, with unusual names and hostile texts."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -27,7 +27,7 @@ PINNED = (0, 1)
 
 
 def times(p50: float, *, few: bool = False) -> Summary:
-    """A plausible distribution around a median in ns; with few samples there is nothing above p90."""
+    """Return a plausible distribution around a median in ns; with few samples there is no quantile above p90."""
     return Summary(
         min=p50 * 0.8,
         mean=p50 * 1.1,
@@ -74,7 +74,7 @@ def described(name: str, title: str, version: str, licence: str, *, floor: bool 
 
 @pytest.fixture
 def facts() -> MeasuredRun:
-    """A whole run on a small machine; its results are put in by ``render``."""
+    """A complete run on a small machine; ``render`` puts in the results."""
     clock = Clock(source="tsc", ticks_per_second=2.45e9, cost_ns=9.1, resolution_ns=0.41)
     trials = range(36)
     return MeasuredRun(
@@ -115,7 +115,7 @@ def facts() -> MeasuredRun:
 
 
 def render(name: str, facts: MeasuredRun, results: Sequence[CellResult], view: View | None = None) -> str:
-    """Return the document of these results in that format; that for programs is as its schema says."""
+    """Return the document of these results in that format; a machine-readable format is checked against its schema."""
     run = msgspec.structs.replace(facts, results=results, trials=[()] * len(results))
     text = show.render(name, with_experiments(document_of([run], took=161.4)), view or View())
     if name == "json":
@@ -129,7 +129,7 @@ def _cell(adapter: str, transport: str, size: int = 1024, **levels: object) -> C
 
 @pytest.fixture
 def results() -> tuple[CellResult, ...]:
-    """Two sizes; losses, a contradicted transport, a failure, missing quantiles, disagreeing trials."""
+    """Two sizes: losses, a wrong actual transport, a failure, missing quantiles, disagreeing trials."""
     loss = RunWarning(
         "loss",
         "75 of 30,075 replies never arrived (0.25 %); the latency is that of the others (in 2 of 3 trials)",
@@ -243,7 +243,7 @@ def _trial(seconds: float, period_ns: int, *, take: bool) -> Samples:
     samples = np.zeros(count, dtype=SAMPLE)
     samples["sequence"] = np.arange(1, count + 1)
     samples["begin_ns"] = np.arange(count) * period_ns
-    # Round trips of 20,000 to 29,900 ns in steps of 100, over and over.
+    # Round trips of 20,000 to 29,900 ns in steps of 100, repeated.
     samples["round_trip_ns"] = 20_000 + np.arange(count) % 100 * 100
     samples["first_reply_ns"] = samples["round_trip_ns"]
     samples["write_ns"] = 4_000 + np.arange(count) % 10
@@ -256,7 +256,7 @@ def _trial(seconds: float, period_ns: int, *, take: bool) -> Samples:
 
 @pytest.fixture
 def samples_of() -> Callable[[int], list[Samples]]:
-    """Two trials a cell: one of 2.5 s at 1 kHz without messages in its second second, one of a tenth of a second."""
+    """Two trials for each cell: one of 2.5 s at 1 kHz without messages from second 1 to 2, and one of 0.1 s."""
     long = _trial(2.5, 1_000_000, take=True)
     second = long["begin_ns"] // 1_000_000_000 == 1
     return lambda _: [long[~second], _trial(0.1, 500_000, take=False)]

@@ -1,4 +1,4 @@
-"""Results of streams and of request and reply, made by hand: losses, searches, curves, costs, a series."""
+"""Hand-made results of streams and of request and reply: losses, searches, curves, costs, a series."""
 
 from conftest import PINNED, made, times
 from middlemark.model.cell import Cell
@@ -167,7 +167,7 @@ def _step(part: float | None, top_hz: float, p50: float, **given: object) -> Cur
 
 
 def floods() -> tuple[CellResult, ...]:
-    """A floor, a middleware that loses and one that does not."""
+    """A baseline, a middleware that loses messages, and one that does not."""
     return (
         stream(_cell("cyclonedds", "udp"), 412_300.0, 812_000.0, times_floor=1.49, floor="udp", warnings=(FLOODED,)),
         stream(
@@ -184,7 +184,7 @@ def floods() -> tuple[CellResult, ...]:
 
 
 def loads() -> tuple[CellResult, ...]:
-    """Every kind of load and fan-out, a curve with its knee, a search, and one without any counts."""
+    """Every kind of load and fan-out, a curve with its knee, a search, and a result without any counts."""
     curve = (
         *(_step(part, 400_000.0, 31_000.0 * (1 + part)) for part in (0.1, 0.3, 0.5)),
         _step(0.8, 400_000.0, 60_000.0, knee=True),

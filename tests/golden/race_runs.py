@@ -1,4 +1,4 @@
-"""Stored races, made without workers: each candidate has a typical round trip, and trials scatter about it."""
+"""Stored races, made without workers: each candidate has a typical round trip, around which its trials vary."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ FLOOR_US = 40.0
 
 
 class Truth(msgspec.Struct, frozen=True):
-    """What a candidate really does. ``late``: the share of its messages that take 2 ms."""
+    """The true behaviour of a candidate. ``late``: the share of its messages that take 2 ms."""
 
     us: float
     scatter: float = 0.03
@@ -53,7 +53,7 @@ def described(name: str) -> Description:
 
 
 class Bench:
-    """Measures without workers: what a trial comes to follows from its candidate and its round alone."""
+    """Measures without workers: a trial's result depends only on its candidate and its round."""
 
     def __init__(self, truths: Mapping[str, Truth], seed: int) -> None:
         self.truths = {FLOOR: Truth(FLOOR_US), **truths}
@@ -104,7 +104,7 @@ def plan_of(
 def race(
     root: Path, truths: Mapping[str, Truth], *, seed: int = 1, command: Sequence[str] = COMMAND, **asked: Any
 ) -> Path:
-    """Run a race to its end; return its folder."""
+    """Run a race to its end, and return its folder."""
     plan = plan_of([*truths], seed=seed, **asked)
     file = RunFile(
         middlemark="0", suites=("which",), command=tuple(command), started="2026-11-21T12:00:00.000+00:00", seed=seed,
@@ -115,7 +115,7 @@ def race(
 
 
 def resume(folder: Path, truths: Mapping[str, Truth], seed: int = 1) -> Path:
-    """Go on with it where it stopped."""
+    """Resume the race where it stopped."""
     reopened = reopen_run(folder)
     return end(reopened.writer(), Bench(truths, seed), [*reopened.run.outcomes])
 

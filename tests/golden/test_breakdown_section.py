@@ -1,4 +1,4 @@
-"""Where the time goes, below the table."""
+"""The breakdown below the table."""
 
 import msgspec
 import pytest
@@ -24,7 +24,7 @@ def golden(snapshot: SnapshotAssertion) -> SnapshotAssertion:
 
 
 def told(result: CellResult, *names: str) -> CellResult:
-    """Parts that each take twice as long as the one before."""
+    """Return the result with a breakdown in which each part takes twice as long as the one before."""
     whole = 2 ** len(names) - 1
     parts = tuple(Part(part=name, ns=120.0 * 2**at, share=2**at / whole) for at, name in enumerate(names))
     return msgspec.structs.replace(result, breakdown=parts)
@@ -32,7 +32,7 @@ def told(result: CellResult, *names: str) -> CellResult:
 
 @pytest.fixture
 def broken_down(results: tuple[CellResult, ...]) -> tuple[CellResult, ...]:
-    """Rows with parts of several kinds, and some without: a failed one, and one that says why."""
+    """Rows with several kinds of parts, and rows without: a failed one, and one that gives the reason."""
     few = "3 messages were stamped at both ends, and a breakdown needs 20"
     return (
         told(results[0], *ONE_WAY, *BACK),

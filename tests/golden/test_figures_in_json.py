@@ -1,4 +1,4 @@
-"""Every figure of the terminal's table is in the JSON, the same at the table's precision."""
+"""Every figure of the terminal's table is in the JSON, and equal at the table's precision."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -30,7 +30,7 @@ def time(name: str, quantile: str) -> Text:
 
 
 def trip(quantile: str) -> Text:
-    """From the instant that the schedule had set, where there is one."""
+    """Return the round trip from the scheduled instant, where there is one."""
     return lambda cell: us((cell["round_trip_from_intended_ns"] or cell["round_trip_ns"] or {}).get(quantile))
 
 
@@ -103,7 +103,7 @@ SHOWN: Mapping[str, Mapping[str, Text]] = {
         "form": lambda cell: {True: "native", False: "two topics", None: ABSENT}[cell["native_request_reply"]],
     },
 }
-"""By pattern and heading: what the JSON's cell makes of it."""
+"""By pattern and heading: the expected text, computed from the JSON's cell."""
 
 nanoseconds = st.integers(1, 10**14).map(lambda thousandths: thousandths / 1000)
 rates = st.integers(1, 10**13).map(lambda thousandths: thousandths / 1000)
@@ -153,7 +153,7 @@ def results(draw: st.DrawFn, pattern: str) -> CellResult:
 
 
 def headings_and_texts(table: str, pattern: str) -> dict[str, str]:
-    """Return the row of a table that has one, by heading."""
+    """Return the cells of a table's only row, by heading."""
     lines = table.splitlines()
     at = next(at for at, line in enumerate(lines) if line.strip().startswith(HEADS[pattern]))
     headings, texts = (re.split("  +", line.strip())[1:] for line in lines[at : at + 2])
@@ -165,7 +165,10 @@ Rendered = Callable[..., str]
 
 @pytest.fixture
 def rendered(facts: MeasuredRun) -> Rendered:
-    """A function, since hypothesis prints what a test is given: the report of one row in a format."""
+    """A function that renders the report of one row in a format.
+
+    It is a function because hypothesis prints a test's arguments.
+    """
     return lambda name, result, **view: render(name, facts, [result], View(width=400, **view))
 
 
@@ -175,9 +178,9 @@ def cell_of(rendered: Rendered, result: CellResult) -> Any:
 
 
 def shown(rendered: Rendered, result: CellResult, pattern: str) -> set[str]:
-    """Check each figure of the row; return the headings that it had."""
+    """Compare each figure of the row with the JSON; return the row's headings."""
     row, cell = headings_and_texts(rendered("table", result), pattern), cell_of(rendered, result)
-    row.pop("proof", None)  # words: tests/unit/test_report_protection.py
+    row.pop("proof", None)  # a text, tested in tests/unit/test_report_protection.py
     assert row == {heading: SHOWN[pattern][heading](cell) for heading in row}
     return set(row)
 
@@ -190,7 +193,7 @@ def test_a_rows_figures_are_in_the_json(rendered: Rendered, pattern: str, data: 
 
 
 def test_a_row_that_has_everything_shows_every_column(rendered: Rendered) -> None:
-    """So that a new column is not left out above."""
+    """Fails for a new column that SHOWN lacks."""
     full = Summary(**{name: 12_345.678 * (at + 1) for at, name in enumerate(Summary.__struct_fields__)})
     proven = ProtectionProof(payload_not_seen=True)
     for pattern, base in (

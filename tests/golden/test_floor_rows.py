@@ -1,4 +1,4 @@
-"""Floors in the table: first in their group, memcpy among them, and the best above the group."""
+"""Baselines in the table: first in their group, memcpy among them, and the best one named above the group."""
 
 import re
 
@@ -15,7 +15,7 @@ from middlemark.verdicts.rows import MeasuredRun
 
 
 class TextFile(SingleFileSnapshotExtension):
-    """One plain text file a report."""
+    """One plain text file for each report."""
 
     _write_mode = WriteMode.TEXT
     file_extension = "txt"
@@ -32,7 +32,7 @@ def copying(size: int = 1024, **levels: object) -> Cell:
 
 @pytest.fixture
 def with_memcpy(facts: MeasuredRun) -> MeasuredRun:
-    """The machine of the other reports, with one more floor."""
+    """The machine of the other reports, with one more baseline."""
     memcpy = described("memcpy", "Copying", "glibc 2.36", "Apache-2.0", floor=True)
     file = msgspec.structs.replace(facts.file, adapters=(memcpy, *facts.file.adapters))
     return msgspec.structs.replace(facts, file=file)

@@ -1,4 +1,4 @@
-"""The whole output of `import`: what is known, what is not, and the warnings."""
+"""The complete output of `import`: known and unknown figures, and the warnings."""
 
 import re
 from pathlib import Path

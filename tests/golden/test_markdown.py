@@ -1,4 +1,4 @@
-"""The report as Markdown, held by a golden file, and hostile text as GitHub would render it."""
+"""The report as Markdown: a golden file, and hostile text as GitHub would render it."""
 
 import html
 import re
@@ -33,7 +33,7 @@ TRIALS = 7
 
 
 class MarkdownFile(SingleFileSnapshotExtension):
-    """One Markdown file a report."""
+    """One Markdown file for each report."""
 
     _write_mode = WriteMode.TEXT
     file_extension = "md"

@@ -1,4 +1,4 @@
-"""What the machine did, in the table and in the JSON."""
+"""The noise of the machine, in the table and in the JSON."""
 
 import json
 

@@ -1,4 +1,7 @@
-"""Each format has a golden file; other tests check what files cannot show. Renew them with --snapshot-update."""
+"""Each format has a golden file, and other tests check what files cannot show.
+
+Update the files with --snapshot-update.
+"""
 
 import csv
 import io
@@ -33,7 +36,7 @@ ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class TextFile(SingleFileSnapshotExtension):
-    """One plain text file a report."""
+    """One plain text file for each report."""
 
     _write_mode = WriteMode.TEXT
     file_extension = "txt"
@@ -201,7 +204,7 @@ CELL_TYPES: dict[str, tuple[type, ...]] = {
     "warnings": (list,),
     "failed": (dict, type(None)),
 }
-"""Schema 1 as promised: these keys with these types. There may be further keys."""
+"""The keys and types that schema 1 promises. There may be more keys."""
 
 
 def test_json_keeps_the_promised_schema(facts: MeasuredRun, results: Results, fan_out: Results) -> None:
@@ -273,14 +276,14 @@ def test_roundtrip_counts_every_sample_of_a_trial_and_halves_the_round_trip_only
     assert [int(first[0]), int(second[0])] == counts, "samples of different trials are not pooled"
     assert sum(int(line[1]) for line in seconds) == sum(counts)
     assert [int(each) for each in first[1:5]] == [12, 10, 15, 15]
-    # Write access is whole: 4.004 µs at the median; reading was measured in the first trial only.
+    # Write access has all trials: 4.004 µs at the median. Reading was measured only in the first trial.
     assert first[5:] == [str(counts[0]), "4", "4", str(counts[0]), "2", "2"]
     assert second[5:] == [str(counts[1]), "4", "4", "0", "-", "-"]
 
 
 def test_roundtrip_prints_the_width_of_its_model(facts: MeasuredRun, results: Results, samples_of: SamplesOf) -> None:
     text = render("roundtrip", facts, results[:1], View(samples_of=samples_of))
-    # "%9ld %9lu %8.0f %8ld %8ld %8ld %10lu %8.0f %8ld %10lu %8.0f %8ld" of the example's ping.c
+    # "%9ld %9lu %8.0f %8ld %8ld %8ld %10lu %8.0f %8ld %10lu %8.0f %8ld" in the example's ping.c
     widths = (9, 9, 8, 8, 8, 8, 10, 8, 8, 10, 8, 8)
     figures = (1, 1000, 12, 10, 15, 15, 1000, 4, 4, 1000, 2, 2)
     model = " ".join(f"{figure:{width}}" for figure, width in zip(figures, widths, strict=True))

@@ -1,4 +1,4 @@
-"""Streams, and request and reply, in each format: golden files, and what files cannot show."""
+"""Streams, and request and reply, in each format: golden files, and checks that files cannot make."""
 
 import csv
 import io
@@ -18,7 +18,8 @@ from middlemark.show import View
 from middlemark.stats.result import CellResult
 from middlemark.verdicts.rows import MeasuredRun
 
-# What scripts that read ddsperf look for; the format strings are those of ddsperf.c and cputime.c of Cyclone DDS 0.10.
+# Patterns that scripts for ddsperf's output look for. The format strings are in Cyclone DDS 0.10's ddsperf.c and
+# cputime.c.
 RATE = re.compile(
     r"^\[(\d+)\] (\d+\.\d{3})  size (\d+) total (\d+) lost (\d+) delta (\d+) lost (\d+) "
     r"rate ([\d.]+) kS/s ([\d.]+) Mb/s \(([\d.]+) kS/s ([\d.]+) Mb/s\)$"

@@ -1,4 +1,4 @@
-"""What `which` says of races whose truth is known: on the screen, as JSON, and beside the report of the same run."""
+"""The output of `which` for races whose truth is known: on the screen, as JSON, and in the report of the run."""
 
 import shutil
 from pathlib import Path
@@ -152,7 +152,7 @@ def test_the_command_that_settles_a_race_of_a_run_measures_as_often_what_is_open
 
 
 def test_what_time_is_left_is_used_by_the_races_that_it_is_enough_for(tmp_path: Path) -> None:
-    """A trial takes 0.5 s, so a round of both races takes 3 s and that of one 1.5 s."""
+    """A trial takes 0.5 s, so a round of both races takes 3 s and a round of one race 1.5 s."""
     alike = dict.fromkeys(("lyra", "vega", "mira"), Truth(50.0, scatter=0.15))
     run = read_measured(race(tmp_path, alike, budget_s=40.0, rate="max", size="64,1k"))
     assert run.file.plan.race is not None

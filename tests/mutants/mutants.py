@@ -1,10 +1,10 @@
-"""Plants each fault of this folder in a copy of the checkout, and sees whether the tests find it: ./check mutants.
+"""Plants each fault of this folder in a copy of the checkout, and checks that the tests find it: ./check mutants.
 
-The lists are the *.toml files here. A mutant has a fault that somebody could make, the file, the text there (which
-occurs once) and what stands in its place, and the steps that concern it: ``tests``, labels of C++ tests, then
-conformance of ``worker``, where ``only`` is a pytest -k expression (the worker's name unless given). The copies and
-their builds are in build/mutants, one for each of the mutants that are tried side by side. A test counts that fails
-twice in a row.
+The lists are the *.toml files here. A mutant has a description of a fault that somebody could make, the file, the
+original text (which occurs once), its replacement, and the steps that may find it: ``tests``, labels of C++ tests, then
+conformance of ``worker``, where ``only`` is a pytest -k expression (by default the worker's name). The copies and their
+builds are in build/mutants, one copy for each mutant that is tried in parallel. Only a test that fails twice in a row
+counts.
 """
 
 import argparse
@@ -27,11 +27,11 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 CPUS = len(os.sched_getaffinity(0))
 STEP_S = 600
-"""A step that takes longer has failed."""
+"""Seconds after which a step counts as failed."""
 HANGS = "it hangs"
 TOO_LONG = -1
 RUNNING: set[int] = set()
-"""Process groups, for who interrupts this."""
+"""Process groups to end after an interrupt."""
 NO_TEST = "no test was named"
 
 
@@ -41,7 +41,7 @@ class CannotBeTriedError(Exception):
 
 @dataclass(frozen=True)
 class Mutant:
-    """A planted fault, and the steps that concern it."""
+    """A planted fault, and the steps that may find it."""
 
     name: str
     fault: str
@@ -61,7 +61,7 @@ class Mutant:
 
     @property
     def steps(self) -> tuple["Ctest | Conformance", ...]:
-        """What is run until something fails, the fastest first."""
+        """The steps in the order in which they run until one fails, the fastest first."""
         ctest = (Ctest(self.tests),) if self.tests else ()
         return ctest if self.worker is None else (*ctest, Conformance(self.worker, self.only or self.worker))
 
@@ -76,13 +76,13 @@ def mutants() -> list[Mutant]:
 
 
 class Tree:
-    """A copy of the checkout, with a build of its own."""
+    """A copy of the checkout, with its own build."""
 
     def __init__(self, folder: Path, jobs: int, every_level: bool) -> None:
         self.folder, self.jobs, self.every_level = folder, jobs, every_level
         self.build_folder = folder / "build"
         self.reports = folder / "build" / "reports"
-        # Two copies are compiled alike: what one has compiled the other finds in the cache.
+        # Paths relative to the copy, so that all copies share compiled files in the cache.
         self.environment = os.environ | {
             "CCACHE_BASEDIR": str(folder),
             "CCACHE_NOHASHDIR": "1",
@@ -90,7 +90,7 @@ class Tree:
         }
 
     def copy(self) -> None:
-        """Make it as the checkout is now, and configure it."""
+        """Copy the checkout in its present state, and configure the copy."""
         listed = subprocess.run(
             ["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
             capture_output=True,
@@ -108,7 +108,7 @@ class Tree:
             if parts[0] != "build" and "__pycache__" not in parts and there.is_file() and "/".join(parts) not in wanted:
                 there.unlink()
         self.reports.mkdir(parents=True, exist_ok=True)
-        # What is wrong is so at any optimisation; warnings are the Release build's business.
+        # A fault shows with any optimisation, and only the Release build checks warnings.
         options = [
             "-DCMAKE_BUILD_TYPE=Debug",
             "-DCMAKE_CXX_FLAGS_DEBUG=-O1",
@@ -119,7 +119,7 @@ class Tree:
             raise SystemExit(f"mutants: cmake failed: {self.reports}/cmake.log")
 
     def build(self, targets: Iterable[str], jobs: int | None = None) -> None:
-        """Bring the targets up to date: none, where cargo builds its own."""
+        """Build the targets, if any; cargo builds its own."""
         targets = [*targets]
         if not targets:
             return
@@ -130,7 +130,7 @@ class Tree:
             raise CannotBeTriedError(f"does not compile: {errors[0]}")
 
     def run(self, name: str, command: Sequence[str | Path], **environment: str) -> int:
-        """Return a command's status, and end it when it takes too long; its output is in a log of that name."""
+        """Run a command with a time limit, and return its status; its output is in a log of that name."""
         with (self.reports / f"{name}.log").open("w") as log:
             process = subprocess.Popen(
                 command,
@@ -175,11 +175,11 @@ class Ctest:
 
     @property
     def targets(self) -> set[str]:
-        """What has to be built for them; cargo builds its own."""
+        """The CMake targets for these tests; cargo builds its own."""
         return {f"core_{label}_test" for label in self.labels if label != "rust"}
 
     def run(self, tree: Tree, again: Sequence[str] = ()) -> list[str]:
-        """Return the tests that failed; ``again``: of those that have just failed."""
+        """Run the tests, or only those in ``again``, and return the tests that failed."""
         report = tree.reports / "ctest.xml"
         report.unlink(missing_ok=True)
         which = ["--rerun-failed"] if again and again != [NO_TEST] else ["-L", f"^core\\.({'|'.join(self.labels)})$"]
@@ -209,16 +209,16 @@ class Conformance:
 
     @property
     def targets(self) -> set[str]:
-        """What has to be built for it."""
+        """The CMake targets for this worker."""
         return {f"middlemark-worker-{self.worker}", "middlemark-witness"}
 
     def run(self, tree: Tree, again: Sequence[str] = ()) -> list[str]:
-        """Return the tests that failed; ``again``: of those that have just failed."""
+        """Run the tests, or only those in ``again``, and return the tests that failed."""
         report = tree.reports / "conformance.xml"
         report.unlink(missing_ok=True)
         named = [name for name in again if name != NO_TEST]
         command = [sys.executable, "-m", "pytest", "-x", "-q"]
-        # ROOT's: of a checkout in /tmp it keeps all in sight, the copies too.
+        # scripts/alone of the original checkout: the script of a copy in /tmp would keep all of /tmp visible.
         alone = ROOT / "scripts" / "alone"
         if tree.run("alone", [alone, "true"]) == 0:
             python = f"{quoted(alone)} {quoted(Path(sys.executable))}"
@@ -233,12 +233,12 @@ class Conformance:
 
 
 def quoted(path: Path) -> str:
-    """Return a path as execnet reads it."""
+    """Return a path with the escapes that execnet needs."""
     return str(path).replace("\\", "\\\\").replace(" ", "\\ ")
 
 
 def first_failure(step: Ctest | Conformance, tree: Tree) -> str | None:
-    """Return the first test that fails twice in a row; where one fails once only, the step is tried once more."""
+    """Return the first test that fails twice in a row. If a test fails only once, try the step once more."""
     for _ in range(2):
         failed = step.run(tree)
         if not failed:
@@ -249,7 +249,7 @@ def first_failure(step: Ctest | Conformance, tree: Tree) -> str | None:
 
 
 def finding(mutant: Mutant, tree: Tree) -> str | None:
-    """Return what found the mutant; nothing if it survives."""
+    """Return the name of the step and test that found the mutant; empty if it survives."""
     file = tree.folder / mutant.file
     if not file.is_file():
         raise CannotBeTriedError(f"does not apply: there is no {mutant.file}")
@@ -266,7 +266,7 @@ def finding(mutant: Mutant, tree: Tree) -> str | None:
 
 
 def clean(step: Ctest | Conformance, tree: Tree) -> bool:
-    """Whether a step passes in the tree without a mutant."""
+    """Return true if a step passes in the copy without a mutant."""
     begun = time.monotonic()
     tree.build(step.targets)
     failed = first_failure(step, tree)
@@ -279,7 +279,7 @@ def clean(step: Ctest | Conformance, tree: Tree) -> bool:
 
 
 def tried(mutant: Mutant, tree: Tree) -> bool:
-    """Whether the tests find a mutant."""
+    """Return true if the tests find a mutant."""
     begun = time.monotonic()
     try:
         found = finding(mutant, tree)
@@ -295,12 +295,12 @@ def say(verdict: str, begun: float, text: str) -> None:
 
 
 def main() -> int:
-    """Return 0 when every mutant was found."""
+    """Try the mutants; return 0 if every one was found."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help="mutants, by patterns as of files; all unless given")
-    parser.add_argument("--full", action="store_true", help="conformance as in ./check full, with each level by itself")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="mutants, by file name patterns; by default all")
+    parser.add_argument("--full", action="store_true", help="conformance as in ./check full, with each level alone")
     parser.add_argument(
-        "--side-by-side", type=int, default=min(2, CPUS), metavar="N", help="as many copies of the checkout"
+        "--side-by-side", type=int, default=min(2, CPUS), metavar="N", help="number of copies of the checkout"
     )
     asked = parser.parse_args()
 
@@ -315,7 +315,7 @@ def main() -> int:
     all_steps: list[Ctest | Conformance] = [*([Ctest(tuple(labels))] if labels else []), *steps]
     for tree in trees:
         tree.copy()
-    for tree in trees:  # the first fills the compiler's cache, or finds it full
+    for tree in trees:  # the first build fills the compiler's cache for the others
         tree.build({target for step in all_steps for target in step.targets}, CPUS)
         say("ready", begun, str(tree.folder.relative_to(ROOT)))
 

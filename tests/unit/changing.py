@@ -1,6 +1,7 @@
-"""Change settings in this process's network namespace as a run does, or put back what was left; be killed on the way.
+"""Changes settings in this process's network namespace as a run does, or restores them, and kills itself on the way.
 
-`changing.py POINT make|restore`: at the POINT-th system call that leaves a trace (0: at none) it is killed.
+`changing.py POINT make|restore`: kill this process at the POINT-th system call that leaves a trace, or never if POINT
+is 0.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""A copy of the package in which something is declared that nobody knows yet, and what of it a script sees there."""
+"""Adds a new declaration to a copy of the package, and runs a script that reports where it appears."""
 
 import json
 import os
@@ -31,10 +31,10 @@ print(json.dumps(sorted(seen)))
 def seen_in_copy(
     folder: Path, declarations: Mapping[str, tuple[str, ...]], script: str, manual: tuple[str, str]
 ) -> Any:
-    """Return where ``script`` sees what is declared.
+    """Return what ``script`` reports about the declared thing.
 
-    ``declarations``: by file of the package, lines before which something stands, each followed by what. ``manual``: a
-    document that ``scripts/factors`` writes, and the row that it then has.
+    ``declarations``: for each file of the package, lines and the text to insert after each. ``manual``: a document that
+    ``scripts/factors`` writes, and the row that it must contain.
     """
     shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__", "bin", "web"))
     for name in DOCUMENTS:

@@ -1,4 +1,4 @@
-"""Descriptions of adapters made by hand, for planning without workers."""
+"""Hand-made descriptions of adapters, for planning without workers."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ MIB = 1 << 20
 
 
 def transport(name: str, **changed: Any) -> Transport:
-    """Make a transport that can do everything except lend."""
+    """Return a transport that can do everything except lend."""
     values: dict[str, Any] = {
         "carrier": "udp",
         "processes": (1, 2),
@@ -21,7 +21,7 @@ def transport(name: str, **changed: Any) -> Transport:
 
 
 def description(name: str, *transports: Transport, **changed: Any) -> Description:
-    """Make an adapter of these transports."""
+    """Return an adapter with these transports."""
     values: dict[str, Any] = {
         "protocol": 1,
         "title": name,
@@ -41,7 +41,7 @@ def description(name: str, *transports: Transport, **changed: Any) -> Descriptio
 
 
 def floor(name: str, **changed: Any) -> Description:
-    """Make a floor with the one transport of its name."""
+    """Return a baseline whose only transport has its name."""
     return description(name, transport(name, **{"receive": ("poll", "block"), **changed}), floor=True)
 
 

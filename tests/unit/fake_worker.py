@@ -1,26 +1,26 @@
-"""A worker without a middleware: it speaks docs/protocol.md and does what ``settings.native`` tells it to.
+"""A worker without a middleware, which follows docs/protocol.md and makes the faults in ``settings.native``.
 
-Its figures are calculated from the load, so a second of measuring takes no time. It runs isolated from everything that
-is installed and imports nothing of ours. Keys of ``native``, all strings:
+Its figures are calculated from the load, so a second of measuring takes no time. It uses no installed package and no
+module of Middlemark. Keys of ``native``, all strings:
 
 log           a file to append a line to for every command: ``<ns> <role> <command as JSON>``
 clock         <role>=<source>:<ticks a second>
 rss           resident bytes
 tick_s        seconds between two ticks; 0.1
-capacity      the most messages a second that arrive at a subscriber
+capacity      the largest number of messages a second that arrive at a subscriber
 p99_per_hz    one-way p99 in ns for each Hz of the rate
-at, does      a role, and what it does: ``die`` or ``fall silent`` at its start, ``stay`` when it is stopped,
+at, does      a role, and its fault: ``die`` or ``fall silent`` at its start, ``stay`` when it is stopped,
               ``linger`` (go on for a while) when it is stopped, ``fail`` with an error of its own
-sends         whether its messages go over UDP: ``protected``, or ``plain`` whatever the security
-admits        the identities, beside the two of a trial, that get ready
+sends         send messages over UDP: ``protected``, or ``plain`` whatever the security
+admits        the identities that get ready, in addition to the two of a trial
 record        a file to append a line to for every event: ``[<role>, <event>, <event as said>]``
-rates         only at rates within these (Hz): ``<lowest> <highest>``
-at, leaves    a role, and a command that it starts in a session of its own, with its pid in a file ``left`` beside this
-at, says      a role, and what it says wrong: ``{"<event>": {"<field, dotted>": <value, or "absent">}}``
-              (what the ``hello`` says wrong is in a file ``says`` beside this)
+rates         the faults occur only at rates within these limits (Hz): ``<lowest> <highest>``
+at, leaves    a role, and a command that it starts in its own session; the pid is written to ``left`` in this folder
+at, says      a role, and its wrong fields: ``{"<event>": {"<field, dotted>": <value, or "absent">}}``
+              (for the ``hello`` they are in a file ``says`` in this folder)
 
-A file ``instead`` beside this one, ``{"at": <role>, "event": <event>, "text": <base64>}``, is said once in that event's
-place; an ``at`` of null is anybody's.
+The text of a file ``instead`` in this folder, ``{"at": <role>, "event": <event>, "text": <base64>}``, is sent once
+instead of that event; an ``at`` of null means any role.
 """
 
 import base64
@@ -40,7 +40,7 @@ Json = dict[str, Any]
 
 speaking = threading.Lock()
 wrong: Json = {}
-"""Event → dotted field → what is said in its place."""
+"""Event → dotted field → the value that replaces it."""
 
 
 def say(event: str, **fields: Any) -> None:
@@ -63,17 +63,17 @@ def say(event: str, **fields: Any) -> None:
 
 
 named = None
-"""This worker's first role, once it is known."""
+"""The first role of this worker, once it is known."""
 recorded = None
 
 
 def instead(event: str) -> bytes | None:
-    """Return what is said in the event's place, once."""
+    """Return the replacement for the event, but only once."""
     path = Path(sys.argv[0]).with_name("instead")
     try:
         told = json.loads(path.read_text())
         if told["event"] == event and told["at"] in (None, named):
-            path.rename(path.with_name(f"taken-{os.getpid()}"))  # of several workers only one succeeds
+            path.rename(path.with_name(f"taken-{os.getpid()}"))  # only one of several workers succeeds
             return base64.b64decode(told["text"])
     except FileNotFoundError:
         pass
@@ -132,7 +132,7 @@ class Fake:
         return float(max([*told, *mine], default=0.0))
 
     def say(self, event: str, **fields: Any) -> None:
-        """Send the event with the resources. Each event of this worker is one second after the last."""
+        """Send the event with the resources. The clock of this worker advances by one second for each event."""
         self.seconds = getattr(self, "seconds", 0) + 1
         rss = int(self.native.get("rss", "0"))
         fields |= {
@@ -153,14 +153,14 @@ class Fake:
         say(event, **fields)
 
     def protected_by(self) -> str:
-        """Return the key that it would use, where there is security, and who may read it."""
+        """Return the key that this worker would use, if there is security, and who may read it."""
         if self.settings.get("security", "none") == "none":
             return ""
         key = Path(self.settings["certs"], f"{self.settings['identity']}.key")
         return f"{key} {key.stat().st_mode & 0o777:o}"
 
     def send_messages(self, role: Json) -> None:
-        """Send some, whose payload is as core/message.hpp has it, or noise where it is protected."""
+        """Send some messages, with a payload as in core/message.hpp, or with noise if it is protected."""
         self.socket = socket.socket(type=socket.SOCK_DGRAM)
         self.socket.bind(("127.0.0.1", 0))
         plain = self.settings.get("security", "none") == "none" or self.native["sends"] == "plain"
@@ -330,12 +330,13 @@ class Fake:
 
 
 if __name__ == "__main__":
-    # The hello, with the clock, comes before any setting: a file beside this one says which clock. It is used once.
+    # The hello, with the clock, is sent before any setting. So a file next to this one names the clock. It is used only
+    # once.
     source, ticks = "tsc", 2.6e9
     for path in Path(sys.argv[0]).parent.glob("clock-*"):
         mine = path.with_name(f"taken-{os.getpid()}")
         try:
-            path.rename(mine)  # of several workers that try at once, only one succeeds
+            path.rename(mine)  # only one of several workers that try at once succeeds
         except FileNotFoundError:
             continue
         source, ticks = json.loads(mine.read_text())

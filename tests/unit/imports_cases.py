@@ -1,4 +1,4 @@
-"""Logs of other tools for the tests: the fixtures, and how one is read without a file."""
+"""Logs of other tools for the tests: the fixtures, and functions that read one without a file."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +17,7 @@ from middlemark.verdicts.rows import MeasuredRun
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "imports"
 READ = sorted(path for path in FIXTURES.glob("*/*.*") if path.name != "pong.log")
-"""Every log with a figure in it."""
+"""The name of every log that has a figure."""
 
 
 def blocks(data: bytes, size: int = 1 << 20) -> Iterator[bytes]:
@@ -29,7 +29,7 @@ def fixture(name: str) -> bytes:
 
 
 def read(data: bytes, block: int = 1 << 20) -> Log:
-    """Read a log; AssertionError if no format fits."""
+    """Read a log; raise AssertionError if no format fits."""
     found = find(data[: 1 << 20])
     assert found is not None
     return found.read(blocks(data, block))
@@ -63,7 +63,7 @@ def results(*logs: tuple[Source, Log]) -> tuple[CellResult, ...]:
 
 
 def printed(log: Log, form: str) -> str:
-    """Return what `import` prints for a log with a measurement."""
+    """Return the output of `import` for a log with a measurement."""
     read = source(log)
     plan, outcomes = assemble([(read, log)], "2026-03-01T12:00:00Z")
     unknown = Machine(

@@ -1,4 +1,4 @@
-"""Run trials with the fake worker."""
+"""Runs trials with the fake worker."""
 
 import asyncio
 import json
@@ -63,11 +63,11 @@ class Launching:
         return await run(cell, trial, self.worker, self.shared, tick or self.ticks.append)
 
     def one_reads(self, source: str, ticks_per_second: float) -> None:
-        """Give the first worker that starts this clock, different from the others."""
+        """Give the first worker that starts this clock, which differs from the clock of the others."""
         (self.folder / "clock-odd").write_text(json.dumps([source, ticks_per_second]))
 
     def commands(self) -> list[tuple[str, dict[str, Any]]]:
-        """Return which worker received which command, in order."""
+        """Return the workers and the commands that they received, in order."""
         found = []
         for line in sorted(self.log.read_text().splitlines(), key=lambda line: int(line.split()[0])):
             _, role, index, command = line.split(maxsplit=3)

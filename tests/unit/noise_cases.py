@@ -1,4 +1,4 @@
-"""Evidence of a witness, made by hand."""
+"""Hand-made evidence of a witness."""
 
 from middlemark.model.noise import Moved, Processor, Switches, Witnessed
 from middlemark.model.protocol import Durations, Other, Still
@@ -14,7 +14,7 @@ def probe(
     late: tuple[tuple[int, int], ...] = (),
     waited_ns: int = 0,
 ) -> Still:
-    """Durations of one processor: (lower bound in ns, number), each as long as its lower bound."""
+    """Durations on one processor: (lower bound in ns, number), each exactly as long as its lower bound."""
     return Still(
         cpu=0,
         spun_ns=round(spun_s * 1e9),
@@ -64,7 +64,7 @@ def moved(steal_ms: int = 0, softirq_ms: int = 0, throttled: int = 0) -> Moved:
 
 
 def witnessed(**given: object) -> Witnessed:
-    """A second on two processors, watched and probed. Nothing happened in it unless a field says otherwise."""
+    """Return a second on two processors, watched and probed, in which nothing happened except what the fields say."""
     figures: dict[str, object] = {
         "cpus": (0, 1),
         "pinned": True,

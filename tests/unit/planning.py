@@ -1,4 +1,4 @@
-"""Plan a suite that is written in a test: from TOML to cells, notes or problems."""
+"""Plans a suite that is written in a test: from TOML to cells, notes or problems."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +19,7 @@ ABSENT = {"zenoh": "cargo builds it"}
 
 
 def suite_of(text: str, name: str = "lan", *, floors: bool = False) -> Suite:
-    """Read a suite. Unless ``floors`` is set, the plan adds no floors, so cells are only those written."""
+    """Read a suite. Unless ``floors`` is set, the plan adds no baselines, so the cells are only the written ones."""
     document, problems = parse_toml(text, f"{name}.toml")
     assert document is not None, problems
     suite, problems = read_suite(document, name, f"{name}.toml", Path(), {})

@@ -1,4 +1,4 @@
-"""Runs made by hand for the tests of the report: cells with the figures of their trials, without files."""
+"""Hand-made runs for the tests of the report: cells with the figures of their trials, without files."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -60,8 +60,8 @@ ROBOT = Workload(
 )
 
 Figures = Mapping[Cell, Sequence[float | Failure]]
-"""One figure for each trial: p50 in ns, messages a second if the rate counts, or of a workload the part of its deadline
-that its worst edge takes; or why the trial failed."""
+"""For each trial its failure, or one figure: p50 in ns, messages a second if the rate counts, or for a workload the
+share of its deadline that its worst edge takes."""
 
 
 def cell(adapter: str = "lyra", transport: str = "udp", **levels: Any) -> Cell:
@@ -75,7 +75,7 @@ def robot(adapter: str = "lyra", over: str = "udp", **levels: Any) -> Cell:
 def run_of(
     figures: Figures, *, name: str = "first-run", warnings: Sequence[RunWarning] = (), **file: Any
 ) -> MeasuredRun:
-    """Return a run of those trials, interleaved round by round. Every trial has all of ``warnings``."""
+    """Return a run of these trials, interleaved round by round. Every trial has all of ``warnings``."""
     cells = tuple(figures)
     rounds = max((len(each) for each in figures.values()), default=0)
     planned, trials = [], [[] for _ in cells]  # type: ignore[var-annotated]
@@ -102,7 +102,7 @@ def run_of(
 
 
 def imported_run(measured: Sequence[ImportedTrial], *, name: str = "imported") -> MeasuredRun:
-    """Return a run of what one log says."""
+    """Return a run with the content of one log."""
     source = Source(file="a.log", bytes=1, sha256="", tool="a tool", format="lines", lines=9, unread=0)
     log = Log(measured=tuple(measured), lines=9, unread=0)
     plan, outcomes = assemble([(source, log)], "2026-03-01T12:00:00Z")
@@ -134,14 +134,14 @@ def document_of(*runs: MeasuredRun) -> Document:
 
 
 class Plain(dict[str, Any]):
-    """An object of the page's data; what was left out is None."""
+    """An object of the page's data, in which absent fields are None."""
 
     def __getattr__(self, name: str) -> Any:
         return self.get(name)
 
 
 def data_of(*runs: MeasuredRun) -> Plain:
-    """Return what the page of the report would hold, read back."""
+    """Return the data that the page of the report would contain, decoded."""
     return json.loads(msgspec.json.encode(data.data_of(document_of(*runs))), object_hook=Plain)
 
 
@@ -184,7 +184,7 @@ def _times(p50: float) -> Summary:
 
 
 def _stream(hertz: float) -> dict[str, Any]:
-    """A publisher and a subscriber, ten seconds at that rate."""
+    """Return ten seconds of a publisher and a subscriber at this rate."""
     number = round(hertz * 10)
     return {"publishers": (_sent(0, number),), "subscribers": (_arrived(0, 0, number),)}
 
@@ -204,7 +204,7 @@ def _arrived(index: int, topic: int, number: int) -> Arrived:
 
 
 def _graph(graph: Workload, outcome: TrialOutcome, share: float) -> TrialSummary:
-    """Ten seconds of a graph whose first edge takes that part of its deadline, the others half of that."""
+    """Return ten seconds of a graph whose first edge takes this share of its deadline, and all others half of it."""
     numbers = [round(hz * 10) for hz in graph.rates_hz]
     shares = [share, *[share / 2] * (len(graph.edges) - 1)]
     by_subscriber, edges = {}, []
@@ -249,5 +249,5 @@ def _cost(who: str, share: float) -> WorkerCost:
 
 
 def spread(middle: float, trials: int = 10, by: float = 0.01) -> list[float | Failure]:
-    """Return figures around a middle, each a little different from the others."""
+    """Return figures around a middle, each slightly different from the others."""
     return [middle * (1 + by * (at - (trials - 1) / 2) / trials) for at in range(trials)]

@@ -1,4 +1,4 @@
-"""Plans, outcomes and samples made by hand for the tests of the statistics."""
+"""Hand-made plans, outcomes and samples for the tests of the statistics."""
 
 import numpy as np
 from descriptions import description, transport
@@ -41,7 +41,7 @@ def plan(*cells: Cell, trials: int = 3, limits: Limits | None = None) -> Plan:
 
 
 def outcome(trial: Trial, **given: object) -> TrialOutcome:
-    """A trial that measured everything it should, unless a field says otherwise."""
+    """Return a trial that measured everything, except where a field says otherwise."""
     figures: dict[str, object] = {
         "cell": trial.cell,
         "number": trial.number,
@@ -58,7 +58,7 @@ def outcome(trial: Trial, **given: object) -> TrialOutcome:
 
 
 def samples(round_trips: list[int] | np.ndarray, **fields: int) -> Samples:
-    """A ping's record of these round trips, in their order."""
+    """Return a ping's records with these round trips, in their order."""
     kept = np.zeros(len(round_trips), dtype=SAMPLE)
     kept["round_trip_ns"] = round_trips
     kept["first_reply_ns"] = kept["round_trip_ns"] // 2

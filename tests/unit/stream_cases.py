@@ -1,4 +1,4 @@
-"""Streams made by hand for the tests of the statistics: records, counts and costs of their roles."""
+"""Hand-made streams for the tests of the statistics: records, counts and costs of their roles."""
 
 from collections.abc import Callable
 
@@ -9,11 +9,11 @@ from middlemark.model.samples import ARRIVAL, HISTOGRAM, SENDING
 from middlemark.stats.samples import Kept, Samples
 
 START_NS = 5_000_000_000_000
-"""CLOCK_MONOTONIC when the first publisher began to measure."""
+"""CLOCK_MONOTONIC in ns when the first publisher began to measure."""
 
 
 def sent(index: int = 0, **given: object) -> Sent:
-    """A publisher that sent 1,001 messages, one each ms, unless a field says otherwise."""
+    """Return a publisher that sent 1,001 messages, one each ms, except where a field says otherwise."""
     figures: dict[str, object] = {
         "index": index,
         "topic": 0,
@@ -33,7 +33,7 @@ def sent(index: int = 0, **given: object) -> Sent:
 
 
 def arrived(index: int = 0, **given: object) -> Arrived:
-    """A subscriber that received 1,000 messages within a second of the first publish, unless a field says otherwise."""
+    """Return a subscriber that received 1,000 messages within a second, except where a field says otherwise."""
     figures: dict[str, object] = {
         "index": index,
         "topic": 0,
@@ -50,7 +50,7 @@ def arrived(index: int = 0, **given: object) -> Arrived:
 
 
 def sending(late_ns: np.ndarray | list[int], write_ns: int = 900, *, index: int = 0) -> Kept:
-    """A publisher's record."""
+    """Return a publisher's records."""
     raw = np.zeros(len(late_ns), dtype=SENDING)
     raw["begin_ns"] = np.arange(len(late_ns)) * 1_000_000
     raw["late_ns"] = late_ns
@@ -66,7 +66,7 @@ def arrival(
     sequence: np.ndarray | None = None,
     histogram: Samples | None = None,
 ) -> Kept:
-    """A subscriber's record: sequences from 1 unless given."""
+    """Return a subscriber's records, by default with sequence numbers from 1."""
     raw = np.zeros(len(one_way_ns), dtype=ARRIVAL)
     numbers = np.arange(1, len(one_way_ns) + 1) if sequence is None else sequence
     raw["stamp"] = (np.full(len(one_way_ns), source).astype(np.uint64) << np.uint64(48)) | numbers.astype(np.uint64)
@@ -76,7 +76,7 @@ def arrival(
 
 
 def buckets(values: np.ndarray) -> Samples:
-    """The histogram that a role would write for those values: 128 buckets an octave, exact below 256."""
+    """Return the histogram that a role would write for these values: 128 buckets an octave, exact below 256."""
     shift = np.maximum(np.floor(np.log2(np.maximum(values, 1))).astype(np.int64) - 7, 0)
     lower = (values.astype(np.int64) >> shift) << shift
     found, first, counts = np.unique(lower, return_index=True, return_counts=True)
@@ -88,7 +88,7 @@ def buckets(values: np.ndarray) -> Samples:
 
 
 def kept_of(*kept: Kept) -> Callable[[SamplesFile], Kept]:
-    """The same role files for every trial."""
+    """Return a function that gives every trial these role files."""
     return lambda file: next(each for each in kept if (each.role, each.index) == (file.role, file.index))
 
 
@@ -99,7 +99,7 @@ def files(*kept: Kept) -> tuple[SamplesFile, ...]:
 
 
 def cost(who: str = "publisher 0", **given: object) -> WorkerCost:
-    """A worker that used half a processor for two seconds, unless a field says otherwise."""
+    """Return a worker that used half a processor for two seconds, except where a field says otherwise."""
     figures: dict[str, object] = {
         "who": who,
         "pid": 1,
@@ -118,7 +118,7 @@ def cost(who: str = "publisher 0", **given: object) -> WorkerCost:
 
 
 def step(rate_hz: float | None, **given: object) -> Step:
-    """A step that received the offered rate, with p50 20 µs and p99 40 µs."""
+    """Return a step that received the offered rate, with p50 20 µs and p99 40 µs."""
     hz = rate_hz or 120_000.0
     figures: dict[str, object] = {
         "rate_hz": rate_hz,

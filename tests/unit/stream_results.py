@@ -1,4 +1,4 @@
-"""Result events of the roles of a stream, made by hand."""
+"""Hand-made result events of a stream's roles."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A factor that nobody knows yet is declared in a copy of the package, and is everywhere."""
+"""A factor declared in a copy of the package appears everywhere without further changes."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ DECLARATION = """
     ] = 0.5
 """
 FIELD = "    native: dict[str, str] = {}\n"
-"""The last of the worker's request; a factor whose key is there is told to the worker."""
+"""The last field of the worker's request. A factor whose key is there is sent to the worker."""
 LAST = "    native: tuple[tuple[str, str], ...] = ()\n"
 SEEN = r"""
 import csv, io

@@ -1,4 +1,4 @@
-"""A figure that nobody knows yet is declared in a copy of the package, and is everywhere."""
+"""A figure declared in a copy of the package appears everywhere without further changes."""
 
 from pathlib import Path
 

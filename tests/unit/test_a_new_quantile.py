@@ -1,4 +1,4 @@
-"""A quantile that nobody knows yet is declared in a copy of the package, and is everywhere."""
+"""A quantile declared in a copy of the package appears everywhere without further changes."""
 
 from pathlib import Path
 

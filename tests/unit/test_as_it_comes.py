@@ -1,4 +1,4 @@
-"""The transport ``default``: the middleware as it comes, planned only where it is named, carried by what it chooses."""
+"""The transport ``default``: the default configuration, planned only by name; the middleware chooses a transport."""
 
 import pytest
 from descriptions import EVERYONE, description, transport

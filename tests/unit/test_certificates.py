@@ -1,4 +1,4 @@
-"""A set of certificates: what is made of it, and what is wrong with one that a user brings."""
+"""A set of certificates: the generated files, and the faults of a set that a user supplies."""
 
 import datetime
 import os
@@ -44,7 +44,7 @@ def replace(folder: Path, identity: str, certificate: bytes, key: bytes | None =
 def signed_by_nobody(
     *, common_name: str | None = "sender", begins_days: int = -1, ends_days: int = 1, hosts: tuple[str, ...] = ()
 ) -> tuple[bytes, bytes, bytes]:
-    """Make an authority and a certificate with a fault: the authority's, the certificate, its key."""
+    """Make an authority and a certificate, with a fault in the authority's certificate, the certificate, or its key."""
     now = datetime.datetime.now(datetime.UTC)
     authority_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
     issuer = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "own")])
@@ -126,7 +126,7 @@ def test_z85_is_as_its_specification_has_it() -> None:
 
 
 def test_a_public_key_follows_from_its_secret_one() -> None:
-    """The pair is that of ZeroMQ's manual of zmq_curve."""
+    """The key pair in ZeroMQ's manual of zmq_curve."""
     assert curve.public_key_of("JTKVSB%%)wK0E.X)V>+}o?pNmC{O&4W4b!Ni{Lh6") == "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
 
 
@@ -137,7 +137,7 @@ def test_what_a_middleware_does_not_read_is_not_asked_for(folder: Path) -> None:
 
 
 def test_a_set_of_ones_own_needs_neither_intruder_nor_stranger_nor_broker(folder: Path) -> None:
-    for each in ("intruder", "stranger", "broker"):  # "stranger" also begins what its authority has signed
+    for each in ("intruder", "stranger", "broker"):  # "stranger" is also the prefix of its authority's files
         for file in folder.glob(f"{each}*"):
             file.unlink()
     assert told(folder) == []

@@ -1,4 +1,4 @@
-"""Governance and permissions of DDS Security: what is made, and what is wrong with documents that a user brings."""
+"""Governance and permissions of DDS Security: the generated documents, and faults in a user's documents."""
 
 import datetime
 import subprocess
@@ -34,7 +34,7 @@ def openssl(*argv: str | Path) -> bytes:
 
 
 def new_authority(folder: Path, key: str, usage: str) -> tuple[Path, Path]:
-    """Make one by OpenSSL, as a user does: its certificate and its key."""
+    """Make an authority with OpenSSL, as a user does; return its certificate and its key."""
     own, certificate = folder / "own.key", folder / "own.pem"
     kind = ("rsa:2048",) if key == "rsa" else ("ec", "-pkeyopt", "ec_paramgen_curve:prime256v1")
     openssl(
@@ -45,7 +45,7 @@ def new_authority(folder: Path, key: str, usage: str) -> tuple[Path, Path]:
 
 
 def own_documents(folder: Path, key: str = "ec", usage: str = "digitalSignature,keyCertSign") -> None:
-    """Sign what a set has by an authority of the user's own, which the set knows beside its own."""
+    """Sign the set's documents by the user's own authority, which the set contains in addition to its own."""
     certificate, own = new_authority(folder, key, usage)
     plain = folder / "plain.xml"
     for name in (*map(layout.governance, documents.LEVELS), layout.PERMISSIONS):
@@ -57,7 +57,7 @@ def own_documents(folder: Path, key: str = "ec", usage: str = "digitalSignature,
 
 
 def replace(folder: Path, name: str, document: str, authority: Authority | None = None) -> None:
-    """Have an authority sign the document; None: one that the set then has for its own beside the first."""
+    """Have an authority sign the document. None: a second authority, which becomes the set's own."""
     own = authority or Authority("second")
     (folder / name).write_bytes(own.sign(document))
     if authority is None:
@@ -133,7 +133,7 @@ def test_a_document_that_was_changed_is_refused(folder: Path, old: bytes, new: b
 def test_a_document_whose_end_is_missing_is_refused(folder: Path) -> None:
     path = folder / "permissions.p7s"
     whole = path.read_bytes()
-    for length in range(0, whole.rindex(b"\r\n\r\n--"), 97):  # of its signature, not of the line behind it
+    for length in range(0, whole.rindex(b"\r\n\r\n--"), 97):  # cuts the signature, not the line after it
         path.write_bytes(whole[:length])
         [problem] = told(folder)
         assert problem.startswith("permissions.p7s: "), problem

@@ -1,4 +1,4 @@
-"""A draw of the chaos driver that takes seconds, and the driver itself: it finds what is lost."""
+"""A draw of the chaos driver that takes seconds, and tests of the driver itself: it finds losses."""
 
 import time
 
@@ -12,7 +12,7 @@ from middlemark.workers.find import executables
 pytestmark = pytest.mark.slow
 
 DRAWN = {"suites": 10, "logs": 10, "messages": 4, "faults": 3}
-"""Of stores three: those take longer. The step chaos of ./check draws a hundred times as many."""
+"""Only three attempts on stores, which take longer. The step chaos of ./check draws a hundred times as many."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The clock of one host held against another's: what was planted is found within what is said to be uncertain."""
+"""The difference of two hosts' clocks: a planted difference is found within the reported uncertainty."""
 
 import random
 import time
@@ -14,12 +14,12 @@ OFFSET_NS, DRIFT = 5_000_000, 50e-6
 
 
 def other(now_ns: float) -> int:
-    """The clock of who answers, when it is ``now_ns`` by that of who asks."""
+    """Return the answering host's clock at the time ``now_ns`` of the asking host's clock."""
     return round(now_ns + OFFSET_NS + DRIFT * now_ns)
 
 
 def exchanges(seed: int, *, bursts: int = 5, begin_ns: int = 7_000_000_000_000) -> Iterator[Exchange]:
-    """As a line gives them: 20 µs at least each way, and now and then a good deal more, either way."""
+    """Yield exchanges as on a real link: at least 20 µs each way, and sometimes much more, in either direction."""
     drawn = random.Random(seed)
 
     def way() -> float:

@@ -1,4 +1,4 @@
-"""A file is replaced whole, or stays as it was."""
+"""A file is replaced completely, or stays unchanged."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""``middlemark compare``: what is paired with what, what is refused, and what is printed."""
+"""``middlemark compare``: the pairs that it compares, its refusals, and its output."""
 
 import random
 import re
@@ -60,7 +60,10 @@ def write(
     together: tuple[tuple[str, ...], ...] = (),
     **machine: Any,
 ) -> Path:
-    """Store a run in which each cell has that typical round trip in ns; trial n has n more, or scatters by 8 %."""
+    """Store a run in which each cell has this typical round trip in ns.
+
+    Trial n is n ns longer, or trials vary by 8 %.
+    """
     asked = tuple(cells)
     plan = Plan(
         cells=asked,
@@ -265,7 +268,7 @@ FLOORED = {
 
 @pytest.fixture
 def floored(tmp_path: Path) -> Path:
-    """A run with floors: the last two cells were added by the plan."""
+    """A run with baselines: the plan added the last two cells."""
     return write(tmp_path, FLOORED, floors=(2, 3))
 
 

@@ -1,4 +1,4 @@
-"""A container that lacks what a run needs is told the flags, and only those."""
+"""A container that lacks something for a run gets a message with the necessary flags, and only those."""
 
 import msgspec
 import pytest
@@ -19,8 +19,8 @@ def test_one_that_has_everything_is_told_nothing() -> None:
     ("changed", "flags"),
     [
         ({"shm_bytes": LITTLE_SHM_BYTES}, ["--shm-size 1g"]),
-        ({"sys_nice": False}, []),  # the limit alone allows it
-        ({"most_priority": 0}, []),  # so does the capability
+        ({"sys_nice": False}, []),  # the limit alone is enough
+        ({"most_priority": 0}, []),  # the capability alone is enough, too
         ({"sys_nice": False, "most_priority": 50}, ["--cap-add SYS_NICE --ulimit rtprio=99"]),
         ({"memlock_bytes": 8 << 20}, ["--ulimit memlock=-1"]),
     ],

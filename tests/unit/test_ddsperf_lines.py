@@ -1,4 +1,4 @@
-"""``--format ddsperf``: its lines are read back by our own import, whatever the rate."""
+"""``--format ddsperf``: Middlemark's own import reads its lines back, whatever the rate."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -28,7 +28,7 @@ def trips(instants_s: Sequence[float], round_trips_us: Sequence[float]) -> Sampl
 
 @pytest.fixture
 def printed(tmp_path: Path) -> Printed:
-    """Print a run of one trial a row, whose round trips are given."""
+    """Print a run of one trial a row, with the given round trips."""
 
     def of(*trials: Samples, **levels: object) -> str:
         asked = {cell(**{"size": 64, **levels, "transport": each}): 1.0 for each in ("udp", "shm")[: len(trials)]}

@@ -1,4 +1,4 @@
-"""Which limit a row met is said by what its trials carry, and never without."""
+"""The limit that a row reached is named from evidence in its trials, and never without."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -35,7 +35,7 @@ def noise(change: Moved | None = None, **more: Any) -> Witnessed:
 
 
 def found(of: Cell, result: Mapping[str, Any], **outcome: Any) -> list[Limit]:
-    """What is said of two trials of a cell that both carry that, where its result is such."""
+    """Return the limits found in a cell whose two trials have this outcome and whose result is the given one."""
     failed = outcome.get("failed")
     run = run_of({of: [failed] * 2 if failed else [1000.0] * 2})
     carried = [msgspec.structs.replace(each, **outcome) for each in run.outcomes]

@@ -1,4 +1,4 @@
-"""What ``--dry-run`` says of a cell: what will be measured, without factors that have no meaning there."""
+"""The output of ``--dry-run`` for a cell: what will be measured, without factors that have no effect there."""
 
 import pytest
 from planning import plan_of

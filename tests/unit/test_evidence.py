@@ -1,4 +1,4 @@
-"""Which transport carried the data, from what the kernel counted and what the workers had open."""
+"""The actual transport, determined from the kernel's counters and the workers' open files."""
 
 import ctypes
 import mmap

@@ -1,4 +1,4 @@
-"""The table of frameworks: every fact has a source, and what is measured is in it."""
+"""The table of frameworks: every fact has a source, and every measured middleware is in it."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""How figures grow along a factor: paired by round, in the document, Markdown and JSON."""
+"""Growth of figures along a factor: paired by round, in the document, Markdown and JSON."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Hosts as they are written and planned, and the certificates that their cluster gets."""
+"""The hosts of a run: how they are written and planned, and the certificates of their cluster."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is read from each tool's log: figures (checked by hand), units and warnings."""
+"""Imports of each tool's log: figures (checked by hand), units and warnings."""
 
 import json
 import re

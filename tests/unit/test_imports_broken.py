@@ -1,4 +1,4 @@
-"""Damaged logs: what is whole is read, what is not is counted, and nothing ends in a traceback."""
+"""Damaged logs: intact parts are read, other parts are counted, and nothing ends in a traceback."""
 
 import msgspec
 import pytest
@@ -154,7 +154,7 @@ def whole_lines(data: bytes) -> int:
 
 
 def attempt(data: bytes):
-    """Read a log by the format that knows it. Only documented errors may be raised."""
+    """Read a log by the format that recognizes it. Only documented errors may be raised."""
     found = find(data)
     if found is None:
         return None

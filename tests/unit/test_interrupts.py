@@ -1,4 +1,4 @@
-"""The first SIGINT or SIGTERM unwinds; no other cuts short what is being cleared away."""
+"""The first SIGINT or SIGTERM unwinds; later ones do not interrupt the removal of residue."""
 
 import asyncio
 import errno

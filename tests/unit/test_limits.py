@@ -1,4 +1,4 @@
-"""What is said when a limit of the process (``ulimit``) stops it."""
+"""The message when a limit of the process (``ulimit``) stops it."""
 
 import errno
 import resource
@@ -11,7 +11,7 @@ from middlemark.limits import is_a_limit, sentence
 
 @pytest.fixture(autouse=True)
 def limited(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[int, int]]:
-    """The limits that seem to be in force; others are not."""
+    """The limits that getrlimit reports; all others are infinite."""
     known: dict[int, int] = {}
     monkeypatch.setattr(resource, "getrlimit", lambda which: (known.get(which, resource.RLIM_INFINITY), 0))
     return known
@@ -29,7 +29,7 @@ def test_too_many_open_files_name_their_limit_and_the_next_step(limited: dict[in
 def test_a_process_or_thread_too_many_names_the_limit_of_processes(limited: dict[int, int], error: Exception) -> None:
     limited |= {resource.RLIMIT_NPROC: 5, resource.RLIMIT_AS: 1 << 30}
     assert (sentence(error) or "").startswith("ulimit -u 5: ")
-    del limited[resource.RLIMIT_NPROC]  # a thread wants memory, too
+    del limited[resource.RLIMIT_NPROC]  # a thread needs memory, too
     assert (sentence(error) or "").startswith("ulimit -v 1048576: ")
 
 

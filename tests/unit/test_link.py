@@ -1,4 +1,4 @@
-"""Links: how they are written, what messages take on their line, and which cells have them."""
+"""Links: their notation, the time of messages on them, and the cells that have them."""
 
 import pytest
 from hypothesis import given
@@ -62,7 +62,7 @@ def test_what_is_no_link_is_refused_with_what_would_be_right(text: str, said: st
 @pytest.mark.parametrize(
     ("size", "mtu", "expected"),
     [
-        (16, 1500, 84),  # the shortest frame: 64, and preamble and gap
+        (16, 1500, 84),  # the shortest frame: 64 bytes, plus preamble and gap
         (1024, 1500, 1024 + 8 + 20 + 38),
         (1472, 1500, 1538),
         (1473, 1500, 1538 + 84),  # one byte in a second fragment

@@ -1,4 +1,4 @@
-"""``middlemark list suites``: which is measured unasked, and how long each takes with what is here."""
+"""``middlemark list suites``: the suite that runs by default, and how long each takes with the workers here."""
 
 import re
 

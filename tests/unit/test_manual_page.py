@@ -1,4 +1,4 @@
-"""The manual page follows from the declarations of the commands, and man takes it as it is."""
+"""The manual page follows from the declarations of the commands, and man accepts it."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""The planted faults of ./check mutants keep up with the code: each applies to it as it is now."""
+"""The planted faults of ./check mutants match the code: each applies to its present state."""
 
 import re
 

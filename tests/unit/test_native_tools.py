@@ -1,4 +1,4 @@
-"""docs/native-tools.md has every command that bench/native.py runs, and says where each tool comes from."""
+"""docs/native-tools.md has every command that bench/native.py runs, and names each tool's source."""
 
 import dataclasses
 import importlib

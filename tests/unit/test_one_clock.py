@@ -1,4 +1,4 @@
-"""What receivers of another host stamped is brought onto the senders' clock, or stays absent with the reason."""
+"""Stamps of receivers on another host are converted to the senders' clock, or stay absent with the reason."""
 
 from pathlib import Path
 
@@ -31,7 +31,7 @@ def theirs(instants: np.ndarray) -> np.ndarray:
 
 
 class Stored:
-    """A trial of one message a ms, each late by 40 µs and then under way for 300 µs."""
+    """A trial of one message a ms, each sent 40 µs late and then on its way for 300 µs."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -39,7 +39,7 @@ class Stored:
         self.subscriber = arrival(np.zeros(COUNT))
         due = START_NS - LATE_NS + np.arange(COUNT) * 1_000_000
         self.subscriber.raw["received_ns"] = theirs(due + LATE_NS + TOOK_NS)
-        self.subscriber.raw["one_way_ns"] = 123  # whatever two counters gave
+        self.subscriber.raw["one_way_ns"] = 123  # the meaningless difference of two clocks
         self.in_histogram = 0
 
     def outcome(self) -> TrialOutcome:
@@ -71,7 +71,7 @@ class Stored:
         return on_one_clock(self.outcome(), OFFSET, str(self.folder), {("subscriber", 0)}, seconds=4.0)
 
     def absent(self) -> str:
-        """Why times stay absent; nothing may have been written then."""
+        """Return why times stay absent; check that the file was not changed."""
         outcome = self.told()
         assert outcome.clocks is None
         assert (np.load(self.folder / "subscriber.npy")["one_way_ns"] == 123).all()
@@ -123,7 +123,7 @@ def test_what_is_sent_from_the_second_host_is_brought_onto_the_clock_of_the_firs
     told = on_one_clock(outcome, OFFSET, str(stored.folder), {("publisher", 0)}, seconds=4.0)
     assert told.publishers[0].first_sent_ns == pytest.approx(START_NS, abs=2)
     one_way_ns = np.load(stored.folder / "subscriber.npy")["one_way_ns"].astype(int)
-    # Its record has a message each ms by its own clock, which runs 50 ppm slower.
+    # Without a conversion the times follow the receivers' clock, which runs 50 ppm slower.
     assert one_way_ns[0] == pytest.approx(TOOK_NS + LATE_NS, abs=2)
     assert one_way_ns[-1] == pytest.approx(TOOK_NS + LATE_NS - 50e-6 * 999e6, abs=2)
 

@@ -1,4 +1,4 @@
-"""A pair has one verdict, whoever tells it: the report, ``compare`` in any selection, and JUnit."""
+"""A pair has one verdict in every output: the report, ``compare`` in any selection, and JUnit."""
 
 import random
 import xml.etree.ElementTree as ET
@@ -15,7 +15,7 @@ from middlemark.runs.read import read_measured
 
 
 def stored(root: Path, seed: int) -> Path:
-    """Store a run whose middle differences are near what eight rounds can tell."""
+    """Store a run whose middle differences are just at the limit of what eight rounds can decide."""
     draw = random.Random(seed)
     return write(root, {each: 20_000 * draw.lognormvariate(0, 0.12) for each in cells()}, scatter=seed)
 

@@ -1,6 +1,6 @@
 """Runs are drawn, and every output must agree on each experiment: winner, standings, headline figures and ratios.
 
-``MIDDLEMARK_DRAWS`` draws more of them (``./check all``: 2,000), ``MIDDLEMARK_SEED`` others.
+``MIDDLEMARK_DRAWS`` sets the number of runs (``./check all``: 2,000), ``MIDDLEMARK_SEED`` the seed.
 """
 
 import csv
@@ -44,7 +44,7 @@ CRASHED = Failure("crashed", "killed", "run it alone")
 
 
 def drawn(draw: random.Random) -> list[MeasuredRun]:
-    """Draw a run of messages, of a workload, or of another tool's log; a log may be beside one of messages too."""
+    """Draw a run of messages, of a workload, or of another tool's log, the latter also together with messages."""
     kind = draw.random()
     if kind < 0.15:
         return [drawn_workload(draw)]
@@ -54,7 +54,7 @@ def drawn(draw: random.Random) -> list[MeasuredRun]:
 
 
 def drawn_workload(draw: random.Random) -> MeasuredRun:
-    """Draw a run of a graph at one scale or two: some hold, some are late, some fail; half of them are races."""
+    """Draw a run of a graph at one scale or two: some meet deadlines, some are late, some fail; half are races."""
     scales = draw.sample([1.0, 2.0], draw.randint(1, 2))
     figures: dict[Cell, list[float | Failure]] = {}
     for name, transport in draw.sample(
@@ -70,7 +70,7 @@ def drawn_workload(draw: random.Random) -> MeasuredRun:
 
 
 def drawn_import(draw: random.Random) -> MeasuredRun:
-    """Draw what a log may say: no size, a mean alone, some of the counts, round trips or rates, a few trials or one."""
+    """Draw a log's contents: no size, only a mean, some of the counts, round trips or rates, one trial or a few."""
     measured: list[ImportedTrial] = []
     for tool in draw.sample(["lyra", "rigel", "mizar"], draw.randint(1, 3)):
         stream = draw.random() < 0.3
@@ -211,7 +211,7 @@ def check_markdown(document: Document) -> None:
 
 
 def check_workloads(document: Document) -> None:
-    """A cell of a workload's table, its sentence, the page and JSON say of a row what its experiment says."""
+    """Check that a workload's table, its sentence, the page and JSON report a row as its experiment does."""
     page = json.loads(msgspec.json.encode(data_of(document)))["workloads"]
     cells = json.loads(render("json", document))["cells"]
     judged = {row.row.index: row for each in document.experiments for row in each.rows if each.metric == "deadline"}
@@ -252,7 +252,7 @@ def check_workloads(document: Document) -> None:
 
 
 def check_imported(document: Document) -> None:
-    """What a log does not say is absent in every output, never zero; what it says is the same in all."""
+    """Values that a log lacks are absent in every output, never zero, and its other values are equal in all."""
     page = json.loads(msgspec.json.encode(data_of(document)))["cells"]
     cells = json.loads(render("json", document))["cells"]
     lines = [*csv.DictReader(io.StringIO(render("csv", document)))]
@@ -287,7 +287,7 @@ def check_imported(document: Document) -> None:
 
 
 def check_comparisons(document: Document) -> None:
-    """What `compare --by` says of a pair is what the standings say."""
+    """Check that `compare --by` reports a pair as the standings do."""
     known = {(each.a, each.b, each.comparison.metric): each.comparison for each in document.comparisons}
     for experiment in document.experiments:
         for row in experiment.rows:
@@ -366,11 +366,11 @@ def test_every_output_of_a_drawn_run_says_the_same(batch: int) -> None:
 
 
 ALIKE_REPORTS, MOST_FALSE = 100, 9
-"""So many of 100 may be false where each is with a chance of 5 %: the binomial bound of 96 %."""
+"""Number of 100 that may be false if each is with a chance of 5 %: the binomial bound of 96 %."""
 
 
 def is_false(document: Document) -> bool:
-    """Say whether a report of candidates that are all alike calls one of them significantly better or worse."""
+    """Return true if a report of candidates that are all equal calls one significantly better or worse."""
     return any(
         row.standing in (Standing.BEST, Standing.SLOWER)
         for experiment in document.experiments

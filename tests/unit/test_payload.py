@@ -1,4 +1,4 @@
-"""A payload is recognised wherever it lies in a capture, and nothing else is taken for one."""
+"""A payload is recognised anywhere in a capture, and nothing else is taken for a payload."""
 
 import numpy as np
 import pytest

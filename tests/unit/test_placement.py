@@ -1,4 +1,4 @@
-"""Where the roles of a cell run: one process each or all in one, senders first, on the pinned processors."""
+"""The placement of a cell's roles: one process each or all in one, senders first, on the pinned processors."""
 
 from typing import Any
 

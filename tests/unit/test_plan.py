@@ -1,4 +1,4 @@
-"""Suites with adapters made by hand → cells: what is crossed, what follows the transport, what is left out."""
+"""Plans suites with hand-made adapters: combinations, defaults of a transport, and cells that are left out."""
 
 import pytest
 from descriptions import CYCLONE, EVERYONE, description, transport

@@ -1,4 +1,4 @@
-"""The floors that a plan adds to the cells of a middleware: which, how many, and when none."""
+"""The baselines that a plan adds to the cells of a middleware: which, how many, and when none."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""One cell under several labels: a plan of its own, interleaved like any other."""
+"""One cell under several labels: each label is planned and interleaved as a separate cell."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""Who sends, how many and when: what is crossed, what is one cell, what is left out and what is refused."""
+"""The load in a plan: combinations, duplicates, cells that are left out, and refusals."""
 
 from typing import Any
 
@@ -146,7 +146,7 @@ def test_a_level_that_others_leave_no_combination_is_refused() -> None:
     assert problems_of(text) == [
         "sweep 1: burst: burst 9 under ping-pong: only streams have bursts; take pattern stream"
     ]
-    # Only both rules together leave nothing of rate 100: ping-pong has no bursts, and a burst has no rate.
+    # Only both rules together leave no cell of rate 100: ping-pong has no bursts, and a burst has no rate.
     both = (
         "[[sweep]]\nadapter='udp'\npattern=['ping-pong','stream']\nburst=['off',9]\nrate=['curve',0.5]\nduration='1s'"
     )

@@ -1,4 +1,4 @@
-"""How much memory a trial will need: records are bounded, waiting messages are as many as were asked for."""
+"""The memory that a trial will need: records are bounded, waiting messages are as many as requested."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The middleware's own settings: which adapter takes which key, from a suite and from the command line."""
+"""The middleware's own settings: which adapter accepts which key, from a suite and from the command line."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The order of trials, and that crossing neither loses nor repeats a cell, by properties."""
+"""The order of trials, and that combining factors neither loses nor repeats a cell, by properties."""
 
 import itertools
 from typing import Any
@@ -108,7 +108,7 @@ def test_any_request_is_a_sound_plan_or_is_refused(
         assert cell.pin is None or set(cell.pin) <= set(cpus)
         assert cell.receive != "poll" or 1 + cell.subscribers <= len(cpus if cell.pin is None else set(cell.pin))
     for name, values in ((key, request.get(key)) for key in FACTORS):
-        # A named level is never replaced, except the reliability of a floor that has only one.
+        # A named level is never replaced, except the reliability of a baseline that has only one.
         if isinstance(values, str) and name in ("receive", "processes", "subscribers") and values != "all":
             asked = [cell for index, cell in enumerate(plan.cells) if index not in plan.floors]
             assert {str(getattr(cell, name)) for cell in asked} <= set(values.split(","))

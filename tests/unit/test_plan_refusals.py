@@ -1,4 +1,4 @@
-"""What a plan cannot honour is refused before anything runs, with its place and what would be right."""
+"""A plan that cannot be carried out is refused before anything runs, with the place and the remedy."""
 
 import pytest
 from descriptions import EVERYONE, FLOORS, NULL, UDP, description, transport

@@ -1,4 +1,4 @@
-"""Security as a factor: who has which level, who is refused and why, and what stands beside it."""
+"""Security as a factor: which transport has which level, refusals with reasons, and the rows that a plan adds."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""The suites that come with Middlemark are the experiments that they describe. And how long a plan will take."""
+"""Middlemark's own suites plan the experiments that they describe; and the duration of a plan."""
 
 import msgspec
 import pytest

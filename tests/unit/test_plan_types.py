@@ -1,4 +1,4 @@
-"""Typed messages: who carries which, which sizes they have, and what stands beside them."""
+"""Typed messages: which transport supports which types and sizes, and the rows that a plan adds."""
 
 import pytest
 from descriptions import UDP, description, transport

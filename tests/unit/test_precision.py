@@ -1,4 +1,4 @@
-"""Rounds until the medians are precise enough: what is asked, what a round is, when it ends."""
+"""Rounds until the medians are precise enough: the options, a round's trials, and the end."""
 
 from collections.abc import Sequence
 
@@ -113,7 +113,7 @@ def test_a_cell_is_wide_until_its_interval_is_narrow() -> None:
     precision = Precision(part=0.02, budget_s=1.0, focus=(0, 1))
     figures = {0: [100.0] * 6, 1: [100.0, 110.0, 90.0, 120.0, 80.0, 100.0]}
     assert known(precision, figures, 6).wide == (1,)
-    assert known(precision, {**figures, 1: [100.0] * 5}, 6).wide == (1,)  # one of its trials failed: no interval yet
+    assert known(precision, {**figures, 1: [100.0] * 5}, 6).wide == (1,)  # a trial failed: no interval yet
     assert known(Precision(part=0.5, budget_s=1.0, focus=(0, 1)), figures, 6).wide == ()
     assert known(Precision(part=0.02, budget_s=1.0, focus=(0,)), figures, 6).wide == ()
 
@@ -122,4 +122,4 @@ def test_what_always_fails_is_not_waited_for() -> None:
     precision = Precision(part=0.02, budget_s=1.0, focus=(0, 1))
     found = known(precision, {0: [100.0] * 6}, 6)
     assert (found.wide, found.unmeasured) == ((), (1,))
-    assert known(precision, {0: [100.0] * 6}, 5).wide == (1,)  # it may still come
+    assert known(precision, {0: [100.0] * 6}, 5).wide == (1,)  # it may still be measured

@@ -1,4 +1,4 @@
-"""Every command that the product prints is one that it takes: those of the golden files, and of five kinds of runs."""
+"""The product accepts every command that it prints: in the golden files, and in five kinds of runs."""
 
 import re
 import shlex
@@ -30,7 +30,7 @@ NAMES = frozenset(group.list_commands(click.Context(group)))
 
 
 def commands_in(text: str) -> Iterator[list[str]]:
-    """Yield the commands in a text: a line may go on behind a backslash, and a sentence may name several options."""
+    """Yield the commands in a text. A line may continue after a backslash, and a sentence may name several options."""
     whole = re.sub(r" \\\n\s*", " ", text)
     for line in whole.splitlines():
         for begin in BEGIN.finditer(line):
@@ -44,7 +44,7 @@ def commands_in(text: str) -> Iterator[list[str]]:
 
 
 def check(words: list[str]) -> None:
-    """Give the words to the verb's own parser; what --only takes is read too."""
+    """Parse the words with the verb's own parser, the selection of --only included."""
     context = click.Context(group)
     verb = group.get_command(context, words[0])
     assert verb is not None

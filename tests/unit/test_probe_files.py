@@ -1,4 +1,4 @@
-"""Files of the probe: both ends joined, and whatever is doubtful or damaged said with its place."""
+"""Files of the probe: both ends are joined, and doubtful or damaged parts are reported with their place."""
 
 import random
 from typing import Any
@@ -14,7 +14,7 @@ from middlemark.imports.probe_file import _BEYOND, _BEYOND_AT, _CHUNK, _CHUNKS_A
 from middlemark.store import read_run
 
 SECOND = 3_000_000_000
-"""Ticks, of a clock of 3 GHz."""
+"""A second in ticks of a clock of 3 GHz."""
 
 
 def stamps(
@@ -28,7 +28,7 @@ def stamps(
     disk: bool = False,
     beyond: dict[int, tuple[int, int]] | None = None,
 ) -> bytearray:
-    """A process's file. Names: owner and text, from 1; records: topic, kind, instant in s, value, extra."""
+    """Return a process's file. Names: owner and text, from 1. Records: topic, kind, instant in s, value, extra."""
     chunks = max(1, -(-len(records) // 1023))
     data = bytearray(_CHUNKS_AT + chunks * _CHUNK.itemsize)
     head = np.frombuffer(data, _HEAD, 1)
@@ -161,7 +161,7 @@ def test_a_span_is_a_round_trip_of_one_process_and_says_so():
 def test_spans_beyond_the_buffer_are_known_by_their_histogram():
     data = stamps([(0, "planner"), (1, "plan")], [(2, SPAN, 1.0, 3_000, 0)])
     buckets = np.frombuffer(data, _BEYOND, 256, _BEYOND_AT)["durations"]
-    buckets[1, 40], buckets[1, 8 << 5] = 30, 1  # 40 ticks; 32 << 7 of them
+    buckets[1, 40], buckets[1, 8 << 5] = 30, 1  # the bucket of 40 ticks, and that of 32 << 7 ticks
     found = row(data)
     assert found.samples == 32
     assert found.records == ()
@@ -269,6 +269,6 @@ def test_a_file_with_anything_done_to_it_is_read_or_refused(seed):
 
 
 def test_the_layout_is_that_of_the_library():
-    """Sizes as the compiler makes them; the examples in tests/e2e read what the library itself has written."""
+    """The sizes that the compiler makes. The examples in tests/e2e read files written by the library itself."""
     assert (_HEAD.itemsize, _NAME.itemsize, _CHUNK.itemsize, _CHUNKS_AT) == (4096, 128, 32 * 1024, 5_808_128)
     assert probe_file.RECORD.itemsize == 32

@@ -1,4 +1,4 @@
-"""The progress display: the last result beside its floor, the noise and the time left, at any width."""
+"""The progress display: the last result beside its baseline, the noise and the time left, at any width."""
 
 import contextlib
 import io
@@ -18,7 +18,7 @@ FLOOR, CYCLONE = cell("udp"), cell("dds")
 
 
 class Time:
-    """A clock and the time that tasks have waited; the tests set both."""
+    """A fake clock and the time that tasks have waited; the tests set both."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -41,7 +41,7 @@ def state_of(planned: Plan, folder: Path, time: Time) -> State:
 
 
 def measured(planned: Plan, order: int, folder: Path, p50: int) -> TrialOutcome:
-    """A trial with three round trips around that median."""
+    """Return a trial with three round trips around this median."""
     (folder / "samples").mkdir(exist_ok=True)
     np.save(folder / f"samples/{order:05}.npy", samples([p50 - 10, p50, p50 + 10]))
     return outcome(planned.trials[order], samples=3)
@@ -161,7 +161,7 @@ def test_a_narrow_terminal_gives_up_the_bar_and_keeps_the_time(tmp_path: Path, t
 
 
 class Terminal(io.StringIO):
-    """A stderr that says it is a terminal."""
+    """A stderr that claims to be a terminal."""
 
     def isatty(self) -> bool:
         return True

@@ -1,4 +1,4 @@
-"""One schema: what is generated from it is checked in as the generator writes it, and a new field reaches all of it."""
+"""The protocol's schema: generated files are checked in unchanged, and a new field appears in all of them."""
 
 import re
 from importlib.machinery import SourceFileLoader
@@ -42,7 +42,7 @@ def test_every_message_and_record_is_in_the_document(generator: ModuleType) -> N
 
 def test_a_field_that_is_added_to_the_schema_alone_reaches_the_core_and_the_document(generator: ModuleType) -> None:
     class StopCommand(protocol.StopCommand, frozen=True, kw_only=True, tag_field="command", tag="stop"):
-        """The roles end."""
+        """Ends the roles, with a new field."""
 
         within_s: Annotated[protocol.Seconds, msgspec.Meta(examples=[3.0])]
 

@@ -1,4 +1,4 @@
-"""``report --quarto``: a file that Quarto and R Markdown read, and all of the data beside it."""
+"""``report --quarto``: a file that Quarto and R Markdown read, and a file with all of its data."""
 
 import csv
 import io

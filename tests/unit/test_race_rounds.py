@@ -1,4 +1,4 @@
-"""The rounds of a race: who runs in the next one, who leaves for what reason, and what cannot be asked."""
+"""The rounds of a race: the candidates of the next one, the reasons for elimination, and refused options."""
 
 import msgspec
 import pytest
@@ -13,14 +13,14 @@ FLOORS = ("uds", "tcp", "udp", "shm", "memcpy")
 
 
 def stands(attempts: dict[int, list[Attempt]], rounds: int | None = None) -> RaceState:
-    """Return how the race of these cells stands; attempts of a cell are those of rounds 1, 2, …"""
+    """Return the state of the race of these cells; a cell's attempts are those of rounds 1, 2, …"""
     known = {cell: dict(enumerate(of, start=1)) for cell, of in attempts.items()}
     race = Race(heats=(tuple(attempts),), budget_s=1.0)
     return race_states(race, known, max(map(len, attempts.values())) if rounds is None else rounds)[0]
 
 
 def trials(us: float, rounds: int, misses: Elimination | None = None) -> list[Attempt]:
-    """Trials that differ a little, and in no order of their own."""
+    """Trials that differ slightly, in no particular order."""
     return [Attempt(us * 1000 * (1 + 0.01 * (number * 7 % 5 - 2)), misses) for number in range(rounds)]
 
 

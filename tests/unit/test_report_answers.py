@@ -1,4 +1,4 @@
-"""The answers of a report: sentences that say no more than the trials show."""
+"""The answers of a report: sentences that claim no more than the trials show."""
 
 import random
 

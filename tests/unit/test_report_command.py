@@ -1,4 +1,4 @@
-"""``middlemark report``: what is written where, what is printed, and what is refused."""
+"""``middlemark report``: what it writes, prints and refuses."""
 
 import os
 from pathlib import Path
@@ -26,7 +26,7 @@ def run(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def page(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Replace the page by its title, since a page needs libraries that must be built. Return the documents."""
+    """Replace the page by its title, since a page needs built libraries; return the documents."""
     seen: list[Any] = []
 
     def render_html(document: Any) -> str:

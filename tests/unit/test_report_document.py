@@ -1,4 +1,4 @@
-"""The document of a report: what is in it, what is left out, and how large it may become."""
+"""The document of a report: its contents, what it leaves out, and its largest size."""
 
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ LYRA, VEGA, FLOOR = cell("lyra"), cell("vega"), cell("udp")
 
 
 def with_samples(run: MeasuredRun, raw: Samples) -> MeasuredRun:
-    """The same run, with those samples for each trial."""
+    """Return the run with these samples for each trial."""
     trials = [
         [
             msgspec.structs.replace(each, outcome=msgspec.structs.replace(each.outcome, samples_file="samples/0.npy"))

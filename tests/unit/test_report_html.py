@@ -1,4 +1,4 @@
-"""The HTML page: text never becomes markup, and it needs no other file."""
+"""The HTML page: text never becomes markup, and the page needs no other file."""
 
 import json
 from html.parser import HTMLParser
@@ -25,7 +25,7 @@ _PIECES = st.lists(
 
 
 class Elements(HTMLParser):
-    """Every element of a page, and the text of its data block."""
+    """Collects every element of a page, and the text of its data block."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class Elements(HTMLParser):
 
 @pytest.fixture(autouse=True)
 def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A stand-in for the bundle: what a page is made of does not depend on it."""
+    """A fake script bundle: a page's content does not depend on the real one."""
     folder = tmp_path / "web"
     folder.mkdir()
     (folder / page.SCRIPT).write_text("/* script */")
@@ -127,7 +127,7 @@ def test_without_its_script_the_next_step_is_told(script: Path, monkeypatch: pyt
 
 
 def told(trials: int, planned: int, *, failed: int = 0, running: bool = False, lines: int = 0, **file: Any) -> str:
-    """Return how far a run of which that is known came."""
+    """Return the sentence about the progress of a run with these trials."""
     made = run_of({cell(): [1.0] * planned}, **({"ended": None} | file))
     outcomes = [msgspec.structs.replace(each, seconds=0.0) for each in made.outcomes[:trials]]
     outcomes[:failed] = [msgspec.structs.replace(each, failed=Failure("silent", "")) for each in outcomes[:failed]]

@@ -1,4 +1,4 @@
-"""A row whose proof failed is marked, warned of and in no verdict; what was proven stands beside what protects."""
+"""A row with a failed proof is marked, has a warning and gets no verdict; proofs are shown with the protection."""
 
 import csv
 import io

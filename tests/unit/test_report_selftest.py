@@ -1,4 +1,4 @@
-"""What `selftest` prints: the counts, and what they mean, in words that say no more than was seen."""
+"""The output of `selftest`: the counts, and their meaning in words that claim no more than was seen."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Who wins where: one verdict, in a word, a sentence and a mark, and the command that settles what is open."""
+"""The standings: one verdict in a word, a sentence and a mark, and the command that decides an undecided one."""
 
 import math
 import random

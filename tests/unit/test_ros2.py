@@ -1,4 +1,4 @@
-"""What a ROS 2 that is or is not there makes of the build, the workers and the interfaces package."""
+"""The effect of an installed or missing ROS 2 on the build, the workers and the interfaces package."""
 
 import asyncio
 import re
@@ -18,7 +18,7 @@ def test_the_interfaces_package_has_an_address_that_catkin_pkg_accepts() -> None
     package = ElementTree.parse(ROOT / "adapters" / "rclcpp" / "interfaces" / "package.xml")
     accepted = re.compile(
         r"[-a-zA-Z0-9_%+]+(\.[-a-zA-Z0-9_%+]+)*@[-a-zA-Z0-9%]+(\.[-a-zA-Z0-9%]+)*\.[a-zA-Z]{2,}"
-    )  # catkin_pkg.package.Person.validate()
+    )  # as in catkin_pkg.package.Person.validate()
     assert accepted.fullmatch("middlemark@localhost") is None
     addresses = [each.get("email", "") for each in package.iter("maintainer")]
     assert addresses

@@ -1,4 +1,4 @@
-"""The schemas in docs/schema/ are those of the structs that are printed, and refuse what is not such a document."""
+"""The schemas in docs/schema/ match the printed structs, and refuse any other document."""
 
 import subprocess
 import sys

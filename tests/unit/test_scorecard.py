@@ -1,4 +1,4 @@
-"""Scorecards: the weights of a suite, the score, and how sure its order is."""
+"""Scorecards: the weights of a suite, the score, and how certain its order is."""
 
 import math
 import random
@@ -44,7 +44,7 @@ def test_no_unit_weighs_more_than_its_weight() -> None:
 
 
 def drawn(apart: float, seed: int, pairs: int = 10) -> list[list[dict[int, float]]]:
-    """Return two candidates that are so far apart and scatter by a tenth, with rounds in common that move both."""
+    """Return two candidates that differ by ``apart`` and vary by a tenth, with common rounds that move both."""
     draw = random.Random(seed)
     shared = [draw.lognormvariate(0, 0.5) for _ in range(pairs)]
     return [[rounds(*(level * each * draw.lognormvariate(0, 0.1) for each in shared))] for level in (1.0, 1.0 + apart)]
@@ -64,7 +64,7 @@ def test_who_are_alike_are_first_as_often_as_each_other() -> None:
 
 
 def test_a_round_that_disturbed_all_disturbs_no_order() -> None:
-    """Unpaired, a scatter of a factor of 1.6 would hide a difference of a tenth among ten rounds."""
+    """If not paired, a variation by a factor of 1.6 would hide a difference of a tenth in ten rounds."""
     calm = [[rounds(*(level * 3.0 ** (each % 2) for each in range(10)))] for level in (1.0, 1.1)]
     assert scores(calm, [1], [False])[0].first == 1
 

@@ -1,4 +1,4 @@
-"""Cells chosen by the levels of their factors, as typed and as suites write them."""
+"""Selection of cells by the levels of their factors, as typed and as written in suites."""
 
 from typing import Any
 

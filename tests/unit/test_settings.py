@@ -1,4 +1,4 @@
-"""Settings of the machine as suites write them."""
+"""Settings of the machine in suites."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What `doctor` prints, and what a plan asks of the machine."""
+"""The output of `doctor`, and the requirements of a plan on the machine."""
 
 import pytest
 from descriptions import EVERYONE

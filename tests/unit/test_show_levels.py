@@ -1,4 +1,4 @@
-"""What security costs stands on the first screen of a run with several levels, and whether it was in force."""
+"""The first screen of a run with several levels shows the cost of security, and if it was in force."""
 
 from collections.abc import Mapping
 

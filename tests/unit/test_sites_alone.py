@@ -1,4 +1,4 @@
-"""A network that a trial has for itself: lo, and nothing else."""
+"""A trial's own network, which has only lo."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""A trial across two hosts, without the connection: both actors are in this process, and all is pickled on the way."""
+"""A trial across two hosts without a connection: both actors are in this process, and all messages are pickled."""
 
 import asyncio
 import contextlib
@@ -30,7 +30,7 @@ NAMES = ("base", "robot")
 
 
 class InProcess(Cluster):
-    """Two actors of this process; ``gone`` do not answer any more."""
+    """Two actors in this process; actors in ``gone`` do not answer any more."""
 
     def __init__(self, launching: Launching) -> None:
         super().__init__(None, dict.fromkeys(NAMES, "127.0.0.1"))
@@ -58,7 +58,7 @@ class InProcess(Cluster):
         self.verbs.append((name, verb))
         self.before(name, verb)
         if name in self.gone:
-            await self._hosts[name].do("close", 0.0)  # as it does when nobody asks any more
+            await self._hosts[name].do("close", 0.0)  # as an actor does when no requests come any more
             raise HostGoneError("it did not answer")
         told = pickle.loads(pickle.dumps(arguments))
         answer = pickle.loads(pickle.dumps(await self._hosts[name].do(verb, *told, scope=scope)))
@@ -68,7 +68,7 @@ class InProcess(Cluster):
 
 
 class Across:
-    """Trials of the fake worker across both."""
+    """Trials of the fake worker across both actors."""
 
     def __init__(self, launching: Launching) -> None:
         self.launching = launching
@@ -200,7 +200,7 @@ def test_a_trial_that_another_actor_of_the_process_has_ends_before_the_next_begi
             actor._workers = {"fake": across.launching.worker}
             await actor.do("begin", across.launching.cell({}), "fake", f"mm_begun_{number}", "127.0.0.1")
             pids.append(await actor.do("start", "publisher 0", {}))
-        await actors[0].do("close", 0.0)  # what the coordinator asked before it took the first for gone
+        await actors[0].do("close", 0.0)  # the coordinator's last request before it gave the first host up
         alive = [Path(f"/proc/{pid}").exists() for pid in pids]
         await actors[1].do("close", 0.0)
         return alive
@@ -250,7 +250,7 @@ def test_a_note_is_handed_over_and_never_replaces_one(across: Across) -> None:
 
     told, contents = asyncio.run(noted())
     notes = [each for each in told if isinstance(each, host.LeftFile)]
-    assert notes == [host.LeftFile("topic.subscriber.0", b"mine")]  # what was handed over is not handed back
+    assert notes == [host.LeftFile("topic.subscriber.0", b"mine")]  # not sent back to its source
     assert contents == "theirsmine"
 
 
@@ -270,4 +270,4 @@ def test_a_worker_is_told_what_it_would_be_told_here(across: Across, monkeypatch
     monkeypatch.setattr(WorkerProcess, "send", sent)
     assert across.trial().failed is None
     [configured] = [each for each in map(msgspec.json.decode, written) if "ping" in str(each.get("roles"))]
-    assert "rate_hz" not in configured["roles"][0]["load"]  # a default, which a worker need not take
+    assert "rate_hz" not in configured["roles"][0]["load"]  # a default value, which a worker need not support

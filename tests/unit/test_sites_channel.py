@@ -1,4 +1,4 @@
-"""A worker's control channel: its events, its silence, its last words, its end. The workers are shell scripts."""
+"""A worker's control channel: its events, silence, last words and end. The workers are shell scripts."""
 
 import asyncio
 import itertools
@@ -20,7 +20,7 @@ WATCHING = 'echo \'{"event":"watching","absent":"no"}\''
 
 
 def with_worker(script: str, then: Callable[[WorkerProcess], Awaitable[None]]) -> WorkerProcess:
-    """Start the script, use it, and check that it is reaped."""
+    """Start the script, yield its worker, and check that its process is reaped."""
 
     async def run() -> WorkerProcess:
         worker = await WorkerProcess.start("ping", ["sh", "-c", script], {})
@@ -37,7 +37,7 @@ def with_worker(script: str, then: Callable[[WorkerProcess], Awaitable[None]]) -
 
 
 def failure(script: str, kind: type[Message], timeout_s: float = 10.0, ticking: bool = False) -> WorkerFailedError:
-    """Return how waiting for an event fails."""
+    """Wait for an event that does not come, and return the error."""
     found: list[WorkerFailedError] = []
 
     async def ask(worker: WorkerProcess) -> None:

@@ -26,7 +26,7 @@ def spec(script: str, ready: str = "^ready", timeout_s: float = 10.0, **environm
 
 
 def failing(asked: CompanionSpec) -> str:
-    """Return why it could not be started."""
+    """Return why the daemon could not be started."""
 
     async def start() -> str:
         with pytest.raises(WorkerFailedError) as failed:
@@ -146,7 +146,7 @@ def test_being_cancelled_while_it_gets_ready_stops_it(tmp_path: Path) -> None:
     assert process_state(int(pid.read_text())) == ""
 
 
-# ---- asking a worker which daemons it needs
+# ---- which daemons a worker needs
 
 
 def worker(tmp_path: Path, script: str) -> str:

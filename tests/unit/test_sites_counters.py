@@ -1,4 +1,4 @@
-"""The kernel's counters of the machine, from the texts of several kernels."""
+"""The kernel's counters of the machine, read from the texts of several kernels."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Real network namespaces with a real link between them, and what is left of them."""
+"""Real network namespaces with a real link between them, and their removal."""
 
 import asyncio
 import contextlib
@@ -46,7 +46,7 @@ def send(namespace: Namespace, to: str, count: int, size: int = 100) -> None:
 
 
 def networks() -> set[str]:
-    """Return those of the processes that this one has started: other tests make some at the same time."""
+    """Return the network namespaces of this process's children: other tests make namespaces at the same time."""
     found = set()
     for process in psutil.Process().children(recursive=True):
         with contextlib.suppress(OSError):
@@ -73,7 +73,7 @@ def test_a_link_on_which_half_a_datagram_waits_is_not_fresh() -> None:
         send(link.named(("base", "robot"))[0], "10.213.0.2", 5, 20_000)
         deadline = time.monotonic() + 10
         while not link.is_fresh and time.monotonic() < deadline:
-            time.sleep(0.01)  # the last of them is under way
+            time.sleep(0.01)  # the last packet is still on its way
         assert link.is_fresh
 
     def half(link: Joined) -> None:

@@ -1,4 +1,4 @@
-"""Memory is checked before the start: what is needed, what is available, and what to ask for instead."""
+"""The memory check before the start: the need, the available memory, and the suggested alternative."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Residue is removed, but never what a living process uses or what was there before."""
+"""Residue is removed, but never a file that a living process uses or that existed before."""
 
 import json
 import mmap
@@ -22,7 +22,7 @@ SCOPE = "mm_abc_1"
 
 @pytest.fixture(autouse=True)
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder for temporary files that nothing else uses."""
+    """A folder for temporary files that no other test uses."""
     folder = tmp_path / "tmp"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
@@ -150,7 +150,7 @@ def test_a_mapping_of_this_process_counts(tmp_path: Path) -> None:
         assert residue.in_use([str(path)]) == {str(path)}
 
 
-# ---- what a killed launcher left behind
+# ---- residue of a killed launcher
 
 
 def claim(tmp_path: Path) -> Path:

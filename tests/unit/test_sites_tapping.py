@@ -1,4 +1,4 @@
-"""Of a capture only what the trial's processes sent or received is searched."""
+"""Only packets that the trial's processes sent or received are searched in a capture."""
 
 import socket
 import struct
@@ -7,7 +7,7 @@ from middlemark.sites.tapping import of_ports
 
 
 def frame(protocol: int, ports: tuple[int, int], *, number: int = 1, later: int = 0, payload: bytes = b"x") -> bytes:
-    """Make an Ethernet frame with IPv4 in it; ``later``: of a datagram in pieces, where this one is, in 8 bytes."""
+    """Return an Ethernet frame with IPv4. ``later``: the offset of this fragment of a datagram, in units of 8 bytes."""
     here = socket.inet_aton("127.0.0.1")
     begin = struct.pack("!HH", *ports) if not later else b""
     header = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 0, number, later, 64, protocol, 0, here, here)

@@ -1,4 +1,4 @@
-"""A witness that fails costs its evidence, but no trial."""
+"""A witness that fails loses its evidence, but fails no trial."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def launching(tmp_path: Path) -> Launching:
 
 
 def with_witness(launching: Launching, program: str) -> TrialOutcome:
-    """Measure polling roles. The witness is this script; it gets each command in ``line``."""
+    """Measure polling roles. The witness is this script, which gets each command in ``line``."""
     path = launching.folder / "middlemark-witness"
     path.write_text(f"#!{sys.executable} -IS\nimport json, sys, time\nfor line in sys.stdin:\n    {program}\n")
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
@@ -82,7 +82,7 @@ def test_a_witness_that_cannot_be_started_is_told(launching: Launching) -> None:
 
 
 def keeps_awake(launching: Launching, answer: str, **factors: object) -> TrialOutcome:
-    """Measure with a witness that notes what it is asked for, and answers so when it is to keep processors awake."""
+    """Measure with a witness that records its commands, and answers so when asked to keep processors awake."""
     path = launching.folder / "middlemark-witness"
     path.write_text(
         f"#!{sys.executable} -IS\nimport json, sys\nfor line in sys.stdin:\n"

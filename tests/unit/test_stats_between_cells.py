@@ -13,7 +13,7 @@ from middlemark.stats.warnings.between_cells import above_memcpy, handed_over, w
 
 
 def _by_size(asked: Cell, **p50_us: list[float]) -> list[CellResult]:
-    """Results of the cell at the sizes given as ``b64=…``, one trial each figure."""
+    """Results of the cell at the sizes given as ``b64=…``, one trial for each figure."""
     cells = [msgspec.structs.replace(asked, size=int(size[1:])) for size in p50_us]
     planned = plan(*cells, trials=max(map(len, p50_us.values())))
     took = list(p50_us.values())
@@ -26,7 +26,7 @@ def _by_size(asked: Cell, **p50_us: list[float]) -> list[CellResult]:
 
 
 def _codes(result: CellResult) -> list[str]:
-    """The codes of the warnings, without those about p99, which so few and short trials always have."""
+    """The codes of the warnings, without the warnings about p99, which a few short trials always have."""
     return [each.code for each in result.warnings if each.code != "p99-few-samples"]
 
 

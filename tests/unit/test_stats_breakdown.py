@@ -1,4 +1,4 @@
-"""Where the time went: parts in the order of time that add up to the whole, from records made by hand."""
+"""The breakdown: parts in the order of time that add up to the total, from hand-made records."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ START = Started(index=0, ticks=TICKS, ticks_per_second=PER_NS * 1e9)
 
 
 def trips(count: int, **fields: int | np.ndarray) -> Samples:
-    """Round trips of 10 µs, 20 µs apart, from sequence 1 on."""
+    """Return round trips of 10 µs, 20 µs apart, with sequence numbers from 1."""
     kept = np.zeros(count, dtype=SAMPLE)
     kept["sequence"] = np.arange(1, count + 1)
     kept["begin_ns"] = np.arange(count) * 20_000
@@ -39,7 +39,7 @@ def trips(count: int, **fields: int | np.ndarray) -> Samples:
 
 
 def answers(of: Samples, *, at: int = 4_000, source: int = 0, **fields: int | np.ndarray) -> Samples:
-    """Stamps of every message, in hand ``at`` ns after its publish began."""
+    """Return stamps of every message, which was received ``at`` ns after its publish began."""
     kept = np.zeros(len(of), dtype=ANSWER)
     kept["stamp"] = of["sequence"] + np.uint64(source << 48)
     kept["received_ticks"] = TICKS + (of["begin_ns"] + at) * np.uint64(PER_NS)
@@ -78,7 +78,7 @@ def test_the_parts_of_a_round_trip_follow_one_another_and_add_up_to_it() -> None
 def test_the_kernels_stamp_parts_transport_from_wake_up() -> None:
     kept = trips(100, arrived_ns=3_000)
     found = told(of_trips({0: kept}, answers(kept, arrived_ns=2_500), [START]))
-    # Written at 1,000, at the kernel at 1,500, in hand at 4,000; the reply: 5,000, then 7,000.
+    # Written at 1,000, at the kernel at 1,500, received at 4,000; the reply: 5,000, then 7,000.
     assert found == pytest.approx(
         {
             "write": 1_000,
@@ -129,7 +129,7 @@ def test_what_is_read_while_it_is_written_is_a_part_of_its_own() -> None:
 def test_the_odd_message_that_is_read_while_it_is_written_makes_no_part() -> None:
     kept = trips(100)
     stamped = answers(kept)
-    stamped["take_ns"][50] = 3_500  # it began at 500
+    stamped["take_ns"][50] = 3_500  # its publish began at 500
     found = told(of_trips({0: kept}, stamped, [START]))
     assert "write and take together" not in found
     assert sum(found.values()) == pytest.approx(10_000)
@@ -236,7 +236,7 @@ def test_parts_are_never_negative_and_sum_to_the_whole_whatever_the_stamps(
         stamped["arrived_ns"] = columns[7]
     found = of_trips({0: kept}, stamped, [START])
     if not found.parts:
-        return  # only some have a kernel's stamp, which leaves too few
+        return  # only some messages have a kernel's stamp, which are too few
     assert all(each.ns >= 0 for each in found.parts)
     assert sum(each.share for each in found.parts) in (pytest.approx(1), 0)
     assert columns[0].min() - 1e-6 <= found.whole_ns <= columns[0].max() + 1e-6

@@ -1,4 +1,4 @@
-"""Quantiles of raw samples and buckets together, against numpy on the values they stand for."""
+"""Quantiles of raw samples and buckets together, compared with numpy on the values that they represent."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Trials → cells: medians of trials, never pooled samples; what was not measured is None, with the reason."""
+"""Trials → cells: medians of trials, never pooled samples; a value that was not measured is None, with the reason."""
 
 import weakref
 from collections.abc import Callable
@@ -21,12 +21,12 @@ ROUND_TRIPS = np.arange(1, 1001) * 100
 
 
 def samples(round_trips: np.ndarray, **fields: int) -> Samples:
-    """A ping's record of these in an order without drift or warm-up."""
+    """Return a ping's records of these round trips, in an order without drift or warm-up."""
     return stats_cases.samples(np.random.default_rng(0).permutation(round_trips), **fields)
 
 
 def _one(cell: Cell, *round_trips: np.ndarray, **fields: int) -> CellResult:
-    """The result of a cell whose trials took these round trips."""
+    """Return the result of a cell whose trials took these round trips."""
     planned = plan(cell, trials=len(round_trips))
     outcomes = [outcome(trial, samples=len(kept)) for trial, kept in zip(planned.trials, round_trips, strict=True)]
     (result,) = cell_results(planned, outcomes, lambda each: samples(round_trips[each.order], **fields), DESCRIPTIONS)
@@ -34,12 +34,12 @@ def _one(cell: Cell, *round_trips: np.ndarray, **fields: int) -> CellResult:
 
 
 def _codes(result: CellResult) -> list[str]:
-    """The codes of the warnings, without those about p99, which so few and short trials always have."""
+    """The codes of the warnings, without the warnings about p99, which a few short trials always have."""
     return [each.code for each in result.warnings if each.code != "p99-few-samples"]
 
 
 def test_a_figure_is_the_median_of_the_trials_and_not_that_of_all_samples() -> None:
-    # Two thirds of all samples are of the slow trial: the median of all samples would be its median.
+    # Two thirds of all samples belong to the slow trial, so pooling would give its median.
     fast, middle, slow = ROUND_TRIPS[:100], ROUND_TRIPS[:100] + 7, np.repeat(ROUND_TRIPS, 3) + 90_000
     result = _one(cell(), fast, middle, slow)
     assert result.round_trip_ns is not None

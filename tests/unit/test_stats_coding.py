@@ -1,4 +1,4 @@
-"""What serialising took, cut from the parts that hold it."""
+"""The time of serialising, taken out of the parts that contain it."""
 
 import pytest
 from stats_cases import cell

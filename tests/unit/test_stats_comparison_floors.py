@@ -1,4 +1,4 @@
-"""How many times slower than its floor each side of a comparison is, by each metric."""
+"""The ratio of each side of a comparison to its baseline, by each metric."""
 
 import msgspec
 import pytest

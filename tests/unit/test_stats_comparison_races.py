@@ -1,4 +1,4 @@
-"""A race's own rule is named beside a comparison that its trials cannot decide: it is no verdict."""
+"""A comparison that its trials cannot decide names the race's own rule, which is not a verdict."""
 
 import pytest
 from stats_cases import cell

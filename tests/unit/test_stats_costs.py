@@ -1,4 +1,4 @@
-"""Costs of a cell: medians over trials of what its workers used, in total and for each message."""
+"""Costs of a cell: medians over trials of the resources that its workers used, in total and for each message."""
 
 import msgspec
 import pytest

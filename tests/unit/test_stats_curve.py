@@ -1,4 +1,4 @@
-"""Curves and searches: steps of several trials together, the knee, the rate that held."""
+"""Curves and searches: steps of several trials together, the knee, and the rate that was sustained."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def _queue(shares: np.ndarray, capacity_hz: float = 100_000.0) -> list[Step]:
 
 def test_steps_of_trials_with_other_saturations_belong_together_by_their_part_of_it() -> None:
     first = (step(None, received_hz=100_000.0), step(10_000.0, p99_ns=30.0), step(110_000.0, p99_ns=300.0))
-    second = (step(None, received_hz=120_000.0), step(12_000.0, p99_ns=50.0))  # ended before its last
+    second = (step(None, received_hz=120_000.0), step(12_000.0, p99_ns=50.0))  # this trial ended before its last step
     found = curve(CURVE, _outcomes(first, second))
     assert [each.part for each in found] == [0.1, 1.1, None]
     assert [each.offered_hz for each in found] == [11_000.0, 110_000.0, None]
@@ -98,7 +98,7 @@ def test_a_trial_without_a_saturation_has_no_loads_to_put_beside_those_of_others
 def test_the_sustainable_rate_is_the_median_of_what_each_trial_chose_with_its_range() -> None:
     found = sustainable(
         _outcomes(
-            # 9.5e4 held for a short time, but not for the whole duration.
+            # 9.5e4 was sustained for a short time, but not for the whole duration.
             (SATURATED, step(1e4), step(9.5e4), step(9.5e4, held=False), step(9e4)),
             (SATURATED, step(2e5, held=False), step(8e4)),
             (SATURATED, step(5e4), step(1e5)),

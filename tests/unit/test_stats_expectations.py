@@ -1,4 +1,4 @@
-"""Verdicts on what was expected: planted worlds, whose trials are no evidence, and how often all of it is false."""
+"""Verdicts on expectations: planted truths, trials that are no evidence, and the rate of false verdicts."""
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
@@ -36,7 +36,7 @@ from middlemark.verdicts.expectations import JudgedExpectation, judge_expectatio
 
 UDP, SHM = cell(), cell(transport="shm")
 SCATTER = 0.03
-"""Standard deviation of the logarithm of a trial's figure, and as much again that its round has."""
+"""Standard deviation of the logarithm of a trial's figure. The logarithm of each round varies by as much again."""
 
 
 def picked(text: str) -> Picked:
@@ -59,7 +59,7 @@ def expecting(*claims: Claim, metric: str = "p50", cells: Sequence[Cell] = (UDP,
 def measured(
     asked: Plan, medians: Sequence[float], draw: np.random.Generator, **given: object
 ) -> list[list[TrialSummary]]:
-    """Trials whose figures scatter about those medians, by cell."""
+    """Trials whose figures vary around these medians, by cell."""
     rounds = max(each.number for each in asked.trials)
     of_round = draw.normal(0, SCATTER, rounds + 1)
     found: list[list[TrialSummary]] = [[] for _ in asked.cells]
@@ -97,14 +97,14 @@ WORLDS: Mapping[ClaimVerdict, Sequence[tuple[Claim, tuple[float, float]]]] = {
         (ORDER, (1050, 1000)),
     ],
 }  # fmt: skip
-"""Claims, and the medians of A and B that make them true, false, or neither however often one measures."""
+"""Claims, and the medians of A and B for which they are true, false, or undecided with any number of trials."""
 
 
 @pytest.mark.parametrize("right", WORLDS)
 @pytest.mark.parametrize("at", range(5))
 def test_planted_worlds_have_the_right_verdict_95_times_in_100(right: ClaimVerdict, at: int) -> None:
     claim, medians = WORLDS[right][at]
-    # A world that lies on the edge of a band is decided, falsely, in up to 5 % of the runs: two claims share those.
+    # A true ratio on the edge of a band is decided, falsely, in up to 5 % of the runs. Two claims share these.
     asked = expecting(claim, claim, rounds=30)
     found = [verdicts(asked, medians, seed)[0] for seed in range(100)]
     assert sum(each is right for each in found) >= 95
@@ -112,7 +112,7 @@ def test_planted_worlds_have_the_right_verdict_95_times_in_100(right: ClaimVerdi
 
 @pytest.mark.slow
 def test_of_a_run_s_verdicts_none_is_false_in_95_runs_of_100() -> None:
-    """Ten claims on the edges of their bands, judged as one family: whatever is decided of them is false by a hair."""
+    """Ten claims whose true values lie on the edges of their bands, judged as one family, so any decision is false."""
     cells = [cell(transport=transport, size=64 << at) for at in range(5) for transport in ("udp", "shm")]
     claims = [
         Ratio(picked(f"transport=udp,size={64 << at}"), picked(f"transport=shm,size={64 << at}"), band, "ratio")
@@ -121,7 +121,7 @@ def test_of_a_run_s_verdicts_none_is_false_in_95_runs_of_100() -> None:
     ]
     asked = expecting(*claims, cells=cells, rounds=15)
     told = [set(verdicts(asked, [1000, 500] * 5, seed)) for seed in range(200)]
-    # Each of the two claims about a ratio of 0.5 is true or false where it is decided at all.
+    # Both claims about a ratio of 0.5 count as false wherever they are decided at all.
     assert sum(each != {ClaimVerdict.CANNOT_TELL} for each in told) <= 0.05 * 200 + 2 * (0.05 * 0.95 * 200) ** 0.5
 
 
@@ -195,7 +195,7 @@ def test_a_claim_of_no_influence_allows_a_loss_of_its_own() -> None:
 
 
 def test_messages_that_never_came_are_later_than_any_bound() -> None:
-    """More of them than the quantile leaves out: it lies beyond every bound, whatever those that arrived took."""
+    """More messages are missing than the quantile leaves out, so it is above every bound, whatever the others took."""
     asked = expecting(Bound(B, Band(None, 1e9)), metric="p99", rounds=8)
     draw = np.random.default_rng(1)
     [found] = judged(asked, measured(asked, [10, 10], draw, counts=TrialCounts(received=980, lost=20)))
@@ -267,7 +267,7 @@ def test_the_edges_of_a_topic_are_judged_each_by_its_own_latencies() -> None:
 
 
 def until_decided(claim: Claim, medians: Sequence[float], seed: int, rounds: int = 60) -> ClaimVerdict:
-    """Return the verdict of a run that grows by rounds until it is decided, as ``runs/until.py`` has it."""
+    """Return the verdict of a run that grows by rounds until it is decided, as in ``runs/until.py``."""
     whole = expecting(claim, claim, rounds=rounds)
     whole = msgspec.structs.replace(whole, deciding=Deciding(budget_s=1.0))
     trials = measured(whole, medians, np.random.default_rng(seed))

@@ -1,4 +1,4 @@
-"""Which floor a cell is compared with."""
+"""The baseline with which a cell is compared."""
 
 from collections.abc import Sequence
 

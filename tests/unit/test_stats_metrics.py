@@ -1,4 +1,4 @@
-"""Every metric of a trial, from what is stored of it."""
+"""Every metric of a trial, computed from the stored outcome."""
 
 import msgspec
 import numpy as np

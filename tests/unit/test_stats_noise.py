@@ -1,4 +1,4 @@
-"""What the machine did during a cell's trials, and which trials count as disturbed."""
+"""The machine's noise during a cell's trials, and the trials that count as disturbed."""
 
 import msgspec
 import pytest
@@ -20,7 +20,7 @@ MS = 1_000_000
 
 
 def result_of(*seen: Witnessed | None, receive: str = "poll") -> CellResult:
-    """A cell with a trial for each evidence."""
+    """Return a cell with one trial for each evidence."""
     of = plan(a_cell(receive=receive), trials=len(seen))
     outcomes = [
         outcome(trial, noise=each, series=(Second(at_s=1.0, seconds=1.0, who="ping"),))
@@ -41,7 +41,7 @@ def warning_of(*seen: Witnessed | None) -> RunWarning | None:
 
 
 def hogged(share: float, name: str | None = "hog", pid: int | None = 77, **given: object) -> Witnessed:
-    """For this share of the time of both processors, another process had one of them."""
+    """Return evidence that another process used one of the two processors for this share of the total time."""
     ns = round(share * 2e9)
     return witnessed(switches=switches((0, ns, 1), others=(Other(name=name, pid=pid, ns=ns),), **given))
 
@@ -107,7 +107,7 @@ def test_a_trial_around_which_processors_stood_still_more_than_usual_is_marked()
     warning = warning_of(witnessed(), restless, witnessed())
     assert warning is not None
     assert "in trial 2: around it the processors stood still for 2.5 % of the time" in warning.text
-    # On a machine that always has gaps, they say nothing about one trial.
+    # On a machine that always has gaps, they are no evidence about one trial.
     assert warning_of(restless, restless, restless) is None
 
 
@@ -126,13 +126,13 @@ def test_interrupts_mark_a_trial_that_had_more_than_the_others_and_not_a_transpo
 
 def test_where_switches_are_not_watched_the_roles_own_waiting_stands_in() -> None:
     def waiting(ms: int) -> Witnessed:
-        # A wake-up waits 4 µs even if nobody else has the processor: 50 of them in the probe show it.
+        # A wake-up waits 4 µs even on an idle processor, as 50 wake-ups in the probe show.
         woken = (probe(wakes=50, waited_ns=200_000),)
         return witnessed(
             switches=None, before=woken, delay_ns=ms * MS, voluntary=10_000, absent={"switches": "they sleep"}
         )
 
-    assert warning_of(waiting(120)) is None  # of which 40 ms are 10,000 wake-ups
+    assert warning_of(waiting(120)) is None  # 10,000 wake-ups explain 40 ms of it
     warning = warning_of(waiting(220))
     assert warning is not None
     assert "its roles waited 9 % of the time" in warning.text

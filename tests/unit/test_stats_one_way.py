@@ -1,4 +1,4 @@
-"""One-way latencies: from the intended instant, and from the sent one, which is in the publishers' record."""
+"""One-way latencies: from the intended instant, and from the sending, which is in the publishers' records."""
 
 import msgspec
 import numpy as np

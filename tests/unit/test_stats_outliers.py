@@ -1,4 +1,4 @@
-"""The slowest thousandth of a trial's samples: what they are attributed to, never without evidence."""
+"""The slowest thousandth of a trial's samples: their attribution to causes, never without evidence."""
 
 import math
 from collections.abc import Sequence
@@ -36,12 +36,12 @@ COUNT = 20_000
 
 
 def found(slow: Sequence[tuple[int, int]], seen: Witnessed | None, **about: object) -> Outliers | None:
-    """Attribute a trial's ``slow`` samples (index, ns); the others take 10 µs, one after the other."""
+    """Attribute a trial's ``slow`` samples (index, ns). All others take 10 µs, one after the other."""
     trips = np.full(COUNT, STEADY_NS)
     for at, ns in slow:
         trips[at] = ns
     kept = samples(trips)
-    kept["round_trip_ns"] = trips  # in this order
+    kept["round_trip_ns"] = trips  # kept in this order
     kept["begin_ns"] = np.arange(COUNT) * 50_000
     of = outcome(TRIAL, samples=COUNT, noise=seen, **about)
     return of_round_trips([kept], summarise(kept["round_trip_ns"]), of)
@@ -101,7 +101,7 @@ def test_samples_that_a_quiet_machine_does_not_explain_are_the_middlewares() -> 
 
 
 def test_a_machine_that_stands_still_that_often_by_itself_takes_the_blame_from_the_middleware() -> None:
-    # 0.02 s of probes saw two gaps of a millisecond: a second on two processors may well have 20.
+    # 0.02 s of probes contained two gaps of a millisecond, so a second on two processors may well contain 20.
     seen = witnessed(before=(probe((1_024_000, 2)), probe((1_024_000, 2))))
     assert certain([(at, 1_000_000) for at in range(0, 2000, 100)], seen) == 0
 

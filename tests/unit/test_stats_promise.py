@@ -27,7 +27,10 @@ Trials = list[tuple[np.ndarray, np.ndarray]]
 
 
 def run(rng: np.random.Generator, shift: float, *, interleaved: bool = True) -> Trials:
-    """The samples of A and B, ten trials each; B takes that part more. If not interleaved: all of A, then all of B."""
+    """The samples of A and B, ten trials each; B takes this share longer.
+
+    If not interleaved: first all of A, then all of B.
+    """
     drift = np.cumsum(rng.normal(0, 0.02, 2 * PAIRS))
     found = []
     for index in range(PAIRS):
@@ -97,7 +100,7 @@ def test_the_interval_holds_the_true_shift_in_95_of_100_runs() -> None:
 
 
 def test_pooled_samples_or_all_of_a_before_all_of_b_would_break_the_promise(alike: list[Trials]) -> None:
-    """The simulation is hard enough: it shows that other methods fail."""
+    """The simulation is hard enough: other methods fail in it."""
     assert _found(p_pooled, alike[:200]) > 0.5
     rng = np.random.default_rng(6)
     assert _found(p_paired, [run(rng, 0.0, interleaved=False) for _ in range(300)]) > 0.15
@@ -136,7 +139,7 @@ def test_swapping_turns_the_shift_and_its_interval_over(ratios: list[float]) -> 
 @given(RATIOS)
 @settings(max_examples=500)
 def test_a_trial_without_a_difference_makes_no_verdict_bolder_without_cause(ratios: list[float]) -> None:
-    """One trial more may change a verdict that was nearly different, but no other: an outlier's rank weighs little.
+    """One more trial may change a verdict that was nearly different, but no other: an outlier's rank weighs little.
 
     If p was above 10 %, or the verdict was equivalent, it does not become different. No verdict is reversed.
     """

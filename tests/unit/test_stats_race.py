@@ -1,4 +1,4 @@
-"""Races: the best is seldom stopped, those that cannot be the best leave early, and what ties is called a tie."""
+"""Races: the best is seldom eliminated, candidates that cannot win are eliminated early, and ties are called ties."""
 
 import itertools
 from collections.abc import Hashable
@@ -20,7 +20,7 @@ Values = npt.NDArray[np.float64]
 
 
 class Raced(NamedTuple):
-    """How a simulated race ended."""
+    """The end of a simulated race."""
 
     ended: str | None
     running: tuple[Hashable, ...]
@@ -29,7 +29,7 @@ class Raced(NamedTuple):
 
 
 def noise(draw: np.random.Generator, kind: str) -> Values:
-    """Logarithms of p50s: trials that scatter by 8 %, with heavy tails, on a machine that drifts; and ``kind``."""
+    """Logarithms of p50s: trials that vary by 8 %, with heavy tails, on a drifting machine, with ``kind``'s effect."""
     values = 0.08 * draw.standard_t(5, (MOST_ROUNDS, CANDIDATES)) * np.sqrt(3 / 5)
     if kind == "two speeds":
         of = draw.random(CANDIDATES) < 0.4
@@ -44,7 +44,7 @@ def noise(draw: np.random.Generator, kind: str) -> Values:
 
 
 def raced(values: Values, *, cut_off: bool = False) -> Raced:
-    """Run it until it ends; of one that is ``cut_off`` the last of the rounds is its last look."""
+    """Run the race until it ends. If ``cut_off``, the last round is judged as a race's end."""
     running: tuple[Hashable, ...] = tuple(range(values.shape[1]))
     trials = 0
     for rounds in range(1, len(values) + 1):
@@ -59,7 +59,7 @@ def raced(values: Values, *, cut_off: bool = False) -> Raced:
 
 
 def behind(draw: np.random.Generator, lead: float) -> Values:
-    """Return how much slower each is: the first is the best, four are next, the others anywhere behind."""
+    """Return how much slower each candidate is: the first is the best, four follow, the others are anywhere behind."""
     rest = np.concatenate([np.zeros(4), draw.uniform(0, 1.2, CANDIDATES - 5)])
     return np.log1p(np.concatenate([[0.0], lead + rest]))
 
@@ -99,7 +99,7 @@ def test_the_verdicts_of_the_run_add_no_wrong_winner_when_the_time_is_spent() ->
 
 
 def settled(values: Values, rounds: int) -> Hashable | None:
-    """Return the winner of a race that is cut off after so many rounds, by the verdicts of what was measured."""
+    """Return the winner of a race that is cut off after this number of rounds, by the verdicts on its trials."""
     running: tuple[Hashable, ...] = tuple(range(values.shape[1]))
     had: dict[Hashable, int] = {}
     for number in range(1, rounds + 1):

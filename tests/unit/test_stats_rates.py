@@ -1,4 +1,4 @@
-"""Rates: what arrived intact, over the time it took, at one subscriber. Never what was sent."""
+"""Rates: messages that arrived intact, over their time, at one subscriber. Sent messages never count."""
 
 import pytest
 from stats_cases import cell, outcome, plan

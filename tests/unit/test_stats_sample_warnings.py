@@ -178,7 +178,7 @@ def test_blocking_in_which_nobody_slept_was_polling() -> None:
 
 
 def _idle(asked: Cell | None = None, *, ran_ms: int = 100, late_us: int = 32, **given: object) -> RunWarning | None:
-    """One second, of which the two workers together ran twice as long as ``ran_ms``."""
+    """Return the warning for a second in which the two workers together ran for twice ``ran_ms``."""
     woken = probe(wakes=50, late=((late_us * 1000, 50),))
     figures: dict[str, object] = {
         "costs": tuple(

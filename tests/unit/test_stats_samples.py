@@ -1,4 +1,4 @@
-"""The samples file: read as written; each kind of damage is reported with the path."""
+"""The samples file is read as written, and each kind of damage is reported with the path."""
 
 from pathlib import Path
 

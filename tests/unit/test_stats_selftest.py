@@ -1,4 +1,4 @@
-"""The selftest itself is tested: what is false, what is found, and what so few comparisons can show."""
+"""Tests of the selftest: its false findings, its true findings, and the limits of a few comparisons."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,7 +28,7 @@ def side(label: str, values: Sequence[float], cell: Cell = A, native: tuple[tupl
 
 
 def sides(noise: float, trials: int = 10, seed: int = 1, **factors: float) -> list[Side]:
-    """Measure each label as 10 µs with normal noise, times its factor; a drift of the machine is common to a round."""
+    """Measure each label as 10 µs with normal noise, times its factor; a round shares the machine's drift."""
     rng = np.random.default_rng(seed)
     drift = np.cumsum(rng.normal(0, 0.1, trials))
     part = {"A+10%": 1.1, "A+50%": 1.5, **factors}
@@ -107,7 +107,7 @@ def test_what_is_found_below_something_that_is_not_is_luck() -> None:
 
 
 def test_noise_alone_seldom_gives_a_false_verdict() -> None:
-    """Nominally 5 %. Labels are shared, so many machines are simulated."""
+    """Nominally 5 %. Many machines are simulated, because labels share trials."""
     tests = [outcome_of(0.3, seed=seed) for seed in range(150)]
     assert sum(each.false for each in tests) <= 0.06 * sum(each.of for each in tests)
     assert sum(each.false for each in tests) > 0

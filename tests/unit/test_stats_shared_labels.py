@@ -1,4 +1,4 @@
-"""How often noise alone gives false verdicts between labels that share trials."""
+"""The rate of false verdicts from noise alone between labels that share trials."""
 
 import itertools
 import statistics
@@ -17,7 +17,7 @@ def test_the_most_extreme_sum_is_the_last_that_scipys_test_rejects(trials: int) 
     ranks = np.arange(1, trials + 1)
 
     def p(lesser: int) -> float:
-        """Return the differences whose positive ranks add up to ``lesser``."""
+        """Return differences whose positive ranks add up to ``lesser``."""
         signs = np.full(trials, -1.0)
         for rank in ranks[::-1]:
             if rank <= lesser:
@@ -36,7 +36,7 @@ def test_five_pairs_reject_nothing() -> None:
 @pytest.mark.parametrize("labels", [2, 6])
 def test_each_comparison_is_false_as_often_as_its_test_promises(labels: int) -> None:
     ranks = np.arange(1.0, 11.0)
-    signs = itertools.product((-1.0, 1.0), repeat=10)  # all of them are equally likely
+    signs = itertools.product((-1.0, 1.0), repeat=10)  # all sign patterns are equally likely
     promised = statistics.mean(p_value(np.array(each) * ranks) <= 0.05 for each in signs)
     counts = false_counts(labels, 10, 7, 0.05)
     assert counts.mean() / (labels * (labels - 1) / 2) == pytest.approx(promised, abs=0.01)

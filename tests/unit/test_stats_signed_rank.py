@@ -46,7 +46,8 @@ def test_five_pairs_have_no_interval_and_six_have_one() -> None:
 
 
 def test_ties_and_zeros_are_exact_among_the_signs_that_there_could_be() -> None:
-    # Ranks (doubled) 3, 3 and 6 and a zero that keeps its rank of 1: of eight signs, one gives the greatest sum.
+    # Doubled ranks are 3, 3 and 6, and the zero keeps its rank of 1. One of the eight sign patterns has the largest
+    # sum.
     assert p_value(np.array([0.0, 2.0, 2.0, 5.0])) == pytest.approx(2 / 8)
     assert p_value(np.zeros(4)) == 1.0
 

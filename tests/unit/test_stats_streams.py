@@ -1,4 +1,4 @@
-"""Trials of streams and of request and reply → a cell: every figure, every warning, what is absent."""
+"""Trials of streams and of request and reply → a cell: every figure, every warning, and absent values."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ KEPT = (sending(np.zeros(1_001)), arrival(LATENCIES), arrival(LATENCIES * 2, ind
 
 
 SHORT = {"p99-few-samples"}
-"""The warnings about p99 that one such short trial always has."""
+"""The warnings about p99 that one short trial always has."""
 
 
 def _stream(trial: Trial, **given: object) -> TrialOutcome:
@@ -36,7 +36,7 @@ def _stream(trial: Trial, **given: object) -> TrialOutcome:
 
 
 def _one(asked: Cell, *given: dict[str, object], kept: tuple[Kept, ...] = KEPT) -> CellResult:
-    """The result of a cell with these trials."""
+    """Return the result of a cell with these trials."""
     planned = plan(asked, trials=len(given))
     outcomes = [_stream(trial, **each) for trial, each in zip(planned.trials, given, strict=True)]
     (result,) = cell_results(planned, outcomes, lambda _: None, DESCRIPTIONS, kept_of(*kept))

@@ -1,4 +1,4 @@
-"""Verdicts hold their promise: seldom false, and a difference that matters is found."""
+"""Verdicts keep their promise: seldom false, and a difference that matters is found."""
 
 import numpy as np
 import pytest
@@ -16,10 +16,10 @@ def one(pairs: Pairs, *, higher: bool = False, margin: float = 0.05) -> Judgemen
 
 
 def trials(rng: np.random.Generator, pairs: int, shift: float) -> Pairs:
-    """p50 of A and B in one run: correlated samples with a heavy tail, on a machine that drifts.
+    """p50 of A and B in one run: correlated samples with a heavy tail, on a drifting machine.
 
-    Each round has its own level (a random walk), and so has each trial (its processes are new). Within a trial
-    the level wanders too: consecutive samples are correlated by 0.95.
+    Each round has its own level (a random walk), and so has each trial (its processes are new). The level also wanders
+    within a trial: consecutive samples are correlated by 0.95.
     """
     walk = np.cumsum(rng.normal(0, 0.05, pairs))
 

@@ -1,4 +1,4 @@
-"""Every warning: when it is raised, when it is not, and what it says."""
+"""Every warning: when it is raised, when it is not, and its text."""
 
 import pytest
 from stats_cases import DESCRIPTIONS, cell, outcome, plan

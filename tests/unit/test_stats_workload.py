@@ -1,4 +1,4 @@
-"""Whether a robot holds its deadlines: hand-made trials of a camera, a detector that follows it, and a planner."""
+"""Deadlines of a robot: hand-made trials of a camera, a detector that follows it, and a planner."""
 
 import msgspec
 import numpy as np
@@ -162,9 +162,9 @@ def test_messages_beyond_the_memory_for_records_are_late_too() -> None:
 def test_a_chain_is_from_the_first_intended_instant_to_the_last_arrival() -> None:
     told = outcome((3, 2), [(3, 2), (3, 3), (2, 2)])
     files = [
-        kept(0, 0, [1, 3], [4.0, 26.0], [4.0, 6.0]),  # the second was lost
+        kept(0, 0, [1, 3], [4.0, 26.0], [4.0, 6.0]),  # message 2 was lost
         kept(1, 0, *flat(1.0, of=3)),
-        kept(2, 1, [2, 1], [30.0, 9.0], [2.0, 1.0]),  # and what followed came in another order
+        kept(2, 1, [2, 1], [30.0, 9.0], [2.0, 1.0]),  # the following messages came in another order
     ]
     (chain,) = graph_trial(carrying(), told, files, {}).chains
     assert chain is not None

@@ -1,4 +1,4 @@
-"""A run's folder: what was written is read back, and a run that was killed is a shorter run."""
+"""A run's folder: written data is read back, and a killed run is a shorter run."""
 
 import errno
 import fcntl
@@ -310,7 +310,7 @@ def test_a_damaged_line_between_others_costs_that_trial_only(writer: RunWriter, 
 
 
 def test_a_run_that_lacks_every_field_with_a_default_is_read(writer: RunWriter) -> None:
-    """So is one of any older version: a field that was ever added has a default."""
+    """So a run of an older version is also read: every field that was ever added has a default."""
     writer.append(outcome(0))
 
     def gained(struct: type[msgspec.Struct]) -> set[str]:

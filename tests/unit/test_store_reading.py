@@ -1,4 +1,4 @@
-"""A damaged run: what is wrong in it is left out, counted and named with its place, and the rest stands."""
+"""A damaged run: damaged parts are left out, counted and named with their place, and the rest is shown."""
 
 import json
 import os
@@ -21,7 +21,7 @@ DEEP = "[" * 3_000
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    """A run of six trials of three patterns, in a folder of runs, with a sound neighbour."""
+    """A run of six trials of three patterns, in a folder of runs, with an undamaged neighbour."""
     shutil.copytree(FIXTURES / "search", tmp_path / "runs" / "neighbour")
     return Path(shutil.copytree(FIXTURES / "patterns", tmp_path / "runs" / "damaged"))
 

@@ -1,4 +1,4 @@
-"""The studies: every claim of the documents is an expectation or says why it is none, and what came of it is told."""
+"""The studies: every claim of the documents is an expectation or has a reason why not, and its verdict is printed."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ CLAIMS = {
     "fastdds-latencytest": ["F1", "F2", "F3", "F4"],
     "ros-mira-yarp": [f"T{number}" for number in range(1, 9)],
 }
-"""The ids of every claim, by the study it is of."""
+"""The ids of every claim, by study."""
 UNTESTABLE = {"C3a", "F4", "O11a", "O14", "O18", "T7", "T8"}
 FINDINGS = {"F4", "O5", "O14", "O18"}
 """Claims in which the document contradicts itself."""

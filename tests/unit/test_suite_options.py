@@ -1,4 +1,4 @@
-"""The options of ``run``: collected as typed; click checks none of them."""
+"""The options of ``run``: collected as typed, and not checked by click."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def gathered(*argv: str) -> dict[str, Any]:
     @click.command()
     @run_options
     def run(**given: Any) -> None:
-        """Measure."""
+        """A stand-in for the verb ``run``."""
         kept.update(given)
 
     result = CliRunner().invoke(run, argv)
@@ -64,6 +64,6 @@ def test_there_is_an_option_for_every_key(name: str) -> None:
     @click.command()
     @run_options
     def run(**_: Any) -> None:
-        """Measure."""
+        """A stand-in for the verb ``run``."""
 
     assert name in {parameter.name for parameter in run.params}

@@ -1,4 +1,4 @@
-"""Sizes and instants of files: what is read of them, what is wrong in them and where, and what a trial is handed."""
+"""Recorded sizes and instants: how files are read, their faults with places, and the values for a trial."""
 
 import sys
 from pathlib import Path
@@ -28,7 +28,7 @@ def write(path: Path, topics: list[str], at_ns: list[int], sizes: list[int]) -> 
 
 @pytest.fixture
 def robot(tmp_path: Path) -> Path:
-    """A scan at 0, 10, 30 and 60 ms, whose lines stand in another order, and a map at 50 ms."""
+    """A scan at 0, 10, 30 and 60 ms, with lines in another order, and a map at 50 ms."""
     return write(
         tmp_path / "robot.parquet",
         ["scan", "scan", "map", "scan", "scan"],

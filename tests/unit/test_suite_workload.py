@@ -1,4 +1,4 @@
-"""The workload of a suite: what is read of it, and every problem in it at once with its line."""
+"""The workload of a suite: how it is read, and all its problems at once with their lines."""
 
 import tomllib
 

@@ -1,4 +1,4 @@
-"""What a run prints at its end: one screen, the answer first, and nothing that the verdicts do not bear."""
+"""The output at the end of a run: one screen, the answer first, and no claim without a verdict."""
 
 import shlex
 import subprocess
@@ -274,7 +274,7 @@ def test_floods_are_ranked_by_what_arrives() -> None:
     assert "messages/s, and × the baseline" in text_of(run)
 
 
-# The command.
+# Tests of the command.
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Each check on captured machines, good and bad; all of them on one with a dozen planted limits, and without."""
+"""Each check on captured machines, good and bad; all checks on a machine with and without planted limits."""
 
 import shutil
 import tomllib
@@ -146,7 +146,7 @@ WELL = {
 def on(folder: Path, **planted: dict[str, str]) -> dict[str, Any]:
     shutil.rmtree(folder, ignore_errors=True)
     root = made(folder, WELL | {name: text for files in planted.values() for name, text in files.items()})
-    # Who keeps the time of day the kernel tells by a system call: that of the machine which runs this.
+    # The kernel reports the clock source by a system call, so this is that of the machine that runs the test.
     return {each.check: each for each in findings(root) if each.check != "time_sync"}
 
 

@@ -1,4 +1,4 @@
-"""What was there before is on disk before the first change: whatever ends a process, there is a way back."""
+"""The original settings are on disk before the first change, so they can be restored however a process ends."""
 
 import asyncio
 import json
@@ -28,7 +28,7 @@ FIN, PROBES = "net.ipv4.tcp_fin_timeout", "net.ipv4.tcp_keepalive_probes"
 
 
 class Place:
-    """A network namespace with a journal of its own."""
+    """A network namespace with its own journal."""
 
     def __init__(self, prefix: tuple[str, ...], state: Path) -> None:
         self.prefix = prefix
@@ -74,11 +74,11 @@ def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Journal:
 
 
 def calls_of_a_whole_run(place: Place) -> int:
-    """As many as there are before it is not killed any more."""
+    """The number of system calls of a run that is not killed."""
 
     def is_killed(point: int) -> bool:
         code, _, _ = place.run(point, "make")
-        place.run(0, "restore")  # or the next one would do that first, and make more calls
+        place.run(0, "restore")  # else the next run would restore first, and make more calls
         return code == -signal.SIGKILL
 
     low, high = 1, 64
@@ -104,7 +104,7 @@ def test_whoever_is_killed_at_any_point_leaves_nothing_changed_that_cannot_be_pu
         code, _, err = place.run(point, "make")
         assert code == -signal.SIGKILL, err
         left_changed += place.values() != before
-        if point % 3 == 0:  # and is killed while it puts back
+        if point % 3 == 0:  # kill it while it restores
             place.run(draw.randrange(2, 9), "restore")
         code, out, err = place.run(0, "restore")
         assert (code, out) == (0, ""), err
@@ -170,7 +170,7 @@ def test_what_was_changed_in_a_namespace_that_is_gone_is_gone_with_it(tmp_path: 
 
 
 class Fake:
-    """Settings that are a dictionary."""
+    """A fake machine whose settings are a dictionary."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, **values: str) -> None:
         self.values = {name.replace("__", "."): value for name, value in values.items()}
@@ -199,7 +199,7 @@ def test_nothing_is_changed_where_it_cannot_be_noted(journal: Journal, monkeypat
         soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         try:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (64, hard))  # a disk on which there is no room for it
+            resource.setrlimit(resource.RLIMIT_FSIZE, (64, hard))  # as on a disk without room for the journal
             with pytest.raises(JournalError) as refused:
                 changes.make([Setting("vm.swappiness", "1")])
         finally:
@@ -229,7 +229,7 @@ def test_what_is_kept_stays_until_it_is_asked_for(journal: Journal, monkeypatch:
         changes.make([Setting("vm.swappiness", "1")])
     assert fake.values == {"vm.swappiness": "1"}
     assert owed() is None, "it was asked for"
-    with changing(journal) as changes:  # a run on top of it
+    with changing(journal) as changes:  # a run after `tune`
         changes.make([Setting("vm.swappiness", "10")])
         assert fake.values == {"vm.swappiness": "10"}
     assert fake.values == {"vm.swappiness": "1"}
@@ -238,7 +238,7 @@ def test_what_is_kept_stays_until_it_is_asked_for(journal: Journal, monkeypatch:
 
 
 def left_by_another(journal: Journal, monkeypatch: pytest.MonkeyPatch, *, boot_id: str = "") -> Fake:
-    """A change of a process that was killed."""
+    """Make a change and its journal, as a killed process leaves them."""
     fake = Fake(monkeypatch, vm__swappiness="60")
     with changing(journal) as changes:
         changes.make([Setting("vm.swappiness", "1")])
@@ -311,7 +311,7 @@ def test_whoever_is_not_root_is_told_so() -> None:
         "from middlemark.system.settings import why_not; from middlemark.model.setting import Setting\n"
         "error = why_not(Setting('vm.swappiness', '1')); print(error, error.advice)"
     )
-    program = "from middlemark.system import changes\n" + program  # before nobody may read this checkout
+    program = "from middlemark.system import changes\n" + program  # later it may not read this checkout
     said = subprocess.run(
         [sys.executable, "-c", program],
         env=SOURCE | {"PATH": "/nowhere"},

@@ -1,4 +1,4 @@
-"""Which rates a search tries: it finds the highest rate that holds in few steps, and tries no rate twice."""
+"""The rates that a search tries: it finds the highest sustained rate in few steps, and tries no rate twice."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +9,7 @@ MOST_TRIES = 16
 
 
 def followed(search: Search, capacity: float) -> tuple[float | None, list[float]]:
-    """Answer for every rate whether it is within ``capacity``."""
+    """Run the search where rates up to ``capacity`` are sustained; return its result and the rates tried."""
     tried: list[float] = []
     try:
         rate = next(search)

@@ -1,4 +1,4 @@
-"""What carried a stream: batching must not hide it, and acknowledgements must not count as data."""
+"""The actual transport of a stream: batching must not hide it, and acknowledgements must not count as data."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ UDP_IP, TCP_IP, RTPS = 28, 52, 60
 def evidence(
     *, datagrams: int = 0, segments: int = 0, content: int = 0, mapped: tuple[Segment, ...] = (), **found: Any
 ) -> Evidence:
-    """Make the evidence of frames that carry ``content`` bytes in total."""
+    """Return the evidence of frames with ``content`` bytes in total."""
     values = {"unix_sockets": 0, "udp_sockets": 4 if datagrams else 0, "tcp_sockets": 2 if segments else 0, **found}
     return Evidence(
         udp_datagrams=datagrams,

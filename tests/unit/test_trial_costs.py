@@ -1,4 +1,4 @@
-"""What workers reported of their resources: differences, for each worker and each step."""
+"""The resources that workers reported: differences, for each worker and each step."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""One trial of any pattern: which worker starts when, what it is told, and what happens when one fails."""
+"""One trial of any pattern: the order in which workers start, their commands, and failures."""
 
 import asyncio
 import os
@@ -187,7 +187,7 @@ def _text(path: Path) -> str:
         return ""
 
 
-@pytest.mark.parametrize("leaves", ["sleep 300", "env -i sleep 300"])  # the latter wipes the trial's mark
+@pytest.mark.parametrize("leaves", ["sleep 300", "env -i sleep 300"])  # env -i removes the trial's mark
 @pytest.mark.parametrize(("does", "code"), [("", None), ("die", "crashed")])
 def test_what_a_worker_has_started_in_a_session_of_its_own_ends_with_the_trial(
     launching: Launching, does: str, code: str | None, leaves: str

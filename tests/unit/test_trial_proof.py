@@ -1,4 +1,4 @@
-"""The proofs of a protected cell: what is in force is seen to be, and a worker that only says so is found out."""
+"""The proofs of a protected cell: real protection is proven, and a worker that only claims it is detected."""
 
 import asyncio
 import os

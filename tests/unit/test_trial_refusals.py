@@ -1,4 +1,4 @@
-"""What the workers refuse of a plan before anything starts. The worker is a script that refuses what it is told to."""
+"""Refusals of a plan by the workers before anything starts. The worker is a script that refuses on demand."""
 
 import json
 import sys
@@ -36,7 +36,7 @@ REFUSING = """
 
 
 class Place:
-    """A folder with the one worker there is."""
+    """A folder with one worker."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -59,7 +59,7 @@ class Place:
 
     @property
     def asked(self) -> list[list[str]]:
-        """The roles of each command that was asked about."""
+        """The roles in each configure command that the worker was asked about."""
         lines = (self.folder / "asked").read_text().splitlines()
         return [[role["role"] for role in json.loads(line)["roles"]] for line in lines]
 

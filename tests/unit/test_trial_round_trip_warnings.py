@@ -1,4 +1,4 @@
-"""What the roles counted, added up: no message's damage counts twice."""
+"""Sums of the roles' counts: no message's damage counts twice."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Which role is asked to stamp its answers, and what becomes of its report about them."""
+"""The role that must stamp its answers, and the use of its report about them."""
 
 from pathlib import Path
 

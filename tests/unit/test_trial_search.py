@@ -1,4 +1,4 @@
-"""Rates found by search: which are tried, which is chosen, what is stored, and what is said when no rate holds."""
+"""Rates found by search: the rates tried and chosen, the stored data, and the message when no rate is sustained."""
 
 import asyncio
 from pathlib import Path
@@ -50,7 +50,7 @@ def test_a_search_begins_as_fast_as_possible_and_ends_within_two_percent_of_the_
 
 
 def only_its_samples_are_kept(launching: Launching, outcome: TrialOutcome) -> None:
-    """Of all steps the chosen one's."""
+    """Check that only the samples of the chosen step are kept."""
     assert launching.kept() == ["00007-publisher-0.npy", "00007-subscriber-0.npy"]
     assert [each.path for each in outcome.files] == [f"samples/{name}" for name in launching.kept()]
 
@@ -169,7 +169,7 @@ def test_an_interrupt_while_a_step_is_being_closed_does_not_start_the_next(
     async def closing(*arguments: Any, part: str) -> Any:
         observed.append(part)
         result = await observe(*arguments, part=part)
-        if len(observed) == 2:  # as run_trial does: the cancellation only made the closing faster
+        if len(observed) == 2:  # as in run_trial, where a cancellation only speeds up the closing
             task = asyncio.current_task()
             assert task is not None
             task.cancel()

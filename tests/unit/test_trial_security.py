@@ -1,4 +1,4 @@
-"""A trial with security: its certificates are there while it runs, are gone with it, and are told to nobody."""
+"""A trial with security: its certificates exist only while it runs, and are not printed anywhere."""
 
 import os
 from pathlib import Path

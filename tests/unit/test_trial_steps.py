@@ -1,4 +1,4 @@
-"""One step of a search: the result of a rate, and why it did not hold."""
+"""One step of a search: the result of a rate, and why it was not sustained."""
 
 from typing import Any
 

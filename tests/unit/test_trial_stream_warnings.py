@@ -22,7 +22,7 @@ def cell(**factors: Any) -> Cell:
 def found(
     *results: PublisherResult | SubscriberResult, asked: Cell | None = None, limits: Limits = LIMITS
 ) -> dict[str, RunWarning]:
-    """Return the warnings by code; no code occurs twice."""
+    """Return the warnings by code, and check that no code occurs twice."""
     senders = [each for each in results if isinstance(each, PublisherResult)] or [publisher()]
     receivers = [each for each in results if isinstance(each, SubscriberResult)] or [subscriber()]
     published = [sent(each) for each in senders]

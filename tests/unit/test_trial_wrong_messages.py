@@ -1,4 +1,7 @@
-"""What a worker says beside the protocol costs its trial, by name, and no more. The worker is a fake one."""
+"""Messages of a worker that break the protocol fail its trial, with its name, and nothing else.
+
+The worker is a fake.
+"""
 
 import json
 from pathlib import Path
@@ -18,7 +21,7 @@ def launching(tmp_path: Path) -> Launching:
 
 
 def refused(launching: Launching, at: str, event: str, field: str, value: object, **factors: Any) -> str:
-    """Return why the trial failed in which the role ``at`` says that."""
+    """Return the error of a trial in which the role ``at`` sends this value."""
     failed = launching.trial({"at": at, "says": json.dumps({event: {field: value}})}, **factors).failed
     assert failed is not None
     assert failed.code == "internal"

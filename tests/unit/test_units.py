@@ -1,4 +1,4 @@
-"""Units: what is read, what is refused and with which text, and that printing and reading agree."""
+"""Units: accepted and refused texts, the messages, and that printing and reading agree."""
 
 import pytest
 from hypothesis import given

@@ -18,7 +18,7 @@ from middlemark.stats.expectations import look_trials
 
 BUDGET_S = 300.0
 CELLS = {0: (1000.0, 0.5), 1: (800.0, 0.5), 2: (1000.0, 5.0), 3: (1050.0, 5.0)}
-"""By cell its median in µs, and the seconds that a trial takes."""
+"""By cell the median in µs, and the seconds of a trial."""
 
 
 def picked(text: str) -> Picked:

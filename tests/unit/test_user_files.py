@@ -1,4 +1,4 @@
-"""A user's own configuration: read once, hashed, copied into the run's folder, refused where nobody takes it."""
+"""A user's own configuration: read once, hashed, copied into the run's folder, and refused by adapters without one."""
 
 import hashlib
 from pathlib import Path

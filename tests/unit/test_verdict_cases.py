@@ -1,4 +1,4 @@
-"""Contradictions that reports once had between two screens, each with the rule that keeps it away."""
+"""Contradictions that reports once had between two outputs, each with the rule that prevents it."""
 
 import json
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ Trials = list[float | Failure]
 
 
 def disjoint() -> MeasuredRun:
-    """Seven good trials of each, in no common round."""
+    """Return a run with seven good trials of each, but no common round."""
     even: Trials = [2e4 + at if at % 2 else CRASHED for at in range(14)]
     odd: Trials = [CRASHED if at % 2 else 3e4 + at for at in range(14)]
     return run_of({LYRA: even, VEGA: odd})

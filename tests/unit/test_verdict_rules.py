@@ -1,4 +1,4 @@
-"""The documents state the rules of a verdict as the code has them."""
+"""The documents state the rules of a verdict as they are in the code."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which of several builds of an adapter a name means."""
+"""Names of adapters with several builds: the build that a name selects."""
 
 from pathlib import Path
 

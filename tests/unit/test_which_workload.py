@@ -1,4 +1,4 @@
-"""A race of graphs: what a trial says of its candidate, who leaves by which edge, and what the answer tells."""
+"""A race of graphs: a candidate's result, the edge that eliminates it, and the answer."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

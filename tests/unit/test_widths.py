@@ -1,4 +1,4 @@
-"""What the terminal's tables look like at each width: columns leave by their priority, and no line is too wide.
+"""The terminal's tables at each width: columns are dropped by their priority, and no line is too wide.
 
 ``pytest tests/unit/test_widths.py --snapshot-update`` accepts a change; read the difference.
 """
@@ -34,7 +34,7 @@ LEFT_OUT = (
     NotTried("mqtt", "not built", "middlemark build mqtt"),
     NotTried("ecal", "it has no transport within one process", ""),
 )
-"""Who took no part."""
+"""Candidates that took no part."""
 
 
 def sizes() -> Document:

@@ -1,4 +1,4 @@
-"""Which workers are found, and what is said of those that were not built."""
+"""The search for workers, and the messages about those that were not built."""
 
 import json
 import os
@@ -54,7 +54,7 @@ def says(folder: Path, name: str, script: str) -> None:
 
 
 def broken() -> str:
-    """Return why the one worker there is left out."""
+    """Return why the only worker is left out."""
     workers, [left] = find_workers()
     assert workers == ()
     return left.reason

@@ -1,4 +1,4 @@
-"""What takes long to compile is built when it is asked for, and otherwise said to be missing."""
+"""Workers that take long to compile are built on demand, and otherwise reported as missing."""
 
 import re
 import subprocess

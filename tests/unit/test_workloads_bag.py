@@ -1,4 +1,4 @@
-"""Bags that were recorded become workloads: ROS 1's, and rosbag2's with sqlite3 and MCAP, compressed and not."""
+"""Recorded bags become workloads: ROS 1's, and rosbag2's with sqlite3 and MCAP, compressed and not."""
 
 import tomllib
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A running ROS 2 graph becomes a suite: names, types, QoS, who publishes and subscribes, rates and sizes."""
+"""A running ROS 2 graph becomes a suite: names, types, QoS, publishers, subscribers, rates and sizes."""
 
 import importlib
 import re
@@ -48,7 +48,7 @@ def topic(
     sent: tuple[float, list[int]] = (10.0, [100]),
     **qos: Any,
 ) -> None:
-    """Add a topic that is sent for a minute at that rate, in those sizes by turns."""
+    """Add a topic with messages for a minute at this rate, in these sizes one after the other."""
     rate_hz, sizes = sent
     ros2.graph.kinds[name] = [kind]
     ros2.graph.publishers[name] = [end(ros2, each, kind, **qos) for each in publishers]
@@ -63,7 +63,7 @@ def asked(*words: str) -> Result:
 
 
 def seen(*words: str) -> tuple[str, dict[str, Topic]]:
-    """Return the suite's text and its topics, read back."""
+    """Return the suite's text, and its topics as read from it."""
     result = asked("-o", "-", *words)
     assert result.exception is None, result.exception
     found, problems = read_workload(tomllib.loads(result.output)["workload"], "robot", "robot.toml", result.output)

@@ -1,4 +1,4 @@
-"""What workers say while they measure and at their end, made by hand."""
+"""Hand-made events of workers during a trial and at its end."""
 
 from typing import Any
 
@@ -28,13 +28,13 @@ def event(name: str, at_ns: int, *, roles: tuple[Counts, ...] = (), **used: Any)
 
 
 def ping(sent: int, **given: Any) -> PingResult:
-    """Return what a ping says of ``sent`` messages that all came back."""
+    """Return the result of a ping with ``sent`` messages that all came back."""
     told = dict.fromkeys(PingResult.__struct_fields__, 0) | {"scheduled": None, "late_sends": None, "unsent": None}
     told |= {"samples": sent, "sent": sent, "received": sent, "measured_s": 1.0, "ticks_per_second": 1e9}
     return PingResult(**{**told, "event": "result", "ended": "samples", "last_error": "", **given})
 
 
 def pong(received: int, index: int = 0, **given: Any) -> PongResult:
-    """Return what a pong says that echoed all it received."""
+    """Return the result of a pong that echoed all messages."""
     told = dict.fromkeys(PongResult.__struct_fields__, 0) | {"received": received, "echoed": received, "index": index}
     return PongResult(**{**told, "event": "result", "ended": "stopped", "last_error": "", **given})

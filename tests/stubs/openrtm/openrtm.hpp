@@ -1,5 +1,5 @@
-// What the adapter uses of OpenRTM-aist 2.1 and omniORB, declared as they declare it, and doing nothing. Without OpenRTM the checks compile
-// the adapter against this.
+// Declarations of OpenRTM-aist 2.1 and omniORB that the adapter uses, without function. Where OpenRTM is not installed,
+// the checks compile the adapter against them.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// What the adapter uses of OROCOS RTT 2.9 and omniORB, declared as they declare it, and doing nothing. Without RTT the checks compile the
-// adapter against this.
+// Declarations of OROCOS RTT 2.9 and omniORB that the adapter uses, without function. Where RTT is not installed, the
+// checks compile the adapter against them.
 #pragma once
 
 #include <memory>

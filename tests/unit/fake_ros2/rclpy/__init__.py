@@ -1,6 +1,6 @@
-"""A ROS 2 graph that a test invents, behind the names and signatures of rclpy that ``workload from-ros2`` uses.
+"""An invented ROS 2 graph with the names and signatures of rclpy that ``workload from-ros2`` uses.
 
-Time is the graph's own: it passes while somebody spins.
+The graph has its own clock, which advances only during a spin.
 """
 
 import inspect
@@ -11,7 +11,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 
 class TopicEndpointInfo:
-    """One end of a topic."""
+    """A publisher or subscription of a topic."""
 
     def __init__(self, *, node_name: str, node_namespace: str, topic_type: str, qos_profile: QoSProfile) -> None:
         self.node_name = node_name
@@ -21,7 +21,10 @@ class TopicEndpointInfo:
 
 
 class Graph:
-    """What runs. ``messages``: by topic the instants in ns and the octets, ascending; negative: before anybody came."""
+    """The running graph.
+
+    ``messages``: by topic the instants in ns and the octets, ascending; negative instants are in the past.
+    """
 
     def __init__(self) -> None:
         self.now_ns = 0
@@ -38,7 +41,7 @@ graph = Graph()
 
 
 class Node:
-    """A node that looks around."""
+    """A node that inspects the graph."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -74,7 +77,7 @@ class Node:
         *,
         raw: bool = False,
     ) -> object:
-        """Match as DDS does: who asks for more than is offered gets nothing."""
+        """Match as DDS does: a subscription that asks for more than is offered gets nothing."""
         inspect.signature(callback).bind(object())
         assert isinstance(msg_type, type)
         assert isinstance(qos_profile, QoSProfile)
@@ -112,7 +115,7 @@ def create_node(node_name: str, *, enable_rosout: bool = True, start_parameter_s
 
 
 def spin_once(node: Node, *, timeout_sec: float | None = None) -> None:
-    """Call one callback, or wait in vain for so long."""
+    """Call one callback, or advance the clock by the timeout."""
     assert timeout_sec is not None
     end_ns = graph.now_ns + max(1, round(timeout_sec * 1e9))
     if node.due and node.due[0][0] <= end_ns:

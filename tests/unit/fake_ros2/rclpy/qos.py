@@ -1,4 +1,4 @@
-"""Of rclpy's QoS what is read and asked for."""
+"""The parts of rclpy's QoS that are read and requested."""
 
 from enum import IntEnum
 

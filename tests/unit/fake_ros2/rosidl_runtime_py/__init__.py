@@ -1,1 +1,1 @@
-"""Stands in for ROS 2's own."""
+"""A fake of ROS 2's package."""

@@ -1,4 +1,4 @@
-"""Types by their names."""
+"""Looks types up by their names."""
 
 
 def get_message(identifier: str) -> type:

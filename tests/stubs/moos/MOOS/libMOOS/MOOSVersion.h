@@ -1,4 +1,4 @@
-// Of what adapters/moos uses of MOOS: names and types, and nothing behind them. The adapter is compiled against it and not linked.
+// Declarations of MOOS that adapters/moos uses, without implementations. The adapter is compiled against them, not linked.
 #pragma once
 
 #define MOOS_VERSION_NUMBER "10.5.0"

@@ -1,4 +1,4 @@
-"""Who is put through the course: every worker that was found, on each of its transports."""
+"""The candidates of the conformance tests: every worker that was found, with each of its transports."""
 
 import functools
 import os
@@ -19,25 +19,25 @@ CPUS = sorted(os.sched_getaffinity(0))
 _options: dict[str, Any] = {"adapters": frozenset(), "brief": False}
 
 
-class Contender(msgspec.Struct, frozen=True):
-    """A worker on one of its transports."""
+class Candidate(msgspec.Struct, frozen=True):
+    """A worker with one of its transports."""
 
     worker: Worker
     transport: Transport
 
     @property
     def name(self) -> str:
-        """As it stands in a test's name."""
+        """The name used in a test's id."""
         adapter = self.worker.description.name
         return adapter if adapter == self.transport.name else f"{adapter}-{self.transport.name}"
 
     @property
     def scripted(self) -> bool:
-        """It tests the bench itself; what it says of its transport may be a lie."""
+        """True for the null adapter, which tests Middlemark itself and may report a false transport."""
         return self.worker.description.bench_only
 
     def cell(self, **factors: object) -> Cell:
-        """Make a cell of what it can do: its first way where it has no choice of the bench's default."""
+        """Return a cell of levels that the candidate supports: Middlemark's defaults, or else its first level."""
         offered = self.transport
         values: dict[str, object] = {
             "adapter": self.worker.description.name,
@@ -52,7 +52,7 @@ class Contender(msgspec.Struct, frozen=True):
             **factors,
         }
         cell = Cell(**values)  # type: ignore[arg-type]
-        # Pollers sleep never: each wants a processor. Whoever blocks goes where the scheduler pleases.
+        # Pollers never sleep, so each gets a processor. Blocking roles are not pinned.
         if cell.receive == "poll" and cell.processes == 2 and len(CPUS) >= roles_of(cell):
             return msgspec.structs.replace(cell, pin=tuple(CPUS[: roles_of(cell)]))
         return cell
@@ -63,13 +63,13 @@ def roles_of(cell: Cell) -> int:
 
 
 def choose(adapters: Sequence[str], *, brief: bool) -> None:
-    """Choose the adapters beside the scripted one; none: all. Called before anything asks for workers."""
+    """Select the adapters besides the null adapter; none selects all. Must be called before ``found``."""
     _options.update(adapters=frozenset(adapters), brief=brief)
 
 
 @functools.cache
 def found() -> tuple[tuple[Worker, ...], tuple[BrokenWorker, ...]]:
-    """Return the workers there are and those that could not describe themselves; asked once."""
+    """Return the selected workers, and the workers that could not describe themselves. The search runs only once."""
     workers, broken = find_workers()
     adapters = _options["adapters"]
     if not adapters:
@@ -80,25 +80,25 @@ def found() -> tuple[tuple[Worker, ...], tuple[BrokenWorker, ...]]:
     return tuple(chosen), broken
 
 
-def contenders() -> list[Contender]:
-    return [Contender(worker, transport) for worker in found()[0] for transport in worker.description.transports]
+def candidates() -> list[Candidate]:
+    return [Candidate(worker, transport) for worker in found()[0] for transport in worker.description.transports]
 
 
-def selected() -> list[Contender]:
-    """Return whom a test of one behaviour takes: all, or with ``--brief`` each adapter on its first transport."""
+def selected() -> list[Candidate]:
+    """Return the candidates for tests of one behaviour: with ``--brief`` only each adapter's first transport."""
     if not _options["brief"]:
-        return contenders()
-    return [each for each in contenders() if each.scripted or each.transport is each.worker.description.transports[0]]
+        return candidates()
+    return [each for each in candidates() if each.scripted or each.transport is each.worker.description.transports[0]]
 
 
 def levels_of_security(transport: Transport) -> Sequence[Security]:
-    """Return those that tests of security take: all that protect, or with ``--brief`` the last, which protects most."""
+    """Return the levels for tests of security: all that protect, or with ``--brief`` only the last and strongest."""
     levels = [level for level in transport.security if level != "none"]
     return levels[-1:] if _options["brief"] else levels
 
 
-def scripted() -> Contender:
-    """Return the null adapter, which does wrong what a cell's native settings tell it to."""
-    found_here = [who for who in contenders() if who.scripted]
+def scripted() -> Candidate:
+    """Return the null adapter, which makes the faults that a cell's native settings ask for."""
+    found_here = [who for who in candidates() if who.scripted]
     assert found_here, "./check builds it and sets MIDDLEMARK_WORKERS"
     return found_here[0]

@@ -1,4 +1,4 @@
-"""What every worker is put through: a trial of each variant of each transport, measured once and looked at often."""
+"""Runs the trials of the conformance tests: each variant of each transport is measured once and shared by its tests."""
 
 import asyncio
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import numpy.typing as npt
-from contender import Contender
+from candidate import Candidate
 from variants import Extent, variants_of
 
 from middlemark.model.cell import Cell
@@ -27,9 +27,9 @@ Records = npt.NDArray[np.void]
 
 
 class Measured(msgspec.Struct, frozen=True):
-    """One trial, what it kept and, unless it failed, what its roles said."""
+    """One trial: its cell and limits, its outcome, and what its roles reported unless it failed."""
 
-    contender: Contender
+    candidate: Candidate
     cell: Cell
     limits: Limits
     outcome: TrialOutcome
@@ -38,22 +38,22 @@ class Measured(msgspec.Struct, frozen=True):
 
     @property
     def samples(self) -> Records:
-        """A ping's records, read back as the product reads them."""
+        """The ping's records, read as ``middlemark`` reads them."""
         assert self.outcome.samples_file is not None
         return load(self.folder / self.outcome.samples_file)
 
     def kept(self, role: str) -> dict[int, Records]:
-        """Return what the roles of that name kept, by their index."""
+        """Return the records of the roles of that name, by their index."""
         files = [file for file in self.outcome.files if file.role == role]
         return {file.index: load_kept(self.folder, file).raw for file in files}
 
     def senders_to(self, subscriber: Arrived) -> list[Sent]:
-        """Return the publishers of its topic."""
+        """Return the publishers of the subscriber's topic."""
         return [each for each in self.outcome.publishers if each.topic == subscriber.topic]
 
     @property
     def ended(self) -> dict[str, set[str]]:
-        """Why the roles ended, by name."""
+        """The reasons for which the roles ended, by role name."""
         assert self.heard is not None
         reasons: dict[str, set[str]] = {}
         for result in (*self.heard.senders, *self.heard.receivers):
@@ -66,19 +66,19 @@ class Measured(msgspec.Struct, frozen=True):
 
 
 def by_publisher(arrivals: Records) -> dict[int, npt.NDArray[np.uint64]]:
-    """Return the sequences that a subscriber kept of each publisher, in order of arrival."""
+    """Return the sequence numbers that a subscriber received from each publisher, in order of arrival."""
     sources = (arrivals["stamp"] >> np.uint64(SEQUENCE_BITS)).astype(int)
     sequences = arrivals["stamp"] & np.uint64((1 << SEQUENCE_BITS) - 1)
     return {int(source): sequences[sources == source] for source in np.unique(sources)}
 
 
-def carried_as(due: str | None, outcome: TrialOutcome) -> bool:
-    """Return whether what carried the data is what should; where the middleware chooses, that it is known."""
-    return outcome.carried_by is not None if due == ANY else outcome.carried_by == due
+def carried_as(expected: str | None, outcome: TrialOutcome) -> bool:
+    """Return true if the actual transport is the expected one or, where the middleware chooses, is known."""
+    return outcome.carried_by is not None if expected == ANY else outcome.carried_by == expected
 
 
-class Course:
-    """Runs each trial that a test asks for, once."""
+class Runner:
+    """Runs each trial that a test asks for, only once."""
 
     def __init__(self, folder: Path, extent: Extent) -> None:
         self.folder = folder
@@ -89,32 +89,32 @@ class Course:
         self.shared = Shared(str(folder), os.urandom(3).hex(), self.here)
         self._measured: dict[tuple[str, str], Measured] = {}
 
-    def measured(self, contender: Contender, variant: str) -> Measured:
-        """Return that variant's trial; the contender must offer it."""
-        key = (contender.name, variant)
+    def measured(self, candidate: Candidate, variant: str) -> Measured:
+        """Return that variant's trial, which is measured at the first call. The candidate must have the variant."""
+        key = (candidate.name, variant)
         if key not in self._measured:
-            asked = variants_of(contender.name, self.extent)[variant]
-            self._measured[key] = self.measure(contender, asked.cell, asked.limits)
+            asked = variants_of(candidate.name, self.extent)[variant]
+            self._measured[key] = self.measure(candidate, asked.cell, asked.limits)
         return self._measured[key]
 
-    def measure(self, contender: Contender, cell: Cell, limits: Limits) -> Measured:
-        """Measure it now."""
-        observed = asyncio.run(self.observe(contender, cell, limits))
-        return Measured(contender, cell, limits, observed.outcome, observed.heard, self.folder)
+    def measure(self, candidate: Candidate, cell: Cell, limits: Limits) -> Measured:
+        """Run a trial of the cell now."""
+        observed = asyncio.run(self.observe(candidate, cell, limits))
+        return Measured(candidate, cell, limits, observed.outcome, observed.heard, self.folder)
 
     async def observe(
-        self, contender: Contender, cell: Cell, limits: Limits, tick: Callable[[object], None] = lambda _: None
+        self, candidate: Candidate, cell: Cell, limits: Limits, tick: Callable[[object], None] = lambda _: None
     ) -> Observed:
-        """Measure as the product does."""
-        return await observe_trial(cell, self._trial(limits), contender.worker, self.shared, tick)
+        """Run a trial as ``middlemark`` does; ``tick`` is called with each progress report."""
+        return await observe_trial(cell, self._trial(limits), candidate.worker, self.shared, tick)
 
-    def proof(self, contender: Contender, cell: Cell, limits: Limits) -> ProtectionProof:
-        """Measure it, and make its proof."""
+    def proof(self, candidate: Candidate, cell: Cell, limits: Limits) -> ProtectionProof:
+        """Run a trial of the cell, and return its proof of protection."""
 
         async def proven() -> TrialOutcome:
-            measured = await self.observe(contender, cell, limits)
+            measured = await self.observe(candidate, cell, limits)
             assert measured.outcome.failed is None, measured.outcome.failed
-            return await Proofs().proven(cell, self._trial(limits), contender.worker, self.shared, measured.outcome)
+            return await Proofs().proven(cell, self._trial(limits), candidate.worker, self.shared, measured.outcome)
 
         proof = asyncio.run(proven()).proof
         assert proof is not None
