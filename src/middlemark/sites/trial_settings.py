@@ -34,7 +34,7 @@ class TrialSettings:
             return
         try:
             if self._changes is None:
-                self._changes = self._changing.enter_context(changing(tell=self._tell, told=self._tell))
+                self._changes = self._changing.enter_context(changing(announce=self._tell, report=self._tell))
             self._changes.make(settings_of(level), prefixes)
         except (CannotError, JournalError) as error:
             raise WorkerFailedError("refused", str(error), error.advice) from None
