@@ -14,7 +14,7 @@ WORSE = 4
 """`--fail-if` of `compare` or `run`: the condition holds; `selftest`: too many false verdicts; `doctor`: something
 falsifies or limits results."""
 INTERRUPTED = 130
-"""SIGINT or SIGTERM. What was measured before is kept."""
+"""SIGINT or SIGTERM. Everything measured before is kept."""
 
 
 def of_cells(failed: Sequence[bool]) -> int:

@@ -72,8 +72,8 @@ def test_a_wrong_message_is_named_with_its_worker_and_field(
 @pytest.mark.parametrize(
     ("at", "field", "value", "why"),
     [
-        ("subscriber 1", "index", 0, "result: of subscriber 0: it has no such role"),
-        ("subscriber 1", "topic", 7, "result: of subscriber 1: topic 7, and it has 0"),
+        ("subscriber 1", "index", 0, "result: subscriber 0: it has no such role"),
+        ("subscriber 1", "topic", 7, "result: subscriber 1: its topic is 7, expected 0"),
     ],
 )
 def test_a_result_of_another_role_is_nobodys(
@@ -84,7 +84,7 @@ def test_a_result_of_another_role_is_nobodys(
 
 def test_a_result_that_comes_twice_is_wrong(launching: Launching) -> None:
     told = refused(launching, "publisher 0", "result", "index", 0, processes=1, subscribers=2, publishers=2)
-    assert "result: of publisher 0: a second one" in told
+    assert "result: publisher 0: a second one" in told
 
 
 def test_figures_that_a_search_may_lack_cost_nothing(launching: Launching) -> None:

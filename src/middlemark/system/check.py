@@ -21,7 +21,7 @@ R = TypeVar("R")
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """What a check found. A text is empty if there is nothing to say."""
+    """The result of a check. A text is empty if there is nothing to say."""
 
     check: str
     severity: Severity
@@ -48,7 +48,7 @@ NO_REMEDY = Remedy()
 
 
 class Seen(NamedTuple):
-    """What a check sees in its reading. Empty fields default to those of the check."""
+    """A problem that a check sees in its reading. Empty fields default to those of the check."""
 
     severity: Severity
     text: str
@@ -68,7 +68,7 @@ class Check(Generic[R]):
     name: str
     family: Family
     looks: str
-    """What is looked at, for docs/machine.md."""
+    """The files or values that it looks at, for docs/machine.md."""
     why: str
     rows: str
     """The rows for which it matters, in general."""
@@ -109,7 +109,7 @@ class Check(Generic[R]):
 
     @property
     def reversible(self) -> bool:
-        """Whether a program can fix it and undo the fix."""
+        """True if a program can fix it and undo the fix."""
         return self.change is not _no_change
 
     def changes(self, reading: R, needs: Needs = GENERAL) -> tuple[Setting, ...]:

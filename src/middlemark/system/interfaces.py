@@ -26,12 +26,12 @@ class NetworkDevice(NamedTuple):
 
     @property
     def loopback(self) -> bool:
-        """Whether it is the loopback interface."""
+        """True if it is the loopback interface."""
         return bool(self.flags & LOOPBACK)
 
     @property
     def fragments(self) -> bool:
-        """Whether the largest datagram is fragmented."""
+        """True if the largest datagram is fragmented."""
         return self.mtu < DATAGRAM + HEADERS
 
     def packets(self, size: int) -> int:

@@ -34,7 +34,7 @@ class RecordedProcess(msgspec.Struct, frozen=True):
 
     @property
     def is_running(self) -> bool:
-        """Whether the process still runs (is not a zombie)."""
+        """True if the process still runs (is not a zombie)."""
         return _started(self.pid) == self.started
 
 
@@ -48,7 +48,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     boot: str
     """The boot in which it was changed. A restart of the machine undoes the change."""
     kept: bool = False
-    """Whether it stays changed until ``--restore``; else until its owner ends."""
+    """True if it stays changed until ``--restore``; else until its owner ends."""
     file: str = ""
     """The file under /etc that sets it at every boot; empty: none."""
     place: str = ""
@@ -58,12 +58,12 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_orphaned(self) -> bool:
-        """Whether the process that should restore it has ended."""
+        """True if the process that should restore it has ended."""
         return not self.kept and self.is_in_force and not self.owner.is_running
 
     @property
     def is_in_force(self) -> bool:
-        """Whether the change may still be in force."""
+        """True if the change may still be in force."""
         return self.boot == boot() or bool(self.file)
 
 

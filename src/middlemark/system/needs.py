@@ -1,4 +1,4 @@
-"""What trials need from the machine: the trials of a suite, or those of middlewares in general."""
+"""Requirements of trials on the machine: the trials of a suite, or those of middlewares in general."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -30,12 +30,12 @@ class ConfigurationNeeds(msgspec.Struct, frozen=True, kw_only=True):
     mlock: bool = False
     awake: bool = False
     across: bool = False
-    """Whether its roles are on several hosts, or in namespaces behind a link."""
+    """True if its roles are on several hosts, or in namespaces behind a link."""
     between_clocks: bool = False
 
     @property
     def polls(self) -> bool:
-        """Whether its roles spin."""
+        """True if its roles spin."""
         return self.receive == "poll"
 
     def label(self) -> str:
@@ -46,11 +46,11 @@ class ConfigurationNeeds(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Needs(msgspec.Struct, frozen=True, kw_only=True):
-    """What a check compares its reading with."""
+    """The requirements that a check compares its reading with."""
 
     rows: tuple[ConfigurationNeeds, ...]
     general: bool = False
-    """Whether this is not a suite, but what middlewares need in general."""
+    """True if this is not a suite, but what middlewares need in general."""
     interfaces: tuple[str, ...] = ()
     """The interfaces that traffic is restricted to; none: every one that is up."""
     memory_bytes: int = 0

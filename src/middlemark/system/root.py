@@ -80,7 +80,7 @@ class Root:
         return None
 
     def may(self, capability: int) -> bool:
-        """Whether this process has the capability."""
+        """True if this process has the capability."""
         return bool(int(self.fields("proc/self/status").get("CapEff", "0"), 16) >> capability & 1)
 
 

@@ -1,4 +1,4 @@
-"""What the machine did in a short test."""
+"""Results of a short test of the machine."""
 
 import msgspec
 

@@ -8,7 +8,7 @@ from middlemark.system.root import Root
 
 
 class Daemon(NamedTuple):
-    """What the daemon is, and the adapters that use it or start one of their own."""
+    """A description of the daemon, and the adapters that use it or start one of their own."""
 
     what: str
     adapters: tuple[str, ...]

@@ -10,7 +10,7 @@ from middlemark.system.root import Root
 
 
 class Halting(NamedTuple):
-    """Whether there is a hypervisor, whether idle processors already poll, and whether a setting can make them."""
+    """True if there is a hypervisor, whether idle processors already poll, and whether a setting can make them."""
 
     virtual: bool
     polls: bool
@@ -18,7 +18,7 @@ class Halting(NamedTuple):
 
 
 def is_virtual(root: Root) -> bool | None:
-    """Whether the processor reports a hypervisor; None if it does not say."""
+    """True if the processor reports a hypervisor; None if it does not say."""
     flags = root.fields("proc/cpuinfo").get("flags")
     return "hypervisor" in flags.split() if flags else None
 

@@ -13,7 +13,7 @@ TIME_ERROR = 5
 
 
 class TimeOfDay(NamedTuple):
-    """What adjtimex(2) returns, and the daemons that keep the time."""
+    """The result of adjtimex(2), and the daemons that keep the time."""
 
     state: int
     error_us: int
