@@ -60,7 +60,7 @@ class Place:
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
     try:
-        holder = asyncio.run(Holder.alone())
+        holder = asyncio.run(Holder.isolated())
     except WorkerFailedError as error:
         pytest.skip(error.text)
     yield Place(holder.namespace.prefix, tmp_path)
@@ -152,7 +152,7 @@ def test_what_somebody_else_has_changed_meanwhile_is_left_alone_and_told(place: 
 
 def test_what_was_changed_in_a_namespace_that_is_gone_is_gone_with_it(tmp_path: Path) -> None:
     try:
-        holder = asyncio.run(Holder.alone())
+        holder = asyncio.run(Holder.isolated())
     except WorkerFailedError as error:
         pytest.skip(error.text)
     place = Place(holder.namespace.prefix, tmp_path)

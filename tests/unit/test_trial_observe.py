@@ -198,7 +198,7 @@ def test_what_a_worker_has_started_in_a_session_of_its_own_ends_with_the_trial(
     assert channel.process_state(pid) in ("", "Z")
     if code is None:
         [warning] = [each for each in outcome.warnings if each.code == "unclean-exit"]
-        assert warning.text == f"sleep (pid {pid}) outlived the worker that it descends from, and was killed"
+        assert warning.text == f"sleep (pid {pid}) outlived its worker and was killed"
 
 
 @pytest.mark.parametrize("environment", [{MARK: "mm_another_7"}, {}])

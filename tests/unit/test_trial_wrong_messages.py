@@ -22,7 +22,7 @@ def refused(launching: Launching, at: str, event: str, field: str, value: object
     failed = launching.trial({"at": at, "says": json.dumps({event: {field: value}})}, **factors).failed
     assert failed is not None
     assert failed.code == "internal"
-    assert "build both anew" in failed.advice
+    assert "rebuild both" in failed.advice
     return failed.text
 
 
@@ -42,7 +42,7 @@ def test_a_wrong_hello_is_named_with_its_worker_and_field(
     (launching.folder / "says").write_text(json.dumps({"hello": {field: value}}))
     failed = launching.trial(processes=1).failed
     assert failed is not None
-    assert failed.text == f"publisher 0 and subscriber 0 said something that is not in the protocol: {why}"
+    assert failed.text == f"publisher 0 and subscriber 0 broke the protocol: {why}"
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_a_wrong_message_is_named_with_its_worker_and_field(
     launching: Launching, at: str, event: str, field: str, value: object, where: str
 ) -> None:
     told = refused(launching, at, event, field, value)
-    assert told.startswith(f"{at} said something that is not in the protocol: {event}: ")
+    assert told.startswith(f"{at} broke the protocol: {event}: ")
     assert where in told
 
 
@@ -132,4 +132,4 @@ def test_a_line_without_end_costs_its_trial_and_bounded_memory(launching: Launch
     path.write_text("#!/bin/sh\nexec head -c 200000000 /dev/zero\n")
     failed = launching.trial(processes=1).failed
     assert failed is not None
-    assert "said something that is not in the protocol: a line of more than 1,048,576 bytes" in failed.text
+    assert "broke the protocol: a line of more than 1,048,576 bytes" in failed.text

@@ -88,10 +88,10 @@ class Following:
         expected_role = next((each for each in self._forwards if key == ("publisher", each.index)), self._due.get(key))
         if expected_role is None or key in self._results:
             which = "a second one" if expected_role is not None else "it has no such role"
-            raise self.worker.beside_the_protocol(f"result: {result.role} {result.index}: {which}")
+            raise self.worker.protocol_error(f"result: {result.role} {result.index}: {which}")
         topic, asked = getattr(result, "topic", None), getattr(expected_role, "topic", None)
         if topic != asked:
-            raise self.worker.beside_the_protocol(
+            raise self.worker.protocol_error(
                 f"result: {result.role} {result.index}: its topic is {topic}, expected {asked}"
             )
         self._results[key] = result
@@ -104,7 +104,7 @@ class Following:
             raise WorkerFailedError(
                 "hung",
                 f"{self.worker.who} (pid {self.worker.pid}) did not end: {self._late}, beyond all its own limits, it"
-                f" still has not come back from the middleware{self.worker.last_words()}",
+                f" still has not come back from the middleware{self.worker.stderr_end()}",
             )
         # A measuring worker ticks; a worker that falls silent has failed.
         wanted: tuple[type[Message], ...] = (TickEvent, DoneEvent)

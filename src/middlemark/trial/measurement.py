@@ -182,7 +182,7 @@ class Measurement:
         hellos = await asyncio.gather(*(worker.event(HelloEvent, timeout_s=START_S) for worker in workers))
         for worker, hello in zip(workers, hellos, strict=True):
             if hello.protocol != PROTOCOL_VERSION:
-                raise worker.beside_the_protocol(f"hello: protocol {hello.protocol}, and this is {PROTOCOL_VERSION}")
+                raise worker.protocol_error(f"hello: protocol {hello.protocol}, and this is {PROTOCOL_VERSION}")
         self._know(clock=hellos[0].clock, version=hellos[0].version)
         read = [(worker.who, hello.clock) for worker, hello in zip(workers, hellos, strict=True)]
         if self.pattern.one_clock and self.session.clocks is None:
