@@ -32,7 +32,7 @@ EXPERIMENTS: tuple[tuple[str, Reception, int], ...] = (
     ("udp", "block", 64),
 )
 SECONDS = 0.3
-ASKED = round_trips.asked_of
+ASKED = round_trips.answerer_fields
 
 
 def middle_mean(values: list[int]) -> float:
@@ -44,7 +44,7 @@ def middle_mean(values: list[int]) -> float:
 
 def typical_ns(worker: Worker, cell: Cell, order: int, folder: Path, *, stamped: bool) -> float:
     """Return the typical round trip of one trial, over all its messages."""
-    round_trips.asked_of = ASKED if stamped else lambda *_: {}
+    round_trips.answerer_fields = ASKED if stamped else lambda *_: {}
     trial = Trial(order=order, cell=0, number=1, limits=Limits(duration_s=SECONDS, warmup_s=0.1))
     outcome = asyncio.run(
         run_trial(cell, trial, worker, Shared(str(folder), "bench", Here(Domains(0))), lambda _: None)

@@ -7,7 +7,7 @@ if __name__ == "__main__":
         from middlemark.cli import main
 
         main()
-    except KeyboardInterrupt:  # before main() has it in hand
+    except KeyboardInterrupt:  # before main() handles Ctrl-C
         from middlemark.exits import INTERRUPTED
 
         sys.exit(INTERRUPTED)

@@ -1,21 +1,21 @@
-"""The command's door. It imports nothing until Ctrl-C is in hand: what the command needs takes a tenth of a second."""
+"""The entry point of the command. It handles Ctrl-C before it imports anything else, which takes 0.1 s."""
 
 import os
 import sys
 
 
 def main() -> None:
-    """Run the command line; every error is printed once, here, and never as a traceback."""
+    """Run the command line. Prints every error once, here, and never as a traceback."""
     try:
-        _end_silently_when_told_to()
+        _end_silently_on_signals()
         from middlemark.standard_streams import hold
 
         hold()
         from middlemark.limits import too_few_descriptors
 
-        if told := too_few_descriptors():
-            sys.exit(_refused(told))
-        # A thread a processor, which nothing here has work for: where one is refused it ends the process by SIGINT.
+        if message := too_few_descriptors():
+            sys.exit(_print_refusal(message))
+        # BLAS starts a thread per processor, which nothing here uses, and raises SIGINT if the system refuses one.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         sys.exit(_run())
     except KeyboardInterrupt:
@@ -25,26 +25,26 @@ def main() -> None:
     except Exception as error:
         from middlemark.limits import sentence
 
-        told = sentence(error)
-        if told is None:
+        message = sentence(error)
+        if message is None:
             raise
-        sys.exit(_refused(told))
+        sys.exit(_print_refusal(message))
     finally:
-        _stay_until_the_end()
+        _ignore_signals()
 
 
-def _refused(told: str) -> int:
+def _print_refusal(message: str) -> int:
     from middlemark.exits import CELL_FAILED
 
-    print(f"middlemark: {told}", file=sys.stderr)
+    print(f"middlemark: {message}", file=sys.stderr)
     return CELL_FAILED
 
 
-def _end_silently_when_told_to() -> None:
-    """Let SIGINT and SIGTERM end the process at once; a verb that has something to clear away asks for more.
+def _end_silently_on_signals() -> None:
+    """Let SIGINT and SIGTERM end the process at once. A command that must clean up installs its own handlers.
 
-    Python's own way, an exception at any instruction, ends in a traceback when the instruction lies in a destructor or
-    in a callback of the import system, and is swallowed there. Whoever ignores SIGINT (nohup) is left alone.
+    Python's default raises KeyboardInterrupt at any instruction. In a destructor or an import callback the exception is
+    swallowed or printed as a traceback. An ignored SIGINT (nohup) stays ignored.
     """
     import signal
 
@@ -52,11 +52,11 @@ def _end_silently_when_told_to() -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, _terminated)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))  # ./middlemark lets them wait for this
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))  # ./middlemark blocks them until here
 
 
-def _stay_until_the_end() -> None:
-    """Let no signal change the status that is due: Python takes back its handlers before it ends, some 20 ms."""
+def _ignore_signals() -> None:
+    """Ignore signals from here on, so that none changes the exit status: Python resets its handlers before it ends."""
     import signal
 
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -67,17 +67,17 @@ def _terminated(_number: int, _frame: object) -> None:
     os._exit(130)  # exits.INTERRUPTED, which must not be imported here
 
 
-def _tell_what_is_owed() -> None:
-    """Begin with what a run that was killed has left changed on this machine. It looks for one file, as a rule."""
-    if sys.argv[1:2] == ["tune"] or any(each.startswith("_") and each.endswith("_COMPLETE") for each in os.environ):
+def _print_unrestored_settings() -> None:
+    """Print what a killed run left changed on this machine. Usually this only looks for one file."""
+    if sys.argv[1:2] == ["tune"] or any(name.startswith("_") and name.endswith("_COMPLETE") for name in os.environ):
         return
     from middlemark.state import changed
 
     if os.path.exists(changed()):
-        from middlemark.system.changes import owed
+        from middlemark.system.changes import unrestored_warning
 
-        if told := owed():
-            print(f"middlemark: {told}", file=sys.stderr)
+        if warning := unrestored_warning():
+            print(f"middlemark: {warning}", file=sys.stderr)
 
 
 def _run() -> int:
@@ -87,7 +87,7 @@ def _run() -> int:
     from middlemark.commands import group
     from middlemark.problems import MeasureError, RequestError
 
-    _tell_what_is_owed()
+    _print_unrestored_settings()
     try:
         status: object = group.main(prog_name="middlemark", standalone_mode=False)
     except RequestError as error:
@@ -111,7 +111,7 @@ def _run() -> int:
 
         if is_a_limit(error):
             raise
-        # Those of a run are told where they happen; what is left is the output of a verb that only prints.
+        # A run handles its own OSErrors where they happen. This one is from printing.
         from middlemark.show.output import discard
 
         discard()

@@ -1,4 +1,4 @@
-"""Opening files that may have become something else: a pipe that blocks, a device that never ends, a folder."""
+"""Open and read files that may turn out to be a pipe that blocks, a device that never ends, or a folder."""
 
 import errno
 import os
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def open_regular(path: Path, flags: int = os.O_RDONLY) -> int:
-    """Return a descriptor of a regular file. Raises OSError, also for whatever else is there; never blocks."""
+    """Return a descriptor of a regular file. Never blocks. Raises OSError, also if the path is not a regular file."""
     try:
         descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC, 0o666)
     except OSError as error:
@@ -24,7 +24,7 @@ def open_regular(path: Path, flags: int = os.O_RDONLY) -> int:
 
 
 def read_regular(path: Path, most_bytes: int) -> bytes:
-    """Return what is in a regular file. Raises OSError, also when it holds more than that."""
+    """Return the content of a regular file. Raises OSError, also if the file has more than ``most_bytes``."""
     with os.fdopen(open_regular(path), "rb") as file:
         content = file.read(most_bytes + 1)
     if len(content) > most_bytes:

@@ -1,6 +1,6 @@
-"""Ctrl-C and SIGTERM where there is something to clear away: the first unwinds, and no other cuts that short.
+"""Handle Ctrl-C and SIGTERM in commands that must clean up. Only the first signal counts.
 
-Elsewhere they end the process; who ignores one of them is left alone.
+All other commands end at once. An ignored signal stays ignored.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ Result = TypeVar("Result")
 
 
 def unwind() -> contextlib.AbstractContextManager[None]:
-    """Within, the first of them is a KeyboardInterrupt."""
+    """Return a context manager that raises KeyboardInterrupt on the first signal."""
 
     def interrupt() -> None:
         raise KeyboardInterrupt
@@ -21,10 +21,11 @@ def unwind() -> contextlib.AbstractContextManager[None]:
     return _once(interrupt)
 
 
-def run(work: Coroutine[Any, Any, Result], told: Callable[[], None] | None = None) -> Result:
-    """Run ``work`` in an event loop; what interrupts is told to it there, and nowhere raised.
+def run(work: Coroutine[Any, Any, Result], on_interrupt: Callable[[], None] | None = None) -> Result:
+    """Run ``work`` in an event loop. A signal does not raise inside ``work``.
 
-    Its task is cancelled, and once that has ended KeyboardInterrupt is raised; or else ``told`` is called.
+    The first signal calls ``on_interrupt``. Without it, the first signal cancels the task of ``work``, and this
+    function raises KeyboardInterrupt after the task has ended.
     """
     interrupted = False
     cancel: Callable[[], object] | None = None
@@ -39,12 +40,12 @@ def run(work: Coroutine[Any, Any, Result], told: Callable[[], None] | None = Non
         nonlocal cancel
         loop, doing = asyncio.get_running_loop(), asyncio.ensure_future(work)
 
-        def soon() -> None:
-            loop.call_soon_threadsafe(told or doing.cancel)
+        def cancel_in_loop() -> None:
+            loop.call_soon_threadsafe(on_interrupt or doing.cancel)
 
-        cancel = soon
-        if interrupted:  # before there was anybody to tell
-            soon()
+        cancel = cancel_in_loop
+        if interrupted:  # a signal came before ``cancel`` was set
+            cancel_in_loop()
         try:
             return await doing
         finally:
@@ -52,35 +53,35 @@ def run(work: Coroutine[Any, Any, Result], told: Callable[[], None] | None = Non
 
     try:
         with _once(interrupt), contextlib.closing(work), asyncio.Runner() as runner:
-            runner.get_loop()  # which may fail: what is begun before would never be awaited
+            runner.get_loop()  # this may fail: do it before a coroutine exists that would never be awaited
             result = runner.run(guarded())
     except asyncio.CancelledError:
         if interrupted:
             raise KeyboardInterrupt from None
         raise
-    if interrupted and told is None:
+    if interrupted and on_interrupt is None:
         raise KeyboardInterrupt
     return result
 
 
 class _Handler:
-    """Tells of the first signal and of none that follows."""
+    """A signal handler that calls ``react`` for the first signal only."""
 
-    def __init__(self, tell: Callable[[], None]) -> None:
-        self._tell = tell
+    def __init__(self, react: Callable[[], None]) -> None:
+        self._react = react
         self.called = False
 
     def __call__(self, _number: int, _frame: object) -> None:
         if not self.called:
             self.called = True
-            self._tell()
+            self._react()
 
 
 @contextlib.contextmanager
-def _once(tell: Callable[[], None]) -> Iterator[None]:
-    """Within, ``tell`` is called for the first of the two signals; what is around this is then told of none."""
+def _once(react: Callable[[], None]) -> Iterator[None]:
+    """Call ``react`` for the first of the two signals. Handlers of an enclosing ``_once`` are not called for it."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    mine = _Handler(tell)
+    mine = _Handler(react)
     for number, handler in before.items():
         if handler is not signal.SIG_IGN:
             signal.signal(number, mine)

@@ -1,4 +1,4 @@
-"""Limits of this process (``ulimit``) that stop it: which one it was, and the next step."""
+"""Limits of this process (``ulimit``) that made something fail: which limit it was, and how to raise it."""
 
 import contextlib
 import errno
@@ -7,35 +7,35 @@ import resource
 from collections.abc import Iterator
 
 LEAST_DESCRIPTORS = 16
-"""With fewer, an import or an event loop fails halfway, and then what would say so."""
+"""With fewer, an import or the event loop fails halfway, and even the error message cannot be printed."""
 PLENTY = {"-n": "1024", "-u": "1024", "-v": "unlimited"}
 
 
 def too_few_descriptors() -> str | None:
-    """Return which limit leaves too little for anything at all, and how to raise it; None: there is enough."""
+    """Return a message if the limit of open files is too low for any command, else None."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return _told("-n", str(soft)) if 0 <= soft < LEAST_DESCRIPTORS else None
+    return _advise("-n", str(soft)) if 0 <= soft < LEAST_DESCRIPTORS else None
 
 
 def is_a_limit(error: BaseException) -> bool:
-    """Say whether the system refused because this process, or its user, has had its share."""
+    """Say whether the system refused because a limit of this process or its user is reached."""
     return bool(_options(error))
 
 
 def sentence(error: BaseException) -> str | None:
-    """Return which limit stopped the process, and how to raise it; None: it was none."""
-    for each in _chain(error):
-        options = _options(each)
+    """Return which limit made the process fail, and how to raise it; None: the error has another cause."""
+    for cause in _chain(error):
+        options = _options(cause)
         if not options:
             continue
         set_here = [(option, value) for option in options if (value := _value(option)) is not None]
         if not set_here:
-            return f"the system refuses more ({each}): end other programs, or ask for more memory or processes"
-        return _told(*set_here[0])
+            return f"the system refuses more ({cause}): end other programs, or ask for more memory or processes"
+        return _advise(*set_here[0])
     return None
 
 
-def _told(option: str, value: str) -> str:
+def _advise(option: str, value: str) -> str:
     raised = f"`ulimit {option} {PLENTY[option]}`"
     return f"ulimit {option} {value}: too little for this; raise it ({raised}) and try again"
 
@@ -47,21 +47,21 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _options(error: BaseException) -> tuple[str, ...]:
-    """Return the options of ``ulimit`` that may be behind it, the likeliest first."""
+    """Return the options of ``ulimit`` that may have caused the error, the most likely first."""
     text = str(error).lower()
     number = error.errno if isinstance(error, OSError) else None
     if number in (errno.EMFILE, errno.ENFILE) or "too many open files" in text:
         return ("-n",)
     if (isinstance(error, BlockingIOError) and number == errno.EAGAIN) or "can't start new thread" in text:
         return ("-u", "-v")
-    wants_memory = any(each in text for each in ("allocate memory", "failed to map segment", "out of memory"))
-    if isinstance(error, MemoryError) or number == errno.ENOMEM or wants_memory:
+    needs_memory = any(phrase in text for phrase in ("allocate memory", "failed to map segment", "out of memory"))
+    if isinstance(error, MemoryError) or number == errno.ENOMEM or needs_memory:
         return ("-v", "-u")
     return ()
 
 
 def _value(option: str) -> str | None:
-    """Return the limit as ``ulimit`` shows it; None: there is none."""
+    """Return the limit as ``ulimit`` shows it; None: unlimited."""
     which = {"-n": resource.RLIMIT_NOFILE, "-u": resource.RLIMIT_NPROC, "-v": resource.RLIMIT_AS}[option]
     soft, _ = resource.getrlimit(which)
     if soft == resource.RLIM_INFINITY:
@@ -70,7 +70,7 @@ def _value(option: str) -> str | None:
 
 
 def need_descriptors(number: int) -> None:
-    """Raise OSError (EMFILE, ENFILE) unless that many files can be opened now."""
+    """Raise OSError (EMFILE, ENFILE) unless ``number`` files can be opened now."""
     with contextlib.ExitStack() as opened:
         for _ in range(number):
             opened.callback(os.close, os.open("/dev/null", os.O_RDONLY))

@@ -1,4 +1,4 @@
-"""Stamps in a Python program of your own, as probe.h has them for C (docs/probe.md). Knows no other module.
+"""Stamps for Python programs, like probe.h for C (docs/probe.md). Imports no other module of Middlemark.
 
     probe = Probe("camera")
     image = probe.topic("image")
@@ -25,8 +25,8 @@ _library: Any = None
 
 
 def _loaded() -> Any:
-    """Return the library. Raises OSError where it is not found, ImportError without cffi."""
-    global _library  # noqa: PLW0603  one a process, as its file is
+    """Return the library. Raises OSError if it is not found, ImportError without cffi."""
+    global _library  # noqa: PLW0603  one per process, like its file
     if _library is None:
         from cffi import FFI
 
@@ -39,7 +39,7 @@ def _loaded() -> Any:
 
 
 class Span:
-    """A time from entering to leaving it; ``pause`` and ``resume`` leave something out of it."""
+    """A time span, from its creation to ``end``. ``pause`` and ``resume`` exclude time from it."""
 
     def __init__(self, topic: int) -> None:
         """Use :meth:`Topic.span`."""
@@ -50,20 +50,20 @@ class Span:
         self._begin = _library.mm_ticks() if topic else 0
 
     def pause(self) -> None:
-        """Stop counting. Pauses within pauses are one."""
+        """Stop counting. Nested pauses count as one."""
         if self._topic and not self._pauses:
             self._pause_began = _library.mm_ticks()
         self._pauses += 1
 
     def resume(self) -> None:
-        """Go on counting."""
+        """Continue counting."""
         if self._pauses:
             self._pauses -= 1
             if self._topic and not self._pauses:
                 self._paused += _library.mm_ticks() - self._pause_began
 
     def next(self) -> None:
-        """Record an iteration and begin the next; the time after the last one is of none."""
+        """Record an iteration and begin the next. The time after the last call is not recorded."""
         self._iterates = True
         if self._topic:
             now = self._recorded(_ITERATION)
@@ -71,7 +71,7 @@ class Span:
             self._paused = 0
 
     def end(self) -> None:
-        """Record it. A second call does nothing."""
+        """Record the span. A second call does nothing."""
         if self._topic and not self._iterates:
             self._recorded(_SPAN)
         self._topic = 0
@@ -83,11 +83,11 @@ class Span:
         return now
 
     def __enter__(self) -> "Span":
-        """Return itself: it began when it was made."""
+        """Return the span, which began when it was created."""
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """End it."""
+        """End the span."""
         self.end()
 
 
@@ -104,22 +104,22 @@ class Topic:
             _library.mm_record(self._number, _SENT, _library.mm_ticks(), sequence, size)
 
     def received(self, sequence: int) -> None:
-        """Stamp a message as soon as it is in hand."""
+        """Stamp a message as soon as it is received."""
         if self._number:
             _library.mm_record(self._number, _RECEIVED, _library.mm_ticks(), sequence, 0)
 
     def span(self) -> Span:
-        """Begin a time."""
+        """Begin a time span."""
         return Span(self._number)
 
 
 class Probe:
-    """A node or a program. Raises OSError or ImportError where it was to record and cannot: no library, no cffi."""
+    """A node or a program. Raises OSError or ImportError if recording is on and the library or cffi is missing."""
 
     def __init__(self, name: str) -> None:
-        """Open it; the first of a process makes its file."""
+        """Open the probe. The first one of a process creates the file."""
         self._number: int = _loaded().mm_probe_open(name.encode()) if os.environ.get("MIDDLEMARK_PROBE") else 0
 
     def topic(self, name: str) -> Topic:
-        """Return the topic or span of that name, to be asked for once."""
+        """Return the topic or span with this name. Call this once per name."""
         return Topic(_library.mm_topic_of(self._number, name.encode()) if self._number else 0)

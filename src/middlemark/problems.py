@@ -1,4 +1,4 @@
-"""What is wrong with a request, as values: all of them at once, each with its place and the next step."""
+"""Problems of a request, as values: all at once, each with its place and the next step."""
 
 import importlib
 from typing import Any
@@ -7,18 +7,18 @@ import msgspec
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """One thing wrong: ``place`` says where (``suites/lan.toml: sweep 2: size``), ``text`` what and what is right."""
+    """One problem. ``place``: where (``suites/lan.toml: sweep 2: size``). ``text``: what is wrong, what is right."""
 
     place: str
     text: str
 
     def __str__(self) -> str:
-        """Read as one line: place, then text."""
+        """Return one line: place, then text."""
         return f"{self.place}: {self.text}" if self.place else self.text
 
 
 class RequestError(Exception):
-    """The request is wrong (exit code 2). Carries every problem found, never only the first."""
+    """The request is wrong (exit code 2). Carries every problem found, not only the first."""
 
     def __init__(self, problems: list[Problem]) -> None:
         """``problems`` is not empty."""
@@ -36,7 +36,7 @@ class MeasureError(Exception):
 
 
 def extra_module(name: str, extra: str, what: str) -> Any:
-    """Import a module of an extra's package. Raises MeasureError: ``what`` needs it, and how to get it."""
+    """Import a module of an optional package. Raises MeasureError, with the command that installs it for ``what``."""
     try:
         return importlib.import_module(name)
     except ImportError:

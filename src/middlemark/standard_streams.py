@@ -1,4 +1,4 @@
-"""stdin, stdout and stderr of the command: there whatever they were, and stderr never a reason to fail."""
+"""stdin, stdout and stderr: always open, and writing to stderr never fails."""
 
 import contextlib
 import io
@@ -7,7 +7,7 @@ import sys
 
 
 class _Forgiving(io.FileIO):
-    """What cannot be written (a full disk, a reader that has gone) is not: words beside the result are no result."""
+    """A file that ignores write errors (a full disk, a closed pipe): a lost message must not fail a command."""
 
     def write(self, data: "bytes | bytearray | memoryview") -> int:  # type: ignore[override]
         with contextlib.suppress(OSError):
@@ -18,15 +18,15 @@ class _Forgiving(io.FileIO):
 
 
 def hold() -> None:
-    """Give the process all three descriptors and a stderr that takes everything.
+    """Open all three descriptors, and make stderr ignore write errors.
 
-    One that is closed (``2>&-``) goes nowhere: else the next file that is opened, a run's own perhaps, would be it.
+    A closed descriptor (``2>&-``) is opened as /dev/null. Otherwise the next file opened would get its number.
     """
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # the lowest that is free: this one
+            os.open(os.devnull, os.O_RDWR)  # the lowest free descriptor is this one
     sys.stderr = io.TextIOWrapper(
         io.BufferedWriter(_Forgiving(2, "w", closefd=False)),
         encoding=sys.stderr.encoding if sys.stderr is not None else "utf-8",

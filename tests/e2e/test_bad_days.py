@@ -145,7 +145,7 @@ def test_the_last_words_of_a_crashed_worker_are_kept(bench: Bench, null_worker: 
     wrapper.chmod(0o755)
     suite = bench.suite(COMMON + sweep("crash", 'crash = "5"'))
     ended = bench.run("run", suite, "--format", "json", environment={"MIDDLEMARK_WORKERS": str(workers)})
-    assert "its last words: assertion failed: history->empty()" in ended.cells["crash"]["failed"]["text"]
+    assert "its stderr ended with: assertion failed: history->empty()" in ended.cells["crash"]["failed"]["text"]
 
 
 def test_a_worker_that_cannot_open_is_refused_with_its_own_words(bench: Bench) -> None:
@@ -239,4 +239,4 @@ def test_a_worker_that_speaks_another_protocol_costs_its_trial(bench: Bench, nul
         "run", bench.suite(COMMON + sweep("odd")), "--format", "json", environment={"MIDDLEMARK_WORKERS": str(workers)}
     )
     assert ended.code == 3
-    assert "not in the protocol" in ended.cells["odd"]["failed"]["text"]
+    assert "broke the protocol" in ended.cells["odd"]["failed"]["text"]

@@ -91,7 +91,7 @@ def test_round_trips_between_two_hosts_name_both_machines(hosts: TwoHosts) -> No
         assert cell["across"] == "base-robot"
         assert cell["samples"] == 200
         assert cell["carried_by"] == "udp"
-        assert cell["breakdown_absent"] == "it would hold raw counters of two hosts against each other"
+        assert cell["breakdown_absent"] == "it would compare raw counters of two hosts"
         assert not [each for each in cell["warnings"] if each["code"] == "versions-differ"]
     report = hosts.bench.run("report", str(ended.folder), "--markdown", "-").out
     assert all(f"{name}: " in report for name in NAMES)
@@ -216,7 +216,7 @@ def assert_only_the_first_was_lost(outcomes: list[dict[str, object]]) -> None:
     failed = outcomes[0]["failed"]
     assert isinstance(failed, dict)
     assert failed["code"] == "lost"
-    assert "robot (10.213.0.2) went away" in failed["text"]
+    assert "robot (10.213.0.2) is gone" in failed["text"]
 
 
 def test_a_host_that_goes_away_costs_its_trial_and_no_other(hosts: TwoHosts) -> None:
@@ -269,14 +269,14 @@ def test_what_a_host_lacks_is_named_with_the_next_step(hosts: TwoHosts) -> None:
     assert ended.code == 3
     for name in NAMES:
         assert f"{name}: there is no /nonexistent/python3" in ended.err
-    assert "say where its Python is: --remote-python PATH" in ended.err
+    assert "give the path of its Python: --remote-python PATH" in ended.err
     ended = hosts.start("hosts", "--remote-python", f"{sys.executable} -IS").ended()
     assert ended.code == 3
     assert "has no Middlemark" in ended.err
     (hosts.folder / "home/.ssh/known_hosts").write_text("")
     ended = hosts.start("hosts").ended()
     assert ended.code == 3
-    assert f"call `ssh root@{NAMES['robot']} -p 2222` once and see to its key" in ended.err
+    assert f"run `ssh root@{NAMES['robot']} -p 2222` once and accept its host key" in ended.err
 
 
 def argv(pid: int) -> bytes:

@@ -43,7 +43,7 @@ def test_a_protected_row_says_what_protects_it_and_a_plain_one_that_nothing_does
     proof = protected["protection_proof"]
     assert (proof["stranger-refused"], proof["unauthorised-refused"]) == (True, None)
     assert proof["payload-not-seen"] is True or "CAP_NET_RAW" in proof["absent"]["payload-not-seen"]
-    assert proof["absent"]["unauthorised-refused"] == "there are no permissions beside the identities"
+    assert proof["absent"]["unauthorised-refused"] == "this transport has identities but no permissions"
     judged = bench.run("compare", str(ended.folder), "--by", "security", "--baseline", "none")
     assert "security=encrypted" in judged.out, judged.out + judged.err
 

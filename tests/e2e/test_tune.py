@@ -47,7 +47,7 @@ class Place:
 @pytest.fixture
 def place(bench: Bench) -> Iterator[Place]:
     try:
-        holder = asyncio.run(Holder.alone())
+        holder = asyncio.run(Holder.isolated())
     except WorkerFailedError as error:
         pytest.skip(error.text)
     yield Place(bench, holder.namespace.prefix)

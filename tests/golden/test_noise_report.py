@@ -58,7 +58,7 @@ def noisy(results: Results) -> Results:
         trials=trials,
         disturbed=((0.25, 0.251204),),
         disturbed_trial=1,
-        absent={"throttled": "this control group has no cpu.stat that counts throttling"},
+        absent={"throttled": "the cpu.stat of this control group does not count throttling"},
     )
     warning = RunWarning("machine-disturbed", f"in trial 2: {trials[1].marked[0]}", "end what else runs here")
     first = msgspec.structs.replace(results[0], noise=noise, warnings=(*results[0].warnings, warning))

@@ -19,7 +19,7 @@ def main() -> None:
 
     point, verb = int(sys.argv[1]), sys.argv[2]
     killed_at(point)
-    with changing(told=print) as changes:
+    with changing(report=print) as changes:
         if verb == "restore":
             return
         for _ in range(2):

@@ -21,7 +21,7 @@ CONNECT = "import socket, sys; socket.create_connection(('127.0.0.1', int(sys.ar
 @pytest.fixture
 def alone() -> Iterator[Namespace]:
     try:
-        holder = asyncio.run(Holder.alone())
+        holder = asyncio.run(Holder.isolated())
     except WorkerFailedError as error:
         pytest.skip(error.text)
     yield holder.namespace

@@ -49,7 +49,7 @@ class InProcess(Cluster):
 
     async def connect(self, name: str) -> None:
         if name in self.gone:
-            raise HostGoneError("no Dask worker of its")
+            raise HostGoneError("its Dask worker did not appear")
         if name not in self._hosts:
             self._hosts[name] = Host(name)
             self._hosts[name]._workers = {"fake": self._worker}
@@ -132,14 +132,14 @@ def test_a_host_that_does_not_answer_costs_the_trial_and_is_named(across: Across
     failed = across.trial().failed
     assert failed is not None
     assert failed.code == "lost"
-    assert "robot (127.0.0.1) went away: it did not answer" in failed.text
+    assert "robot (127.0.0.1) is gone: it did not answer" in failed.text
 
 
 def test_a_host_that_is_not_there_is_told_when_a_trial_begins(across: Across) -> None:
     across.cluster.gone.add("robot")
     failed = across.trial().failed
     assert failed is not None
-    assert (failed.code, failed.text) == ("lost", "robot (127.0.0.1) is not there: no Dask worker of its")
+    assert (failed.code, failed.text) == ("lost", "robot (127.0.0.1) cannot be reached: its Dask worker did not appear")
 
 
 def test_a_worker_that_dies_is_told_with_its_host(across: Across) -> None:
@@ -154,7 +154,7 @@ def test_another_build_is_a_warning_of_every_trial(across: Across) -> None:
     outcome = across.trial()
     assert outcome.failed is None
     told = [each.text for each in outcome.warnings if each.code == "versions-differ"]
-    assert told == [f"the worker of fake on {name} is another build than the one on this machine" for name in NAMES]
+    assert told == [f"the worker of fake on {name} is a different build from the one on this machine" for name in NAMES]
 
 
 def test_samples_that_are_not_whole_cost_the_trial_and_leave_nothing(
@@ -216,7 +216,7 @@ def test_what_was_meant_for_a_trial_before_reaches_no_worker_of_this_one(across:
         await actor.do("start", "publisher 0", {}, scope="mm_late_1")
         await actor.do("begin", across.launching.cell({}), "fake", "mm_late_2", "127.0.0.1")
         pid: int = await actor.do("start", "publisher 0", {}, scope="mm_late_2")
-        with pytest.raises(WorkerFailedError, match="has this trial no more"):
+        with pytest.raises(WorkerFailedError, match="no longer runs this trial"):
             await actor.do("tell", 0, msgspec.json.encode({"cmd": "quit"}), scope="mm_late_1")
         assert await actor.do("close", 0.0, scope="mm_late_1") == []
         await asyncio.sleep(0.3)

@@ -79,8 +79,8 @@ def test_a_line_that_is_no_event_is_passed_over(noise: str) -> None:
 def test_an_event_that_is_not_in_the_protocol_is_named_with_its_field(said: str, why: str) -> None:
     told = failure(f"echo '{said}'; {HELLO}; cat", HelloEvent)
     assert told.code == "internal"
-    assert told.text == f"ping said something that is not in the protocol: {why}"
-    assert "build both anew" in told.advice
+    assert told.text == f"ping broke the protocol: {why}"
+    assert "rebuild both" in told.advice
 
 
 def test_commands_are_sent_a_line_each() -> None:
@@ -102,7 +102,7 @@ def test_an_error_of_its_own_is_raised_with_code_and_advice() -> None:
 def test_a_crash_is_named_with_its_signal_and_last_words() -> None:
     told = failure('echo "history full" >&2; kill -SEGV $$', HelloEvent)
     assert told.code == "crashed"
-    assert "was ended by SIGSEGV (signal 11); its last words: history full" in told.text
+    assert "was ended by SIGSEGV (signal 11); its stderr ended with: history full" in told.text
 
 
 def test_an_exit_is_named_with_its_status() -> None:
@@ -112,7 +112,7 @@ def test_an_exit_is_named_with_its_status() -> None:
 
 
 def test_the_real_time_limit_is_named_as_such() -> None:
-    assert "spun under real-time priority" in failure("kill -XCPU $$", HelloEvent).text
+    assert "used real-time priority without sleeping" in failure("kill -XCPU $$", HelloEvent).text
 
 
 def test_a_closed_channel_is_told_from_an_end() -> None:
@@ -168,7 +168,7 @@ def test_a_command_to_a_worker_that_is_gone_is_no_error() -> None:
         ("read line; exit 0", None),
         ("read line; exit 3", "ping exited with status 3 after its result"),
         ("read line; kill -ABRT $$", "ping was ended by SIGABRT (signal 6) after its result"),
-        ("read line; echo oh >&2; exit 1", "ping exited with status 1 after its result; its last words: oh"),
+        ("read line; echo oh >&2; exit 1", "ping exited with status 1 after its result; its stderr ended with: oh"),
         ("sleep 30", "ping did not exit within 0.3 s of its result and was killed"),
     ],
 )

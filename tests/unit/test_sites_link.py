@@ -141,7 +141,7 @@ def test_a_delay_at_a_rate_that_nothing_here_can_hold_back_is_refused() -> None:
     try:
         joined("10gbit,delay=2ms", use)
     except WorkerFailedError as refused:
-        assert "a delay without netem goes through a relay, which moves" in refused.text
+        assert "a delay without netem needs a relay, which moves" in refused.text
         assert "modprobe sch_netem" in refused.advice
 
 

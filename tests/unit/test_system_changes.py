@@ -17,7 +17,7 @@ from middlemark.model.setting import Setting
 from middlemark.sites.channel import WorkerFailedError
 from middlemark.sites.namespace import Holder
 from middlemark.system import changes as changes_module
-from middlemark.system.changes import changing, owed, put_back, standing
+from middlemark.system.changes import changing, in_force, put_back, unrestored_warning
 from middlemark.system.journal import Journal, JournalError, boot, this_process
 from middlemark.system.settings import CannotError, read, why_not
 
@@ -60,7 +60,7 @@ class Place:
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
     try:
-        holder = asyncio.run(Holder.alone())
+        holder = asyncio.run(Holder.isolated())
     except WorkerFailedError as error:
         pytest.skip(error.text)
     yield Place(holder.namespace.prefix, tmp_path)
@@ -145,14 +145,14 @@ def test_what_somebody_else_has_changed_meanwhile_is_left_alone_and_told(place: 
     process.kill()
     process.communicate()
     _, out, _ = place.run(0, "restore")
-    assert out.strip() == f"{FIN}: somebody else has made it 45 meanwhile: it stays so (it was 60 before)"
+    assert out.strip() == f"{FIN}: somebody else has set it to 45 since: it stays (it was 60 before)"
     assert place.values() == ("45", "9")
     assert not place.journal.exists()
 
 
 def test_what_was_changed_in_a_namespace_that_is_gone_is_gone_with_it(tmp_path: Path) -> None:
     try:
-        holder = asyncio.run(Holder.alone())
+        holder = asyncio.run(Holder.isolated())
     except WorkerFailedError as error:
         pytest.skip(error.text)
     place = Place(holder.namespace.prefix, tmp_path)
@@ -228,12 +228,12 @@ def test_what_is_kept_stays_until_it_is_asked_for(journal: Journal, monkeypatch:
     with changing(journal, kept=True) as changes:
         changes.make([Setting("vm.swappiness", "1")])
     assert fake.values == {"vm.swappiness": "1"}
-    assert owed() is None, "it was asked for"
+    assert unrestored_warning() is None, "it was asked for"
     with changing(journal) as changes:  # a run after `tune`
         changes.make([Setting("vm.swappiness", "10")])
         assert fake.values == {"vm.swappiness": "10"}
     assert fake.values == {"vm.swappiness": "1"}
-    assert put_back(journal, standing(journal), None, {}) == []
+    assert put_back(journal, in_force(journal), None, {}) == []
     assert fake.values == {"vm.swappiness": "60"}
 
 
@@ -250,12 +250,12 @@ def left_by_another(journal: Journal, monkeypatch: pytest.MonkeyPatch, *, boot_i
 
 
 def test_every_verb_begins_with_what_a_killed_one_left(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert owed() is None
+    assert unrestored_warning() is None
     left_by_another(journal, monkeypatch)
-    told = owed()
-    assert told is not None
-    assert "vm.swappiness is 1 (before: 60)" in told
-    assert "middlemark tune --restore" in told
+    warning = unrestored_warning()
+    assert warning is not None
+    assert "vm.swappiness is 1 (before: 60)" in warning
+    assert "middlemark tune --restore" in warning
     ended = subprocess.run(
         [sys.executable, "-m", "middlemark", "list", "suites"],
         env=os.environ | SOURCE,
@@ -263,12 +263,12 @@ def test_every_verb_begins_with_what_a_killed_one_left(journal: Journal, monkeyp
         text=True,
         check=True,
     )
-    assert ended.stderr.strip() == f"middlemark: {told}"
+    assert ended.stderr.strip() == f"middlemark: {warning}"
 
 
 def test_a_change_does_not_outlast_the_boot(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
     fake = left_by_another(journal, monkeypatch, boot_id="0b0e")
-    assert owed() is None
+    assert unrestored_warning() is None
     assert put_back(journal, journal.entries(), None, {}) == []
     assert fake.values == {"vm.swappiness": "1"}, "it is somebody's of this boot"
     assert not journal.path.exists()
@@ -278,7 +278,7 @@ def test_a_damaged_journal_is_named_and_nothing_is_changed(journal: Journal, mon
     fake = Fake(monkeypatch, vm__swappiness="60")
     journal.path.parent.mkdir()
     journal.path.write_text('[{"target": "vm.swap')
-    assert str(journal.path) in str(owed())
+    assert str(journal.path) in str(unrestored_warning())
     with pytest.raises(JournalError, match=r"changed\.json"), changing(journal) as changes:
         changes.make([Setting("vm.swappiness", "1")])
     assert fake.values == {"vm.swappiness": "60"}

@@ -69,7 +69,7 @@ def test_clients_are_started_after_their_server_and_two_topics_are_told(launchin
     assert outcome.counts is not None
     assert outcome.counts.sent == 100
     assert outcome.native_request_reply is False
-    assert outcome.notes == ("request and reply over two topics: the adapter has no native form here",)
+    assert outcome.notes == ("request and reply use two topics: the adapter has no native form here",)
     assert [each.path for each in outcome.files] == ["samples/00007-client-0.npy", "samples/00007-client-1.npy"]
 
 
@@ -115,7 +115,7 @@ def test_a_receiver_that_drains_may_take_its_time_but_not_for_ever(
     assert failed is not None
     assert failed.code == "hung"
     assert "subscriber 1 (pid " in failed.text
-    assert "did not end: 0.2 s after it was told to stop" in failed.text
+    assert "did not end: 0.2 s after the stop command" in failed.text
 
 
 @pytest.mark.parametrize(("source", "ticks"), [("clock_monotonic", 1e9), ("tsc", 2.7e9)])
@@ -198,7 +198,7 @@ def test_what_a_worker_has_started_in_a_session_of_its_own_ends_with_the_trial(
     assert channel.process_state(pid) in ("", "Z")
     if code is None:
         [warning] = [each for each in outcome.warnings if each.code == "unclean-exit"]
-        assert warning.text == f"sleep (pid {pid}) outlived the worker that it descends from, and was killed"
+        assert warning.text == f"sleep (pid {pid}) outlived its worker and was killed"
 
 
 @pytest.mark.parametrize("environment", [{MARK: "mm_another_7"}, {}])

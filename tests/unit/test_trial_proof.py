@@ -19,7 +19,7 @@ from middlemark.sites.descendants import adopting
 from middlemark.trial.proof import Proofs
 from middlemark.trial.run import run_plan
 
-NO_PERMISSIONS = "there are no permissions beside the identities"
+NO_PERMISSIONS = "this transport has identities but no permissions"
 
 
 def may_capture() -> bool:
@@ -98,13 +98,13 @@ def test_whoever_lets_somebody_else_in_is_found(launching: Launching, identity: 
 def test_a_payload_that_is_too_short_or_is_not_written_proves_nothing(launching: Launching) -> None:
     short, untouched = (proof_of(launching, **factors) for factors in ({"size": 16}, {"payload": "untouched"}))
     assert (short.payload_not_seen, untouched.payload_not_seen) == (None, None)
-    assert short.absent["payload-not-seen"].startswith("a message of 16 bytes is its header alone")
+    assert short.absent["payload-not-seen"].startswith("a message of 16 bytes is only a header")
     assert untouched.absent["payload-not-seen"] == "an untouched payload has no pattern"
 
 
 def test_a_level_that_does_not_hide_the_payload_is_not_asked_to(launching: Launching) -> None:
     proof = proof_of(launching, security="authenticated")
-    assert proof.absent == {"payload-not-seen": "authenticated does not hide it"}
+    assert proof.absent == {"payload-not-seen": "authenticated does not hide the payload"}
     assert (proof.payload_not_seen, proof.stranger_refused) == (None, True)
 
 
@@ -113,7 +113,7 @@ def test_a_capture_that_sees_nothing_at_none_either_proves_nothing(launching: La
     fake = Path(launching.worker.path)
     fake.write_text(fake.read_text().replace('self.settings.get("security", "none") == "none" or', "False or"))
     proof = proof_of(launching)
-    assert proof.absent == {"payload-not-seen": "the same capture at none does not see the payload either"}
+    assert proof.absent == {"payload-not-seen": "the same capture with security none does not see the payload either"}
 
 
 def test_without_permissions_there_is_nobody_to_be_without_one(launching: Launching) -> None:
@@ -127,12 +127,12 @@ def test_a_stranger_that_dies_proves_nothing(launching: Launching) -> None:
     fake.write_text(fake.read_text().replace('code="unmatched"', 'code="internal"'))
     proof = proof_of(launching)
     assert proof.stranger_refused is None
-    assert proof.absent["stranger-refused"].startswith("the stranger ended otherwise: subscriber 0: ")
+    assert proof.absent["stranger-refused"].startswith("the stranger failed for another reason: subscriber 0: ")
 
 
 def test_in_one_process_there_is_nobody_to_refuse(launching: Launching) -> None:
     proof = proof_of(launching, processes=1)
-    assert proof.absent["stranger-refused"] == "one process has one identity: there is nobody to refuse"
+    assert proof.absent["stranger-refused"] == "one process has one identity: there is no peer to refuse"
 
 
 @captures

@@ -11,7 +11,7 @@ from middlemark.model.outcome import RunWarning
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import PingResult, PongResult
 from middlemark.trial.round_trips import counted
-from middlemark.trial.warnings import of_ping_pong, with_last_words
+from middlemark.trial.warnings import ping_pong_warnings, with_last_words
 
 SENT = 100
 LIMITS = Limits(samples=SENT)
@@ -25,7 +25,7 @@ def pong(index: int = 0, **given: Any) -> PongResult:
     return worker_words.pong(SENT, index, **given)
 
 
-SHARED = "at least: the ping found {} and the pongs {}, and {} of these may be the same, echoed as they came"
+SHARED = "at least: the ping found {} and the pongs {}, and {} of these may be the same messages, echoed unchanged"
 
 
 @pytest.mark.parametrize(
@@ -52,18 +52,20 @@ def test_a_message_damaged_on_its_way_to_one_pong_counts_once_wherever_it_was_fo
 ) -> None:
     cell = Cell(adapter="null", transport="memory", size=64, subscribers=len(pongs))
     assert counted([ping(damaged=at_ping)], pongs).damaged == damaged
-    told = [each.text for each in of_ping_pong(cell, LIMITS, ping(damaged=at_ping), pongs) if each.code == "damaged"]
+    told = [
+        each.text for each in ping_pong_warnings(cell, LIMITS, ping(damaged=at_ping), pongs) if each.code == "damaged"
+    ]
     assert told == ([SHARED.format(*says)] if says else []), "a number that is a least says so"
 
 
 @pytest.mark.parametrize(
     ("given", "so_far", "says"),
     [
-        pytest.param({"lost": 1}, [], ["in the roles' own words: pong: the link was closed"], id="lost"),
+        pytest.param({"lost": 1}, [], ["the last errors were: pong: the link was closed"], id="lost"),
         pytest.param(
             {"lost": 1},
             ["pongs missed 1"],
-            ["pongs missed 1; in the roles' own words: pong: the link was closed"],
+            ["pongs missed 1; the last errors were: pong: the link was closed"],
             id="beside what is known of the loss",
         ),
         pytest.param({}, [], [], id="nothing lost"),

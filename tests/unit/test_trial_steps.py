@@ -72,7 +72,7 @@ def test_a_publisher_that_is_behind_at_the_end_did_not_offer_the_rate() -> None:
 
 def test_publishes_that_did_not_go_through_are_not_sustained() -> None:
     assert reasons(publisher(timed_out=3, publish_failed=1)) == (
-        "4 publishes were refused or held up for longer than the write timeout",
+        "4 publishes failed or took longer than the write timeout",
     )
 
 

@@ -10,7 +10,7 @@ from middlemark.model.outcome import RunWarning
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import PublisherResult, SubscriberResult
 from middlemark.trial.patterns.stream import arrived, counted, sent
-from middlemark.trial.warnings import of_stream
+from middlemark.trial.warnings import stream_warnings
 
 LIMITS = Limits(duration_s=1.0)
 
@@ -27,7 +27,7 @@ def found(
     receivers = [each for each in results if isinstance(each, SubscriberResult)] or [subscriber()]
     published = [sent(each) for each in senders]
     taken = [arrived(each, published) for each in receivers]
-    told = of_stream(asked or cell(), limits, published, taken, senders=senders, receivers=receivers)
+    told = stream_warnings(asked or cell(), limits, published, taken, senders=senders, receivers=receivers)
     codes = [each.code for each in told]
     assert len(set(codes)) == len(codes)
     return dict(zip(codes, told, strict=True))
@@ -54,7 +54,7 @@ def test_of_many_subscribers_the_worst_is_named_and_the_others_counted() -> None
     ("factors", "words"),
     [
         ({"reliability": "best-effort"}, "--reliability reliable"),
-        ({"reliability": "reliable", "depth": 10}, "a history of 10 is overwritten"),
+        ({"reliability": "reliable", "depth": 10}, "a history of 10 overwrites"),
         ({"reliability": "reliable", "depth": 10}, "--depth all"),
         ({"reliability": "reliable", "depth": None}, "resource limits"),
         ({"rate": 1000.0}, "--rate sustainable"),
@@ -87,7 +87,7 @@ def test_what_went_wrong_with_content_or_order_is_named_where_it_was_found(code:
 def test_more_than_was_sent_is_never_a_negative_loss() -> None:
     told = found(publisher(timed_out=5), subscriber(received=SENT + 5))
     assert set(told) == {"more-than-sent", "back-pressure"}
-    assert "timed out or failed arrived all the same" in told["more-than-sent"].advice
+    assert "timed out or failed arrived anyway" in told["more-than-sent"].advice
     assert "another run" in found(subscriber(received=SENT + 5))["more-than-sent"].advice
 
 

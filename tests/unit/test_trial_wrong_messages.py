@@ -25,7 +25,7 @@ def refused(launching: Launching, at: str, event: str, field: str, value: object
     failed = launching.trial({"at": at, "says": json.dumps({event: {field: value}})}, **factors).failed
     assert failed is not None
     assert failed.code == "internal"
-    assert "build both anew" in failed.advice
+    assert "rebuild both" in failed.advice
     return failed.text
 
 
@@ -45,7 +45,7 @@ def test_a_wrong_hello_is_named_with_its_worker_and_field(
     (launching.folder / "says").write_text(json.dumps({"hello": {field: value}}))
     failed = launching.trial(processes=1).failed
     assert failed is not None
-    assert failed.text == f"publisher 0 and subscriber 0 said something that is not in the protocol: {why}"
+    assert failed.text == f"publisher 0 and subscriber 0 broke the protocol: {why}"
 
 
 @pytest.mark.parametrize(
@@ -68,15 +68,15 @@ def test_a_wrong_message_is_named_with_its_worker_and_field(
     launching: Launching, at: str, event: str, field: str, value: object, where: str
 ) -> None:
     told = refused(launching, at, event, field, value)
-    assert told.startswith(f"{at} said something that is not in the protocol: {event}: ")
+    assert told.startswith(f"{at} broke the protocol: {event}: ")
     assert where in told
 
 
 @pytest.mark.parametrize(
     ("at", "field", "value", "why"),
     [
-        ("subscriber 1", "index", 0, "result: of subscriber 0: it has no such role"),
-        ("subscriber 1", "topic", 7, "result: of subscriber 1: topic 7, and it has 0"),
+        ("subscriber 1", "index", 0, "result: subscriber 0: it has no such role"),
+        ("subscriber 1", "topic", 7, "result: subscriber 1: its topic is 7, expected 0"),
     ],
 )
 def test_a_result_of_another_role_is_nobodys(
@@ -87,7 +87,7 @@ def test_a_result_of_another_role_is_nobodys(
 
 def test_a_result_that_comes_twice_is_wrong(launching: Launching) -> None:
     told = refused(launching, "publisher 0", "result", "index", 0, processes=1, subscribers=2, publishers=2)
-    assert "result: of publisher 0: a second one" in told
+    assert "result: publisher 0: a second one" in told
 
 
 def test_figures_that_a_search_may_lack_cost_nothing(launching: Launching) -> None:
@@ -135,4 +135,4 @@ def test_a_line_without_end_costs_its_trial_and_bounded_memory(launching: Launch
     path.write_text("#!/bin/sh\nexec head -c 200000000 /dev/zero\n")
     failed = launching.trial(processes=1).failed
     assert failed is not None
-    assert "said something that is not in the protocol: a line of more than 1,048,576 bytes" in failed.text
+    assert "broke the protocol: a line of more than 1,048,576 bytes" in failed.text

@@ -38,14 +38,14 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def asked_of(checkout: Path) -> list[str]:
+def answerer_fields(checkout: Path) -> list[str]:
     words = checkout / "asked"
     return words.read_text().splitlines() if words.exists() else []
 
 
 def test_a_request_that_names_none_builds_none_and_can_say_what_is_missing(checkout: Path) -> None:
     build_asked([])
-    assert asked_of(checkout) == []
+    assert answerer_fields(checkout) == []
     assert left_for_later() == ["slow", "slower", "quick"]
 
 
@@ -71,13 +71,13 @@ def test_an_adapter_without_a_worker_and_without_a_reason_is_not_built_yet(check
 )
 def test_what_is_named_is_built_in_one_go_and_nothing_else(checkout: Path, named: list[str], built: list[str]) -> None:
     build_asked(named)
-    assert asked_of(checkout) == built
+    assert answerer_fields(checkout) == built
 
 
 @pytest.mark.parametrize(("named", "built"), [([], "again all"), (["lost", "slow"], "again worker-lost worker-slow")])
 def test_the_verb_builds_all_or_what_is_named_after_another_look(checkout: Path, named: list[str], built: str) -> None:
     build_again(named)
-    assert asked_of(checkout) == [built]
+    assert answerer_fields(checkout) == [built]
 
 
 def test_the_note_that_the_build_leaves_is_the_one_that_is_known() -> None:
@@ -113,18 +113,18 @@ def test_a_dry_run_builds_nothing_and_says_what_it_could_not_check(checkout: Pat
         said = CliRunner().invoke(run.command, [*arguments, "--dry-run"]).exception
         assert isinstance(said, MeasureError)
         assert f"the plan was not checked, as {words}" in str(said)
-    assert asked_of(checkout) == []
+    assert answerer_fields(checkout) == []
 
 
 def test_a_dry_run_without_workers_refuses_a_wrong_request_all_the_same(checkout: Path) -> None:
     for wrong in (["--adapter", "nosuch"], ["--size", "huge"]):
         said = CliRunner().invoke(run.command, [*wrong, "--dry-run"]).exception
         assert isinstance(said, RequestError)
-    assert asked_of(checkout) == []
+    assert answerer_fields(checkout) == []
 
 
 def test_nothing_is_built_where_the_set_up_is_not_the_commands(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(find.BUILDER)
     build_asked(["all"])
-    assert asked_of(checkout) == []
+    assert answerer_fields(checkout) == []
     assert "quick" not in find.left_out()

@@ -99,7 +99,7 @@ def _apply(found: "dict[str, tuple[Setting, ...]]", *, persists: bool) -> int:
         click.echo(f"middlemark: {check} is left as it is: {error}", err=True)
     tell = _tell
     try:
-        with interrupts.unwind(), changes.changing(Journal(), tell, kept=True, told=tell) as changing:
+        with interrupts.unwind(), changes.changing(Journal(), tell, kept=True, report=tell) as changing:
             if persists:
                 for sentence in changes.persist(changing, wanted, tell):
                     click.echo(sentence)
@@ -148,7 +148,7 @@ def _by_hand(found: "dict[str, tuple[Setting, ...]]") -> bool:
 
 def _restore() -> int:
     from middlemark import interrupts
-    from middlemark.system.changes import put_back, standing
+    from middlemark.system.changes import in_force, put_back
     from middlemark.system.journal import Journal, JournalError
 
     journal = Journal()
@@ -156,10 +156,10 @@ def _restore() -> int:
         if not journal.entries():
             click.echo("nothing is changed")
             return exits.OK
-        with interrupts.unwind(), journal.alone():
-            before = standing(journal)
+        with interrupts.unwind(), journal.locked():
+            before = in_force(journal)
             said = put_back(journal, journal.entries(), _tell, {})
-            left = standing(journal)
+            left = in_force(journal)
     except JournalError as error:
         raise MeasureError(str(error), error.advice) from None
     for each in before:
@@ -171,16 +171,16 @@ def _restore() -> int:
 
 
 def _state() -> int:
-    from middlemark.system.changes import standing
+    from middlemark.system.changes import in_force
     from middlemark.system.journal import JournalError
 
     try:
-        changed = standing()
+        changed = in_force()
     except JournalError as error:
         raise MeasureError(str(error), error.advice) from None
     for each in changed:
         file = f", at every boot by {each.file}" if each.file else ""
-        owed = "; its process is gone: a restore is owed" if each.owed else ""
+        owed = "; its process is gone: a restore is owed" if each.is_orphaned else ""
         click.echo(f"{each.target} = {each.after} (before: {each.before or 'free'}{file}{owed})")
     verbs = "--restore puts it back" if changed else "--plan shows what doctor would change, --apply changes it"
     click.echo(f"{'' if changed else 'nothing is changed; '}middlemark tune {verbs}")

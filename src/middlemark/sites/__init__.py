@@ -1,1 +1,1 @@
-"""Where roles run, and all that belongs to a machine: processes, scratch, residue, counters, evidence, the witness."""
+"""The machines where roles run: processes, scratch folders, leftovers, counters, evidence, the witness."""

@@ -1,4 +1,4 @@
-"""Trials on other hosts: one session out of one or two, each behind a connection."""
+"""Run trials on other hosts: one session for one or two ends, each behind a connection."""
 
 import asyncio
 import contextlib
@@ -26,24 +26,24 @@ from middlemark.sites.channel import Channel, WorkerFailedError
 from middlemark.sites.clocks import fitted
 from middlemark.sites.cluster import Cluster, HostGoneError
 from middlemark.sites.here import Here
-from middlemark.sites.host import KEPT, POLL_S, Begun, Failed, LeftFile, Said
+from middlemark.sites.host import KEPT, POLL_S, Begun, LeftFile, WorkerEvent, WorkerFailure
 from middlemark.sites.session import Captured, CompanionUse, Cpus, Ground, Session
 from middlemark.sites.witness import Waited
 
-CLOCKS = "it would hold raw counters of two hosts against each other"
+CLOCKS = "it would compare raw counters of two hosts"
 LOOPBACK = "127.0.0.1"
 ANSWER_S = 30.0
-"""What a host may take for what is no waiting: a probe, a start, a look at the kernel."""
+"""The longest a host may take for a request that does not wait: a probe, a start, a look at the kernel."""
 SETTLE_S, QUIET_S = 1.0, 0.25
-"""Receivers have their ends open within this; those that leave notes have left all when there were none for so long."""
+"""Receivers have opened their ends within SETTLE_S. If they leave notes, all are there after QUIET_S without one."""
 SILENCE_S = 8.0
-"""So long after it had to answer a host is gone."""
+"""A host that answers this much later than it must is gone."""
 
 Counts = TypeVar("Counts", Evidence, NetworkCost)
 
 
 class Apart:
-    """The hosts of a run, as a site; what is on none of them runs on this machine."""
+    """The hosts of a run, as a site. Trials on none of the hosts run on this machine."""
 
     def __init__(self, cluster: Cluster, here: Here) -> None:
         """``here``: this machine."""
@@ -51,15 +51,15 @@ class Apart:
         self._cluster = cluster
 
     def running(self) -> contextlib.AbstractContextManager[None]:
-        """As here; what a killed coordinator left on a host is cleared away when a trial begins there."""
+        """Like ``Here.running``. Leftovers of a killed coordinator on a host are removed when a trial begins there."""
         return self.here.running()
 
     async def begin(self, cell: Cell, worker: Worker, scope: str) -> Session:
-        """Begin a trial at both ends; all of it on one host has one."""
+        """Begin a trial at both ends, or at one end if all of it runs on one host."""
         if cell.across == HERE:
             return await self.here.begin(cell, worker, scope)
         if any(user_file(value) for _, value in cell.native):
-            text = "a configuration file of your own is not handed to hosts yet"
+            text = "a configuration file of your own cannot be copied to other hosts yet"
             raise WorkerFailedError("refused", text, "write its settings as --native KEY=VALUE, or measure here")
         names = sites_of(cell.across)
         ends = tuple(_End(self._cluster, name) for name in names)
@@ -100,15 +100,15 @@ class _FarWorker(Channel):
 
 
 class _End:
-    """One end of a trial: what is asked of its host, and what comes from there."""
+    """One end of a trial: sends requests to its host, and receives its answers."""
 
     def __init__(self, cluster: Cluster, name: str) -> None:
         self.name = name
         self.address = cluster.addresses[name]
         self.network = NetworkCost(**dict.fromkeys(NetworkCost.__struct_fields__, 0))
         self.other = self
-        self.noted = 0.0
-        """When the last of its notes came; 0: none has."""
+        self.last_note_s = 0.0
+        """When its last note arrived; 0: none has."""
         self._cluster = cluster
         self._workers: list[_FarWorker] = []
         self._tasks: list[asyncio.Task[None]] = []
@@ -123,8 +123,8 @@ class _End:
         try:
             return await self._cluster.call(self.name, verb, *arguments, timeout_s=timeout_s, scope=self._scope)
         except HostGoneError as gone:
-            text = f"{self.name} ({self._cluster.addresses[self.name]}) went away: {gone}"
-            advice = "see whether it is on and can be reached: middlemark hosts --hosts …"
+            text = f"{self.name} ({self._cluster.addresses[self.name]}) is gone: {gone}"
+            advice = "check that it is on and can be reached: middlemark hosts --hosts …"
             self.lost = WorkerFailedError("lost", text, advice)
             self._die(self.lost)
             for each in self._workers:
@@ -134,14 +134,14 @@ class _End:
     def _die(self, why: WorkerFailedError) -> None:
         if not self._death.done():
             self._death.set_exception(why)
-            self._death.exception()  # nobody may be waiting
+            self._death.exception()  # mark it as retrieved: nobody may be waiting
 
     async def begin(self, cell: Cell, adapter: str, scope: str, peer: str) -> Begun:
         try:
             await self._cluster.connect(self.name)
         except HostGoneError as gone:
-            text = f"{self.name} ({self._cluster.addresses[self.name]}) is not there: {gone}"
-            self.lost = WorkerFailedError("lost", text, "see what is wrong: middlemark hosts --hosts …")
+            text = f"{self.name} ({self._cluster.addresses[self.name]}) cannot be reached: {gone}"
+            self.lost = WorkerFailedError("lost", text, "check it with: middlemark hosts --hosts …")
             raise self.lost from None
         begun: Begun = await self.call("begin", cell, adapter, scope, peer)
         self._scope = scope
@@ -155,7 +155,7 @@ class _End:
         return self._workers[-1]
 
     def send(self, *what: Any) -> None:
-        """Have it done after all that was sent before."""
+        """Queue a call; it runs after all calls queued before."""
         self._outgoing.put_nowait(what)
 
     async def _speak(self) -> None:
@@ -166,15 +166,15 @@ class _End:
     async def _listen(self) -> None:
         with contextlib.suppress(WorkerFailedError):
             while True:
-                for told in await self.call("hear", timeout_s=POLL_S + SILENCE_S):
-                    self._take(told)
+                for report in await self.call("hear", timeout_s=POLL_S + SILENCE_S):
+                    self._take(report)
 
-    def _take(self, told: Said | Failed | LeftFile) -> None:
+    def _take(self, told: WorkerEvent | WorkerFailure | LeftFile) -> None:
         if isinstance(told, LeftFile):
-            self.noted = time.monotonic()
+            self.last_note_s = time.monotonic()
             if self.other is not self:
                 self.other.send("note", told.name, told.content)
-        elif isinstance(told, Failed):
+        elif isinstance(told, WorkerFailure):
             why = WorkerFailedError(told.error.code, f"{told.error.text} (on {self.name})", told.error.advice)
             if told.number is None:
                 self._die(why)
@@ -190,7 +190,7 @@ class _End:
     async def close(self, grace_s: float) -> list[str]:
         for task in self._tasks:
             task.cancel()
-        if self.lost is not None:  # the host ends by itself what it has of the trial
+        if self.lost is not None:  # the host ends its part of the trial itself
             return []
         try:
             unclean = await self.call("close", grace_s, timeout_s=ANSWER_S + grace_s)
@@ -220,7 +220,7 @@ class _End:
 
 
 class _Session:
-    """As ``session.Session``: senders at the first end, receivers at the second."""
+    """A ``session.Session`` with the senders at the first end and the receivers at the second."""
 
     def __init__(
         self, ends: tuple[_End, ...], grounds: Sequence[Ground], domain: int, doubts: tuple[RunWarning, ...]
@@ -250,7 +250,7 @@ class _Session:
     async def prepare(
         self, cell: Cell, limits: Limits, cpus: tuple[Cpus, Cpus], graph: Workload | None, number: int
     ) -> None:
-        pairs = zip(self._ends, cpus, strict=False)  # all of a trial on one host is on its first site
+        pairs = zip(self._ends, cpus, strict=False)  # a trial on one host is on its first site
         await asyncio.gather(*(each.call("prepare", cell, limits, mine, graph, number) for each, mine in pairs))
 
     async def start_companions(self, settings: Settings) -> dict[str, str]:
@@ -264,8 +264,8 @@ class _Session:
         begin = time.monotonic()
         while time.monotonic() - begin < SETTLE_S:
             await asyncio.sleep(0.02)
-            noted = self._far.noted
-            if noted and time.monotonic() - noted > QUIET_S:
+            last_note_s = self._far.last_note_s
+            if last_note_s and time.monotonic() - last_note_s > QUIET_S:
                 return
 
     async def keep_awake(self, longest_s: float) -> None:
@@ -280,7 +280,7 @@ class _Session:
         await self._far.call("ask_clock", self._near.address, port)
 
     def hear(self, event: Message, *, first: bool) -> None:
-        """Nothing: the witness of each host was told there."""
+        """Do nothing: the host passes the event to its own witness."""
 
     def network(self) -> NetworkCost:
         return _added(NetworkCost, [each.network for each in self._ends])
@@ -289,18 +289,18 @@ class _Session:
         return [each.death() for each in self._ends]
 
     async def capture(self) -> None:
-        """Not on hosts: they have no security yet, and so no proof of it."""
+        """Do nothing: hosts have no security yet, and so no proof of it."""
 
     async def captured(self) -> Captured:
         return Captured(absent=dict.fromkeys(("network", "shared-memory"), "nothing is captured on other hosts"))
 
     async def counted(self) -> tuple[Evidence, tuple[CompanionUse, ...]]:
-        told = await self._all("counted")
-        for each, (_, _, network) in zip(self._ends, told, strict=True):
+        counts = await self._all("counted")
+        for each, (_, _, network) in zip(self._ends, counts, strict=True):
             each.network = network
         if self.clocks is not None:
             self.offset = await asyncio.to_thread(fitted, await self._far.call("clock_asked"))
-        return _added(Evidence, [evidence for evidence, _, _ in told]), told[0][1]
+        return _added(Evidence, [evidence for evidence, _, _ in counts]), counts[0][1]
 
     async def witnessed(self, *, begins_ns: Sequence[int], to_ns: int, waited: Waited) -> Witnessed | None:
         found: Witnessed | None = await self._near.call("witnessed", list(begins_ns), to_ns, waited)

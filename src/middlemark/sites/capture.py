@@ -1,4 +1,4 @@
-"""A capture of one trial: of what crosses its network, and of what lies in the memory that its processes share."""
+"""Capture the network traffic and search the shared memory of one trial."""
 
 import asyncio
 import contextlib
@@ -16,22 +16,22 @@ from middlemark.sites.namespace import Namespace, end_process
 from middlemark.sites.session import Captured
 
 ANSWER_S = 20.0
-"""The program that taps starts within this, and within this it has searched."""
+"""The limit for the tapping program to start, and for it to search."""
 MOST_SHARED_BYTES = 256 << 20
-"""So much of shared memory is searched, holes left out."""
+"""At most this much shared memory is searched, not counting holes."""
 _PIECE_BYTES = 8 << 20
 _OVERLAP_BYTES = 32
 
 
 class TapEnd(msgspec.Struct, frozen=True):
-    """What ends the program that taps."""
+    """The request that ends the tapping program."""
 
     ports: tuple[int, ...]
-    """Of the trial's processes: what else UDP and TCP brought is somebody else's."""
+    """The ports of the trial's processes. UDP and TCP traffic of other ports is ignored."""
 
 
 class TapAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """What the program that taps says: first that it listens, then what it has."""
+    """An answer of the tapping program: first that it listens, then the result."""
 
     bytes: int = 0
     holds_payload: bool = False
@@ -40,7 +40,7 @@ class TapAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Capture:
-    """One that runs. It must be ended."""
+    """A running capture. It must be ended."""
 
     def __init__(self, process: subprocess.Popen[bytes], at: Namespace, first: TapAnswer) -> None:
         """Use :meth:`start`."""
@@ -50,7 +50,7 @@ class Capture:
 
     @classmethod
     async def start(cls, at: Namespace) -> "Capture":
-        """Begin to capture what crosses that namespace's interface. Raises OSError."""
+        """Begin to capture the traffic of this namespace's interface. Raises OSError."""
         path = os.pathsep.join(sys.path)
         program = ("env", f"PYTHONPATH={path}", sys.executable, "-m", "middlemark.sites.tapping")
         process = subprocess.Popen(
@@ -61,13 +61,13 @@ class Capture:
             start_new_session=True,
         )
         try:
-            return cls(process, at, await _said(process))
+            return cls(process, at, await _answer(process))
         except BaseException:
             end_process(process)
             raise
 
     async def captured(self, pids: Sequence[int]) -> Captured:
-        """End it and return what it holds of these processes, and what they share now."""
+        """End the capture and search it and the shared memory of these processes."""
         answer = self._first
         if not answer.absent:
             assert self._process.stdin is not None
@@ -75,7 +75,7 @@ class Capture:
             with contextlib.suppress(BrokenPipeError):
                 self._process.stdin.write(msgspec.json.encode(TapEnd(tuple(sorted(ports)))) + b"\n")
                 self._process.stdin.flush()
-            answer = await _said(self._process)
+            answer = await _answer(self._process)
         shared = await asyncio.to_thread(_shared, pids)
         found = {"network": answer, "shared-memory": shared}
         return Captured(
@@ -85,11 +85,11 @@ class Capture:
         )
 
     def end(self) -> None:
-        """End its process, whatever it does."""
+        """Kill the tapping program."""
         end_process(self._process)
 
 
-async def _said(process: subprocess.Popen[bytes]) -> TapAnswer:
+async def _answer(process: subprocess.Popen[bytes]) -> TapAnswer:
     assert process.stdout is not None
     try:
         async with asyncio.timeout(ANSWER_S):
@@ -99,7 +99,7 @@ async def _said(process: subprocess.Popen[bytes]) -> TapAnswer:
 
 
 def _shared(pids: Iterable[int]) -> TapAnswer:
-    """Search each segment that they have mapped, once."""
+    """Search each shared-memory segment that the processes have mapped, once."""
     searched, unread = 0, ""
     for path, mapped in _segments(pids).items():
         try:
@@ -120,7 +120,7 @@ def _shared(pids: Iterable[int]) -> TapAnswer:
 
 
 def _segments(pids: Iterable[int]) -> dict[str, str]:
-    """Return the mapped files of shared memory, by their names: where the kernel shows a process's mapping of each."""
+    """Return the mapped shared-memory files: path → the link to the mapping in /proc."""
     found: dict[str, str] = {}
     for pid in pids:
         with contextlib.suppress(OSError), open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as maps:
@@ -133,7 +133,7 @@ def _segments(pids: Iterable[int]) -> dict[str, str]:
 
 
 def _opened(path: str, mapped: str) -> int:
-    """Open a segment: by the mapping, which also one without a name has, else by its name. Raises OSError."""
+    """Open a segment through its mapping, which works for unlinked files too, else by its path. Raises OSError."""
     try:
         return os.open(mapped, os.O_RDONLY | os.O_CLOEXEC)
     except PermissionError:
@@ -141,13 +141,13 @@ def _opened(path: str, mapped: str) -> int:
 
 
 def _pieces(descriptor: int) -> Iterator[bytes]:
-    """Yield what has been written of a file, its holes left out."""
+    """Yield the data of a file, without its holes."""
     at = 0
     while True:
         try:
             at = os.lseek(descriptor, at, os.SEEK_DATA)
             end = os.lseek(descriptor, at, os.SEEK_HOLE)
-        except OSError:  # nothing is behind it
+        except OSError:  # no data follows
             return
         while at < end:
             piece = os.pread(descriptor, min(_PIECE_BYTES + _OVERLAP_BYTES, end - at), at)

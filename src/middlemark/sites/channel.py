@@ -1,4 +1,4 @@
-"""One worker process: its control channel, its last words, its end."""
+"""One worker process: its control channel, the end of its stderr, its exit."""
 
 import asyncio
 import contextlib
@@ -14,67 +14,66 @@ import msgspec
 from middlemark import limits
 from middlemark.model.protocol import AnyRoleResult, ErrorEvent, Event, Message, QuitCommand, RoleResult
 
-LAST_WORDS_BYTES = 4096
+STDERR_END_BYTES = 4096
 MOST_LINE_BYTES = 1 << 20
-"""A line of the control channel is at most so long: a witness's longest is a tenth of it."""
+"""The longest line of the control channel. The longest line of a witness is a tenth of this."""
 PIPES = 9
-"""Descriptors that a start takes: three pipes, that by which a failed exec is told, and one of the process itself. A
-Popen that gets only some of them keeps these open (Python before 3.11.4)."""
+"""Descriptors that a start takes: three pipes, the one that reports a failed exec, and a pidfd. A Popen that gets
+only some of them never closes those (Python before 3.11.4)."""
 MOST_WAITING = 10_000
-"""Events that wait to be heard; a worker that says more than that meanwhile is not read from."""
+"""The most events that wait to be read; beyond that the worker's output is not read."""
 CONTROL_SILENCE_S = 5.0
-"""A worker's control thread ticks every second; one that is silent for longer than this is stopped or stuck."""
+"""A worker's control thread ticks every second. A worker that is silent for longer than this is stopped or stuck."""
 
 Awaited = TypeVar("Awaited", bound=Message)
 
 
 class _Head(msgspec.Struct):
-    """What tells the events apart."""
+    """The field that distinguishes the events."""
 
     event: str
 
 
-# Made once, before there are threads: made by several at a time, a type's description can crash the interpreter.
+# Created once, before there are threads: creating them in several threads at a time can crash the interpreter.
 _HEAD = msgspec.json.Decoder(_Head)
 _RESULT = msgspec.json.Decoder(AnyRoleResult)
 _EVENT = msgspec.json.Decoder(Event)
 
 
 class WorkerFailedError(Exception):
-    """A worker could not go on. ``code`` as in ``Failure.code``; ``text`` names the role, the pid and what happened."""
+    """A worker failed. ``code`` as in ``Failure.code``; ``text`` names the role, the pid and what happened."""
 
     def __init__(self, code: str, text: str, advice: str = "") -> None:
-        """Carry what ``Failure`` needs."""
+        """Store the fields of ``Failure``."""
         super().__init__(text)
         self.code = code
         self.text = text
         self.advice = advice
 
     def __reduce__(self) -> tuple[type["WorkerFailedError"], tuple[str, str, str]]:
-        """Cross from one process to another whole."""
+        """Pickle all fields."""
         return WorkerFailedError, (self.code, self.text, self.advice)
 
 
 class Channel:
-    """What one worker says and is told, wherever it runs."""
+    """The control channel of one worker, on this machine or another."""
 
     def __init__(self, who: str, pid: int) -> None:
-        """``pid``: on its machine."""
+        """``pid``: the process id on the worker's machine."""
         self.who = who
         self.pid = pid
-        """Its process id."""
         self.last_heard = time.monotonic()
         self._events: asyncio.Queue[Message | WorkerFailedError | None] = asyncio.Queue(MOST_WAITING)
 
     def send(self, command: Message) -> None:
-        """Give it one command; a worker that is gone is found out by the next :meth:`event`."""
+        """Send a command. If the worker is gone, the next :meth:`event` raises."""
         raise NotImplementedError
 
-    async def said(self) -> Message:
-        """Return the next event, whatever it is. Raises WorkerFailedError when it ended, or is beside the protocol."""
-        return await self._taken(await self._events.get())
+    async def next_event(self) -> Message:
+        """Return the next event of any type. Raises WorkerFailedError if the worker ended or broke the protocol."""
+        return await self._checked(await self._events.get())
 
-    async def _taken(self, event: Message | WorkerFailedError | None) -> Message:
+    async def _checked(self, event: Message | WorkerFailedError | None) -> Message:
         if event is None:
             await self._drain()
             raise self.ended_early()
@@ -85,23 +84,23 @@ class Channel:
     async def event(
         self, *awaited: type[Awaited], timeout_s: float, ticking: bool = False, also: tuple[type[Awaited], ...] = ()
     ) -> Awaited:
-        """Return the next event that is ``awaited``, or of ``also`` (others are passed over).
+        """Return the next event of a type in ``awaited`` or ``also``; skip others.
 
-        Raises WorkerFailedError when it says ``error``, or something that is not in the protocol, ends, or is silent:
-        for ``timeout_s``, or, while ``ticking``, for CONTROL_SILENCE_S.
+        Raises WorkerFailedError if the worker reports an error, breaks the protocol, ends, or is silent: for
+        ``timeout_s``, or with ``ticking`` for CONTROL_SILENCE_S.
         """
         deadline = time.monotonic() + timeout_s
         while True:
             until = min(deadline, self.last_heard + CONTROL_SILENCE_S) if ticking else deadline
             try:
-                # Not wait_for(), which may forget a cancellation that comes together with the event.
+                # Not wait_for(): it may lose a cancellation that arrives together with the event.
                 async with asyncio.timeout(max(0.0, until - time.monotonic())):
-                    taken = await self._events.get()
+                    queued = await self._events.get()
             except TimeoutError:
                 if ticking and time.monotonic() < min(deadline, self.last_heard + CONTROL_SILENCE_S):
                     continue
                 raise self.hung(awaited) from None
-            event = await self._taken(taken)
+            event = await self._checked(queued)
             if isinstance(event, ErrorEvent):
                 raise WorkerFailedError(event.code, f"{self.who}: {event.text}", event.advice)
             for kind in (*awaited, *also):
@@ -109,37 +108,37 @@ class Channel:
                     return event
 
     async def _drain(self) -> None:
-        """Wait for its last words."""
+        """Wait until all of its stderr is read."""
 
-    def beside_the_protocol(self, what: str) -> WorkerFailedError:
-        """Say that it said ``what``, which is wrong: the message and the field."""
+    def protocol_error(self, what: str) -> WorkerFailedError:
+        """Return the error for an event that breaks the protocol. ``what``: the message and the field."""
         return WorkerFailedError(
             "internal",
-            f"{self.who} said something that is not in the protocol: {what}",
-            "worker and launcher are of different versions: build both anew",
+            f"{self.who} broke the protocol: {what}",
+            "worker and launcher have different versions: rebuild both",
         )
 
     def hung(self, awaited: Sequence[type[Message]] = ()) -> WorkerFailedError:
-        """Say that it did not answer in time, and what is known of its state."""
+        """Return the error for a worker that did not answer in time, with its state."""
         awaiting = f" (awaited: {' or '.join(map(_event_name, awaited))})" if awaited else ""
         return WorkerFailedError(
-            "hung", f"{self.who} (pid {self.pid}) did not answer in time{awaiting}: {self._state()}{self.last_words()}"
+            "hung", f"{self.who} (pid {self.pid}) did not answer in time{awaiting}: {self._state()}{self.stderr_end()}"
         )
 
     def _state(self) -> str:
         return "its state is unknown"
 
     def ended_early(self) -> WorkerFailedError:
-        """Say how it ended."""
+        """Return the error for a worker that ended too early, with its exit status."""
         return WorkerFailedError("crashed", f"{self.who} (pid {self.pid}) closed its control channel")
 
-    def last_words(self) -> str:
-        """Return the end of what it wrote to stderr, for an error's text."""
+    def stderr_end(self) -> str:
+        """Return the end of its stderr, for an error's text."""
         return ""
 
 
 class WorkerProcess(Channel):
-    """A started worker. Its stdin and stdout are pipes, not sockets: those would count as evidence of Unix sockets."""
+    """A started worker. stdin and stdout are pipes: sockets would count as evidence of Unix sockets."""
 
     def __init__(self, who: str, process: subprocess.Popen[bytes]) -> None:
         """Use :meth:`start`."""
@@ -153,7 +152,7 @@ class WorkerProcess(Channel):
 
     @classmethod
     async def start(cls, who: str, argv: Sequence[str], environment: Mapping[str, str]) -> "WorkerProcess":
-        """Start ``argv`` in a session of its own, so that Ctrl-C at the terminal reaches only the launcher."""
+        """Start ``argv`` in a session of its own, so that Ctrl-C in the terminal reaches only the launcher."""
         limits.need_descriptors(PIPES)
         process = subprocess.Popen(
             argv,
@@ -175,7 +174,7 @@ class WorkerProcess(Channel):
                 )
                 worker._transports.append(transport)
                 worker._tasks.append(asyncio.create_task(reader(lines)))
-        except BaseException:  # cancelled before anybody else knows of the process
+        except BaseException:  # cancelled: no other code knows of the process yet
             await worker.kill()
             raise
         return worker
@@ -185,7 +184,7 @@ class WorkerProcess(Channel):
 
         def ended() -> None:
             loop.remove_reader(descriptor)
-            if self.process.poll() is None:  # its first thread has ended; others are still on their way out
+            if self.process.poll() is None:  # its main thread has ended, others have not
                 loop.call_later(0.002, ended)
                 return
             os.close(descriptor)
@@ -199,31 +198,31 @@ class WorkerProcess(Channel):
                 self.last_heard = time.monotonic()
                 try:
                     event = self._read_event(_HEAD.decode(line).event, line)
-                except (msgspec.DecodeError, UnicodeDecodeError):  # what is no event at all is passed over
+                except (msgspec.DecodeError, UnicodeDecodeError):  # ignore lines that are not events
                     continue
                 await self._events.put(event)
             await self._events.put(None)
         except RecursionError:
-            await self._events.put(self.beside_the_protocol("a line that is nested too deeply"))
-        except ValueError:  # how readline() tells of a line beyond the limit
-            await self._events.put(self.beside_the_protocol(f"a line of more than {MOST_LINE_BYTES:,} bytes"))
+            await self._events.put(self.protocol_error("a line that is nested too deeply"))
+        except ValueError:  # readline() raises it for a line beyond the limit
+            await self._events.put(self.protocol_error(f"a line of more than {MOST_LINE_BYTES:,} bytes"))
 
     def _read_event(self, name: str, line: bytes) -> Message | WorkerFailedError:
         try:
             event: Message = _RESULT.decode(line) if name == "result" else _EVENT.decode(line)
             return event
         except msgspec.ValidationError as error:
-            return self.beside_the_protocol(f"{name}: {error}")
+            return self.protocol_error(f"{name}: {error}")
 
     async def _read_stderr(self, lines: asyncio.StreamReader) -> None:
         while chunk := await lines.read(4096):
             self._stderr += chunk
-            del self._stderr[:-LAST_WORDS_BYTES]
+            del self._stderr[:-STDERR_END_BYTES]
 
     def send(self, command: Message) -> None:
-        """Write one command; a worker that is gone is found out by the next :meth:`event`."""
+        """Write a command. If the worker is gone, the next :meth:`event` raises."""
         assert self.process.stdin is not None
-        self.last_heard = time.monotonic()  # it had nothing to say until now: its silence counts from here
+        self.last_heard = time.monotonic()  # a worker may be silent before its first command: count from here
         with contextlib.suppress(BrokenPipeError, OSError):
             self.process.stdin.write(msgspec.json.encode(command) + b"\n")
             self.process.stdin.flush()
@@ -240,32 +239,32 @@ class WorkerProcess(Channel):
         return "it is stopped (SIGSTOP or a debugger)" if state in ("T", "t") else f"its state is {state or 'unknown'}"
 
     def ended_early(self) -> WorkerFailedError:
-        """Say how it ended."""
+        """Return the error for a worker that ended too early, with its exit status."""
         code = self.process.poll()
         how = "closed its control channel" if code is None else _ending(code)
-        return WorkerFailedError("crashed", f"{self.who} (pid {self.pid}) {how}{self.last_words()}")
+        return WorkerFailedError("crashed", f"{self.who} (pid {self.pid}) {how}{self.stderr_end()}")
 
-    def last_words(self) -> str:
-        """Return the end of what it wrote to stderr, for an error's text."""
+    def stderr_end(self) -> str:
+        """Return the end of its stderr, for an error's text."""
         text = self._stderr.decode(errors="replace").strip()
-        return f"; its last words: {text[-800:]}" if text else ""
+        return f"; its stderr ended with: {text[-800:]}" if text else ""
 
     async def finish(self, grace_s: float) -> str | None:
-        """Say quit, wait ``grace_s``, kill what is left, reap. Returns what was not clean about its exit."""
+        """Send quit, wait ``grace_s``, kill it if it still runs, reap it. Returns what was wrong with its exit."""
         self.send(QuitCommand())
         try:
             async with asyncio.timeout(grace_s):
                 await self._ended.wait()
         except TimeoutError:
             await self.kill()
-            return f"{self.who} did not exit within {grace_s:g} s of its result and was killed{self.last_words()}"
+            return f"{self.who} did not exit within {grace_s:g} s of its result and was killed{self.stderr_end()}"
         if code := self.process.returncode:
             await self._drain()
         self._close()
-        return f"{self.who} {_ending(code)} after its result{self.last_words()}" if code else None
+        return f"{self.who} {_ending(code)} after its result{self.stderr_end()}" if code else None
 
     async def kill(self) -> None:
-        """Kill it with everything in its session and reap it."""
+        """Kill its whole session and reap it."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
         await self._ended.wait()
@@ -287,7 +286,7 @@ def _event_name(event: type[Message]) -> str:
 
 
 def process_state(pid: int) -> str:
-    """Return the one-letter state of /proc/PID/stat (R, S, D, T, Z, …), empty when there is no such process."""
+    """Return the one-letter state of /proc/PID/stat (R, S, D, T, Z, …); empty if there is no such process."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
             return stat.read().rpartition(")")[2].split()[0]
@@ -298,7 +297,7 @@ def process_state(pid: int) -> str:
 def _ending(code: int) -> str:
     if code >= 0:
         return f"exited with status {code}"
-    spun = " (it spun under real-time priority beyond its limit)" if -code == signal.SIGXCPU else ""
+    spun = " (it used real-time priority without sleeping for longer than its limit)" if -code == signal.SIGXCPU else ""
     return f"was ended by {signal_name(-code)}{spun}"
 
 

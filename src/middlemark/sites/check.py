@@ -1,4 +1,4 @@
-"""What is tried of hosts before anything is measured: their connection, their builds, their ports."""
+"""Check hosts before a measurement: their connections, builds, clocks and ports."""
 
 import asyncio
 import time
@@ -14,21 +14,21 @@ ANSWER_S = 10.0
 
 
 class Checked(msgspec.Struct, frozen=True):
-    """One host."""
+    """The result of the checks of one host."""
 
     name: str
     round_trips_ns: tuple[int, ...]
-    """Of the connection by which it is coordinated."""
+    """The round trips of the connection to the coordinator."""
     adapters: dict[str, str]
-    """Those that are not as they are here, each with what differs."""
+    """The adapters that differ from those on this machine, each with the difference."""
     clock: ClockOffset | None
-    """That of the first host against this one's; None: it is the first, or they could not be compared."""
+    """The first host's clock relative to this host's; None: it is the first, or the clocks could not be compared."""
     passes: dict[str, bool]
-    """Whether what the other hosts send to a free port of it arrives, by protocol and sender."""
+    """True if packets from another host arrive at a free port, keyed by protocol and sender."""
 
 
 async def check(cluster: Cluster) -> list[Checked]:
-    """Check each host, one after the other. Raises HostGoneError."""
+    """Check the hosts one after the other. Raises HostGoneError."""
     found: list[Checked] = []
     for name in cluster.addresses:
         trips = []
@@ -52,7 +52,9 @@ async def _compared(cluster: Cluster, first: str, name: str) -> ClockOffset | No
         await cluster.call(name, "ask_clock", address, port, timeout_s=ANSWER_S)
         return fitted(await cluster.call(name, "clock_asked", timeout_s=ANSWER_S))
     finally:
-        await cluster.call(first, "close", 0.0, timeout_s=ANSWER_S)  # a cluster that exists goes on without us
+        await cluster.call(
+            first, "close", 0.0, timeout_s=ANSWER_S
+        )  # a cluster that we joined stays running: end our part
 
 
 async def _passing(cluster: Cluster, sender: str, receiver: str) -> dict[str, bool]:
@@ -60,5 +62,5 @@ async def _passing(cluster: Cluster, sender: str, receiver: str) -> dict[str, bo
     udp, tcp = await cluster.call(receiver, "listen", address, timeout_s=ANSWER_S)
     heard = asyncio.create_task(cluster.call(receiver, "heard", timeout_s=ANSWER_S))
     await cluster.call(sender, "knock", address, udp, tcp, timeout_s=ANSWER_S)
-    came = await heard
-    return {f"{kind} {sender}": passed for kind, passed in zip(("UDP from", "TCP from"), came, strict=True)}
+    arrived = await heard
+    return {f"{kind} {sender}": passed for kind, passed in zip(("UDP from", "TCP from"), arrived, strict=True)}

@@ -1,9 +1,9 @@
-"""The clock of one host held against another's: small datagrams there and back while a trial measures.
+"""Compare the clocks of two hosts with small datagrams that go there and back during a trial.
 
-An exchange bounds how much further the other clock is: no more than when it was received less when it was asked, no
-less than when it was answered less when that was back (Cristian, Probabilistic clock synchronization, 1989). A straight
-line within all bounds is how the two ran over the trial (Moon, Skelly and Towsley, Estimation and removal of clock skew
-from network delay measurements, 1999); how far such lines lie apart is the uncertainty.
+Each exchange bounds the offset of the other clock from both sides: it is at most received - asked, and at least
+answered - back (Cristian, Probabilistic clock synchronization, 1989). A straight line within all bounds describes how
+the offset changed over the trial (Moon, Skelly and Towsley, Estimation and removal of clock skew from network delay
+measurements, 1999). The distance between the extreme lines is the uncertainty.
 """
 
 import socket
@@ -19,12 +19,12 @@ import numpy.typing as npt
 from middlemark.model.outcome import ClockOffset
 
 EVERY_S = 1.0
-"""Between two bursts."""
+"""The time between two bursts."""
 IN_A_BURST = 8
 AT_THE_ENDS, APART_S = 4, 0.02
-"""Bursts before the trial measures and after it, and the time between two of them."""
+"""The number of bursts before and after the measurement, and the time between them."""
 LOST_S = 0.2
-"""A datagram that is not back by then is lost; a burst goes on after ``MOST_LOST`` of them no more."""
+"""A datagram that is not back within LOST_S is lost. A burst ends after ``MOST_LOST`` lost datagrams."""
 MOST_LOST = 3
 _ASKED, _ANSWERED = struct.Struct("!Q"), struct.Struct("!QQQ")
 
@@ -33,7 +33,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class Exchange(msgspec.Struct, frozen=True):
-    """One datagram there and back, CLOCK_MONOTONIC: ``asked`` and ``back`` by who asks, the others by who answers."""
+    """A datagram there and back: ``asked`` and ``back`` by the asking host's clock, the others by the answering one."""
 
     asked_ns: int
     received_ns: int
@@ -42,20 +42,20 @@ class Exchange(msgspec.Struct, frozen=True):
 
     @property
     def least_ns(self) -> int:
-        """The clock of who answers is at least so much further."""
+        """The lower bound of the answering clock's offset."""
         return self.answered_ns - self.back_ns
 
     @property
     def most_ns(self) -> int:
-        """And at most so much."""
+        """The upper bound of the answering clock's offset."""
         return self.received_ns - self.asked_ns
 
 
 class Answering:
-    """Answers at a UDP port until it is closed."""
+    """A thread that answers datagrams at a UDP port until it is closed."""
 
     def __init__(self, address: str, clock: Nanoseconds = time.monotonic_ns) -> None:
-        """Raises OSError when this machine does not have that address."""
+        """Raises OSError if this machine does not have the address."""
         self._socket = socket.socket(type=socket.SOCK_DGRAM)
         try:
             self._socket.bind((address, 0))
@@ -64,33 +64,33 @@ class Answering:
             raise
         self._socket.settimeout(LOST_S)
         self._clock = clock
-        self._over = False
+        self._stopped = False
         self.port: int = self._socket.getsockname()[1]
         self._thread = threading.Thread(target=self._answer, name="clock answers", daemon=True)
         self._thread.start()
 
     def _answer(self) -> None:
-        while not self._over:
+        while not self._stopped:
             try:
                 asked, who = self._socket.recvfrom(_ANSWERED.size)
                 received = self._clock()
                 if len(asked) == _ASKED.size:
                     self._socket.sendto(_ANSWERED.pack(*_ASKED.unpack(asked), received, self._clock()), who)
-            except OSError:  # nobody asked, or who did is gone
+            except OSError:  # timeout, or the asking host is gone
                 continue
 
     def close(self) -> None:
-        """Answer no more."""
-        self._over = True
+        """Stop answering."""
+        self._stopped = True
         self._thread.join()
         self._socket.close()
 
 
 class Asking:
-    """Asks from now on, a burst a second, until :meth:`end`."""
+    """A thread that asks, one burst a second, until :meth:`end`."""
 
     def __init__(self, address: str, port: int, clock: Nanoseconds = time.monotonic_ns) -> None:
-        """Raises OSError when there is no way to that address."""
+        """Raises OSError if there is no route to the address."""
         self._socket = socket.socket(type=socket.SOCK_DGRAM)
         try:
             self._socket.connect((address, port))
@@ -99,21 +99,21 @@ class Asking:
             raise
         self._socket.settimeout(LOST_S)
         self._clock = clock
-        self._over = threading.Event()
+        self._stopped = threading.Event()
         self._kept: list[Exchange] = []
         self._thread = threading.Thread(target=self._ask, name="clock asks", daemon=True)
         self._thread.start()
 
     def end(self) -> tuple[Exchange, ...]:
-        """Ask for the last time; return of each burst the exchanges that bound the difference most closely."""
-        self._over.set()
+        """Ask one last time. Returns from each burst the exchanges with the closest bounds."""
+        self._stopped.set()
         self._thread.join()
         self._socket.close()
         return tuple(self._kept)
 
     def _ask(self) -> None:
         self._bursts()
-        while not self._over.wait(EVERY_S):
+        while not self._stopped.wait(EVERY_S):
             self._burst()
         self._bursts()
 
@@ -123,36 +123,36 @@ class Asking:
             time.sleep(APART_S)
 
     def _burst(self) -> None:
-        came: list[Exchange] = []
+        exchanges: list[Exchange] = []
         lost = 0
-        while len(came) < IN_A_BURST and lost < MOST_LOST:
+        while len(exchanges) < IN_A_BURST and lost < MOST_LOST:
             try:
                 asked = self._clock()
                 self._socket.send(_ASKED.pack(asked))
                 while True:
-                    told = self._socket.recv(_ANSWERED.size + 1)
+                    reply = self._socket.recv(_ANSWERED.size + 1)
                     back = self._clock()
-                    if len(told) == _ANSWERED.size and (answer := _ANSWERED.unpack(told))[0] == asked:
-                        break  # an older one came late
-                came.append(Exchange(asked, answer[1], answer[2], back))
+                    if len(reply) == _ANSWERED.size and (answer := _ANSWERED.unpack(reply))[0] == asked:
+                        break  # else it is a late reply to an earlier datagram
+                exchanges.append(Exchange(asked, answer[1], answer[2], back))
             except OSError:
                 lost += 1
-        if came:
-            closest = {max(came, key=lambda each: each.least_ns), min(came, key=lambda each: each.most_ns)}
+        if exchanges:
+            closest = {max(exchanges, key=lambda each: each.least_ns), min(exchanges, key=lambda each: each.most_ns)}
             self._kept += sorted(closest, key=lambda each: each.asked_ns)
 
 
 def fitted(exchanges: Sequence[Exchange]) -> ClockOffset | None:
-    """Return how the clock of who answered ran against the clock of who asked; None: too few exchanges to tell.
+    """Return the offset and drift of the answering clock relative to the asking clock; None: too few exchanges.
 
-    Where no straight line is within all bounds (a clock whose rate was changed), they are widened by as little as lets
-    one through, and the uncertainty by as much.
+    If no straight line is within all bounds (the rate of a clock was changed), the bounds are widened by the least that
+    allows one, and the uncertainty grows by as much.
     """
     if len(exchanges) < 2:
         return None
     begin = min(each.asked_ns for each in exchanges)
     end = max(each.back_ns for each in exchanges)
-    about = exchanges[0].most_ns  # what is fitted is small beside the time since two machines were started
+    about = exchanges[0].most_ns  # subtract a constant: the offset is large, its changes are small
     at = np.array([[each.asked_ns - begin, each.back_ns - begin] for each in exchanges]) / 1e9
     bounds = np.array([[each.most_ns - about, about - each.least_ns] for each in exchanges], dtype=float)
     ones = np.ones(len(exchanges))
@@ -171,7 +171,7 @@ def fitted(exchanges: Sequence[Exchange]) -> ClockOffset | None:
         found.append((low, -high))
     first, last = (sum(each) / 2 for each in found)
     uncertainty_ns = max(high - low for low, high in found) / 2
-    if widened >= 1.0:  # beyond the bounds, and the truth may be at the other end of them
+    if widened >= 1.0:  # the bounds contradict each other: the true line may be at either end
         uncertainty_ns = widened + max(each.most_ns - each.least_ns for each in exchanges)
     return ClockOffset(
         begin_ns=begin,
@@ -184,7 +184,7 @@ def fitted(exchanges: Sequence[Exchange]) -> ClockOffset | None:
 
 
 def _least(goal: Sequence[float], rows: Floats, limits: Floats, widened: float | None) -> float | None:
-    """Return the least of ``goal`` · (offset, drift, widening) within the limits; None: the solver has none."""
+    """Minimise ``goal`` · (offset, drift, widening) within the limits; None: there is no solution."""
     from scipy.optimize import linprog  # type: ignore[import-untyped]
 
     slack = (0, None) if widened is None else (widened, widened + 0.5)

@@ -1,6 +1,6 @@
-"""The connection to the hosts of a run: a Dask cluster, and on each of its workers one actor (``host.Host``).
+"""The connection to the hosts of a run: a Dask cluster with one actor (``host.Host``) on each of its workers.
 
-Dask has a thread of its own here; what it does there is awaited from the run's event loop.
+Dask runs in a thread of its own; the run's event loop awaits its results.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ JOIN_S = 10.0
 FACTS_S = 60.0
 
 QUIET = {
-    "distributed.worker.profile.enabled": False,  # it looks into the worker a hundred times a second
+    "distributed.worker.profile.enabled": False,  # it would sample the worker 100 times a second
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.tick.limit": "1h",
     "distributed.admin.system-monitor.interval": "10s",
@@ -34,20 +34,20 @@ QUIET = {
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.pause": False,
     "distributed.worker.memory.terminate": False,
-    "distributed.nanny.pre-spawn-environ": {},  # a middleware's processes inherit what it sets
+    "distributed.nanny.pre-spawn-environ": {},  # the middleware's processes would inherit it
     "distributed.comm.timeouts.connect": "10s",
-    "distributed.comm.timeouts.tcp": "60s",  # a line that is cut for less comes back; who is gone is seen by our calls
+    "distributed.comm.timeouts.tcp": "60s",  # survives a shorter network outage; our calls notice hosts that are gone
     "distributed.scheduler.work-stealing": False,
 }
-"""Of Dask's configuration: what keeps it from using processor time during a trial. Hosts that SSH starts inherit it."""
+"""Dask's configuration, so that it uses no processor time during a trial. Hosts started by SSH inherit it."""
 
 
 class HostGoneError(Exception):
-    """A host does not answer; the text, to be read after its name, says what happened."""
+    """A host does not answer. The text follows the host's name in messages."""
 
 
 class ClusterError(Exception):
-    """There is no cluster: every problem, each with its place and the next step."""
+    """The cluster cannot be used. Carries every problem, each with its place and the next step."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         """``problems`` is not empty."""
@@ -56,10 +56,10 @@ class ClusterError(Exception):
 
 
 class Cluster:
-    """Hosts that are connected."""
+    """The connected hosts of a run."""
 
     def __init__(self, client: Any, addresses: Mapping[str, str]) -> None:
-        """``client``: Dask's. ``addresses``: of each host, by the name of its site."""
+        """``client``: Dask's. ``addresses``: host name → address."""
         self.addresses = dict(addresses)
         self.facts: dict[str, Facts] = {}
         self._client = client
@@ -68,11 +68,11 @@ class Cluster:
 
     @property
     def machines(self) -> tuple[HostMachine, ...]:
-        """What the hosts are, in their order, once it was learned."""
+        """The hosts' descriptions, in order; available after :meth:`learn`."""
         return tuple(self.facts[name].host for name in self.addresses)
 
     async def learn(self) -> None:
-        """Ask every host what it is. Raises ClusterError."""
+        """Ask every host for its description. Raises ClusterError."""
         self._builds = {name: digest(path) for name, path in executables().items()}
         asked = await asyncio.gather(*map(self._ask, self.addresses), return_exceptions=True)
         failed = [each for each in asked if each is not None]
@@ -84,24 +84,24 @@ class Cluster:
         peer = next(address for other, address in self.addresses.items() if other != name)
         try:
             await self.connect(name)
-            told = await self.call(name, "facts", self.addresses[name], peer, timeout_s=FACTS_S)
+            facts = await self.call(name, "facts", self.addresses[name], peer, timeout_s=FACTS_S)
         except HostGoneError as gone:
             raise HostGoneError(f"{name} ({self.addresses[name]}): {gone}") from None
-        self.facts[name] = msgspec.json.decode(told, type=Facts)
+        self.facts[name] = msgspec.json.decode(facts, type=Facts)
 
     def differing(self, name: str) -> dict[str, str]:
-        """Return the adapters that a host does not have as they are here, each with what differs."""
+        """Return the adapters that are missing or different on a host, each with the difference."""
         there = self.facts[name]
-        lacking = {each: "it is not built there, and it is here" for each in self._builds if each not in there.adapters}
+        lacking = {each: "it is built here, but not there" for each in self._builds if each not in there.adapters}
         other = {
-            each: "another build than the one here"
+            each: "its build differs from the one here"
             for each, build in there.builds.items()
             if self._builds.get(each, build) != build
         }
         return lacking | other
 
     def doubts(self, names: Sequence[str], adapter: str) -> tuple[RunWarning, ...]:
-        """Return what differs between this machine and those hosts, for a row of that adapter."""
+        """Return warnings about differences between this machine and these hosts, for rows of this adapter."""
         found = []
         for name in names:
             there = self.facts[name]
@@ -109,20 +109,22 @@ class Cluster:
                 text = f"{name} has Middlemark {there.host.middlemark}, and this machine {__version__}"
                 found.append(RunWarning("versions-differ", text, "install the same version on every host"))
             elif there.builds.get(adapter) != self._builds.get(adapter):
-                text = f"the worker of {adapter} on {name} is another build than the one on this machine"
-                advice = "build it of the same sources with the same tools, or quote the figures with that difference"
+                text = f"the worker of {adapter} on {name} is a different build from the one on this machine"
+                advice = (
+                    "build it from the same sources with the same tools, or mention the difference with the figures"
+                )
                 found.append(RunWarning("versions-differ", text, advice))
         return tuple(found)
 
     async def connect(self, name: str) -> None:
-        """See to it that the host has its actor: a Dask worker that began anew has none. Raises HostGoneError."""
+        """Create the host's actor if it has none, as after a restart of its Dask worker. Raises HostGoneError."""
         if name in self._actors:
             with contextlib.suppress(HostGoneError):
                 await self.call(name, "close", 0.0, timeout_s=5.0)
                 return
         self._actors.pop(name, None)
         self._actors[name] = await asyncio.to_thread(self._placed, name)
-        if name in self.facts:  # and it must look for its adapters again
+        if name in self.facts:  # the new actor must look for its adapters
             await self._ask(name)
 
     def _placed(self, name: str) -> Any:
@@ -130,7 +132,7 @@ class Cluster:
         try:
             while not (there := self._worker(name)):
                 if time.monotonic() > deadline:
-                    raise HostGoneError(f"no Dask worker of its within {CONNECT_S:g} s")
+                    raise HostGoneError(f"its Dask worker did not appear within {CONNECT_S:g} s")
                 time.sleep(0.1)
             key = f"middlemark-{name}-{secrets.token_hex(4)}"
             future = self._client.submit(Host, name, actor=True, workers=[there], pure=False, key=key)
@@ -138,15 +140,15 @@ class Cluster:
         except HostGoneError:
             raise
         except Exception as error:
-            raise HostGoneError(_sentence(error, "no actor is made on it")) from None
+            raise HostGoneError(_sentence(error, "no actor could be created on it")) from None
 
     def _worker(self, name: str) -> str:
-        """Return the address of that host's Dask worker; empty: there is none, or not yet again."""
+        """Return the address of the host's Dask worker; empty: there is none, or it is restarting."""
         workers = self._client.scheduler_info(n_workers=-1)["workers"]
         return next((address for address, each in workers.items() if each["name"] == name), "")
 
     async def call(self, name: str, verb: str, *arguments: Any, timeout_s: float, scope: str | None = None) -> Any:
-        """Have the host's actor do that. Raises WorkerFailedError as it does, and HostGoneError."""
+        """Call a method of the host's actor. Raises HostGoneError, and WorkerFailedError if the method does."""
         actor = self._actors[name]
 
         async def do() -> Any:
@@ -160,12 +162,12 @@ class Cluster:
             raise
         except TimeoutError:
             raise HostGoneError(f"it did not answer within {timeout_s:g} s") from None
-        except Exception as error:  # whatever Dask makes of a connection that broke or a worker that began anew
+        except Exception as error:  # Dask raises various errors for a broken connection or a restarted worker
             raise HostGoneError(_sentence(error, "its Dask worker ended")) from None
 
 
 def security_of(authority: str | None, certificate: str | None, key: str | None) -> Any:
-    """Return Dask's ``Security`` with these files; with None Dask's own configuration names them."""
+    """Return Dask's ``Security`` with these files; with None those of Dask's own configuration."""
     from distributed.security import Security
 
     if authority is None:
@@ -180,7 +182,7 @@ def _sentence(error: Exception, otherwise: str) -> str:
 
 @contextlib.contextmanager
 def joined(address: str, security: Any) -> Iterator[Cluster]:
-    """Connect to the scheduler of a cluster that exists; the names of its workers are those of the sites.
+    """Connect to the scheduler of an existing cluster. The names of its workers are the hosts' names.
 
     ``security``: Dask's ``Security``; None: none. Raises ClusterError.
     """

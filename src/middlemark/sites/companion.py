@@ -1,4 +1,4 @@
-"""Daemons that have to run while workers do (RouDi, a broker): started before the workers, stopped after the last."""
+"""Daemons that workers need (RouDi, a broker): started before the workers, stopped after the last one."""
 
 import asyncio
 import contextlib
@@ -29,10 +29,10 @@ _ANSWER = msgspec.json.Decoder(_Answer)
 
 async def declared(worker: str, settings: Settings, prefix: Sequence[str] = ()) -> tuple[CompanionSpec, ...]:
     """Ask the worker, run with ``prefix``, which companions these settings need. Raises WorkerFailedError."""
-    told = msgspec.json.encode(CompanionsRequest(settings=settings)) + b"\n"
+    request = msgspec.json.encode(CompanionsRequest(settings=settings)) + b"\n"
     try:
-        said = await ask([*prefix, worker, "--companions"], told, timeout_s=10)
-        answer = _ANSWER.decode(said.out)
+        reply = await ask([*prefix, worker, "--companions"], request, timeout_s=10)
+        answer = _ANSWER.decode(reply.out)
         for spec in answer.companions or ():
             re.compile(spec.ready_pattern)
     except NoAnswerError as error:
@@ -40,7 +40,7 @@ async def declared(worker: str, settings: Settings, prefix: Sequence[str] = ()) 
     except msgspec.ValidationError as error:
         raise WorkerFailedError("companion", f"{worker} --companions: {error}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise WorkerFailedError("companion", f"{worker} --companions answered no JSON: {said.words[-400:]}") from None
+        raise WorkerFailedError("companion", f"{worker} --companions answered no JSON: {reply.words[-400:]}") from None
     except re.error as error:
         raise WorkerFailedError("companion", f"{worker} --companions: ready_pattern: {error}") from None
     if answer.companions is None:
@@ -49,15 +49,15 @@ async def declared(worker: str, settings: Settings, prefix: Sequence[str] = ()) 
 
 
 class Companion:
-    """One running companion."""
+    """A running companion."""
 
     def __init__(self, spec: CompanionSpec, process: subprocess.Popen[bytes]) -> None:
         """Use :meth:`start`."""
         self.spec = spec
         self.process = process
         self.ready_ns = 0
-        """From starting it until it said that it is ready."""
-        self._words = bytearray()
+        """The time from its start to its ready message."""
+        self._output = bytearray()
         self._ready = asyncio.Event()
         self._closed = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -65,9 +65,9 @@ class Companion:
 
     @classmethod
     async def start(cls, spec: CompanionSpec, prefix: Sequence[str] = ()) -> "Companion":
-        """Start it, its argv after ``prefix``, and wait until it says that it is ready.
+        """Start it, its argv after ``prefix``, and wait for its ready message.
 
-        Raises WorkerFailedError with its last words.
+        Raises WorkerFailedError with the end of its output.
         """
         begin_ns = time.monotonic_ns()
         try:
@@ -79,7 +79,7 @@ class Companion:
                 start_new_session=True,
                 env={**os.environ, **spec.environment},
             )
-        except (OSError, ValueError) as error:  # ValueError: a name that no system takes
+        except (OSError, ValueError) as error:  # ValueError: a name that is not a valid path
             why = error.strerror if isinstance(error, OSError) else error
             raise WorkerFailedError(
                 "companion", f"{spec.name}: {spec.argv[0]} cannot be started: {why}", "is it installed?"
@@ -102,8 +102,8 @@ class Companion:
     async def _read(self, lines: asyncio.StreamReader) -> None:
         ready = re.compile(self.spec.ready_pattern)
         while line := await _line(lines):
-            self._words += line
-            del self._words[:-4096]
+            self._output += line
+            del self._output[:-4096]
             if ready.search(line.decode(errors="replace")):
                 self._ready.set()
         self._closed.set()
@@ -117,36 +117,36 @@ class Companion:
                 wait.cancel()
         if self._ready.is_set():
             return
-        words = self._last_words()
+        output = self._output_end()
         if self._closed.is_set():
-            raise WorkerFailedError("companion", f"{self.spec.name} ended before it was ready: {words}")
+            raise WorkerFailedError("companion", f"{self.spec.name} ended before it was ready: {output}")
         raise WorkerFailedError(
-            "companion", f"{self.spec.name} was not ready within {self.spec.ready_timeout_s:g} s: {words}"
+            "companion", f"{self.spec.name} was not ready within {self.spec.ready_timeout_s:g} s: {output}"
         )
 
     def death(self) -> str | None:
-        """Return how it ended when it is no longer running, else None."""
+        """Return how it ended; None: it still runs."""
         code = self.process.poll()
         if code is None:
             return None
         how = f"was ended by {signal_name(-code)}" if code < 0 else f"exited with status {code}"
-        return f"{self.spec.name} (pid {self.process.pid}) {how} during the trial: {self._last_words()}"
+        return f"{self.spec.name} (pid {self.process.pid}) {how} during the trial: {self._output_end()}"
 
-    def _last_words(self) -> str:
-        """Return the end of what it wrote; of a traceback the line that says what it was."""
-        text = self._words.decode(errors="replace").strip()
+    def _output_end(self) -> str:
+        """Return the end of its output; of a Python traceback only the last line."""
+        text = self._output.decode(errors="replace").strip()
         _, traced, rest = text.rpartition("Traceback (most recent call last):")
         return rest.splitlines()[-1].strip() if traced and rest else text[-600:]
 
     async def watch(self) -> None:
-        """Wait for its death. Raises WorkerFailedError then, and does nothing else."""
-        await self._closed.wait()  # a daemon's end closes its output; one that merely closed it is watched all the same
+        """Wait until it ends, then raise WorkerFailedError."""
+        await self._closed.wait()  # a daemon may close its output and run on: check the process too
         while (death := self.death()) is None:
             await asyncio.sleep(0.1)
         raise WorkerFailedError("companion", death)
 
     async def stop(self, grace_s: float) -> None:
-        """SIGTERM, ``grace_s`` of patience, SIGKILL; reaped in any case."""
+        """Send SIGTERM, wait ``grace_s``, send SIGKILL, reap it."""
         for number, patience in ((signal.SIGTERM, grace_s), (signal.SIGKILL, 5.0)):
             if self.process.poll() is not None:
                 break
@@ -164,7 +164,7 @@ class Companion:
 
 
 async def _line(lines: asyncio.StreamReader) -> bytes:
-    """Return the next line; the next whole one after those that are too long to be kept."""
+    """Return the next line that is short enough to keep."""
     while True:
         try:
             return await lines.readline()
@@ -173,5 +173,5 @@ async def _line(lines: asyncio.StreamReader) -> bytes:
 
 
 def _dying_with_parent(argv: Sequence[str]) -> list[str]:
-    """Prefix so that the daemon dies when the launcher is killed; setpriv is part of util-linux, so everywhere."""
+    """Return argv so that the daemon dies with the launcher. setpriv is part of util-linux."""
     return ["setpriv", "--pdeathsig", "KILL", "--", *argv]

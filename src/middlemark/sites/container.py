@@ -1,4 +1,4 @@
-"""What a container must be given by whoever starts it, as flags of `docker run`; in none, nothing lacks."""
+"""Find what a container lacks for a run, as flags of `docker run`. Outside a container nothing is lacking."""
 
 import os
 import resource
@@ -12,22 +12,22 @@ from middlemark.model.units import format_size
 
 CAP_SYS_NICE = 23
 LITTLE_SHM_BYTES = 64 << 20
-"""What Docker gives /dev/shm."""
+"""Docker's default size of /dev/shm."""
 
 
 class Container(msgspec.Struct, frozen=True):
-    """What this container may do."""
+    """The limits of this container."""
 
     shm_bytes: int
     sys_nice: bool
     most_priority: int
-    """RLIMIT_RTPRIO."""
+    """The value of RLIMIT_RTPRIO."""
     memlock_bytes: int | None
-    """None: without a limit."""
+    """None: unlimited."""
 
 
 def this_container() -> Container | None:
-    """Return what this container may do; None: this is none, as far as its marks tell."""
+    """Return the limits of this container; None: this is not recognisably a container."""
     marked = Path("/.dockerenv").exists() or Path("/run/.containerenv").exists() or "container" in os.environ
     if not marked:
         return None
@@ -49,14 +49,14 @@ def _effective_capabilities() -> int:
 
 
 def lacking(container: Container, cells: Sequence[Cell]) -> list[str]:
-    """Return what these cells would miss in it: each a sentence with the flag that gives it."""
+    """Return what these cells lack in the container: sentences with the flag that provides it."""
     found = []
     if container.shm_bytes <= LITTLE_SHM_BYTES:
         size = format_size(container.shm_bytes)
         found.append(f"/dev/shm has {size}, too little for the shared memory of some middlewares: --shm-size 1g")
-    wanted = max((_priority(each) for each in cells), default=0)
-    if wanted > container.most_priority and not container.sys_nice:
-        found.append(f"real-time priority {wanted} is not allowed: --cap-add SYS_NICE --ulimit rtprio=99")
+    needed = max((_priority(each) for each in cells), default=0)
+    if needed > container.most_priority and not container.sys_nice:
+        found.append(f"real-time priority {needed} is not allowed: --cap-add SYS_NICE --ulimit rtprio=99")
     if any(each.mlock for each in cells) and container.memlock_bytes is not None:
         size = format_size(container.memlock_bytes)
         found.append(f"no more than {size} may be locked into memory: --ulimit memlock=-1")

@@ -1,4 +1,4 @@
-"""The kernel's counters of the machine: steal, interrupts, pressure and throttling, read around the measuring."""
+"""Read the kernel's counters of the machine around the measurement: steal, interrupts, pressure and throttling."""
 
 import contextlib
 import os
@@ -15,24 +15,24 @@ _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """The counters at one instant; None: this kernel, or this place, has none."""
+    """The counters at one time. None: this kernel or control group has no such counter."""
 
     at_ns: int
     stat: dict[int, tuple[int, int, int]]
-    """By processor: steal, irq and softirq in ns."""
+    """Steal, irq and softirq in ns, by processor."""
     softirqs: dict[int, dict[str, int]]
     pressure: dict[str, int] | None
-    """``some`` and ``full``, ns."""
+    """``some`` and ``full`` in ns."""
     throttled: tuple[int, int] | None
-    """Periods and ns."""
+    """The number of throttled periods, and ns."""
     group: str = ""
-    """The folder of this process's group of the controller cpu."""
+    """The folder of this process's control group of the controller cpu."""
     real_time: tuple[int, int, str] | None = None
-    """Runtime and period in µs, and which setting says so; None: there is no limit."""
+    """Runtime and period in µs, and the setting that limits them; None: no limit."""
 
 
 def read() -> Reading:
-    """Return the counters as they stand: about 0.2 ms of work."""
+    """Return the current counters. Takes about 0.2 ms."""
     root = Root()
     own = groups(root, "cpu")
     return Reading(
@@ -47,7 +47,7 @@ def read() -> Reading:
 
 
 def moved(before: Reading, after: Reading, cpus: Iterable[int]) -> tuple[Moved, dict[str, str]]:
-    """Return what moved on ``cpus``, and why what is None is None."""
+    """Return the increases on ``cpus``, and for each None the reason."""
 
     def processor(cpu: int) -> Processor:
         steal, irq, softirq = (
@@ -60,14 +60,16 @@ def moved(before: Reading, after: Reading, cpus: Iterable[int]) -> tuple[Moved, 
     absent = {}
     pressure: dict[str, int | None] = {"some": None, "full": None}
     if before.pressure is None or after.pressure is None:
-        absent["pressure"] = "there is no /proc/pressure/cpu: the kernel is without PSI, or it is switched off (psi=1)"
+        absent["pressure"] = (
+            "there is no /proc/pressure/cpu: the kernel was built without PSI, or it is off (boot with psi=1)"
+        )
     else:
         pressure |= {
             kind: after.pressure[kind] - was for kind, was in before.pressure.items() if kind in after.pressure
         }
     throttled: tuple[int | None, int | None] = (None, None)
     if before.throttled is None or after.throttled is None:
-        absent["throttled"] = "this control group has no cpu.stat that counts throttling"
+        absent["throttled"] = "the cpu.stat of this control group does not count throttling"
     else:
         throttled = (after.throttled[0] - before.throttled[0], after.throttled[1] - before.throttled[1])
     runtime_us, period_us, limit = after.real_time or (None, None, "")
@@ -86,7 +88,7 @@ def moved(before: Reading, after: Reading, cpus: Iterable[int]) -> tuple[Moved, 
 
 
 def parse_stat(text: str) -> dict[int, tuple[int, int, int]]:
-    """Return steal, irq and softirq in ns by processor, out of /proc/stat."""
+    """Parse /proc/stat: steal, irq and softirq in ns, by processor."""
     found = {}
     for line in text.splitlines():
         name, *figures = line.split()
@@ -97,7 +99,7 @@ def parse_stat(text: str) -> dict[int, tuple[int, int, int]]:
 
 
 def parse_softirqs(text: str) -> dict[int, dict[str, int]]:
-    """Return the counts by processor and kind, out of /proc/softirqs."""
+    """Parse /proc/softirqs: the counts by processor and kind."""
     head, *lines = text.splitlines() or [""]
     cpus = [int(name[3:]) for name in head.split()]
     found: dict[int, dict[str, int]] = {cpu: {} for cpu in cpus}
@@ -109,7 +111,7 @@ def parse_softirqs(text: str) -> dict[int, dict[str, int]]:
 
 
 def parse_pressure(text: str | None) -> dict[str, int] | None:
-    """Return the totals of /proc/pressure/cpu in ns, by ``some`` and ``full``; None without it."""
+    """Parse /proc/pressure/cpu: the totals in ns of ``some`` and ``full``; None without text."""
     if text is None:
         return None
     found = {}
@@ -122,7 +124,7 @@ def parse_pressure(text: str | None) -> dict[str, int] | None:
 
 
 def parse_throttled(text: str | None) -> tuple[int, int] | None:
-    """Return periods and ns out of cpu.stat; None where it counts no throttling (a root group of cgroup 2)."""
+    """Parse cpu.stat: throttled periods and ns; None if it does not count throttling (a root group of cgroup 2)."""
     figures = dict(line.split()[:2] for line in (text or "").splitlines() if len(line.split()) >= 2)
     if "nr_throttled" not in figures:
         return None
@@ -136,9 +138,11 @@ _RT = "kernel.sched_rt_runtime_us"
 def real_time_limit(root: Root, own: Sequence[str]) -> tuple[int, int, str] | None:
     """Return the tightest limit of real-time threads: the machine's, or that of one of the ``own`` groups.
 
-    Runtime and period in µs, and the setting (a sysctl, or a file) that says so; None: there is none.
+    Runtime and period in µs, and the setting (a sysctl or a file); None: there is no limit.
     """
-    below = [group for group in own if not root.names(f"{group}/release_agent")]  # the root's is the machine's
+    below = [
+        group for group in own if not root.names(f"{group}/release_agent")
+    ]  # the root group's limit is the machine's, added below
     limits = [
         (f"{group}/cpu.rt_runtime_us", f"{group}/cpu.rt_period_us", f"/{group}/cpu.rt_runtime_us") for group in below
     ]

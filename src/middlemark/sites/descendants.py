@@ -1,7 +1,7 @@
-"""What a trial's processes have started and left behind: who has a session of its own outlives a worker that is killed.
+"""Find and kill processes that outlive their trial: a daemon in a session of its own survives its worker's kill.
 
-All of them inherit the trial's mark in their environment, wherever in the tree of processes they are by now. Whoever
-has wiped it is found as an orphan: while this process adopts, their parents' end makes them its own children.
+They inherit the trial's mark in their environment. A process that cleared its environment is found as an orphan: while
+this process is a subreaper, orphaned descendants become its children.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 @contextlib.contextmanager
 def adopting() -> Iterator[None]:
-    """Within, orphans among this process's descendants become its children; not where the kernel cannot do that."""
+    """Make this process a subreaper: orphaned descendants become its children, if the kernel supports it."""
     prctl = ctypes.CDLL(None).prctl
     prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     try:
@@ -29,7 +29,7 @@ def adopting() -> Iterator[None]:
 
 
 def children() -> frozenset[int]:
-    """Return the pids of this process's children, those that have ended and were not waited for included."""
+    """Return the pids of this process's children, including zombies."""
     found: set[int] = set()
     for path in Path("/proc/self/task").glob("*/children"):
         with contextlib.suppress(OSError):
@@ -38,9 +38,9 @@ def children() -> frozenset[int]:
 
 
 def end_descendants(trial: str, before: frozenset[int] | None = None) -> tuple[str, ...]:
-    """Kill every process that has the mark of that trial, and all children but those of ``before``, where it is given.
+    """Kill every process with this trial's mark, and all children not in ``before`` unless it is None.
 
-    The trial's own processes must have been waited for. Returns who was killed.
+    The trial's own processes must have been reaped. Returns a description of each killed process.
     """
     ended: dict[int, str] = {}
     deadline = time.monotonic() + PATIENCE_S
@@ -50,12 +50,12 @@ def end_descendants(trial: str, before: frozenset[int] | None = None) -> tuple[s
             break
         ended |= {pid: name for pid, name in found.items() if pid not in ended}
         time.sleep(0.002)
-    what = "outlived the worker that it descends from, and was killed"
+    what = "outlived its worker and was killed"
     return tuple(f"{name} (pid {pid}) {what}" for pid, name in ended.items())
 
 
 def _still_living(orphans: frozenset[int]) -> set[int]:
-    """Wait for those that have ended; return the others."""
+    """Reap the orphans that have ended; return the others."""
     living = set()
     for pid in orphans:
         with contextlib.suppress(ChildProcessError):
@@ -65,7 +65,7 @@ def _still_living(orphans: frozenset[int]) -> set[int]:
 
 
 def _killed(mark: bytes, orphans: set[int]) -> dict[int, str]:
-    """Return pid → name of those that were alive."""
+    """Kill the marked processes and the orphans; return pid → name of those that were alive."""
     found: dict[int, str] = {}
     for name in os.listdir("/proc"):
         if not name.isdigit():

@@ -1,4 +1,4 @@
-"""What the kernel counted while a trial ran, in the network namespaces that its roles are in."""
+"""Read the kernel's counters around a trial, in the network namespaces of its roles."""
 
 import contextlib
 import json
@@ -13,11 +13,11 @@ from middlemark.sites.namespace import OWN, Namespace
 
 SHM = "/dev/shm/"
 SYSTEM_V = "/SYSV"
-"""How the kernel calls a segment of System V shared memory among a process's mappings, before its key."""
+"""The beginning of the name of a System V segment in /proc/PID/maps; its key follows."""
 
 
 class Counters(msgspec.Struct, frozen=True):
-    """The counters of the trial's namespaces at one instant, added up."""
+    """The counters of the trial's namespaces at one time, added up."""
 
     udp_datagrams: int
     tcp_segments: int
@@ -51,10 +51,10 @@ SOFTNET = "/proc/net/softnet_stat"
 
 
 class NetworkCounters:
-    """/proc/net/snmp and /proc/net/dev, held open: a reading is two system calls and some text a namespace."""
+    """/proc/net/snmp and /proc/net/dev, kept open: a reading costs two system calls per namespace."""
 
     def __init__(self, namespaces: Sequence[Namespace] = (OWN,)) -> None:
-        """Open both, of each namespace."""
+        """Open both files of each namespace."""
         self._tables: list[tuple[int, int, Namespace]] = []
         for each in namespaces:
             snmp, dev = (os.open(f"{each.tables}/{name}", os.O_RDONLY | os.O_CLOEXEC) for name in ("snmp", "dev"))
@@ -62,7 +62,7 @@ class NetworkCounters:
         self._softnet = os.open(SOFTNET, os.O_RDONLY | os.O_CLOEXEC) if os.path.exists(SOFTNET) else None
 
     def read(self) -> NetworkCost:
-        """Return the counters as they stand; only a difference of two readings (:func:`moved`) means anything."""
+        """Return the counters. Only the difference of two readings (:func:`moved`) is meaningful."""
         snmp, (sent_bytes, packets) = self.tables()
         return NetworkCost(
             loopback_bytes=sent_bytes,
@@ -72,7 +72,7 @@ class NetworkCounters:
         )
 
     def tables(self) -> tuple[Mapping[tuple[str, str], int], tuple[int, int]]:
-        """Return the counters by protocol and name, and the bytes and packets that the interfaces have sent."""
+        """Return the counters by protocol and name, and the bytes and packets sent by the interfaces."""
         counted: dict[tuple[str, str], int] = {}
         sent_bytes = packets = 0
         for snmp, dev, namespace in self._tables:
@@ -83,7 +83,7 @@ class NetworkCounters:
         return counted, (sent_bytes, packets)
 
     def close(self) -> None:
-        """Give the descriptors back."""
+        """Close the files."""
         for snmp, dev, _ in self._tables:
             os.close(snmp)
             os.close(dev)
@@ -92,27 +92,27 @@ class NetworkCounters:
 
 
 def dropped_softly(softnet: str) -> int:
-    """Return what all processors dropped because their backlog was full, out of /proc/net/softnet_stat."""
+    """Parse /proc/net/softnet_stat: the packets dropped because a processor's backlog was full."""
     return sum(int(line.split()[1], 16) for line in softnet.splitlines() if line.strip())
 
 
 def dropped_in_queues(namespaces: Sequence[Namespace]) -> int | None:
-    """Return what the queues of a link's ends have dropped; None: there is no link, or nobody tells.
+    """Return the packets dropped by the queues of a link's ends; None: there is no link, or tc failed.
 
-    No file of the kernel's has it.
+    The kernel has no file with these counts.
     """
     ends = [each for each in namespaces if each.prefix and each.interface != "lo"]
     found: list[int] = []
     for each in ends:
         argv = [*each.prefix, "tc", "-s", "-j", "qdisc", "show", "dev", each.interface]
         with contextlib.suppress(OSError, subprocess.SubprocessError, ValueError):
-            told = subprocess.run(argv, capture_output=True, timeout=5.0, check=True)
-            found.append(sum(int(queue.get("drops", 0)) for queue in json.loads(told.stdout)))
+            shown = subprocess.run(argv, capture_output=True, timeout=5.0, check=True)
+            found.append(sum(int(queue.get("drops", 0)) for queue in json.loads(shown.stdout)))
     return sum(found) if ends and len(found) == len(ends) else None
 
 
 def room() -> Room | None:
-    """Return the room in /dev/shm now; None: there is none."""
+    """Return the free space in /dev/shm now; None: there is none."""
     try:
         found = os.statvfs(SHM)
     except OSError:
@@ -121,7 +121,7 @@ def room() -> Room | None:
 
 
 def moved(before: NetworkCost, after: NetworkCost) -> NetworkCost:
-    """Return what moved between two readings."""
+    """Return the difference of two readings."""
     return NetworkCost(**{name: getattr(after, name) - getattr(before, name) for name in NetworkCost.__struct_fields__})
 
 
@@ -144,13 +144,13 @@ def _snmp(text: str) -> dict[tuple[str, str], int]:
 
 
 ETHERNET_BYTES = 14
-"""Of each packet's header, which an Ethernet interface counts and the loopback interface does not."""
+"""The part of a packet's header that an Ethernet interface counts and the loopback interface does not."""
 
 
 def _sent(dev: str, namespace: Namespace) -> tuple[int, int]:
-    """Return the bytes, Ethernet's header left out, and the packets that the namespace's interfaces have sent.
+    """Return the bytes, without Ethernet headers, and the packets that the namespace's interfaces have sent.
 
-    What they send they also receive: the loopback interface itself, a link's in the namespace at its other end.
+    Sent counts are enough: lo receives what it sends, and a link's other end receives it in the other namespace.
     """
     sent_bytes = sent_packets = 0
     for line in dev.splitlines():
@@ -163,9 +163,9 @@ def _sent(dev: str, namespace: Namespace) -> tuple[int, int]:
 
 
 def mapped_segments(pids: Iterable[int]) -> tuple[Segment, ...]:
-    """Return what the processes have mapped of shared memory (unlinked too), each with its largest mapping.
+    """Return the shared memory that the processes have mapped (unlinked too), each with its largest mapping.
 
-    Files under /dev/shm by their names, segments of System V as ``SYSV`` and their key.
+    Files under /dev/shm are named relative to it, System V segments ``SYSV`` and their key.
     """
     found: dict[str, int] = {}
     for pid in pids:
@@ -184,21 +184,21 @@ def mapped_segments(pids: Iterable[int]) -> tuple[Segment, ...]:
 
 
 _TABLES = {
-    # kind: its tables in /proc/net, the column of the inode, and that of the state with the states that can carry data
+    # kind: its tables in /proc/net, the column of the inode, the column of the state and the states that can carry data
     "udp": (("udp", "udp6"), 9, None),
-    "tcp": (("tcp", "tcp6"), 9, (3, ("01", "04", "05", "08"))),  # established, or closed from one side
+    "tcp": (("tcp", "tcp6"), 9, (3, ("01", "04", "05", "08"))),  # established, or half closed
     "unix": (("unix",), 6, (5, ("03",))),  # connected
 }
 
 
 def own_sockets(pids: Iterable[int], namespaces: Sequence[Namespace] = (OWN,)) -> dict[str, int]:
-    """Count the workers' own sockets of each kind (udp, tcp, unix) that could carry data."""
+    """Count the workers' own sockets of each kind (udp, tcp, unix) that can carry data."""
     own = _own(pids)
     return {kind: sum(inode in usable for inode in own) for kind in _TABLES for usable in (_usable(kind, namespaces),)}
 
 
 def own_ports(pids: Iterable[int], namespaces: Sequence[Namespace] = (OWN,)) -> frozenset[int]:
-    """Return the ports that the workers' own UDP and TCP sockets have here."""
+    """Return the local ports of the workers' own UDP and TCP sockets."""
     own = frozenset(_own(pids))
     found = set()
     for path in (
@@ -211,7 +211,7 @@ def own_ports(pids: Iterable[int], namespaces: Sequence[Namespace] = (OWN,)) -> 
 
 
 def _own(pids: Iterable[int]) -> list[str]:
-    """Return the inodes of the sockets that the processes have open."""
+    """Return the inodes of the processes' open sockets."""
     own: list[str] = []
     for pid in pids:
         with contextlib.suppress(OSError):
@@ -238,7 +238,7 @@ def _usable(kind: str, namespaces: Sequence[Namespace]) -> frozenset[str]:
 def gather(
     before: Counters, after: Counters, pids: Sequence[int], namespaces: Sequence[Namespace] = (OWN,)
 ) -> Evidence:
-    """Return what moved between the two readings, and what the workers have open now."""
+    """Return the increases between the two readings, and what the workers have open now."""
     sockets = own_sockets(pids, namespaces)
     queues = before.qdisc_dropped, after.qdisc_dropped
     return Evidence(

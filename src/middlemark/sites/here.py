@@ -1,7 +1,7 @@
-"""This machine as a site: what it does in each trial of a run, from the first process to the last file that is left.
+"""This machine as a site: its part in each trial of a run, from the first process to the removal of the last leftover.
 
-Whoever coordinates a trial asks a session (``session.Session``) for what it needs, and touches no process and no file
-of /proc itself: a host elsewhere is the same session behind a connection.
+The coordinator of a trial asks a session (``session.Session``) and touches no process and no file of /proc itself.
+A host elsewhere offers the same session through a connection.
 """
 
 import contextlib
@@ -42,21 +42,21 @@ class Here:
     """This machine, for the trials of one run."""
 
     def __init__(self, domains: Domains, *, interface: str = "lo", witness: str | None = None, certs: str = "") -> None:
-        """``witness``: the executable that says what the machine does meanwhile; None: there is none.
+        """``witness``: the executable that watches the machine during trials; None: there is none.
 
-        ``certs``: absolute path of the certificates of trials with security; empty: each makes its own.
+        ``certs``: absolute path of the certificates for trials with security; empty: each trial makes its own.
         """
         self.domains = domains
         self.interface = interface
         self.witness = witness
         self.certs = certs
         self._joined: dict[str, Joined] = {}
-        self._alone: Holder | None = None
+        self._isolated: Holder | None = None
         self._settings = TrialSettings()
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Within, trials may run. What a killed launcher left is cleared away first."""
+        """Return a context manager in which trials may run. First removes what a killed launcher left."""
         residue.clear_abandoned()
         try:
             with adopting():
@@ -67,12 +67,12 @@ class Here:
     async def begin(self, cell: Cell, worker: Worker, scope: str) -> "LocalSession":
         """Begin a trial of the cell. ``scope``: unique on this machine, as in ``Settings``.
 
-        Raises OSError, and WorkerFailedError where its sites cannot be joined.
+        Raises OSError, and WorkerFailedError if its sites cannot be joined.
         """
         transport = worker.description.transport(cell.transport)
         if cell.link is None:
-            alone = transport is not None and transport.own_network
-            own = await self._own_network() if alone else msgspec.structs.replace(OWN, interface=self.interface)
+            isolated = transport is not None and transport.own_network
+            own = await self._own_network() if isolated else msgspec.structs.replace(OWN, interface=self.interface)
             return self._session(worker, scope, (own,))
         joined = self._joined.get(cell.link)
         if joined is None or not joined.is_fresh:
@@ -89,28 +89,28 @@ class Here:
         )
 
     async def _own_network(self) -> Namespace:
-        """Return that of the trials that must not meet anybody: one for all of them, since they come one by one."""
+        """Return the isolated namespace. All trials that need one share it, because they run one at a time."""
         if self.interface != "lo":
-            text = f"what listens on every interface has a network of its own here, without {self.interface}"
+            text = f"this adapter listens on every interface, so it gets a network of its own, without {self.interface}"
             raise WorkerFailedError("refused", text, "leave --interface out, or measure over --link")
-        if self._alone is None or not self._alone.lives:
-            if self._alone is not None:
-                self._alone.end()
-            self._alone = await Holder.alone()
-        return self._alone.namespace
+        if self._isolated is None or not self._isolated.is_running:
+            if self._isolated is not None:
+                self._isolated.end()
+            self._isolated = await Holder.isolated()
+        return self._isolated.namespace
 
     def end(self) -> None:
-        """Take down what joined sites. To be called when the last trial has ended, in whatever way."""
+        """Remove the namespaces and restore the settings. Call this after the last trial, even if it failed."""
         self._settings.end()
-        if self._alone is not None:
-            self._alone.end()
-            self._alone = None
+        if self._isolated is not None:
+            self._isolated.end()
+            self._isolated = None
         while self._joined:
             self._joined.popitem()[1].end()
 
 
 class LocalSession:
-    """One trial, as far as this machine takes part in it. It must be closed."""
+    """This machine's part of one trial. It must be closed."""
 
     def __init__(
         self,
@@ -124,10 +124,10 @@ class LocalSession:
         settings: TrialSettings | None = None,
         certs: str = "",
     ) -> None:
-        """``namespaces``: those of the trial's sites here, the senders' first; ``joined``: by what.
+        """``namespaces``: those of the trial's sites here, the senders' first. ``joined``: the link between them.
 
-        ``mark``: what its processes are known by; empty: its scope, which is the same on every host of a trial.
-        ``settings``: what sets those of the machine; None: a cell has none. ``certs``: as of ``Here``.
+        ``mark``: identifies its processes; empty: the scope, which is the same on every host of a trial.
+        ``settings``: changes settings of the machine; None: the cells change none. ``certs``: as in ``Here``.
         """
         self.link = None if joined is None else joined.how
         self.clocks: str | None = None
@@ -144,7 +144,7 @@ class LocalSession:
         self._namespaces = namespaces
         self._patterns = residue.patterns_of(worker.description.residue)
         self._before = residue.left_before(self._patterns, scope)
-        self._mine = children()
+        self._children_before = children()
         self._scratch = residue.make_scratch(self._patterns, scope, self._before, self._mark)
         self._own_certs = not certs
         self._certs = certs or os.path.join(self._scratch, CERTS)
@@ -156,8 +156,8 @@ class LocalSession:
         self._companions: list[tuple[Companion, Account | None]] = []
         self._capture: Capture | None = None
 
-    def _look(self) -> None:
-        """See how much room there is in /dev/shm."""
+    def _update_free_shm(self) -> None:
+        """Update the least free space seen in /dev/shm."""
         now = evidence.room()
         if now is not None and self.shm is not None:
             least = min(now.least_free_bytes, self.shm.least_free_bytes)
@@ -166,23 +166,23 @@ class LocalSession:
 
     @property
     def grounds(self) -> tuple[Ground, Ground]:
-        """Return the one that both ends share: an interface has one name in either namespace."""
+        """Return the same ground for both ends: the interface has the same name in both namespaces."""
         own = Ground(self._scratch, self._namespaces[0].interface, certs=self._certs)
         return own, own
 
     def domain(self) -> int:
-        """As in ``session.Session``, like all of these."""
+        """Return an unused domain. The methods below are documented in ``session.Session``."""
         return self._domains.next()
 
     async def prepare(
         self, cell: Cell, limits: Limits, cpus: tuple[Cpus, Cpus], graph: Workload | None, number: int
     ) -> None:
-        """Refuse what the memory does not hold, set the machine, hand files over, and have the witness probe."""
+        """Check the memory, change settings, write the workers' files, and let the witness probe the machine."""
         refuse_too_much(cell, limits)
         if cell.security != "none" and self._own_certs:
             self._make_certs()
         self._settings.make(cell.system, [each.prefix for each in self._namespaces])
-        self._look()
+        self._update_free_shm()
         if graph is not None:
             recorded.hand_over(graph, self._scratch, number)
         self._witness = Witness(self._witness_program, cell, limits, (*cpus[0], *cpus[1]))
@@ -195,7 +195,7 @@ class LocalSession:
         make_set(self._certs, [own] if own else [f"{NETWORK}1", f"{NETWORK}2"])
 
     async def start_companions(self, settings: Settings) -> dict[str, str]:
-        """Start each in the senders' namespace, with the trial's mark."""
+        """Start the companions in the senders' namespace, with the trial's mark."""
         environment: dict[str, str] = {}
         at = self._namespaces[0]
         for spec in await declared(self._worker.path, settings, at.prefix):
@@ -205,7 +205,7 @@ class LocalSession:
         return environment
 
     async def start(self, who: str, environment: Mapping[str, str], *, receives: bool) -> WorkerProcess:
-        """Start a process in the receivers' or in the senders' namespace."""
+        """Start a worker in the receivers' or in the senders' namespace."""
         at = self._namespaces[-1 if receives else 0]
         argv = [*at.prefix, self._worker.path]
         worker = await WorkerProcess.start(who, argv, {MARK: self._mark, **environment})
@@ -213,24 +213,24 @@ class LocalSession:
         return worker
 
     async def settled(self) -> None:
-        """At once: both ends look into one folder."""
+        """Return at once: both ends use the same folder."""
 
     async def keep_awake(self, longest_s: float) -> None:
-        """Have the witness do that."""
+        """Let the witness keep them awake."""
         assert self._witness is not None, "it is prepared"
         await self._witness.keep_awake(longest_s)
 
     async def watch(self) -> None:
-        """Begin to count, and open what is read meanwhile."""
+        """Start the witness and the counters."""
         assert self._witness is not None, "it is prepared"
-        self._look()
+        self._update_free_shm()
         await self._witness.watch(self._processes, self._carriers)
         self._counted = evidence.read_counters(self._namespaces)
         self._counters = evidence.NetworkCounters(self._namespaces)
         self._companions = [(each, read_account(each.process.pid)) for each in self._processes.companions]
 
     def hear(self, event: Message, *, first: bool) -> None:
-        """Tell the witness."""
+        """Pass the event to the witness."""
         assert self._witness is not None, "it is prepared"
         self._witness.hear(event, first=first)
 
@@ -244,19 +244,19 @@ class LocalSession:
         return [each.watch() for each in self._processes.companions]
 
     async def capture(self) -> None:
-        """In the senders' namespace, which everything crosses."""
+        """Capture in the senders' namespace, which all messages pass."""
         self._capture = await Capture.start(self._namespaces[0])
 
     async def captured(self) -> Captured:
-        """Look into the memory of the workers and the companions too."""
+        """Search the memory of the workers and the companions too."""
         assert self._capture is not None, "it captures"
         workers = [each.pid for each in self._processes.workers]
         return await self._capture.captured([*workers, *(each.process.pid for each in self._processes.companions)])
 
     async def counted(self) -> tuple[Evidence, tuple[CompanionUse, ...]]:
-        """Read what :meth:`watch` has read once more."""
+        """Read the counters of :meth:`watch` again."""
         assert self._counted is not None, "it watches"
-        self._look()
+        self._update_free_shm()
         now = evidence.read_counters(self._namespaces)
         used = [(each, first, read_account(each.process.pid)) for each, first in self._companions]
         pids = [each.pid for each in self._processes.workers]
@@ -272,21 +272,24 @@ class LocalSession:
         return await self._witness.conclude(begins_ns=begins_ns, to_ns=to_ns, waited=waited)
 
     async def bring(self, folder: str) -> None:
-        """Nothing: the workers have written into the run's folder."""
+        """Do nothing: the workers have written into the run's folder."""
 
     async def blame(self, error: WorkerFailedError) -> Failure:
-        """Look at the processes."""
-        self._look()
+        """Look for the cause among the processes."""
+        self._update_free_shm()
         return self._processes.blame(error)
 
     async def close(self, grace_s: float) -> list[str]:
-        """End every process and clear away what they left, whatever happens. Returns what did not end cleanly."""
+        """End every process and remove what they left, even after errors. Returns what did not end cleanly."""
         if self._counters is not None:
             self._counters.close()
         if self._capture is not None:
             self._capture.end()
         try:
-            unclean = [*await self._processes.close_to_the_end(grace_s), *end_descendants(self._mark, self._mine)]
+            unclean = [
+                *await self._processes.close_to_the_end(grace_s),
+                *end_descendants(self._mark, self._children_before),
+            ]
             residue.clear(self._patterns, self._scope, self._before)
             return [*unclean, *self._settings.restore()]
         finally:

@@ -1,4 +1,4 @@
-"""The network interface that leads to another machine, and what the kernel says of it."""
+"""Find the network interface that leads to another machine, and its properties."""
 
 import ctypes
 import fcntl
@@ -13,7 +13,7 @@ SPEED_UNKNOWN = (0, 0xFFFF, 0xFFFFFFFF)
 
 
 class Interface(msgspec.Struct, frozen=True):
-    """What is not known is None."""
+    """The properties of an interface. None: unknown."""
 
     interface: str
     mtu: int | None
@@ -22,7 +22,7 @@ class Interface(msgspec.Struct, frozen=True):
 
 
 def towards(address: str) -> str:
-    """Return the name of the interface by which this machine sends to that address. Raises OSError."""
+    """Return the interface through which this machine reaches the address. Raises OSError."""
     with socket.socket(type=socket.SOCK_DGRAM) as any_socket:
         any_socket.connect((address, 9))
         own = any_socket.getsockname()[0]
@@ -33,14 +33,14 @@ def towards(address: str) -> str:
 
 
 def ipv4_of(name: str) -> str | None:
-    """Return the address of a network interface of this namespace; None: it has none."""
+    """Return the IPv4 address of an interface in this namespace; None: it has none."""
     with socket.socket(type=socket.SOCK_DGRAM) as any_socket:
         found = asked(any_socket, name, 0x8915, 4, 20)  # SIOCGIFADDR
     return None if found is None else socket.inet_ntoa(found)
 
 
 def read_interface(name: str) -> Interface:
-    """Ask the kernel."""
+    """Ask the kernel for the properties of an interface."""
     with socket.socket(type=socket.SOCK_DGRAM) as any_socket:
         mtu = asked(any_socket, name, 0x8921, 4)  # SIOCGIFMTU
         settings = _ethtool(any_socket, name, struct.pack("=I", 0x1).ljust(44, b"\0"))  # ETHTOOL_GSET

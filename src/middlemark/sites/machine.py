@@ -1,4 +1,4 @@
-"""What machine this is, for run.json."""
+"""Describe this machine for run.json."""
 
 import contextlib
 import os
@@ -12,7 +12,7 @@ from middlemark.system.root import Root
 
 
 def read_machine() -> Machine:
-    """Read /proc and /sys. What a system does not tell is None (or empty text), never an error."""
+    """Read /proc and /sys. Unknown properties are None or empty, never an error."""
     root = Root()
     cpuinfo = root.fields("proc/cpuinfo")
     return Machine(

@@ -1,4 +1,4 @@
-"""Whether a trial fits into this machine's memory: asked before its first process."""
+"""Check before a trial's first process that the trial fits into this machine's memory."""
 
 from middlemark.model.cell import Cell, show_level
 from middlemark.model.plan import Limits
@@ -9,7 +9,7 @@ from middlemark.system.checks.memory_available import available_bytes
 
 
 def refuse_too_much(cell: Cell, limits: Limits) -> None:
-    """Raise WorkerFailedError when the trial needs more memory than is available now."""
+    """Raise WorkerFailedError if the trial needs more memory than is available now."""
     needed, available = memory_needed(cell, limits), available_bytes()
     if available is not None and needed > available:
         raise WorkerFailedError(

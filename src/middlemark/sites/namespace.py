@@ -1,7 +1,7 @@
-"""Network namespaces of this machine: made without a name, held by a process that dies with this one, and entered.
+"""Network namespaces: created without a name, held by a process that dies with this one.
 
-Nothing of them is in the file system: when their holder and the last process in them have ended, the kernel removes
-them and their interfaces, however the run ended.
+They have no file. The kernel removes them and their interfaces when the holder and the last process in them have ended,
+however the run ended.
 """
 
 import asyncio
@@ -15,22 +15,22 @@ import msgspec
 from middlemark.sites.channel import WorkerFailedError
 
 INTERFACE = "mm0"
-"""What the end of a link is called in each namespace."""
+"""The name of a link's end in each namespace."""
 NETWORK = "10.213.0."
-"""The addresses of its ends begin so: the senders' is 1, the receivers' 2."""
+"""The prefix of the ends' addresses: the senders' end is 1, the receivers' 2."""
 
 
 class Namespace(msgspec.Struct, frozen=True, kw_only=True):
-    """One network namespace that roles run in, as seen from outside."""
+    """A network namespace for roles, as seen from outside."""
 
     name: str
-    """Of the site that it stands for."""
+    """The site it stands for."""
     prefix: tuple[str, ...] = ()
-    """Of the argv of a process that is to run in it."""
+    """The start of an argv that runs a process in it."""
     tables: str = "/proc/net"
-    """Where the kernel shows its counters and sockets."""
+    """The folder with its counters and sockets."""
     interface: str = "lo"
-    """The one that the trial's traffic keeps to."""
+    """The interface that the trial's traffic uses."""
 
 
 _LO_UP = "import fcntl, socket, struct; fcntl.ioctl(socket.socket(), 0x8914, struct.pack('16sH14x', b'lo', 0x49))"
@@ -38,11 +38,11 @@ _LO_UP = "import fcntl, socket, struct; fcntl.ioctl(socket.socket(), 0x8914, str
 
 
 OWN = Namespace(name="here")
-"""This process's own."""
+"""The namespace of this process."""
 
 
 class Holder:
-    """The process that holds one namespace. It ends when its stdin does, and with this process."""
+    """The process that holds one namespace. It ends when its stdin closes or this process dies."""
 
     def __init__(self, process: subprocess.Popen[bytes], namespace: Namespace) -> None:
         """Use :meth:`start`."""
@@ -52,9 +52,9 @@ class Holder:
 
     @classmethod
     async def start(cls, name: str, beside: "Holder | None" = None) -> "Holder":
-        """Make a namespace; one ``beside`` another may be joined to it.
+        """Create a namespace; ``beside``: one that it will be joined to.
 
-        Without privilege both are in a user namespace in which this user has all. Raises WorkerFailedError.
+        Without root both are in a user namespace in which this user is root. Raises WorkerFailedError.
         """
         root = os.geteuid() == 0
         owner = () if root else ("--user", "--map-root-user")
@@ -71,41 +71,41 @@ class Holder:
                 start_new_session=True,
             )
         except FileNotFoundError as error:
-            raise WorkerFailedError("refused", f"{error.filename} is not there", "install util-linux") from None
+            raise WorkerFailedError("refused", f"{error.filename} is not installed", "install util-linux") from None
         try:
-            said = await asyncio.to_thread(_first_line, process)
+            reply = await asyncio.to_thread(_first_line, process)
         except BaseException:
             end_process(process)
             raise
-        if said != "held":
+        if reply != "held":
             end_process(process)
             advice = "run as root, or allow user namespaces (sysctl kernel.unprivileged_userns_clone=1)"
-            raise WorkerFailedError("refused", f"no network namespace can be made here: {said or 'no answer'}", advice)
+            raise WorkerFailedError("refused", f"no network namespace can be made here: {reply or 'no answer'}", advice)
         user = () if root else (f"--user=/proc/{(beside or process).pid}/ns/user", "--preserve-credentials")
         prefix = _entering(*user, f"--net=/proc/{process.pid}/ns/net")
         tables = f"/proc/{process.pid}/net"
         return cls(process, Namespace(name=name, prefix=prefix, tables=tables, interface=INTERFACE))
 
     @classmethod
-    async def alone(cls) -> "Holder":
-        """Make one that has lo, which is up, and nothing else. Raises WorkerFailedError."""
+    async def isolated(cls) -> "Holder":
+        """Create a namespace that has only lo, and set lo up. Raises WorkerFailedError."""
         holder = await cls.start("here")
         holder.namespace = msgspec.structs.replace(holder.namespace, interface="lo")
         argv = [*holder.namespace.prefix, sys.executable, "-IS", "-c", _LO_UP]
-        said = await asyncio.to_thread(subprocess.run, argv, capture_output=True, text=True, check=False)
-        if said.returncode != 0:
+        ended = await asyncio.to_thread(subprocess.run, argv, capture_output=True, text=True, check=False)
+        if ended.returncode != 0:
             holder.end()
-            why = said.stderr.strip().splitlines()[-1:] or ["no answer"]
+            why = ended.stderr.strip().splitlines()[-1:] or ["no answer"]
             raise WorkerFailedError("refused", f"lo of a network namespace does not come up: {why[0]}")
         return holder
 
     @property
-    def lives(self) -> bool:
-        """Whether it still holds the namespace."""
+    def is_running(self) -> bool:
+        """True if it still holds the namespace."""
         return self._process.poll() is None
 
     def end(self) -> None:
-        """End it; the namespace goes with the last process in it."""
+        """End it. The namespace exists until its last process ends."""
         end_process(self._process)
 
 
@@ -119,7 +119,7 @@ def _first_line(process: subprocess.Popen[bytes]) -> str:
 
 
 def end_process(process: subprocess.Popen[bytes]) -> None:
-    """Kill it and give back what this process has of it."""
+    """Kill and reap the process; close its pipes."""
     with contextlib.suppress(ProcessLookupError):
         process.kill()
     process.wait()

@@ -1,4 +1,4 @@
-"""What a process that is no worker has used so far, as the kernel tells it: a worker says it of itself."""
+"""Read the resource usage of a process that is not a worker from the kernel. Workers report their own."""
 
 import contextlib
 import os
@@ -10,9 +10,9 @@ _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
 def read_account(pid: int) -> Account | None:
-    """Return the process's account; None: it has ended, or is not ours to look at.
+    """Return the process's usage; None: it has ended, or may not be read.
 
-    Threads that live are exact to the nanosecond, what has ended counts in the kernel's ticks (10 ms as a rule).
+    Running threads are exact to the nanosecond; ended threads count in kernel ticks (usually 10 ms).
     """
     try:
         return Account(at_ns=time.monotonic_ns(), roles=(), resources=_resources(f"/proc/{pid}"))
@@ -27,7 +27,7 @@ def _resources(folder: str) -> Resources:
     threads: list[ThreadUse] = []
     switches = [0, 0]
     for tid in os.listdir(f"{folder}/task"):
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # the thread has ended
             own = _fields(f"{folder}/task/{tid}/status")
             on_cpu, waiting, _ = _text(f"{folder}/task/{tid}/schedstat").split()
             threads.append(ThreadUse(tid=int(tid), name=own["Name"], cpu_ns=int(on_cpu), waiting_ns=int(waiting)))

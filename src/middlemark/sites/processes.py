@@ -1,4 +1,4 @@
-"""The processes of one trial: stopped in the right order, and the cause named when one of them fails."""
+"""The processes of one trial: stop them in the right order, and find the cause when one fails."""
 
 import asyncio
 import contextlib
@@ -16,14 +16,14 @@ class Processes:
     """The processes of one trial, in the order in which they must be stopped."""
 
     def __init__(self) -> None:
-        """Begin with none."""
+        """Begin without processes."""
         self.workers: list[WorkerProcess] = []
         self.companions: list[Companion] = []
         self.witness: WorkerProcess | None = None
 
     async def close(self, grace_s: float) -> list[str]:
-        """Stop workers, then companions (a RouDi whose clients died aborts). Returns the exits that were not clean."""
-        witness = [] if self.witness is None else [self.witness]  # how it ends says nothing about the trial
+        """Stop workers, then companions (a RouDi aborts if its clients died). Returns the exits that were not clean."""
+        witness = [] if self.witness is None else [self.witness]  # its exit says nothing about the trial
         ended = await asyncio.gather(*(each.finish(grace_s) for each in (*self.workers, *witness)))
         unclean = ended[: len(self.workers)]
         deaths = [companion.death() for companion in self.companions]
@@ -32,7 +32,7 @@ class Processes:
         return [text for text in (*unclean, *deaths) if text]
 
     async def close_to_the_end(self, grace_s: float) -> list[str]:
-        """Close; when cancelled meanwhile, in a hurry, but to the end: nobody else would clear away what is left."""
+        """Close. If cancelled meanwhile, hurry but still finish: nothing else would clean up."""
         closing = asyncio.ensure_future(self.close(grace_s))
         try:
             return await asyncio.shield(closing)
@@ -41,7 +41,7 @@ class Processes:
             return await closing
 
     def kill(self) -> None:
-        """Have :meth:`close` end now, whatever its grace was."""
+        """Kill everything now, so that :meth:`close` ends."""
         processes = [each.process for each in self.workers] + [each.process for each in self.companions]
         processes += [self.witness.process] if self.witness is not None else []
         for process in processes:
@@ -50,7 +50,7 @@ class Processes:
                     os.killpg(process.pid, signal.SIGKILL)
 
     def blame(self, error: WorkerFailedError) -> Failure:
-        """Name the cause rather than the symptom: a dead companion, a stopped or dead peer behind a silent one."""
+        """Name the cause instead of the symptom: a dead companion, or a stopped or dead peer of a silent worker."""
         code, text = error.code, error.text
         for companion in self.companions:
             if (death := companion.death()) and death != text:

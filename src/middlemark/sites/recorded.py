@@ -1,4 +1,4 @@
-"""The sizes and the instants of a workload's topics, drawn or read, as files of the trial that its workers read."""
+"""Write the sizes and send times of a workload's topics to files that the workers read."""
 
 import zlib
 from pathlib import Path
@@ -12,13 +12,13 @@ from middlemark.sites.channel import WorkerFailedError
 from middlemark.suite.sequence import Sizes, instants_of, sizes_of
 
 DRAWN = 1 << 16
-"""So many sizes are drawn; then they are repeated."""
+"""The number of sizes that are drawn; they are then repeated."""
 
 
 def hand_over(graph: Workload, scratch: str, round_: int) -> None:
-    """Write what the workers will read. ``round_``: the same sizes are drawn in it for every cell.
+    """Write the files. ``round_``: seeds the sizes, so that all cells of a round have the same.
 
-    Raises OSError, and WorkerFailedError where a file is not what it was.
+    Raises OSError, and WorkerFailedError if a user's file has changed.
     """
     for number, topic in enumerate(graph.topics):
         try:
@@ -32,7 +32,7 @@ def hand_over(graph: Workload, scratch: str, round_: int) -> None:
 
 
 def sizes(topic: Topic, round_: int) -> Sizes:
-    """Return the sizes of a topic where they vary: of the file, or drawn anew for each round. Raises Wrong."""
+    """Return the sizes of a topic: from its file, or drawn for this round. Raises Wrong."""
     assert topic.sizes is not None
     if isinstance(topic.sizes, FromFile):
         return sizes_of(topic.sizes)

@@ -1,7 +1,7 @@
-"""A wire that takes its time, where the kernel has no netem: frames between two TAP devices, each held back.
+"""A relay that delays frames between two TAP devices, for kernels without netem.
 
-Run as a program within the first namespace, with one request on stdin; it ends when its stdin does. It says in one line
-of JSON how many frames a second it moves here, once both ends are there.
+Runs as a program in the first namespace, with one request on stdin, until stdin closes. When both ends are up, it
+prints a line of JSON with the number of frames a second that it moves here.
 """
 
 import contextlib
@@ -29,10 +29,10 @@ _PR_SET_PDEATHSIG, _PR_SET_TIMERSLACK, _CLONE_NEWNET = 1, 29, 0x40000000
 
 
 class Relay:
-    """Two TAP devices and the frames under way between them."""
+    """Two TAP devices and the frames in flight between them."""
 
     def __init__(self, link: Link, other: str) -> None:
-        """Open both ends, the first in this process's namespace. Raises OSError."""
+        """Create both ends, the first in this process's namespace. Raises OSError."""
         self._link = link
         self._first = _tap()
         self._sender = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
@@ -44,13 +44,13 @@ class Relay:
         self._second = _tap()
         with contextlib.closing(socket.socket(type=socket.SOCK_DGRAM)) as there:
             _up(there)
-        self._under_way: list[tuple[float, int, int, bytes]] = []
+        self._in_flight: list[tuple[float, int, int, bytes]] = []
         self._numbers = itertools.count()
         self._last = {self._first: 0.0, self._second: 0.0}
 
     def frames_hz(self) -> float:
-        """Move full frames as fast as it can and return how many a second; they arrive nowhere."""
-        frame = bytes(12) + b"\x88\xb5" + bytes(self._link.mtu)  # of a type for experiments, which nobody takes
+        """Move full frames as fast as possible and return the rate. They are discarded at the end."""
+        frame = bytes(12) + b"\x88\xb5" + bytes(self._link.mtu)  # an experimental type, which no protocol receives
         begin = time.monotonic()
         for _ in range(TRIED_FRAMES):
             self._sender.send(frame[: self._link.mtu + HEADER_BYTES])
@@ -60,10 +60,10 @@ class Relay:
         return TRIED_FRAMES / (time.monotonic() - begin)
 
     def run(self) -> None:
-        """Relay until stdin ends."""
+        """Relay until stdin closes."""
         ends = {self._first: self._second, self._second: self._first}
         while True:
-            wait = max(0.0, self._under_way[0][0] - time.monotonic()) if self._under_way else None
+            wait = max(0.0, self._in_flight[0][0] - time.monotonic()) if self._in_flight else None
             ready, _, _ = select.select([*ends, 0], [], [], wait)
             for end in ready:
                 if end == 0:
@@ -79,13 +79,13 @@ class Relay:
                 due = time.monotonic()
                 if not link.reorder or random.random() >= link.reorder:
                     due += link.delay_s + random.uniform(-link.jitter_s, link.jitter_s)
-                    due = self._last[end] = max(due, self._last[end])  # a delay that varies overtakes nobody
-                heapq.heappush(self._under_way, (due, next(self._numbers), other, frame))
+                    due = self._last[end] = max(due, self._last[end])  # jitter does not reorder frames
+                heapq.heappush(self._in_flight, (due, next(self._numbers), other, frame))
 
     def _give(self, now: float) -> None:
-        while self._under_way and self._under_way[0][0] <= now:
-            _, _, end, frame = heapq.heappop(self._under_way)
-            with contextlib.suppress(OSError):  # an end that is down loses it, as a wire does
+        while self._in_flight and self._in_flight[0][0] <= now:
+            _, _, end, frame = heapq.heappop(self._in_flight)
+            with contextlib.suppress(OSError):  # an interface that is down loses the frame, like a wire
                 os.write(end, frame)
 
 
@@ -97,14 +97,14 @@ def _tap() -> int:
 
 
 def _up(any_socket: socket.socket) -> None:
-    named = "16sH22x"
-    now = fcntl.ioctl(any_socket.fileno(), 0x8913, struct.pack(named, INTERFACE.encode(), 0))  # SIOCGIFFLAGS
-    _, flags = struct.unpack(named, now)
-    fcntl.ioctl(any_socket.fileno(), 0x8914, struct.pack(named, INTERFACE.encode(), flags | 1))  # SIOCSIFFLAGS, IFF_UP
+    layout = "16sH22x"
+    now = fcntl.ioctl(any_socket.fileno(), 0x8913, struct.pack(layout, INTERFACE.encode(), 0))  # SIOCGIFFLAGS
+    _, flags = struct.unpack(layout, now)
+    fcntl.ioctl(any_socket.fileno(), 0x8914, struct.pack(layout, INTERFACE.encode(), flags | 1))  # SIOCSIFFLAGS, IFF_UP
 
 
 def main() -> int:
-    """Relay as the first line of stdin says."""
+    """Relay as the request on stdin says."""
     libc = ctypes.CDLL(None)
     libc.prctl(_PR_SET_PDEATHSIG, 9, 0, 0, 0)
     libc.prctl(_PR_SET_TIMERSLACK, 1, 0, 0, 0)

@@ -1,4 +1,4 @@
-"""What killed workers leave behind: found by the adapter's patterns, removed only when nobody uses it."""
+"""Remove what killed workers leave behind: found by the adapter's patterns, removed only if no process uses it."""
 
 import contextlib
 import ctypes
@@ -16,34 +16,34 @@ from middlemark.sites.descendants import end_descendants
 from middlemark.system.in_use import in_use
 
 SCRATCH = "middlemark-"
-"""Every trial's scratch folder begins so."""
+"""The prefix of every trial's scratch folder."""
 UNCLAIMED_S = 60.0
-"""Whoever has made a scratch folder has claimed it long before."""
+"""A scratch folder of this age without a claim is abandoned."""
 _CLAIM = ".launcher.json"
 _SEMAPHORES = "/dev/shm/sem."
 _HALF_MADE = _SEMAPHORES + 6 * "[0-9A-Za-z]"
-"""How glibc calls a semaphore until it has its name: whoever is killed just then leaves it so."""
+"""glibc's temporary name for a semaphore that it creates. A process killed meanwhile leaves it behind."""
 SYSTEM_V = "sysv:*"
-"""The pattern of segments of System V shared memory. They have no path: here they are called ``sysv:`` and their id."""
+"""The pattern for System V segments. They have no path: here their name is ``sysv:`` and their id."""
 
 
 class _Claim(msgspec.Struct, frozen=True):
-    """Whose a scratch folder is and what its trial may leave elsewhere; kept in it for whoever comes after a kill."""
+    """The owner of a scratch folder, and what its trial may leave elsewhere. Stored in it, to clean up after a kill."""
 
     pid: int
     started: str
-    """When that process started, in ticks since the boot: a pid alone may be somebody else's by now."""
+    """The owner's start time in ticks since boot: the kernel reuses pids."""
     world: str
-    """The boot and the pid namespace: elsewhere a pid says nothing."""
+    """The boot and the pid namespace in which the pid is valid."""
     patterns: tuple[str, ...]
     scope: str
     before: tuple[str, ...]
     mark: str = ""
-    """Of its processes; empty: the scope."""
+    """The mark of its processes; empty: the scope."""
 
 
 def patterns_of(declared: Sequence[str]) -> tuple[str, ...]:
-    """Return the patterns of what an adapter may leave behind; ``declared`` are those of its description."""
+    """Return the patterns for an adapter's leftovers. ``declared``: those of its description."""
     named = any(each.startswith(_SEMAPHORES) for each in declared)
     return (*declared, _HALF_MADE) if named else tuple(declared)
 
@@ -55,16 +55,16 @@ def snapshot(patterns: Sequence[str], scope: str) -> frozenset[str]:
 
 
 def left_before(patterns: Sequence[str], scope: str) -> frozenset[str]:
-    """Return the paths that match now and that nobody uses: they were left by others, and stay.
+    """Return the matching paths that exist now and that no process uses: leftovers of others, which stay.
 
-    What somebody uses may belong to another run of the same domain, which leaves it to us if it ends before us.
+    A path in use may belong to another run in the same domain; if that run ends first, we remove it.
     """
     found = snapshot(patterns, scope)
     return found - in_use(found) if found else found
 
 
 def _abandoned_segments() -> frozenset[str]:
-    """Return this user's segments of System V to which nobody is attached and whose maker is gone."""
+    """Return this user's System V segments with no attached process and whose creator is gone."""
     try:
         rows = Path("/proc/sysvipc/shm").read_text(encoding="ascii").splitlines()
     except OSError:
@@ -87,17 +87,17 @@ def _remove_segment(name: str) -> None:
 def make_scratch(
     patterns: Sequence[str] = (), scope: str = "", before: frozenset[str] = frozenset(), mark: str = ""
 ) -> str:
-    """Make a folder, a trial's, with what :func:`clear_abandoned` needs should this process be killed."""
+    """Create a trial's folder, with the claim that :func:`clear_abandoned` needs if this process is killed."""
     folder = tempfile.mkdtemp(prefix=SCRATCH)
     pid = os.getpid()
-    claim = _Claim(pid, _started(pid), _world(), tuple(patterns), scope, tuple(sorted(before)), mark)
-    with contextlib.suppress(OSError, UnicodeEncodeError):  # without it a kill leaves a little more behind
+    claim = _Claim(pid, _started(pid), _boot_and_pid_namespace(), tuple(patterns), scope, tuple(sorted(before)), mark)
+    with contextlib.suppress(OSError, UnicodeEncodeError):  # without the claim a kill leaves a little more behind
         (Path(folder) / _CLAIM).write_bytes(msgspec.json.encode(claim))
     return folder
 
 
 def clear_abandoned() -> tuple[str, ...]:
-    """Remove what trials of launchers that are dead left behind. Returns what was removed."""
+    """Remove what the trials of dead launchers left behind. Returns what was removed."""
     removed: list[str] = []
     for folder in glob.glob(os.path.join(glob.escape(tempfile.gettempdir()), f"{SCRATCH}*")):
         claim = _abandoned(folder)
@@ -113,7 +113,7 @@ def clear_abandoned() -> tuple[str, ...]:
 
 
 def _was_never_claimed(folder: str) -> bool:
-    """Remove a folder of ours whose launcher was killed before it could claim it: an empty one, and not a new one."""
+    """Remove an old, empty folder of ours whose launcher was killed before it wrote its claim."""
     with contextlib.suppress(OSError):
         about = os.lstat(folder)
         if about.st_uid == os.geteuid() and time.time() - about.st_mtime > UNCLAIMED_S:
@@ -123,7 +123,7 @@ def _was_never_claimed(folder: str) -> bool:
 
 
 def _abandoned(folder: str) -> _Claim | None:
-    """Return the claim of a folder of ours whose launcher is dead; None: it lives, or it is not ours to judge."""
+    """Return the claim of a folder of ours whose launcher is dead; None: it runs, or the folder is not ours."""
     try:
         about = os.lstat(folder)
         if os.path.islink(folder) or about.st_uid != os.geteuid():
@@ -131,7 +131,7 @@ def _abandoned(folder: str) -> _Claim | None:
         claim = msgspec.json.decode((Path(folder) / _CLAIM).read_bytes(), type=_Claim)
     except (OSError, msgspec.DecodeError):
         return None
-    if claim.world != _world() or _started(claim.pid) == claim.started:
+    if claim.world != _boot_and_pid_namespace() or _started(claim.pid) == claim.started:
         return None
     return claim
 
@@ -143,7 +143,7 @@ def _started(pid: int) -> str:
         return ""
 
 
-def _world() -> str:
+def _boot_and_pid_namespace() -> str:
     with contextlib.suppress(OSError):
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot} {os.readlink('/proc/self/ns/pid')}"
@@ -151,7 +151,7 @@ def _world() -> str:
 
 
 def clear(patterns: Sequence[str], scope: str, before: frozenset[str]) -> tuple[str, ...]:
-    """Remove what matches, was not there before and is in no living process's use. Returns what was removed."""
+    """Remove matching paths not in ``before`` that no running process uses. Returns what was removed."""
     found = snapshot(patterns, scope) - before
     if not found:
         return ()

@@ -1,6 +1,6 @@
-"""What the coordinator of a trial asks of the sites that take part in it: all of the interface, here or elsewhere.
+"""The interface between the coordinator of a trial and the sites that take part in it, here or elsewhere.
 
-What has to wait for another machine is awaited; here none of it waits.
+Methods that wait for another machine are async; on this machine they do not wait.
 """
 
 from collections.abc import Coroutine, Mapping, Sequence
@@ -20,24 +20,24 @@ from middlemark.sites.channel import Channel, WorkerFailedError
 from middlemark.sites.witness import Waited
 
 Cpus = Sequence[int | None]
-"""A processor for each role; None: it is not pinned."""
+"""One processor per role; None: not pinned."""
 
 
 class Ground(msgspec.Struct, frozen=True):
-    """What workers at one end of a trial are told of the machine that they are on."""
+    """The machine-dependent settings of the workers at one end of a trial."""
 
     scratch: str
     """The trial's folder."""
     interface: str
-    """The network interface that the trial's traffic keeps to."""
+    """The network interface that the trial's traffic uses."""
     samples: str | None = None
-    """The folder that samples are written to; None: the run's own."""
+    """The folder for samples; None: the run's own."""
     certs: str = ""
-    """The folder of the trial's certificates; there is one where the cell has security."""
+    """The folder of the trial's certificates; empty without security."""
 
 
 class CompanionUse(msgspec.Struct, frozen=True):
-    """A companion, and what it had used by the beginning and by the end of the counting."""
+    """A companion, and its resource usage at the beginning and at the end of the measurement."""
 
     name: str
     pid: int
@@ -47,98 +47,98 @@ class CompanionUse(msgspec.Struct, frozen=True):
 
 
 class Captured(msgspec.Struct, frozen=True, kw_only=True):
-    """What a capture of a trial holds. ``network``: what crossed its interfaces; ``shared-memory``: its segments."""
+    """The result of a capture. ``network``: traffic of the trial's interfaces; ``shared-memory``: its segments."""
 
     holds_payload: bool = False
-    """The messages' payload was recognised in it."""
+    """True: the messages' payload was recognised."""
     bytes: Mapping[str, int] = {}
-    """That were captured and searched, of each of the two."""
+    """The number of captured and searched bytes, by medium."""
     absent: Mapping[str, str] = {}
-    """Why there is none, of each of them."""
+    """Why there is no capture, by medium."""
 
 
 class Session(Protocol):
-    """One trial, as far as machines take part in it. It must be closed. All but ``close`` raise WorkerFailedError."""
+    """The sites of one trial. It must be closed. All methods except ``close`` raise WorkerFailedError."""
 
     link: str | None
-    """How the link between the sites is emulated; None: there is none."""
+    """How the link between the sites is emulated; None: there is no link."""
     clocks: str | None
-    """Why a time of one end cannot be held against one of the other; None: both are on one machine."""
+    """Why times of the two ends cannot be compared; None: both are on one machine."""
     elsewhere: bool
-    """No clock of it is this machine's."""
+    """True: no end is on this machine."""
     offset: ClockOffset | None
-    """How the clock of the one ran against the other's, once all is counted; None: one clock, or it is not known."""
+    """The offset between the clocks of the ends, after ``counted``; None: one clock, or unknown."""
     doubts: tuple[RunWarning, ...]
-    """What is doubtful about whatever is measured so."""
+    """Warnings about every trial on these sites."""
     shm: Room | None
-    """What /dev/shm could hold, as far as it was looked at; None: it was not."""
+    """The least free space seen in /dev/shm; None: unknown."""
 
     @property
     def grounds(self) -> tuple[Ground, Ground]:
-        """Return where the senders are, and where the receivers are."""
+        """The settings of the senders' and of the receivers' end."""
 
     def domain(self) -> int:
-        """Return a DDS domain that nobody uses where the trial runs."""
+        """Return a DDS domain that is unused where the trial runs."""
 
     async def prepare(
         self, cell: Cell, limits: Limits, cpus: tuple[Cpus, Cpus], graph: Workload | None, number: int
     ) -> None:
-        """Write what the workers will read, and look at the machine while nothing of the trial runs.
+        """Write the files that workers read, and probe the machine before anything runs.
 
-        ``cpus``: the processors of the roles on the first site and on the second. ``number``: the trial's round.
+        ``cpus``: the processors of the roles on the first and on the second site. ``number``: the trial's round.
         """
 
     async def start_companions(self, settings: Settings) -> dict[str, str]:
-        """Start what the settings need beside the workers, where the senders are; return the workers' environment."""
+        """Start the companions that the settings need, on the senders' site; return the workers' environment."""
 
     async def start(self, who: str, environment: Mapping[str, str], *, receives: bool) -> Channel:
-        """Start a worker where the receivers are (of a workload: on the second site), or where the senders are."""
+        """Start a worker on the receivers' site (in a workload: the second site), or on the senders'."""
 
     async def settled(self) -> None:
-        """Wait until the receivers' ends are likely to be open, and what they left to be found is at the other site."""
+        """Wait until the receivers' ends are probably open, and the files that they left are on the other site too."""
 
     async def keep_awake(self, longest_s: float) -> None:
-        """Keep processors from halting, where the cell wants it."""
+        """Keep processors from halting, if the cell requests it."""
 
     async def watch(self) -> None:
-        """Have the witness see who has the processors, and begin to count."""
+        """Let the witness watch the processors, and begin to count."""
 
     def hear(self, event: Message, *, first: bool) -> None:
-        """Learn what a worker says; ``first``: the first of them does."""
+        """Process an event of a worker. ``first``: it is the first worker."""
 
     def network(self) -> NetworkCost:
-        """Return the network's counters as they stand; only a difference of two readings means anything."""
+        """Return the network's counters. Only the difference of two readings is meaningful."""
 
     def deaths(self) -> list[Coroutine[Any, Any, None]]:
-        """Return what waits for the death of each companion or site: it raises WorkerFailedError then, no earlier."""
+        """Return coroutines that wait for the end of a companion or site, and then raise WorkerFailedError."""
 
     async def capture(self) -> None:
-        """Begin to capture what the trial moves. It costs its messages time: no trial that is measured has it."""
+        """Begin to capture the trial's messages. It slows them down: measured trials have no capture."""
 
     async def captured(self) -> Captured:
-        """End that, and return what it holds."""
+        """End the capture and return its result."""
 
     async def counted(self) -> tuple[Evidence, tuple[CompanionUse, ...]]:
-        """Return what moved since :meth:`watch`, what the workers have open, and what the companions used."""
+        """Return the counts since :meth:`watch`, what the workers have open, and what the companions used."""
 
     async def witnessed(self, *, begins_ns: Sequence[int], to_ns: int, waited: Waited) -> Witnessed | None:
-        """Return what the machine of the senders did meanwhile, as ``Witness.conclude`` does."""
+        """Return what the senders' machine did meanwhile, as ``Witness.conclude`` does."""
 
     async def bring(self, folder: str) -> None:
-        """Bring the samples that are elsewhere into the run's folder: every file whole, or none of it."""
+        """Copy samples from elsewhere into the run's folder, each file completely or not at all."""
 
     async def blame(self, error: WorkerFailedError) -> Failure:
-        """Name the cause rather than the symptom."""
+        """Name the cause instead of the symptom."""
 
     async def close(self, grace_s: float) -> list[str]:
-        """End every process and clear away what they left, whatever happens. Returns what did not end cleanly."""
+        """End every process and remove what they left, even after errors. Returns what did not end cleanly."""
 
 
 class TrialSite(Protocol):
-    """Where the trials of a run run."""
+    """A place where the trials of a run can run."""
 
     def running(self) -> AbstractContextManager[None]:
-        """Within, trials may run. What a killed launcher left is cleared away first."""
+        """Return a context manager in which trials may run. First removes what a killed launcher left."""
 
     async def begin(self, cell: Cell, worker: Worker, scope: str) -> Session:
         """Begin a trial of the cell. ``scope``: unique, as in ``Settings``. Raises OSError and WorkerFailedError."""

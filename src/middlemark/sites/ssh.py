@@ -1,4 +1,4 @@
-"""Hosts that are reached by SSH: seen to beforehand, and a Dask cluster started on them by Dask's own deployment."""
+"""Hosts reached by SSH: prepare them, and start a Dask cluster on them with Dask's own SSH deployment."""
 
 import asyncio
 import contextlib
@@ -23,7 +23,7 @@ AUTHORITY, CERTIFICATE, KEY = "authority.pem", "certificate.pem", "key.pem"
 
 
 class Certificates(NamedTuple):
-    """In PEM. All ends of the run's cluster use them, and nobody else has one of this authority's."""
+    """Certificates in PEM for all ends of one run's cluster. The authority signs no others."""
 
     authority: str
     certificate: str
@@ -31,7 +31,7 @@ class Certificates(NamedTuple):
 
 
 def make_certificates() -> Certificates:
-    """Make new ones."""
+    """Create an authority and a certificate for one run."""
     authority = Authority("Middlemark, authority of one run")
     certificate, key = authority.identity("Middlemark, hosts of one run")
     return Certificates(authority.certificate.decode(), certificate.decode(), key.decode())
@@ -41,13 +41,13 @@ class _Ready(msgspec.Struct, frozen=True):
     """A host that has the run's keys."""
 
     address: str
-    """By which the others reach it."""
+    """The address by which the other hosts reach it."""
     prepared: Prepared
 
 
 @contextlib.contextmanager
 def started(hosts: Sequence[HostAddress], python: str | None) -> Iterator[Cluster]:
-    """Start a cluster on the hosts and end it. ``python``: there; None: where it is here. Raises ClusterError."""
+    """Start a cluster on the hosts; end it on exit. ``python``: its path there, None: as here. Raises ClusterError."""
     import dask
     from distributed import Client, SpecCluster
     from distributed.deploy.ssh import Scheduler, Worker
@@ -57,7 +57,7 @@ def started(hosts: Sequence[HostAddress], python: str | None) -> Iterator[Cluste
         logging.getLogger(name).setLevel(logging.CRITICAL)
     python = python or shlex.quote(sys.executable)
     keys = make_certificates()
-    ready = interrupts.run(_prepared(hosts, python, keys))
+    ready = interrupts.run(_prepare(hosts, python, keys))
     security = Security(
         require_encryption=True,
         tls_ca_file=keys.authority,
@@ -97,11 +97,11 @@ def started(hosts: Sequence[HostAddress], python: str | None) -> Iterator[Cluste
                 raise ClusterError([text]) from None
             yield Cluster(client, {name: each.address for name, each in ready.items()})
     finally:
-        interrupts.run(_cleared(hosts, python, ready))
+        interrupts.run(_clear_keys(hosts, python, ready))
 
 
 def _connecting(host: HostAddress) -> dict[str, Any]:
-    # A line that is cut costs its trial; cut for a minute it costs Dask there, which lasts as long as this connection.
+    # An outage fails its trial. After a minute it also ends the host's Dask processes, which need this connection.
     found: dict[str, Any] = {"connect_timeout": CONNECT_S, "keepalive_interval": 20}
     if host.user is not None:
         found["username"] = host.user
@@ -110,12 +110,14 @@ def _connecting(host: HostAddress) -> dict[str, Any]:
     return found
 
 
-async def _prepared(hosts: Sequence[HostAddress], python: str, keys: Certificates) -> dict[str, _Ready]:
-    """Give every host the keys; every one that cannot have them is in the error."""
-    told = msgspec.json.encode(Keys({AUTHORITY: keys.authority, CERTIFICATE: keys.certificate, KEY: keys.key})).decode()
-    asked = await asyncio.gather(*(_one_prepared(each, python, told) for each in hosts), return_exceptions=True)
+async def _prepare(hosts: Sequence[HostAddress], python: str, keys: Certificates) -> dict[str, _Ready]:
+    """Copy the keys to every host. Raises ClusterError with all hosts that failed."""
+    request = msgspec.json.encode(
+        Keys({AUTHORITY: keys.authority, CERTIFICATE: keys.certificate, KEY: keys.key})
+    ).decode()
+    asked = await asyncio.gather(*(_prepare_one(each, python, request) for each in hosts), return_exceptions=True)
     reached = {host.name: each for host, each in zip(hosts, asked, strict=True) if isinstance(each, tuple)}
-    # Between them hosts must not call each other what each of them calls itself.
+    # Hosts must not address each other by a loopback address.
     own = next((own for own, there, _ in reached.values() if not ipaddress.ip_address(there).is_loopback), None)
     ready = {
         name: _Ready(own if own and ipaddress.ip_address(there).is_loopback else there, prepared)
@@ -123,49 +125,49 @@ async def _prepared(hosts: Sequence[HostAddress], python: str, keys: Certificate
     }
     failed = [each for each in asked if isinstance(each, BaseException)]
     if failed:
-        await _cleared(hosts, python, ready)
+        await _clear_keys(hosts, python, ready)
         problems = [str(each) for each in failed if isinstance(each, ClusterError)]
         raise ClusterError(problems) if len(problems) == len(failed) else failed[0]
     return ready
 
 
-async def _one_prepared(host: HostAddress, python: str, told: str) -> tuple[str, str, Prepared]:
-    """Return this machine's address on the way there, the host's, and what it answers. Raises ClusterError."""
+async def _prepare_one(host: HostAddress, python: str, request: str) -> tuple[str, str, Prepared]:
+    """Prepare a host. Returns this machine's address as seen there, the host's, and its answer. Raises ClusterError."""
     import asyncssh
 
     reach = f"`ssh {host}` must work without a password"
     try:
         async with asyncssh.connect(host.host, **_connecting(host)) as connection:
-            ended = await connection.run(f"{python} {TETHER} prepare", input=told, timeout=CONNECT_S)
+            ended = await connection.run(f"{python} {TETHER} prepare", input=request, timeout=CONNECT_S)
             own, there = (connection.get_extra_info(end)[0] for end in ("sockname", "peername"))
     except asyncssh.PermissionDenied:
-        raise ClusterError([f"{host.name}: it lets nobody in by a key of yours; {reach}: ssh-copy-id {host}"]) from None
+        raise ClusterError([f"{host.name}: it accepts none of your keys; {reach}: ssh-copy-id {host}"]) from None
     except asyncssh.HostKeyNotVerifiable as error:
-        raise ClusterError([f"{host.name}: {error}; call `ssh {host}` once and see to its key"]) from None
+        raise ClusterError([f"{host.name}: {error}; run `ssh {host}` once and accept its host key"]) from None
     except (OSError, asyncssh.Error, TimeoutError) as error:
-        raise ClusterError([f"{host.name}: it is not reached ({error or type(error).__name__}); {reach}"]) from None
-    words = str(ended.stderr).strip().splitlines()[-1:] or ["it says nothing"]
+        raise ClusterError([f"{host.name}: it cannot be reached ({error or type(error).__name__}); {reach}"]) from None
+    words = str(ended.stderr).strip().splitlines()[-1:] or ["no output"]
     if ended.exit_status != 0:
         raise ClusterError([f"{host.name}: {_lacking(host, python, words[0])}"])
     try:
         return own, there, msgspec.json.decode(str(ended.stdout), type=Prepared)
     except msgspec.DecodeError:
-        raise ClusterError([f"{host.name}: it answers what is no answer: {words[0]}"]) from None
+        raise ClusterError([f"{host.name}: its answer is not valid: {words[0]}"]) from None
 
 
 def _lacking(host: HostAddress, python: str, words: str) -> str:
     if "No module named 'middlemark" in words:
         text = f"its Python, {python}, has no Middlemark {__version__} ({words}); install it there"
-        return f"{text}, or say which Python has it: --remote-python PATH"
+        return f"{text}, or give the Python that has it: --remote-python PATH"
     if "No module named" in words:
-        return f"its Python lacks a package ({words}): ssh {host} {python} -m pip install {PACKAGES}"
+        return f"its Python lacks a package ({words}); run: ssh {host} {python} -m pip install {PACKAGES}"
     if "not found" in words or "No such file" in words:
-        return f"there is no {python} ({words}); say where its Python is: --remote-python PATH"
+        return f"there is no {python} ({words}); give the path of its Python: --remote-python PATH"
     return f"{python} does not run there: {words}"
 
 
-async def _cleared(hosts: Sequence[HostAddress], python: str, ready: dict[str, _Ready]) -> None:
-    """Take the keys away, wherever that can be."""
+async def _clear_keys(hosts: Sequence[HostAddress], python: str, ready: dict[str, _Ready]) -> None:
+    """Remove the keys from the hosts that can be reached."""
     import asyncssh
 
     async def clear(host: HostAddress, folder: str) -> None:

@@ -1,7 +1,7 @@
-"""Captures what crosses network interfaces and says whether the messages' payload is in it: run as a program.
+"""Capture the traffic of network interfaces and look for the messages' payload in it. Runs as a program.
 
-It runs in the trial's network namespace, and is a process of its own because only one with a single thread can enter a
-user namespace. It says a line of JSON when it listens, or why it cannot, and another when it is told to end.
+It runs in the trial's network namespace, as a process of its own because only a process with a single thread can enter
+a user namespace. It prints a line of JSON when it listens or cannot, and another at the end.
 """
 
 import contextlib
@@ -17,13 +17,13 @@ from middlemark.security.payload import holds_payload
 from middlemark.sites.capture import TapAnswer, TapEnd
 
 MOST_BYTES = 32 << 20
-"""A capture ends with so much, whatever else comes: 32 messages of 1 MiB."""
+"""The most bytes that are captured: 32 messages of 1 MiB."""
 NOT_PERMITTED = "a capture of the network needs CAP_NET_RAW: run as root"
 _BUFFER_BYTES = 32 << 20
 _FRAME_BYTES = 1 << 17
 _ALL_PROTOCOLS = 3
 _OUTGOING = 4
-"""On lo, where what goes out comes in again, one of both is enough."""
+"""On lo every packet goes out and comes in; one of both is enough."""
 _RCVBUFFORCE = 33
 _ETHERNET_BYTES = 14
 _IPV4, _IPV6 = 0x0800, 0x86DD
@@ -32,7 +32,7 @@ _IPV6_BYTES = 40
 
 
 def main() -> None:
-    """``argv``: the interfaces."""
+    """Capture on the interfaces in ``argv``."""
     try:
         taps = [_tap(each) for each in dict.fromkeys(sys.argv[1:])]
     except OSError as error:
@@ -51,13 +51,13 @@ def main() -> None:
         if sys.stdin in readable:
             break
     line = sys.stdin.readline()
-    if line:  # else nobody is there any more
+    if line:  # empty: the parent process is gone
         ours = b"".join(of_ports(captured, frozenset(msgspec.json.decode(line, type=TapEnd).ports)))
         _say(TapAnswer(bytes=len(ours), holds_payload=holds_payload(ours)))
 
 
 def of_ports(frames: Iterable[bytes], ports: Container[int]) -> Iterator[bytes]:
-    """Yield the frames but those that UDP or TCP carried between other ports; of datagrams in pieces all pieces."""
+    """Yield all frames except UDP and TCP between other ports; of fragmented datagrams all fragments."""
     begun: set[bytes] = set()
     for frame in frames:
         kind, packet = int.from_bytes(frame[12:14]), frame[_ETHERNET_BYTES:]
@@ -88,11 +88,11 @@ def _tap(interface: str) -> socket.socket:
 
 
 def _waiting(tap: socket.socket, most_bytes: int) -> Iterator[bytes]:
-    """Yield the frames that wait there, each once."""
+    """Yield the frames that wait at the socket."""
     while most_bytes > 0:
         try:
             frame, address = tap.recvfrom(_FRAME_BYTES)
-        except OSError:  # there is none; or the interface has gone
+        except OSError:  # none waits, or the interface is gone
             return
         if address[0] != "lo" or address[2] != _OUTGOING:
             most_bytes -= len(frame)

@@ -1,7 +1,7 @@
-"""What runs on a host on behalf of a coordinator elsewhere: a Dask process that ends when the SSH connection does.
+"""Runs on a host for a coordinator elsewhere: a Dask process that ends with the SSH connection.
 
-``prepare`` puts the run's keys into a folder of this user's alone; ``FOLDER -m distributed.cli.dask_spec …`` is how
-Dask's own SSH deployment starts its scheduler and workers, with this before it; ``clear FOLDER`` takes the keys away.
+``prepare`` writes the run's keys to a private folder. ``FOLDER -m distributed.cli.dask_spec …`` is the command with
+which Dask's SSH deployment starts its scheduler and workers. ``clear FOLDER`` removes the keys.
 """
 
 import contextlib
@@ -25,13 +25,13 @@ PATIENCE_S = 5.0
 
 
 class Keys(msgspec.Struct, frozen=True):
-    """What ``prepare`` reads, in PEM; file name → content."""
+    """The input of ``prepare``: file name → content in PEM."""
 
     files: dict[str, str]
 
 
 class Prepared(msgspec.Struct, frozen=True):
-    """What it answers."""
+    """The answer of ``prepare``."""
 
     folder: str
     middlemark: str
@@ -39,7 +39,7 @@ class Prepared(msgspec.Struct, frozen=True):
 
 
 def prepare() -> int:
-    """Write the keys, 0600 in a folder that is 0700."""
+    """Write the keys with mode 0600 into a folder with mode 0700."""
     keys = msgspec.json.decode(sys.stdin.buffer.read(), type=Keys)
     try:
         distributed = metadata.version("distributed")
@@ -55,14 +55,14 @@ def prepare() -> int:
 
 
 def clear(folder: str) -> None:
-    """Remove that folder of keys, and what trials of dead processes have left."""
+    """Remove the folder of keys, and what the trials of dead processes left."""
     if Path(folder).name.startswith(FOLDER):
         shutil.rmtree(folder, ignore_errors=True)
     clear_abandoned()
 
 
 def run(folder: str, arguments: list[str]) -> None:
-    """Run Dask until it ends, or until stdin does."""
+    """Run Dask until it ends or stdin closes."""
     import dask
     from distributed.cli.dask_spec import main as run_dask
 
@@ -85,7 +85,7 @@ def run(folder: str, arguments: list[str]) -> None:
 
 
 def main() -> int:
-    """Do what the arguments say."""
+    """Run the command in the arguments."""
     match sys.argv[1:]:
         case ["prepare"]:
             return prepare()
@@ -94,7 +94,7 @@ def main() -> int:
         case [folder, "-m", "distributed.cli.dask_spec", *arguments]:
             run(folder, arguments)
         case _:
-            print("this is started by Middlemark on another machine", file=sys.stderr)
+            print("Middlemark starts this program from another machine", file=sys.stderr)
             return 2
     return 0
 

@@ -1,4 +1,4 @@
-"""Settings of this machine that a trial is to have: made before its first process, put back after its last."""
+"""Change settings of this machine for a trial: before its first process, restored after its last."""
 
 import contextlib
 import sys
@@ -12,7 +12,7 @@ from middlemark.system.settings import CannotError, Prefix, why_not
 
 
 def refused(level: str) -> WorkerFailedError | None:
-    """Return why this machine cannot have these settings, as far as that can be told; None: it can."""
+    """Return why this machine cannot have these settings, as far as this is known in advance; None: it can."""
     for each in settings_of(level):
         if (reason := why_not(each)) is not None:
             return WorkerFailedError("refused", str(reason), reason.advice)
@@ -20,35 +20,37 @@ def refused(level: str) -> WorkerFailedError | None:
 
 
 class TrialSettings:
-    """What the trials of a run set, one after the other. Nobody else does from the first that sets something on."""
+    """The settings that the trials of a run change. From the first change on, no other process may change any."""
 
     def __init__(self) -> None:
-        """Nothing is set, and nothing prevents others from it."""
+        """Begin without changes and without the lock."""
         self._changing = contextlib.ExitStack()
         self._changes: Changes | None = None
-        self._told: set[str] = set()
+        self._printed: set[str] = set()
 
     def make(self, level: str | None, prefixes: Sequence[Prefix]) -> None:
-        """Make what a cell wants, in the trial's network namespaces. Raises WorkerFailedError."""
+        """Change the settings of a cell in the trial's network namespaces. Raises WorkerFailedError."""
         if level is None:
             return
         try:
             if self._changes is None:
-                self._changes = self._changing.enter_context(changing(tell=self._tell, told=self._tell))
+                self._changes = self._changing.enter_context(
+                    changing(announce=self._print_once, report=self._print_once)
+                )
             self._changes.make(settings_of(level), prefixes)
         except (CannotError, JournalError) as error:
             raise WorkerFailedError("refused", str(error), error.advice) from None
 
     def restore(self) -> list[str]:
-        """Put back what was set. Returns a sentence for each that is not as it was."""
+        """Restore the settings. Returns a sentence per setting that is not as it was."""
         return [] if self._changes is None else self._changes.restore()
 
     def end(self) -> None:
-        """Let others set something."""
+        """Release the lock."""
         self._changes = None
         self._changing.close()
 
-    def _tell(self, text: str) -> None:
-        if text not in self._told:
-            self._told.add(text)
+    def _print_once(self, text: str) -> None:
+        if text not in self._printed:
+            self._printed.add(text)
             print(f"middlemark: {text}", file=sys.stderr)

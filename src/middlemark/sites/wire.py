@@ -1,7 +1,7 @@
-"""One end of an emulated link, set up from within its network namespace: run as a program, told what to do on stdin.
+"""Set up one end of an emulated link inside its network namespace. Runs as a program with a request on stdin.
 
-It is a process of its own because only a process with one thread can enter a user namespace. It says in one line of
-JSON how the link is emulated, or why it cannot be.
+It is a process of its own because only a process with one thread can enter a user namespace. It prints a line of JSON:
+how the link is emulated, or why it cannot be.
 """
 
 import asyncio
@@ -28,38 +28,38 @@ from middlemark.sites.link import EndAnswer, EndRequest
 from middlemark.sites.namespace import INTERFACE, NETWORK
 
 FRAMES_AT_ONCE = 4
-"""Full frames that may leave back to back after a rest: fewer, and the timer's lateness costs a gigabit its rate."""
+"""The number of full frames that may leave back to back after a pause. With fewer, timer delays slow a gigabit link."""
 _TICK_NS = 64
-"""In which the kernel counts the time that a bucket holds."""
+"""The unit in which the kernel counts a bucket's time."""
 _MADE = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL
 
 
 class NoNetemError(Exception):
-    """The kernel has no netem, and without it there is no delay."""
+    """The kernel has no netem, so a delay is impossible."""
 
 
 async def set_up(asked: EndRequest) -> tuple[str, ...]:
-    """Set the end up and return how. Raises NoNetemError, NetlinkError and OSError."""
+    """Set up the end and describe how. Raises NoNetemError, NetlinkError and OSError."""
     link = asked.link
-    mine, other = asked.number, 3 - asked.number
-    with contextlib.suppress(OSError):  # what a connection has learned of the line is for the next trial to learn
+    number, other = asked.number, 3 - asked.number
+    with contextlib.suppress(OSError):  # each trial must learn the line's properties itself
         Path("/proc/sys/net/ipv4/tcp_no_metrics_save").write_text("1", encoding="ascii")
     async with AsyncIPRoute() as route:
-        if mine == 1 and not asked.relayed:
+        if number == 1 and not asked.relayed:
             peer = {"ifname": INTERFACE, "net_ns_pid": asked.peer_pid, "address": _mac(other)}
-            await route.link("add", ifname=INTERFACE, kind="veth", address=_mac(mine), peer=peer)
+            await route.link("add", ifname=INTERFACE, kind="veth", address=_mac(number), peer=peer)
         [lo] = await route.link_lookup(ifname="lo")
         [index] = await route.link_lookup(ifname=INTERFACE)
         await route.link("set", index=lo, state="up")
         _without_offloads()
-        await route.link("set", index=index, mtu=link.mtu, txqlen=link.queue, address=_mac(mine))
-        await route.addr("add", index=index, address=NETWORK + str(mine), prefixlen=24)
+        await route.link("set", index=index, mtu=link.mtu, txqlen=link.queue, address=_mac(number))
+        await route.addr("add", index=index, address=NETWORK + str(number), prefixlen=24)
         await route.link("set", index=index, state="up")
-        await route.route("add", dst="0.0.0.0/0", oif=index)  # where multicast goes that names no interface
-        # Nobody has to be asked for an address: a question that is lost would cost a second.
+        await route.route("add", dst="0.0.0.0/0", oif=index)  # for multicast that names no interface
+        # A static neighbour entry: a lost ARP request would cost a second.
         await route.neigh("add", dst=NETWORK + str(other), lladdr=_mac(other), ifindex=index, state="permanent")
-        if mine == 2:
-            await _carrying(route, index)
+        if number == 2:
+            await _wait_until_up(route, index)
         try:
             return tuple([each async for each in _shaped(route, index, asked)])
         except NoNetemError:
@@ -67,11 +67,14 @@ async def set_up(asked: EndRequest) -> tuple[str, ...]:
             raise
 
 
-async def _carrying(route: AsyncIPRoute, index: int) -> None:
-    """Wait until the kernel has seen that both ends are up: it drops what is sent before."""
+async def _wait_until_up(route: AsyncIPRoute, index: int) -> None:
+    """Wait until the kernel has seen that both ends are up; it drops packets before."""
     for _ in range(300):
         [state] = await route.link("get", index=index)
-        if state.get("state") == "up" and state.get_attr("IFLA_OPERSTATE") in ("UP", "UNKNOWN"):  # that of a TAP
+        if state.get("state") == "up" and state.get_attr("IFLA_OPERSTATE") in (
+            "UP",
+            "UNKNOWN",
+        ):  # UNKNOWN: the state of a TAP device
             return
         await asyncio.sleep(0.01)
     raise OSError(f"{INTERFACE} does not come up within 3 s")
@@ -115,14 +118,14 @@ async def _shaped(route: AsyncIPRoute, index: int, asked: EndRequest) -> AsyncIt
 
 
 async def _netem(route: AsyncIPRoute, index: int, link: Link) -> str | None:
-    """Delay, lose and reorder by netem; None: the kernel has none, and it can be done without."""
+    """Delay, lose and reorder packets by netem; None: the kernel has no netem, and the link needs none."""
     waiting = round(link.rate_bps * (link.delay_s + link.jitter_s) / 8 / (link.mtu + HEADER_BYTES + BEYOND_BYTES))
-    told: dict[str, Any] = {"delay": round(link.delay_s * 1e6), "jitter": round(link.jitter_s * 1e6)}
-    told |= {"loss": link.loss * 100, "limit": link.queue + waiting}
+    parameters: dict[str, Any] = {"delay": round(link.delay_s * 1e6), "jitter": round(link.jitter_s * 1e6)}
+    parameters |= {"loss": link.loss * 100, "limit": link.queue + waiting}
     if link.reorder:
-        told["prob_reorder"] = link.reorder * 100
+        parameters["prob_reorder"] = link.reorder * 100
     try:
-        await route.tc("add", "netem", index, handle=0x00010000, **told)
+        await route.tc("add", "netem", index, handle=0x00010000, **parameters)
     except NetlinkError as error:
         if error.code not in (errno.ENOENT, errno.EOPNOTSUPP, errno.EINVAL):
             raise
@@ -133,7 +136,7 @@ async def _netem(route: AsyncIPRoute, index: int, link: Link) -> str | None:
 
 
 class _Classifier(nla):
-    """Of classic BPF, whose program pyroute2 has no field for."""
+    """Attributes of a classic BPF filter; pyroute2 has no field for its program."""
 
     nla_map = (
         *(("TCA_BPF_UNSPEC", "none"), ("TCA_BPF_ACT", "none"), ("TCA_BPF_POLICE", "none")),
@@ -149,7 +152,7 @@ class _Filter(nlmsg):
 
 
 async def _lose(route: AsyncIPRoute, index: int, share: float) -> None:
-    """Drop that share of the frames that arrive, each by a number drawn for it."""
+    """Drop this share of the arriving frames at random."""
     await route.tc("add", "clsact", index)
     load, greater, back = 0x20, 0x25, 0x06  # BPF_LD|BPF_W|BPF_ABS, BPF_JMP|BPF_JGT|BPF_K, BPF_RET|BPF_K
     a_random_number, drop, pass_on = 0xFFFFF000 + 56, 2, 0  # SKF_AD_OFF + SKF_AD_RANDOM, TC_ACT_SHOT, TC_ACT_OK
@@ -181,7 +184,7 @@ async def _request(
 
 
 def _without_offloads() -> None:
-    """Have every packet of the interface be a frame that the line could carry."""
+    """Switch off segmentation offloads, so that every packet is a frame that the line can carry."""
     with contextlib.closing(socket.socket(type=socket.SOCK_DGRAM)) as any_socket:
         for command in (0x1F, 0x24, 0x2C):  # ETHTOOL_STSO, SGSO, SGRO
             value = bytearray(struct.pack("=II", command, 0))

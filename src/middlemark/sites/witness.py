@@ -1,6 +1,6 @@
-"""The witness of one trial: the process that probes the roles' processors before and after, and watches between.
+"""The witness of one trial: a process that probes the roles' processors before and after, and watches them meanwhile.
 
-A witness that cannot do its work costs its evidence and no more: what is missing has a reason, and no trial fails.
+A failing witness fails no trial: its evidence is absent, with the reason.
 """
 
 import os
@@ -31,26 +31,24 @@ from middlemark.sites.processes import Processes
 
 ANSWER_S = 5.0
 SHARE = 0.02
-"""A probe takes at most this part of the trial's warm-up and measuring, once before it and once after."""
+"""The longest probe, as a share of the trial's warm-up and duration. There is one before and one after."""
 PROBE_NS = 20_000_000
 LEAST_PROBE_NS = 2_000_000
 UNKNOWN_S = 0.2
-"""What the measuring is taken to last where only a number of samples is asked for."""
+"""The assumed duration of a measurement that is limited only by a number of samples."""
 MOST_CPUS = 16
 NO_PROGRAM = "middlemark-witness was not found beside the workers: build it (./middlemark does)"
-SLEEPS = (
-    "the roles sleep for their messages, and a record of each of their context switches would prolong every round trip"
-)
+SLEEPS = "the roles sleep for their messages, and recording their context switches would slow every round trip"
 
 
 def probe_ns(limits: Limits) -> int:
-    """Return how long the processors of a trial are probed, once before and once after it."""
+    """Return how long each of the two probes takes, in ns."""
     seconds = limits.warmup_s + (UNKNOWN_S if limits.duration_s is None else limits.duration_s)
     return round(min(max(seconds * 1e9 * SHARE, LEAST_PROBE_NS), PROBE_NS))
 
 
 async def still(program: str, cpus: Sequence[int], duration_ns: int) -> tuple[tuple[Still, ...], str | None]:
-    """Probe these processors without a trial, half of the time asleep. Returns why there is nothing, where so."""
+    """Probe these processors without a trial, half of the time asleep. Returns the results, or why there are none."""
     try:
         process = await WorkerProcess.start("witness", [program], {})
     except OSError as error:
@@ -65,7 +63,7 @@ async def still(program: str, cpus: Sequence[int], duration_ns: int) -> tuple[tu
 
 
 class Waited(msgspec.Struct, frozen=True, kw_only=True):
-    """As in ``Witnessed``. None: not told (no schedstat, or all was over before it was asked)."""
+    """As in ``Witnessed``. None: unknown (no schedstat, or the roles ended before the reading)."""
 
     delay_ns: int | None
     middleware_ns: int | None = None
@@ -74,10 +72,10 @@ class Waited(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Witness:
-    """What is learned of the machine, from before the first worker's start to after the last result."""
+    """The witness's observations, from before the first worker's start to after the last result."""
 
     def __init__(self, program: str | None, cell: Cell, limits: Limits, roles: Sequence[int | None]) -> None:
-        """``program``: the witness's executable; None: there is none. ``roles``: their processors; None: not pinned."""
+        """``program``: the executable; None: there is none. ``roles``: their processors; None: not pinned."""
         self.pinned = None not in roles
         usable = sorted(os.sched_getaffinity(0))[:MOST_CPUS]
         self.cpus = tuple(sorted({cpu for cpu in roles if cpu is not None})) if self.pinned else tuple(usable)
@@ -87,7 +85,7 @@ class Witness:
         self._awake = cell.awake
         self._probe_ns = probe_ns(limits)
         self._process: WorkerProcess | None = None
-        self._given_up: str | None = None
+        self._failure: str | None = None
         self._before: tuple[Still, ...] | None = None
         self._begin: counters.Reading | None = None
         self._end: counters.Reading | None = None
@@ -95,7 +93,7 @@ class Witness:
         self._measuring = False
 
     async def look_before(self, running: Processes) -> None:
-        """Start the witness, as one of the processes of the trial, and probe while nothing of it runs."""
+        """Start the witness as one of the trial's processes, and probe before anything else runs."""
         if self._program is None:
             self.absent |= dict.fromkeys(("before", "after", "switches"), NO_PROGRAM)
             return
@@ -109,9 +107,9 @@ class Witness:
         self._before = await self._probe("before")
 
     async def keep_awake(self, longest_s: float) -> None:
-        """Keep the processors from halting, where the cell wants it, until :meth:`conclude`. Raises WorkerFailedError.
+        """Keep the processors from halting until :meth:`conclude`, if the cell requests it. Raises WorkerFailedError.
 
-        Where a role polls its processor does not halt, and another that spins there would only take time from it.
+        A polling role keeps its processor awake itself; another spinning thread would only take time from it.
         """
         if not self._awake:
             return
@@ -126,7 +124,7 @@ class Witness:
             raise WorkerFailedError("refused", f"the processors cannot be kept awake: {why}", "leave out --awake")
 
     async def watch(self, running: Processes, carriers: Sequence[int] = ()) -> None:
-        """Begin to watch who has the processors, where that disturbs nothing: roles that poll switch hardly ever."""
+        """Begin to watch who uses the processors if the roles poll. Sleeping roles switch too often to record."""
         self._begin = counters.read()
         if not self._polls:
             self.absent.setdefault("switches", SLEEPS)
@@ -140,7 +138,7 @@ class Witness:
             self.absent["switches"] = f"{answer.absent} (sysctl kernel.perf_event_paranoid=0, or run as root)"
 
     def hear(self, event: Message, *, first: bool) -> None:
-        """Read the counters when the measuring begins, and when the ``first`` of the workers is done."""
+        """Read the counters when the measurement begins, and when the ``first`` worker is done."""
         if isinstance(event, MeasuringEvent) and self._end is None and not self._measuring:
             self._measuring = True
             self._begin = counters.read()
@@ -148,18 +146,18 @@ class Witness:
             self._end = counters.read()
 
     async def conclude(self, *, begins_ns: Sequence[int], to_ns: int, waited: Waited) -> Witnessed | None:
-        """Ask what was seen from the first of ``begins_ns`` to ``to_ns``, and probe again. None: nothing measured."""
+        """Return the observations from min(``begins_ns``) to ``to_ns``, and probe again. None: nothing was measured."""
         begins = [each for each in begins_ns if each]
         if not begins or self._begin is None:
             return None
         from_ns = min(begins)
-        switches = await self._seen(from_ns, to_ns) if self._watching else None
+        switches = await self._switches(from_ns, to_ns) if self._watching else None
         if self._awake:
             await self._ask("awake", AwakeEvent, AwakeCommand())
         after = await self._probe("after") if self._before is not None else None
         change, absent = counters.moved(self._begin, self._end or counters.read(), self.cpus)
         if waited.delay_ns is None:
-            absent["delay_ns"] = "the kernel keeps no schedstat, or the roles were over before they were asked"
+            absent["delay_ns"] = "the kernel has no schedstat, or the roles ended before the reading"
         return Witnessed(
             cpus=self.cpus,
             pinned=self.pinned,
@@ -183,7 +181,7 @@ class Witness:
         answer = await self._ask(which, ProbedEvent, command)
         return None if answer is None else answer.cpus
 
-    async def _seen(self, from_ns: int, to_ns: int) -> Switches | None:
+    async def _switches(self, from_ns: int, to_ns: int) -> Switches | None:
         answer = await self._ask("switches", SeenEvent, TellCommand(from_ns=from_ns, to_ns=to_ns))
         if answer is None or answer.scope is None or self._process is None:
             return None
@@ -200,15 +198,15 @@ class Witness:
         )
 
     async def _ask(self, field: str, answer: type[Awaited], command: Message) -> Awaited | None:
-        """Return the witness's answer; None, and the reason in ``absent``, when there is none."""
+        """Return the witness's answer; on failure None, with the reason in ``absent``."""
         if self._process is None:
             return None
-        if self._given_up is not None:
-            self.absent[field] = self._given_up
+        if self._failure is not None:
+            self.absent[field] = self._failure
             return None
         self._process.send(command)
         try:
             return await self._process.event(answer, timeout_s=ANSWER_S)
         except WorkerFailedError as error:
-            self.absent[field] = self._given_up = error.text
+            self.absent[field] = self._failure = error.text
             return None

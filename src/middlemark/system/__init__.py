@@ -1,1 +1,1 @@
-"""The machine: what of it limits a middleware, and how a limit is lifted and put back."""
+"""The machine: which of its settings limit a middleware, and how to change a setting and restore it."""

@@ -1,16 +1,16 @@
-"""The control groups that this process is in: no check, several look here."""
+"""Find the control groups of this process and their limits. Several checks use it."""
 
 from middlemark.system.root import Root
 
 MOUNT = "sys/fs/cgroup"
 UNLIMITED = 1 << 60
-"""Version 1 writes a number of this order where version 2 writes ``max``."""
+"""A number near this means unlimited in version 1, as ``max`` does in version 2."""
 
 
 def groups(root: Root, controller: str) -> tuple[str, ...]:
-    """Return the folders of this process's group and of those above it, its own first.
+    """Return the folders of this process's control group and of its parents, the own group first.
 
-    Of version 1 where the controller is there, else of version 2. In a container the own group may be the mount itself.
+    Uses version 1 if it has the controller, else version 2. In a container the own group may be the mount point itself.
     """
     for line in sorted((root.text("proc/self/cgroup") or "").splitlines(), reverse=True):
         number, controllers, path = line.split(":", 2)
@@ -31,7 +31,7 @@ def groups(root: Root, controller: str) -> tuple[str, ...]:
 
 
 def least(root: Root, controller: str, *names: str) -> tuple[int, str] | None:
-    """Return the lowest limit of that name in the groups, and its file; None: none of them has one."""
+    """Return the lowest limit with one of ``names`` in the groups, and its file; None: no group has a limit."""
     found = [
         (value, f"{group}/{name}")
         for group in groups(root, controller)

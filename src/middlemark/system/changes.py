@@ -1,4 +1,4 @@
-"""Settings changed for a while, or until somebody asks for the old ones: noted first, then made, then put back."""
+"""Change settings of the machine for a while or until ``--restore``. Each is written to the journal first."""
 
 import contextlib
 import os
@@ -21,34 +21,36 @@ from middlemark.system.journal import (
     process,
     this_process,
 )
-from middlemark.system.settings import CannotError, Prefix, Tell
+from middlemark.system.settings import Announce, CannotError, Prefix
 
 _HEAD = "# Written by `middlemark tune --persist`; `middlemark tune --restore` removes it.\n"
 _HOLD = (
     'exec setsid sh -c \'read go || exit; exec 3>"$1" || exit; printf "$2" >&3;'
     ' echo held; exec sleep infinity <&- >&- 2>&-\' sh "$@"'
 )
-"""Waits to be told: who is killed before it is noted leaves nothing behind that holds."""
+"""A shell that holds a setting. It waits for ``go``, so that a holder that the journal does not list holds nothing."""
 
 
 class Changes:
-    """What one process has changed. Only one has, at a time: see :func:`changing`."""
+    """The changes made by one process. Only one process at a time may make some: see :func:`changing`."""
 
-    def __init__(self, journal: Journal, tell: Tell | None = None, *, kept: bool = False) -> None:
-        """``tell``: told each command before sudo runs it; None: no sudo. ``kept``: beyond the end of this process."""
+    def __init__(self, journal: Journal, announce: Announce | None = None, *, kept: bool = False) -> None:
+        """``announce`` gets each command before sudo runs it; None: no sudo.
+
+        ``kept``: the changes outlast this process.
+        """
         self._journal = journal
-        self._tell = tell
+        self._announce = announce
         self._kept = kept
-        self._mine: list[Entry] = []
+        self._own: list[Entry] = []
         self._prefixes: dict[str, tuple[str, ...]] = {}
         """By namespace: how it is entered."""
         self._held: list[int] = []
 
     def make(self, wanted: Sequence[Setting], prefixes: Sequence[Prefix] = ((),), *, file: str = "") -> None:
-        """Make them all, or none. What has its value already is left alone.
+        """Make all changes, or none. Skips settings that already have their value.
 
-        ``prefixes``: the network namespaces that they are meant for. Raises CannotError, and JournalError: nothing was
-        changed then.
+        ``prefixes``: the network namespaces to change. Raises CannotError and JournalError; then nothing was changed.
         """
         due: list[tuple[Entry, tuple[str, ...]]] = []
         for each in wanted:
@@ -68,7 +70,7 @@ class Changes:
             return
         entries = self._journal.entries()
         self._journal.write([*entries, *(entry for entry, _ in due)])
-        self._mine += [entry for entry, _ in due]
+        self._own += [entry for entry, _ in due]
         try:
             for entry, prefix in due:
                 self._make(entry, prefix)
@@ -79,14 +81,14 @@ class Changes:
     def _make(self, entry: Entry, prefix: Prefix) -> None:
         setting = Setting(entry.target, entry.after)
         if setting.kind != "hold":
-            settings.write(setting, prefix, self._tell)
+            settings.write(setting, prefix, self._announce)
         elif self._kept:
             self._hold_on(entry)
         else:
             self._held.append(settings.hold(setting))
 
     def _hold_on(self, entry: Entry) -> None:
-        """Start what holds it when this process is gone, and note it before it holds anything."""
+        """Start a process that holds the setting after this one has ended. Write it to the journal before it holds."""
         word = "".join(f"\\{each:03o}" for each in int(entry.after).to_bytes(4, "little"))
         holder = subprocess.Popen(
             ["sh", "-c", _HOLD, "sh", entry.target, word],
@@ -95,7 +97,7 @@ class Changes:
             stderr=subprocess.DEVNULL,
         )
         noted = msgspec.structs.replace(entry, holder=process(holder.pid))
-        self._mine[self._mine.index(entry)] = noted
+        self._own[self._own.index(entry)] = noted
         entries = [noted if each == entry else each for each in self._journal.entries()]
         self._journal.write(entries)
         assert holder.stdin is not None
@@ -108,10 +110,10 @@ class Changes:
         if held != b"held\n":
             holder.wait()
             raise CannotError(entry.target, "cannot be opened, or refuses that value")
-        holder.returncode = 0  # it is not this process's to wait for
+        holder.returncode = 0  # do not wait for it: it outlasts this process
 
     def _place(self, target: str, prefix: tuple[str, ...]) -> str:
-        """Return the namespace in which it is, where there can be several; remember how it is entered."""
+        """Return the setting's namespace ("" if there is only one), and remember how to enter it."""
         kind = "net" if target.startswith("net.") else "mnt" if kind_of(target) == "size" else ""
         if not kind:
             return ""
@@ -124,73 +126,77 @@ class Changes:
         return asked.stdout.strip()
 
     def restore(self) -> list[str]:
-        """Put back what this has changed, the last first. Returns a sentence for each that is not as before."""
+        """Restore what this object changed, the last first. Returns one sentence per setting that is not as before."""
         while self._held:
             os.close(self._held.pop())
-        mine, self._mine = self._mine, []
-        return put_back(self._journal, mine, self._tell, self._prefixes)
+        own, self._own = self._own, []
+        return put_back(self._journal, own, self._announce, self._prefixes)
 
 
 @contextlib.contextmanager
 def changing(
-    journal: Journal | None = None, tell: Tell | None = None, *, kept: bool = False, told: Tell | None = None
+    journal: Journal | None = None,
+    announce: Announce | None = None,
+    *,
+    kept: bool = False,
+    report: Announce | None = None,
 ) -> Iterator[Changes]:
-    """Within, this process alone may change settings; at the end all are as before, unless they are ``kept``.
+    """Lock the settings of this machine; restore them at the end unless ``kept``.
 
-    What a killed process has left changed is put back first. ``told``: told what could not be put back. Raises
-    JournalError.
+    First restores what a killed process left changed. ``report`` gets one sentence per setting that could not be
+    restored. Raises JournalError.
     """
     journal = journal or Journal()
-    with journal.alone():
-        owed = [each for each in journal.entries() if not each.kept and not each.owner.lives]
-        for sentence in put_back(journal, owed, tell, {}):
-            (told or (lambda _: None))(sentence)
-        changes = Changes(journal, tell, kept=kept)
-        whole = False
+    with journal.locked():
+        unrestored_warning = [each for each in journal.entries() if not each.kept and not each.owner.is_running]
+        for sentence in put_back(journal, unrestored_warning, announce, {}):
+            (report or (lambda _: None))(sentence)
+        changes = Changes(journal, announce, kept=kept)
+        completed = False
         try:
             yield changes
-            whole = True
+            completed = True
         finally:
-            if not kept or not whole:
+            if not kept or not completed:
                 for sentence in changes.restore():
-                    (told or (lambda _: None))(sentence)
+                    (report or (lambda _: None))(sentence)
 
 
 def put_back(
-    journal: Journal, entries: Sequence[Entry], tell: Tell | None, prefixes: dict[str, tuple[str, ...]]
+    journal: Journal, entries: Sequence[Entry], announce: Announce | None, prefixes: dict[str, tuple[str, ...]]
 ) -> list[str]:
-    """Put these of the journal back, the last first. Returns a sentence for each that is not as it was before.
+    """Restore these entries of the journal, the last first. Returns one sentence per setting that is not as before.
 
-    What could not be put back stays in the journal; what is not ours any more does not.
+    An entry that could not be restored stays in the journal. An entry that somebody else changed is removed from it.
     """
-    said: list[str] = []
+    sentences: list[str] = []
     for entry in reversed(entries):
         try:
-            sentence, done = _put_back(entry, tell, prefixes), True
+            sentence, done = _put_back(entry, announce, prefixes), True
         except CannotError as error:
             sentence, done = f"{error}; it is not {entry.before or 'free'} again", False
         if sentence:
-            said.append(sentence)
+            sentences.append(sentence)
         try:
             if done:
                 journal.write([each for each in journal.entries() if each != entry])
-        except JournalError as error:  # the next restore finds it as it was before
-            said.append(str(error))
-    return said
+        except JournalError as error:  # the next --restore finds nothing left to do for this entry
+            sentences.append(str(error))
+    return sentences
 
 
-def _put_back(entry: Entry, tell: Tell | None, prefixes: dict[str, tuple[str, ...]]) -> str:
-    """Put one back; return what is to be said of it. Raises CannotError where it cannot be."""
+def _put_back(entry: Entry, announce: Announce | None, prefixes: dict[str, tuple[str, ...]]) -> str:
+    """Restore one setting. Returns a sentence about it, or "". Raises CannotError."""
     if entry.file:
-        _remove(entry.file, tell)
-    if not entry.stands:
-        return ""  # the boot has put it back
+        _remove(entry.file, announce)
+    if not entry.is_in_force:
+        return ""  # the restart of the machine restored it
     kind = kind_of(entry.target)
     if kind == "hold":
-        _let_go(entry.holder, tell)
+        _end_holder(entry.holder, announce)
         return ""
     if kind == "group" and entry.owner != this_process():
-        return ""  # it was that process's own, and went with it
+        return ""  # that process was the only one in the group's change, and has ended
     prefix: tuple[str, ...] = ()
     if entry.place:
         own = namespace(entry.place.partition(":")[0])
@@ -198,29 +204,29 @@ def _put_back(entry: Entry, tell: Tell | None, prefixes: dict[str, tuple[str, ..
             if entry.place in prefixes:
                 prefix = prefixes[entry.place]
             elif not is_inhabited(entry.place):
-                return ""  # it went with its namespace
+                return ""  # the namespace is gone, with its settings
             else:
                 raise CannotError(entry.target, f"was set in another namespace ({entry.place})")
     now = settings.read(entry.target, prefix)
     if settings.same(now, entry.before):
         return ""
     if not settings.same(now, entry.after):
-        return f"{entry.target}: somebody else has made it {now} meanwhile: it stays so (it was {entry.before} before)"
-    settings.write(Setting(entry.target, entry.before), prefix, tell)
+        return f"{entry.target}: somebody else has set it to {now} since: it stays (it was {entry.before} before)"
+    settings.write(Setting(entry.target, entry.before), prefix, announce)
     return ""
 
 
-def _let_go(holder: RecordedProcess | None, tell: Tell | None) -> None:
-    if holder is None or not holder.lives:
+def _end_holder(holder: RecordedProcess | None, announce: Announce | None) -> None:
+    if holder is None or not holder.is_running:
         return
     try:
         os.kill(holder.pid, 9)
     except PermissionError:
-        settings.run_as_root(["kill", "-KILL", str(holder.pid)], tell)
+        settings.run_as_root(["kill", "-KILL", str(holder.pid)], announce)
 
 
-def persist(changes: Changes, wanted: Sequence[Setting], tell: Tell | None = None) -> list[str]:
-    """Make them, and have them made at every boot. Returns what cannot be, each in a sentence.
+def persist(changes: Changes, wanted: Sequence[Setting], announce: Announce | None = None) -> list[str]:
+    """Make the changes now and at every boot. Returns a sentence per setting that cannot be set at boot.
 
     Raises CannotError and JournalError.
     """
@@ -228,14 +234,14 @@ def persist(changes: Changes, wanted: Sequence[Setting], tell: Tell | None = Non
     if lasting:
         changes.make(lasting, file=SYSCTL_FILE)
         lines = "".join(f"{each.target} = {each.value}\n" for each in sorted(lasting))
-        settings.write_file(SYSCTL_FILE, _HEAD + lines, tell)
+        settings.write_file(SYSCTL_FILE, _HEAD + lines, announce)
     others = [each for each in wanted if each not in lasting]
     changes.make(others)
     return [f"{each.target} is no sysctl: it lasts until the next boot" for each in others]
 
 
-def _remove(path: str, tell: Tell | None) -> None:
-    """Remove the file of ours; one that somebody else wrote in its place stays."""
+def _remove(path: str, announce: Announce | None) -> None:
+    """Remove our file; leave a file that somebody else wrote at its path."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             if file.readline() != _HEAD:
@@ -244,24 +250,24 @@ def _remove(path: str, tell: Tell | None) -> None:
     except FileNotFoundError:
         return
     except OSError:
-        settings.run_as_root(["rm", "-f", path], tell)
+        settings.run_as_root(["rm", "-f", path], announce)
 
 
-def standing(journal: Journal | None = None) -> tuple[Entry, ...]:
-    """Return what is changed still, or may be. Raises JournalError."""
-    return tuple(each for each in (journal or Journal()).entries() if each.stands)
+def in_force(journal: Journal | None = None) -> tuple[Entry, ...]:
+    """Return the changes that are or may still be in force. Raises JournalError."""
+    return tuple(each for each in (journal or Journal()).entries() if each.is_in_force)
 
 
-def owed() -> str | None:
-    """Return the sentence that every verb begins with where somebody was killed and left settings changed."""
+def unrestored_warning() -> str | None:
+    """Return a warning if a killed run left settings changed. Every command prints it first."""
     journal = Journal()
     if not journal.path.exists():
         return None
     try:
-        left = [each for each in journal.entries() if each.owed]
+        orphaned = [each for each in journal.entries() if each.is_orphaned]
     except JournalError as error:
         return f"{error}; {error.advice}" if error.advice else str(error)
-    if not left:
+    if not orphaned:
         return None
-    named = ", ".join(f"{each.target} is {each.after} (before: {each.before or 'free'})" for each in left)
-    return f"a run that was ended left this machine changed: {named}; `middlemark tune --restore` puts it back"
+    named = ", ".join(f"{each.target} is {each.after} (before: {each.before or 'free'})" for each in orphaned)
+    return f"a run that was killed left these settings changed: {named}; `middlemark tune --restore` restores them"

@@ -1,4 +1,4 @@
-"""One look at the machine: what was seen, what it means for which rows, and how it is mended."""
+"""A check of the machine: what it reads, what the reading means for which rows, and the remedy."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from typing import Generic, Literal, NamedTuple, TypeVar, get_args
 import msgspec
 
 from middlemark.model.setting import Setting
-from middlemark.system.needs import GENERAL, ConfigurationNeeds, Needs, told
+from middlemark.system.needs import GENERAL, ConfigurationNeeds, Needs, list_rows
 from middlemark.system.root import Root
 
 Severity = Literal["falsifies", "limits", "note"]
-"""``falsifies``: figures would be of something else than the middleware, or differ from trial to trial.
-``limits``: they would be worse than this machine allows. ``note``: worth knowing."""
+"""``falsifies``: figures would measure something other than the middleware, or differ from trial to trial.
+``limits``: figures would be worse than this machine allows. ``note``: worth knowing."""
 SEVERITIES = get_args(Severity)
 """The worst first."""
 Family = Literal["sockets", "memory", "processors", "surroundings"]
@@ -21,23 +21,23 @@ R = TypeVar("R")
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """What a check found. Every text is empty where there is nothing to say."""
+    """The result of a check. A text is empty if there is nothing to say."""
 
     check: str
     severity: Severity
     seen: str
     why: str
     rows: str
-    """For which it matters."""
+    """The rows for which it matters."""
     remedy: str = ""
     """A command, where there is one."""
     persist: str = ""
-    """How it lasts over a restart of the machine."""
+    """How to make the remedy last over a restart of the machine."""
     risk: str = ""
 
 
 class Remedy(NamedTuple):
-    """How it is mended; where it is a :class:`Setting`, the command is that one's."""
+    """How to fix a finding. Checks with :class:`Setting` changes get their command from these."""
 
     command: str = ""
     persist: str = ""
@@ -48,12 +48,12 @@ NO_REMEDY = Remedy()
 
 
 class Seen(NamedTuple):
-    """Something to tell. What is empty is as the check declares it."""
+    """A problem that a check sees in its reading. Empty fields default to those of the check."""
 
     severity: Severity
     text: str
     rows: tuple[ConfigurationNeeds, ...] = ()
-    """Those of the suite that it matters for; none: all of the check's kind."""
+    """The rows of the suite for which it matters; none: all rows that the check names in general."""
     remedy: Remedy = NO_REMEDY
 
 
@@ -63,31 +63,31 @@ def _no_change(_reading: object, _needs: Needs) -> tuple[Setting, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Check(Generic[R]):
-    """One look. ``name`` is its file's."""
+    """One check. ``name`` is the name of its file."""
 
     name: str
     family: Family
     looks: str
-    """What is looked at, for docs/machine.md."""
+    """The files or values that it looks at, for docs/machine.md."""
     why: str
     rows: str
-    """For which it matters, in general."""
+    """The rows for which it matters, in general."""
     read: Callable[[Root], R | None]
-    """None: this machine does not have it, or does not tell."""
+    """Returns None if this machine does not have it, or does not show it."""
     sees: Callable[[R, Needs], Seen | None]
-    """Pure."""
+    """A pure function of the reading."""
     remedy: Remedy = NO_REMEDY
     change: Callable[[R, Needs], tuple[Setting, ...]] = _no_change
 
     def look(self, root: Root) -> R | None:
-        """Read; what is damaged or hidden says nothing."""
+        """Read; return None if the files are damaged or hidden."""
         try:
             return self.read(root)
         except (OSError, ValueError, LookupError, TypeError):
             return None
 
     def judge(self, reading: R, needs: Needs = GENERAL) -> Finding | None:
-        """Return what is wrong with that for those needs; None: nothing."""
+        """Return the finding for these needs; None: nothing is wrong."""
         seen = self.sees(reading, needs)
         if seen is None:
             return None
@@ -101,7 +101,7 @@ class Check(Generic[R]):
             severity=seen.severity,
             seen=seen.text,
             why=self.why,
-            rows=self.rows if needs.general or not seen.rows else told(seen.rows),
+            rows=self.rows if needs.general or not seen.rows else list_rows(seen.rows),
             remedy=remedy.command or "; ".join(each.command for each in changes),
             persist=remedy.persist or lasting,
             risk=remedy.risk,
@@ -109,19 +109,19 @@ class Check(Generic[R]):
 
     @property
     def reversible(self) -> bool:
-        """Whether a program can do something about it, and take that back."""
+        """True if a program can fix it and undo the fix."""
         return self.change is not _no_change
 
     def changes(self, reading: R, needs: Needs = GENERAL) -> tuple[Setting, ...]:
-        """Return what a program could do about it and take back; nothing where there is nothing wrong."""
+        """Return the settings that a program could change and restore; none if nothing is wrong."""
         return self.change(reading, needs) if self.sees(reading, needs) else ()
 
 
 def sysctl(name: str) -> Callable[[Root], int | None]:
-    """Return a reader of a sysctl that is one number."""
+    """Return a reader of a sysctl that holds one number."""
     return lambda root: root.number(f"proc/sys/{name.replace('.', '/')}")
 
 
 def too_low(name: str, value: int, least: int, rows: Sequence[ConfigurationNeeds]) -> Seen | None:
-    """Return that a limit is lower than ``least``, which those rows want."""
-    return Seen("limits", f"{name} is {value}; wanted: {least}", tuple(rows)) if rows and value < least else None
+    """Return a finding if a limit is below ``least``, the value that ``rows`` need."""
+    return Seen("limits", f"{name} is {value}; needed: {least}", tuple(rows)) if rows and value < least else None

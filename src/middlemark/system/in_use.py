@@ -1,4 +1,4 @@
-"""Which files some process has mapped, open or bound: no check, two look here."""
+"""Find files that some process uses. Two checks use it."""
 
 import contextlib
 import os
@@ -6,14 +6,14 @@ from collections.abc import Iterable
 
 
 def in_use(paths: Iterable[str], proc: str = "/proc") -> frozenset[str]:
-    """Return those of ``paths`` that some process has mapped, open or bound: a neighbour's."""
+    """Return the subset of ``paths`` that some process has mapped, open or bound."""
     wanted = set(paths)
     used: set[str] = set()
     networks: set[str] = set()
     for pid in filter(str.isdigit, os.listdir(proc)):
         process = f"{proc}/{pid}"
         with contextlib.suppress(OSError):
-            # A Unix socket's path is not in /proc/PID/fd but in its network's table.
+            # The path of a Unix socket is not in /proc/PID/fd, but in the table of its network namespace.
             network = os.readlink(f"{process}/ns/net")
             if network not in networks:
                 used |= wanted & _bound(f"{process}/net/unix")

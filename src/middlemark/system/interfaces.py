@@ -1,4 +1,4 @@
-"""The network interfaces, as the kernel tells them: no check, several look here."""
+"""The network interfaces of the machine. Several checks use them."""
 
 import fcntl
 import socket
@@ -12,13 +12,13 @@ from middlemark.system.root import Root
 
 UP, LOOPBACK, MULTICAST = 0x1, 0x8, 0x1000
 DATAGRAM = 65_507
-"""The most that UDP carries at once; a larger message is several datagrams."""
+"""The largest UDP datagram, in bytes. A larger message is split into several."""
 HEADERS = 28
-"""Of IPv4 and UDP."""
+"""Bytes of the IPv4 and UDP headers."""
 
 
 class NetworkDevice(NamedTuple):
-    """One of them."""
+    """A network interface."""
 
     name: str
     mtu: int
@@ -26,23 +26,23 @@ class NetworkDevice(NamedTuple):
 
     @property
     def loopback(self) -> bool:
-        """Whether it leads nowhere else."""
+        """True if it is the loopback interface."""
         return bool(self.flags & LOOPBACK)
 
     @property
     def fragments(self) -> bool:
-        """Whether a large datagram does not fit into one packet."""
+        """True if the largest datagram is fragmented."""
         return self.mtu < DATAGRAM + HEADERS
 
     def packets(self, size: int) -> int:
-        """Return the packets of a message over UDP."""
+        """Return how many packets a UDP message of ``size`` bytes takes."""
         return -(-size // max(1, min(self.mtu - HEADERS, DATAGRAM)))
 
 
 def interfaces(root: Root) -> tuple[NetworkDevice, ...]:
-    """Return those that are up.
+    """Return the interfaces that are up.
 
-    This machine's are asked for at a socket: /sys may be mounted for another network than this process is in.
+    Asks the kernel for this machine's: /sys may be mounted for another network namespace than the one of this process.
     """
     return tuple(each for each in (_own() if root.folder == Path("/") else _written(root)) if each.flags & UP)
 
@@ -66,7 +66,7 @@ def _written(root: Root) -> Iterator[NetworkDevice]:
 
 
 def asked(any_socket: socket.socket, name: str, request: int, size: int, at: int = 16) -> bytes | None:
-    """Ask the kernel about an interface: so many bytes of its answer (``struct ifreq``), or None."""
+    """Ask the kernel about an interface. Returns ``size`` bytes of its answer (``struct ifreq``), or None."""
     try:
         answer = fcntl.ioctl(any_socket, request, name.encode().ljust(40, b"\0"))
     except OSError:
@@ -74,6 +74,6 @@ def asked(any_socket: socket.socket, name: str, request: int, size: int, at: int
     return answer[at : at + size]
 
 
-def used(known: tuple[NetworkDevice, ...], needs: Needs) -> tuple[NetworkDevice, ...]:
-    """Return those that traffic keeps to, or all."""
-    return tuple(each for each in known if not needs.interfaces or each.name in needs.interfaces)
+def used(interfaces_up: tuple[NetworkDevice, ...], needs: Needs) -> tuple[NetworkDevice, ...]:
+    """Return the interfaces that traffic is restricted to; all if it is not restricted."""
+    return tuple(each for each in interfaces_up if not needs.interfaces or each.name in needs.interfaces)

@@ -1,6 +1,6 @@
-"""What was there before: on disk before the first change, so that whatever ends a process, there is a way back.
+"""The journal of changed settings: the old values are on disk before the first change, so they can always be restored.
 
-One file holds it, written whole or not at all. Who changes something has the lock until it is put back.
+It is one file, replaced atomically. A process that changes settings holds the lock until it has restored them.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ _LOCK = "lock"
 
 
 class JournalError(Exception):
-    """The journal cannot be read, written or had for oneself: nothing may be changed."""
+    """The journal cannot be read, written or locked. No setting may be changed."""
 
     def __init__(self, text: str, advice: str = "") -> None:
         """``advice``: the next step."""
@@ -26,44 +26,44 @@ class JournalError(Exception):
 
 
 class RecordedProcess(msgspec.Struct, frozen=True):
-    """A process that a pid alone does not tell from a later one."""
+    """A process, identified by its pid and start time, because the kernel reuses pids."""
 
     pid: int
     started: str
-    """In ticks since the boot."""
+    """The start time, in clock ticks since boot."""
 
     @property
-    def lives(self) -> bool:
-        """Whether it is still there, and not only waited for."""
+    def is_running(self) -> bool:
+        """True if the process still runs (is not a zombie)."""
         return _started(self.pid) == self.started
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """One setting that is to be changed, or was."""
+    """One setting that was changed or is about to be."""
 
     target: str
     before: str
     after: str
     owner: RecordedProcess
     boot: str
-    """A change does not outlast the boot that it was made in."""
+    """The boot in which it was changed. A restart of the machine undoes the change."""
     kept: bool = False
-    """Until somebody asks for it to be put back; else until its owner ends."""
+    """True if it stays changed until ``--restore``; else until its owner ends."""
     file: str = ""
-    """Under /etc, which sets it at every boot; empty: there is none."""
+    """The file under /etc that sets it at every boot; empty: none."""
     place: str = ""
-    """The namespace that it was set in, where there can be several of it; empty: there is one for all."""
+    """The namespace of the setting; empty if the machine has only one value of it."""
     holder: RecordedProcess | None = None
-    """What holds it, of what lasts only so long."""
+    """The process that holds the setting, if the setting lasts only while a process holds a file open."""
 
     @property
-    def owed(self) -> bool:
-        """Whether nobody is left who would put it back."""
-        return not self.kept and self.stands and not self.owner.lives
+    def is_orphaned(self) -> bool:
+        """True if the process that should restore it has ended."""
+        return not self.kept and self.is_in_force and not self.owner.is_running
 
     @property
-    def stands(self) -> bool:
-        """Whether it may be in force still."""
+    def is_in_force(self) -> bool:
+        """True if the change may still be in force."""
         return self.boot == boot() or bool(self.file)
 
 
@@ -71,14 +71,14 @@ _ENTRIES = msgspec.json.Decoder(tuple[Entry, ...])
 
 
 class Journal:
-    """The file. Every method raises JournalError."""
+    """The journal's file. Every method raises JournalError."""
 
     def __init__(self, path: Path | None = None) -> None:
-        """``path``: None is the usual one."""
+        """``path``: None means the default path."""
         self.path = path or Path(changed())
 
     def entries(self) -> tuple[Entry, ...]:
-        """Return what it has, the oldest first."""
+        """Return all entries, the oldest first."""
         try:
             return _ENTRIES.decode(self.path.read_bytes())
         except FileNotFoundError:
@@ -86,11 +86,11 @@ class Journal:
         except OSError as error:
             raise JournalError(f"{self.path}: {error.strerror or error}") from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            text = f"{self.path}: what was changed on this machine cannot be read from it: {error}"
-            raise JournalError(text, "see what it says of settings, put them back by hand, and remove it") from None
+            text = f"{self.path}: the list of changed settings cannot be read: {error}"
+            raise JournalError(text, "restore the settings that it lists by hand, and remove it") from None
 
     def write(self, entries: Iterable[Entry]) -> None:
-        """Have these in it, on disk before this returns; where that cannot be it is as it was."""
+        """Replace the entries; they are on disk before this returns. If this fails, the file is unchanged."""
         data = msgspec.json.format(msgspec.json.encode(tuple(entries)), indent=1)
         draft = self.path.with_suffix(".new")
         try:
@@ -109,26 +109,26 @@ class Journal:
         except OSError as error:
             with contextlib.suppress(OSError):
                 draft.unlink(missing_ok=True)
-            text = f"{self.path}: what is to be changed cannot be noted there: {error.strerror or error}"
+            text = f"{self.path}: the list of changed settings cannot be written: {error.strerror or error}"
             raise JournalError(text, "nothing was changed; make room there, or set XDG_STATE_HOME") from None
 
     @contextlib.contextmanager
-    def alone(self) -> Iterator[None]:
-        """Within, nobody else changes a setting. The lock ends with the process."""
+    def locked(self) -> Iterator[None]:
+        """Hold the lock on this machine's settings. The kernel releases it when the process ends."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(self.path.parent / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
-            text = f"{self.path.parent}: what is to be changed cannot be noted there: {error.strerror or error}"
+            text = f"{self.path.parent}: the list of changed settings cannot be written: {error.strerror or error}"
             raise JournalError(text, "name another folder: XDG_STATE_HOME=…") from None
         try:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 who = os.pread(descriptor, 20, 0).decode(errors="replace").strip() or "unknown"
-                text = f"process {who} has changed settings of this machine, and puts them back when it ends"
+                text = f"process {who} has changed settings of this machine, and restores them when it ends"
                 raise JournalError(text, "wait for it, or end it") from None
-            with contextlib.suppress(OSError):  # only who it is would not be known
+            with contextlib.suppress(OSError):  # without it, only the message above lacks the process
                 os.truncate(descriptor, 0)
                 os.pwrite(descriptor, str(os.getpid()).encode(), 0)
             yield
@@ -137,31 +137,31 @@ class Journal:
 
 
 def this_process() -> RecordedProcess:
-    """Return who this is."""
+    """Return this process."""
     return RecordedProcess(os.getpid(), _started(os.getpid()))
 
 
 def process(pid: int) -> RecordedProcess:
-    """Return that process as it is now."""
+    """Return the process that has this pid now."""
     return RecordedProcess(pid, _started(pid))
 
 
 def boot() -> str:
-    """Return what tells this boot from every other; empty where the kernel does not say."""
+    """Return the id of this boot; empty if the kernel does not provide it."""
     with contextlib.suppress(OSError):
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     return ""
 
 
 def namespace(kind: str, pid: int | None = None) -> str:
-    """Return the namespace of a process (None: of this one): ``net:[4026531840]``."""
+    """Return the namespace of a process (None: this one), such as ``net:[4026531840]``."""
     with contextlib.suppress(OSError):
         return os.readlink(f"/proc/{pid or 'self'}/ns/{kind}")
     return ""
 
 
 def is_inhabited(place: str) -> bool:
-    """Say whether any process that this one sees is in that namespace."""
+    """Say whether any visible process is in this namespace."""
     kind = place.partition(":")[0]
     return any(namespace(kind, int(each)) == place for each in os.listdir("/proc") if each.isdigit())
 

@@ -1,4 +1,4 @@
-"""What is asked of the machine: by the trials of a suite, or by what middlewares do in general."""
+"""Requirements of trials on the machine: the trials of a suite, or those of middlewares in general."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -7,110 +7,110 @@ import msgspec
 from middlemark.model.spelling import listing
 from middlemark.model.units import KIB, MIB, format_size
 
-MOST_TOLD = 4
+MOST_LISTED = 4
 
 
 class ConfigurationNeeds(msgspec.Struct, frozen=True, kw_only=True):
-    """One configuration, as far as the machine matters to it."""
+    """One configuration, with the factors for which the machine matters."""
 
     name: str
-    """Who is measured; empty: any middleware."""
+    """The candidate; empty: any middleware."""
     carriers: tuple[str, ...]
     size: int
     rate_hz: float | None = None
     """None: as fast as possible."""
     receive: str = "block"
     priority: int = 0
-    """Of the real-time policies; 0: none."""
+    """The real-time priority; 0: none."""
     roles: int = 2
     cpus: tuple[int, ...] = ()
-    """Of the roles; none: not pinned, or wherever a run puts them."""
+    """The processors of the roles; none: not pinned, or chosen by the run."""
     waiting: int = 1
-    """Messages that a history may hold."""
+    """The number of messages that a history may hold."""
     mlock: bool = False
     awake: bool = False
     across: bool = False
-    """Its roles are on several hosts, or in namespaces behind a link."""
+    """True if its roles are on several hosts, or in namespaces behind a link."""
     between_clocks: bool = False
 
     @property
     def polls(self) -> bool:
-        """Whether its roles spin."""
+        """True if its roles spin."""
         return self.receive == "poll"
 
-    def told(self) -> str:
-        """Name it: ``cyclonedds over udp at 1 MiB``."""
-        who = [self.name] if self.name else []
+    def label(self) -> str:
+        """Return its label, such as ``cyclonedds over udp at 1 MiB``."""
+        name = [self.name] if self.name else []
         extra = [*(["polling"] if self.polls else []), *([f"priority {self.priority}"] if self.priority else [])]
-        return ", ".join([" ".join([*who, "over", "/".join(self.carriers), "at", format_size(self.size)]), *extra])
+        return ", ".join([" ".join([*name, "over", "/".join(self.carriers), "at", format_size(self.size)]), *extra])
 
 
 class Needs(msgspec.Struct, frozen=True, kw_only=True):
-    """What a check is judged for."""
+    """The requirements that a check compares its reading with."""
 
     rows: tuple[ConfigurationNeeds, ...]
     general: bool = False
-    """No suite: what middlewares do in general."""
+    """True if this is not a suite, but what middlewares need in general."""
     interfaces: tuple[str, ...] = ()
-    """That traffic keeps to; none: every one that is up."""
+    """The interfaces that traffic is restricted to; none: every one that is up."""
     memory_bytes: int = 0
-    """Of the most demanding trial: records and waiting messages."""
+    """The memory of the most demanding trial: records and waiting messages."""
     shm_bytes: int = 0
-    """That the most demanding trial puts into /dev/shm, about."""
+    """The bytes that the most demanding trial puts into /dev/shm, estimated."""
     adapters: tuple[str, ...] = ()
-    """That are measured; none: any."""
+    """The adapters that are measured; none: any."""
     domains: tuple[int, ...] = ()
-    """DDS domains that are asked for by number."""
+    """The DDS domains that the suite requests by number."""
 
     def over(self, carrier: str, least: int = 0) -> tuple[ConfigurationNeeds, ...]:
-        """Return the rows that are carried so, of messages of at least so many bytes."""
-        return self.of(lambda row: carrier in row.carriers and row.size >= least)
+        """Return the rows that use this carrier for messages of at least ``least`` bytes."""
+        return self.where(lambda row: carrier in row.carriers and row.size >= least)
 
-    def of(self, kind: Callable[[ConfigurationNeeds], object]) -> tuple[ConfigurationNeeds, ...]:
-        """Return the rows of a kind."""
+    def where(self, kind: Callable[[ConfigurationNeeds], object]) -> tuple[ConfigurationNeeds, ...]:
+        """Return the rows for which ``kind`` is true."""
         return tuple(filter(kind, self.rows))
 
     @property
     def polling(self) -> tuple[ConfigurationNeeds, ...]:
-        """Those whose roles spin."""
-        return self.of(lambda row: row.polls)
+        """The rows whose roles spin."""
+        return self.where(lambda row: row.polls)
 
     @property
     def sleeping(self) -> tuple[ConfigurationNeeds, ...]:
-        """Those whose roles sleep, on processors that may halt."""
-        return self.of(lambda row: not row.polls and not row.awake)
+        """The rows whose roles sleep, on processors that may halt."""
+        return self.where(lambda row: not row.polls and not row.awake)
 
     @property
     def real_time(self) -> tuple[ConfigurationNeeds, ...]:
-        """Those under FIFO or RR."""
-        return self.of(lambda row: row.priority)
+        """The rows with real-time priority (FIFO or RR)."""
+        return self.where(lambda row: row.priority)
 
     @property
     def apart(self) -> tuple[ConfigurationNeeds, ...]:
-        """Those between hosts."""
-        return self.of(lambda row: row.across)
+        """The rows between hosts."""
+        return self.where(lambda row: row.across)
 
     def cpus(self, allowed: Sequence[int]) -> tuple[int, ...]:
-        """Return the processors of all roles; where none is named those a run takes: the first two it may use."""
+        """Return the processors of all roles. If none is pinned: the first allowed ones, which a run uses."""
         named = sorted({cpu for row in self.rows for cpu in row.cpus})
         return tuple(named) or tuple(allowed[: self.roles])
 
     @property
     def roles(self) -> int:
-        """Of the trial that has the most."""
+        """The largest number of roles of any row."""
         return max((row.roles for row in self.rows), default=2)
 
 
 def largest(rows: Iterable[ConfigurationNeeds]) -> int:
-    """Return the bytes of the largest message."""
+    """Return the size of the largest message, in bytes."""
     return max((row.size for row in rows), default=0)
 
 
-def told(rows: Sequence[ConfigurationNeeds]) -> str:
-    """Name the rows, a few of them."""
-    names = list(dict.fromkeys(row.told() for row in rows))
-    more = [f"{len(names) - MOST_TOLD} more"] if len(names) > MOST_TOLD else []
-    return listing([*names[:MOST_TOLD], *more])
+def list_rows(rows: Sequence[ConfigurationNeeds]) -> str:
+    """Return the labels of the rows, at most ``MOST_LISTED`` of them."""
+    names = list(dict.fromkeys(row.label() for row in rows))
+    more = [f"{len(names) - MOST_LISTED} more"] if len(names) > MOST_LISTED else []
+    return listing([*names[:MOST_LISTED], *more])
 
 
 GENERAL = Needs(

@@ -1,4 +1,4 @@
-"""Every check there is, by family."""
+"""Every check, by family."""
 
 from typing import Any
 
@@ -120,7 +120,7 @@ CHECKS = (*SOCKETS, *MEMORY, *PROCESSORS, *SURROUNDINGS)
 
 
 def findings(root: Root, needs: Needs = GENERAL) -> tuple[Finding, ...]:
-    """Look at everything; what is worst comes first."""
+    """Run all checks; return the findings, the worst first."""
     looked = ((check, check.look(root)) for check in CHECKS)
     found = (check.judge(reading, needs) for check, reading in looked if reading is not None)
     return tuple(sorted(filter(None, found), key=lambda each: SEVERITIES.index(each.severity)))

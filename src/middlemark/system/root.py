@@ -1,4 +1,4 @@
-"""The kernel's own files, below a folder: ``/``, or a captured machine. What is absent is None, never an error."""
+"""Read the kernel's files below a folder: ``/``, or a recorded machine. An absent file is None, never an error."""
 
 import glob
 import os
@@ -6,57 +6,57 @@ from collections.abc import Iterator
 from pathlib import Path
 
 MOST_PROCESSORS = 1 << 16
-"""A list that names a higher one is damaged."""
+"""A list of processors that names a higher number is damaged."""
 
 
 class Root:
-    """Reads below one folder. Names are relative to it: ``proc/meminfo``."""
+    """Reads files below one folder. Names are relative to it: ``proc/meminfo``."""
 
     def __init__(self, folder: str | Path = "/") -> None:
         """``folder``: / for this machine."""
         self.folder = Path(folder)
 
     def bytes(self, name: str) -> bytes | None:
-        """Return the file as it is."""
+        """Return the content of the file."""
         try:
             return (self.folder / name).read_bytes()
         except (OSError, ValueError):
             return None
 
     def text(self, name: str) -> str | None:
-        """Return the file without the white space around it."""
+        """Return the content as text, stripped of surrounding white space."""
         raw = self.bytes(name)
         return None if raw is None else raw.decode(errors="replace").strip()
 
     def number(self, name: str) -> int | None:
-        """Return the file's one whole number; None also where it holds something else."""
+        """Return the file's only number; None if it contains anything else."""
         numbers = self.numbers(name)
         return numbers[0] if numbers and len(numbers) == 1 else None
 
     def numbers(self, name: str) -> tuple[int, ...] | None:
-        """Return the file's whole numbers; None also where it holds something else."""
+        """Return the file's numbers; None if it contains anything else."""
         try:
             return tuple(map(int, (self.text(name) or "").split())) or None
         except ValueError:
             return None
 
     def three(self, name: str) -> tuple[int, int, int]:
-        """Return the file's three whole numbers. Raises ValueError where it holds something else."""
+        """Return the file's three numbers. Raises ValueError if it contains anything else."""
         least, middle, most = self.numbers(name) or ()
         return least, middle, most
 
     def fields(self, name: str) -> dict[str, str]:
-        """Return a file of ``key: value`` lines."""
+        """Return the fields of a file of ``key: value`` lines."""
         parts = (line.partition(":") for line in (self.text(name) or "").splitlines())
         return {key.strip(): value.strip() for key, colon, value in parts if colon}
 
     def names(self, pattern: str) -> tuple[str, ...]:
-        """Return what matches, in order, relative to the folder."""
+        """Return the matching paths, sorted, relative to the folder."""
         found = glob.glob(pattern, root_dir=self.folder, include_hidden=True)
         return tuple(sorted(found, key=lambda name: (len(name), name)))
 
     def size(self, name: str) -> int | None:
-        """Return how many bytes of memory or disk a file takes."""
+        """Return how many bytes of memory or disk the file occupies."""
         try:
             return os.lstat(self.folder / name).st_blocks * 512
         except OSError:
@@ -80,12 +80,12 @@ class Root:
         return None
 
     def may(self, capability: int) -> bool:
-        """Whether this process has that capability."""
+        """True if this process has the capability."""
         return bool(int(self.fields("proc/self/status").get("CapEff", "0"), 16) >> capability & 1)
 
 
 def processors(text: str) -> tuple[int, ...]:
-    """Return the numbers of a list as the kernel writes it: ``0-2,8``. Raises ValueError."""
+    """Return the numbers of a list in the kernel's format: ``0-2,8``. Raises ValueError."""
     found: list[int] = []
     for part in filter(None, text.strip().split(",")):
         first, _, last = part.partition("-")

@@ -1,4 +1,4 @@
-"""Reading and setting one limit of the machine, and why one cannot be set. What is set is read back."""
+"""Read and set one setting of the machine, or say why it cannot be set. Every write is read back."""
 
 import contextlib
 import errno
@@ -12,9 +12,9 @@ from middlemark.model.setting import GROUP, SHM, Setting, kind_of, path_of, plai
 from middlemark.system.cgroups import UNLIMITED
 from middlemark.system.root import processors
 
-Tell = Callable[[str], None]
+Announce = Callable[[str], None]
 Prefix = Sequence[str]
-"""Of the argv of a process in the network namespace that is meant; empty: this process's own."""
+"""The start of an argv that runs a command in another network namespace; empty: in this process's own."""
 
 _READ = 'cat "$1"'
 _WRITE = 'printf %s "$2" > "$1"'
@@ -23,7 +23,7 @@ _UNIFIED = "unified"
 
 
 class CannotError(Exception):
-    """A setting cannot be read or set; the message names it and says why."""
+    """A setting cannot be read or set. The message names it and the reason."""
 
     def __init__(self, target: str, why: str, advice: str = "") -> None:
         """``advice``: the next step."""
@@ -32,7 +32,7 @@ class CannotError(Exception):
 
 
 def place_of(target: str, prefix: Prefix) -> tuple[str, ...]:
-    """Return in which network namespace it is set: that of ``prefix`` where it has the setting, else this one."""
+    """Return the prefix with which to set ``target``: ``prefix`` if its namespace has the setting, else none."""
     if not prefix or not target.startswith("net."):
         return ()
     asked = subprocess.run([*prefix, "test", "-w", path_of(target)], capture_output=True, check=False)
@@ -40,7 +40,7 @@ def place_of(target: str, prefix: Prefix) -> tuple[str, ...]:
 
 
 def read(target: str, prefix: Prefix = ()) -> str:
-    """Return its value now, as it is compared; of what is held there is none. Raises CannotError."""
+    """Return the current value, in comparable form; "" for settings that a process holds. Raises CannotError."""
     kind = kind_of(target)
     if kind == "hold":
         return ""
@@ -57,29 +57,29 @@ def read(target: str, prefix: Prefix = ()) -> str:
         raise _cannot(target, error) from None
 
 
-def write(setting: Setting, prefix: Prefix = (), tell: Tell | None = None) -> None:
-    """Set it, and see that the kernel has taken it. Raises CannotError.
+def write(setting: Setting, prefix: Prefix = (), announce: Announce | None = None) -> None:
+    """Set it, and check that the kernel accepted the value. Raises CannotError.
 
-    ``tell``: told each command before sudo runs it; None: sudo is not to be used.
+    ``announce`` gets each command before sudo runs it; None: do not use sudo.
     """
     target, value = setting.target, setting.value
     try:
         if setting.kind == "group":
-            _write_file(f"{_group_root(target)}{value.rstrip('/')}/cgroup.procs", str(os.getpid()), tell)
+            _write_file(f"{_group_root(target)}{value.rstrip('/')}/cgroup.procs", str(os.getpid()), announce)
         elif setting.kind == "size":
-            run_as_root(["mount", "-o", f"remount,size={value}", SHM], tell)
+            run_as_root(["mount", "-o", f"remount,size={value}", SHM], announce)
         elif prefix:
             _within(prefix, _WRITE, path_of(target), value)
         else:
-            _write_file(path_of(target), value, tell)
+            _write_file(path_of(target), value, announce)
     except OSError as error:
         raise _cannot(target, error, value) from None
     if not same(now := read(target, prefix), value):
-        raise CannotError(target, f"the kernel makes {now} of {value}")
+        raise CannotError(target, f"the kernel set {now} instead of {value}")
 
 
 def hold(setting: Setting) -> int:
-    """Open what lasts as long as it is open, with that value in it. Raises CannotError."""
+    """Write the value and keep the file open: the setting lasts as long as that. Raises CannotError."""
     try:
         descriptor = os.open(setting.target, os.O_WRONLY | os.O_CLOEXEC)
         try:
@@ -93,7 +93,7 @@ def hold(setting: Setting) -> int:
 
 
 def why_not(setting: Setting, prefix: Prefix = ()) -> CannotError | None:
-    """Return what stands against setting it, as far as that can be told without doing it."""
+    """Return why it cannot be set, as far as this is known without trying."""
     target = setting.target
     try:
         if setting.kind == "group":
@@ -104,7 +104,7 @@ def why_not(setting: Setting, prefix: Prefix = ()) -> CannotError | None:
         if setting.kind == "size":
             allowed = os.geteuid() == 0
         elif prefix:
-            return None  # that namespace has it, and lets it be set
+            return None  # place_of() has checked that it is writable there
         else:
             os.stat(path)
             allowed = os.access(path, os.W_OK)
@@ -118,19 +118,19 @@ def why_not(setting: Setting, prefix: Prefix = ()) -> CannotError | None:
 
 
 def can_sudo() -> bool:
-    """Say whether somebody who is not root may do it all the same, without being asked for a password now."""
+    """Say whether this user is not root, but has sudo without a password."""
     if os.geteuid() == 0 or shutil.which("sudo") is None:
         return False
     asked = subprocess.run(["sudo", "-n", "true"], capture_output=True, check=False)
     return asked.returncode == 0
 
 
-def _worded(value: str) -> str:
+def _quoted(value: str) -> str:
     return value if " " not in value else f"'{value}'"
 
 
 def same(now: str, value: str) -> bool:
-    """Say whether the kernel writes that value so: a list of processors, a mask, no limit at all."""
+    """Say whether two values mean the same: the kernel writes lists, masks and "no limit" in its own format."""
     if now == value or (value == "-1" and now.isdigit() and int(now) >= UNLIMITED):
         return True
     with contextlib.suppress(ValueError):
@@ -141,7 +141,7 @@ def same(now: str, value: str) -> bool:
 
 
 def _within(prefix: Prefix, program: str, *arguments: str) -> str:
-    """Do it in another network namespace: what /proc/sys/net shows is that of whoever looks."""
+    """Run a program in another network namespace, because /proc/sys/net shows the reader's own."""
     argv = [*prefix, "sh", "-c", program, "sh", *arguments]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=_COMMAND_S, check=False)
     if done.returncode != 0:
@@ -149,11 +149,11 @@ def _within(prefix: Prefix, program: str, *arguments: str) -> str:
     return done.stdout
 
 
-def write_file(path: str, text: str, tell: Tell | None) -> None:
-    """Write a file under /etc, whole, on disk before this returns. Raises CannotError."""
+def write_file(path: str, text: str, announce: Announce | None) -> None:
+    """Write a file under /etc atomically; it is on disk before this returns. Raises CannotError."""
     try:
         if os.geteuid() != 0:
-            run_as_root(["tee", path], tell, text)
+            run_as_root(["tee", path], announce, text)
             return
         with open(f"{path}.new", "w", encoding="utf-8") as file:
             file.write(text)
@@ -164,9 +164,9 @@ def write_file(path: str, text: str, tell: Tell | None) -> None:
         raise _cannot(path, error) from None
 
 
-def _write_file(path: str, value: str, tell: Tell | None) -> None:
+def _write_file(path: str, value: str, announce: Announce | None) -> None:
     if os.geteuid() != 0 and not os.access(path, os.W_OK):
-        run_as_root(["tee", path], tell, value)
+        run_as_root(["tee", path], announce, value)
         return
     descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
     try:
@@ -175,12 +175,12 @@ def _write_file(path: str, value: str, tell: Tell | None) -> None:
         os.close(descriptor)
 
 
-def run_as_root(argv: Sequence[str], tell: Tell | None, text: str = "") -> None:
-    """Run a command as root, which is told first where that takes sudo."""
+def run_as_root(argv: Sequence[str], announce: Announce | None, text: str = "") -> None:
+    """Run a command as root, through sudo if need be. ``announce`` gets the sudo command first."""
     if os.geteuid() != 0:
-        if tell is None or not can_sudo():
+        if announce is None or not can_sudo():
             raise OSError(errno.EACCES, "")
-        tell(f"{f'echo {_worded(text)} | ' if text else ''}sudo {' '.join(argv)}")
+        announce(f"{f'echo {_quoted(text)} | ' if text else ''}sudo {' '.join(argv)}")
         argv = ["sudo", "-n", *argv]
     done = subprocess.run(argv, input=text, capture_output=True, text=True, timeout=_COMMAND_S, check=False)
     if done.returncode != 0:
@@ -188,27 +188,27 @@ def run_as_root(argv: Sequence[str], tell: Tell | None, text: str = "") -> None:
 
 
 def _group_root(target: str) -> str:
-    """Return where the hierarchy of a controller is mounted."""
+    """Return where the hierarchy of the controller is mounted."""
     name = target.removeprefix(GROUP)
     roots = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"] if name == _UNIFIED else [f"/sys/fs/cgroup/{name}"]
     for root in roots:
         if os.path.exists(f"{root}/cgroup.procs"):
             return root
-    raise CannotError(target, "there is no such hierarchy of control groups here")
+    raise CannotError(target, "this machine does not have this hierarchy of control groups")
 
 
 def _group_of(target: str) -> str:
-    """Return the group that this process is in."""
+    """Return the control group of this process."""
     name = target.removeprefix(GROUP)
     for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
         number, controllers, path = line.split(":", 2)
         if (number == "0") if name == _UNIFIED else name in controllers.split(","):
             return path
-    raise CannotError(target, "this process is in no group of it")
+    raise CannotError(target, "this process is in none of its groups")
 
 
 def _cannot(target: str, error: OSError, value: str = "") -> CannotError:
-    """Return which setting it is, why it cannot be set, and the next step."""
+    """Return the error with the setting, the reason and the next step."""
     root = os.geteuid() == 0
     why: dict[int, tuple[str, str]] = {
         errno.ENOENT: ("there is no such setting on this kernel, or in this network namespace", ""),

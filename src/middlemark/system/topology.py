@@ -1,4 +1,4 @@
-"""What processors have in common: no check, two look here."""
+"""Find processors that share something (a core, a cache). Two checks use it."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -7,21 +7,21 @@ from middlemark.system.root import Root, processors
 
 
 class ProcessorSets(NamedTuple):
-    """Sets of processors that share something, and the processors that may be used."""
+    """Sets of processors that share something, and the processors that this process may use."""
 
     sets: tuple[tuple[int, ...], ...]
     allowed: tuple[int, ...]
 
 
 def shared(root: Root, name: str) -> ProcessorSets | None:
-    """Return who shares what the files of that name below each processor's folder list."""
+    """Return the sets of processors that the files ``name`` in the processors' folders list."""
     files = root.names(f"sys/devices/system/cpu/cpu[0-9]*/{name}")
     sets = dict.fromkeys(processors(root.text(file) or "") for file in files)
     return ProcessorSets(tuple(sets), root.allowed()) if sets else None
 
 
 def one_each(found: ProcessorSets, count: int) -> Sequence[int]:
-    """Return so many processors that may be used, no two of one set; nothing where there are not so many sets."""
+    """Return ``count`` allowed processors from different sets; none if there are too few sets."""
     firsts = [next((cpu for cpu in each if cpu in found.allowed), None) for each in found.sets]
     free = sorted(cpu for cpu in firsts if cpu is not None)
     return free[:count] if len(free) >= count else ()

@@ -1,1 +1,1 @@
-"""Starts workers, lets them meet, holds the deadlines, reaps them and clears away what they leave."""
+"""Start the workers of a trial, connect them, enforce deadlines, stop them and clean up after them."""

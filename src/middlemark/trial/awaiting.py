@@ -1,4 +1,4 @@
-"""Waits for several at once: for what is wanted while others must not fail, and for all or the first failure."""
+"""Await several tasks: some results while others must not fail, or all results or the first failure."""
 
 import asyncio
 import contextlib
@@ -14,15 +14,15 @@ Item = TypeVar("Item")
 async def while_alive(
     tasks: Sequence[asyncio.Task[None]], *wanted: Awaitable[Any], timeout_s: float | None = None
 ) -> bool:
-    """Await all that is wanted, or raise what ends the first of ``tasks`` that fails. False: time over."""
+    """Await all of ``wanted``, or raise the error of the first of ``tasks`` that fails. False: time is over."""
     waiting = asyncio.ensure_future(asyncio.gather(*wanted))
     deadline = None if timeout_s is None else time.monotonic() + timeout_s
     try:
         while not waiting.done():
             pending = [task for task in tasks if not task.done()]
-            left = None if deadline is None else max(0.0, deadline - time.monotonic())
-            ended, _ = await asyncio.wait([waiting, *pending], timeout=left, return_when=asyncio.FIRST_COMPLETED)
-            # In the order of their start: which of two that fail at once is named must not be left to chance.
+            remaining_s = None if deadline is None else max(0.0, deadline - time.monotonic())
+            ended, _ = await asyncio.wait([waiting, *pending], timeout=remaining_s, return_when=asyncio.FIRST_COMPLETED)
+            # In the order of their start, so that it is not left to chance which of two errors is raised.
             for task in tasks:
                 if task in ended:
                     task.result()
@@ -37,7 +37,7 @@ async def while_alive(
 
 
 async def all_of(awaitables: Iterable[Awaitable[Item]]) -> list[Item]:
-    """Gather; the first failure cancels the rest and is raised alone."""
+    """Gather the results. The first failure cancels the rest and is the only one raised."""
     tasks = [asyncio.ensure_future(awaitable) for awaitable in awaitables]
     try:
         return list(await asyncio.gather(*tasks))

@@ -1,4 +1,4 @@
-"""Which transport the kernel's counters show to have carried a trial's data. Pure."""
+"""Find the actual transport of a trial's data in the kernel's counters. Pure."""
 
 import fnmatch
 
@@ -6,17 +6,17 @@ from middlemark.model.description import ANY, Transport
 from middlemark.model.outcome import Evidence
 
 MESSAGE_QUEUE = "message-queue"
-"""A queue of the kernel's (POSIX), which nothing counts or maps."""
+"""A queue of the kernel (POSIX). No counter or mapping shows its use."""
 
 
 def carried_by(evidence: Evidence, transport: Transport, *, messages: int, size: int, processes: int) -> str | None:
-    """Return what the evidence shows to have carried ``messages`` messages of ``size`` bytes; None: it does not say.
+    """Return the actual transport of ``messages`` messages of ``size`` bytes; None: the evidence does not say.
 
-    A network transport must have moved half of their bytes over the loopback interface, in a datagram for each message
-    (a process has one message to send at a time), or in a segment for every second one. What is left of discovery
-    seldom reaches that, acknowledgements never. The workers must hold a socket of its kind too, for the counters are
-    everybody's on this machine. Only when the network did not carry them do mapped segments count: a middleware may map
-    shared memory that it then does not use.
+    A network transport must have moved half of the bytes over the loopback interface, in one datagram per message (a
+    process has one message to send at a time) or in one segment per two messages. Discovery traffic rarely reaches
+    this, acknowledgements never. The workers must also hold a socket of this kind, because the counters include all
+    processes of the machine. Mapped segments count only if the network did not move the data: a middleware may map
+    shared memory and not use it.
     """
     if messages <= 0:
         return None
@@ -33,27 +33,26 @@ def carried_by(evidence: Evidence, transport: Transport, *, messages: int, size:
 
 
 _KINDS = {
-    # kind: what it is counted by, the workers' sockets of it, its headers as the loopback interface counts them
-    # (IP 20, UDP 8 or TCP with its timestamps 32; Ethernet's not), the most that one can hold
+    # kind: its counter, the workers' sockets of it, its header bytes as the loopback interface counts them
+    # (IP 20, UDP 8 or TCP with timestamps 32; without Ethernet's), the most payload of one frame
     "udp": ("udp_datagrams", "udp_sockets", 28, 65_507),
     "tcp": ("tcp_segments", "tcp_sockets", 52, 65_483),
 }
 CONTROL_BYTES = 200
-"""Acknowledgements and heartbeats are smaller than this (RTPS: 52 to 100 bytes), on average at least."""
+"""Acknowledgements and heartbeats are smaller on average (RTPS: 52 to 100 bytes)."""
 
 
 def stream_carried_by(
     evidence: Evidence, transport: Transport, *, messages: int, size: int, processes: int
 ) -> str | None:
-    """Return what the evidence shows to have carried a stream of ``messages`` sent messages of ``size`` bytes.
+    """Return the actual transport of a stream of ``messages`` sent messages of ``size`` bytes.
 
-    Not :func:`carried_by`, for two reasons. A stream batches: several messages share a datagram or a segment, so only
-    bytes count: what moved, less the frames' own headers, is at least half of what was sent (once, however many
-    subscribers: it may have been one multicast), in frames that could hold it, and the workers hold a socket of that
-    kind. And a reliable stream acknowledges: where messages are small, a heartbeat and an acknowledgement for each come
-    to more bytes than the messages themselves. So where the workers have shared memory mapped, which may have carried
-    the data while the network only agreed about it, the frames must on average be larger than CONTROL_BYTES too. Frames
-    that are not leave both explanations standing, and the answer is None: it does not say.
+    A stream differs from other patterns in two ways. It batches: several messages share a datagram or a segment, so
+    only bytes count. The moved bytes, without frame headers, must be at least half of the bytes sent (counted once,
+    because a multicast reaches all subscribers), in frames large enough, and the workers must hold a socket of this
+    kind. A reliable stream also acknowledges: for small messages, heartbeats and acknowledgements take more bytes than
+    the messages. So if the workers have mapped shared memory, the frames must also be larger than CONTROL_BYTES on
+    average. If they are not, either transport is possible, and the result is None.
     """
     if messages <= 0:
         return None
@@ -79,11 +78,10 @@ def stream_carried_by(
 
 
 def _unseen(evidence: Evidence, transport: Transport, processes: int) -> str | None:
-    """Return what is left when neither the network nor shared memory was seen to carry the data; None: nobody knows.
+    """Return the transport when neither the network nor shared memory shows the data; None: unknown.
 
-    What was to go over a message queue did when it was seen nowhere else. Within one process it stayed in the
-    process's memory, unless it was to go a way that the kernel does not count: then nothing seen is no sign of another
-    way.
+    A message queue is assumed if the transport is one. Within one process the data stayed in its memory, unless the
+    transport is one that the kernel does not count.
     """
     if evidence.unix_sockets > 0:
         return "unix-socket"
@@ -94,9 +92,10 @@ def _unseen(evidence: Evidence, transport: Transport, processes: int) -> str | N
 
 
 def _mapped(evidence: Evidence, transport: Transport, processes: int) -> bool:
-    """Say whether a segment that may have carried the data is mapped.
+    """Say whether a segment is mapped that may have carried the data.
 
-    Within one process nothing had to go there: a middleware that chooses by itself maps its segments before it knows.
+    Within one process a mapped segment proves nothing for a transport that the middleware chooses itself: it maps its
+    segments before it chooses.
     """
     if transport.carrier == ANY and processes == 1:
         return False

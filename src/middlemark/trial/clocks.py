@@ -1,4 +1,4 @@
-"""Whether the workers of a trial read one clock. Pure."""
+"""Check whether the workers of a trial read the same clock. Pure."""
 
 from collections.abc import Sequence
 
@@ -6,23 +6,23 @@ from middlemark.model.protocol import Clock
 from middlemark.sites.channel import WorkerFailedError
 
 APART = 0.001
-"""Two calibrations of one counter lie closer together than this part of it."""
+"""Two calibrations of the same counter differ by less than this fraction."""
 
 
 def refuse_different(clocks: Sequence[tuple[str, Clock]]) -> None:
-    """Raise WorkerFailedError unless all of (who, clock) read the same counter at the same rate."""
+    """Raise WorkerFailedError unless all clocks, given as (worker, clock), are the same counter at the same rate."""
     apart = difference(clocks)
     if apart is not None:
         raise WorkerFailedError(
             "clock",
             apart,
-            "one-way times need one clock; measure again, and if it stays so use --pattern ping-pong, which needs"
+            "one-way times need one clock; measure again; if this happens again use --pattern ping-pong, which needs"
             " only the ping's",
         )
 
 
 def difference(clocks: Sequence[tuple[str, Clock]]) -> str | None:
-    """Return why times of one cannot be held against times of another; None: all read one counter."""
+    """Return why times of different workers cannot be compared; None: all read the same counter."""
     if not clocks:
         return None
     first_who, first = clocks[0]
@@ -30,11 +30,11 @@ def difference(clocks: Sequence[tuple[str, Clock]]) -> str | None:
         apart = abs(clock.ticks_per_second - first.ticks_per_second) > APART * first.ticks_per_second
         if clock.source != first.source or apart:
             return (
-                f"{first_who} reads {_told(first)} and {who} {_told(clock)}: the time from one to the other cannot be"
-                " told"
+                f"{first_who} reads {_described(first)} and {who} {_described(clock)}: the time between them cannot be"
+                " measured"
             )
     return None
 
 
-def _told(clock: Clock) -> str:
+def _described(clock: Clock) -> str:
     return f"{clock.source} at {clock.ticks_per_second / 1e6:,.3f} MHz"

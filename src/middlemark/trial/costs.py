@@ -1,4 +1,4 @@
-"""What workers said of their resources while they measured → costs and the series. Pure."""
+"""Compute costs and the time series from the resource usage that the workers report. Pure."""
 
 from collections.abc import Iterable, Sequence
 
@@ -10,24 +10,24 @@ from middlemark.sites.evidence import moved
 from middlemark.sites.witness import Waited
 
 ENDED = "(ended)"
-"""Stands for threads of several names that ended between two readings."""
+"""The name for threads of different names that ended between two readings."""
 
 
 class WorkerAccounts(msgspec.Struct, frozen=True, kw_only=True):
-    """One worker's own accounts of a trial."""
+    """The resource reports of one worker in a trial."""
 
     who: str
     pid: int
     events: tuple[Account, ...]
-    """From its ``measuring`` on, in order."""
+    """From its ``measuring`` event on, in order."""
     network: tuple[NetworkCost, ...] = ()
-    """A reading of the namespace's counters for each event; empty for all workers but the first."""
+    """The network counters at each event; only for the first worker."""
 
 
 def account(who: str, pid: int, heard: Sequence[Account], network: Sequence[NetworkCost] = ()) -> WorkerAccounts | None:
-    """Return the part of what a worker said that its costs follow from; None: it did not measure.
+    """Return the reports from the start of the measurement on; None: the worker did not measure.
 
-    ``heard`` are its events in order; ``network`` is as long as ``heard``, or empty.
+    ``heard`` are the worker's events in order; ``network`` is as long as ``heard``, or empty.
     """
     begin = next((at for at, event in enumerate(heard) if isinstance(event, MeasuringEvent)), len(heard))
     if len(heard) - begin < 2:
@@ -35,45 +35,45 @@ def account(who: str, pid: int, heard: Sequence[Account], network: Sequence[Netw
     return WorkerAccounts(who=who, pid=pid, events=tuple(heard[begin:]), network=tuple(network[begin:]))
 
 
-def worker_cost(told: WorkerAccounts) -> WorkerCost:
-    """Return what one worker cost from when it began to measure to its end."""
-    first, last = told.events[0], told.events[-1]
+def worker_cost(accounts: WorkerAccounts) -> WorkerCost:
+    """Return the cost of one worker from the start of its measurement to its end."""
+    first, last = accounts.events[0], accounts.events[-1]
     return WorkerCost(
-        who=told.who,
-        pid=told.pid,
+        who=accounts.who,
+        pid=accounts.pid,
         seconds=_seconds(first, last),
         rss_bytes=_memory(last, "rss_bytes"),
-        peak_rss_bytes=max(_memory(event, "peak_rss_bytes") for event in told.events),
+        peak_rss_bytes=max(_memory(event, "peak_rss_bytes") for event in accounts.events),
         bench_bytes=last.resources.bench_bytes,
         **_resources(first, last),
-        threads=_threads(told.events),
+        threads=_threads(accounts.events),
     )
 
 
 def companion_cost(who: str, pid: int, ready_ns: int, first: Account, last: Account) -> CompanionCost:
-    """Return what a companion cost between two readings; a thread that ended between them takes nothing back."""
+    """Return the cost of a companion between two readings. Costs never decrease, even if a thread ended in between."""
     before, after = first.resources, last.resources
     kept = {name: max(getattr(before, name), getattr(after, name)) for name in _RESOURCES.values()}
     last = msgspec.structs.replace(last, resources=msgspec.structs.replace(after, **kept))
-    told = WorkerAccounts(who=who, pid=pid, events=(first, last))
-    return CompanionCost(ready_ns=ready_ns, **msgspec.structs.asdict(worker_cost(told)))
+    accounts = WorkerAccounts(who=who, pid=pid, events=(first, last))
+    return CompanionCost(ready_ns=ready_ns, **msgspec.structs.asdict(worker_cost(accounts)))
 
 
 def series(workers: Sequence[WorkerAccounts]) -> tuple[Second, ...]:
-    """Return the steps of every worker, one worker after the other."""
+    """Return the time series of all workers, one worker after the other."""
     if not workers:
         return ()
     origin_ns = min(each.events[0].at_ns for each in workers)
     return tuple(step for each in workers for step in _steps(each, origin_ns))
 
 
-def _steps(told: WorkerAccounts, origin_ns: int) -> Iterable[Second]:
-    for at in range(1, len(told.events)):
-        before, after = told.events[at - 1], told.events[at]
+def _steps(accounts: WorkerAccounts, origin_ns: int) -> Iterable[Second]:
+    for at in range(1, len(accounts.events)):
+        before, after = accounts.events[at - 1], accounts.events[at]
         yield Second(
             at_s=(after.at_ns - origin_ns) / 1e9,
             seconds=_seconds(before, after),
-            who=told.who,
+            who=accounts.who,
             sent=_counted("sent", before, after),
             received=_counted("received", before, after),
             duplicated=_counted("duplicated", before, after),
@@ -83,18 +83,18 @@ def _steps(told: WorkerAccounts, origin_ns: int) -> Iterable[Second]:
             blocked_ns=_counted("blocked_ns", before, after),
             rss_bytes=_memory(after, "rss_bytes"),
             **_resources(before, after),
-            threads=_threads(told.events[: at + 1], since=at - 1),
-            network=moved(told.network[at - 1], told.network[at]) if told.network else None,
+            threads=_threads(accounts.events[: at + 1], since=at - 1),
+            network=moved(accounts.network[at - 1], accounts.network[at]) if accounts.network else None,
         )
 
 
 def _memory(event: Account, figure: str) -> int:
-    """Return the resident memory without what holds the bench's own samples, which is resident from the start."""
+    """Return the resident memory without the memory for the bench's samples, which is resident from the start."""
     return max(0, int(getattr(event.resources, figure)) - event.resources.bench_bytes)
 
 
 def _counted(name: str, before: Account, after: Account) -> int | None:
-    """Return by how much the roles that count it moved; None: none of them does."""
+    """Return the increase of a count, summed over the roles that report it; None: no role does."""
     late = [count for role in after.roles if (count := getattr(role, name)) is not None]
     early = [count for role in before.roles if (count := getattr(role, name)) is not None]
     return sum(late) - sum(early) if late else None
@@ -117,11 +117,11 @@ def _resources(before: Account, after: Account) -> dict[str, int]:
 
 
 def _threads(events: Sequence[Account], since: int = 0) -> tuple[ThreadCost, ...]:
-    """Return each name's threads and what they used between ``events[since]`` and the last of ``events``.
+    """Return the threads and their processor time between ``events[since]`` and the last of ``events``, by name.
 
-    One that began meanwhile counts from its beginning. One that ended (a role's own has when its worker says ``done``)
-    is no longer listed; but what it used is in the process's total, less what the living account for. That remainder
-    is its name's, or, of several names, that of ENDED.
+    A thread that started in between counts from its start. A thread that ended (a role's thread ends before its worker
+    says ``done``) is no longer listed. Its time is the rest of the process's total; it goes to the ended thread's name,
+    or to ENDED if threads of several names ended.
     """
     first, final = events[since].resources, events[-1].resources
     before = {thread.tid: thread.cpu_ns for thread in first.threads}
@@ -145,19 +145,18 @@ def _seconds(before: Account, after: Account) -> float:
 
 
 def waited(workers: Sequence[Sequence[Account]], roles: Sequence[str]) -> Waited:
-    """Return how the roles waited, each worker from its ``measuring`` to its ``done``.
+    """Return how long the roles waited for processors, each worker from its ``measuring`` to its ``done``.
 
-    ``workers`` are the events of each in order, ``roles`` the names of the threads whose waiting for a processor
-    counts.
+    ``workers``: the events of each worker in order. ``roles``: the names of the threads whose waiting counts.
     """
     delays: list[int] = []
     others: list[int] = []
     switches: dict[str, list[int]] = {"voluntary": [], "involuntary": []}
     for events in workers:
-        told = account("", 0, events)
-        if told is None:
+        accounts = account("", 0, events)
+        if accounts is None:
             continue
-        first, last = told.events[0].resources, told.events[-1].resources
+        first, last = accounts.events[0].resources, accounts.events[-1].resources
         for kind, found in switches.items():
             found.append(getattr(last, kind) - getattr(first, kind))
         before = {thread.tid: thread.waiting_ns for thread in first.threads}

@@ -1,4 +1,4 @@
-"""Who said what of their resources in a trial, and what the network's counters were meanwhile."""
+"""Record the workers' resource reports of a trial, and the network's counters at the same times."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -11,10 +11,10 @@ from middlemark.trial.following import Following
 
 
 class Ledger:
-    """Who said what of their resources, and the network's counters each time the first worker said something."""
+    """The workers' resource reports, and the network's counters at each report of the first worker."""
 
     def __init__(self, network: Callable[[], NetworkCost]) -> None:
-        """``network``: what reads the counters. ``first``: the worker whose words they are read at."""
+        """``network``: reads the counters. Set ``first`` to the worker whose reports they are read with."""
         self.first: Following | None = None
         self._network = network
         self._events: dict[int, list[Account]] = {}
@@ -23,7 +23,7 @@ class Ledger:
         self.moved: NetworkCost | None = None
 
     def hear(self, who: Following, event: Account) -> None:
-        """Keep what costs are made of."""
+        """Record an event for the costs."""
         begins = isinstance(event, MeasuringEvent) and self._begin is None
         if begins or who is self.first:
             reading = self._network()
@@ -33,16 +33,16 @@ class Ledger:
         self._events.setdefault(id(who), []).append(event)
 
     def end(self) -> None:
-        """Read the counters for the last time."""
+        """Read the counters one last time."""
         if self._begin is not None:
             self.moved = evidence.moved(self._begin, self._network())
 
     def waited(self, roles: Sequence[str]) -> Waited:
-        """Return for how long threads of these names waited for a processor, and how often the workers switched."""
+        """Return how long threads of these names waited for a processor, and the workers' context switches."""
         return waited(tuple(self._events.values()), roles)
 
     def accounts(self, following: Iterable[Following]) -> list[WorkerAccounts]:
-        """Return what each worker said of itself, as far as it measured."""
+        """Return the reports of each worker that measured."""
         return [
             found
             for each in following

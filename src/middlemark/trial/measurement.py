@@ -1,4 +1,4 @@
-"""The steps of one trial, in order: start the workers, let them meet, measure, gather what they and the kernel say."""
+"""Run the steps of one trial: start the workers, connect them, measure, collect results and evidence."""
 
 import asyncio
 import math
@@ -47,17 +47,17 @@ from middlemark.trial.warnings import with_last_words
 from middlemark.trial.worker_request import reply_timeout_s
 
 START_S = 10.0
-"""A worker must say hello within this; opening a middleware has this beyond the match timeout."""
+"""A worker must say hello within this time. Opening a middleware may take as long plus the match timeout."""
 FIRST_TICK_S = 5.0
 STOP_S = 5.0
 AWAKE_BEYOND_S = 60.0
-"""Longer than the end of a measuring takes: a witness that nobody ends stops spinning all the same."""
+"""The witness stops spinning this long after the end of a measurement even if nothing ends it."""
 
 Tick = Callable[[Underway], None]
 
 
 class TrialSetup(msgspec.Struct, frozen=True, kw_only=True):
-    """One trial's own place in the world: names, paths, a domain."""
+    """The settings of one trial: names, paths, a domain."""
 
     cell: Cell
     limits: Limits
@@ -67,20 +67,20 @@ class TrialSetup(msgspec.Struct, frozen=True, kw_only=True):
     domain: int
     scope: str
     folder: str
-    """The run's."""
+    """The run's folder."""
     samples_stem: str
-    """Relative to it; the names of the trial's samples files begin so."""
+    """The prefix of the trial's samples files, relative to the run's folder."""
     receiver: Identity = "receiver"
-    """Whose certificate and key those have who only receive."""
+    """The identity whose certificate and key the receiving workers use."""
     captures: bool = False
-    """What it moves is captured, and its figures are nobody's."""
+    """True: the trial's traffic is captured, and its figures are not used."""
 
 
 class Measurement:
-    """One trial. ``outcome`` is what is known so far; ``heard`` is there at the end."""
+    """One trial. ``outcome`` is what is known so far; ``heard`` is set at the end."""
 
     def __init__(self, setting: TrialSetup, session: Session, tick: Tick, outcome: TrialOutcome) -> None:
-        """``session``: where it runs. ``tick``: told what the first sender's ticks say; ``outcome``: which trial."""
+        """``session``: where it runs. ``tick``: called with the first sender's progress. ``outcome``: empty so far."""
         self.setting = setting
         self.session = session
         self.tick = tick
@@ -89,8 +89,8 @@ class Measurement:
         self.captured: Captured | None = None
         sending, receiving = session.grounds
         self.tasks = self._tasks_on(sending)
-        self.told = self.tasks if receiving == sending else self._tasks_on(receiving)
-        """The same tasks, as those are told who receive: another machine has other folders."""
+        self.receiver_tasks = self.tasks if receiving == sending else self._tasks_on(receiving)
+        """``tasks`` with the receivers' folders, which differ on another machine."""
         self.pattern: Pattern = self.tasks.pattern
         self.roles: Roles = self.tasks.roles
 
@@ -139,9 +139,9 @@ class Measurement:
         await session.bring(self.setting.folder)
 
     async def try_to_meet(self) -> tuple[list[WorkerFailedError | None], list[WorkerFailedError | None]]:
-        """Start the workers and go no further than their looking for each other. Raises WorkerFailedError.
+        """Start the workers and only let them connect. Raises WorkerFailedError.
 
-        Return of those that send, and of the others, why each has not found its peers; None: it has.
+        Returns for each sender, and for each other worker, why it did not find its peers; None: it did.
         """
         workers = await self._start(await self._prepare())
         timeout = self.setting.limits.match_timeout_s + START_S
@@ -152,7 +152,7 @@ class Measurement:
         return found
 
     async def _prepare(self) -> dict[str, str]:
-        """Return the environment of the workers that companions ask for."""
+        """Return the environment that the companions need in the workers."""
         cpus = self.tasks.cpus(far=False), self.tasks.cpus(far=True)
         await self.session.prepare(self.setting.cell, self.setting.limits, cpus, self.tasks.graph, self.outcome.number)
         needed = self.setting.transport.companions
@@ -172,7 +172,7 @@ class Measurement:
         return hear
 
     async def _start(self, environment: dict[str, str]) -> list[tuple[Channel, tuple[AnyRoleRequest, ...]]]:
-        """Start every process with its roles; the first sender's is the first."""
+        """Start every process with its roles, the first sender's process first."""
         told = self.tasks.workers
         receives = [each.far for each in told]
         workers = [
@@ -182,15 +182,15 @@ class Measurement:
         hellos = await asyncio.gather(*(worker.event(HelloEvent, timeout_s=START_S) for worker in workers))
         for worker, hello in zip(workers, hellos, strict=True):
             if hello.protocol != PROTOCOL_VERSION:
-                raise worker.beside_the_protocol(f"hello: protocol {hello.protocol}, and this is {PROTOCOL_VERSION}")
+                raise worker.protocol_error(f"hello: protocol {hello.protocol}, and this is {PROTOCOL_VERSION}")
         self._know(clock=hellos[0].clock, version=hellos[0].version)
         read = [(worker.who, hello.clock) for worker, hello in zip(workers, hellos, strict=True)]
         if self.pattern.one_clock and self.session.clocks is None:
             clocks.refuse_different(read)
         self._know(stamps_absent=self.session.clocks or clocks.difference(read))
-        tasks = [self.told if far else self.tasks for far in receives]
+        tasks = [self.receiver_tasks if far else self.tasks for far in receives]
         commands = [each.command(each.workers[at]) for at, each in enumerate(tasks)]
-        if self.session.clocks is not None:  # of two machines the receivers' first: the senders find what they left
+        if self.session.clocks is not None:  # between two machines configure receivers first: senders then find them
             for at, worker in enumerate(workers):
                 if receives[at]:
                     worker.send(commands[at])
@@ -207,11 +207,11 @@ class Measurement:
             for worker, _ in workers:
                 worker.send(JoinCommand())
         readies = await all_of(worker.event(ReadyEvent, timeout_s=timeout) for worker, _ in workers)
-        # The senders' own: from their topics being made to their peers being found.
+        # Only the senders count: the time from creating their topics to finding their peers.
         sending = [
             ready
             for ready, (_, mine) in zip(readies, workers, strict=True)
-            if mine[0] in self.roles.senders or self.tasks.graph  # of which it is when all is matched
+            if mine[0] in self.roles.senders or self.tasks.graph  # in a graph every worker counts
         ]
         self._know(
             discovery_ns=max(ready.discovery_ns for ready in sending),
@@ -225,7 +225,7 @@ class Measurement:
         )
 
     async def _measure(self, following: Sequence[Following]) -> None:
-        """Receivers first, then the senders together; when these are done the receivers are told what to expect."""
+        """Start receivers first, then all senders; when the senders are done, tell the receivers what to expect."""
         senders = [each for each in following if each.roles[0] in self.roles.senders]
         receivers = [each for each in following if each not in senders]
         watching = [asyncio.create_task(each) for each in self.session.deaths()]
@@ -266,7 +266,7 @@ class Measurement:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _measure_graph(self, following: Sequence[Following]) -> None:
-        """All at once; whenever somebody has ended, those who receive from it are told what to expect."""
+        """Start all at once; whenever a sender has ended, tell its receivers what to expect."""
         limits = self.setting.limits
         topics = {each.index: each.topic for each in self.roles.senders if isinstance(each, PublisherRequest)}
         ends = Ends([each for each in self.roles.receivers if isinstance(each, SubscriberRequest)])
@@ -294,7 +294,7 @@ class Measurement:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     def _expected(self, receiver: AnyRoleRequest, senders: Sequence[Following]) -> int:
-        """Return how many messages the senders of that receiver's topic have sent; of a ping-pong that is the ping."""
+        """Return how many messages the senders of this receiver's topic have sent; in a ping-pong the ping has."""
         return sum(
             each.sent(role) or 0
             for each in senders
@@ -326,7 +326,9 @@ class Measurement:
 
     async def _noise(self, ledger: Ledger) -> Witnessed | None:
         assert self.heard is not None
-        far = self.tasks.far if self.session.clocks is not None else ()  # it is the machine of the first site
+        far = (
+            self.tasks.far if self.session.clocks is not None else ()
+        )  # clocks are set: the witness is on the first site's machine
         senders = [each for each in self.heard.senders if (each.role, each.index) not in far]
         receivers = self.heard.receivers
         begins = [_begin_ns(each) for each in senders]
@@ -339,19 +341,19 @@ class Measurement:
             ends += [each.last_received_ns for each in receivers if isinstance(each, SubscriberResult)]
         roles = (*self.roles.senders, *self.roles.receivers)
         threads = [role.role if role.role == "ping" else f"{role.role} {role.index}" for role in roles]
-        found = ledger.waited([each[:15] for each in threads])  # the kernel cuts names there
+        found = ledger.waited([each[:15] for each in threads])  # the kernel truncates thread names to 15 characters
         return await self.session.witnessed(begins_ns=begins, to_ns=max(ends, default=0), waited=found)
 
 
 def _begin_ns(sender: AnyRoleResult) -> int:
-    """Return the CLOCK_MONOTONIC of a sender's first measured message; 0: there was none."""
+    """Return the CLOCK_MONOTONIC time of a sender's first measured message; 0: there was none."""
     if isinstance(sender, CallerResult):
         return sender.first_begin_ns
     return sender.first_sent_ns if isinstance(sender, PublisherResult) else 0
 
 
 async def _ready(worker: Channel, timeout_s: float) -> WorkerFailedError | None:
-    """Return why that worker does not get ready; of a late joiner it is enough that the history was published."""
+    """Return why this worker did not get ready, or None. For a late joiner the published history is enough."""
     try:
         event = await worker.event(PublishedEvent, ReadyEvent, timeout_s=timeout_s)
         if isinstance(event, PublishedEvent):

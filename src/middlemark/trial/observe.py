@@ -1,4 +1,4 @@
-"""One trial: fresh processes, rendezvous, measuring, evidence, reaping."""
+"""Run one trial: start processes, connect, measure, collect evidence, stop the processes."""
 
 import datetime
 import time
@@ -22,7 +22,7 @@ QUIT_GRACE_S = 3.0
 
 
 class Shared(msgspec.Struct, frozen=True):
-    """What all trials of a run share: where samples go, what makes names unique, and where they run."""
+    """State shared by all trials of a run: the samples folder, the token in unique names, and the site."""
 
     folder: str
     token: str
@@ -30,34 +30,34 @@ class Shared(msgspec.Struct, frozen=True):
 
 
 class Observed(msgspec.Struct, frozen=True):
-    """An outcome, and the words of the roles behind it; None when the trial failed."""
+    """An outcome with the results of the roles; None if the trial failed."""
 
     outcome: TrialOutcome
     heard: Heard | None = None
     captured: Captured | None = None
-    """What it moved, where that was wanted."""
+    """The captured traffic, if it was requested."""
 
 
 def samples_stem(trial: Trial, part: str = "") -> str:
-    """Return how the names of the trial's samples files begin, relative to the run's folder."""
+    """Return the prefix of the trial's samples files, relative to the run's folder."""
     return f"samples/{trial.order:05d}{part}"
 
 
 async def run_trial(cell: Cell, trial: Trial, worker: Worker, shared: Shared, tick: Tick) -> TrialOutcome:
-    """Measure ``trial`` of ``cell``. Whatever happens to the workers is in the outcome; only cancellation is raised.
+    """Measure ``trial`` of ``cell``. The outcome records any failure of the workers; only cancellation is raised.
 
-    A cancellation that comes when the measuring is over only hurries the closing: the outcome is returned.
+    A cancellation after the measurement only shortens the clean-up: the outcome is returned.
     """
     return (await observe_trial(cell, trial, worker, shared, tick)).outcome
 
 
 def scope_of(trial: Trial, shared: Shared, part: str = "") -> str:
-    """Return what the names of everything of that part of a trial begin with."""
+    """Return the prefix of all names that this part of a trial creates."""
     return f"mm_{shared.token}_{trial.order}{part}"
 
 
-def begun_now(trial: Trial) -> TrialOutcome:
-    """Return the outcome of a trial of which nothing is known yet."""
+def new_outcome(trial: Trial) -> TrialOutcome:
+    """Return the empty outcome of a trial that starts now."""
     started = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
     return TrialOutcome(cell=trial.cell, number=trial.number, order=trial.order, started=started, seconds=0.0)
 
@@ -73,7 +73,7 @@ def setup_of(
     receiver: Identity = "receiver",
     captures: bool = False,
 ) -> TrialSetup:
-    """Return the place in the world of a trial in that session."""
+    """Return the settings of a trial in this session."""
     transport = worker.description.transport(cell.transport)
     assert transport is not None, "the plan checked it"
     return TrialSetup(
@@ -94,12 +94,12 @@ def setup_of(
 async def observe_trial(
     cell: Cell, trial: Trial, worker: Worker, shared: Shared, tick: Tick, *, part: str = "", captures: bool = False
 ) -> Observed:
-    """Measure as :func:`run_trial` does; ``part`` ([a-z0-9_]) keeps the names of a trial's several parts apart.
+    """Measure like :func:`run_trial`. ``part`` ([a-z0-9_]) separates the names of a trial's parts.
 
-    ``captures``: what it moves is captured, so that its figures are no trial's.
+    ``captures``: capture the traffic; the figures are then not valid.
     """
     scope = scope_of(trial, shared, part)
-    begun = begun_now(trial)
+    begun = new_outcome(trial)
     begin = time.monotonic()
     try:
         session = await shared.here.begin(cell, worker, scope)
@@ -122,7 +122,7 @@ async def observe_trial(
     except WorkerFailedError as error:
         failure = await session.blame(error)
         if failure.code == "silent" and not failure.advice and measurement is not None:
-            # A note often knows why: a socket buffer too small, say.
+            # A note often contains the reason, such as a socket buffer that is too small.
             failure = msgspec.structs.replace(failure, advice="; ".join(measurement.outcome.notes))
     except OSError as error:
         failure = Failure(
@@ -134,7 +134,7 @@ async def observe_trial(
     begun = msgspec.structs.replace(begun, shm=session.shm)
     known = msgspec.structs.replace(known, shm=session.shm)
     seconds = time.monotonic() - begin
-    if failure is not None:  # nothing that was half measured
+    if failure is not None:  # discard everything that was measured in part
         outcome = msgspec.structs.replace(
             begun,
             seconds=seconds,
@@ -146,8 +146,12 @@ async def observe_trial(
             notes=known.notes,
         )
     else:
-        left = [RunWarning("unclean-exit", text, "its figures stand; its ending does not") for text in unclean]
-        outcome = msgspec.structs.replace(known, seconds=seconds, warnings=(*known.warnings, *session.doubts, *left))
+        unclean_warnings = [
+            RunWarning("unclean-exit", text, "its figures are valid; only its end was not clean") for text in unclean
+        ]
+        outcome = msgspec.structs.replace(
+            known, seconds=seconds, warnings=(*known.warnings, *session.doubts, *unclean_warnings)
+        )
     if measurement is None or failure is not None:
         return Observed(outcome)
     return Observed(outcome, measurement.heard, measurement.captured)

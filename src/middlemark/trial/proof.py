@@ -1,4 +1,4 @@
-"""Whether what protects a cell is in force, tried once a cell by short trials of their own: docs/decisions/0047."""
+"""Prove once per cell, in short extra trials, that its protection is in force: docs/decisions/0047."""
 
 import contextlib
 import glob
@@ -18,42 +18,42 @@ from middlemark.sites.channel import WorkerFailedError
 from middlemark.sites.processes import INTERRUPTED_GRACE_S
 from middlemark.sites.session import Captured
 from middlemark.trial.measurement import Measurement
-from middlemark.trial.observe import Observed, Shared, begun_now, observe_trial, samples_stem, scope_of, setup_of
+from middlemark.trial.observe import Observed, Shared, new_outcome, observe_trial, samples_stem, scope_of, setup_of
 
 CAPTURED_S = 0.2
-"""How long messages are captured; at a low rate until there were three."""
+"""How long messages are captured; at a low rate until three were sent."""
 MOST_CAPTURED_S = 3.0
 LEAST_MEETING_S = 1.0
 MEETINGS = 4
-"""Whoever is refused has so many times as long to be let in as the peers took that were, and LEAST_MEETING_S."""
+"""A refused worker gets this multiple of the peers' discovery time to connect, at least LEAST_MEETING_S."""
 _MEDIA = {"udp": "network", "tcp": "network", "shared-memory": "shared-memory"}
 _REFUSED = ("unmatched", "refused")
-"""The codes of a worker that was not let in; whatever else ends one is no proof."""
+"""Error codes of a worker that could not connect. No other failure proves anything."""
 
 PARTS = ("payload_not_seen", "stranger_refused", "unauthorised_refused")
-ALONE = "one thread alone: nothing leaves it, and there is nobody to refuse"
+ONE_THREAD = "one thread: nothing leaves it, and there is no peer to refuse"
 
-Came = tuple[list[WorkerFailedError | None], list[WorkerFailedError | None]]
+MeetingResults = tuple[list[WorkerFailedError | None], list[WorkerFailedError | None]]
 Answer = bool | str
-"""True or false, or why it is not known."""
+"""True or false, or the reason why it is unknown."""
 
 
 class Proofs:
     """The proofs of a run's cells."""
 
     def __init__(self, outcomes: Iterable[TrialOutcome] = ()) -> None:
-        """``outcomes``: of trials before, which may have some already."""
+        """``outcomes``: earlier trials, which may already contain proofs."""
         self._proven = {each.cell for each in outcomes if each.proof}
         self._refused: dict[tuple[Cell, Identity], Answer] = {}
 
     async def proven(
         self, cell: Cell, trial: Trial, worker: Worker, shared: Shared, outcome: TrialOutcome
     ) -> TrialOutcome:
-        """Return the outcome of a trial of the cell, with the cell's proof where that is due."""
+        """Return the outcome of a trial of the cell, with the proof if the cell has none yet."""
         if cell.security == "none" or outcome.failed is not None or trial.cell in self._proven:
             return outcome
         if not cell.subscribers:
-            return msgspec.structs.replace(outcome, proof=_proof(dict.fromkeys(PARTS, ALONE)))
+            return msgspec.structs.replace(outcome, proof=_proof(dict.fromkeys(PARTS, ONE_THREAD)))
         if cell.rate in SEARCHES:
             cell = msgspec.structs.replace(cell, rate="max", burst=None)
         trying = _Trying(cell, trial, worker, shared, outcome.discovery_ns or 0)
@@ -62,13 +62,13 @@ class Proofs:
             "stranger_refused": await self._refusal(trying, "stranger"),
             "unauthorised_refused": await self._refusal(trying, "intruder")
             if trying.transport.permissions
-            else "there are no permissions beside the identities",
+            else "this transport has identities but no permissions",
         }
         self._proven.add(trial.cell)
         return msgspec.structs.replace(outcome, proof=_proof(answers))
 
     async def _refusal(self, trying: "_Trying", identity: Identity) -> Answer:
-        """Cells that differ in no more than their messages have one: whoever is not let in gets none."""
+        """Return whether the identity is refused. Cells that differ only in their messages share one answer."""
         same = msgspec.structs.replace(trying.cell, size=0, rate=None, burst=None, payload="filled")
         if (same, identity) not in self._refused:
             self._refused[same, identity] = await trying.refused(identity)
@@ -82,7 +82,7 @@ def _proof(answers: Mapping[str, Answer]) -> ProtectionProof:
 
 
 class _Trying:
-    """The trials of one cell's proof: none of them is kept."""
+    """The extra trials of one cell's proof. Their results are not kept."""
 
     def __init__(self, cell: Cell, trial: Trial, worker: Worker, shared: Shared, discovery_ns: int) -> None:
         transport = worker.description.transport(cell.transport)
@@ -95,7 +95,7 @@ class _Trying:
         self._discovery_s = discovery_ns / 1e9
 
     async def payload_not_seen(self) -> Answer:
-        """Capture a trial of the cell, and one of the same cell at ``none``."""
+        """Capture a trial of the cell, and one of the same cell with security ``none``."""
         if why := _unrecognisable(self.cell, self.transport):
             return why
         protected = await self._captured(self.cell, "_protected")
@@ -105,12 +105,15 @@ class _Trying:
             return why
         plain = await self._captured(msgspec.structs.replace(self.cell, security="none"), "_plain")
         if plain.captured is None:
-            return f"the same at none failed: {plain.outcome.failed.text if plain.outcome.failed else 'no capture'}"
-        return plain.captured.holds_payload or "the same capture at none does not see the payload either"
+            failed = plain.outcome.failed.text if plain.outcome.failed else "no capture"
+            return f"the same trial with security none failed: {failed}"
+        return plain.captured.holds_payload or "the same capture with security none does not see the payload either"
 
     async def _captured(self, cell: Cell, part: str) -> Observed:
         try:
-            return await observe_trial(cell, self._trial, self._worker, self._shared, _untold, part=part, captures=True)
+            return await observe_trial(
+                cell, self._trial, self._worker, self._shared, _ignore_tick, part=part, captures=True
+            )
         finally:
             stem = glob.escape(os.path.join(self._shared.folder, samples_stem(self._trial, part)))
             for path in glob.glob(f"{stem}-*.npy"):
@@ -118,9 +121,9 @@ class _Trying:
                     os.unlink(path)
 
     async def refused(self, identity: Identity) -> Answer:
-        """Let those who only receive try to meet the others with that identity."""
+        """Let the receiving workers try to connect to the others with this identity."""
         if self.cell.processes == 1:
-            return "one process has one identity: there is nobody to refuse"
+            return "one process has one identity: there is no peer to refuse"
         limits = self._trial.limits
         patience_s = min(limits.match_timeout_s, max(LEAST_MEETING_S, MEETINGS * self._discovery_s))
         limits = msgspec.structs.replace(limits, match_timeout_s=patience_s)
@@ -130,24 +133,26 @@ class _Trying:
         except (WorkerFailedError, OSError) as error:
             return f"the trial with the {identity} failed: {error}"
         if not others:
-            return "every process sends: there is none that could be another"
-        if None in senders and None in others:  # one of them alone has met nobody, and may not know
+            return "every process sends: none can take another identity"
+        if (
+            None in senders and None in others
+        ):  # None on one side only: that worker thinks it has met its peers, but they have not met it
             return False
         other = next((each for each in (*senders, *others) if each and each.code not in _REFUSED), None)
-        return f"the {identity} ended otherwise: {other.text}" if other else True
+        return f"the {identity} failed for another reason: {other.text}" if other else True
 
-    async def _try_to_meet(self, trial: Trial, identity: Identity) -> Came:
+    async def _try_to_meet(self, trial: Trial, identity: Identity) -> MeetingResults:
         part = f"_{identity}"
         session = await self._shared.here.begin(self.cell, self._worker, scope_of(trial, self._shared, part))
         try:
             self._refuse_absent(identity, session.grounds[1].certs)
             setup = setup_of(self.cell, trial, self._worker, self._shared, session, part=part, receiver=identity)
-            return await Measurement(setup, session, _untold, begun_now(trial)).try_to_meet()
+            return await Measurement(setup, session, _ignore_tick, new_outcome(trial)).try_to_meet()
         finally:
             await session.close(INTERRUPTED_GRACE_S)
 
     def _refuse_absent(self, identity: Identity, certs: str) -> None:
-        """Raise WorkerFailedError where a set of the user's own lacks that identity: one that is made has them all."""
+        """Raise WorkerFailedError if the user's own certificates lack this identity. Generated ones have all."""
         if not os.path.isdir(certs):
             return
         for file in files(self._worker.description.credentials, (identity,)):
@@ -155,8 +160,8 @@ class _Trying:
                 raise WorkerFailedError("refused", f"there is no {file.name} in {certs}")
 
 
-def _untold(_: Underway) -> None:
-    """Nobody follows these trials."""
+def _ignore_tick(_: Underway) -> None:
+    """Ignore the progress of these trials."""
 
 
 def _short(cell: Cell, limits: Limits) -> Limits:
@@ -166,25 +171,25 @@ def _short(cell: Cell, limits: Limits) -> Limits:
 
 
 def _unrecognisable(cell: Cell, transport: Transport) -> str:
-    """Return why the payload of the cell's messages cannot be looked for; empty: it can."""
+    """Return why the payload cannot be recognised in a capture; empty: it can."""
     if cell.security != "encrypted":
-        return f"{cell.security} does not hide it"
+        return f"{cell.security} does not hide the payload"
     if cell.payload != "filled":
         return "an untouched payload has no pattern"
     if cell.size < LEAST_BYTES and cell.workload is None:
-        return f"a message of {cell.size} bytes is its header alone: there is no payload to be recognised"
-    return "" if "none" in transport.security else "there is no level none to hold it against"
+        return f"a message of {cell.size} bytes is only a header: there is no payload to recognise"
+    return "" if "none" in transport.security else "there is no security level none to compare with"
 
 
 def _uncaptured(protected: Observed, size: int) -> str:
-    """Return why the capture of the protected trial says nothing; empty: it has what carried the messages."""
+    """Return why the capture of the protected trial proves nothing; empty: it contains the messages."""
     captured = protected.captured
     if captured is None:
         failed = protected.outcome.failed
-        return f"the trial that is captured failed: {failed.text if failed else 'no capture'}"
+        return f"the captured trial failed: {failed.text if failed else 'no capture'}"
     carrier = protected.outcome.carried_by
     if carrier is not None and carrier not in _MEDIA:
-        return f"nothing captures what {carrier} carries"
+        return f"traffic over {carrier} cannot be captured"
     media = [_MEDIA[carrier]] if carrier else list(_MEDIA.values())
     return "" if any(captured.bytes.get(each, 0) >= size for each in media) else _nothing(captured, media)
 

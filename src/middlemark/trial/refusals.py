@@ -1,4 +1,4 @@
-"""What cannot be measured of a plan: adapters are asked, and links and settings tried, before anything starts."""
+"""Find cells of a plan that cannot be measured, before anything starts: ask the adapters, try links and settings."""
 
 import asyncio
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ _ANSWER = msgspec.json.Decoder(ErrorEvent | None)
 
 
 async def refusals(plan: Plan, workers: Mapping[str, Worker], interface: str) -> dict[int, ErrorEvent]:
-    """Return what is refused, by the configuration's number. Who cannot be asked refuses when the trial begins."""
+    """Return the refusals, by cell number. An adapter that does not answer is not in it: its trials will fail."""
     first = {trial.cell: trial for trial in reversed(plan.trials)}
     asked: dict[str, list[tuple[int, bytes]]] = {}
     for number, cell in enumerate(plan.cells):
@@ -45,8 +45,8 @@ async def refusals(plan: Plan, workers: Mapping[str, Worker], interface: str) ->
 
 
 def _commands(cell: Cell, trial: Trial, transport: Transport, interface: str) -> list[bytes]:
-    """Return the configure commands of the cell's workers, as lines; of workers whose roles are alike one."""
-    if cell.rate in SEARCHES:  # each step has a rate of its own, which no middleware sees
+    """Return the configure commands of the cell's workers as lines, one for all workers with the same roles."""
+    if cell.rate in SEARCHES:  # the steps of a search differ only in their rate, which no middleware sees
         cell = msgspec.structs.replace(cell, rate="max")
     tasks = tasks_of(
         cell,

@@ -1,4 +1,4 @@
-"""What ping-pong and request-reply have in common: their counts, and the stamps of the role that answers. Pure."""
+"""Counts and timestamps that ping-pong and request-reply share. Pure."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,9 +9,9 @@ from middlemark.trial.worker_request import TrialRequest
 
 
 def counted(callers: Sequence[CallerResult], answerers: Sequence[AnswererResult]) -> TrialCounts:
-    """Add up what both ends counted.
+    """Add up the counts of both ends.
 
-    ``damaged`` is the least number of exchanges (a message to one pong and its reply) that explains what was found.
+    ``damaged`` is the least number of damaged exchanges (a message to one pong and its reply) that explains the counts.
     """
     both: tuple[CallerResult | AnswererResult, ...] = (*callers, *answerers)
     return TrialCounts(
@@ -19,7 +19,7 @@ def counted(callers: Sequence[CallerResult], answerers: Sequence[AnswererResult]
         received=sum(each.received for each in callers),
         lost=sum(each.lost for each in callers),
         late=sum(each.late for each in callers),
-        # What a pong found twice or out of order came back so, and the ping has counted it.
+        # A message that a pong received twice or out of order came back in the same way, and the ping has counted it.
         duplicated=sum(each.duplicated for each in callers),
         reordered=sum(each.reordered for each in callers),
         damaged=sum(each.damaged for each in both) - found_by_both(callers, answerers),
@@ -28,17 +28,17 @@ def counted(callers: Sequence[CallerResult], answerers: Sequence[AnswererResult]
 
 
 def found_by_both(callers: Sequence[CallerResult], answerers: Sequence[AnswererResult]) -> int:
-    """Return how much of the damage that the ping found may be what pongs had found before and echoed.
+    """Return how many of the damaged messages that the ping found may be the ones that pongs found before.
 
-    A pong echoes a damaged message as it came, and only then can the ping find it too; whether it did (of several
-    replies it checks the last one in full) or found other damage from the way back, neither can tell.
+    A pong echoes a damaged message unchanged, and the ping may find it again. Neither role knows whether it did (the
+    ping checks only the last of several replies in full), or whether the ping found damage from the way back.
     """
-    came_back = sum(min(each.damaged, each.echoed) for each in answerers)
-    return min(sum(each.damaged for each in callers), came_back)
+    echoed = sum(min(each.damaged, each.echoed) for each in answerers)
+    return min(sum(each.damaged for each in callers), echoed)
 
 
-def asked_of(asked: TrialRequest, role: str) -> dict[str, Any]:
-    """Return the fields of an ``AnswererRequest`` for the one that every round trip of the trial goes through."""
+def answerer_fields(asked: TrialRequest, role: str) -> dict[str, Any]:
+    """Return the extra fields of the ``AnswererRequest`` of the one role that answers every round trip."""
     limits = asked.limits
     senders = asked.cell.publishers if role == "server" else 1
     return {
@@ -49,7 +49,7 @@ def asked_of(asked: TrialRequest, role: str) -> dict[str, Any]:
 
 
 def files(stem: str, answerers: Sequence[AnswererResult]) -> tuple[SamplesFile, ...]:
-    """Return what was stamped of the messages answered."""
+    """Return the files with the answering roles' timestamps."""
     return tuple(
         SamplesFile(role=each.role, index=each.index, path=_path(stem, each.role), samples=each.stamped)
         for each in answerers
@@ -58,7 +58,7 @@ def files(stem: str, answerers: Sequence[AnswererResult]) -> tuple[SamplesFile, 
 
 
 def starts(callers: Sequence[CallerResult]) -> tuple[Started, ...]:
-    """Return what the callers' samples count from."""
+    """Return the start times of the callers' samples."""
     return tuple(
         Started(index=each.index, ticks=each.start_ticks, ticks_per_second=each.ticks_per_second) for each in callers
     )

@@ -1,4 +1,4 @@
-"""All trials of a plan, one after the other, each kept before the next starts."""
+"""Run all trials of a plan, one after the other. Each outcome is stored before the next trial starts."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -19,23 +19,23 @@ _OUTCOME = msgspec.json.Decoder(TrialOutcome)
 
 
 class Watcher(Protocol):
-    """What is told while the trials run; it must not raise."""
+    """Observes the trials while they run. Its methods must not raise."""
 
     def trial_begins(self, cell: Cell, trial: Trial) -> None:
-        """Before its first process."""
+        """Called before the trial's first process starts."""
 
     def tick(self, event: Underway) -> None:
-        """About once a second while it measures."""
+        """Called about once a second during the measurement."""
 
     def trial_ended(self, cell: Cell, outcome: TrialOutcome) -> None:
-        """After it has been kept."""
+        """Called after the outcome is stored."""
 
     def more(self, plan: Plan) -> None:
-        """Before further trials than were planned at first: those of ``plan``."""
+        """Called before additional trials, those of ``plan``."""
 
 
 def storable(outcome: TrialOutcome) -> TrialOutcome:
-    """Return the outcome as it is read back from what is stored; a failure that says where, if it cannot be."""
+    """Return the outcome if it can be stored and read back unchanged, else a failure that names the field."""
     try:
         read = _OUTCOME.decode(msgspec.json.encode(outcome))
         if read == outcome:
@@ -47,7 +47,7 @@ def storable(outcome: TrialOutcome) -> TrialOutcome:
     begun = TrialOutcome(
         cell=outcome.cell, number=outcome.number, order=outcome.order, started=outcome.started, seconds=outcome.seconds
     )
-    text = f"what the trial came to cannot be stored: {why}"
+    text = f"the outcome of the trial cannot be stored: {why}"
     return msgspec.structs.replace(begun, failed=Failure(code="internal", text=text))
 
 
@@ -59,10 +59,10 @@ def run_plan(
     watcher: Watcher,
     proofs: Proofs | None = None,
 ) -> bool:
-    """Run every trial; ``keep`` is called with each outcome. False when SIGINT or SIGTERM ended it early.
+    """Run every trial and call ``keep`` with each outcome. Returns False if SIGINT or SIGTERM ended it early.
 
-    ``proofs``: of the cells so far; None: nothing is proven. What ``keep`` raises (a full disk) ends the run and is
-    raised. What a killed launcher left is cleared away first.
+    ``proofs``: the proofs of the cells so far; None: prove nothing. An exception from ``keep`` (a full disk) ends the
+    run and is raised. First removes what a killed launcher left behind.
     """
     interrupted = asyncio.Event()
     with shared.here.running():
@@ -105,7 +105,7 @@ async def _run_plan(
 async def _measured(
     cell: Cell, trial: Trial, worker: Worker, shared: Shared, watcher: Watcher, proofs: Proofs | None
 ) -> TrialOutcome:
-    """A cancellation while something is proven leaves the outcome as it was measured: another trial proves it."""
+    """Measure and prove. A cancellation during the proof returns the outcome without it; a later trial proves it."""
     run = run_search if cell.rate in SEARCHES else run_trial
     outcome = await run(cell, trial, worker, shared, watcher.tick)
     if proofs is None:

@@ -1,4 +1,4 @@
-"""Rates that are found rather than given: the highest that is sustained, and the curve up to saturation."""
+"""Search for a rate: the highest sustainable one, or the curve up to saturation."""
 
 import asyncio
 import contextlib
@@ -18,16 +18,16 @@ from middlemark.trial.observe import Observed, Shared, observe_trial, samples_st
 from middlemark.trial.steps import CURVE, Search, bound_hz, first_confirmed, highest_held, step_of, why_not
 
 MOST_FAILED = 2
-"""A step whose trial failed did not hold. While none has held, so many of them in a row end the search."""
+"""This many failed trials in a row end the search if no step has held yet. A failed trial counts as not held."""
 HOPELESS = ("refused", "configure", "disk", "memory", "clock", "companion", "lost", "internal")
-"""Failures that no other rate would mend."""
+"""Failures that another rate would not fix."""
 
 
 async def run_search(cell: Cell, trial: Trial, worker: Worker, shared: Shared, tick: Tick) -> TrialOutcome:
     """Measure a cell whose rate is ``sustainable`` or ``curve``, each step in fresh processes.
 
-    The outcome is that of the step chosen, with all ``steps``. Only its samples are kept. Raises as ``run_trial`` does:
-    nothing but a cancellation, which counts for the search as a whole.
+    The outcome is that of the chosen step, with all ``steps``. Only its samples are kept. Raises nothing but a
+    cancellation, as ``run_trial`` does; a cancellation discards the whole search.
     """
     search = _Search(cell, trial, worker, shared, tick)
     begin = time.monotonic()
@@ -47,7 +47,7 @@ async def run_search(cell: Cell, trial: Trial, worker: Worker, shared: Shared, t
 
 
 class _Hopeless(Exception):
-    """No other rate would do better; ``outcome`` is that of the step that showed it."""
+    """No other rate can succeed. ``outcome`` is that of the step that showed this."""
 
     def __init__(self, outcome: TrialOutcome) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class _Hopeless(Exception):
 
 
 class _Search:
-    """One search. A step's samples are kept under the step's name until it is known whether it is the one chosen."""
+    """One search. A step's samples keep the step's name until a step is chosen."""
 
     def __init__(self, cell: Cell, trial: Trial, worker: Worker, shared: Shared, tick: Tick) -> None:
         self.cell = cell
@@ -73,7 +73,7 @@ class _Search:
         self._short = msgspec.structs.replace(limits, samples=None, duration_s=min(limits.duration_s or STEP_S, STEP_S))
 
     async def sustainable(self) -> TrialOutcome:
-        """Find the highest rate that holds and measure it over the full duration."""
+        """Find the highest sustainable rate and measure it over the full duration."""
         try:
             saturated = await self._step(None, self._short)
             bound = bound_hz(self.cell, saturated)
@@ -85,15 +85,15 @@ class _Search:
                 return self._unsustainable(f"not even {_hertz(lowest)} held: {self._why()}")
             if await self._follow(first_confirmed(found), self.trial.limits) is None:
                 return self._unsustainable(
-                    f"{_hertz(found)} held for {self._short.duration_s:g} s, but no rate down to"
-                    f" {_hertz(self.steps[-1].rate_hz or 0.0)} did for as long as was asked: {self._why()}"
+                    f"{_hertz(found)} held for {self._short.duration_s:g} s, but over the full duration no rate down to"
+                    f" {_hertz(self.steps[-1].rate_hz or 0.0)} did: {self._why()}"
                 )
         except _Hopeless as hopeless:
             return hopeless.outcome
         return self._chosen()
 
     async def curve(self) -> TrialOutcome:
-        """Measure saturation, then the offered loads up to it. The saturation is what is chosen."""
+        """Measure saturation, then the offered loads up to it. The saturated step is the chosen one."""
         try:
             saturated = await self._step(None, self.trial.limits)
             chosen = self._chosen()
@@ -107,7 +107,7 @@ class _Search:
         return chosen
 
     async def _follow(self, search: Search, limits: Limits) -> float | None:
-        """Try what ``search`` asks for. Returns what it finds."""
+        """Measure the rates that ``search`` yields. Returns its result."""
         try:
             rate = next(search)
             while True:
@@ -117,9 +117,9 @@ class _Search:
             return rate_found
 
     async def _step(self, rate_hz: float | None, limits: Limits) -> Step:
-        """Measure one rate; None: as fast as possible. Raises _Hopeless, and CancelledError between two steps too."""
+        """Measure one rate (None: as fast as possible). Raises _Hopeless, and CancelledError also between two steps."""
         task = asyncio.current_task()
-        if task is not None and task.cancelling():  # it came while the last step was being closed
+        if task is not None and task.cancelling():  # the cancellation came while the last step was cleaning up
             raise asyncio.CancelledError
         self.remove_samples()
         number = len(self.steps)
@@ -170,13 +170,13 @@ class _Search:
         )
 
     def _chosen(self) -> TrialOutcome:
-        """Return the last step's outcome, its samples under the trial's own names."""
+        """Return the last step's outcome, with its samples renamed to the trial's own names."""
         assert self._last is not None
         step, own = samples_stem(self.trial, self._part), samples_stem(self.trial)
 
         def renamed(path: str) -> str:
             to = own + path.removeprefix(step)
-            with contextlib.suppress(OSError):  # whoever reads the samples names a file that is not there
+            with contextlib.suppress(OSError):  # a missing file is reported when the samples are read
                 os.replace(os.path.join(self.shared.folder, path), os.path.join(self.shared.folder, to))
             return to
 
@@ -194,7 +194,7 @@ class _Search:
         )
 
     def remove_samples(self, *, chosen: bool = False) -> None:
-        """Remove what steps that were not chosen have kept, or what the one ``chosen`` has."""
+        """Remove the samples of the steps not chosen; with ``chosen`` those of the chosen step."""
         stem = glob.escape(os.path.join(self.shared.folder, samples_stem(self.trial)))
         for path in glob.glob(f"{stem}-*.npy" if chosen else f"{stem}_*.npy"):
             with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""Which rates a search tries, what came of each, and whether that is within what was asked. Pure."""
+"""Choose the rates that a search tries, and decide whether a step held. Pure."""
 
 from collections.abc import Generator
 from statistics import fmean
@@ -9,27 +9,27 @@ from middlemark.model.cell import Cell
 from middlemark.model.outcome import Step, TrialOutcome, received_hz
 from middlemark.model.protocol import SubscriberResult
 from middlemark.trial.patterns import Heard, results_of
-from middlemark.trial.warnings import each_of, schedules
+from middlemark.trial.warnings import list_all, schedules
 
 PRECISION = 1.02
-"""The search ends when the rate that held and the one that did not lie within this factor."""
+"""The search ends when the highest rate that held and the lowest that did not are within this factor."""
 MOST_HALVINGS = 12
 UP = 1.25
 MOST_UP = 4
-"""A flood may arrive slower than a schedule does: when even the bound holds, so many steps go up from it."""
+"""If even the bound holds, try up to this many higher rates: a flood may arrive more slowly than a schedule."""
 DOWN = (0.5, 0.1, 0.01, 0.001)
-"""Parts of the bound, tried downwards; when not even the last holds there is nothing to search."""
+"""Fractions of the bound, tried in this order; if not even the last holds, the search ends."""
 CONFIRMATIONS = (1.0, 0.95, 0.85, 0.7, 0.5)
-"""Parts of the rate found, tried over the full duration until one holds there too."""
+"""Fractions of the rate found, tried over the full duration until one holds."""
 CURVE = (0.01, 0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0, 1.1)
-"""Offered loads of a curve, in parts of the saturation."""
+"""Offered loads of a curve, as fractions of the saturation rate."""
 
 Search = Generator[float, bool, float | None]
-"""Yields rates to try and is sent whether they held; returns the highest that held, None when none did."""
+"""Yields rates to try and is sent whether each held. Returns the highest that held, or None."""
 
 
 def highest_held(bound: float) -> Search:
-    """Search for the highest rate that holds, from ``bound``, what arrived at rate max."""
+    """Search for the highest rate that holds, starting at ``bound``, the rate received at rate max."""
     low: float | None = None
     high: float | None = None
     if (yield bound):
@@ -68,11 +68,11 @@ def first_confirmed(rate: float) -> Search:
 
 
 BEHIND = 0.01
-"""A publisher may be behind by this part of its schedule at the end: less than the search's own precision."""
+"""A publisher may be behind its schedule by this fraction at the end: less than the search's own precision."""
 
 
 def step_of(cell: Cell, rate_hz: float | None, outcome: TrialOutcome, heard: Heard | None) -> Step:
-    """Return the step that ``outcome`` was, at ``rate_hz`` a publisher (None: as fast as possible)."""
+    """Return the step of ``outcome``, at ``rate_hz`` per publisher (None: as fast as possible)."""
     if outcome.failed is not None or heard is None:
         why = outcome.failed.text if outcome.failed is not None else "no result"
         return Step(
@@ -106,12 +106,12 @@ def step_of(cell: Cell, rate_hz: float | None, outcome: TrialOutcome, heard: Hea
 
 
 def why_not(cell: Cell, step: Step, outcome: TrialOutcome) -> tuple[str, ...]:
-    """Return what a step exceeds of what was asked; nothing when it held.
+    """Return the limits that a step exceeds; empty: it held.
 
-    Loss is that of all subscribers together, p99 that of the worst one, from the intended instants. What was never
-    offered is no rate either: a publisher that cannot keep up is behind at its end. What it sends late shows in the
-    latency, which is bounded by asking for it (``max_p99_s``). Publishes that failed or timed out are no loss, but a
-    rate at which they happen is not sustained.
+    Loss is that of all subscribers together; p99 is that of the worst one, from the intended send times. A step also
+    fails if a publisher is behind its schedule at the end, because the rate was never offered. Late sends only show in
+    the latency, which ``max_p99_s`` limits. Publishes that failed or timed out are not lost messages, but a rate with
+    any is not sustained.
     """
     if step.failed is not None:
         return (step.failed,)
@@ -122,34 +122,34 @@ def why_not(cell: Cell, step: Step, outcome: TrialOutcome) -> tuple[str, ...]:
         reasons.append(f"{step.lost:,} of {step.expected:,} messages were lost (allowed: {cell.max_loss:.3g} of them)")
     refused = sum(each.timed_out + each.publish_failed for each in outcome.publishers)
     if refused:
-        reasons.append(f"{refused:,} publishes were refused or held up for longer than the write timeout")
+        reasons.append(f"{refused:,} publishes failed or took longer than the write timeout")
     if cell.max_p99_s is not None and (step.p99_ns is None or step.p99_ns > cell.max_p99_s * 1e9):
         found = "unknown" if step.p99_ns is None else f"{step.p99_ns / 1000:,.1f} µs"
         reasons.append(f"p99 was {found} (allowed: {cell.max_p99_s * 1e6:,.6g} µs)")
     behind = [each for each in schedules("publisher", outcome.publishers) if each.unsent > BEHIND * each.scheduled]
     if behind:
         reasons.append(
-            each_of(behind, lambda each: f"{each.who} did not send {each.unsent:,} of {each.scheduled:,} due")
+            list_all(behind, lambda each: f"{each.who} did not send {each.unsent:,} of {each.scheduled:,} due")
         )
     return tuple(reasons)
 
 
 def mean_received_hz(outcome: TrialOutcome) -> float:
-    """Return the intact messages a second at one subscriber, the mean over subscribers: 0 where nothing was sent."""
+    """Return the intact messages a second at one subscriber, averaged over subscribers; 0 if nothing was sent."""
     rates = [received_hz(each, outcome.publishers) or 0.0 for each in outcome.subscribers]
     return fmean(rates) if rates else 0.0
 
 
 def bound_hz(cell: Cell, saturated: Step) -> float:
-    """Return the rate of each publisher at which as much would arrive as arrived at rate max."""
+    """Return the rate per publisher that adds up to the rate received at rate max."""
     return saturated.received_hz * cell.topics / cell.publishers
 
 
 def _total(counts: list[int | None]) -> int | None:
-    known = [each for each in counts if each is not None]
-    return sum(known) if known else None
+    present = [each for each in counts if each is not None]
+    return sum(present) if present else None
 
 
 def _worst(times_ns: list[int | None]) -> float | None:
-    known = [float(each) for each in times_ns if each is not None]
-    return max(known) if known else None
+    present = [float(each) for each in times_ns if each is not None]
+    return max(present) if present else None

@@ -1,4 +1,4 @@
-"""What the workers of one trial are told: settings, places and roles, a configure command each. Pure."""
+"""Build the configure command of each worker of a trial: settings, placement and roles. Pure."""
 
 from typing import cast
 
@@ -24,24 +24,24 @@ from middlemark.trial.patterns import Pattern, Roles, pattern_of
 from middlemark.trial.worker_request import TrialRequest, settings_of
 
 DRAIN_S = 12.0
-"""A receiver that waits for what was sent ends by itself within 10 s of being told to stop."""
+"""A receiver that waits for outstanding messages ends by itself within 10 s of the stop command."""
 
 
 class WorkerPlacement(msgspec.Struct, frozen=True, kw_only=True):
-    """One worker process: its placement, and each role's processor (None: not pinned)."""
+    """The placement of one worker process, and each role's processor (None: not pinned)."""
 
     placement: Placement
     role_cpus: tuple[int | None, ...]
 
 
 class WorkerTask(msgspec.Struct, frozen=True):
-    """One worker's place and roles; ``who`` it is in errors and costs."""
+    """One worker's placement and roles. ``who``: its name in errors and costs."""
 
     who: str
     place: WorkerPlacement
     roles: tuple[AnyRoleRequest, ...]
     far: bool
-    """It is on the second of two sites."""
+    """True if it is on the second of two sites."""
 
 
 class Tasks(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,13 +50,13 @@ class Tasks(msgspec.Struct, frozen=True, kw_only=True):
     limits: Limits
     pattern: Pattern
     workers: tuple[WorkerTask, ...]
-    """The first sender's is the first."""
+    """The first sender's worker comes first."""
     roles: Roles
     settings: Settings
     graph: Workload | None
-    """The workload, as the transport has it."""
+    """The workload, as its transport carries it."""
     receiver: Identity = "receiver"
-    """Whose certificate and key a worker has that only receives."""
+    """The identity whose certificate and key the receive-only workers use."""
 
     def cpus(self, *, far: bool) -> tuple[int | None, ...]:
         """Return the processor of each role on the second site, or on the first."""
@@ -64,7 +64,7 @@ class Tasks(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def far(self) -> frozenset[tuple[str, int]]:
-        """The roles on the second site, each by what it is and its index; with what they forward."""
+        """The roles on the second site, as (role, index), including the topics that they forward."""
         found: set[tuple[str, int]] = set()
         for role in (role for each in self.workers if each.far for role in each.roles):
             found.add((role.role, role.index))
@@ -72,7 +72,7 @@ class Tasks(msgspec.Struct, frozen=True, kw_only=True):
         return frozenset(found)
 
     def command(self, task: WorkerTask) -> ConfigureCommand:
-        """Return what the worker with that task is told."""
+        """Return the configure command of this worker."""
         return ConfigureCommand(
             settings=msgspec.structs.replace(self.settings, identity=self.identity_of(task)),
             placement=task.place.placement,
@@ -82,12 +82,12 @@ class Tasks(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def identity_of(self, task: WorkerTask) -> Identity:
-        """Return whose certificate and key the worker has: one that sends on its own the sender's."""
+        """Return the identity the worker uses: a worker that sends on its own uses the sender's."""
         return "sender" if any(isinstance(each, SenderRequest) for each in task.roles) else self.receiver
 
 
 def measuring_s(limits: Limits) -> float:
-    """Return the longest the measuring may take."""
+    """Return the maximum duration of the measurement."""
     return limits.duration_s if limits.duration_s is not None else limits.limit_s
 
 
@@ -106,7 +106,7 @@ def tasks_of(
     receiver: Identity = "receiver",
     folder: str = "",
 ) -> Tasks:
-    """Return the tasks of a trial. ``samples_stem``: absolute; the names of the trial's samples files begin so."""
+    """Return the tasks of a trial. ``samples_stem``: the absolute prefix of the trial's samples files."""
     pattern, graph = pattern_of(cell), graph_of(cell, transport)
     spinning_s = limits.warmup_s + measuring_s(limits) + DRAIN_S
     processes = _processes(cell, graph) if graph else ()
@@ -128,7 +128,7 @@ def tasks_of(
     )
     roles = pattern.roles(asked)
     far = graph.on(sites_of(cell.across)[-1]) if graph and is_apart(cell.across) else ()
-    workers = _of_nodes(roles, graph, processes, places, far) if graph else _of_roles(roles, cell, places)
+    workers = _tasks_of_nodes(roles, graph, processes, places, far) if graph else _tasks_of_roles(roles, cell, places)
     return Tasks(
         limits=limits,
         pattern=pattern,
@@ -149,8 +149,8 @@ def tasks_of(
     )
 
 
-def _of_roles(roles: Roles, cell: Cell, places: tuple[WorkerPlacement, ...]) -> tuple[WorkerTask, ...]:
-    """Return a worker for each role, or one with all of them."""
+def _tasks_of_roles(roles: Roles, cell: Cell, places: tuple[WorkerPlacement, ...]) -> tuple[WorkerTask, ...]:
+    """Return one worker for each role, or one with all roles."""
     every = (*roles.senders, *roles.receivers)
     mine: list[tuple[AnyRoleRequest, ...]] = [every] if cell.processes == 1 else [(each,) for each in every]
     return tuple(
@@ -163,14 +163,14 @@ def _processes(cell: Cell, graph: Workload) -> tuple[Process, ...]:
     return graph.processes if cell.processes != 1 else (Process(graph.name, graph.nodes),)
 
 
-def _of_nodes(
+def _tasks_of_nodes(
     roles: Roles,
     graph: Workload,
     processes: tuple[Process, ...],
     places: tuple[WorkerPlacement, ...],
     far: tuple[str, ...],
 ) -> tuple[WorkerTask, ...]:
-    """Return a worker for each process, with the roles of its nodes. ``far``: the nodes on the second site."""
+    """Return one worker for each process, with the roles of its nodes. ``far``: the nodes on the second site."""
     of_node: dict[str, list[AnyRoleRequest]] = {}
     for sender in roles.senders:
         of_node.setdefault(graph.topics[sender.index].source, []).append(sender)
@@ -202,7 +202,7 @@ def place_roles(cell: Cell, *, spinning_s: float) -> tuple[WorkerPlacement, ...]
 
 
 def place_processes(cell: Cell, processes: int, *, spinning_s: float) -> tuple[WorkerPlacement, ...]:
-    """Place so many processes of a workload: each on one of the processors, in turn, where these are named."""
+    """Place the processes of a workload; if processors are named, assign them in rotation."""
     return tuple(_place(cell, [_cpu(cell, process)], spinning_s) for process in range(processes))
 
 

@@ -1,4 +1,4 @@
-"""What is doubtful about a trial, from what its roles reported. Pure."""
+"""Warnings about a trial from the reports of its roles. Pure."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
@@ -23,32 +23,32 @@ from middlemark.trial.round_trips import counted, found_by_both
 from middlemark.trial.worker_request import echoes
 
 NAMED = 4
-"""As many roles are named one by one; of more, the first and how many others."""
+"""Up to this many roles are listed; of more, only the first and the number of others."""
 
 Concerned = TypeVar("Concerned")
 
 
-def each_of(concerned: Sequence[Concerned], words: Callable[[Concerned], str]) -> str:
-    """Name each; of many the first (the worst, where they are sorted) and how many more."""
+def list_all(concerned: Sequence[Concerned], words: Callable[[Concerned], str]) -> str:
+    """List all in words; if there are many, only the first (the worst if sorted) and the number of others."""
     if len(concerned) <= NAMED:
         return "; ".join(words(each) for each in concerned)
     return f"{words(concerned[0])}; and {len(concerned) - 1} more"
 
 
 def part(number: int, of: int) -> str:
-    """Return ``number`` of ``of`` in percent."""
+    """Format ``number`` of ``of`` in percent."""
     return f"{100 * number / of:.2g} %" if number * 2 < of else f"{100 * number / of:.3g} %"
 
 
 LATE_SHARE = 0.02
-"""A schedule counts as held while no more than this part of it was sent over a period late. At 1 MHz the gaps of a
-virtual machine alone (1,250 a second of 8 µs) make 1 % late; a publisher that cannot keep up makes nearly all late."""
+"""A schedule counts as held if at most this fraction was sent over a period late. At 1 MHz the gaps of a virtual
+machine (1,250 a second of 8 µs) make 1 % late; a publisher that cannot keep up makes nearly all late."""
 UNSENT_SHARE = 0.001
-"""And while no more than this part was not sent at all: what a publisher that cannot keep up is behind at its end."""
+"""A schedule also needs at most this fraction unsent: a publisher that cannot keep up is behind at its end."""
 
 
 class Schedule(msgspec.Struct, frozen=True):
-    """What became of one sender's intended instants."""
+    """How well one sender kept its schedule."""
 
     who: str
     scheduled: int
@@ -57,12 +57,12 @@ class Schedule(msgspec.Struct, frozen=True):
 
     @property
     def held(self) -> bool:
-        """Late and unsent messages were few enough."""
+        """True if few enough messages were late or unsent."""
         return self.late <= LATE_SHARE * self.scheduled and self.unsent <= UNSENT_SHARE * self.scheduled
 
 
 def schedules(role: str, senders: Iterable[Sent | CallerResult]) -> tuple[Schedule, ...]:
-    """Return the schedules of those that had one, from what is kept of them or from their results."""
+    """Return the schedules of the senders that had one."""
     return tuple(
         Schedule(
             role if role == "ping" else f"{role} {each.index}", each.scheduled, each.late_sends or 0, each.unsent or 0
@@ -73,7 +73,7 @@ def schedules(role: str, senders: Iterable[Sent | CallerResult]) -> tuple[Schedu
 
 
 def missed_instants(cell: Cell, found: Sequence[Schedule]) -> RunWarning | None:
-    """Return the warning about a rate that was not held; None: it was, or there was none."""
+    """Return the warning about a rate that was not held, or None."""
     missing = [each for each in found if not each.held]
     if not missing:
         return None
@@ -86,14 +86,14 @@ def missed_instants(cell: Cell, found: Sequence[Schedule]) -> RunWarning | None:
     rate = "" if isinstance(cell.rate, str) else f" of {cell.rate:,.6g} Hz"
     return RunWarning(
         "missed-instants",
-        f"the rate{rate} was not held: {each_of(missing, words)}; the latency counts from the intended instants",
+        f"the rate{rate} was not held: {list_all(missing, words)}; the latency counts from the intended instants",
         "a lower --rate, or give the sender a processor of its own (--pin 0,1)"
         + ("" if cell.receive == "poll" else " and let the receiver poll (--receive poll)"),
     )
 
 
-def of_ping_pong(cell: Cell, limits: Limits, ping: PingResult, pongs: Sequence[PongResult]) -> list[RunWarning]:
-    """Return what the roles' own words make doubtful; what can be seen in the figures is for ``stats``."""
+def ping_pong_warnings(cell: Cell, limits: Limits, ping: PingResult, pongs: Sequence[PongResult]) -> list[RunWarning]:
+    """Return warnings from the roles' reports. ``stats`` adds warnings from the figures."""
     counts = counted([ping], pongs)
     found = []
     if ping.ended == "full":
@@ -103,17 +103,16 @@ def of_ping_pong(cell: Cell, limits: Limits, ping: PingResult, pongs: Sequence[P
         text = f"the limit of {limits.limit_s:g} s came after {counts.sent} messages"
         found.append(RunWarning("ended-early", text, "fewer --samples, or a higher limit in the suite"))
     if counts.publish_failed:
-        text = (
-            f"{counts.publish_failed} publishes failed and count as lost: {_said([ping, *pongs]) or 'no reason given'}"
-        )
+        why = _last_errors([ping, *pongs]) or "no reason given"
+        text = f"{counts.publish_failed} publishes failed and count as lost: {why}"
         found.append(RunWarning("publish-failed", text))
     if both := found_by_both([ping], pongs):
         of_pongs = sum(pong.damaged for pong in pongs)
-        same = f"{both} of these may be the same, echoed as they came"
+        same = f"{both} of these may be the same messages, echoed unchanged"
         found.append(
             RunWarning("damaged", f"at least: the ping found {ping.damaged} and the pongs {of_pongs}, and {same}")
         )
-    # One-process and echoing pongs: what the ping lost on the way out shows at the pong too.
+    # A message lost on the way to a single or echoing pong is also missing at the ping, which counts it.
     silent = [pong.index for pong in pongs if counts.sent and pong.received == 0]
     if silent:
         found.append(RunWarning("pong-received-nothing", f"pongs {silent} received none of {counts.sent} messages"))
@@ -127,27 +126,27 @@ def of_ping_pong(cell: Cell, limits: Limits, ping: PingResult, pongs: Sequence[P
 def with_last_words(
     warnings: tuple[RunWarning, ...], counts: TrialCounts | None, results: Sequence[AnyRoleResult]
 ) -> tuple[RunWarning, ...]:
-    """Return a trial's warnings, its loss with what the middleware said; where publishes failed, those quote it."""
-    said = _said(results)
-    if counts is None or not counts.lost or counts.publish_failed or not said:
+    """Return the warnings with the middleware's last errors added to the loss. Failed publishes quote them already."""
+    errors = _last_errors(results)
+    if counts is None or not counts.lost or counts.publish_failed or not errors:
         return warnings
     lost = "".join(f"{each.text}; " for each in warnings if each.code == "loss")
-    told = RunWarning(
+    loss_warning = RunWarning(
         "loss",
-        f"{lost}in the roles' own words: {said}",
-        "see whether its adapter's README.md has these words among the traps",
+        f"{lost}the last errors were: {errors}",
+        "look for this error among the traps in the adapter's README.md",
     )
-    return (*(each for each in warnings if each.code != "loss"), told)
+    return (*(each for each in warnings if each.code != "loss"), loss_warning)
 
 
-def _said(results: Iterable[AnyRoleResult]) -> str:
+def _last_errors(results: Iterable[AnyRoleResult]) -> str:
     return "; ".join(dict.fromkeys(f"{each.role}: {each.last_error}" for each in results if each.last_error))
 
 
-def of_calls(
+def call_warnings(
     limits: Limits, clients: Sequence[ClientResult], server: ServerResult, counts: TrialCounts
 ) -> list[RunWarning]:
-    """Return what the roles' own words make doubtful; what can be seen in the figures is for ``stats``."""
+    """Return warnings from the roles' reports. ``stats`` adds warnings from the figures."""
     found: list[RunWarning] = []
     for ended, text, advice in (
         ("full", "the memory for samples was full", "a shorter --duration, or --samples"),
@@ -158,18 +157,16 @@ def of_calls(
             who = ", ".join(f"client {client.index} after {client.sent:,} requests" for client in cut)
             found.append(RunWarning("ended-early", f"{text}: {who}", advice))
     if counts.publish_failed:
-        why = _said((*clients, server)) or "no reason given"
-        text = (
-            f"{counts.publish_failed:,} requests or replies were not taken by the middleware and count as lost: {why}"
-        )
+        why = _last_errors((*clients, server)) or "no reason given"
+        text = f"{counts.publish_failed:,} requests or replies were rejected by the middleware and count as lost: {why}"
         found.append(RunWarning("publish-failed", text))
     if counts.sent and not server.received:
         text = f"the server received none of {counts.sent:,} requests"
-        found.append(RunWarning("received-nothing", text, "see its last words"))
+        found.append(RunWarning("received-nothing", text, "look at its last error"))
     return found
 
 
-def of_stream(
+def stream_warnings(
     cell: Cell,
     limits: Limits,
     publishers: Sequence[Sent],
@@ -178,7 +175,7 @@ def of_stream(
     senders: Sequence[PublisherResult],
     receivers: Sequence[SubscriberResult],
 ) -> list[RunWarning]:
-    """Return at most one warning a code. ``senders`` and ``receivers`` are the results behind the other two."""
+    """Return at most one warning per code. ``senders`` and ``receivers`` are the results behind the other two."""
     found = (
         _received_nothing(cell, subscribers),
         _history_missed(subscribers),
@@ -194,7 +191,7 @@ def of_stream(
             "reordered",
             "arrived after a later one",
             subscribers,
-            "the figures are right all the same; an application would see the order",
+            "the figures are still right; an application would see the wrong order",
         ),
         _unexplained(cell, publishers, subscribers),
         missed_instants(cell, schedules("publisher", publishers)),
@@ -214,7 +211,7 @@ def _received_nothing(cell: Cell, subscribers: Sequence[Arrived]) -> RunWarning 
         return None
     return RunWarning(
         "received-nothing",
-        each_of(silent, lambda each: f"subscriber {each.index} received none of {each.expected:,} messages"),
+        list_all(silent, lambda each: f"subscriber {each.index} received none of {each.expected:,} messages"),
         "the message may be larger than what the transport takes without a deeper history; "
         + ("--reliability reliable would ask for it again" if cell.reliability == "best-effort" else "try --depth all"),
     )
@@ -224,7 +221,7 @@ def _history_missed(subscribers: Sequence[Arrived]) -> RunWarning | None:
     missing = [each for each in subscribers if each.history_received < each.history_due]
     if not missing:
         return None
-    text = each_of(
+    text = list_all(
         missing,
         lambda each: (
             f"subscriber {each.index} joined late and got {each.history_received:,} of the {each.history_due:,}"
@@ -238,7 +235,7 @@ def _loss(cell: Cell, subscribers: Sequence[Arrived]) -> RunWarning | None:
     losing = sorted((each for each in subscribers if each.lost), key=lambda each: -each.lost)
     if not losing:
         return None
-    text = each_of(
+    text = list_all(
         losing,
         lambda each: (
             f"subscriber {each.index} lost {each.lost:,} of {each.expected:,} messages"
@@ -253,13 +250,13 @@ def _against_loss(cell: Cell) -> str:
         first = "--reliability reliable asks the middleware to send again what was lost"
     elif cell.depth is not None:
         first = (
-            f"a history of {cell.depth:,} is overwritten before a subscriber that is behind has taken it: --depth all"
-            " (keep-all) makes the publisher wait instead, and a deeper one loses later"
+            f"a history of {cell.depth:,} overwrites messages that a slow subscriber has not taken yet: --depth all"
+            " (keep-all) makes the publisher wait instead, and a deeper one loses fewer"
         )
     else:
         first = (
-            "reliable and keep-all should lose nothing: see in the adapter's README which resource limits it sets,"
-            " and give the kernel's socket buffers room (sysctl net.core.rmem_max)"
+            "reliable and keep-all should lose nothing: look in the adapter's README for the resource limits it sets,"
+            " and enlarge the kernel's socket buffers (sysctl net.core.rmem_max)"
         )
     return f"{first}; {load.lower(cell)}"
 
@@ -270,7 +267,7 @@ def _wrong(code: str, words: str, subscribers: Sequence[Arrived], advice: str) -
     )
     if not concerned:
         return None
-    text = each_of(
+    text = list_all(
         concerned,
         lambda each: f"{getattr(each, code):,} of {each.received:,} messages {words} at subscriber {each.index}",
     )
@@ -281,18 +278,16 @@ def _unexplained(cell: Cell, publishers: Sequence[Sent], subscribers: Sequence[A
     more = [each for each in subscribers if each.received > each.expected]
     if not more:
         return None
-    text = each_of(
+    text = list_all(
         more,
         lambda each: f"subscriber {each.index} received {each.received:,} different messages of {each.expected:,} sent",
     )
     if sum(each.timed_out + each.publish_failed for each in publishers):
-        return RunWarning(
-            "more-than-sent", text, "publishes that timed out or failed arrived all the same; a lower --rate"
-        )
+        return RunWarning("more-than-sent", text, "publishes that timed out or failed arrived anyway; a lower --rate")
     return RunWarning(
         "more-than-sent",
         text,
-        f"another run shares its topics: leave --domain out; otherwise it is a fault of the adapter {cell.adapter}",
+        f"another run shares its topics: leave --domain out; otherwise the adapter {cell.adapter} has a bug",
     )
 
 
@@ -300,14 +295,14 @@ def _back_pressure(cell: Cell, publishers: Sequence[Sent]) -> RunWarning | None:
     held_up = [each for each in publishers if each.timed_out]
     if not held_up:
         return None
-    text = each_of(
+    text = list_all(
         held_up,
         lambda each: f"publisher {each.index} gave up {each.timed_out:,} of {_attempts(each):,} publishes",
     )
     return RunWarning(
         "back-pressure",
-        f"held for longer than the write timeout: {text}; they are neither sent nor lost",
-        f"a deeper history gives the publisher room (--depth); {load.lower(cell)}",
+        f"publishing took longer than the write timeout: {text}; these count as neither sent nor lost",
+        f"a deeper history (--depth) blocks the publisher less; {load.lower(cell)}",
     )
 
 
@@ -319,14 +314,14 @@ def _publish_failed(senders: Sequence[PublisherResult]) -> RunWarning | None:
     failing = [each for each in senders if each.publish_failed]
     if not failing:
         return None
-    text = each_of(
+    text = list_all(
         failing,
         lambda each: (
             f"{each.publish_failed:,} publishes of publisher {each.index} failed:"
             f" {each.last_error or 'no reason given'}"
         ),
     )
-    return RunWarning("publish-failed", text, "they are neither sent nor lost; --depth all, or fewer subscribers")
+    return RunWarning("publish-failed", text, "they count as neither sent nor lost; --depth all, or fewer subscribers")
 
 
 def _in_histogram(senders: Sequence[PublisherResult], receivers: Sequence[SubscriberResult]) -> RunWarning | None:
@@ -334,14 +329,14 @@ def _in_histogram(senders: Sequence[PublisherResult], receivers: Sequence[Subscr
     outgrown = [each for each in results if each.in_histogram]
     if not outgrown:
         return None
-    text = each_of(
+    text = list_all(
         outgrown,
         lambda each: f"{each.in_histogram:,} of {each.samples + each.in_histogram:,} of {each.role} {each.index}",
     )
     return RunWarning(
         "histogram",
         f"the memory for samples was full and the histogram took over: {text} are known to within 0.8 %",
-        "a shorter --duration or a lower --rate keeps each of them",
+        "a shorter --duration or a lower --rate keeps every sample",
     )
 
 
@@ -349,10 +344,10 @@ def _stamped_in_part(senders: Sequence[PublisherResult]) -> RunWarning | None:
     parts = [each for each in senders if each.stamped_every > 1]
     if not parts:
         return None
-    text = each_of(parts, lambda each: f"one in {each.stamped_every} of publisher {each.index}")
+    text = list_all(parts, lambda each: f"one in {each.stamped_every} of publisher {each.index}")
     return RunWarning(
         "stamped-in-part",
-        f"a reading of the clock would take a good part of what a message takes: {text} is timed, all are counted",
+        f"a reading of the clock would add much to the time of a message: {text} is timed, all are counted",
         "--samples or a --rate in Hz times every message",
     )
 
@@ -361,7 +356,7 @@ def _limit(limits: Limits, senders: Sequence[PublisherResult]) -> RunWarning | N
     cut = [each for each in senders if each.ended == "limit"]
     if not cut:
         return None
-    text = each_of(cut, lambda each: f"publisher {each.index} after {each.sent:,} messages")
+    text = list_all(cut, lambda each: f"publisher {each.index} after {each.sent:,} messages")
     return RunWarning(
         "ended-early",
         f"the limit of {limits.limit_s:g} s came: {text}",
@@ -373,9 +368,9 @@ def _drain_cut(receivers: Sequence[SubscriberResult]) -> RunWarning | None:
     cut = [each for each in receivers if each.ended == "limit"]
     if not cut:
         return None
-    text = each_of(cut, lambda each: f"subscriber {each.index}")
+    text = list_all(cut, lambda each: f"subscriber {each.index}")
     return RunWarning(
         "still-receiving",
-        f"long after the last message was sent, messages still came: {text}; what had not come by then counts as lost",
-        "the queues between are long: a shallower history (--depth) or a lower --rate",
+        f"messages still arrived long after the last one was sent: {text}; messages that arrive later count as lost",
+        "the queues are long: a shallower history (--depth) or a lower --rate",
     )

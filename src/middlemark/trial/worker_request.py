@@ -1,4 +1,4 @@
-"""A cell → what the workers are told: ``settings`` and ``roles`` of docs/protocol.md. Pure."""
+"""Convert a cell to ``settings`` and ``roles`` of docs/protocol.md. Pure."""
 
 from pathlib import Path
 from typing import Any
@@ -13,26 +13,26 @@ from middlemark.model.user_file import user_file
 from middlemark.model.workload import Workload, sizes_path
 
 TIMEOUT_PER_BYTE_S = 1 / (32 << 20)
-"""Added to the timeouts: 64 MiB, which some middlewares move at 100 MiB/s both ways, get 2 s more."""
+"""Added to timeouts: 2 s more for 64 MiB, which some middlewares move at 100 MiB/s both ways."""
 WRITE_TIMEOUT_S = 1.0
 
 
 class TrialRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What the roles of one trial follow from."""
+    """Everything that determines the roles of one trial."""
 
     cell: Cell
     limits: Limits
     cpus: tuple[int | None, ...]
     """Each role's processor, senders first; None: not pinned."""
     samples_stem: str
-    """Absolute; the names of the trial's samples files begin so."""
+    """The absolute prefix of the trial's samples files."""
     seed: int
     kept: tuple[int, int]
-    """Records that each publisher and each subscriber of a stream may keep raw."""
+    """The number of raw records that each publisher and each subscriber of a stream may keep."""
     graph: Workload | None = None
-    """The workload, as the transport has it."""
+    """The workload, as its transport carries it."""
     kept_by_topic: tuple[int, ...] = ()
-    """Records that each end of its topics may keep raw."""
+    """The number of raw records that each end of each topic may keep."""
     scratch: str = ""
     """The trial's folder."""
 
@@ -48,16 +48,16 @@ def settings_of(
     folder: str = "",
     graph: Workload | None = None,
 ) -> Settings:
-    """Return what the workers of one trial of the cell are told; ``graph``: its workload, as its transport has it.
+    """Return the settings of the workers of one trial. ``graph``: the workload, as its transport carries it.
 
-    ``certs``: the folder of the trial's certificates. ``folder``: the run's, where the copies of the user's own files
-    are; empty: there is none yet.
+    ``certs``: the folder of the trial's certificates. ``folder``: the run's folder, which has the copies of the user's
+    own files; empty: there is none yet.
     """
     topics = _topics(cell) if graph is None else _topics_of(graph, cell, scratch)
     workers = 1 if cell.processes == 1 else len(graph.processes) if graph else cell.publishers + cell.subscribers
-    told = {each.request or each.field: each.in_request(level_of(cell, name)) for name, each in FACTORS.items()}
+    levels = {each.request or each.field: each.in_request(level_of(cell, name)) for name, each in FACTORS.items()}
     return Settings(
-        **{key: level for key, level in told.items() if key in Settings.__struct_fields__ and key != "topics"},
+        **{key: level for key, level in levels.items() if key in Settings.__struct_fields__ and key != "topics"},
         topics=topics,
         workers=workers,
         write_timeout_s=WRITE_TIMEOUT_S + cell.size * TIMEOUT_PER_BYTE_S,
@@ -66,11 +66,11 @@ def settings_of(
         scratch=scratch,
         interface=interface,
         certs=certs if cell.security != "none" else "",
-        native={key: _told(value, folder) for key, value in cell.native},
+        native={key: _native_value(value, folder) for key, value in cell.native},
     )
 
 
-def _told(value: str, folder: str) -> str:
+def _native_value(value: str, folder: str) -> str:
     file = user_file(value)
     if file is None:
         return value
@@ -116,7 +116,7 @@ def _topics_of(graph: Workload, cell: Cell, scratch: str) -> tuple[TopicRequest,
 
 
 def bounds_of(limits: Limits) -> dict[str, Any]:
-    """Return the fields of a ``SenderRequest`` that say how long it goes on."""
+    """Return the fields of a ``SenderRequest`` that limit its duration."""
     return {name: getattr(limits, name) for name in ("samples", "duration_s", "warmup_s", "limit_s")}
 
 
@@ -126,5 +126,5 @@ def reply_timeout_s(cell: Cell, limits: Limits) -> float:
 
 
 def echoes(cell: Cell, pong: int) -> bool:
-    """Say whether that pong replies."""
+    """Say whether this pong replies."""
     return cell.echo == "all" or pong == 0

@@ -1,1 +1,1 @@
-"""The checks of the machine, one each: a new one has its place in ``registry.py``."""
+"""The checks of the machine, one per file. Add a new one to ``registry.py``."""

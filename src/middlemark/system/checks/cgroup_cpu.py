@@ -1,4 +1,4 @@
-"""How much of the processors this control group may have."""
+"""Check how much processor time this control group may use."""
 
 from typing import NamedTuple
 
@@ -10,14 +10,14 @@ from middlemark.system.root import Root
 
 
 class Quota(NamedTuple):
-    """µs in every period, and their file."""
+    """Processor time per period in µs, and its file."""
 
     processors: float
     quota_us: int
     period_us: int
     file: str
     usable: int = 0
-    """Processors that this process may use, whatever the quota."""
+    """The number of processors that this process may use, ignoring the quota."""
 
 
 def _read(root: Root) -> Quota | None:
@@ -51,7 +51,7 @@ CHECK = Check(
     family="processors",
     looks="`cpu.max` of this control group and of those above it, `cpu.cfs_quota_us` of version 1",
     why="when the time is used up every thread of the group stops until the next period: tens of ms in the tail, and "
-    "who works more is stopped more",
+    "a busier candidate is stopped for longer",
     rows="all; polling and full rates most of all",
     read=_read,
     sees=_sees,

@@ -1,4 +1,4 @@
-"""The memory that this control group may take."""
+"""Check how much memory this control group may use."""
 
 from middlemark.model.setting import Setting
 from middlemark.model.units import MIB
@@ -8,10 +8,10 @@ from middlemark.system.needs import Needs
 
 
 def _sees(limit: tuple[int, str], needs: Needs) -> Seen | None:
-    wanted = needs.memory_bytes + needs.shm_bytes
-    if limit[0] >= wanted:
+    needed = needs.memory_bytes + needs.shm_bytes
+    if limit[0] >= needed:
         return None
-    return Seen("limits", f"this control group may take {limit[0] // MIB} MiB; wanted: {-(-wanted // MIB)} MiB")
+    return Seen("limits", f"this control group may take {limit[0] // MIB} MiB; needed: {-(-needed // MIB)} MiB")
 
 
 def _change(limit: tuple[int, str], _: Needs) -> tuple[Setting, ...]:
@@ -22,7 +22,7 @@ CHECK = Check(
     name="cgroup_memory",
     family="memory",
     looks="`memory.max` of this control group and of those above it, `memory.limit_in_bytes` of version 1",
-    why="what goes beyond it is paged out or killed; what is in /dev/shm counts",
+    why="a group that exceeds it is paged out or killed; files in /dev/shm count",
     rows="deep histories, large messages, shared memory",
     read=lambda root: least(root, "memory", "memory.max", "memory.limit_in_bytes"),
     sees=_sees,

@@ -1,4 +1,4 @@
-"""The real-time budget of this control group."""
+"""Check the real-time budget of this control group."""
 
 from middlemark.model.setting import Setting
 from middlemark.system.cgroups import groups
@@ -11,7 +11,7 @@ USUAL_US = 950_000
 
 
 def _read(root: Root) -> tuple[Budget, str] | None:
-    """Return the smallest and its file; that of the root group is the machine's, which another check looks at."""
+    """Return the smallest budget and its file. The root group's is the machine's: ``sched_rt_runtime_us`` checks it."""
     found = []
     for group in groups(root, "cpu"):
         if root.names(f"{group}/release_agent"):

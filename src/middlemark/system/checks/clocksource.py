@@ -1,4 +1,4 @@
-"""By which clock the kernel tells the time."""
+"""Check which clock the kernel uses."""
 
 from typing import NamedTuple
 
@@ -9,18 +9,18 @@ from middlemark.system.root import Root
 
 FOLDER = "/sys/devices/system/clocksource/clocksource0"
 FAST = ("tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "riscv_clocksource", "timebase")
-"""Read without a system call."""
+"""Clocks that are read without a system call."""
 
 
 class ClockSource(NamedTuple):
-    """The one in use, and those that there are."""
+    """The current clock source, and the available ones."""
 
     current: str
     available: tuple[str, ...]
 
 
 def current(root: Root) -> str | None:
-    """Return its name."""
+    """Return the name of the current clock source."""
     return root.text(f"{FOLDER[1:]}/current_clocksource") or None
 
 
@@ -50,7 +50,7 @@ CHECK = Check(
     sees=_sees,
     remedy=Remedy(
         persist="clocksource=tsc tsc=reliable on the kernel's command line",
-        risk="a kernel that gave the TSC up had a reason, which dmesg tells: look first",
+        risk="if the kernel rejected the TSC it had a reason: read it in dmesg first",
     ),
     change=_change,
 )

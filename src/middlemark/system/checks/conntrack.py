@@ -1,4 +1,4 @@
-"""The table of connections that netfilter follows."""
+"""Check how full the connection table of netfilter is."""
 
 from typing import NamedTuple
 
@@ -12,9 +12,9 @@ FULL = 0.8
 
 
 class ConnectionTable(NamedTuple):
-    """Connections followed, and the most."""
+    """The number of tracked connections, and the limit."""
 
-    followed: int
+    tracked: int
     most: int
 
 
@@ -26,9 +26,9 @@ def _read(root: Root) -> ConnectionTable | None:
 
 def _sees(table: ConnectionTable, needs: Needs) -> Seen | None:
     rows = needs.over("udp") + needs.over("tcp")
-    if not rows or table.followed < FULL * table.most:
+    if not rows or table.tracked < FULL * table.most:
         return None
-    return Seen("limits", f"netfilter follows {table.followed} connections of at most {table.most}", rows)
+    return Seen("limits", f"netfilter tracks {table.tracked} connections of at most {table.most}", rows)
 
 
 CHECK = Check(
@@ -39,6 +39,6 @@ CHECK = Check(
     rows="udp and tcp",
     read=_read,
     sees=_sees,
-    remedy=Remedy(risk="300 bytes of the kernel's memory a connection"),
-    change=lambda table, _: (Setting(NAME, str(4 * max(table.most, table.followed))),),
+    remedy=Remedy(risk="300 bytes of kernel memory per connection"),
+    change=lambda table, _: (Setting(NAME, str(4 * max(table.most, table.tracked))),),
 )

@@ -1,4 +1,4 @@
-"""How deep the processors sleep while nothing is to be done."""
+"""Check how deep idle processors sleep."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ LONG_US = 10
 
 
 class Idle(NamedTuple):
-    """The deepest state that is not switched off; what somebody holds the latency at, µs."""
+    """The deepest enabled idle state, and the wake-up latency that some process limits it to, µs."""
 
     name: str
     latency_us: int
@@ -21,7 +21,7 @@ class Idle(NamedTuple):
 
 
 def held_us(root: Root) -> int:
-    """Return the latency that somebody holds the processors to, µs."""
+    """Return the wake-up latency that some process limits the processors to, µs."""
     raw = root.bytes(LATENCY[1:])
     return int.from_bytes(raw[:4], "little", signed=True) if raw else NOT_HELD_US
 
@@ -47,7 +47,7 @@ CHECK = Check(
     name="cpuidle",
     family="processors",
     looks=f"the states of `cpuidle`, and `{LATENCY}`",
-    why="a message that finds the receiver's processor asleep waits until it has woken; the rarer messages are, the "
+    why="a message that finds the receiver's processor asleep waits until it is awake; the rarer messages are, the "
     "deeper it sleeps",
     rows="all that do not poll; low rates most of all",
     read=_read,

@@ -1,4 +1,4 @@
-"""How many processors may be used."""
+"""Check how many processors this process may use."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from middlemark.system.root import Root, processors
 
 
 class Usable(NamedTuple):
-    """Processors that this process may use, and all that are on."""
+    """The processors that this process may use, and those online."""
 
     allowed: tuple[int, ...]
     online: tuple[int, ...]
@@ -21,16 +21,18 @@ def _read(root: Root) -> Usable | None:
 
 def _sees(found: Usable, needs: Needs) -> Seen | None:
     if len(found.allowed) >= needs.roles or len(found.allowed) >= len(found.online):
-        return None  # on a machine that has no more, polling with more roles is refused by the plan
+        return None  # if the machine has no more, the plan refuses to poll with more roles
     text = f"{len(found.allowed)} of {len(found.online)} processors may be used, by {needs.roles} roles"
-    return Seen("falsifies" if needs.polling else "limits", text, needs.of(lambda row: row.roles > len(found.allowed)))
+    return Seen(
+        "falsifies" if needs.polling else "limits", text, needs.where(lambda row: row.roles > len(found.allowed))
+    )
 
 
 CHECK = Check(
     name="cpuset",
     family="processors",
     looks="`Cpus_allowed_list` of this process",
-    why="roles that share a processor wait for each other; two that spin on one take turns of ms",
+    why="roles that share a processor wait for each other; two that spin alternate every few ms",
     rows="all with more roles than processors, where this process may not use them all; polling most of all",
     read=_read,
     sees=_sees,

@@ -1,4 +1,4 @@
-"""Daemons of middlewares that run already."""
+"""Check for running daemons of middlewares."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from middlemark.system.root import Root
 
 
 class Daemon(NamedTuple):
-    """What it is, and the adapters that it takes part in, or that start one of their own."""
+    """A description of the daemon, and the adapters that use it or start one of their own."""
 
     what: str
     adapters: tuple[str, ...]
@@ -29,7 +29,7 @@ KNOWN = {
     "ecal_mon_gui": Daemon("a monitor of eCAL", ("ecal",)),
     "ecal_rec": Daemon("a recorder of eCAL", ("ecal",)),
 }
-"""By the name of the process, as the kernel cuts it."""
+"""Keyed by process name, as the kernel truncates it."""
 
 
 def _read(root: Root) -> tuple[tuple[str, str], ...]:
@@ -37,16 +37,16 @@ def _read(root: Root) -> tuple[tuple[str, str], ...]:
 
 
 def _sees(running: tuple[tuple[str, str], ...], needs: Needs) -> Seen | None:
-    met = [
+    found = [
         (pid, KNOWN[name])
         for pid, name in running
         if not needs.adapters or set(KNOWN[name].adapters) & set(needs.adapters)
     ]
-    if not met:
+    if not found:
         return None
-    roudi = any(each.what.startswith("RouDi") for _, each in met)
-    text = ", ".join(f"{each.what} (process {pid})" for pid, each in met)
-    remedy = Remedy(f"kill {' '.join(pid for pid, _ in met)}")
+    roudi = any(each.what.startswith("RouDi") for _, each in found)
+    text = ", ".join(f"{each.what} (process {pid})" for pid, each in found)
+    remedy = Remedy(f"kill {' '.join(pid for pid, _ in found)}")
     return Seen("limits" if roudi else "note", text, remedy=remedy)
 
 
@@ -58,5 +58,5 @@ CHECK = Check(
     rows="the middleware that the daemon belongs to",
     read=_read,
     sees=_sees,
-    remedy=Remedy(persist="systemctl disable the unit that starts it", risk="whoever uses it loses it"),
+    remedy=Remedy(persist="systemctl disable the unit that starts it", risk="programs that use it lose it"),
 )

@@ -1,4 +1,4 @@
-"""The room in /dev/shm."""
+"""Check the free space in /dev/shm."""
 
 import os
 from typing import NamedTuple
@@ -13,7 +13,7 @@ SHM = "/dev/shm"
 
 
 class ShmMount(NamedTuple):
-    """Bytes, and the options of the mount."""
+    """Size in bytes, and mount options."""
 
     total: int
     used: int
@@ -52,11 +52,13 @@ def _sees(room: ShmMount, needs: Needs) -> Seen | None:
     if free >= needs.shm_bytes:
         return None
     return Seen(
-        "limits", f"{_told(free)} of {_told(room.total)} are free in {SHM}; wanted: {_told(needs.shm_bytes)}", rows
+        "limits",
+        f"{_in_mib(free)} of {_in_mib(room.total)} are free in {SHM}; needed: {_in_mib(needs.shm_bytes)}",
+        rows,
     )
 
 
-def _told(size: int) -> str:
+def _in_mib(size: int) -> str:
     return format_size(size // MIB * MIB or size)
 
 
@@ -69,7 +71,7 @@ CHECK = Check(
     name="dev_shm",
     family="memory",
     looks="size, use and options of `/dev/shm`",
-    why="a middleware that finds no room for its segments does not start, falls back to another carrier, or is killed "
+    why="a middleware that finds no room for its segments does not start, uses another transport, or is killed "
     "(SIGBUS) when it writes",
     rows="shared memory",
     read=_read,

@@ -1,4 +1,4 @@
-"""Variables that change what a middleware does."""
+"""Check for environment variables that change what a middleware does."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -11,7 +11,7 @@ MOST_SHOWN = 60
 
 
 class Variable(NamedTuple):
-    """What variables that begin so do, and to which adapters; none: to any."""
+    """The effect of variables with this prefix, and the adapters that read them; none: any."""
 
     severity: Severity
     adapters: tuple[str, ...] = ()
@@ -37,13 +37,13 @@ BEGINNINGS: Mapping[str, Variable] = {
     "YARP_": Variable("note", ("yarp",)),
     "ECAL_": Variable("falsifies", ("ecal",)),
 }
-"""The longer beginning stands before one that it begins with."""
+"""By prefix. A longer prefix stands before one that it begins with."""
 ROS_SETUP = ("ROS_DISTRO", "ROS_VERSION", "ROS_PYTHON_VERSION", "ROS_ROOT", "ROS_PACKAGE_PATH", "ROS_ETC_DIR")
 CHANGES_A_MIDDLEWARE = (
     *("MIDDLEMARK_", "ROS_", *BEGINNINGS),
     *("GRPC_", "LD_LIBRARY_PATH", "AMENT_PREFIX_PATH", "PYTHONPATH"),
 )
-"""How the names of all variables begin that a report of a fault should have."""
+"""Prefixes of the variables that a bug report should contain."""
 
 
 def _read(root: Root) -> dict[str, str] | None:
@@ -67,21 +67,21 @@ def _sees(variables: dict[str, str], needs: Needs) -> Seen | None:
     found = {name: severity for name in sorted(variables) if (severity := _matters(name, needs))}
     if not found:
         return None
-    told = [f"{name}={variables[name][:MOST_SHOWN]}" for name in found]
+    shown = [f"{name}={variables[name][:MOST_SHOWN]}" for name in found]
     remedy = Remedy(f"unset {' '.join(found)}")
-    return Seen("falsifies" if "falsifies" in found.values() else "note", ", ".join(told), remedy=remedy)
+    return Seen("falsifies" if "falsifies" in found.values() else "note", ", ".join(shown), remedy=remedy)
 
 
 CHECK = Check(
     name="environment",
     family="surroundings",
     looks=f"variables that begin with {', '.join(f'`{each}`' for each in BEGINNINGS)}",
-    why="they choose the middleware, its transports or its domain, behind the back of whoever reads the figures",
-    rows="the middleware that reads them: ROS 2's, and programs of your own; the other adapters pass most of them over",
+    why="they choose the middleware, its transports or its domain, and readers of the figures do not see them",
+    rows="the middleware that reads them: ROS 2's, and your own programs; the other adapters ignore most of them",
     read=_read,
     sees=_sees,
     remedy=Remedy(
         persist="take them out of ~/.bashrc, or out of the unit or image that sets them",
-        risk="what else is started from this shell loses them too",
+        risk="other programs started from this shell lose them too",
     ),
 )

@@ -1,4 +1,4 @@
-"""Rules that every packet passes."""
+"""Check for firewall rules that every packet passes."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from middlemark.system.root import Root
 
 
 class Rules(NamedTuple):
-    """The tables of iptables that have been used, and the number of nftables' rules."""
+    """The used tables of iptables, and the number of rules of nftables."""
 
     tables: tuple[str, ...]
     rules: int
@@ -21,7 +21,7 @@ def _read(root: Root) -> Rules:
 
 
 def _nftables() -> int:
-    """Ask the kernel, which tells it to root only and has no file of it."""
+    """Ask the kernel, which answers only root; no file in /proc shows them."""
     from pyroute2.netlink.exceptions import NetlinkError
     from pyroute2.nftables.main import NFTables
 
@@ -45,13 +45,13 @@ CHECK = Check(
     name="firewall",
     family="sockets",
     looks="tables of iptables (`/proc/net/ip_tables_names`), rules of nftables",
-    why="each packet is compared with them, and those that let only known ports through stop what negotiates its ports",
+    why="each packet is compared with them; rules that allow only known ports block middlewares that choose others",
     rows="udp and tcp; between hosts most of all",
     read=_read,
     sees=_sees,
     remedy=Remedy(
         command="nft list ruleset",
         persist="where the firewall is configured (firewalld, ufw)",
-        risk="a machine without them takes packets from everybody: let the ports through instead",
+        risk="a machine without rules accepts packets from everybody: allow the ports instead",
     ),
 )

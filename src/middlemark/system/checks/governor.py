@@ -1,4 +1,4 @@
-"""Who chooses the processors' frequency."""
+"""Check which governor chooses the processors' frequency."""
 
 from middlemark.model.setting import Setting
 from middlemark.system.check import Check, Remedy, Seen
@@ -10,7 +10,7 @@ STEADY = ("performance", "userspace")
 
 
 def governors(root: Root) -> dict[str, str]:
-    """Return each processor's, by its file; none where the kernel or the hypervisor chooses alone."""
+    """Return each processor's governor, keyed by its file; empty if the kernel offers no choice."""
     return {name: text for name in root.names(PATTERN) if (text := root.text(name))}
 
 
@@ -26,7 +26,7 @@ CHECK = Check(
     name="governor",
     family="processors",
     looks="`cpufreq/scaling_governor` of each processor",
-    why="the frequency follows the load: who works more is clocked higher, and a sleeper wakes at the lowest clock",
+    why="the frequency follows the load: a busier candidate gets a higher clock, and a sleeper wakes at the lowest",
     rows="all; low rates most of all",
     read=lambda root: governors(root) or None,
     sees=_sees,

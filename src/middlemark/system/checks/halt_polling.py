@@ -1,4 +1,4 @@
-"""Whether virtual processors halt when they are idle."""
+"""Check whether idle virtual processors halt."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from middlemark.system.root import Root
 
 
 class Halting(NamedTuple):
-    """Whether a hypervisor is there, the kernel never halts, and it could be told not to while it runs."""
+    """True if there is a hypervisor, whether idle processors already poll, and whether a setting can make them."""
 
     virtual: bool
     polls: bool
@@ -18,7 +18,7 @@ class Halting(NamedTuple):
 
 
 def is_virtual(root: Root) -> bool | None:
-    """Whether the processor says that a hypervisor is there; None where it does not say."""
+    """True if the processor reports a hypervisor; None if it does not say."""
     flags = root.fields("proc/cpuinfo").get("flags")
     return "hypervisor" in flags.split() if flags else None
 
@@ -48,7 +48,7 @@ CHECK = Check(
     name="halt_polling",
     family="processors",
     looks=f"the flag `hypervisor`, `idle=poll` on the kernel's command line, and `{LATENCY}`",
-    why="each wake-up then goes through the hypervisor: blocking round trips have several speeds, and take several "
+    why="each wake-up then goes through the hypervisor: blocking round trips are bimodal, and take several "
     "times as long as they need",
     rows="all that do not poll",
     read=_read,

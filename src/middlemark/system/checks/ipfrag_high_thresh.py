@@ -1,4 +1,4 @@
-"""The memory for datagrams of which some fragments are still missing."""
+"""Check the memory for datagrams that wait for fragments."""
 
 from typing import NamedTuple
 
@@ -13,14 +13,14 @@ NAME = "net.ipv4.ipfrag_high_thresh"
 
 
 class Fragments(NamedTuple):
-    """A limit of reassembly, and what packets come by."""
+    """A limit of reassembly, and the interfaces that packets use."""
 
     value: int
     interfaces: tuple[NetworkDevice, ...]
 
 
 def read(root: Root, name: str) -> Fragments | None:
-    """Read that sysctl, of IPv4's."""
+    """Read this sysctl of IPv4."""
     value = root.number(f"proc/sys/net/ipv4/{name}")
     return None if value is None else Fragments(value, interfaces(root))
 
@@ -36,11 +36,11 @@ CHECK = Check(
     name="ipfrag_high_thresh",
     family="sockets",
     looks=f"`{NAME}`, and whether an interface's MTU makes fragments",
-    why="a datagram larger than the MTU waits here for its last fragment; when this is full the kernel drops all that "
-    "wait, and a message of 1 MiB needs every one",
+    why="a datagram larger than the MTU waits here for its last fragment; when the memory is full the kernel drops all "
+    "waiting fragments, and a message of 1 MiB needs every one",
     rows="udp over a network, from 16 KiB on",
     read=lambda root: read(root, "ipfrag_high_thresh"),
     sees=_sees,
-    remedy=Remedy(risk="so much memory may be held by whoever sends first fragments only"),
+    remedy=Remedy(risk="a host that sends only first fragments can occupy this much memory"),
     change=lambda _, needs: (Setting(NAME, str(max(128 * MIB, 8 * largest(needs.over("udp"))))),),
 )

@@ -1,4 +1,4 @@
-"""How long an incomplete datagram holds its memory."""
+"""Check how long an incomplete datagram keeps its memory."""
 
 from middlemark.model.setting import Setting
 from middlemark.model.units import KIB
@@ -16,18 +16,18 @@ def _sees(found: Fragments, needs: Needs) -> Seen | None:
     through = [each.name for each in used(found.interfaces, needs) if each.fragments]
     if not rows or not through or found.value <= USEFUL_S:
         return None
-    return Seen("note", f"a datagram that lost a fragment holds its memory for {found.value} s ({through[0]})", rows)
+    return Seen("note", f"a datagram that lost a fragment keeps its memory for {found.value} s ({through[0]})", rows)
 
 
 CHECK = Check(
     name="ipfrag_time",
     family="sockets",
     looks=f"`{NAME}`, and whether an interface's MTU makes fragments",
-    why="after a few lost fragments the memory for reassembly is full of datagrams that will never be whole, and large "
-    "messages stop arriving for so long",
+    why="after a few lost fragments the memory for reassembly is full of incomplete datagrams, and large "
+    "messages stop arriving for this time",
     rows="udp over a network that loses packets (WiFi), from 16 KiB on",
     read=lambda root: read(root, "ipfrag_time"),
     sees=_sees,
-    remedy=Remedy(risk="fragments that come later than that are lost"),
+    remedy=Remedy(risk="fragments that arrive later are lost"),
     change=lambda _, __: (Setting(NAME, "3"),),
 )

@@ -1,4 +1,4 @@
-"""Whether devices interrupt the roles' processors."""
+"""Check whether devices interrupt the roles' processors."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ MANY_HZ = 100.0
 
 
 class Interrupt(NamedTuple):
-    """Of one device: how often since the start of the machine, by processor."""
+    """The interrupts of one device: their rate since the start of the machine, by processor."""
 
     number: str
     name: str
@@ -19,9 +19,9 @@ class Interrupt(NamedTuple):
 
 
 class Interrupts(NamedTuple):
-    """Those of devices; the processors that may be used; how many there are."""
+    """The interrupts of all devices, the processors this process may use, and all processors."""
 
-    of: tuple[Interrupt, ...]
+    devices: tuple[Interrupt, ...]
     allowed: tuple[int, ...]
     processors: tuple[int, ...]
 
@@ -43,7 +43,7 @@ def _read(root: Root) -> Interrupts | None:
 def _disturbing(found: Interrupts, needs: Needs) -> list[Interrupt]:
     cpus = needs.cpus(found.allowed)
     places = [at for at, cpu in enumerate(found.processors) if cpu in cpus]
-    return [each for each in found.of if sum(each.hz[at] for at in places) >= MANY_HZ]
+    return [each for each in found.devices if sum(each.hz[at] for at in places) >= MANY_HZ]
 
 
 def _others(found: Interrupts, needs: Needs) -> str:
@@ -51,7 +51,7 @@ def _others(found: Interrupts, needs: Needs) -> str:
 
 
 def _sees(found: Interrupts, needs: Needs) -> Seen | None:
-    rows = needs.of(lambda row: row.priority or row.polls)
+    rows = needs.where(lambda row: row.priority or row.polls)
     disturbing = _disturbing(found, needs)
     if not rows or not disturbing or not _others(found, needs):
         return None
@@ -59,7 +59,7 @@ def _sees(found: Interrupts, needs: Needs) -> Seen | None:
     cpus = ", ".join(map(str, needs.cpus(found.allowed)))
     return Seen(
         "limits",
-        f"{worst.name} interrupts processors {cpus}, which roles are on, {sum(worst.hz):.0f} times a second",
+        f"{worst.name} interrupts processors {cpus}, which run roles, {sum(worst.hz):.0f} times a second",
         rows,
     )
 
@@ -67,7 +67,7 @@ def _sees(found: Interrupts, needs: Needs) -> Seen | None:
 CHECK = Check(
     name="irq_affinity",
     family="processors",
-    looks="`/proc/interrupts`: those of devices on the roles' processors, a second",
+    looks="`/proc/interrupts`: interrupts of devices on the roles' processors, per second",
     why="an interrupt and the softirq behind it take a role's processor for some 10 µs, whatever its priority",
     rows="priority fifo or rr, and polling",
     read=_read,

@@ -1,4 +1,4 @@
-"""Whether something moves interrupts from processor to processor."""
+"""Check whether a daemon moves interrupts between processors."""
 
 from middlemark.system.check import Check, Remedy, Seen
 from middlemark.system.needs import Needs
@@ -10,7 +10,7 @@ def _read(root: Root) -> tuple[str, ...]:
 
 
 def _sees(pids: tuple[str, ...], needs: Needs) -> Seen | None:
-    rows = needs.of(lambda row: row.priority or row.polls)
+    rows = needs.where(lambda row: row.priority or row.polls)
     return Seen("note", f"irqbalance runs (process {pids[0]})", rows) if pids and rows else None
 
 

@@ -1,4 +1,4 @@
-"""Whether processors are kept free for real-time roles."""
+"""Check whether processors are isolated for real-time roles."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from middlemark.system.root import Root, processors
 
 
 class Isolated(NamedTuple):
-    """Processors that nobody is put on by himself, those without a tick, those that may be used."""
+    """The isolated processors, those without a tick, and those that this process may use."""
 
     isolated: tuple[int, ...]
     tickless: tuple[int, ...]
@@ -23,10 +23,10 @@ def _read(root: Root) -> Isolated | None:
 
 
 def _sees(found: Isolated, needs: Needs) -> Seen | None:
-    rows = needs.of(lambda row: row.priority or row.polls)
+    rows = needs.where(lambda row: row.priority or row.polls)
     cpus = needs.cpus(found.allowed)
     if not rows or len(found.allowed) <= len(cpus) + 1:
-        return None  # one must be left for everybody else
+        return None  # one processor must remain for everything else
     if found.isolated and not set(cpus) & set(found.isolated):
         listed = ",".join(map(str, found.isolated[: len(cpus)]))
         text = f"processors {', '.join(map(str, found.isolated))} are isolated, and no role is on one"
@@ -46,6 +46,6 @@ CHECK = Check(
     sees=_sees,
     remedy=Remedy(
         persist="isolcpus=2,3 nohz_full=2,3 rcu_nocbs=2,3 on the kernel's command line",
-        risk="those processors do nothing for anybody who is not pinned to them",
+        risk="only threads pinned to these processors use them",
     ),
 )

@@ -1,4 +1,4 @@
-"""Whether others use the processors now."""
+"""Check whether other programs use the processors now."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from middlemark.system.root import Root, processors
 
 
 class RunQueue(NamedTuple):
-    """Threads that wanted a processor: over the last minute, and now, this one left out."""
+    """Threads that needed a processor: average of the last minute, and now without this one."""
 
     minute: float
     now: int
@@ -25,14 +25,14 @@ def _sees(load: RunQueue, needs: Needs) -> Seen | None:
     spare = max(load.processors - needs.roles, 0)
     if min(load.minute, load.now) <= max(spare, 0.5):
         return None
-    return Seen("falsifies", f"{load.minute:g} threads wanted one of {load.processors} processors over the last minute")
+    return Seen("falsifies", f"{load.minute:g} threads needed one of {load.processors} processors over the last minute")
 
 
 CHECK = Check(
     name="load",
     family="processors",
     looks="`/proc/loadavg`",
-    why="others take the roles' processors in the middle of messages, and not in every trial alike",
+    why="other programs take the roles' processors in the middle of messages, and in some trials more than in others",
     rows="all",
     read=_read,
     sees=_sees,

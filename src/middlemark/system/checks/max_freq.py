@@ -1,4 +1,4 @@
-"""Whether the frequency is capped."""
+"""Check whether the processors' frequency is capped."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from middlemark.system.root import Root
 
 
 class Cap(NamedTuple):
-    """Of one processor, kHz; its file."""
+    """The cap of one processor, kHz, and its file."""
 
     file: str
     allowed: int
@@ -36,7 +36,7 @@ CHECK = Check(
     name="max_freq",
     family="processors",
     looks="`cpufreq/scaling_max_freq` against `cpuinfo_max_freq`",
-    why="everything takes longer than on this processor it must",
+    why="everything takes longer than this processor needs",
     rows="all",
     read=_read,
     sees=_sees,

@@ -1,4 +1,4 @@
-"""How much memory a process may lock."""
+"""Check how much memory a process may lock."""
 
 from middlemark.model.units import MIB, format_size
 from middlemark.system.check import Check, Remedy, Seen
@@ -7,7 +7,7 @@ from middlemark.system.root import Root
 
 CAP_IPC_LOCK = 14
 USUAL = 8 * MIB
-"""The kernel's own default since 5.16; before it was 64 KiB."""
+"""The kernel's default since 5.16; it was 64 KiB before."""
 
 
 def _read(root: Root) -> int | None:
@@ -15,12 +15,12 @@ def _read(root: Root) -> int | None:
 
 
 def _sees(limit: int, needs: Needs) -> Seen | None:
-    rows = needs.of(lambda row: row.mlock)
+    rows = needs.where(lambda row: row.mlock)
     wanted = needs.memory_bytes if rows else USUAL
     rows = rows or (needs.over("shared-memory") if needs.general else ())
     if limit < 0 or not rows or limit >= wanted:
         return None
-    return Seen("limits", f"{format_size(limit)} of memory may be locked; wanted: {format_size(wanted)}", rows)
+    return Seen("limits", f"{format_size(limit)} of memory may be locked; needed: {format_size(wanted)}", rows)
 
 
 CHECK = Check(
@@ -28,7 +28,7 @@ CHECK = Check(
     family="memory",
     looks="the limit of locked memory (`/proc/self/limits`), and CAP_IPC_LOCK",
     why="memory that cannot be locked may be paged out; a middleware that locks its segments (zenoh) does not start",
-    rows="--mlock, and shared memory of middlewares that lock it",
+    rows="--mlock, and shared memory of middlewares that lock their segments",
     read=_read,
     sees=_sees,
     remedy=Remedy(

@@ -1,4 +1,4 @@
-"""Memory that can be had without paging."""
+"""Check how much memory is available without paging."""
 
 from middlemark.model.units import MIB
 from middlemark.system.check import Check, Remedy, Seen
@@ -8,7 +8,7 @@ from middlemark.system.root import Root
 
 
 def available_bytes(root: Root | None = None) -> int | None:
-    """Return what can be had without paging; None: the kernel does not say."""
+    """Return the memory available without paging, in bytes; None: the kernel does not say."""
     return CHECK.look(root or Root())
 
 
@@ -16,7 +16,7 @@ def _sees(available: int, needs: Needs) -> Seen | None:
     wanted = needs.memory_bytes + needs.shm_bytes
     if available >= wanted:
         return None
-    return Seen("limits", f"{available // MIB} MiB of memory are available; wanted: {-(-wanted // MIB)} MiB")
+    return Seen("limits", f"{available // MIB} MiB of memory are available; needed: {-(-wanted // MIB)} MiB")
 
 
 CHECK = Check(

@@ -1,4 +1,4 @@
-"""What is done against faults of the processor."""
+"""Check for mitigations of processor faults that slow down system calls."""
 
 from middlemark.system.check import Check, Remedy, Seen
 from middlemark.system.needs import Needs
@@ -8,16 +8,16 @@ AT_EVERY_CALL = ("PTI", "IBRS", "Clear CPU buffers", "Untrained return thunk", "
 
 
 def _read(root: Root) -> tuple[str, ...]:
-    """Return the names of those whose mitigation costs something at every system call or switch."""
+    """Return the faults whose mitigation costs time at every system call or switch."""
     names = root.names("sys/devices/system/cpu/vulnerabilities/*")
-    told = {name.rpartition("/")[2]: root.text(name) or "" for name in names}
+    texts = {name.rpartition("/")[2]: root.text(name) or "" for name in names}
     return tuple(
-        name for name, text in told.items() if "Mitigation" in text and any(each in text for each in AT_EVERY_CALL)
+        name for name, text in texts.items() if "Mitigation" in text and any(each in text for each in AT_EVERY_CALL)
     )
 
 
 def _sees(names: tuple[str, ...], needs: Needs) -> Seen | None:
-    rows = needs.of(lambda row: not row.polls or row.carriers != ("shared-memory",))
+    rows = needs.where(lambda row: not row.polls or row.carriers != ("shared-memory",))
     return Seen("note", f"mitigations at every system call: {', '.join(names)}", rows) if names and rows else None
 
 
@@ -25,13 +25,13 @@ CHECK = Check(
     name="mitigations",
     family="processors",
     looks="`/sys/devices/system/cpu/vulnerabilities`",
-    why="each system call and each switch takes up to 1 µs longer: sockets pay, polling shared memory does not",
+    why="each system call and each switch takes up to 1 µs longer: sockets are slower, polling shared memory is not",
     rows="udp, tcp, unix sockets, and all that blocks",
     read=_read,
     sees=_sees,
     remedy=Remedy(
         persist="mitigations=off on the kernel's command line",
-        risk="programs may read each other's memory: only where nobody else's code runs. Robots are sold with them on: "
-        "measure so",
+        risk="programs may read each other's memory: use it only where all code is trusted. Robots are sold with "
+        "mitigations on: measure with them on",
     ),
 )

@@ -1,4 +1,4 @@
-"""How much one packet carries."""
+"""Check how many bytes one packet carries."""
 
 from middlemark.model.units import KIB
 from middlemark.system.check import Check, Remedy, Seen, Severity
@@ -8,9 +8,9 @@ from middlemark.system.needs import Needs, largest
 USUAL_LOOPBACK, USUAL = 65_536, 1500
 
 
-def _sees(known: tuple[NetworkDevice, ...], needs: Needs) -> Seen | None:
+def _sees(interfaces_up: tuple[NetworkDevice, ...], needs: Needs) -> Seen | None:
     rows = needs.over("udp", KIB) + needs.over("tcp", KIB)
-    for each in used(known, needs):
+    for each in used(interfaces_up, needs):
         usual = USUAL_LOOPBACK if each.loopback else USUAL
         if rows and each.mtu < usual:
             packets = f"a message of {largest(rows)} bytes is {each.packets(largest(rows))} packets"
@@ -24,12 +24,12 @@ CHECK = Check(
     name="mtu",
     family="sockets",
     looks="the MTU of the interfaces in use",
-    why="every packet costs the kernel some µs at both ends, and one lost loses the message",
+    why="every packet costs the kernel some µs at both ends, and one lost packet loses the message",
     rows="udp and tcp, from 1 KiB on",
     read=lambda root: interfaces(root) or None,
     sees=_sees,
     remedy=Remedy(
         persist="set it where the interface is configured (netplan, NetworkManager, systemd-networkd)",
-        risk="beyond 1500 every device on the way must take it",
+        risk="above 1500 every device on the path must support it",
     ),
 )

@@ -1,16 +1,16 @@
-"""Whether discovery gets through the interfaces in use."""
+"""Check whether the interfaces in use support multicast."""
 
 from middlemark.system.check import Check, Remedy, Seen
 from middlemark.system.interfaces import MULTICAST, NetworkDevice, interfaces, used
 from middlemark.system.needs import Needs
 
 
-def _sees(known: tuple[NetworkDevice, ...], needs: Needs) -> Seen | None:
+def _sees(interfaces_up: tuple[NetworkDevice, ...], needs: Needs) -> Seen | None:
     rows = needs.over("udp")
-    without = [each for each in used(known, needs) if not each.loopback and not each.flags & MULTICAST]
-    if not rows or not without:
+    unable = [each for each in used(interfaces_up, needs) if not each.loopback and not each.flags & MULTICAST]
+    if not rows or not unable:
         return None
-    name = without[0].name
+    name = unable[0].name
     remedy = Remedy(f"ip link set dev {name} multicast on")
     return Seen("note" if needs.general else "limits", f"{name} does not take part in multicast", rows, remedy)
 
@@ -18,8 +18,8 @@ def _sees(known: tuple[NetworkDevice, ...], needs: Needs) -> Seen | None:
 CHECK = Check(
     name="multicast",
     family="sockets",
-    looks="the MULTICAST flag of the interfaces in use (the loopback interface does without)",
-    why="DDS and LCM find each other by multicast; without it they do not meet, or only those named as peers",
+    looks="the MULTICAST flag of the interfaces in use (the loopback interface does not need it)",
+    why="DDS and LCM find each other by multicast; without it only participants named as peers do",
     rows="udp between machines or containers",
     read=lambda root: interfaces(root) or None,
     sees=_sees,

@@ -1,4 +1,4 @@
-"""How many packets may wait for a processor's network softirq."""
+"""Check how many packets may wait for a processor's network softirq."""
 
 from typing import NamedTuple
 
@@ -10,11 +10,11 @@ from middlemark.system.root import Root
 
 NAME = "net.core.netdev_max_backlog"
 BUDGET = 300
-"""Packets that one softirq takes as it comes."""
+"""The packets that one softirq processes by default."""
 
 
 class Backlog(NamedTuple):
-    """The limit, and what packets come by."""
+    """The limit, and the interfaces that packets use."""
 
     packets: int
     interfaces: tuple[NetworkDevice, ...]
@@ -35,10 +35,10 @@ CHECK = Check(
     name="netdev_max_backlog",
     family="sockets",
     looks=f"`{NAME}`, and the interfaces' MTU",
-    why="the loopback interface and virtual ones queue here; a message in more packets than fit loses the rest of them",
+    why="the loopback interface and virtual ones queue here; a message of more packets than fit loses the others",
     rows="udp and tcp on this machine or between containers, large messages",
     read=_read,
     sees=_sees,
-    remedy=Remedy(risk="hardly any: packets may wait longer in a machine that is overrun"),
+    remedy=Remedy(risk="hardly any: packets may wait longer on an overloaded machine"),
     change=lambda _, __: (Setting(NAME, "5000"),),
 )

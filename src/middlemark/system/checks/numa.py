@@ -1,4 +1,4 @@
-"""Which memory the roles' processors are next to."""
+"""Check whether the roles' processors are on one NUMA node."""
 
 from typing import NamedTuple
 
@@ -8,14 +8,14 @@ from middlemark.system.root import Root, processors
 
 
 class Nodes(NamedTuple):
-    """The processors of each node, and those that may be used."""
+    """The processors of each node, and those that this process may use."""
 
     nodes: tuple[tuple[int, ...], ...]
     allowed: tuple[int, ...]
 
 
 def nodes(root: Root) -> tuple[tuple[int, ...], ...]:
-    """Return the processors of each NUMA node that has some."""
+    """Return the processors of each NUMA node that has any."""
     found = (processors(root.text(name) or "") for name in root.names("sys/devices/system/node/node[0-9]*/cpulist"))
     return tuple(filter(None, found))
 
@@ -36,9 +36,9 @@ CHECK = Check(
     name="numa",
     family="memory",
     looks="`/sys/devices/system/node`, and the roles' processors",
-    why="every byte that goes from one node to the other takes the link between the sockets",
+    why="every byte that goes from one node to the other crosses the link between the sockets",
     rows="all whose roles are on different nodes; shared memory most of all",
     read=lambda root: Nodes(nodes(root), root.allowed()) if len(nodes(root)) > 1 else None,
     sees=_sees,
-    remedy=Remedy(risk="none: another question is asked"),
+    remedy=Remedy(risk="none, but it measures another placement"),
 )

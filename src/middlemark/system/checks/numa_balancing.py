@@ -1,4 +1,4 @@
-"""Whether the kernel moves pages between the machine's memories."""
+"""Check whether the kernel moves pages between NUMA nodes."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ NAME = "kernel.numa_balancing"
 
 
 class Balancing(NamedTuple):
-    """The setting, and how many memories there are."""
+    """The setting, and the number of NUMA nodes."""
 
     on: int
     nodes: int
@@ -31,7 +31,7 @@ CHECK = Check(
     name="numa_balancing",
     family="memory",
     looks=f"`{NAME}`, on machines of several NUMA nodes",
-    why="pages are unmapped to see who uses them: every now and then a message takes a fault, and its page is moved",
+    why="the kernel unmaps pages to see who uses them: now and then a message takes a fault, and its page is moved",
     rows="all, in their p99 and above",
     read=_read,
     sees=_sees,

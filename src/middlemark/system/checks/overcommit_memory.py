@@ -1,4 +1,4 @@
-"""Whether the kernel promises more memory than there is."""
+"""Check whether the kernel promises more memory than there is."""
 
 from typing import NamedTuple
 
@@ -13,10 +13,10 @@ NAME = "vm.overcommit_memory"
 
 
 class Promised(NamedTuple):
-    """The policy, and the bytes that may still be promised under policy 2."""
+    """The policy, and the bytes that the kernel may still promise under policy 2."""
 
     policy: int
-    left: int
+    remaining: int
 
 
 def _read(root: Root) -> Promised | None:
@@ -27,11 +27,11 @@ def _read(root: Root) -> Promised | None:
 
 
 def _sees(promised: Promised, needs: Needs) -> Seen | None:
-    wanted = 4 * (needs.memory_bytes + needs.shm_bytes)  # address space: middlewares reserve more than they touch
-    if promised.policy != 2 or promised.left >= wanted:
+    needed = 4 * (needs.memory_bytes + needs.shm_bytes)  # address space: middlewares reserve more than they touch
+    if promised.policy != 2 or promised.remaining >= needed:
         return None
     return Seen(
-        "limits", f"{NAME} is 2, and {promised.left // MIB} MiB may still be promised; wanted: {wanted // MIB} MiB"
+        "limits", f"{NAME} is 2, and {promised.remaining // MIB} MiB may still be promised; needed: {needed // MIB} MiB"
     )
 
 

@@ -1,4 +1,4 @@
-"""Participants of DDS on this machine that are not a trial's."""
+"""Check for DDS participants on this machine."""
 
 import contextlib
 
@@ -9,7 +9,7 @@ from middlemark.system.root import Root
 BASE, PER_DOMAIN, LAST = 7400, 250, 101
 """Above domain 101 the ports lie in Linux's ephemeral range (32768 and up)."""
 DISCOVERY = 0
-"""The port of a domain at which everybody hears its multicast."""
+"""The port, within its domain, for multicast discovery."""
 
 
 def udp_ports(root: Root) -> frozenset[int]:
@@ -23,12 +23,12 @@ def udp_ports(root: Root) -> frozenset[int]:
 
 
 def used_domains(root: Root | None = None) -> frozenset[int]:
-    """Return the domains of which some UDP port is bound in this network namespace."""
+    """Return the domains with a bound UDP port in this network namespace."""
     return frozenset((port - BASE) // PER_DOMAIN for port in udp_ports(root or Root()) if port >= BASE)
 
 
 def _read(root: Root) -> tuple[int, ...]:
-    """Return the domains that somebody listens to for discovery."""
+    """Return the domains in which some process listens for discovery."""
     places = (divmod(port - BASE, PER_DOMAIN) for port in udp_ports(root) if port >= BASE)
     return tuple(sorted(domain for domain, place in places if place == DISCOVERY and domain <= LAST))
 
@@ -37,7 +37,7 @@ def _sees(domains: tuple[int, ...], needs: Needs) -> Seen | None:
     rows = needs.over("udp") + needs.over("shared-memory")
     if not domains or not rows:
         return None
-    text = f"somebody takes part in the DDS domain {', '.join(map(str, domains))}"
+    text = f"another participant is in DDS domain {', '.join(map(str, domains))}"
     return Seen("falsifies" if set(domains) & set(needs.domains) else "note", text, rows)
 
 
@@ -45,8 +45,8 @@ CHECK = Check(
     name="participants",
     family="surroundings",
     looks="`/proc/net/udp`: the ports at which DDS participants hear each other",
-    why="every participant of a domain talks with all others, and one with a topic of the same name takes part; a "
-    "trial has a domain of its own unless one is asked for",
+    why="every participant of a domain talks with all others, and one with a topic of the same name receives messages; "
+    "a trial has a domain of its own unless one is asked for",
     rows="DDS in that domain",
     read=_read,
     sees=_sees,

@@ -1,4 +1,4 @@
-"""Where the kernel lets itself be interrupted."""
+"""Check where the kernel can be preempted."""
 
 from middlemark.system.check import Check, Remedy, Seen
 from middlemark.system.needs import Needs
@@ -6,7 +6,7 @@ from middlemark.system.root import Root
 
 
 def _read(root: Root) -> str | None:
-    """Return its flavour: rt, full, lazy, voluntary, none; dynamic where it does not say which."""
+    """Return the flavour: rt, full, lazy, voluntary or none; dynamic if the kernel does not say which."""
     version = root.text("proc/version")
     if version is None:
         return None
@@ -28,7 +28,7 @@ CHECK = Check(
     name="preempt",
     family="processors",
     looks="`/proc/version`, `/sys/kernel/realtime`, `/sys/kernel/debug/sched/preempt`",
-    why="a woken role of any priority waits until the kernel has ended what it does, which may take ms",
+    why="a woken role of any priority waits until the kernel finishes its current work, which may take ms",
     rows="priority fifo or rr: p99.9 and above",
     read=_read,
     sees=_sees,

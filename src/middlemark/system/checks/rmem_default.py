@@ -1,4 +1,4 @@
-"""The receive buffer of a socket that does not ask for one."""
+"""Check the default receive buffer of a socket."""
 
 from middlemark.model.setting import Setting
 from middlemark.model.units import KIB
@@ -18,11 +18,10 @@ CHECK = Check(
     name="rmem_default",
     family="sockets",
     looks=f"`{NAME}`",
-    why="some middlewares (LCM, Fast DDS unless configured) take the buffer that sockets get by default, and lose what "
-    "it does not hold",
+    why="some middlewares (LCM, Fast DDS unless configured) use the default buffer, and lose messages that do not fit",
     rows="udp, from 64 KiB on",
     read=sysctl(NAME),
     sees=_sees,
-    remedy=Remedy(risk="every socket of the machine may hold so much of the kernel's memory"),
+    remedy=Remedy(risk="every socket of the machine may use this much kernel memory"),
     change=lambda _, needs: (Setting(NAME, str(wanted(needs))),),
 )

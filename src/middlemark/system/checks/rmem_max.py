@@ -1,4 +1,4 @@
-"""The largest receive buffer that a socket may ask for."""
+"""Check the largest receive buffer that a socket may request."""
 
 from middlemark.model.setting import Setting
 from middlemark.model.units import KIB, MIB, format_size
@@ -14,12 +14,12 @@ def _sees(most: int, needs: Needs) -> Seen | None:
     if not rows and most >= 64 * KIB:
         return None
     rows = rows or list(needs.over("udp"))
-    text = f"{NAME} is {most} bytes; messages of {format_size(largest(rows))} want {wanted(needs)}"
+    text = f"{NAME} is {most} bytes; messages of {format_size(largest(rows))} need {wanted(needs)}"
     return Seen("limits", text, tuple(rows)) if rows else None
 
 
 def wanted(needs: Needs) -> int:
-    """Return the bytes for eight of the largest messages, within reason."""
+    """Return the bytes for eight of the largest messages, between 1 and 64 MiB."""
     return min(max(8 * largest(needs.over("udp")), MIB), MOST)
 
 
@@ -27,11 +27,11 @@ CHECK = Check(
     name="rmem_max",
     family="sockets",
     looks=f"`{NAME}`",
-    why="a receive buffer that does not hold two messages drops datagrams while the receiver is away, and one lost "
-    "datagram loses the message, or makes it be sent again",
+    why="a receive buffer for less than two messages drops datagrams while the receiver is busy; one lost "
+    "datagram loses the message, or causes a retransmission",
     rows="udp, from 64 KiB on, and bursts of any size",
     read=sysctl(NAME),
     sees=_sees,
-    remedy=Remedy(risk="more of the kernel's memory for each socket that asks for it"),
+    remedy=Remedy(risk="more kernel memory for each socket that requests it"),
     change=lambda _, needs: (Setting(NAME, str(wanted(needs))),),
 )

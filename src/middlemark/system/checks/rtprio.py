@@ -1,4 +1,4 @@
-"""Which real-time priority a process may take."""
+"""Check which real-time priority a process may use."""
 
 from middlemark.system.check import Check, Remedy, Seen
 from middlemark.system.needs import Needs
@@ -12,10 +12,10 @@ def _read(root: Root) -> int | None:
 
 
 def _sees(limit: int, needs: Needs) -> Seen | None:
-    rows = needs.of(lambda row: row.priority > limit)
-    wanted = max((row.priority for row in rows), default=0)
+    rows = needs.where(lambda row: row.priority > limit)
+    needed = max((row.priority for row in rows), default=0)
     return (
-        Seen("limits", f"priorities up to {limit} are allowed; wanted: {wanted}", rows) if rows and limit >= 0 else None
+        Seen("limits", f"priorities up to {limit} are allowed; needed: {needed}", rows) if rows and limit >= 0 else None
     )
 
 
@@ -23,7 +23,7 @@ CHECK = Check(
     name="rtprio",
     family="processors",
     looks="the limit of real-time priority (`/proc/self/limits`), and CAP_SYS_NICE",
-    why="the priority is refused, and the trial with it",
+    why="the system refuses the priority, and the trial fails",
     rows="priority fifo or rr",
     read=_read,
     sees=_sees,

@@ -1,4 +1,4 @@
-"""The share of every period that real-time threads may have."""
+"""Check how much of each period real-time threads may run."""
 
 from typing import NamedTuple
 
@@ -10,11 +10,11 @@ from middlemark.system.root import Root
 
 NAME = "kernel.sched_rt_runtime_us"
 LEAST = 0.9
-"""A role that sleeps between messages never wants so much."""
+"""A role that sleeps between messages never needs more."""
 
 
 class Budget(NamedTuple):
-    """Of µs in every period; -1: no limit."""
+    """The µs of real time per period; -1: no limit."""
 
     runtime_us: int
     period_us: int
@@ -29,7 +29,7 @@ def _read(root: Root) -> Budget | None:
 def _sees(budget: Budget, needs: Needs) -> Seen | None:
     if budget.runtime_us < 0 or not needs.real_time:
         return None
-    spinning = needs.of(lambda row: row.priority and row.polls)
+    spinning = needs.where(lambda row: row.priority and row.polls)
     share = budget.runtime_us / budget.period_us
     if budget.runtime_us == 0:
         return Seen("limits", "real-time threads may not run at all", needs.real_time)
@@ -45,15 +45,15 @@ CHECK = Check(
     name="sched_rt_runtime_us",
     family="processors",
     looks=f"`{NAME}` and its period",
-    why="a real-time thread that has used up the budget waits for the next period, and its messages with it",
-    rows="priority fifo or rr; with polling always",
+    why="a real-time thread that has used up the budget waits for the next period, and so do its messages",
+    rows="priority fifo or rr; always with polling",
     read=_read,
     sees=_sees,
-    remedy=Remedy(risk="with -1 a real-time thread that never sleeps takes its processor for good"),
+    remedy=Remedy(risk="with -1 a real-time thread that never sleeps blocks its processor forever"),
     change=lambda budget, needs: (
         Setting(
             NAME,
-            "-1" if needs.of(lambda row: row.priority and row.polls) else str(budget.period_us * 19 // 20),
+            "-1" if needs.where(lambda row: row.priority and row.polls) else str(budget.period_us * 19 // 20),
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""Whether the roles' processors share a cache."""
+"""Check whether the roles' processors share a cache."""
 
 from middlemark.system.check import Check, Remedy, Seen
 from middlemark.system.needs import Needs
@@ -26,10 +26,10 @@ def _sees(found: ProcessorSets, needs: Needs) -> Seen | None:
 CHECK = Check(
     name="shared_cache",
     family="processors",
-    looks="`shared_cpu_list` of the last cache (what a line costs there and back is probed)",
-    why="every line of a message then goes from one cache to the other by way of the memory: two to five times as long",
+    looks="`shared_cpu_list` of the last cache (a probe measures the round trip of a cache line)",
+    why="every line of a message then goes from one cache to the other through memory: two to five times as long",
     rows="shared memory, polling most of all",
     read=_read,
     sees=_sees,
-    remedy=Remedy(risk="none: another question is asked"),
+    remedy=Remedy(risk="none, but it measures another placement"),
 )

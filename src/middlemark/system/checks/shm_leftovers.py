@@ -1,4 +1,4 @@
-"""What ended middlewares have left in /dev/shm."""
+"""Check for files that ended middlewares left in /dev/shm."""
 
 from fnmatch import fnmatchcase
 from typing import NamedTuple
@@ -23,13 +23,13 @@ KNOWN = (
     ),
     *("sem.iox*", "psm_*", "ecal_*", "sem.ecal_*", "dds_*", "rti*", "middlemark*"),
 )
-"""How middlewares call their segments."""
+"""Patterns of the middlewares' file names."""
 MUCH = 64 * MIB
-MOST_TOLD = 3
+MOST_LISTED = 3
 
 
 class StaleFile(NamedTuple):
-    """One file, of so many bytes, that no process has open or mapped."""
+    """A file that no process has open or mapped; size in bytes."""
 
     name: str
     size: int
@@ -42,16 +42,16 @@ def _read(root: Root) -> tuple[StaleFile, ...]:
     return tuple(StaleFile(each, root.size(each[1:]) or 0) for each in known if each not in used)
 
 
-def _sees(left: tuple[StaleFile, ...], needs: Needs) -> Seen | None:
+def _sees(stale: tuple[StaleFile, ...], needs: Needs) -> Seen | None:
     rows = needs.over("shared-memory")
-    if not left or not rows:
+    if not stale or not rows:
         return None
-    size = sum(each.size for each in left)
-    names = ", ".join(each.name for each in left[:MOST_TOLD])
-    more = f" and {len(left) - MOST_TOLD} more" if len(left) > MOST_TOLD else ""
+    size = sum(each.size for each in stale)
+    names = ", ".join(each.name for each in stale[:MOST_LISTED])
+    more = f" and {len(stale) - MOST_LISTED} more" if len(stale) > MOST_LISTED else ""
     text = f"{names}{more}: {format_size(size)} that no process uses"
     return Seen(
-        "limits" if size >= MUCH else "note", text, rows, Remedy(f"rm -r {' '.join(each.name for each in left)}")
+        "limits" if size >= MUCH else "note", text, rows, Remedy(f"rm -r {' '.join(each.name for each in stale)}")
     )
 
 
@@ -59,7 +59,7 @@ CHECK = Check(
     name="shm_leftovers",
     family="surroundings",
     looks="files of middlewares in `/dev/shm` that no process has open or mapped",
-    why="they take memory, and a middleware that finds a segment of its own name joins a dead one or refuses to start",
+    why="they occupy memory, and a middleware that finds an old segment of its name attaches to it or refuses to start",
     rows="shared memory",
     read=_read,
     sees=_sees,

@@ -1,4 +1,4 @@
-"""Whether two roles run on the two threads of one core."""
+"""Check whether two roles run on the two threads of one core."""
 
 from middlemark.system.check import Check, Remedy, Seen
 from middlemark.system.needs import Needs
@@ -13,7 +13,7 @@ def _sees(found: ProcessorSets, needs: Needs) -> Seen | None:
     pair = [cpu for cpu in both if cpu in cpus]
     better = one_each(found, len(cpus))
     remedy = Remedy(f"middlemark run … --pin {','.join(map(str, better))}") if better else Remedy()
-    text = f"processors {' and '.join(map(str, pair))}, which roles are on, are threads of one core"
+    text = f"processors {' and '.join(map(str, pair))}, which run roles, are threads of one core"
     return Seen("falsifies" if needs.polling else "limits", text, needs.polling, remedy)
 
 
@@ -21,7 +21,7 @@ CHECK = Check(
     name="smt",
     family="processors",
     looks="`topology/thread_siblings_list` of the roles' processors",
-    why="the two threads take turns on one core: a role that spins halves the speed of the other",
+    why="the two threads take turns on one core: a spinning role halves the speed of the other",
     rows="all; polling most of all",
     read=lambda root: shared(root, "topology/thread_siblings_list"),
     sees=_sees,

@@ -1,4 +1,4 @@
-"""Time that the hypervisor gave to somebody else."""
+"""Check how much processor time the hypervisor gave to other machines."""
 
 from middlemark.model.units import format_percent
 from middlemark.system.check import Check, Remedy, Seen
@@ -9,19 +9,19 @@ SOME, MUCH = 0.01, 0.05
 
 
 def _read(root: Root) -> float | None:
-    """Return its share of the time in which somebody here wanted a processor, since the machine started."""
+    """Return the stolen share of the time in which this machine needed a processor, since its start."""
     words = (root.text("proc/stat") or "").partition("\n")[0].split()
     if len(words) < 9 or words[0] != "cpu":
         return None
     user, nice, system, _, _, irq, softirq, steal = map(int, words[1:9])
-    wanted = user + nice + system + irq + softirq + steal
-    return steal / wanted if wanted else None
+    needed = user + nice + system + irq + softirq + steal
+    return steal / needed if needed else None
 
 
 def _sees(share: float, _: Needs) -> Seen | None:
     if share < SOME:
         return None
-    text = f"of the time in which this machine wanted a processor, {format_percent(share)} went to others on its host"
+    text = f"the hypervisor gave {format_percent(share)} of the processor time that this machine needed to others"
     return Seen("falsifies" if share >= MUCH else "limits", text)
 
 
@@ -29,7 +29,7 @@ CHECK = Check(
     name="steal",
     family="processors",
     looks="steal in `/proc/stat`, since the machine started",
-    why="what was measured then was the neighbours: it differs from hour to hour",
+    why="the figures then depend on other virtual machines, and differ from hour to hour",
     rows="all; their tails most of all",
     read=_read,
     sees=_sees,

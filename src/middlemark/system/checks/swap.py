@@ -1,4 +1,4 @@
-"""Memory that has been paged out."""
+"""Check how much memory is paged out."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
 MUCH = 0.05
-"""Of the machine's memory."""
+"""As a share of the machine's memory."""
 
 
 class Swap(NamedTuple):
@@ -23,7 +23,7 @@ def kib(root: Root, name: str) -> int:
 
 
 def _sees(swap: Swap, needs: Needs) -> Seen | None:
-    unlocked = needs.of(lambda row: not row.mlock)
+    unlocked = needs.where(lambda row: not row.mlock)
     if not unlocked or swap.used < MUCH * swap.memory:
         return None
     return Seen("limits", f"{swap.used // 1024} MiB of {swap.memory // 1024} MiB of memory are paged out", unlocked)
@@ -33,13 +33,13 @@ CHECK = Check(
     name="swap",
     family="memory",
     looks="`SwapTotal`, `SwapFree` and `MemTotal`",
-    why="a page that must come back from the disk takes ms, in the middle of a message",
+    why="reading a page back from the disk takes ms, in the middle of a message",
     rows="all that run without --mlock",
     read=lambda root: Swap(kib(root, "SwapTotal") - kib(root, "SwapFree"), kib(root, "MemTotal")),
     sees=_sees,
     remedy=Remedy(
         command="swapoff -a",
         persist="take swap out of /etc/fstab; or run with --mlock",
-        risk="what is paged out must fit into MemAvailable, or processes are killed",
+        risk="the paged-out memory must fit into MemAvailable, or processes are killed",
     ),
 )

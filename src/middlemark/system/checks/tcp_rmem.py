@@ -1,4 +1,4 @@
-"""How far a TCP connection's receive buffer may grow."""
+"""Check how large a TCP connection's receive buffer may grow."""
 
 from middlemark.model.setting import Setting
 from middlemark.model.units import MIB
@@ -9,12 +9,12 @@ USUAL = 4 * MIB
 
 
 def grows_to(name: str) -> Check[tuple[int, int, int]]:
-    """Return the check of the buffer whose least, first and largest size ``net.ipv4.<name>`` has."""
+    """Return the check of ``net.ipv4.<name>``, which holds the smallest, initial and largest buffer size."""
     setting = f"net.ipv4.{name}"
 
     def sees(sizes: tuple[int, int, int], needs: Needs) -> Seen | None:
         rows = needs.over("tcp")
-        return too_low(f"the largest of {setting}", sizes[2], min(2 * largest(rows), USUAL), rows)
+        return too_low(f"the third value of {setting}", sizes[2], min(2 * largest(rows), USUAL), rows)
 
     def change(sizes: tuple[int, int, int], needs: Needs) -> tuple[Setting, ...]:
         return (Setting(setting, f"{sizes[0]} {sizes[1]} {max(USUAL, 2 * largest(needs.over('tcp')))}"),)
@@ -22,12 +22,12 @@ def grows_to(name: str) -> Check[tuple[int, int, int]]:
     return Check(
         name=name,
         family="sockets",
-        looks=f"the third of `{setting}`",
+        looks=f"the third value of `{setting}`",
         why="a message larger than the buffer goes in pieces, each of which waits for the other end",
         rows="tcp, large messages, and any over a link with delay",
         read=lambda root: root.three(f"proc/sys/net/ipv4/{name}"),
         sees=sees,
-        remedy=Remedy(risk="each busy connection may hold so much of the kernel's memory"),
+        remedy=Remedy(risk="each busy connection may use this much kernel memory"),
         change=change,
     )
 

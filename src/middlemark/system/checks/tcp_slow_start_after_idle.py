@@ -1,4 +1,4 @@
-"""Whether a TCP connection begins slowly again after a pause."""
+"""Check whether a TCP connection restarts slowly after a pause."""
 
 from middlemark.model.setting import Setting
 from middlemark.model.units import KIB
@@ -8,7 +8,7 @@ from middlemark.system.needs import Needs
 NAME = "net.ipv4.tcp_slow_start_after_idle"
 FIRST_WINDOW = 14 * KIB
 PAUSE_HZ = 5
-"""A pause of 200 ms, the shortest after which the kernel takes a connection for idle."""
+"""1 / 200 ms: after a shorter pause the kernel does not treat a connection as idle."""
 
 
 def _sees(on: int, needs: Needs) -> Seen | None:
@@ -28,6 +28,6 @@ CHECK = Check(
     rows="tcp between hosts, from 14 KiB on, below 5 Hz",
     read=sysctl(NAME),
     sees=_sees,
-    remedy=Remedy(risk="after a pause a burst meets whatever the network has become"),
+    remedy=Remedy(risk="after a pause a burst may be too fast for the network"),
     change=lambda _, __: (Setting(NAME, "0"),),
 )

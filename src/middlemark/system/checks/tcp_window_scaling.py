@@ -1,4 +1,4 @@
-"""Whether TCP may have more than 64 KiB on the way."""
+"""Check whether TCP may have more than 64 KiB in flight."""
 
 from middlemark.model.setting import Setting
 from middlemark.model.units import KIB
@@ -10,7 +10,7 @@ NAME = "net.ipv4.tcp_window_scaling"
 
 def _sees(on: int, needs: Needs) -> Seen | None:
     rows = needs.over("tcp", 64 * KIB)
-    return Seen("limits", f"{NAME} is 0: at most 64 KiB are on the way", rows) if rows and not on else None
+    return Seen("limits", f"{NAME} is 0: at most 64 KiB are in flight", rows) if rows and not on else None
 
 
 CHECK = Check(

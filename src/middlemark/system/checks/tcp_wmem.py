@@ -1,4 +1,4 @@
-"""How far a TCP connection's send buffer may grow."""
+"""Check how large a TCP connection's send buffer may grow."""
 
 from middlemark.system.checks.tcp_rmem import grows_to
 

@@ -1,4 +1,4 @@
-"""What keeps this machine's time of day, and how well."""
+"""Check what keeps this machine's time of day, and how well."""
 
 import ctypes
 from typing import NamedTuple
@@ -8,12 +8,12 @@ from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
 DAEMONS = ("chronyd", "ptp4l", "phc2sys", "ntpd", "ntpsec", "systemd-timesyn", "timemaster")
-"""As the kernel cuts their names."""
+"""Process names, as the kernel truncates them."""
 TIME_ERROR = 5
 
 
 class TimeOfDay(NamedTuple):
-    """What adjtimex(2) tells, and who is seen to keep the time."""
+    """The result of adjtimex(2), and the daemons that keep the time."""
 
     state: int
     error_us: int
@@ -21,7 +21,7 @@ class TimeOfDay(NamedTuple):
 
 
 class _Timex(ctypes.Structure):
-    """The beginning of the kernel's ``struct timex``, and room for the rest of it."""
+    """The beginning of the kernel's ``struct timex``, padded to its size."""
 
     _fields_ = (
         ("modes", ctypes.c_uint),
@@ -38,9 +38,9 @@ def _read(root: Root) -> TimeOfDay:
 
 
 def synchronised(time: TimeOfDay | None = None) -> str:
-    """Say what the kernel says of a time of day, and who keeps it; that of this machine where none is given."""
+    """Describe how well the time of day is synchronised, and by what. Default: this machine's."""
     time = time or _read(Root())
-    keepers = " and ".join(time.keepers) or "nobody seen to keep it"
+    keepers = " and ".join(time.keepers) or "no daemon found that keeps it"
     if time.state < 0:
         return f"not known whether synchronised; {keepers}"
     if time.state == TIME_ERROR:
@@ -49,7 +49,7 @@ def synchronised(time: TimeOfDay | None = None) -> str:
 
 
 def _sees(time: TimeOfDay, needs: Needs) -> Seen | None:
-    rows = needs.of(lambda row: row.between_clocks)
+    rows = needs.where(lambda row: row.between_clocks)
     if not (rows or needs.general) or time.state != TIME_ERROR:
         return None
     return Seen("limits" if rows else "note", f"the time of day is {synchronised(time)}", rows)
@@ -59,14 +59,14 @@ CHECK = Check(
     name="time_sync",
     family="surroundings",
     looks="what the kernel says (adjtimex) and the processes that keep the time: chrony, ptp4l, ntpd, …",
-    why="clocks that run apart widen the uncertainty of one-way latencies; programs that compare the time of day of "
-    "two hosts are wrong by as much as they differ",
+    why="clocks that drift apart widen the uncertainty of one-way latencies; programs that compare the time of day of "
+    "two hosts are wrong by their difference",
     rows="one way between hosts",
     read=_read,
     sees=_sees,
     remedy=Remedy(
         command="systemctl start chrony",
-        persist="systemctl enable chrony; with ptp4l and phc2sys it is 1000 times as exact, where the cards can do it",
-        risk="the clock may step once when it starts: not during a run",
+        persist="systemctl enable chrony; ptp4l and phc2sys are 1000 times as exact, if the network cards support them",
+        risk="the clock may step when it starts: do not start it during a run",
     ),
 )

@@ -1,4 +1,4 @@
-"""How much later than asked a sleep may end."""
+"""Check how much later than requested a sleep may end."""
 
 from middlemark.system.check import Check, Remedy, Seen
 from middlemark.system.needs import Needs
@@ -7,7 +7,7 @@ USUAL_NS = 50_000
 
 
 def _sees(slack_ns: int, needs: Needs) -> Seen | None:
-    rows = needs.of(lambda row: not row.priority and not row.polls)
+    rows = needs.where(lambda row: not row.priority and not row.polls)
     if slack_ns <= USUAL_NS or not rows:
         return None
     return Seen("limits", f"sleeps may end {slack_ns / 1000:g} µs late; {USUAL_NS / 1000:g} are usual", rows)
@@ -17,8 +17,8 @@ CHECK = Check(
     name="timer_slack",
     family="processors",
     looks="`/proc/self/timerslack_ns`, which processes inherit",
-    why="timers of middlewares (heartbeats, batching, resending) wait so much longer; the roles themselves set 1 ns",
-    rows="all that block, but priority fifo and rr",
+    why="timers of middlewares (heartbeats, batching, resending) may wait this much longer; the roles set 1 ns",
+    rows="all that block, except priority fifo and rr",
     read=lambda root: root.number("proc/self/timerslack_ns"),
     sees=_sees,
     remedy=Remedy(

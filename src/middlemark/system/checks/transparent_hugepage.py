@@ -1,4 +1,4 @@
-"""Huge pages, and when the kernel makes them."""
+"""Check whether and when the kernel makes huge pages."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ FOLDER = "/sys/kernel/mm/transparent_hugepage"
 
 
 class HugePages(NamedTuple):
-    """The choices taken."""
+    """The current choices."""
 
     enabled: str
     defrag: str

@@ -1,4 +1,4 @@
-"""Whether the clock rises above its nominal rate while the processor is cool."""
+"""Check whether the clock rises above its nominal rate while the processor is cool."""
 
 from middlemark.model.setting import Setting
 from middlemark.system.check import Check, Remedy, Seen
@@ -9,7 +9,7 @@ INTEL, OTHERS = "sys/devices/system/cpu/intel_pstate/no_turbo", "sys/devices/sys
 
 
 def _read(root: Root) -> tuple[bool, str] | None:
-    """Return whether it is on, and the file that says so."""
+    """Return whether turbo is on, and the file that says so."""
     for file, on in ((INTEL, 0), (OTHERS, 1)):
         if (value := root.number(file)) is not None:
             return value == on, file
@@ -24,7 +24,7 @@ CHECK = Check(
     name="turbo",
     family="processors",
     looks=f"`/{INTEL}`, or `/{OTHERS}`",
-    why="how long it lasts depends on the temperature and on the others: long runs are slower than short ones",
+    why="how long it lasts depends on the temperature and on other programs: long runs are slower than short ones",
     rows="all; comparisons over hours, and polling",
     read=_read,
     sees=_sees,

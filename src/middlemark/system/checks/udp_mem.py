@@ -1,4 +1,4 @@
-"""What all UDP sockets of the machine may hold together."""
+"""Check how much memory all UDP sockets of the machine may use together."""
 
 import os
 
@@ -22,7 +22,7 @@ def _sees(pages: tuple[int, int, int], needs: Needs) -> Seen | None:
     if not rows or most >= _pages(needs):
         return None
     text = f"all UDP sockets together may hold {format_size(most * PAGE)} ({NAME} is {' '.join(map(str, pages))} pages)"
-    return Seen("limits", f"{text}; wanted: {format_size(_pages(needs) * PAGE)}", rows)
+    return Seen("limits", f"{text}; needed: {format_size(_pages(needs) * PAGE)}", rows)
 
 
 def _change(pages: tuple[int, int, int], needs: Needs) -> tuple[Setting, ...]:
@@ -34,10 +34,10 @@ CHECK = Check(
     name="udp_mem",
     family="sockets",
     looks=f"`{NAME}`",
-    why="beyond it the kernel drops datagrams even where the socket's own buffer has room",
+    why="above it the kernel drops datagrams even if the socket's own buffer has room",
     rows="udp, with large or many messages waiting",
     read=lambda root: root.three("proc/sys/net/ipv4/udp_mem"),
     sees=_sees,
-    remedy=Remedy(risk="so much of the machine's memory may wait in sockets"),
+    remedy=Remedy(risk="sockets may use this much of the machine's memory"),
     change=_change,
 )

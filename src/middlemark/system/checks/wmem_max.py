@@ -1,4 +1,4 @@
-"""The largest send buffer that a socket may ask for."""
+"""Check the largest send buffer that a socket may request."""
 
 from middlemark.model.setting import Setting
 from middlemark.model.units import KIB
@@ -18,10 +18,10 @@ CHECK = Check(
     name="wmem_max",
     family="sockets",
     looks=f"`{NAME}`",
-    why="a send buffer that does not hold two whole datagrams makes every publication wait for the one before it",
+    why="a send buffer that does not hold two whole datagrams makes every publication wait for the previous one",
     rows="udp, from 64 KiB on",
     read=sysctl(NAME),
     sees=_sees,
-    remedy=Remedy(risk="more of the kernel's memory for each socket that asks for it"),
+    remedy=Remedy(risk="more kernel memory for each socket that requests it"),
     change=lambda _, needs: (Setting(NAME, str(wanted(needs))),),
 )

@@ -1,4 +1,4 @@
-"""What a trial of each pattern consists of, one room each: its roles, and what their words at the end come to. Pure."""
+"""The patterns of a trial, one per module: the roles of each, and the outcome of their results. Pure."""
 
 from middlemark.model.cell import Cell
 from middlemark.trial.patterns.graph import GRAPH
@@ -11,7 +11,7 @@ _PATTERNS: dict[str, Pattern] = {"ping-pong": PING_PONG, "stream": STREAM, "requ
 
 
 def pattern_of(cell: Cell) -> Pattern:
-    """Return the room of the cell's pattern."""
+    """Return the pattern of the cell."""
     return _PATTERNS[cell.pattern] if cell.workload is None else GRAPH
 
 

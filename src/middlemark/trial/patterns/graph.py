@@ -1,4 +1,4 @@
-"""A workload: a stream whose topics differ, with nodes that publish what follows from what they receive."""
+"""A workload: a stream whose topics differ, with nodes that forward messages they receive."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -20,14 +20,14 @@ from middlemark.model.workload import Topic, Workload, instants_path
 from middlemark.trial.carrier import stream_carried_by
 from middlemark.trial.patterns import stream
 from middlemark.trial.patterns.pattern import Heard, Pattern, Roles, results_of
-from middlemark.trial.warnings import of_stream
+from middlemark.trial.warnings import stream_warnings
 from middlemark.trial.worker_request import TrialRequest, bounds_of
 
 TWO_TOPICS = "services over two topics each: the adapter has no native form in a graph here"
 
 
 def roles(asked: TrialRequest) -> Roles:
-    """Return a publisher for each topic with a rate, and a subscriber an edge; publishers are numbered as topics."""
+    """Return a publisher per topic with a rate, and a subscriber per edge. Publishers have their topics' numbers."""
     graph = asked.graph
     assert graph is not None
 
@@ -84,23 +84,23 @@ def _load(asked: TrialRequest, number: int, topic: Topic) -> Load:
 
 
 def _following(graph: Workload, number: int, node: str) -> Iterator[int]:
-    """Yield the topics that the node publishes after that one."""
+    """Yield the topics that the node publishes after receiving from topic ``number``."""
     name = graph.topics[number].name
     yield from (at for at, each in enumerate(graph.topics) if (each.after, each.source) == (name, node))
 
 
 class Ends:
-    """Who is told to end when somebody has ended: from the sensors to the actuators, topic by topic."""
+    """Decides who must stop after a role has ended, topic by topic from the sensors to the actuators."""
 
     def __init__(self, subscribers: Sequence[SubscriberRequest]) -> None:
-        """``subscribers``: of all workers."""
+        """``subscribers``: those of all workers."""
         self._forwards = {each.index: each.forwards for each in subscribers}
         self._of_topic: dict[int, list[int]] = {}
         for each in subscribers:
             self._of_topic.setdefault(each.topic, []).append(each.index)
 
     def after(self, publisher: Mapping[int, int], event: EndedEvent) -> Iterator[StopCommand]:
-        """Yield what follows; ``publisher``: the topic of each publisher by its index."""
+        """Yield the stop commands that follow. ``publisher``: each publisher's topic, by its index."""
         if event.role == "publisher":
             yield self._stop(publisher[event.index], event.sent)
         for forward, sent in zip(self._forwards.get(event.index, ()), event.forwarded, strict=False):
@@ -112,7 +112,7 @@ class Ends:
 
 
 def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
-    """Return the outcome with what was sent on each topic and what came of it on each edge."""
+    """Return the outcome with the messages sent on each topic and received on each edge."""
     senders, receivers = results_of(PublisherResult, heard.senders), results_of(SubscriberResult, heard.receivers)
     published = tuple(map(stream.sent, senders))
     taken = tuple(stream.arrived(result, published) for result in receivers)
@@ -138,12 +138,14 @@ def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
         ),
         native_request_reply=native,
         notes=outcome.notes if native is not False else tuple(dict.fromkeys((*outcome.notes, TWO_TOPICS))),
-        warnings=tuple(of_stream(heard.cell, heard.limits, published, taken, senders=senders, receivers=receivers)),
+        warnings=tuple(
+            stream_warnings(heard.cell, heard.limits, published, taken, senders=senders, receivers=receivers)
+        ),
     )
 
 
 def _native(cell: Cell, graph: Workload) -> bool | None:
-    """Say whether the services are the middleware's own; None: there are none."""
+    """Say whether the services use the middleware's native form; None: there are no services."""
     called = cell.workload is not None and any(each.service for each in cell.workload.topics)
     return any(each.service for each in graph.topics) if called else None
 

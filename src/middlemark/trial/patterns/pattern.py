@@ -1,4 +1,4 @@
-"""What every pattern tells the launcher."""
+"""The interface of a pattern to the launcher."""
 
 import statistics
 from collections.abc import Callable, Iterable
@@ -25,7 +25,7 @@ class Roles(msgspec.Struct, frozen=True):
 
 
 class Heard(msgspec.Struct, frozen=True, kw_only=True):
-    """What the roles of one trial said at their end, each in the order of its role."""
+    """The results of a trial's roles, each in the order of its role."""
 
     cell: Cell
     limits: Limits
@@ -36,25 +36,25 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
     samples_stem: str
     """Relative to the run's folder."""
     graph: Workload | None = None
-    """What the cell carries, as its transport has it."""
+    """The workload, as its transport carries it."""
 
     @property
     def warmed_up(self) -> int:
-        """Messages (or round trips) that the senders' warm-up took: the kernel has counted them too."""
+        """The number of messages (or round trips) in the senders' warm-up, which the kernel has counted too."""
         return sum(getattr(sender, "warmup_samples", 0) for sender in self.senders)
 
 
 def results_of(kind: type[Result], results: Iterable[AnyRoleResult]) -> tuple[Result, ...]:
-    """Return the results of that kind."""
+    """Return the results of this type."""
     return tuple(each for each in results if isinstance(each, kind))
 
 
 def coding(heard: Heard) -> Coding | None:
-    """Return what (de)serialising took, where some role timed it."""
+    """Return the median times of (de)serialising; None: no role measured them."""
 
     def median(roles: Iterable[AnyRoleResult], field: str) -> float | None:
-        known = [ns for each in roles if (ns := getattr(each, field, None)) is not None]
-        return float(statistics.median(known)) if known else None
+        times_ns = [ns for each in roles if (ns := getattr(each, field, None)) is not None]
+        return float(statistics.median(times_ns)) if times_ns else None
 
     found = Coding(
         serialize_ns=median(heard.senders, "serialize_p50_ns"),
@@ -66,12 +66,12 @@ def coding(heard: Heard) -> Coding | None:
 
 
 class Pattern(msgspec.Struct, frozen=True, kw_only=True):
-    """One pattern."""
+    """The interface of a pattern."""
 
     roles: Callable[[TrialRequest], Roles]
     conclude: Callable[[Heard, TrialOutcome], TrialOutcome]
-    """The outcome as known so far → with what follows from what was heard."""
+    """Complete the outcome from the results."""
     drains: Callable[[Cell, RoleRequest], bool]
-    """Whether that receiver goes on until it has what the senders sent; the others stop when they are told to."""
+    """True if the receiver waits for all messages that were sent; false if it stops at the stop command."""
     one_clock: bool = False
-    """Times of one worker are held against those of another."""
+    """True if times of different workers are compared."""

@@ -1,4 +1,4 @@
-"""Ping-pong: one ping, and pongs of which some or all reply."""
+"""Ping-pong: one ping, and pongs some or all of which reply."""
 
 import msgspec
 
@@ -9,7 +9,7 @@ from middlemark.model.protocol import PingRequest, PingResult, PongRequest, Pong
 from middlemark.trial import round_trips
 from middlemark.trial.carrier import carried_by
 from middlemark.trial.patterns.pattern import Heard, Pattern, Roles, coding, results_of
-from middlemark.trial.warnings import missed_instants, of_ping_pong, schedules
+from middlemark.trial.warnings import missed_instants, ping_pong_warnings, schedules
 from middlemark.trial.worker_request import TrialRequest, bounds_of, echoes, reply_timeout_s
 
 
@@ -33,8 +33,8 @@ def roles(asked: TrialRequest) -> Roles:
             echoes=echoes(cell, index),
             echoing=echoing,
             payload=cell.payload,
-            # Of several replies the last one ends the round trip, and whose that was is not kept.
-            **(round_trips.asked_of(asked, "pong") if echoing == 1 and index == 0 else {}),
+            # With several replies the last one ends the round trip, and its pong is not recorded.
+            **(round_trips.answerer_fields(asked, "pong") if echoing == 1 and index == 0 else {}),
             cpu=asked.cpus[1 + index],
         )
         for index in range(cell.subscribers)
@@ -43,7 +43,7 @@ def roles(asked: TrialRequest) -> Roles:
 
 
 def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
-    """Return the outcome with what the ping measured and everybody counted."""
+    """Return the outcome with the ping's samples and the counts of all roles."""
     [ping] = results_of(PingResult, heard.senders)
     pongs = results_of(PongResult, heard.receivers)
     missed = missed_instants(heard.cell, schedules("ping", [ping]))
@@ -61,23 +61,23 @@ def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
         carried_by=carried_by(
             heard.evidence,
             heard.transport,
-            # One message out to however many pongs (it may be one multicast), and every reply.
+            # One message out (it may be a multicast to all pongs), and every reply.
             messages=counts.sent + counts.received + heard.warmed_up * (1 + _echoing(heard.cell)),
             size=heard.cell.size,
             processes=heard.cell.processes,
         ),
-        warnings=(*of_ping_pong(heard.cell, heard.limits, ping, pongs), *([missed] if missed else ())),
+        warnings=(*ping_pong_warnings(heard.cell, heard.limits, ping, pongs), *([missed] if missed else ())),
     )
 
 
 def _echoing(cell: Cell) -> int:
-    """Return the replies to each message. A ping alone takes back its own."""
+    """Return the number of replies to each message. A ping without pongs replies to itself."""
     return max(cell.subscribers, 1) if cell.echo == "all" else 1
 
 
 PING_PONG = Pattern(
     roles=roles,
     conclude=conclude,
-    # The ping has waited for the echoes; the other pongs may be behind.
+    # The ping waits for the replies; pongs that do not reply may be behind.
     drains=lambda cell, role: not echoes(cell, role.index),
 )

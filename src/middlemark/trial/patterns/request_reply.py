@@ -1,4 +1,4 @@
-"""Request-reply: one or more clients and one server. A client is a ping that one server answers."""
+"""Request-reply: one or more clients, and one server that answers them."""
 
 import msgspec
 
@@ -8,10 +8,10 @@ from middlemark.model.protocol import ClientRequest, ClientResult, ServerRequest
 from middlemark.trial import round_trips
 from middlemark.trial.carrier import carried_by
 from middlemark.trial.patterns.pattern import Heard, Pattern, Roles, coding, results_of
-from middlemark.trial.warnings import missed_instants, of_calls, schedules
+from middlemark.trial.warnings import call_warnings, missed_instants, schedules
 from middlemark.trial.worker_request import TrialRequest, bounds_of, reply_timeout_s
 
-TWO_TOPICS = "request and reply over two topics: the adapter has no native form here"
+TWO_TOPICS = "request and reply use two topics: the adapter has no native form here"
 
 
 def roles(asked: TrialRequest) -> Roles:
@@ -31,13 +31,13 @@ def roles(asked: TrialRequest) -> Roles:
         for index in range(cell.publishers)
     ]
     server = ServerRequest(
-        index=0, payload=cell.payload, **round_trips.asked_of(asked, "server"), cpu=asked.cpus[cell.publishers]
+        index=0, payload=cell.payload, **round_trips.answerer_fields(asked, "server"), cpu=asked.cpus[cell.publishers]
     )
     return Roles(tuple(clients), (server,))
 
 
 def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
-    """Return the outcome with what the clients measured and everybody counted."""
+    """Return the outcome with the clients' samples and the counts of all roles."""
     clients = results_of(ClientResult, heard.senders)
     [server] = results_of(ServerResult, heard.receivers)
     counts = round_trips.counted(clients, [server])
@@ -65,7 +65,7 @@ def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
         ),
         native_request_reply=native,
         notes=outcome.notes if native else tuple(dict.fromkeys((*outcome.notes, TWO_TOPICS))),
-        warnings=(*of_calls(heard.limits, clients, server, counts), *([missed] if missed else ())),
+        warnings=(*call_warnings(heard.limits, clients, server, counts), *([missed] if missed else ())),
     )
 
 

@@ -1,4 +1,4 @@
-"""Streams: publishers and subscribers, dealt out over one or more topics."""
+"""Streams: publishers and subscribers, distributed over one or more topics."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from middlemark.model.outcome import Arrived, SamplesFile, Sent, TrialCounts, Tr
 from middlemark.model.protocol import PublisherRequest, PublisherResult, SubscriberRequest, SubscriberResult
 from middlemark.trial.carrier import stream_carried_by
 from middlemark.trial.patterns.pattern import Heard, Pattern, Roles, coding, results_of
-from middlemark.trial.warnings import of_stream
+from middlemark.trial.warnings import stream_warnings
 from middlemark.trial.worker_request import TrialRequest, bounds_of
 
 
@@ -44,7 +44,7 @@ def roles(asked: TrialRequest) -> Roles:
 
 
 def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
-    """Return the outcome with what was sent and what came of it."""
+    """Return the outcome with the counts of sent and received messages."""
     senders, receivers = results_of(PublisherResult, heard.senders), results_of(SubscriberResult, heard.receivers)
     published = tuple(map(sent, senders))
     taken = tuple(arrived(result, published) for result in receivers)
@@ -69,27 +69,29 @@ def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
             size=heard.cell.size,
             processes=heard.cell.processes,
         ),
-        warnings=tuple(of_stream(heard.cell, heard.limits, published, taken, senders=senders, receivers=receivers)),
+        warnings=tuple(
+            stream_warnings(heard.cell, heard.limits, published, taken, senders=senders, receivers=receivers)
+        ),
     )
 
 
 def sent(result: PublisherResult) -> Sent:
-    """Return what is kept of one publisher's result: the fields of the same names."""
+    """Return the fields of a publisher's result that the outcome keeps."""
     return Sent(**{name: getattr(result, name) for name in Sent.__struct_fields__})
 
 
 def arrived(result: SubscriberResult, publishers: Sequence[Sent]) -> Arrived:
-    """Return what is kept of one subscriber's result, held against what the publishers of its topic sent.
+    """Return the fields of a subscriber's result that the outcome keeps, and its loss.
 
-    A publish that timed out may arrive all the same; more than was sent is not a negative loss.
+    More messages received than sent (a publish that timed out may still arrive) is not a negative loss.
     """
     expected = sum(each.sent for each in publishers if each.topic == result.topic)
-    told = {name: getattr(result, name) for name in Arrived.__struct_fields__ if hasattr(result, name)}
-    return Arrived(**told, expected=expected, lost=max(0, expected - result.received))
+    fields = {name: getattr(result, name) for name in Arrived.__struct_fields__ if hasattr(result, name)}
+    return Arrived(**fields, expected=expected, lost=max(0, expected - result.received))
 
 
 def counted(publishers: Sequence[Sent], subscribers: Sequence[Arrived]) -> TrialCounts:
-    """Add up both ends: what every subscriber received and lost, of what was sent once."""
+    """Add up both ends. ``received`` and ``lost`` count every subscriber, ``sent`` counts each message once."""
     return TrialCounts(
         sent=sum(each.sent for each in publishers),
         received=sum(each.received for each in subscribers),
@@ -102,7 +104,7 @@ def counted(publishers: Sequence[Sent], subscribers: Sequence[Arrived]) -> Trial
 
 
 def _moved(heard: Heard, counts: TrialCounts, taken: Sequence[Arrived]) -> int:
-    """Return how many messages must have been moved: of those that may be lost before they are, what arrived."""
+    """Return how many messages the transport must have moved. A best-effort message may be lost before it is."""
     sent = counts.sent + heard.warmed_up
     if heard.cell.reliability == "reliable":
         return sent
@@ -110,7 +112,7 @@ def _moved(heard: Heard, counts: TrialCounts, taken: Sequence[Arrived]) -> int:
 
 
 def file_of(stem: str, result: PublisherResult | SubscriberResult) -> SamplesFile:
-    """Return what is kept of where that role wrote its samples."""
+    """Return the description of the samples file that this role wrote."""
     path = path_of(stem, result.role, result.index)
     return SamplesFile(
         role=result.role,
