@@ -2,7 +2,7 @@
 
 Usage: python bench/false_sure.py RUN [REPORTS]
 
-RUN is stored, and each of its configurations has the same rounds: `middlemark run … --trials 40 --no-floors`. Rounds
+RUN is stored, and each of its configurations has the same rounds: `middlemark run … --trials 40 --no-baseline`. Rounds
 that follow each other are taken together, as many as there are candidates; each candidate of a report is given one
 round of each such group, by lot. So they differ in nothing, have the noise of that machine, and share its drift.
 """

@@ -33,7 +33,7 @@ from middlemark.show.html import render_html
 from middlemark.show.html.data import data_of
 from middlemark.store import open_run
 
-ADAPTERS = ("floor", "cyclonedds", "fastdds", "zenoh", "zeromq")
+ADAPTERS = ("udp", "cyclonedds", "fastdds", "zenoh", "zeromq")
 TRANSPORTS = ("udp", "shm")
 SIZES = [16 << each for each in range(25)]
 
@@ -127,7 +127,7 @@ def _outcome(folder: Path, trial: Trial, cell: Cell, samples: int, draw: np.rand
 
 def _described(name: str) -> Description:
     return Description(
-        protocol=1, name=name, title=name, version="1", library="", licence="MIT", floor=name == "floor",
+        protocol=1, name=name, title=name, version="1", library="", licence="MIT", is_raw_transport=name == "udp",
         bench_only=False, request_reply=False, own_threads=False, residue=(), native={},
         transports=tuple(
             Transport(

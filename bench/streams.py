@@ -2,7 +2,7 @@
 
 Usage: python bench/streams.py FOLDER [ROUNDS]
 
-FOLDER has ``ring_alone`` and ``bare_ring``. The ``shm`` floor at 64 B is compared with its own ring without the roles,
+FOLDER has ``ring_alone`` and ``bare_ring``. At 64 B ``shm`` is compared with its own ring without the roles,
 and with a ring written by hand for one size and one subscriber, which shows the cost of the adapter's form. Cyclone DDS
 over UDP is compared with ``ddsperf pub`` and ``ddsperf sub`` (package cyclonedds-tools), both reliable, keep-all, with
 listeners, batching and the same configuration.
@@ -77,7 +77,7 @@ def told(name: str, ours: list[float], theirs: list[float]) -> None:
 
 
 def bare_rings(loops: Path, rounds: int, folder: Path) -> None:
-    """Compare the floor's stream with its ring alone and with one written by hand."""
+    """Compare the raw transport's stream with its ring alone and with one written by hand."""
     cell = Cell(
         adapter="shm",
         transport="shm",

@@ -18,7 +18,7 @@ adapter = "null"
 transport = "memory"
 duration = "0.6s"
 warmup = "20ms"
-floors = false
+baseline = false
 [sweep.native.null]
 every_delay_ns = "7000000"
 [[expect]]
@@ -80,7 +80,7 @@ adapter = "null"
 transport = "memory"
 warmup = "10ms"
 samples = 30
-floors = false
+baseline = false
 [[sweep]]
 name = "quick"
 [sweep.native.null]

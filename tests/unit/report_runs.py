@@ -42,8 +42,8 @@ MACHINE = Machine(
     clocksource="tsc", governor=None,
 )  # fmt: skip
 ADAPTERS = (
-    description("udp", transport("udp"), floor=True),
-    description("shm", transport("shm", carrier="shared-memory"), floor=True),
+    description("udp", transport("udp"), is_raw_transport=True),
+    description("shm", transport("shm", carrier="shared-memory"), is_raw_transport=True),
     description("lyra", transport("udp"), transport("shm", carrier="shared-memory")),
     description("vega", transport("udp"), transport("shm", carrier="shared-memory")),
     description("deneb", transport("udp")),

@@ -53,10 +53,10 @@ def test_the_focus_is_the_cells_that_all_of_it_keeps() -> None:
     assert [(plan.cells[each].adapter, plan.cells[each].size) for each in found.focus] == [("tcp", 64)]
 
 
-def test_floors_that_stand_beside_the_others_are_not_waited_for_unless_they_are_named() -> None:
+def test_baselines_that_stand_beside_the_others_are_not_waited_for_unless_they_are_named() -> None:
     plan = plan_of(adapter="cyclonedds", transport="udp", trials=str(FIRST_ROUNDS), duration="0.1s")
     focus = until_precise(plan, asked()).precision
-    assert plan.floors
+    assert plan.baselines
     assert focus is not None
     assert [plan.cells[each].adapter for each in focus.focus] == ["cyclonedds"]
     named = until_precise(plan, asked(focus=["adapter=uds"])).precision

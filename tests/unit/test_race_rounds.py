@@ -9,7 +9,7 @@ from middlemark.plan.rounds import racing, with_another_round
 from middlemark.problems import RequestError
 from middlemark.stats.candidates import Attempt, Elimination, RaceState, due_of, holds, race_states
 
-FLOORS = ("uds", "tcp", "udp", "shm", "memcpy")
+RAW_TRANSPORTS = ("uds", "tcp", "udp", "shm", "memcpy")
 
 
 def stands(attempts: dict[int, list[Attempt]], rounds: int | None = None) -> RaceState:
@@ -24,22 +24,22 @@ def trials(us: float, rounds: int, misses: Elimination | None = None) -> list[At
     return [Attempt(us * 1000 * (1 + 0.01 * (number * 7 % 5 - 2)), misses) for number in range(rounds)]
 
 
-def test_all_but_the_floors_race_those_of_one_experiment_against_each_other() -> None:
+def test_all_but_the_raw_transports_race_those_of_one_experiment_against_each_other() -> None:
     plan = plan_of(adapter="cyclonedds,fastdds", transport="udp", size="64,1k", trials="3", duration="0.1s")
-    race = racing(plan, FLOORS, 600.0).race
+    race = racing(plan, RAW_TRANSPORTS, 600.0).race
     assert race is not None
     assert [{plan.cells[each].size for each in heat} for heat in race.heats] == [{64}, {1024}]
     assert [sorted(plan.cells[each].adapter for each in heat) for heat in race.heats] == [["cyclonedds", "fastdds"]] * 2
-    together = racing(plan, FLOORS, 600.0, question=True).race
+    together = racing(plan, RAW_TRANSPORTS, 600.0, question=True).race
     assert together is not None
     assert [len(heat) for heat in together.heats] == [4]
 
 
-def test_a_race_of_floors_alone_or_without_the_time_for_its_first_rounds_is_refused() -> None:
-    with pytest.raises(RequestError, match="nobody is left to race"):
-        racing(plan_of(adapter="uds,tcp", trials="3"), FLOORS, 600.0)
+def test_a_race_of_raw_transports_alone_or_without_the_time_for_its_first_rounds_is_refused() -> None:
+    with pytest.raises(RequestError, match="nothing is left to race"):
+        racing(plan_of(adapter="uds,tcp", trials="3"), RAW_TRANSPORTS, 600.0)
     with pytest.raises(RequestError, match=r"the first rounds, \d+ trials, take about"):
-        racing(plan_of(adapter="cyclonedds", transport="udp", trials="3", duration="20s"), FLOORS, 30.0)
+        racing(plan_of(adapter="cyclonedds", transport="udp", trials="3", duration="20s"), RAW_TRANSPORTS, 30.0)
 
 
 def test_the_next_round_has_those_that_are_due_and_is_drawn_the_same_again() -> None:

@@ -7,7 +7,7 @@ from middlemark.model.cell import Cell
 from middlemark.model.outcome import Failure, Placed, RunWarning, TrialCounts, TrialOutcome
 from middlemark.model.plan import Limits
 from middlemark.model.times import Summary
-from middlemark.stats.warnings.cells import cell_warnings, faster_than_floor, merged
+from middlemark.stats.warnings.cells import cell_warnings, faster_than_raw_transport, merged
 from middlemark.stats.warnings.trials import trial_warnings
 
 TRIALS = plan(cell()).trials
@@ -179,10 +179,10 @@ def test_two_speeds_in_one_trial_of_eight_are_a_stray_trial() -> None:
     assert [each.code for each in merged([two_speeds, two_speeds, *[()] * 6])] == ["bimodal"]
 
 
-def test_faster_than_its_floor_means_by_a_tenth() -> None:
-    assert faster_than_floor(0.9, "udp") is None
-    assert faster_than_floor(None, None) is None
-    warning = faster_than_floor(0.5, "udp")
+def test_faster_than_its_raw_transport_means_by_a_tenth() -> None:
+    assert faster_than_raw_transport(0.9, "udp") is None
+    assert faster_than_raw_transport(None, None) is None
+    warning = faster_than_raw_transport(0.5, "udp")
     assert warning is not None
     assert "(udp)" in warning.text
 

@@ -75,4 +75,4 @@ class Verbs(click.Group):
 )
 @click.version_option(__version__, prog_name="middlemark")
 def group() -> None:
-    """Measure publish/subscribe and request/reply middleware with one ruler, the machine alone beside it."""
+    """Measure publish/subscribe and request/reply middleware with one ruler, and compare it with raw transports."""

@@ -8,7 +8,7 @@ from middlemark.document.numbers import ABSENT, brief, exact, measured, megabyte
 from middlemark.document.security import proof_in_short
 from middlemark.document.table import NEVER_HIDDEN, Column
 from middlemark.model.times import NAMES
-from middlemark.stats.floors import by_rate
+from middlemark.stats.baselines import by_rate
 from middlemark.stats.metrics import METRICS
 from middlemark.stats.result import CellResult
 from middlemark.verdicts.rows import Row, is_counted, latency_of, loss_of
@@ -68,7 +68,7 @@ FIGURES: dict[str, Figure] = {
     "bytes_per_s": _own("bytes_per_s", "B/s", megabytes),
     "blocked_share": _own("blocked_share", "1", share),
     "link_share": _own("link_share", "1", share),
-    "times_floor": _own("times_floor", "1", ratio),
+    "times_raw_transport": _own("times_raw_transport", "1", ratio),
     "discovery_ns": _own("discovery_ns", "ns", us),
     "handshake_ns": _own("handshake_ns", "ns", us),
     "loss": Figure("1", loss_of, share),
@@ -129,7 +129,7 @@ class RowColumn(msgspec.Struct, frozen=True):
             return "bold yellow"
         if self.title == "warnings":
             return "yellow"
-        if row.floor:
+        if row.is_raw_transport:
             return "dim"
         return "bold" if self.title in _BOLD else ""
 

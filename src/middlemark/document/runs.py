@@ -133,10 +133,10 @@ def state(run: Run) -> str:
 
 def versions_of(run: Run) -> str:
     """Return the versions of this program, of the middlewares, and of the raw transports beside them."""
-    named = [(each.floor, f"{each.name} {each.version}".strip()) for each in run.file.adapters]
-    told = [f"middlemark {run.file.middlemark}", *(name for floor, name in named if not floor)]
-    floors = ", ".join(name for floor, name in named if floor)
-    return ", ".join(told) + (f"; raw transports: {floors}" if floors else "")
+    named = [(each.is_raw_transport, f"{each.name} {each.version}".strip()) for each in run.file.adapters]
+    told = [f"middlemark {run.file.middlemark}", *(name for is_raw, name in named if not is_raw)]
+    raw_transports = ", ".join(name for is_raw, name in named if is_raw)
+    return ", ".join(told) + (f"; raw transports: {raw_transports}" if raw_transports else "")
 
 
 def facts_of(run: Run, *, whole: bool = True) -> dict[str, str]:

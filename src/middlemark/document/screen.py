@@ -41,7 +41,7 @@ def _spread(row: Row) -> float:
 
 _BY: Mapping[str, Callable[[Row], float | None]] = {
     DISTURBED: _most_disturbed,
-    "faster-than-floor": lambda row: -(row.result.times_floor or 1.0),
+    "faster-than-baseline": lambda row: -(row.result.times_raw_transport or 1.0),
     "loss": lambda row: loss_of(row.result),
     "loss-behind-latency": lambda row: loss_of(row.result),
     "trials-disagree": _spread,
@@ -172,7 +172,7 @@ def undecided(document: Document, matrices: Sequence[Matrix]) -> Statement:
             most = max(dict.fromkeys(doubted.values()), key=[*doubted.values()].count, default="")
             found.setdefault(f"{most} in {some(doubted, _NAMED)}" if most else first.row.name, []).append(column)
     texts = [f"{text}{at(matrices[0], columns)}" for text, columns in found.items()]
-    cells = [row.result.cell for row in document.rows if not row.floor]
+    cells = [row.result.cell for row in document.rows if not row.is_raw_transport]
     fields = {field for field in EXPERIMENT if len({getattr(cell, field) for cell in cells}) > 1}
     command, _ = (settling(document, again, wanted, fields) if again else None) or ("", 0.0)
     return Statement(texts=tuple(texts), remedy=command)
@@ -222,7 +222,7 @@ def _alone(matrix: Matrix) -> str:
     """Return the figures of the only row, column by column."""
     figures = [
         f"{figure_text(column, each.figure)}{at(matrix, [column])}"
-        + (f" ({ratio(each.ratio)} × baseline)" if each.ratio is not None and not each.row.floor else "")
+        + (f" ({ratio(each.ratio)} × baseline)" if each.ratio is not None and not each.row.is_raw_transport else "")
         for column in matrix.columns
         for each in column.ranked
     ]

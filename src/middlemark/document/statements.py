@@ -134,7 +134,7 @@ def lead(experiment: JudgedExperiment) -> str:
     if first is None:
         return "No candidate does what is asked."
     own = measure(experiment, first)
-    baseline = None if first.row.floor or first.ratio is None else experiment.baseline_of(first.row)
+    baseline = None if first.row.is_raw_transport or first.ratio is None else experiment.baseline_of(first.row)
     times = f", {ratio(first.ratio)} × the baseline {how_it_works(baseline)}" if baseline else ""
     alone = "has a " if experiment.by == "p99" else "receives " if experiment.by_rate else "takes "
     order = alone if len(experiment.ranked) == 1 else "has the most, " if experiment.by_rate else "is lowest, "

@@ -110,7 +110,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 class Race(msgspec.Struct, frozen=True, kw_only=True):
     """Rounds are added of those that may still be the best, until one surely is, some surely tie, or the time is spent.
 
-    Everybody else runs in the rounds that were planned at first, and in no more: the floors, for one.
+    All other cells, the baselines included, run only in the rounds that were planned at first.
     """
 
     heats: tuple[tuple[int, ...], ...]
@@ -155,5 +155,5 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """Names of factors that the suites vary together: cells that differ in all of these are compared as well."""
     scorecard: tuple[tuple[str, float], ...] = ()
     """Metrics and their weights, by which the report says who is best; none: it does not."""
-    floors: tuple[int, ...] = ()
-    """Cells that nobody asked for and that stand beside the others: what the machine does with no middleware."""
+    baselines: tuple[int, ...] = ()
+    """Cells of raw transports that the plan added to those that were asked for."""

@@ -25,7 +25,7 @@ from middlemark.stats.trials import TrialSummary, figures, trial_summary
 from middlemark.verdicts.expectations import judge_expectations
 
 MACHINE_ALONE = 8
-"""Trials of the floor that candidates are held against; the other floors end with the first rounds."""
+"""Trials of the baseline of the candidates; the other raw transports have only the first rounds."""
 
 
 class Open(msgspec.Struct, frozen=True):
@@ -68,7 +68,9 @@ class _Racing:
         self.budget_s = race.budget_s
         self._race = race
         raced = {index for heat in race.heats for index in heat}
-        self._floors = {index: cell for index, cell in enumerate(plan.cells) if index not in raced and cell.subscribers}
+        self._raw_transports = {
+            index: cell for index, cell in enumerate(plan.cells) if index not in raced and cell.subscribers
+        }
         self._cells = plan.cells
         self._readers = readers(folder)
         self._descriptions = {each.name: each for each in adapters}
@@ -87,11 +89,11 @@ class _Racing:
         return Open(running, due=[(*each.running, *self._alone(each.running[0])) for each in due])
 
     def _alone(self, candidate: int) -> Sequence[int]:
-        """Return the fastest floor of that experiment, until its median has some trials behind it."""
+        """Return the fastest raw transport of that experiment, until its median has some trials behind it."""
         asked = experiment(self._cells[candidate])
         known = {
             index: [each.figure for each in self._attempts.get(index, {}).values() if each.figure is not None]
-            for index, cell in self._floors.items()
+            for index, cell in self._raw_transports.items()
             if experiment(cell) == asked
         }
         fastest = min(

@@ -15,8 +15,8 @@ from middlemark.model.cell import Cell
 from middlemark.model.description import Description
 from middlemark.model.plan import Race, Wanted
 from middlemark.stats import rates
+from middlemark.stats.baselines import carried_otherwise
 from middlemark.stats.costs import trial_cpu
-from middlemark.stats.floors import carried_otherwise
 from middlemark.stats.interval import FEWEST
 from middlemark.stats.race import FINAL_LOOKS, FIRST_LOOK, Ended, Figures, standing
 from middlemark.stats.result import EdgeResult

@@ -47,7 +47,7 @@ def _of_run(file: RunFile) -> Iterator[str]:
     for name in (name for each in plan.together for name in each if name not in FACTORS):
         yield f"plan.together: there is no factor {name}"
     named = {
-        "plan.floors": plan.floors,
+        "plan.baselines": plan.baselines,
         "plan.precision.focus": plan.precision.focus if plan.precision else (),
         "plan.race.heats": [each for heat in plan.race.heats for each in heat] if plan.race else (),
         "reached.wide": file.reached.wide if file.reached else (),

@@ -4,7 +4,7 @@ import msgspec
 
 
 class Tried(msgspec.Struct, frozen=True, kw_only=True):
-    """Figures of a few seconds, by the floors and the witness. None: not measured here; ``absent`` says why."""
+    """Figures of a few seconds, by the raw transports and the witness. None: not measured here; ``absent`` says why."""
 
     line_ns: float | None = None
     """A line of memory between two processors, there and back."""

@@ -16,6 +16,7 @@ from middlemark.model.parts import ClaimPart, NothingToJudge, Subject, parts_of
 from middlemark.model.plan import Plan
 from middlemark.model.times import NAMES, QUANTILES
 from middlemark.stats import rates
+from middlemark.stats.baselines import carried_otherwise, carrier_of
 from middlemark.stats.expectations import (
     ClaimVerdict,
     Figures,
@@ -26,7 +27,6 @@ from middlemark.stats.expectations import (
     share_of,
     trials_needed,
 )
-from middlemark.stats.floors import carried_otherwise, carrier_of
 from middlemark.stats.metrics import METRICS
 from middlemark.stats.trials import TrialSummary, at_edge
 from middlemark.stats.warnings.trials import not_in_force

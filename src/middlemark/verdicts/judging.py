@@ -11,9 +11,9 @@ from typing import Literal
 import msgspec
 
 from middlemark.model.cell import EXPERIMENT, OF_MIDDLEWARE, Cell
+from middlemark.stats.baselines import by_rate
 from middlemark.stats.candidates import raced_by
 from middlemark.stats.comparisons import Comparison
-from middlemark.stats.floors import by_rate
 from middlemark.stats.interval import FEWEST
 from middlemark.stats.pairings import at_levels_of_others
 from middlemark.stats.race import FINALISTS
@@ -63,8 +63,8 @@ def judged_experiments(
 
 def _experiments(rows: Sequence[Row], everything: Sequence[Row]) -> Iterator[tuple[Experiment, Sequence[Row]]]:
     """Yield each experiment with its rows, by metric and carrier; raw transports where nothing else was measured."""
-    middleware = [each for each in rows if not each.floor and not each.bench_only]
-    subjects = middleware or [each for each in rows if not each.floor] or list(rows)
+    middleware = [each for each in rows if not each.is_raw_transport and not each.bench_only]
+    subjects = middleware or [each for each in rows if not each.is_raw_transport] or list(rows)
     one_middleware = len({each.result.cell.adapter for each in subjects}) == 1
     keys: dict[tuple[int, int], tuple[object, ...]] = {}
     found: dict[tuple[tuple[object, ...], int], list[tuple[Row, Cell]]] = {}
@@ -120,7 +120,7 @@ def _shared(cells: Sequence[Cell]) -> Cell:
 
 
 def _baseline(members: Sequence[Row], everything: Sequence[Row], *, hands_over: bool) -> Row | None:
-    some = (each.baseline_row for each in members if each.hands_over == hands_over and not each.floor)
+    some = (each.baseline_row for each in members if each.hands_over == hands_over and not each.is_raw_transport)
     return next((everything[each] for each in some if each is not None), None)
 
 

@@ -231,7 +231,7 @@ _WARNINGS = {
     "above-memcpy": "more than memory moves",
     "bimodal": "two speeds",
     "carried-by-varies": "carried by several things",
-    "faster-than-floor": "faster than its baseline",
+    "faster-than-baseline": "faster than its baseline",
     "few-samples": "too few samples",
     "loss": "lost messages",
     "loss-behind-latency": "latency of what was not lost",

@@ -6,7 +6,7 @@ from middlemark.model.cell import Cell
 from middlemark.model.description import Description
 from middlemark.model.outcome import Placed, RunWarning, TrialCounts, TrialOutcome
 from middlemark.model.plan import Limits
-from middlemark.stats.floors import carried_otherwise, carrier_of
+from middlemark.stats.baselines import carried_otherwise, carrier_of
 from middlemark.stats.rates import counts as counts_of
 
 _ENDED_SHORT = 0.98
