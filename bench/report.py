@@ -120,7 +120,7 @@ def _outcome(folder: Path, trial: Trial, cell: Cell, samples: int, draw: np.rand
         cell=trial.cell, number=trial.number, order=trial.order, started="2026-01-01T00:00:00+00:00", seconds=0.5,
         samples=samples, samples_file=path, measured_s=0.5, counts=TrialCounts(sent=samples, received=samples),
         clock=Clock(source="tsc", ticks_per_second=2.5e9, cost_ns=9.0, resolution_ns=0.4),
-        carried_by={"udp": "udp", "shm": "shared-memory"}[cell.transport], costs=(cost,),
+        actual_transport={"udp": "udp", "shm": "shared-memory"}[cell.transport], costs=(cost,),
         series=(Second(at_s=0.5, seconds=0.5, who="ping", sent=samples, received=samples),),
     )  # fmt: skip
 

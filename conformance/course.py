@@ -74,7 +74,7 @@ def by_publisher(arrivals: Records) -> dict[int, npt.NDArray[np.uint64]]:
 
 def carried_as(due: str | None, outcome: TrialOutcome) -> bool:
     """Return whether what carried the data is what should; where the middleware chooses, that it is known."""
-    return outcome.carried_by is not None if due == ANY else outcome.carried_by == due
+    return outcome.actual_transport is not None if due == ANY else outcome.actual_transport == due
 
 
 class Course:

@@ -160,7 +160,7 @@ def test_every_process_was_where_it_was_asked_to_be(measured: Measured) -> None:
 
 def test_what_carried_the_data_is_the_transport_that_was_asked_for(measured: Measured) -> None:
     if measured.contender.transport.name == "mislabelled":
-        assert measured.outcome.carried_by == "shared-memory", "the null adapter's lie is found out"
+        assert measured.outcome.actual_transport == "shared-memory", "the null adapter's lie is found out"
         return
     due = carrier_due(measured.cell, measured.contender.worker.description)
     assert carried_as(due, measured.outcome), measured.outcome.evidence

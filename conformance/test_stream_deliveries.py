@@ -83,7 +83,7 @@ def test_of_what_nobody_promised_to_deliver_all_that_is_missing_is_counted_and_n
         assert (each.duplicated, each.damaged) == (0, 0)
         # A short flood may be over before a subscriber has woken, and all of it overwritten or dropped; what is sent at
         # a rate has its time, unless it goes in fragments: a message is lost with any of them.
-        in_fragments = lossy.outcome.carried_by == "udp" and lossy.cell.size > DATAGRAM
+        in_fragments = lossy.outcome.actual_transport == "udp" and lossy.cell.size > DATAGRAM
         assert each.received > 0 or lossy.cell.rate == "max" or in_fragments
 
 
@@ -249,7 +249,7 @@ def test_what_carried_the_stream_is_the_transport_that_was_asked_for(stream: Mea
     if stream.cell.reliability == "best-effort" and not any(each.received for each in stream.outcome.subscribers):
         due = None  # a short flood may lose all of it, and nothing carried what never arrived
     either = due == ANY or (stream.contender.transport.best_effort_carrier and due == "udp")
-    if either and stream.outcome.carried_by is None:
+    if either and stream.outcome.actual_transport is None:
         return  # small frames beside mapped shared memory leave both explanations standing
     assert carried_as(due, stream.outcome), stream.outcome.evidence
 

@@ -238,7 +238,7 @@ class _Maker:
                 "is_raw_transport": adapter in {"udp", "shm"},
                 "f": f,
                 "version": "0.10.2",
-                "carried_by": transport,
+                "actual_transport": transport,
                 **(_PROTECTED if index == 1 else {}),
                 "trials": self.trials,
                 "failed_trials": 0,

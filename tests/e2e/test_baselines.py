@@ -30,7 +30,7 @@ def test_a_middleware_is_measured_beside_every_baseline_and_the_copying_of_its_s
     assert set(rows) == {"zeromq", "memcpy", *MEETING}
     for row in rows.values():
         assert (row["trials"], row["size"], row["failed"], row["samples"]) == (2, 65536, None, 400)
-        assert row["carried_by"] == BUILT[row["adapter"]].transports[0].carrier
+        assert row["actual_transport"] == BUILT[row["adapter"]].transports[0].carrier
     ours, copied = rows["zeromq"], rows["memcpy"]
     p50s = {name: rows[name]["round_trip_ns"]["p50"] for name in MEETING}
     fastest = min(p50s, key=lambda name: p50s[name])

@@ -32,7 +32,7 @@ def test_each_level_protects_a_row_in_the_words_of_dds(bench: Bench) -> None:
     told = {(each["adapter"], each["security"]): each for each in ended.document["cells"]}
     assert set(told) == {(adapter, level) for adapter in PKI for level in KINDS}
     for (adapter, level), each in told.items():
-        assert (each["failed"], each["lost"], each["carried_by"]) == (None, 0, "udp")
+        assert (each["failed"], each["lost"], each["actual_transport"]) == (None, 0, "udp")
         assert each["protected_by"] == f"DDS Security: PKI-DH ({PKI[adapter]}), Permissions{KINDS[level]}"
         assert each["handshake_ns"] > 0
 

@@ -51,7 +51,7 @@ def test_every_adapter_really_moved_every_sample_over_each_of_its_transports(fir
             assert cell["samples"] == cell["sent"] == cell["received"] > 0
             wrong = ("lost", "late", "duplicated", "reordered", "damaged", "publish_failed")
             assert [name for name in wrong if cell[name]] == []
-            assert cell["carried_by"] in CARRIERS.get(transport.carrier, {transport.carrier}), cell["warnings"]
+            assert cell["actual_transport"] in CARRIERS.get(transport.carrier, {transport.carrier}), cell["warnings"]
             assert cell["version"] == about.version
             assert 0 < cell["round_trip_ns"]["min"] <= cell["round_trip_ns"]["max"]
 
@@ -61,7 +61,7 @@ def test_a_middleware_is_held_against_the_raw_transport_of_its_kind(first_look: 
     if adapter not in DESCRIPTIONS:
         pytest.skip(f"{adapter} was not built here")
     for cell in cells_of(first_look, adapter):
-        if cell["round_trip_ns"]["p50"] is not None and cell["carried_by"] != "message-queue":
+        if cell["round_trip_ns"]["p50"] is not None and cell["actual_transport"] != "message-queue":
             assert cell["times_raw_transport"] > 0
             assert cell["raw_transport"]
             assert cell["baseline"]["times"] > 0

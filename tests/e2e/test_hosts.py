@@ -87,7 +87,7 @@ def test_round_trips_between_two_hosts_name_both_machines(hosts: TwoHosts) -> No
         assert cell["failed"] is None, cell["failed"]
         assert cell["across"] == "base-robot"
         assert cell["samples"] == 200
-        assert cell["carried_by"] == "udp"
+        assert cell["actual_transport"] == "udp"
         assert cell["breakdown_absent"] == "it would hold raw counters of two hosts against each other"
         assert not [each for each in cell["warnings"] if each["code"] == "versions-differ"]
     report = hosts.bench.run("report", str(ended.folder), "--markdown", "-").out

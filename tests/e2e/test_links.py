@@ -52,7 +52,7 @@ def test_a_stream_fills_the_line_and_no_more(bench: Bench) -> None:
         assert cell["across"] == "base-robot"
         assert cell["link"]["rate_bps"] == 1e8
         assert "veth" in cell["link"]["how"]
-        assert cell["carried_by"] == "udp"
+        assert cell["actual_transport"] == "udp"
     # Who sends may have waited for a processor; the line never has more than it is.
     assert 0.7 < cells["udp"]["link_share"] < 1.02
     assert 0.5 < cells["cyclonedds"]["link_share"] < 1.02

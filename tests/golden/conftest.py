@@ -48,7 +48,7 @@ def made(cell: Cell, p50: float | None, **given: object) -> CellResult:
         "failed_trials": 0,
         "samples": 30_000,
         "counts": TrialCounts(sent=30_000, received=30_000),
-        "carried_by": "shared-memory" if cell.transport == "shm" else cell.transport,
+        "actual_transport": "shared-memory" if cell.transport == "shm" else cell.transport,
         "round_trip_ns": times(p50) if p50 is not None else None,
         "first_reply_ns": None,
         "write_ns": times(p50 / 5) if p50 is not None else None,
@@ -138,7 +138,7 @@ def results() -> tuple[CellResult, ...]:
     )
     contradicted = RunWarning(
         "transport-contradicted",
-        "asked for shm (which is shared-memory), carried by udp (in 3 of 3 trials)",
+        "asked for shm (which is shared-memory); the actual transport is udp (in 3 of 3 trials)",
         "do not quote this row as shm: the middleware chose another way",
     )
     few = RunWarning(
@@ -149,7 +149,7 @@ def results() -> tuple[CellResult, ...]:
         made(
             _cell("cyclonedds", "shm"),
             38_900.0,
-            carried_by="udp",
+            actual_transport="udp",
             times_raw_transport=38_900 / 12_300,
             raw_transport="shm",
             warnings=(contradicted,),
@@ -177,7 +177,7 @@ def results() -> tuple[CellResult, ...]:
             failed_trials=3,
             samples=0,
             counts=TrialCounts(),
-            carried_by=None,
+            actual_transport=None,
             discovery_ns=None,
             failed=Failure(
                 "crashed",

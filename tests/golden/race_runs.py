@@ -78,7 +78,7 @@ class Bench:
         return writer.append(
             TrialOutcome(
                 **outcome, samples=SAMPLES, samples_file=path, counts=counts, measured_s=0.2,
-                carried_by="shared-memory",
+                actual_transport="shared-memory",
             )
         )  # fmt: skip
 

@@ -45,9 +45,11 @@ def rows() -> tuple[CellResult, ...]:
         made(cell("cyclonedds", "udp"), 39_000.0, times_raw_transport=2.1, raw_transport="udp"),
         made(cell("udp", "udp"), 18_200.0, times_raw_transport=1.0, raw_transport="udp"),
         made(cell("shm", "shm"), 12_300.0, times_raw_transport=1.0, raw_transport="shm"),
-        made(copying(), 90.0, times_raw_transport=1.0, raw_transport="memcpy", carried_by="process-memory"),
+        made(copying(), 90.0, times_raw_transport=1.0, raw_transport="memcpy", actual_transport="process-memory"),
         made(cell("cyclonedds", "shm", 64), 30_000.0),
-        made(copying(65536), 2_540.0, times_raw_transport=1.0, raw_transport="memcpy", carried_by="process-memory"),
+        made(
+            copying(65536), 2_540.0, times_raw_transport=1.0, raw_transport="memcpy", actual_transport="process-memory"
+        ),
     )
 
 

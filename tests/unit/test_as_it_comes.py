@@ -5,7 +5,7 @@ from descriptions import EVERYONE, description, transport
 from planning import pairs_of, plan_of, problems_of
 from stats_cases import DESCRIPTIONS, cell, outcome, plan
 
-from middlemark.stats.baselines import carried_otherwise, nearest_raw_transports
+from middlemark.stats.baselines import nearest_raw_transports, used_another_transport
 
 OWN = transport("default", carrier="any", segments=("ring.*",))
 PLAIN = description("plain", transport("udp"), OWN)
@@ -70,6 +70,6 @@ def test_its_raw_transport_is_that_of_what_carried_it_and_without_evidence_the_f
 
 
 def test_nothing_that_carried_it_contradicts_it() -> None:
-    over_tcp = outcome(plan(cell()).trials[0], carried_by="tcp")
-    assert not carried_otherwise(cell(transport="default"), over_tcp, KNOWN)
-    assert carried_otherwise(cell(transport="udp"), over_tcp, KNOWN)
+    over_tcp = outcome(plan(cell()).trials[0], actual_transport="tcp")
+    assert not used_another_transport(cell(transport="default"), over_tcp, KNOWN)
+    assert used_another_transport(cell(transport="udp"), over_tcp, KNOWN)

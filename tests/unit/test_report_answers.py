@@ -140,9 +140,9 @@ def test_the_transports_of_a_single_middleware_stand_against_each_other() -> Non
 
 def test_a_cell_without_a_result_is_named_and_one_that_was_carried_otherwise_is_left_out() -> None:
     contradicted = run_of({LYRA: spread(21_000), VEGA: spread(28_000), DENEB: [CRASHED] * 3})
-    warning = RunWarning("transport-contradicted", "asked for udp, carried by shared-memory")
+    warning = RunWarning("transport-contradicted", "asked for udp; the actual transport is shared-memory")
     results = [
-        msgspec.structs.replace(each, warnings=(warning,), carried_by="shared-memory")
+        msgspec.structs.replace(each, warnings=(warning,), actual_transport="shared-memory")
         if each.cell.adapter == "vega"
         else each
         for each in contradicted.results
@@ -150,7 +150,10 @@ def test_a_cell_without_a_result_is_named_and_one_that_was_carried_otherwise_is_
     first, text = answers_of(msgspec.structs.replace(contradicted, results=results))
     assert first == "1 of 3 configurations has no result; the reasons are below."
     assert "is lowest" not in text
-    assert "Not carried by what their names say, so left out: vega udp (carried by shared-memory)." in text
+    assert (
+        "Left out, because their actual transport is not the one they name: vega udp (actual transport shared-memory)."
+        in text
+    )
     assert text.endswith("Without a result: deneb udp (crashed).")
 
 

@@ -135,7 +135,7 @@ def test_a_level_that_only_its_pattern_has_is_in_no_name() -> None:
 
 
 def test_what_was_carried_otherwise_is_compared_with_nothing() -> None:
-    warning = (RunWarning("transport-contradicted", "carried by something else"),)
+    warning = (RunWarning("transport-contradicted", "another actual transport"),)
     assert data_of(run_of({LYRA: spread(2e4), VEGA: spread(3e4)}, warnings=warning)).comparisons == []
 
 

@@ -147,8 +147,9 @@ def test_what_copies_alone_is_nobodys_raw_transport_and_has_none_but_itself() ->
 
 def _result(of: Cell, p50: float | None, *trials: float) -> CellResult:
     return CellResult(
-        cell=of, name="", version=None, trials=1, failed_trials=0, samples=1, counts=TrialCounts(), carried_by=None,
-        round_trip_ns=None if p50 is None else Summary(p50=p50), first_reply_ns=None, write_ns=None, take_ns=None,
+        cell=of, name="", version=None, trials=1, failed_trials=0, samples=1, counts=TrialCounts(),
+        actual_transport=None, round_trip_ns=None if p50 is None else Summary(p50=p50), first_reply_ns=None,
+        write_ns=None, take_ns=None,
         loan_ns=None, fill_ns=None, check_ns=None, discovery_ns=None, times_raw_transport=None, raw_transport=None,
         warnings=(), failed=None, trial_values=trials,
     )  # fmt: skip

@@ -115,7 +115,9 @@ def test_a_cell_without_a_measured_trial_fails_with_the_first_reason() -> None:
     (result,) = cell_results(planned, outcomes[::-1], _never, DESCRIPTIONS)
     assert result.failed == reasons[0]
     assert (result.trials, result.failed_trials, result.failures) == (0, 3, tuple(reasons))
-    assert (result.round_trip_ns, result.times_raw_transport, result.carried_by, result.discovery_ns) == (None,) * 4
+    assert (result.round_trip_ns, result.times_raw_transport, result.actual_transport, result.discovery_ns) == (
+        None,
+    ) * 4
     assert result.version == "1.0"
 
 
@@ -221,12 +223,14 @@ def test_the_common_carrier_is_told_and_differing_ones_are_a_warning() -> None:
         (("udp", "udp"), "udp", []),
         (("udp", None), "udp", []),
         ((None, None), None, []),
-        (("udp", "tcp"), None, ["transport-contradicted", "carried-by-varies"]),
+        (("udp", "tcp"), None, ["transport-contradicted", "actual-transport-varies"]),
         (("tcp", "tcp"), "tcp", ["transport-contradicted"]),
     ):
-        outcomes = [outcome(trial, carried_by=carrier) for trial, carrier in zip(planned.trials, carriers, strict=True)]
+        outcomes = [
+            outcome(trial, actual_transport=carrier) for trial, carrier in zip(planned.trials, carriers, strict=True)
+        ]
         (result,) = cell_results(planned, outcomes, lambda _: samples(ROUND_TRIPS), DESCRIPTIONS)
-        assert (result.carried_by, _codes(result)) == (told, codes)
+        assert (result.actual_transport, _codes(result)) == (told, codes)
 
 
 def test_the_launchers_warnings_are_told_once_with_their_number_of_trials() -> None:

@@ -66,7 +66,7 @@ def measured(
     for trial in asked.trials:
         figure = medians[trial.cell] * np.exp(of_round[trial.number] + draw.normal(0, SCATTER))
         carried = {"udp": "udp", "shm": "shared-memory"}[asked.cells[trial.cell].transport]
-        told = {"carried_by": carried} | given
+        told = {"actual_transport": carried} | given
         times = Times(round_trip_ns=Summary(p50=figure, p99=3 * figure, max=9 * figure))
         found[trial.cell].append(TrialSummary(outcome=outcome(trial, **told), times=times))
     return found
@@ -169,7 +169,7 @@ def test_a_bound_names_the_trial_that_is_the_farthest_beyond_it() -> None:
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ({"carried_by": "tcp"}, "was carried by tcp, not by udp, in trial 1"),
+        ({"actual_transport": "tcp"}, "the actual transport was tcp, not udp, in trial 1"),
         ({"counts": TrialCounts(sent=1000, received=990, lost=10)}, "lost 10 of 1,000 messages in trial 1"),
         (
             {"placed": (Placed(role="ping", pid=1, cpus=(0,), policy="other", priority=0, mlocked=False),)},
@@ -253,7 +253,7 @@ def test_the_edges_of_a_topic_are_judged_each_by_its_own_latencies() -> None:
         graph = GraphTrial(edges=(edge,) * 3, chains=())
         return [
             [
-                TrialSummary(outcome=outcome(each, carried_by="shared-memory"), one_way=one_way, graph=graph)
+                TrialSummary(outcome=outcome(each, actual_transport="shared-memory"), one_way=one_way, graph=graph)
                 for each in asked.trials
             ]
         ]

@@ -70,7 +70,7 @@ def outcome(order: int) -> TrialOutcome:
         clock=Clock(source="tsc", ticks_per_second=2.6e9, cost_ns=20.5, resolution_ns=0.4),
         placed=(Placed(role="ping", pid=7, cpus=(0,), policy="fifo", priority=80, mlocked=True),),
         version="0.10.2",
-        carried_by="udp",
+        actual_transport="udp",
         evidence=Evidence(
             udp_datagrams=20,
             tcp_segments=0,

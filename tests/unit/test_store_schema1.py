@@ -27,6 +27,7 @@ def test_all_its_trials_are_read_and_have_their_figures() -> None:
     assert zeromq.raw_transport == "tcp"
     assert zeromq.baseline is not None
     assert zeromq.baseline.label == "tcp"
+    assert [each.actual_transport for each in measured.results] == ["tcp", "tcp"]
     assert (tcp.times_raw_transport, tcp.failed) == (1.0, None)
 
 

@@ -78,7 +78,7 @@ _SAID: dict[str, Callable[[Transport], str]] = {
         if number in transport.processes
     ),
     "across": lambda transport: (
-        f"carried by {transport.carrier}"
+        f"carrier {transport.carrier}"
         + (f" (best effort by {transport.best_effort_carrier})" if transport.best_effort_carrier else "")
     ),
 }

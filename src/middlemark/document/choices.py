@@ -47,7 +47,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     baseline: int | None
     """The row of the winner's baseline."""
     failed: tuple[int, ...]
-    """Without a result, or carried by something else than their names say: in no order."""
+    """Without a result, or with another actual transport than they name; in no order."""
     command: str | None
     """What would decide what is undecided, and the seconds it would take."""
     seconds: float | None

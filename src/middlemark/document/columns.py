@@ -123,7 +123,7 @@ class RowColumn(msgspec.Struct, frozen=True):
     def style(self, row: Row) -> str:
         """Return the style of the cell of a row: a warning stands out, a raw transport steps back."""
         codes = {each.code for each in row.result.warnings}
-        if self.title == "carried by" and codes & {"transport-contradicted", "carried-by-varies"}:
+        if self.title == "actual" and codes & {"transport-contradicted", "actual-transport-varies"}:
             return "bold yellow"
         if self.title == "lost" and row.result.counts.lost:
             return "bold yellow"
@@ -208,13 +208,13 @@ def of_metric(name: str) -> RowColumn:
 
 
 def _carrier(priority: int) -> RowColumn:
-    means = "what moved the data, as the kernel's counters and the mapped segments show it"
+    means = "the actual transport: what moved the data, by the kernel's counters and the mapped segments"
 
     def text(row: Row) -> str:
-        varies = any(each.code == "carried-by-varies" for each in row.result.warnings)
-        return "varies" if varies else row.result.carried_by or ABSENT
+        varies = any(each.code == "actual-transport-varies" for each in row.result.warnings)
+        return "varies" if varies else row.result.actual_transport or ABSENT
 
-    return RowColumn("carried by", priority, means, text, left=True)
+    return RowColumn("actual", priority, means, text, left=True)
 
 
 _PROOF = "what was tried, once a row, to see that the protection is in force; JSON has why what is not known is not"

@@ -179,7 +179,7 @@ def undecided(document: Document, matrices: Sequence[Matrix]) -> Statement:
 
 
 def broken(document: Document) -> Statement:
-    """Return how far the run came, what has no result, and what was carried by something else than its name says."""
+    """Return how far the run came, the rows without a result, and those on another actual transport than named."""
     run = document.runs[0]
     failed = [row for row in document.rows if row.result.failed and row.result.failed.code != NOT_MEASURED]
     texts = [each for each in states(document) if "no result; the reasons" not in each]
@@ -188,10 +188,10 @@ def broken(document: Document) -> Statement:
         text = failed[0].result.failed.text
         short = text if len(text) <= _MOST_REASON else f"{text[:_MOST_REASON].rsplit(' ', 1)[0]} …"
         texts.append(f"{some(_names(failed), 1)} failed: {short}")
-    carried, unprotected = misnamed(document.rows)
-    for which, how in ((carried, "carried"), (unprotected, "protected")):
-        if others := _names(which):
-            texts.append(f"{some(others, 1)} not {how} as named")
+    another_transport, unprotected = misnamed(document.rows)
+    for rows, how in ((another_transport, "on another transport"), (unprotected, "not protected as named")):
+        if names := _names(rows):
+            texts.append(f"{some(names, 1)} {how}")
     if not run.running and not run.file.imported and len(run.outcomes) < run.planned_trials:
         remedy = shlex.join(["middlemark", "run", "--resume", str(run.folder)])
     return Statement(texts=tuple(map(plain, texts)), remedy=plain(remedy))

@@ -69,7 +69,7 @@ def reason(experiment: JudgedExperiment, row: JudgedRow) -> str:
             return "undecided"
         case Standing.FAILED:
             failed = row.row.result.failed
-            other = "carried by something else" if is_contradicted(row.row.result) else "too few samples"
+            other = "another actual transport" if is_contradicted(row.row.result) else "too few samples"
             return failed.code.replace("-", " ") if failed else other
         case _:
             return ""

@@ -174,8 +174,8 @@ class BrokenWorker(msgspec.Struct, frozen=True):
 
 
 def raw_transport_carrier(carrier: str | None) -> str | None:
-    """Return what must carry the raw transport of a cell that is carried so.
+    """Return the carrier of the raw transport that a cell with that carrier is compared with.
 
-    Within one process a middleware hands memory over, and shared memory between threads is what does only that.
+    A transport within one process hands memory over; the raw transport that does only that is shared memory.
     """
     return "shared-memory" if carrier == "process-memory" else carrier

@@ -212,7 +212,7 @@ def sides_of(
     ``edge``: the figures are those of that edge of their workload. RequestError where a cell has none or several.
     """
     from middlemark.runs.read import damaged, newest, readers, stored_run
-    from middlemark.stats.baselines import carried_otherwise, carrier_of, seen_to_carry
+    from middlemark.stats.baselines import carrier_of, common_actual_transport, used_another_transport
     from middlemark.stats.comparisons import side, with_raw_transports
     from middlemark.stats.metrics import times_of
     from middlemark.stats.trials import at_edge, trial_summary
@@ -234,16 +234,17 @@ def sides_of(
     label = text or run.name
     races = {} if edge else in_races(run, by_cell, samples, kept)  # whole graphs raced, not one edge of them
     sides = []
-    carried: list[str | None] = []
+    actual: list[str | None] = []
     for index, trials in sorted(by_cell.items()):
         cell = run.file.plan.cells[index]
         number = _number_of(edge, cell) if edge else None
         described = descriptions.get(cell.adapter)
-        carried.append(seen_to_carry(each.outcome for each in trials))
-        carrier = carrier_of(cell, descriptions, carried[-1])
+        actual.append(common_actual_transport(each.outcome for each in trials))
+        carrier = carrier_of(cell, descriptions, actual[-1])
         shared = None if carrier is None else carrier == "shared-memory"
         otherwise = any(
-            carried_otherwise(cell, each.outcome, descriptions) or (each.outcome.proof and each.outcome.proof.failed)
+            used_another_transport(cell, each.outcome, descriptions)
+            or (each.outcome.proof and each.outcome.proof.failed)
             for each in trials
         )
         raw_transport = described is not None and described.is_raw_transport
@@ -263,7 +264,7 @@ def sides_of(
                 metrics=metrics,
             )
         )
-    return [*with_raw_transports(sides, descriptions, carried)], run.file.plan.together
+    return [*with_raw_transports(sides, descriptions, actual)], run.file.plan.together
 
 
 def _number_of(edge: "Picked", cell: "Cell") -> int:

@@ -34,7 +34,7 @@ def _costs(*keys: str) -> dict[str, Path]:
 
 
 COLUMNS: Mapping[str, Path] = {
-    **_same("name", "adapter", "version", "pattern", "size", "transport", "carried_by"),
+    **_same("name", "adapter", "version", "pattern", "size", "transport", "actual_transport"),
     **_same(*(each.field for each in FURTHER)),
     **_same("native", "trials", "failed_trials", "samples", "sent", "received", "lost", "late", "duplicated"),
     **_same("reordered", "damaged", "publish_failed"),
@@ -73,7 +73,7 @@ COLUMNS: Mapping[str, Path] = {
 
 
 _BEFORE = ("run", "started", "cell", "name", "version")
-LONG_COLUMNS = (*_BEFORE, *FIELDS, "carried_by", "metric", "unit", "value", "low", "high", "trials")
+LONG_COLUMNS = (*_BEFORE, *FIELDS, "actual_transport", "metric", "unit", "value", "low", "high", "trials")
 _NONE = {each.field: each.none or "" for each in FACTORS.values()}
 
 
@@ -101,7 +101,7 @@ def _figures(document: Document, row: Row) -> Iterator[Sequence[object]]:
         if value is not None:
             interval = (name == stands_for(result) and result.interval) or (None, None)
             figures = map(_number, (value, *interval))
-            yield (*names, *levels, result.carried_by or "", name, figure.unit, *figures, result.trials)
+            yield (*names, *levels, result.actual_transport or "", name, figure.unit, *figures, result.trials)
 
 
 def _written(header: Iterable[str], lines: Iterable[Sequence[object]]) -> str:

@@ -43,39 +43,39 @@ def hands_over(cell: Cell, descriptions: Mapping[str, Description]) -> bool:
     return cell.loan if transport is None or transport.hands_over is None else cell.loan in transport.hands_over
 
 
-def carrier_of(cell: Cell, descriptions: Mapping[str, Description], carried_by: str | None = None) -> str | None:
-    """Return what the cell's transport must be carried by; None when nobody describes it.
+def carrier_of(cell: Cell, descriptions: Mapping[str, Description], actual_transport: str | None = None) -> str | None:
+    """Return the carrier that the cell's transport must use; None when no adapter describes it.
 
-    Where the middleware chooses it is ``carried_by``, what was seen to carry it, or None where nothing tells.
+    Where the middleware chooses its carrier, that is ``actual_transport``, or None without evidence.
     """
     description = descriptions.get(cell.adapter)
     due = carrier_due(cell, description) if description else None
-    return carried_by if due == ANY else due
+    return actual_transport if due == ANY else due
 
 
-def seen_to_carry(outcomes: Iterable[TrialOutcome]) -> str | None:
-    """Return what carried all of the measured trials whose evidence tells; None where they differ, or none does."""
-    carriers = {each.carried_by for each in outcomes if each.failed is None and each.carried_by}
+def common_actual_transport(outcomes: Iterable[TrialOutcome]) -> str | None:
+    """Return the actual transport of the measured trials; None where they differ, or none has evidence."""
+    carriers = {each.actual_transport for each in outcomes if each.failed is None and each.actual_transport}
     return carriers.pop() if len(carriers) == 1 else None
 
 
-def carried_otherwise(cell: Cell, outcome: TrialOutcome, descriptions: Mapping[str, Description]) -> bool:
-    """Say whether the trial's data is known to have been carried by something else than its transport should be."""
-    due = carrier_of(cell, descriptions, outcome.carried_by)
-    return due is not None and outcome.carried_by not in (None, due)
+def used_another_transport(cell: Cell, outcome: TrialOutcome, descriptions: Mapping[str, Description]) -> bool:
+    """Say whether the evidence shows another actual transport than the cell's transport must use."""
+    due = carrier_of(cell, descriptions, outcome.actual_transport)
+    return due is not None and outcome.actual_transport not in (None, due)
 
 
 def nearest_raw_transports(
     cells: Sequence[Cell],
     medians: Sequence[float | None],
     descriptions: Mapping[str, Description],
-    carried_by: Sequence[str | None] = (),
+    actual_transports: Sequence[str | None] = (),
 ) -> tuple[RawTransport | None, ...]:
     """Return the raw transport of each cell's carrier; a raw transport's is itself. None where the run has none.
 
     ``medians`` are ns, by cell: p50s, or where ``by_rate`` the time a message takes (1e9 over its rate). Where the
-    middleware chooses its carrier, ``carried_by`` (by cell, from the evidence) decides; without evidence any carrier
-    will do. The fastest is taken where several are equally near.
+    middleware chooses its carrier, ``actual_transports`` (by cell, from the evidence) decides; without evidence any
+    carrier will do. The fastest is taken where several are equally near.
     """
     measured = _by_experiment(cells, medians, descriptions)
 
@@ -84,7 +84,9 @@ def nearest_raw_transports(
         description = descriptions.get(cell.adapter)
         if description and description.is_raw_transport:
             return RawTransport(index, _label(cell, description)) if medians[index] is not None else None
-        carrier = raw_transport_carrier(carrier_of(cell, descriptions, carried_by[index] if carried_by else None))
+        carrier = raw_transport_carrier(
+            carrier_of(cell, descriptions, actual_transports[index] if actual_transports else None)
+        )
         anything = carrier is None and description is not None and carrier_due(cell, description) == ANY
         for way in _ways(cell):
             candidates = [

@@ -15,7 +15,7 @@ from middlemark.model.cell import Cell
 from middlemark.model.description import Description
 from middlemark.model.plan import Race, Wanted
 from middlemark.stats import rates
-from middlemark.stats.baselines import carried_otherwise
+from middlemark.stats.baselines import used_another_transport
 from middlemark.stats.costs import trial_cpu
 from middlemark.stats.interval import FEWEST
 from middlemark.stats.race import FINAL_LOOKS, FIRST_LOOK, Ended, Figures, standing
@@ -96,9 +96,9 @@ def attempt(
     kept: KeptOf,
     descriptions: Mapping[str, Description],
 ) -> Attempt:
-    """Return what the trial says of that candidate. What is carried by something else than its name says has failed."""
+    """Return the trial's result for that candidate. One with another actual transport than it names has failed."""
     outcome = trial.outcome
-    if outcome.failed is not None or carried_otherwise(cell, outcome, descriptions):
+    if outcome.failed is not None or used_another_transport(cell, outcome, descriptions):
         return Attempt(None, "failed")
     if trial.graph is not None:
         return _of_graph(cell, trial.graph, trial_cpu(outcome), wanted)

@@ -17,10 +17,10 @@ from middlemark.stats.baselines import (
     RawTransport,
     baselines,
     by_rate,
+    common_actual_transport,
     hands_over,
     memcpy_bytes_per_s,
     nearest_raw_transports,
-    seen_to_carry,
 )
 from middlemark.stats.coding import with_coding
 from middlemark.stats.curve import curve, search, sustainable
@@ -132,7 +132,7 @@ def _result(
         failed_trials=len(outcomes) - len(measured),
         samples=sum(each.samples for each in trials),
         counts=counts,
-        carried_by=seen_to_carry(measured),
+        actual_transport=common_actual_transport(measured),
         discovery_ns=_median(each.discovery_ns for each in measured),
         handshake_ns=_median(each.handshake_ns for each in measured),
         protected_by="; ".join(dict.fromkeys(each.protected_by for each in measured if each.protected_by)) or None,
@@ -337,7 +337,7 @@ def _with_baselines(
 ) -> tuple[CellResult, ...]:
     medians = [_compared_ns(each) for each in results]
     cells = [each.cell for each in results]
-    nearest = nearest_raw_transports(cells, medians, descriptions, [each.carried_by for each in results])
+    nearest = nearest_raw_transports(cells, medians, descriptions, [each.actual_transport for each in results])
     fastest = baselines(cells, medians, descriptions)
     with_baselines = []
     for at, (result, median, raw, baseline) in enumerate(zip(results, medians, nearest, fastest, strict=True)):

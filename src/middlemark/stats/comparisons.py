@@ -40,7 +40,7 @@ class Side(msgspec.Struct, frozen=True):
     raw_transport: RawTransportFigures | None = None
     is_raw_transport: bool = False
     contradicted: bool = False
-    """Whether something else than its transport's carrier carried it: it is compared with nothing unasked."""
+    """Whether its actual transport is another than it names; then it is compared only where that was asked."""
     added: bool = False
     """Whether the plan added the cell, a raw transport."""
     in_race: InRace | None = None
@@ -259,11 +259,11 @@ class TimesRawTransport(msgspec.Struct, frozen=True):
 
 
 def with_raw_transports(
-    sides: Sequence[Side], descriptions: Mapping[str, Description], carried_by: Sequence[str | None] = ()
+    sides: Sequence[Side], descriptions: Mapping[str, Description], actual_transports: Sequence[str | None] = ()
 ) -> tuple[Side, ...]:
     """Return the cells of one run, each with the raw transport of its carrier; a raw transport itself has none."""
     found = nearest_raw_transports(
-        [each.cell for each in sides], [_compared_ns(each) for each in sides], descriptions, carried_by
+        [each.cell for each in sides], [_compared_ns(each) for each in sides], descriptions, actual_transports
     )
     return tuple(
         side

@@ -260,8 +260,8 @@ def _no_room(trials: _Trials) -> Found | None:
                 return each.failed.text
             words = _NO_ROOM.search(f"{each.failed.text} {each.failed.advice} {' '.join(each.notes)}")
             return f"it ended with “{words[0]}”" if words and little else ""
-        other = trials.carrier == "shared-memory" and each.carried_by not in (None, trials.carrier)
-        return f"{each.carried_by} carried it" if other and little else ""
+        other = trials.carrier == "shared-memory" and each.actual_transport not in (None, trials.carrier)
+        return f"the actual transport was {each.actual_transport}" if other and little else ""
 
     if not trials.often(lambda each: bool(full(each))):
         return None

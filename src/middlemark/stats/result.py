@@ -315,7 +315,7 @@ class CellResult(Times, frozen=True, kw_only=True):
     samples: int
     """Round trips, or one-way latencies of a stream."""
     counts: TrialCounts
-    carried_by: str | None
+    actual_transport: str | None
     discovery_ns: float | None
     times_raw_transport: float | None
     """How many times slower the cell is than the raw transport of the same carrier; None without one in the run."""

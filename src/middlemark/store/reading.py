@@ -12,7 +12,7 @@ from middlemark.model.plan import Trial
 from middlemark.model.run import SCHEMA, Run, RunFile
 from middlemark.store.checks import InvalidFile, check_outcome, check_run
 from middlemark.store.lock import is_held
-from middlemark.store.schema1 import converted_run
+from middlemark.store.schema1 import converted_run, converted_trial
 
 DESCRIPTION_BYTES = 1 << 28
 """Of ``run.json``: a hundred times what a run of ten thousand trials takes."""
@@ -75,7 +75,7 @@ def _description(path: Path) -> RunFile:
 
 def read_outcome(line: bytes, trials: Mapping[int, Trial]) -> TrialOutcome:
     """Return what came of one of these trials. Raises one of ``NOT_READ``."""
-    outcome = msgspec.json.decode(line, type=TrialOutcome)
+    outcome = msgspec.json.decode(converted_trial(line), type=TrialOutcome)
     check_outcome(outcome, trials)
     return outcome
 

@@ -21,6 +21,19 @@ def converted_run(text: bytes) -> bytes:
     return msgspec.json.encode(run)
 
 
+def converted_trial(line: bytes) -> bytes:
+    """Return a line of ``trials.jsonl``, of any schema, as one of schema 2. A resumed run has lines of both.
+
+    Raises msgspec.DecodeError.
+    """
+    if b'"carried_by"' not in line:
+        return line
+    outcome = msgspec.json.decode(line)
+    for each in _objects([outcome]):
+        _rename(each, "carried_by", "actual_transport")
+    return msgspec.json.encode(outcome)
+
+
 def _name(suite: object) -> object:
     return (
         f"{suite.removesuffix(': floors')}: baseline"

@@ -9,8 +9,10 @@ MESSAGE_QUEUE = "message-queue"
 """A queue of the kernel's (POSIX), which nothing counts or maps."""
 
 
-def carried_by(evidence: Evidence, transport: Transport, *, messages: int, size: int, processes: int) -> str | None:
-    """Return what the evidence shows to have carried ``messages`` messages of ``size`` bytes; None: it does not say.
+def actual_transport(
+    evidence: Evidence, transport: Transport, *, messages: int, size: int, processes: int
+) -> str | None:
+    """Return the actual transport of ``messages`` messages of ``size`` bytes, by the evidence; None: it does not say.
 
     A network transport must have moved half of their bytes over the loopback interface, in a datagram for each message
     (a process has one message to send at a time), or in a segment for every second one. What is left of discovery
@@ -42,18 +44,19 @@ CONTROL_BYTES = 200
 """Acknowledgements and heartbeats are smaller than this (RTPS: 52 to 100 bytes), on average at least."""
 
 
-def stream_carried_by(
+def stream_actual_transport(
     evidence: Evidence, transport: Transport, *, messages: int, size: int, processes: int
 ) -> str | None:
-    """Return what the evidence shows to have carried a stream of ``messages`` sent messages of ``size`` bytes.
+    """Return the actual transport of a stream of ``messages`` sent messages of ``size`` bytes, by the evidence.
 
-    Not :func:`carried_by`, for two reasons. A stream batches: several messages share a datagram or a segment, so only
-    bytes count: what moved, less the frames' own headers, is at least half of what was sent (once, however many
-    subscribers: it may have been one multicast), in frames that could hold it, and the workers hold a socket of that
-    kind. And a reliable stream acknowledges: where messages are small, a heartbeat and an acknowledgement for each come
-    to more bytes than the messages themselves. So where the workers have shared memory mapped, which may have carried
-    the data while the network only agreed about it, the frames must on average be larger than CONTROL_BYTES too. Frames
-    that are not leave both explanations standing, and the answer is None: it does not say.
+    It differs from :func:`actual_transport` for two reasons. A stream batches: several messages share a datagram or a
+    segment, so only bytes count: what moved, less the frames' own headers, is at least half of what was sent (once,
+    however many subscribers: it may have been one multicast), in frames that could hold it, and the workers hold a
+    socket of that kind. And a reliable stream acknowledges: where messages are small, a heartbeat and an
+    acknowledgement for each come to more bytes than the messages themselves. So where the workers have shared memory
+    mapped, which may have carried the data while the network only agreed about it, the frames must on average be larger
+    than CONTROL_BYTES too. Frames that are not leave both explanations standing, and the answer is None: it does not
+    say.
     """
     if messages <= 0:
         return None

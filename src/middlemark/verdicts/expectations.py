@@ -16,7 +16,7 @@ from middlemark.model.parts import ClaimPart, NothingToJudge, Subject, parts_of
 from middlemark.model.plan import Plan
 from middlemark.model.times import NAMES, QUANTILES
 from middlemark.stats import rates
-from middlemark.stats.baselines import carried_otherwise, carrier_of
+from middlemark.stats.baselines import carrier_of, used_another_transport
 from middlemark.stats.expectations import (
     ClaimVerdict,
     Figures,
@@ -226,9 +226,11 @@ class _Measured:
 def _misplaced(cell: Cell, measured: Sequence[TrialSummary], descriptions: Mapping[str, Description]) -> str:
     """Say what the trials were not that their cell says they are; empty: nothing."""
     for each in measured:
-        if carried_otherwise(cell, each.outcome, descriptions):
+        if used_another_transport(cell, each.outcome, descriptions):
             due = carrier_of(cell, descriptions)
-            return f"was carried by {each.outcome.carried_by}, not by {due}, in trial {each.outcome.number}"
+            return (
+                f"the actual transport was {each.outcome.actual_transport}, not {due}, in trial {each.outcome.number}"
+            )
         if placed := not_in_force(cell, each.outcome.placed):
             return f"was not placed as asked in trial {each.outcome.number}: {placed.text}"
     return ""

@@ -49,7 +49,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     result: CellResult
     trials: Sequence[TrialSummary]
     carrier: str | None
-    """What its transport must be carried by."""
+    """The carrier that its transport must use."""
     is_raw_transport: bool
     """Whether it is a raw transport, and no middleware."""
     bench_only: bool
@@ -102,7 +102,7 @@ def rows_of(runs: Sequence[MeasuredRun]) -> tuple[Row, ...]:
         descriptions = {each.name: each for each in run.file.adapters}
         cells = [each.cell for each in run.results]
         medians = [headline_figure(each) for each in run.results]
-        held = nearest_raw_transports(cells, medians, descriptions, [each.carried_by for each in run.results])
+        held = nearest_raw_transports(cells, medians, descriptions, [each.actual_transport for each in run.results])
         fastest = baselines(cells, medians, descriptions)
         races = in_races(run, dict(enumerate(run.trials)), run.samples, run.kept)
         begin = len(rows)
@@ -119,7 +119,7 @@ def rows_of(runs: Sequence[MeasuredRun]) -> tuple[Row, ...]:
                     run=at,
                     result=result,
                     trials=trials,
-                    carrier=carrier_of(result.cell, descriptions, result.carried_by),
+                    carrier=carrier_of(result.cell, descriptions, result.actual_transport),
                     is_raw_transport=bool(described and described.is_raw_transport),
                     bench_only=bool(described and described.bench_only),
                     hands_over=hands_over(result.cell, descriptions),
@@ -171,7 +171,7 @@ def _further(rows: Sequence[Row], known: Sequence[Hashable]) -> list[tuple[str, 
 
 
 def misnamed(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
-    """Return the rows that were not carried by what their names say, and those that were not protected as they say."""
+    """Return the rows with another actual transport than they name, and those that were not protected as they say."""
     unprotected = [row for row in rows if is_unprotected(row.result)]
     return [row for row in rows if is_contradicted(row.result) and not is_unprotected(row.result)], unprotected
 

@@ -220,7 +220,9 @@ def _cell(row: Row, levels: Json, found: Distribution) -> Json:
             "suite": result.name,
             **_fields(row, "label", "name", "series", "is_raw_transport", "ratio"),
             "f": levels,
-            **_fields(result, "version", "carried_by", "protected_by", "trials", "failed_trials", "samples", *_RATES),
+            **_fields(
+                result, "version", "actual_transport", "protected_by", "trials", "failed_trials", "samples", *_RATES
+            ),
             "proof": proof_in_full(result) or None,
             "failed": _fields(result.failed, *_SAID) if result.failed else None,
             "kind": "one_way" if result.cell.pattern == "stream" else "round_trip",

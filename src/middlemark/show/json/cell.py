@@ -88,9 +88,9 @@ class SubjectOutput(Output, frozen=True, kw_only=True):
     """Bytes of a message, with the header of 16 bytes."""
     transport: str | None
     """The transport that was asked for."""
-    carried_by: str | None
-    """What carried the messages, by the kernel's counts: shared-memory, udp, tcp, unix-socket, message-queue or
-    process-memory; null where the counts do not say."""
+    actual_transport: str | None
+    """The transport that moved the messages, by the kernel's counts: shared-memory, udp, tcp, unix-socket,
+    message-queue or process-memory; null where the counts do not say."""
     protected_by: str | None
     protection_proof: ProtectionProof | None
 

@@ -18,7 +18,7 @@ SERIOUS = frozenset(
     {
         "above-memcpy",
         "bimodal",
-        "carried-by-varies",
+        "actual-transport-varies",
         "drift",
         "faster-than-baseline",
         "loss-behind-latency",
@@ -103,7 +103,7 @@ def cell_warnings(
         _few_samples(measured, summaries),
         _trials_failed(outcomes),
         _rates_disagree(cell, rates) if rates else _trials_disagree(cell, summaries),
-        _carried_by_varies(measured),
+        _actual_transport_varies(measured),
         _protection_contradicted(cell, measured),
     )
     return tuple(each for each in found if each)
@@ -255,13 +255,13 @@ def _us(ns: float) -> str:
     return f"{ns / 1000:.3g}" if ns < 999_500 else f"{ns / 1000:,.0f}"
 
 
-def _carried_by_varies(outcomes: Sequence[TrialOutcome]) -> RunWarning | None:
-    carriers = sorted({each.carried_by for each in outcomes if each.carried_by})
+def _actual_transport_varies(outcomes: Sequence[TrialOutcome]) -> RunWarning | None:
+    carriers = sorted({each.actual_transport for each in outcomes if each.actual_transport})
     if len(carriers) <= 1:
         return None
     return RunWarning(
-        "carried-by-varies",
-        f"carried by {' in some trials and '.join(carriers)} in others",
+        "actual-transport-varies",
+        f"the actual transport is {' in some trials and '.join(carriers)} in others",
         "the trials are not of one kind: fix the transport in the middleware's own settings and measure again",
     )
 

@@ -53,7 +53,7 @@ export const firstPicture = {
       { name: "trials", title: "trials" },
       { name: "why", title: "trust" },
     ];
-    const failed = standing.failed.map((index) => cells[index]).map((each) => `${each.name} (${each.failed?.code.replaceAll("-", " ") ?? "carried by something else"})`);
+    const failed = standing.failed.map((index) => cells[index]).map((each) => `${each.name} (${each.failed?.code.replaceAll("-", " ") ?? "another actual transport"})`);
     const notes = failed.length ? [`In no order: ${failed.join(", ")}.`] : [];
     if (rows.length > MOST) notes.push(`${MOST} of ${rows.length} are drawn; the table has all.`);
     return { rows, columns, notes };
