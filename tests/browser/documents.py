@@ -70,7 +70,7 @@ def two() -> dict[str, Any]:
         for each in document["standings"]
     ]
     document["comparisons"] = [
-        _compared(cell, second["cells"][at], "run", ("slower", "cannot tell")[at % 2], 0.1)
+        _compared(cell, second["cells"][at], "run", ("slower", "undecided")[at % 2], 0.1)
         for at, cell in enumerate(document["cells"][: len(second["cells"])])
         if not cell["is_raw_transport"]
     ]
@@ -402,12 +402,12 @@ def _run(cells: list[dict[str, Any]], trials: int, source: random.Random) -> dic
 
 def _comparisons(cells: list[dict[str, Any]], source: random.Random) -> list[dict[str, Any]]:
     made = []
-    verdicts = ("faster", "slower", "equivalent", "cannot tell")
+    verdicts = ("faster", "slower", "equivalent", "undecided")
     for a, b in itertools.pairwise([cell for cell in cells if not cell["is_raw_transport"]]):
         if len(made) == 300:
             break
         verdict = verdicts[len(made) % 4]
-        shift = {"faster": -0.3, "slower": 0.4, "equivalent": 0.01, "cannot tell": 0.08}[verdict]
+        shift = {"faster": -0.3, "slower": 0.4, "equivalent": 0.01, "undecided": 0.08}[verdict]
         one = _compared(a, b, "adapter" if len(made) % 2 else "size", verdict, shift * (1 + source.random() * 0.2))
         bounded = len(made) % 5 > 0
         made.append(
@@ -419,7 +419,7 @@ def _comparisons(cells: list[dict[str, Any]], source: random.Random) -> list[dic
 
 
 def _compared(a: dict[str, Any], b: dict[str, Any], factor: str, verdict: str, shift: float) -> dict[str, Any]:
-    spread = 0.02 if verdict != "cannot tell" else 0.2
+    spread = 0.02 if verdict != "undecided" else 0.2
     return {
         "a": a["i"],
         "b": b["i"],
@@ -435,7 +435,7 @@ def _compared(a: dict[str, Any], b: dict[str, Any], factor: str, verdict: str, s
         "p_family": 0.01,
         "pairs": 10,
         "verdict": verdict,
-        "trials_needed": 20 if verdict == "cannot tell" else None,
+        "trials_needed": 20 if verdict == "undecided" else None,
         "marks": [],
     }
 

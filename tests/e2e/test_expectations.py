@@ -105,7 +105,7 @@ within = "5%"
     found = {each["say"]: each["verdict"] for each in ended.document["expectations"]}
     assert found == {"they are level": "does not hold", "slow takes longer": "holds"}
     reached = ended.run_file["reached"]
-    assert (reached["met"], reached["wide"]) == (True, [])
+    assert (reached["met"], reached["undecided"]) == (True, [])
     assert reached["rounds"] in (9, 14), "the first look at two expectations, or the next where a round was disturbed"
 
 

@@ -33,8 +33,8 @@ def test_a_planted_winner_is_found_and_the_others_run_no_longer_than_it_takes(be
     ended = bench.run("run", bench.suite(sweeps(200, 500, 600, 1500)), "--budget", "60s", "--quiet")
     assert ended.code == 0, ended.err
     file = ended.run_file
-    assert file["plan"]["race"]["heats"] == [[0, 1, 2, 3]]
-    assert (file["reached"]["met"], file["reached"]["wide"]) == (True, [])
+    assert file["plan"]["race"]["experiments"] == [[0, 1, 2, 3]]
+    assert (file["reached"]["met"], file["reached"]["undecided"]) == (True, [])
     rounds = [sum(each["cell"] == cell for each in ended.kept) for cell in range(4)]
     assert rounds[0] == max(rounds) == file["reached"]["rounds"]
     assert rounds[3] < 8

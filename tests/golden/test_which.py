@@ -156,7 +156,7 @@ def test_what_time_is_left_is_used_by_the_races_that_it_is_enough_for(tmp_path: 
     alike = dict.fromkeys(("lyra", "vega", "mira"), Truth(50.0, scatter=0.15))
     run = read_measured(race(tmp_path, alike, budget_s=40.0, rate="max", size="64,1k"))
     assert run.file.plan.race is not None
-    rounds = [len(run.trials[heat[0]]) for heat in run.file.plan.race.heats]
+    rounds = [len(run.trials[heat[0]]) for heat in run.file.plan.race.experiments]
     assert sorted(rounds) == [10, 11]
     assert run.file.reached is not None
     assert run.file.reached.seconds == 39.5

@@ -234,7 +234,7 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
 def test_too_few_trials_have_no_interval_and_no_verdict(tmp_path: Path) -> None:
     few = write(tmp_path, {cell(): 50_000, cell(transport="shm"): 25_000}, trials=3)
     (row,) = rows(few, "--by", "transport")
-    assert (row["low"], row["verdict"], row["trials_needed"]) == (None, "cannot tell", 6)
+    assert (row["low"], row["verdict"], row["trials_needed"]) == (None, "undecided", 6)
     shown = asked(few, "--by", "transport").stdout
     assert "about 6 trials" in shown
     assert re.search(r"50\.0 µs +25\.0 µs +~ +– +3 ", shown)
@@ -343,7 +343,7 @@ def test_the_table_of_rivals_has_each_name_once_a_size_within_the_width(
 
 def test_the_table_of_rivals_says_of_a_pair_what_json_does(tmp_path: Path) -> None:
     run = write(tmp_path, SEVERAL, scatter=3)
-    words = {"faster": "faster", "slower": "slower", "equivalent": "=", "cannot tell": "~"}
+    words = {"faster": "faster", "slower": "slower", "equivalent": "=", "undecided": "~"}
     pairs = [each for each in rows(run, "--by", "adapter") if each["what"].startswith("64 B")]
     text = asked(run, "--by", "adapter").stdout
     block = text[text.index("\n64 B\n") : text.index("\n1 KiB\n")].splitlines()[2:]

@@ -136,7 +136,7 @@ def raced(run: MeasuredRun, draw: random.Random) -> MeasuredRun:
     for at, each in enumerate(run.file.plan.cells):
         if each.adapter not in raw_transports:
             heats.setdefault((each.size, each.scale), []).append(at)
-    race = Race(heats=tuple(map(tuple, heats.values())), budget_s=10.0, question=len(heats) == 1)
+    race = Race(experiments=tuple(map(tuple, heats.values())), budget_s=10.0, question=len(heats) == 1)
     plan = msgspec.structs.replace(run.file.plan, race=race)
     outcomes = run.outcomes[: draw.choice([len(run.outcomes), len(run.outcomes), len(run.outcomes) - 2])]
     return msgspec.structs.replace(run, outcomes=outcomes, file=msgspec.structs.replace(run.file, plan=plan))
@@ -232,7 +232,9 @@ def check_workloads(document: Document) -> None:
                 if found is None:
                     assert (entry, text.text, kept) == ({"state": "failed"}, "failed", None)
                     continue
-                assert kept["holds"] == found.holds == {"holds": True, "fails": False, "untold": None}[entry["state"]]
+                assert (
+                    kept["holds"] == found.holds == {"holds": True, "fails": False, "undecided": None}[entry["state"]]
+                )
                 assert text.text.split()[:2] == [{True: "✓", False: "✗", None: "?"}[found.holds], entry["share"]]
                 if row.index in judged:  # raw transports are in no experiment of middleware
                     assert judged[row.index].figure == found.worst_share == pytest.approx(kept["worst_share"])

@@ -25,7 +25,7 @@ def said(test: SelfTest) -> str:
 
 
 def false(test: SelfTest, number: int, chance: float, of: int = 60) -> SelfTest:
-    tally = msgspec.structs.replace(test.same[0].tally, slower=number, equivalent=of - number, cannot_tell=0)
+    tally = msgspec.structs.replace(test.same[0].tally, slower=number, equivalent=of - number, undecided=0)
     same = (msgspec.structs.replace(test.same[0], tally=tally), test.same[1])
     return msgspec.structs.replace(test, same=same, chance=chance, worth=15)
 

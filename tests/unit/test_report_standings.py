@@ -65,7 +65,7 @@ def test_those_that_cannot_be_told_apart_but_surely_differ_by_little_tie() -> No
     standing = first(document)
     pair = Comparisons(document.rows, document.runs).find(0, 1, "p50")
     assert pair is not None
-    assert pair.judged.verdict is Verdict.CANNOT_TELL
+    assert pair.judged.verdict is Verdict.UNDECIDED
     bound = pair.judged.high
     assert bound is not None
     assert 0.05 < bound <= 1 / 3

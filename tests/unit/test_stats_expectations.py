@@ -92,7 +92,7 @@ WORLDS: Mapping[ClaimVerdict, Sequence[tuple[Claim, tuple[float, float]]]] = {
     ClaimVerdict.DOES_NOT_HOLD: [
         (CHANGE, (1000, 600)), (FASTER, (1000, 1100)), (SAME, (1000, 1200)), (IN_TIME, (1000, 600)), (ORDER, (800, 900))
     ],
-    ClaimVerdict.CANNOT_TELL: [
+    ClaimVerdict.UNDECIDED: [
         (CHANGE, (1000, 380)), (FASTER, (1050, 1000)), (SAME, (1000, 1050)), (IN_TIME, (1000, 500)),
         (ORDER, (1050, 1000)),
     ],
@@ -122,7 +122,7 @@ def test_of_a_run_s_verdicts_none_is_false_in_95_runs_of_100() -> None:
     asked = expecting(*claims, cells=cells, rounds=15)
     told = [set(verdicts(asked, [1000, 500] * 5, seed)) for seed in range(200)]
     # Each of the two claims about a ratio of 0.5 is true or false where it is decided at all.
-    assert sum(each != {ClaimVerdict.CANNOT_TELL} for each in told) <= 0.05 * 200 + 2 * (0.05 * 0.95 * 200) ** 0.5
+    assert sum(each != {ClaimVerdict.UNDECIDED} for each in told) <= 0.05 * 200 + 2 * (0.05 * 0.95 * 200) ** 0.5
 
 
 def test_several_pairs_must_all_hold_and_the_one_that_fails_is_shown() -> None:
@@ -139,7 +139,7 @@ def test_several_pairs_must_all_hold_and_the_one_that_fails_is_shown() -> None:
 def test_too_few_trials_tell_how_many_more_would() -> None:
     asked = expecting(FASTER, IN_TIME, rounds=4)
     found = judged(asked, measured(asked, [1000, 300], np.random.default_rng(1)))
-    assert [each.verdict for each in found] == [ClaimVerdict.CANNOT_TELL] * 2
+    assert [each.verdict for each in found] == [ClaimVerdict.UNDECIDED] * 2
     assert [each.trials_needed for each in found] == [fewest_trials(0.025)] * 2 == [7, 7]
     assert all(each.shown is not None and each.shown.low is None for each in found)
 
@@ -150,7 +150,7 @@ def test_the_trials_that_would_tell_are_about_those_that_do() -> None:
         each.trials_needed
         for seed in range(40)
         for each in judged(asked, measured(asked, [1000, 850], np.random.default_rng(seed)))
-        if each.verdict is ClaimVerdict.CANNOT_TELL
+        if each.verdict is ClaimVerdict.UNDECIDED
     ]
     needed = float(np.median([each or 10_000 for each in open_]))
     enough = expecting(Ratio(A, B, Band(None, 0.9), "ratio"), rounds=2 * round(needed))
@@ -273,7 +273,7 @@ def until_decided(claim: Claim, medians: Sequence[float], seed: int, rounds: int
     trials = measured(whole, medians, np.random.default_rng(seed))
     for number in itertools.takewhile(lambda each: each <= rounds, look_trials(whole)):
         found = judged(whole, [of[:number] for of in trials], ended=False)
-        if found[0].verdict is not ClaimVerdict.CANNOT_TELL:
+        if found[0].verdict is not ClaimVerdict.UNDECIDED:
             assert judged(whole, [of[:number] for of in trials])[0].verdict is found[0].verdict
             return found[0].verdict
     return judged(whole, trials)[0].verdict
@@ -294,7 +294,7 @@ def test_between_two_looks_nothing_is_decided() -> None:
         number: [each.verdict for each in judged(whole, [of[:number] for of in trials], ended=False)]
         for number in (8, 9, 13)
     }
-    assert told[8] == [ClaimVerdict.CANNOT_TELL] * 2
+    assert told[8] == [ClaimVerdict.UNDECIDED] * 2
     assert told[9] == told[13] == [ClaimVerdict.HOLDS, ClaimVerdict.DOES_NOT_HOLD]
 
 

@@ -14,6 +14,10 @@ def test_a_run_of_schema_1_has_its_baselines_and_its_raw_transports() -> None:
     run = read_run(STORED)
     assert run.file.schema == 2
     assert run.file.plan.baselines == (1,)
+    assert run.file.plan.race is not None
+    assert run.file.plan.race.experiments == ((0,),)
+    assert run.file.reached is not None
+    assert run.file.reached.undecided == ()
     assert run.file.plan.names == ("two", "two: baseline")
     assert {each.name: each.is_raw_transport for each in run.file.adapters} == {"zeromq": False, "tcp": True}
     assert "--baseline" in run.file.command

@@ -33,7 +33,7 @@ def command(
     anyway: bool,
     output_format: str,
 ) -> int:
-    """Say of B, beside A, whether it is faster, slower, equivalent, or whether that cannot be told.
+    """Say whether B is faster than A, slower, equivalent, or undecided.
 
     A and B are folders of runs, or folders of such folders (then the newest run counts), each with a selection
     if wanted: runs/today:adapter=zeromq,size=1k, or R:pin=off,priority=other R:pin=auto,priority=fifo:80. With --by

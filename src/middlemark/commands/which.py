@@ -250,7 +250,7 @@ def _of_graph(sweep: Sweep, sweeps: int) -> Iterator[Problem]:
 def _told_before(plan: Plan, budget_s: float) -> str:
     """Return who races, and how long it takes."""
     race, first = plan.race, plan.trials[: len(plan.cells)]
-    candidates = sum(map(len, race.heats)) if race else 0
+    candidates = sum(map(len, race.experiments)) if race else 0
     longest = max(estimate_trial(plan.cells[each.cell], each) for each in first)
     rounds_s = sum(estimate_trial(plan.cells[each.cell], each) for each in plan.trials)
     who = f"{candidates} candidates and {len(plan.cells) - candidates} raw transports race"

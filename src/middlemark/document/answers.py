@@ -60,7 +60,7 @@ def _between_runs(document: Document, comparisons: Comparisons) -> Iterator[str]
             continue
         told = ("faster", "slower", "equivalent")
         counted = ", ".join(f"{verdicts[word]:,} {word}" for word in told if verdicts[word])
-        unknown = f"{verdicts['cannot tell']:,} undecided" if verdicts["cannot tell"] else ""
+        unknown = f"{verdicts['cannot tell']:,} undecided" if verdicts["undecided"] else ""
         yield (
             f"{document.runs[at].name} beside {document.runs[0].name}, the configurations that both have, by p50: "
             f"{'; '.join(each for each in (counted, unknown) if each)}. They were measured apart, so the machine may "

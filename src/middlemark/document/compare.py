@@ -13,9 +13,9 @@ from middlemark.verdicts.rows import grouped
 
 
 def verdict_of(each: Comparison) -> str:
-    """Return the verdict, and of what cannot be told how many trials would tell."""
-    told = each.judged.verdict is not Verdict.CANNOT_TELL
-    return each.word if told else f"{each.word} ({trials_wanted(each.judged.trials_needed)} trials would)"
+    """Return the verdict; where it is undecided, also how many trials would decide it."""
+    decided = each.judged.verdict is not Verdict.UNDECIDED
+    return each.word if decided else f"{each.word} ({trials_wanted(each.judged.trials_needed)} trials would decide)"
 
 
 def trials_wanted(needed: int | None) -> str:

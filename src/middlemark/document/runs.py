@@ -172,9 +172,10 @@ def precision_of(run: Run, results: Sequence[CellResult]) -> str:
     if reached.met:
         return f"{whose} is known to {part} after {reached.rounds} rounds{unknown}"
     budget = format_seconds(asked.budget_s)
-    what = f"{len(reached.wide)} of {len(asked.focus)} medians are not known to {part}"
+    what = f"{len(reached.undecided)} of {len(asked.focus)} medians are not known to {part}"
     spent = f"the budget of {budget} was spent after {reached.rounds} rounds"
-    return f"{spent}; {what}: {_medians(reached.wide, results)}{unknown}; give more with --budget, or quiet the machine"
+    whose = _medians(reached.undecided, results)
+    return f"{spent}; {what}: {whose}{unknown}; give more with --budget, or quiet the machine"
 
 
 def decided_of(run: Run) -> str:

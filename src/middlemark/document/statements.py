@@ -93,7 +93,7 @@ def _shift(row: JudgedRow) -> str:
     if row.comparison is None or judged is None or judged.low is None or judged.high is None:
         return ""
     shift = f"{part(judged.shift)} ({interval_of(judged)}, {format_count(judged.pairs, 'round')})"
-    if row.standing is not Standing.UNDECIDED or judged.verdict is not Verdict.CANNOT_TELL:
+    if row.standing is not Standing.UNDECIDED or judged.verdict is not Verdict.UNDECIDED:
         return shift
     # An interval is of one comparison, a verdict of all that are judged together.
     apart = row.comparison.family > 1 and (judged.low > 0 or judged.high < 0)

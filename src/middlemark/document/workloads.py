@@ -13,7 +13,7 @@ from middlemark.verdicts.rows import Row
 from middlemark.verdicts.workloads import Cheapest, GraphTable
 
 HOLDS = {True: "✓", False: "✗", None: "?"}
-STATES = {True: "holds", False: "fails", None: "untold"}
+STATES = {True: "holds", False: "fails", None: "undecided"}
 
 
 def conclusion(table: GraphTable) -> str:

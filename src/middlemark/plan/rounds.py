@@ -73,12 +73,12 @@ def racing(
     ``raw_transports``: adapters that are no candidates. RequestError when nothing races, or the first rounds take too
     long.
     """
-    heats: dict[tuple[object, ...], list[int]] = {}
+    experiments: dict[tuple[object, ...], list[int]] = {}
     for index, cell in enumerate(plan.cells):
         if cell.adapter not in raw_transports:
-            heats.setdefault(() if question else experiment(cell), []).append(index)
+            experiments.setdefault(() if question else experiment(cell), []).append(index)
     problems: list[Problem] = []
-    if not heats:
+    if not experiments:
         problems.append(Problem("--adapter", "nothing is left to race: a raw transport is no candidate"))
     for graph in dict.fromkeys(cell.workload for cell in plan.cells if cell.workload is not None):
         if all(topic.deadline_s is None for topic in graph.topics):
@@ -90,7 +90,9 @@ def racing(
         problems.append(Problem("--budget", f"{text}: give more, or name fewer (--adapter, --transport)"))
     if problems:
         raise RequestError(problems)
-    race = Race(heats=tuple(map(tuple, heats.values())), budget_s=budget_s, wanted=wanted, question=question)
+    race = Race(
+        experiments=tuple(map(tuple, experiments.values())), budget_s=budget_s, wanted=wanted, question=question
+    )
     return msgspec.structs.replace(plan, race=race)
 
 
@@ -164,8 +166,8 @@ def without(plan: Plan, cells: Container[int], notes: Sequence[Note]) -> Plan:
         precision = msgspec.structs.replace(precision, focus=focus)
     race = plan.race
     if race is not None:
-        heats = (tuple(now[number] for number in heat if number in now) for heat in race.heats)
-        race = msgspec.structs.replace(race, heats=tuple(each for each in heats if each))
+        experiments = (tuple(now[number] for number in cells if number in now) for cells in race.experiments)
+        race = msgspec.structs.replace(race, experiments=tuple(each for each in experiments if each))
     return msgspec.structs.replace(
         plan,
         cells=tuple(plan.cells[number] for number in kept),

@@ -277,10 +277,10 @@ def _missed(run: "MeasuredRun", fail_if: Sequence[str]) -> bool:
     missed = [each for each in found if each.verdict in failing]
     for each in missed:
         click.echo(f"middlemark: {each.sentence}", err=True)
-    untold = sum(each.verdict is ClaimVerdict.CANNOT_TELL for each in found if each not in missed)
-    if untold:
+    undecided = sum(each.verdict is ClaimVerdict.UNDECIDED for each in found if each not in missed)
+    if undecided:
         more = "a larger --budget adds more rounds" if run.file.plan.deciding else "--until-decided adds rounds"
-        click.echo(f"middlemark: {untold} of {len(found)} expectations cannot be told: {more}", err=True)
+        click.echo(f"middlemark: {undecided} of {len(found)} expectations are undecided: {more}", err=True)
     return bool(missed)
 
 

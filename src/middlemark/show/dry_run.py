@@ -71,7 +71,7 @@ def _further(plan: Plan) -> Iterator[str]:
     if plan.precision is not None:
         yield _rounds(f"until medians are known to ± {format_percent(plan.precision.part)}", plan.precision.budget_s)
     if plan.race is not None:
-        races = format_count(sum(len(each) > 1 for each in plan.race.heats), "race")
+        races = format_count(sum(len(each) > 1 for each in plan.race.experiments), "race")
         yield _rounds(f"of those that may be the best, in {races}", plan.race.budget_s)
     if plan.deciding is not None:
         yield _rounds("until every expectation is decided", plan.deciding.budget_s)

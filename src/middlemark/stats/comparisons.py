@@ -73,7 +73,7 @@ class Comparison(msgspec.Struct, frozen=True):
     @property
     def is_undecided(self) -> bool:
         """Whether neither a verdict nor the rule of a race tells the two apart, nor shows that they are equivalent."""
-        return self.judged.verdict is Verdict.CANNOT_TELL and self.eliminated is None
+        return self.judged.verdict is Verdict.UNDECIDED and self.eliminated is None
 
     @property
     def is_worse(self) -> bool:
@@ -166,7 +166,7 @@ def _judged(members: Sequence[Pairing], metric: str, margin: float) -> list[Comp
 
 def _eliminated(pairing: Pairing, judged: Judgement) -> Literal["a", "b"] | None:
     a, b = pairing.a.in_race, pairing.b.in_race
-    if judged.verdict is not Verdict.CANNOT_TELL or a is None or b is None or a.race != b.race:
+    if judged.verdict is not Verdict.UNDECIDED or a is None or b is None or a.race != b.race:
         return None
     if (a.eliminated, b.eliminated) == (None, "slower") and judged.shift > 0:
         return "b"
@@ -236,7 +236,7 @@ def _medians(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 
 def word(metric: str, verdict: Verdict, eliminated: Literal["a", "b"] | None = None) -> str:
-    """Return the verdict in the metric's own words: faster or slower, less or more, equivalent, cannot tell.
+    """Return the verdict in the metric's own words: faster or slower, less or more, equivalent, undecided.
 
     Where the race's own rule tells them apart, and no verdict, B was ``eliminated``, or ``A eliminated``.
     """

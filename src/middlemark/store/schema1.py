@@ -15,7 +15,11 @@ def converted_run(text: bytes) -> bytes:
         _rename(adapter, "floor", "is_raw_transport")
     if isinstance(plan, dict):
         _rename(plan, "floors", "baselines")
+        for race in _objects([plan.get("race")]):
+            _rename(race, "heats", "experiments")
         plan["names"] = [_name(each) for each in _list(plan.get("names"))]
+    for reached in _objects([run.get("reached")]):
+        _rename(reached, "wide", "undecided")
     run["command"] = [_OPTIONS.get(each, each) if isinstance(each, str) else each for each in _list(run.get("command"))]
     run["schema"] = 2
     return msgspec.json.encode(run)

@@ -1,4 +1,4 @@
-"""Verdicts on what was expected of a run: holds, does not hold, cannot tell, untestable (docs/decisions/0039).
+"""Verdicts on what was expected of a run: holds, does not hold, undecided, untestable (docs/decisions/0039).
 
 An expectation holds where the interval lies inside the claimed band, of every part; it does not hold where that of any
 part is disjoint from its band.
@@ -54,7 +54,7 @@ class JudgedExpectation(msgspec.Struct, frozen=True, kw_only=True):
     trials: int = 0
     """Of the cell that has the fewest."""
     trials_needed: int | None = None
-    """Where it cannot be told: about how many trials of each would tell, nine times in ten; None: more than 10,000."""
+    """Where undecided: about how many trials of each would decide it, nine times in ten; None: more than 10,000."""
     spoiled: tuple[Spoiled, ...] = ()
     cells: tuple[int, ...] = ()
     """Whose trials decide."""
@@ -85,7 +85,7 @@ def judge_expectations(
         found |= told
     open_ = max(1, sum(bool(each.parts) for at, each in enumerate(known) if at not in found))
     return tuple(
-        found.get(at) or each.untold(ALPHA / open_ * share_of(len(due.get(at, ())) if plan.deciding else 0))
+        found.get(at) or each.undecided(ALPHA / open_ * share_of(len(due.get(at, ())) if plan.deciding else 0))
         for at, each in enumerate(known)
     )
 
@@ -124,7 +124,7 @@ class _Evidence:
             return None
         return self._judgement(ClaimVerdict.HOLDS, judged, level)
 
-    def untold(self, level: float) -> JudgedExpectation:
+    def undecided(self, level: float) -> JudgedExpectation:
         """Return what is known where nothing decides; ``level``: at which it would."""
         judged = [judged_part(part, figures, level) for part, figures in self.parts]
         if self._spoiled or not judged:
@@ -136,7 +136,7 @@ class _Evidence:
         known = [each for each in needed if each is not None]
         told = known if outside or len(known) == len(needed) else []
         enough = (min if outside else max)(told, default=None)
-        return msgspec.structs.replace(self._judgement(ClaimVerdict.CANNOT_TELL, judged, level), trials_needed=enough)
+        return msgspec.structs.replace(self._judgement(ClaimVerdict.UNDECIDED, judged, level), trials_needed=enough)
 
     def _judgement(self, verdict: ClaimVerdict, judged: Sequence[JudgedPart], level: float) -> JudgedExpectation:
         return JudgedExpectation(

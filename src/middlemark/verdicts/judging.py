@@ -144,8 +144,8 @@ class _Field:
         self.running = [*self.able, *(each for each in running if each not in self.able)]
         self._candidates = self._best_of_each([*self.running, *self.eliminated])
         enough = [each for each in self.able if each.result.trials >= FEWEST]
-        self.contenders = self._best_of_each(enough if len(self._best_of_each(enough)) > 1 else self.able)
-        self.reference = self.contenders[0] if self.contenders else None
+        self.candidates = self._best_of_each(enough if len(self._best_of_each(enough)) > 1 else self.able)
+        self.reference = self.candidates[0] if self.candidates else None
 
     @property
     def is_shown(self) -> bool:
@@ -177,7 +177,7 @@ class _Field:
             if (known := comparisons.find(reference.index, row.index, self._metric)) is not None
         }
         reopened = [each for each in self.eliminated if _is_reopened(each, found.get(each.index))]
-        rivals = [*self.contenders[1:], *reopened]
+        rivals = [*self.candidates[1:], *reopened]
         verdict, within = self._verdict([found.get(each.index) for each in rivals])
         if self._race is not None and self._race.ended == "tie" and verdict == "undecided":
             verdict, within = "tie", MARGIN
@@ -253,7 +253,7 @@ class _Field:
         if judged is None:
             enough = self.reference is not None and self.reference.result.trials >= FEWEST
             return Standing.NO_COMMON_ROUNDS if enough else Standing.UNDECIDED
-        if judged.verdict is Verdict.EQUIVALENT or (judged.verdict is Verdict.CANNOT_TELL and verdict == "tie"):
+        if judged.verdict is Verdict.EQUIVALENT or (judged.verdict is Verdict.UNDECIDED and verdict == "tie"):
             return Standing.EQUIVALENT
         return Standing.UNDECIDED
 

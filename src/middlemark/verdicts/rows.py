@@ -231,15 +231,15 @@ def in_races(
             each.outcome.number: attempt(cells[index], each, race.wanted, samples, kept, descriptions)
             for each in trials.get(index, ())
         }
-        for candidates in race.heats
+        for candidates in race.experiments
         for index in candidates
     }
     # A race whose time is spent has its last look.
     states = race_states(race, attempts, _whole_rounds(run), spent=run.file.reached is not None)
     return {
         cell: _in_race(number, state, cell, [*attempts[cell].values()])
-        for number, (heat, state) in enumerate(zip(race.heats, states, strict=True))
-        for cell in heat
+        for number, (cells, state) in enumerate(zip(race.experiments, states, strict=True))
+        for cell in cells
     }
 
 

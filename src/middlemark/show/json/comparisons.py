@@ -33,7 +33,7 @@ class ComparisonOutput(Output, frozen=True, kw_only=True):
     p_family: float
     pairs: int
     verdict: str
-    """In the metric's own words: faster, slower, less, more, equivalent, cannot tell; or ``eliminated``: B was, from
+    """In the metric's own words: faster, slower, less, more, equivalent, undecided; or ``eliminated``: B was, from
     the race that A stayed in, by the rule of the race; or ``A eliminated``."""
     trials_needed: int | None
     marks: tuple[str, ...]
@@ -113,7 +113,7 @@ class SameOutput(Output, frozen=True, kw_only=True):
     faster: int
     slower: int
     equivalent: int
-    cannot_tell: int
+    undecided: int
     trials_needed: int | None
     together: int
 
@@ -133,7 +133,7 @@ class PlantedOutput(Output, frozen=True, kw_only=True):
     faster: int
     slower: int
     equivalent: int
-    cannot_tell: int
+    undecided: int
     trials_needed: int | None
     found: bool
 

@@ -87,7 +87,7 @@ class CandidateOutput(Output, frozen=True, kw_only=True):
     times_baseline: Number | None
     """How many times its baseline it takes."""
     rounds: int
-    left: Elimination | None
+    eliminated: Elimination | None
     """Why it was eliminated; null: it was not."""
     worst_share: Number | None
     """The greatest share of its deadline that an edge takes."""
@@ -149,10 +149,15 @@ def _question(verdict: RaceVerdict) -> Question:
 
 
 def _candidate(each: JudgedRow) -> CandidateOutput:
-    result, latency, left = each.row.result, latency_in(each.row), elimination(each)
-    told = {"p50_ns": latency and latency.p50, "times_baseline": each.ratio, "rounds": rounds_of(each), "left": left}
+    result, latency = each.row.result, latency_in(each.row)
+    figures = {
+        "p50_ns": latency and latency.p50,
+        "times_baseline": each.ratio,
+        "rounds": rounds_of(each),
+        "eliminated": elimination(each),
+    }
     graph = {name: getattr(result.workload, name, None) for name in ("worst_share", "first_failing")}
-    return filled(CandidateOutput, each, result.cell, **told, **graph)
+    return filled(CandidateOutput, each, result.cell, **figures, **graph)
 
 
 def _answer(each: JudgedRow) -> AnswerOutput:
