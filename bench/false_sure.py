@@ -2,7 +2,7 @@
 
 Usage: python bench/false_sure.py RUN [REPORTS]
 
-RUN is a stored run in which each configuration has the same rounds: `middlemark run … --trials 40 --no-floors`.
+RUN is a stored run in which each configuration has the same rounds: `middlemark run … --trials 40 --no-baseline`.
 Consecutive rounds form groups of CANDIDATES. In each drawn report every candidate gets one random round of each group.
 So the candidates do not differ, have the noise of that machine, and share its drift.
 """

@@ -128,7 +128,7 @@ ABSENT = {
 def ours(pair: Pair, size: int, folder: Path) -> float:
     """Return the figure of one trial, by the command that the documentation gives."""
     length = f"--duration {SECONDS}s" if pair.stream else f"--samples {pair.samples}"
-    once = f"--size {size} {length} --pin {','.join(CPUS)} --trials 1 --no-floors --format json --quiet"
+    once = f"--size {size} {length} --pin {','.join(CPUS)} --trials 1 --no-baseline --format json --quiet"
     command = [sys.executable, "-m", "middlemark", "run", *pair.ours.split(), *once.split(), "--out", str(folder)]
     ended = subprocess.run(
         command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT / "src")}, stdout=subprocess.PIPE, check=True

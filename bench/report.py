@@ -32,7 +32,7 @@ from middlemark.show.html import render_html
 from middlemark.show.html.data import data_of
 from middlemark.store import open_run
 
-ADAPTERS = ("floor", "cyclonedds", "fastdds", "zenoh", "zeromq")
+ADAPTERS = ("udp", "cyclonedds", "fastdds", "zenoh", "zeromq")
 TRANSPORTS = ("udp", "shm")
 SIZES = [16 << shift for shift in range(25)]
 
@@ -121,14 +121,14 @@ def _outcome(folder: Path, trial: Trial, cell: Cell, samples: int, draw: np.rand
         cell=trial.cell, number=trial.number, order=trial.order, started="2026-01-01T00:00:00+00:00", seconds=0.5,
         samples=samples, samples_file=path, measured_s=0.5, counts=TrialCounts(sent=samples, received=samples),
         clock=Clock(source="tsc", ticks_per_second=2.5e9, cost_ns=9.0, resolution_ns=0.4),
-        carried_by={"udp": "udp", "shm": "shared-memory"}[cell.transport], costs=(cost,),
+        actual_transport={"udp": "udp", "shm": "shared-memory"}[cell.transport], costs=(cost,),
         series=(Second(at_s=0.5, seconds=0.5, who="ping", sent=samples, received=samples),),
     )  # fmt: skip
 
 
 def _described(name: str) -> Description:
     return Description(
-        protocol=1, name=name, title=name, version="1", library="", licence="MIT", floor=name == "floor",
+        protocol=1, name=name, title=name, version="1", library="", licence="MIT", is_raw_transport=name == "udp",
         bench_only=False, request_reply=False, own_threads=False, residue=(), native={},
         transports=tuple(
             Transport(

@@ -74,7 +74,7 @@ def by_publisher(arrivals: Records) -> dict[int, npt.NDArray[np.uint64]]:
 
 def carried_as(expected: str | None, outcome: TrialOutcome) -> bool:
     """Return true if the actual transport is the expected one or, where the middleware chooses, is known."""
-    return outcome.carried_by is not None if expected == ANY else outcome.carried_by == expected
+    return outcome.actual_transport is not None if expected == ANY else outcome.actual_transport == expected
 
 
 class Runner:

@@ -160,7 +160,7 @@ def test_every_process_ran_on_its_processors(measured: Measured) -> None:
 
 def test_round_trips_used_the_transport_that_was_asked_for(measured: Measured) -> None:
     if measured.candidate.transport.name == "mislabelled":
-        assert measured.outcome.carried_by == "shared-memory", "the null adapter's false transport is detected"
+        assert measured.outcome.actual_transport == "shared-memory", "the null adapter's false transport is detected"
         return
     expected = carrier_due(measured.cell, measured.candidate.worker.description)
     assert carried_as(expected, measured.outcome), measured.outcome.evidence

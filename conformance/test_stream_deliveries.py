@@ -83,7 +83,7 @@ def test_the_loss_count_is_the_number_of_missing_messages(lossy: Measured) -> No
         assert (each.duplicated, each.damaged) == (0, 0)
         # A short flood may be over before a subscriber has woken, and all of it overwritten or dropped. Messages at a
         # rate have time to arrive, unless they are fragmented: a lost fragment loses its message.
-        in_fragments = lossy.outcome.carried_by == "udp" and lossy.cell.size > DATAGRAM
+        in_fragments = lossy.outcome.actual_transport == "udp" and lossy.cell.size > DATAGRAM
         assert each.received > 0 or lossy.cell.rate == "max" or in_fragments
 
 
@@ -249,7 +249,7 @@ def test_streams_used_the_transport_that_was_asked_for(stream: Measured) -> None
     if stream.cell.reliability == "best-effort" and not any(each.received for each in stream.outcome.subscribers):
         expected = None  # a short flood may lose all messages, and then there is no actual transport
     either = expected == ANY or (stream.candidate.transport.best_effort_carrier and expected == "udp")
-    if either and stream.outcome.carried_by is None:
+    if either and stream.outcome.actual_transport is None:
         return  # with small frames and mapped shared memory both are possible
     assert carried_as(expected, stream.outcome), stream.outcome.evidence
 

@@ -155,7 +155,7 @@ struct Description {
   /// SPDX.
   std::string licence{};
   /// It is what the machine can do, not a middleware.
-  bool floor = false;
+  bool is_raw_transport = false;
   /// It tests the bench itself and is never part of `all`.
   bool bench_only = false;
   /// The first is the default.
@@ -183,7 +183,7 @@ inline constexpr auto fields_of<Description> = std::tuple{
     Field{"version", &Description::version, Presence::required},
     Field{"library", &Description::library, Presence::required},
     Field{"licence", &Description::licence, Presence::required},
-    Field{"floor", &Description::floor, Presence::required},
+    Field{"is_raw_transport", &Description::is_raw_transport, Presence::required},
     Field{"bench_only", &Description::bench_only, Presence::required},
     Field{"transports", &Description::transports, Presence::required, {.least_items = 1}},
     Field{"request_reply", &Description::request_reply, Presence::required},

@@ -28,7 +28,7 @@ class AesGcm {
             .version = OpenSSL_version(OPENSSL_VERSION_STRING),
             .library = kit::loaded_library(reinterpret_cast<const void*>(&OpenSSL_version)).path,
             .licence = "Apache-2.0",
-            .floor = true,
+            .is_raw_transport = true,
             .transports = {{.name = "aes-gcm",
                             .carrier = "process-memory",
                             .processes = {1},

@@ -26,7 +26,7 @@ class Memcpy {
             .title = "Copying out and back in one process",
             .version = std::string("glibc ") + gnu_get_libc_version(),
             .licence = "Apache-2.0",
-            .floor = true,
+            .is_raw_transport = true,
             .transports = {{.name = "memcpy",
                             .carrier = "process-memory",
                             .processes = {1},

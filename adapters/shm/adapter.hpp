@@ -40,7 +40,7 @@ class SharedMemory {
             .title = "Shared memory ring",
             .version = kit::kernel_release(),
             .licence = "Apache-2.0",
-            .floor = true,
+            .is_raw_transport = true,
             .transports = {{.name = "shm",
                             .carrier = "shared-memory",
                             .segments = {"middlemark.*"},

@@ -69,7 +69,7 @@ class Tcp {
             .title = "TCP socket",
             .version = kit::kernel_release(),
             .licence = "Apache-2.0",
-            .floor = true,
+            .is_raw_transport = true,
             .transports = {{.name = "tcp",
                             .carrier = "tcp",
                             .receive = {Reception::poll, Reception::block},

@@ -49,7 +49,7 @@ class Udp {
             .title = "UDP socket",
             .version = kit::kernel_release(),
             .licence = "Apache-2.0",
-            .floor = true,
+            .is_raw_transport = true,
             .transports = {{.name = "udp",
                             .carrier = "udp",
                             .receive = {Reception::poll, Reception::block},

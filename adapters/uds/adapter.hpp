@@ -41,7 +41,7 @@ class UnixSocket {
             .title = "Unix stream socket",
             .version = kit::kernel_release(),
             .licence = "Apache-2.0",
-            .floor = true,
+            .is_raw_transport = true,
             .transports = {{.name = "uds",
                             .carrier = "unix-socket",
                             .receive = {Reception::poll, Reception::block},

@@ -16,7 +16,7 @@ Description elaborate() {
   about.version = "1.2.3-rc4";
   about.library = "/usr/lib/libnorth.so.1.2.3";
   about.licence = "Apache-2.0";
-  about.floor = true;
+  about.is_raw_transport = true;
   about.bench_only = true;
   about.request_reply = true;
   about.credentials = {Credential::x509, Credential::curve};
@@ -78,7 +78,7 @@ TEST(Describe, every_field_survives_the_way_through_json) {
   about.native.clear();
   about.transports.resize(1);
   survives(about, R"({"protocol": 1, "name": "north", "title": "North Star \"DDS\" ☆", "version": "1.2.3-rc4",
-    "library": "/usr/lib/libnorth.so.1.2.3", "licence": "Apache-2.0", "floor": true, "bench_only": true,
+    "library": "/usr/lib/libnorth.so.1.2.3", "licence": "Apache-2.0", "is_raw_transport": true, "bench_only": true,
     "request_reply": true, "credentials": ["x509", "curve"], "own_threads": true, "most_per_take": 64,
     "residue": ["/dev/shm/north_*", "/tmp/north.{scope}"], "native": {}})");
   EXPECT_EQ(json_of(about).at("transports").size(), 1U);

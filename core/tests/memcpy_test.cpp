@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(Memcpy, Copying, testing::Values(16, 17, 4096, 70'001, 
 TEST(Memcpy, describes_itself_as_alone) {
   const Description about = Memcpy::describe();
   ASSERT_EQ(about.transports.size(), 1U);
-  EXPECT_TRUE(about.floor);
+  EXPECT_TRUE(about.is_raw_transport);
   EXPECT_TRUE(about.transports.front().alone);
   EXPECT_EQ(about.transports.front().processes, std::vector<int>{1});
 }

@@ -21,9 +21,9 @@ def small() -> dict[str, Any]:
     """Return two adapters and two baselines over four sizes, ping-pong and a stream with a curve."""
     made = _Maker(4)
     middlewares = (("cyclonedds", "udp", 1.35), ("fastdds", "udp", 1.9), ("fastdds", "shm", 2.6))
-    floors = (("udp", "udp", 1.0), ("shm", "shm", 0.8))
+    raw_transports = (("udp", "udp", 1.0), ("shm", "shm", 0.8))
     sizes = (64, 1024, 65536, 1048576)
-    for (adapter, transport, times), size in itertools.product((*floors, *middlewares), sizes):
+    for (adapter, transport, times), size in itertools.product((*raw_transports, *middlewares), sizes):
         made.cell(adapter, transport, size, times, pattern="ping-pong", rate="max")
     for (adapter, transport, times), subscribers in itertools.product(middlewares[:2], (1, 4)):
         made.cell(adapter, transport, 1024, times, pattern="stream", rate="curve", subscribers=subscribers)
@@ -64,15 +64,15 @@ def two() -> dict[str, Any]:
         | {
             "levels": each["levels"] | {"run": name},
             "places": [place | {"row": place["row"] + first} for place in each["places"]],
-            "floor": each["floor"] + first,
+            "baseline": each["baseline"] + first,
         }
         for name, first in (("monday", 0), ("tuesday", len(second["cells"])))
         for each in document["standings"]
     ]
     document["comparisons"] = [
-        _compared(cell, second["cells"][at], "run", ("slower", "cannot tell")[at % 2], 0.1)
+        _compared(cell, second["cells"][at], "run", ("slower", "undecided")[at % 2], 0.1)
         for at, cell in enumerate(document["cells"][: len(second["cells"])])
-        if not cell["floor"]
+        if not cell["is_raw_transport"]
     ]
     return document
 
@@ -162,7 +162,7 @@ def failed() -> dict[str, Any]:
     """Return a run without any measurement."""
     document = small()
     failure = {"code": "no-match", "text": "the workers did not match within 10 s", "advice": "try --match-timeout 30s"}
-    keep = ("i", "run", "suite", "label", "series", "floor", "f", "kind")
+    keep = ("i", "run", "suite", "label", "series", "is_raw_transport", "f", "kind")
     document["cells"] = [
         {name: cell[name] for name in keep}
         | {
@@ -235,10 +235,10 @@ class _Maker:
                 "label": f"{series} · {_shown('size', size)}",
                 "name": f"{adapter} {transport}",
                 "series": series,
-                "floor": adapter in {"udp", "shm"},
+                "is_raw_transport": adapter in {"udp", "shm"},
                 "f": f,
                 "version": "0.10.2",
-                "carried_by": transport,
+                "actual_transport": transport,
                 **(_PROTECTED if index == 1 else {}),
                 "trials": self.trials,
                 "failed_trials": 0,
@@ -249,8 +249,8 @@ class _Maker:
                 "interval": [round(base * 0.94), round(base * 1.07)],
                 "trial_values": [round(base * (0.95 + 0.03 * trial)) for trial in range(self.trials)],
                 "by_rate": False,
-                "times_floor": round(times, 2),
-                "floor_label": transport,
+                "times_raw_transport": round(times, 2),
+                "raw_transport": transport,
                 "rate_hz": round(hz, 1),
                 "bytes_per_s": round(hz * size),
                 "offered_hz": None if rate in {"max", "curve"} else rate,
@@ -279,7 +279,7 @@ class _Maker:
                 shown = [_shown(name, level) for level in levels]
                 factors.append({"name": name, "label": name, "levels": levels, "shown": shown, "unit": None})
         return {
-            "schema": 1,
+            "schema": 2,
             "title": title,
             "generated": "2026-11-21T10:00:00Z",
             "middlemark": "0.1.0",
@@ -382,7 +382,13 @@ def _run(cells: list[dict[str, Any]], trials: int, source: random.Random) -> dic
         "machine_facts": [["clock", "tsc"]],
         "state": f"{len(order)} trials, in 2 min 16 s, from 2026-11-21 09:57:00 UTC, seed 1",
         "adapters": [
-            {"name": name, "title": name, "version": "0.10.2", "licence": "EPL-2.0", "floor": name in {"udp", "shm"}}
+            {
+                "name": name,
+                "title": name,
+                "version": "0.10.2",
+                "licence": "EPL-2.0",
+                "is_raw_transport": name in {"udp", "shm"},
+            }
             for name in names
         ],
         "notes": ["size: 8 is less than the header: 16 is measured"],
@@ -396,12 +402,12 @@ def _run(cells: list[dict[str, Any]], trials: int, source: random.Random) -> dic
 
 def _comparisons(cells: list[dict[str, Any]], source: random.Random) -> list[dict[str, Any]]:
     made = []
-    verdicts = ("faster", "slower", "equivalent", "cannot tell")
-    for a, b in itertools.pairwise([cell for cell in cells if not cell["floor"]]):
+    verdicts = ("faster", "slower", "equivalent", "undecided")
+    for a, b in itertools.pairwise([cell for cell in cells if not cell["is_raw_transport"]]):
         if len(made) == 300:
             break
         verdict = verdicts[len(made) % 4]
-        shift = {"faster": -0.3, "slower": 0.4, "equivalent": 0.01, "cannot tell": 0.08}[verdict]
+        shift = {"faster": -0.3, "slower": 0.4, "equivalent": 0.01, "undecided": 0.08}[verdict]
         one = _compared(a, b, "adapter" if len(made) % 2 else "size", verdict, shift * (1 + source.random() * 0.2))
         bounded = len(made) % 5 > 0
         made.append(
@@ -413,7 +419,7 @@ def _comparisons(cells: list[dict[str, Any]], source: random.Random) -> list[dic
 
 
 def _compared(a: dict[str, Any], b: dict[str, Any], factor: str, verdict: str, shift: float) -> dict[str, Any]:
-    spread = 0.02 if verdict != "cannot tell" else 0.2
+    spread = 0.02 if verdict != "undecided" else 0.2
     return {
         "a": a["i"],
         "b": b["i"],
@@ -429,7 +435,7 @@ def _compared(a: dict[str, Any], b: dict[str, Any], factor: str, verdict: str, s
         "p_family": 0.01,
         "pairs": 10,
         "verdict": verdict,
-        "trials_needed": 20 if verdict == "cannot tell" else None,
+        "trials_needed": 20 if verdict == "undecided" else None,
         "marks": [],
     }
 
@@ -443,10 +449,12 @@ def _standings(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for (pattern, subscribers, size), members in groups.items():
         best: dict[str, dict[str, Any]] = {}
         for cell in sorted(members, key=lambda each: each["latency"]["p50"]):
-            if not cell["floor"]:
+            if not cell["is_raw_transport"]:
                 best.setdefault(cell["f"]["adapter"], cell)
-        floors = [each for each in members if each["floor"]] or [cell for cell in cells if cell["floor"]]
-        lowest = min(floors, key=lambda each: each["latency"]["p50"])
+        raw_transports = [each for each in members if each["is_raw_transport"]] or [
+            cell for cell in cells if cell["is_raw_transport"]
+        ]
+        lowest = min(raw_transports, key=lambda each: each["latency"]["p50"])
         rows = [each["i"] for each in best.values()]
         sure = size < 1 << 20
         other = ("slower", "significantly slower") if sure else ("undecided", "undecided")
@@ -470,7 +478,7 @@ def _standings(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
                     }
                     for at, row in enumerate(rows)
                 ],
-                "floor": lowest["i"],
+                "baseline": lowest["i"],
                 "failed": [],
                 **(
                     {} if sure else {"command": "middlemark run first-look --only size=1MiB --trials 24", "seconds": 62}
@@ -481,7 +489,7 @@ def _standings(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _answers(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    named = [cell for cell in cells if not cell["floor"] and cell["kind"] == "round_trip"]
+    named = [cell for cell in cells if not cell["is_raw_transport"] and cell["kind"] == "round_trip"]
     answers = []
     for size in dict.fromkeys(cell["f"]["size"] for cell in named):
         here = [cell["i"] for cell in named if cell["f"]["size"] == size][:3]

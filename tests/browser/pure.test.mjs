@@ -143,9 +143,9 @@ describe("the report's script", () => {
     }
   });
 
-  it("keeps the floors beside a filtered adapter, and filters them by size", () => {
+  it("keeps the raw transports beside a filtered adapter, and filters them by size", () => {
     const factors = [{ name: "adapter", levels: ["a", "udp"] }, { name: "size", levels: [64, 1024] }];
-    const cells = [{ f: { adapter: "a", size: 64 } }, { f: { adapter: "udp", size: 64 }, floor: true }, { f: { adapter: "udp", size: 1024 }, floor: true }];
+    const cells = [{ f: { adapter: "a", size: 64 } }, { f: { adapter: "udp", size: 64 }, is_raw_transport: true }, { f: { adapter: "udp", size: 1024 }, is_raw_transport: true }];
     const selection = new Selection(factors);
     selection.choose("adapter", [0]);
     assert.equal(filtered(cells, indexed(cells, factors), selection).length, 3);

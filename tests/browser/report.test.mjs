@@ -184,7 +184,7 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       await drawAll(page);
       const [whole, before] = [await pictures(page), await marks(page)];
       await filter(page, "adapter", "fastdds");
-      await reads(page.locator("#filters output"), /^18 of 24 configurations$/); // with the floors
+      await reads(page.locator("#filters output"), /^18 of 24 configurations$/); // with the raw transports
       await drawAll(page);
       const part = await pictures(page);
       for (const id of filtered) assert.ok(part[id] !== whole[id], id); // a message with both pictures would be unreadable
@@ -312,7 +312,7 @@ describe("the report in a browser", { concurrency: 2 }, () => {
     on("large", {}, async ({ page, complaints }) => {
       await drawAll(page);
       await filter(page, "adapter", "zenoh");
-      await reads(page.locator("#filters output"), /^200 of 1000 configurations$/); // the floor's hundred among them
+      await reads(page.locator("#filters output"), /^200 of 1000 configurations$/); // the raw transport's hundred among them
       assert.deepEqual(complaints, []);
     }));
 
@@ -378,7 +378,7 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       await reads(page.locator(".workload .conclusion"), /^robot: holds over all 3 at scale 1; .* not over vega udp; .*\.$/);
       const table = page.locator(".workload table").first();
       assert.deepEqual(await table.locator("thead th").allInnerTexts(), ["over", "scale 1", "scale 2", "scale 4"]);
-      assert.deepEqual(await table.locator("tbody th").allInnerTexts(), ["shm (machine alone)", "udp (machine alone)", "lyra shm", "lyra udp", "vega udp", "deneb udp"]);
+      assert.deepEqual(await table.locator("tbody th").allInnerTexts(), ["shm (raw transport)", "udp (raw transport)", "lyra shm", "lyra udp", "vega udp", "deneb udp"]);
       await reads(table.locator("tbody tr").nth(4).locator("td").nth(1), /^✗ fails\s+1\.2\d? × deadline · .* processors · 60\.0 MB\s+first: image → detector$/);
       await reads(table.locator("tbody tr").nth(5), /failed\s+–\s+–$/);
       await page.locator(".workload summary").first().click();

@@ -20,7 +20,7 @@ from middlemark.trial.observe import Shared  # noqa: F401  all of launch is impo
 
 UNIT = Path(__file__).resolve().parents[1] / "unit"
 DESCRIPTION: dict[str, Any] = {
-    **dict.fromkeys(("floor", "bench_only", "request_reply", "own_threads"), False),
+    **dict.fromkeys(("is_raw_transport", "bench_only", "request_reply", "own_threads"), False),
     "protocol": 1, "name": "fake", "title": "fake", "version": "1", "library": "", "licence": "MIT", "residue": [],
     "native": {"*": {"help": "what it does wrong"}},
     "transports": [
@@ -42,7 +42,7 @@ SUITE = """[[sweep]]
 match_timeout = "1s"
 """
 COMMON = (
-    "--adapter", "fake", "--size", "64", "--pin", "off", "--no-floors", "--trials", "2", "--duration", "50ms",
+    "--adapter", "fake", "--size", "64", "--pin", "off", "--no-baseline", "--trials", "2", "--duration", "50ms",
     "--warmup", "0s", "--quiet", "--format", "json",
 )  # fmt: skip
 SHAPES = (

@@ -50,7 +50,7 @@ class Kind:
     def attempt(self, draw: random.Random) -> tuple[str, list[str]]:
         """Damage a copy of a run and read it in all ways; return what was done and what was lost."""
         self.tried += 1
-        fixture = draw.choice(("patterns", "patterns", "search", "floors"))
+        fixture = draw.choice(("patterns", "patterns", "search", "baselines"))
         victim = self.root / "victim"
         _remove(victim)
         shutil.copytree(RUNS / fixture, victim)

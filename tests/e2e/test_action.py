@@ -15,7 +15,7 @@ from product import ROOT
 from middlemark.workers.find import PREFIX
 
 SCRIPT = ROOT / "packaging" / "action" / "run.sh"
-MEASURED = "--transport memory --size 64 --trials 10 --samples 50 --no-floors --native null@old.every_delay_us=0"
+MEASURED = "--transport memory --size 64 --trials 10 --samples 50 --no-baseline --native null@old.every_delay_us=0"
 
 
 class Step(NamedTuple):

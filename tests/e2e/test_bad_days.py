@@ -180,7 +180,7 @@ def test_a_transport_that_did_not_carry_the_data_is_marked(bench: Bench) -> None
     text = COMMON + sweep("label", limits='transport = "mislabelled"')
     ended = bench.run("run", bench.suite(text), "--format", "json")
     cell = ended.cells["label"]
-    assert cell["carried_by"] == "shared-memory"
+    assert cell["actual_transport"] == "shared-memory"
     assert "transport-contradicted" in {each["code"] for each in cell["warnings"]}
     assert "(!)" in bench.run("run", bench.suite(text), "--format", "table").out
 

@@ -65,13 +65,13 @@ def test_a_callback_leaves_the_taking_in_between(bench: Bench) -> None:
     assert longest(found, 2) == {"in between", "reply in between"}
 
 
-@pytest.mark.parametrize("floor", ["udp", "tcp"])
-def test_a_floor_that_stamps_arrivals_tells_transport_from_wake_up(bench: Bench, floor: str) -> None:
-    if floor not in executables():
-        pytest.skip(f"{floor} was not built here")
-    plain = breakdown(bench, "--receive", "block", adapter=floor, samples=MANY)
+@pytest.mark.parametrize("raw_transport", ["udp", "tcp"])
+def test_a_raw_transport_that_stamps_arrivals_tells_transport_from_wake_up(bench: Bench, raw_transport: str) -> None:
+    if raw_transport not in executables():
+        pytest.skip(f"{raw_transport} was not built here")
+    plain = breakdown(bench, "--receive", "block", adapter=raw_transport, samples=MANY)
     assert "transport and wake-up" in plain
-    stamped = breakdown(bench, "--receive", "block", "--native", "timestamping=on", adapter=floor, samples=MANY)
+    stamped = breakdown(bench, "--receive", "block", "--native", "timestamping=on", adapter=raw_transport, samples=MANY)
     assert "transport and wake-up" not in stamped
     for way in ("", "reply "):
         assert stamped[f"{way}wake-up"] > 0
@@ -101,7 +101,7 @@ def test_serialising_within_the_middlewares_own_calls_is_not_told_and_why(bench:
         pytest.skip("cyclonedds was not built here")
     asked = ["--adapter", "cyclonedds", "--transport", "udp", "--size", "64k", "--type", "image", "--trials", "1"]
     ended = bench.run(
-        "run", *asked, "--samples", "60", "--warmup", "10ms", "--no-floors", "--format", "json", "--quiet"
+        "run", *asked, "--samples", "60", "--warmup", "10ms", "--no-baseline", "--format", "json", "--quiet"
     )
     [cell] = ended.document["cells"]
     assert not {"serialize", "deserialize"} & {each["part"] for each in cell["breakdown"]}

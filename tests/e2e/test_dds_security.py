@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(
 
 RUN = (
     *("run", "--adapter", "cyclonedds,fastdds", "--transport", "udp", "--size", "64", "--samples", "50"),
-    *("--warmup", "10ms", "--trials", "1", "--no-floors", "--quiet"),
+    *("--warmup", "10ms", "--trials", "1", "--no-baseline", "--quiet"),
 )
 PKI = {"cyclonedds": "ECDH+prime256v1-CEUM", "fastdds": "DH+MODP-2048-256"}
 KINDS = {
@@ -32,7 +32,7 @@ def test_each_level_protects_a_row_in_the_words_of_dds(bench: Bench) -> None:
     told = {(each["adapter"], each["security"]): each for each in ended.document["cells"]}
     assert set(told) == {(adapter, level) for adapter in PKI for level in KINDS}
     for (adapter, level), each in told.items():
-        assert (each["failed"], each["lost"], each["carried_by"]) == (None, 0, "udp")
+        assert (each["failed"], each["lost"], each["actual_transport"]) == (None, 0, "udp")
         assert each["protected_by"] == f"DDS Security: PKI-DH ({PKI[adapter]}), Permissions{KINDS[level]}"
         assert each["handshake_ns"] > 0
 
@@ -49,7 +49,7 @@ def test_what_somebody_on_the_line_has_changed_is_taken_until_messages_are_signe
             ended = bench.run(
                 *("run", "--adapter", adapter, "--transport", "udp", "--security", level, "--size", "256"),
                 *("--pattern", "stream", "--rate", "100", "--duration", "1s", "--reliability", "best-effort"),
-                *("--trials", "1", "--no-floors", "--quiet", "--format", "json"),
+                *("--trials", "1", "--no-baseline", "--quiet", "--format", "json"),
             )
         assert ended.code in (0, 1), ended.err
         assert forger.sent > 10
@@ -96,7 +96,7 @@ def test_latencytests_table_under_security_has_what_fast_dds_can_protect(bench: 
     make_set(str(tmp_path / "mine"))
     ended = bench.run(
         *("run", "fastdds-latency", "--security", "encrypted", "--certs", str(tmp_path / "mine")),
-        *("--size", "16,1k", "--samples", "50", "--warmup", "10ms", "--trials", "1", "--no-floors", "--quiet"),
+        *("--size", "16,1k", "--samples", "50", "--warmup", "10ms", "--trials", "1", "--no-baseline", "--quiet"),
         *("--format", "latencytest"),
     )
     assert ended.code == 0, ended.err

@@ -40,7 +40,7 @@ class Diagnosed:
         return ended
 
     def run(self, *words: str) -> Ended:
-        return self.do("run", *words, "--no-floors", "--quiet")
+        return self.do("run", *words, "--no-baseline", "--quiet")
 
     def limits(self, ended: Ended) -> list[Any]:
         found: list[Any] = self.do("diagnose", str(ended.folder), "--format", "json").document["limits"]

@@ -135,7 +135,7 @@ def test_json_has_the_shape_that_is_documented_and_the_status_follows_from_it(be
 
 @pytest.mark.parametrize(("suite", "told"), [("udp", True), ("shm", False)])
 def test_a_suite_is_judged_for_what_it_asks_for_and_no_more(bench: Bench, suite: str, told: bool) -> None:
-    bench.suite(f'[[sweep]]\nadapter = "{suite}"\nsize = "1m"\nfloors = false\n', name=suite)
+    bench.suite(f'[[sweep]]\nadapter = "{suite}"\nsize = "1m"\nbaseline = false\n', name=suite)
     plant = f'{FRAGMENTS}\nip link set lo mtu 1500\nexec "$@"'
     command = (str(ROOT / "scripts/alone"), "bash", "-c", plant, "plant", *PRODUCT)
     ended = doctor(bench, "--suite", f"./{suite}.toml", "--no-probes", "--format", "json", command=command)

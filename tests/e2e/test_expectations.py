@@ -18,7 +18,7 @@ adapter = "null"
 transport = "memory"
 duration = "0.6s"
 warmup = "20ms"
-floors = false
+baseline = false
 [sweep.native.null]
 every_delay_ns = "7000000"
 [[expect]]
@@ -80,7 +80,7 @@ adapter = "null"
 transport = "memory"
 warmup = "10ms"
 samples = 30
-floors = false
+baseline = false
 [[sweep]]
 name = "quick"
 [sweep.native.null]
@@ -105,7 +105,7 @@ within = "5%"
     found = {each["say"]: each["verdict"] for each in ended.document["expectations"]}
     assert found == {"they are level": "does not hold", "slow takes longer": "holds"}
     reached = ended.run_file["reached"]
-    assert (reached["met"], reached["wide"]) == (True, [])
+    assert (reached["met"], reached["undecided"]) == (True, [])
     assert reached["rounds"] in (9, 14), "the first look at two expectations, or the next where a round was disturbed"
 
 

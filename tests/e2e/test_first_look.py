@@ -13,9 +13,11 @@ pytestmark = pytest.mark.usefixtures("null_worker")
 
 DESCRIPTIONS: dict[str, Description] = {each.description.name: each.description for each in find_workers()[0]}
 CARRIERS = {ANY: {"shared-memory", "udp", "tcp", "unix-socket", "process-memory"}}
-FLOORS = ("shm", "uds", "udp", "tcp", "memcpy")
+RAW_TRANSPORTS = ("shm", "uds", "udp", "tcp", "memcpy")
 MIDDLEWARES = tuple(
-    each for each, about in DESCRIPTIONS.items() if "@" not in each and not about.floor and not about.bench_only
+    each
+    for each, about in DESCRIPTIONS.items()
+    if "@" not in each and not about.is_raw_transport and not about.bench_only
 )
 
 
@@ -36,7 +38,7 @@ def test_a_first_look_measures_everything(first_look: Ended) -> None:
     assert [cell["failed"] for cell in first_look.document["cells"] if cell["failed"]] == []
 
 
-@pytest.mark.parametrize("adapter", [*MIDDLEWARES, *FLOORS])
+@pytest.mark.parametrize("adapter", [*MIDDLEWARES, *RAW_TRANSPORTS])
 def test_every_adapter_really_moved_every_sample_over_each_of_its_transports(first_look: Ended, adapter: str) -> None:
     about = DESCRIPTIONS.get(adapter)
     if about is None:
@@ -49,21 +51,21 @@ def test_every_adapter_really_moved_every_sample_over_each_of_its_transports(fir
             assert cell["samples"] == cell["sent"] == cell["received"] > 0
             wrong = ("lost", "late", "duplicated", "reordered", "damaged", "publish_failed")
             assert [name for name in wrong if cell[name]] == []
-            assert cell["carried_by"] in CARRIERS.get(transport.carrier, {transport.carrier}), cell["warnings"]
+            assert cell["actual_transport"] in CARRIERS.get(transport.carrier, {transport.carrier}), cell["warnings"]
             assert cell["version"] == about.version
             assert 0 < cell["round_trip_ns"]["min"] <= cell["round_trip_ns"]["max"]
 
 
 @pytest.mark.parametrize("adapter", MIDDLEWARES)
-def test_a_middleware_is_held_against_the_floor_of_its_kind(first_look: Ended, adapter: str) -> None:
+def test_a_middleware_is_held_against_the_raw_transport_of_its_kind(first_look: Ended, adapter: str) -> None:
     if adapter not in DESCRIPTIONS:
         pytest.skip(f"{adapter} was not built here")
     for cell in cells_of(first_look, adapter):
-        if cell["round_trip_ns"]["p50"] is not None and cell["carried_by"] != "message-queue":
-            assert cell["times_floor"] > 0
-            assert cell["floor"]
-            assert cell["best"]["times"] > 0
-            assert cell["best"]["floor"].split(",")[0].split()[0] in DESCRIPTIONS
+        if cell["round_trip_ns"]["p50"] is not None and cell["actual_transport"] != "message-queue":
+            assert cell["times_raw_transport"] > 0
+            assert cell["raw_transport"]
+            assert cell["baseline"]["times"] > 0
+            assert cell["baseline"]["label"].split(",")[0].split()[0] in DESCRIPTIONS
 
 
 def test_the_null_adapter_is_no_part_of_all(first_look: Ended) -> None:

@@ -36,7 +36,7 @@ def is_large(p50_ns: float | None, uncertainty_ns: float) -> bool:
     return LARGE_NS < p50_ns + uncertainty_ns < ON_ANOTHER_CLOCK_NS
 
 
-BRIEF = ("--size", "1k", "--samples", "200", "--warmup", "50ms", "--quiet", "--format", "json", "--no-floors")
+BRIEF = ("--size", "1k", "--samples", "200", "--warmup", "50ms", "--quiet", "--format", "json", "--no-baseline")
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_round_trips_between_two_hosts_name_both_machines(hosts: TwoHosts) -> No
         assert cell["failed"] is None, cell["failed"]
         assert cell["across"] == "base-robot"
         assert cell["samples"] == 200
-        assert cell["carried_by"] == "udp"
+        assert cell["actual_transport"] == "udp"
         assert cell["breakdown_absent"] == "it would compare raw counters of two hosts"
         assert not [each for each in cell["warnings"] if each["code"] == "versions-differ"]
     report = hosts.bench.run("report", str(ended.folder), "--markdown", "-").out
@@ -103,7 +103,7 @@ def test_round_trips_between_two_hosts_name_both_machines(hosts: TwoHosts) -> No
 def test_a_stream_between_two_hosts_has_one_way_latencies_on_one_clock(hosts: TwoHosts) -> None:
     ended = hosts.start(
         "run", "--adapter", "tcp", "--pattern", "stream", "--rate", "20", "--trials", "2", "--size", "16,1m",
-        "--duration", "2s", "--warmup", "50ms", "--quiet", "--format", "json", "--no-floors",
+        "--duration", "2s", "--warmup", "50ms", "--quiet", "--format", "json", "--no-baseline",
     ).ended(120)  # fmt: skip
     assert ended.code == 0, ended.err
     for outcome in ended.kept:
@@ -163,7 +163,7 @@ def test_each_host_of_a_fleet_is_measured_by_itself_and_they_are_compared(hosts:
 def test_a_robot_is_on_one_host_and_what_steers_it_on_the_other(hosts: TwoHosts) -> None:
     ended = hosts.start(
         "run", hosts.bench.suite(robot("1m", 20)), "--adapter", "cyclonedds", "--transport", "udp", "--trials", "1",
-        "--warmup", "50ms", "--quiet", "--format", "json", "--no-floors",
+        "--warmup", "50ms", "--quiet", "--format", "json", "--no-baseline",
     ).ended(120)  # fmt: skip
     assert ended.code == 0, ended.err
     for cell in ended.document["cells"]:
@@ -181,7 +181,7 @@ def test_a_robot_is_on_one_host_and_what_steers_it_on_the_other(hosts: TwoHosts)
 
 THREE = (
     "run", "--adapter", "udp", "--transport", "udp", "--trials", "3", "--size", "1k", "--duration", "3s",
-    "--quiet", "--format", "json", "--no-floors",
+    "--quiet", "--format", "json", "--no-baseline",
 )  # fmt: skip
 
 

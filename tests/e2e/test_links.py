@@ -41,7 +41,7 @@ def nothing_left() -> Iterator[None]:
 def test_a_stream_fills_the_line_and_no_more(bench: Bench) -> None:
     ended = bench.run(
         "run", "--adapter", "udp,cyclonedds", "--transport", "udp", "--pattern", "stream", "--size", "1k", *OVER,
-        "--duration", "0.5s", "--no-floors",
+        "--duration", "0.5s", "--no-baseline",
     )  # fmt: skip
     if "no network namespace can be made here" in ended.err:
         pytest.skip(ended.err)
@@ -52,14 +52,14 @@ def test_a_stream_fills_the_line_and_no_more(bench: Bench) -> None:
         assert cell["across"] == "base-robot"
         assert cell["link"]["rate_bps"] == 1e8
         assert "veth" in cell["link"]["how"]
-        assert cell["carried_by"] == "udp"
+        assert cell["actual_transport"] == "udp"
     # The sender may have waited for a processor, but the link never carries more than its rate.
     assert 0.7 < cells["udp"]["link_share"] < 1.02
     assert 0.5 < cells["cyclonedds"]["link_share"] < 1.02
 
 
 def test_a_round_trip_has_the_time_that_the_line_takes_in_it(bench: Bench) -> None:
-    ended = bench.run("run", "--adapter", "udp", "--size", "32k", *OVER, "--samples", "50", "--no-floors")
+    ended = bench.run("run", "--adapter", "udp", "--size", "32k", *OVER, "--samples", "50", "--no-baseline")
     if "no network namespace can be made here" in ended.err:
         pytest.skip(ended.err)
     assert ended.code == 0, ended.err
@@ -71,7 +71,7 @@ def test_a_round_trip_has_the_time_that_the_line_takes_in_it(bench: Bench) -> No
 def test_who_finds_its_peers_by_multicast_finds_them_behind_a_delay(bench: Bench) -> None:
     ended = bench.run(
         "run", "--adapter", "cyclonedds", "--transport", "udp", "--link", "10mbit,delay=2ms", *OVER[2:],
-        "--samples", "50", "--no-floors",
+        "--samples", "50", "--no-baseline",
     )  # fmt: skip
     if "no network namespace can be made here" in ended.err:
         pytest.skip(ended.err)
@@ -83,7 +83,7 @@ def test_who_finds_its_peers_by_multicast_finds_them_behind_a_delay(bench: Bench
 
 def test_a_run_that_is_killed_leaves_no_namespace(bench: Bench) -> None:
     run = bench.start(
-        "run", "--adapter", "udp", "--size", "1k", *OVER, "--rate", "1k", "--duration", "30s", "--no-floors"
+        "run", "--adapter", "udp", "--size", "1k", *OVER, "--rate", "1k", "--duration", "30s", "--no-baseline"
     )
     deadline = time.monotonic() + 20
     while not run.workers("udp") and run.process.poll() is None and time.monotonic() < deadline:
@@ -98,7 +98,7 @@ def test_a_run_that_is_killed_leaves_no_namespace(bench: Bench) -> None:
 def test_who_may_make_no_namespace_is_told_what_to_allow(bench: Bench) -> None:
     within = 'echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all -- "$@"'
     command = ("unshare", "--user", "--map-root-user", "sh", "-c", within, "sh", sys.executable, "-m", "middlemark")
-    ended = bench.run("run", "--adapter", "udp", "--size", "1k", *OVER, "--no-floors", command=command)
+    ended = bench.run("run", "--adapter", "udp", "--size", "1k", *OVER, "--no-baseline", command=command)
     if "unshare" in ended.err and "middlemark: " not in ended.err:
         pytest.skip(ended.err)
     assert ended.code == 2
@@ -109,7 +109,7 @@ def test_who_may_make_no_namespace_is_told_what_to_allow(bench: Bench) -> None:
 def test_a_robot_is_at_one_end_and_what_steers_it_at_the_other(bench: Bench) -> None:
     ended = bench.run(
         "run", bench.suite(robot("16k", 50)), "--adapter", "udp,cyclonedds", "--transport", "udp",
-        "--link", "10mbit", "--trials", "1", "--warmup", "50ms", "--quiet", "--format", "json", "--no-floors",
+        "--link", "10mbit", "--trials", "1", "--warmup", "50ms", "--quiet", "--format", "json", "--no-baseline",
     )  # fmt: skip
     if "no network namespace can be made here" in ended.err:
         pytest.skip(ended.err)

@@ -125,7 +125,7 @@ def test_an_adapter_that_lives_elsewhere_is_found_and_measured(
     assert len(cells) == 4
     for cell in cells:
         assert (cell["adapter"], cell["samples"], cell["lost"], cell["failed"]) == (name, 50, 0, None)
-        assert cell["carried_by"] == "unix-socket"
+        assert cell["actual_transport"] == "unix-socket"
 
 
 @pytest.mark.parametrize("example", EXAMPLES.values())

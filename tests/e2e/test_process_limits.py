@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from product import ROOT
 
-ONE = "run --adapter null --transport memory --size 64 --pin off --trials 2 --no-floors --duration 50ms --warmup 10ms"
+ONE = "run --adapter null --transport memory --size 64 --pin off --trials 2 --no-baseline --duration 50ms --warmup 10ms"
 
 
 LIMITS = [*(f"-n {files}" for files in (5, 8, 12, 16, 17, 18, 24)), *(f"-v {room}" for room in (40000, 150000, 220000))]

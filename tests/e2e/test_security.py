@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif("zeromq" not in executables(), reason="ZeroMQ is
 
 RUN = (
     *("run", "--adapter", "zeromq", "--transport", "tcp", "--size", "64", "--samples", "50", "--warmup", "10ms"),
-    *("--trials", "2", "--no-floors", "--quiet"),
+    *("--trials", "2", "--no-baseline", "--quiet"),
 )
 
 
@@ -44,7 +44,7 @@ def test_a_protected_row_says_what_protects_it_and_a_plain_one_that_nothing_does
     assert (proof["stranger-refused"], proof["unauthorised-refused"]) == (True, None)
     assert proof["payload-not-seen"] is True or "CAP_NET_RAW" in proof["absent"]["payload-not-seen"]
     assert proof["absent"]["unauthorised-refused"] == "this transport has identities but no permissions"
-    judged = bench.run("compare", str(ended.folder), "--by", "security", "--baseline", "none")
+    judged = bench.run("compare", str(ended.folder), "--by", "security", "--reference", "none")
     assert "security=encrypted" in judged.out, judged.out + judged.err
 
 
@@ -125,7 +125,7 @@ def test_what_crosses_an_emulated_link_is_protected_and_proven_too(bench: Bench,
         pytest.skip(f"{adapter} is not built here")
     ended = bench.run(
         *("run", "--adapter", adapter, "--transport", "tcp", "--size", "1k", "--samples", "30", "--warmup", "10ms"),
-        *("--trials", "1", "--no-floors", "--quiet", "--security", "encrypted", "--link", "1gbit"),
+        *("--trials", "1", "--no-baseline", "--quiet", "--security", "encrypted", "--link", "1gbit"),
         *("--across", "base-robot", "--format", "json"),
     )
     assert ended.code == 0, ended.err

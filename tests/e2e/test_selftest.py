@@ -42,7 +42,7 @@ def test_it_keeps_a_run_like_any_other(bench: Bench) -> None:
     plan = json.loads((folder / "run.json").read_text())["plan"]
     labels = [cell["label"] for cell in plan["cells"]]
     assert labels == ["A1", "A2", "A3", "A4", "A5", "A6", "A+50%"] * 2
-    compared = bench.run("compare", str(folder), "--by", "label", "--baseline", "A1", "--format", "json")
+    compared = bench.run("compare", str(folder), "--by", "label", "--reference", "A1", "--format", "json")
     rows = compared.document["comparisons"]
     assert [row["b"] for row in rows] == [f"label={label}" for label in (*labels[1:7], *labels[8:])]
 
@@ -89,5 +89,5 @@ def test_a_pilot_that_was_killed_is_cleared_away_by_the_next_run(bench: Bench) -
     run.ended()
     until(lambda: run.children() == [])
     assert bench.leftovers(), "the pilot's folder, or this test tests nothing"
-    bench.run("run", "--adapter", "null", "--size", "64", "--trials", "1", "--duration", "50ms", "--no-floors")
+    bench.run("run", "--adapter", "null", "--size", "64", "--trials", "1", "--duration", "50ms", "--no-baseline")
     assert bench.leftovers() == []

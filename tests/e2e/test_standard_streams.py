@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from product import ROOT
 
-ONE = "run --adapter null --transport memory --size 64 --pin off --trials 1 --no-floors --duration 50ms --warmup 10ms"
+ONE = "run --adapter null --transport memory --size 64 --pin off --trials 1 --no-baseline --duration 50ms --warmup 10ms"
 
 STDERR = {
     "closed": "2>&-",

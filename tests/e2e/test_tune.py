@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("null_worker")
 
 TIME, MEMORY = "net.ipv4.ipfrag_time", "net.ipv4.ipfrag_high_thresh"
 FIN = "net.ipv4.tcp_fin_timeout"
-RUN = ("run", "--adapter", "null", "--size", "64", "--samples", "20", "--trials", "1", "--no-floors", "--quiet")
+RUN = ("run", "--adapter", "null", "--size", "64", "--samples", "20", "--trials", "1", "--no-baseline", "--quiet")
 
 
 class Place:
@@ -85,7 +85,7 @@ def test_a_check_that_is_none_is_named_with_the_nearest(place: Place) -> None:
 def test_a_setting_is_made_for_each_trial_and_back_after_it(place: Place) -> None:
     suite = place.bench.folder / "suite.toml"
     suite.write_text(
-        "[[sweep]]\nadapter = 'null'\ntransport = 'memory'\nsize = 64\nsamples = 20\ntrials = 2\nfloors = false\n"
+        "[[sweep]]\nadapter = 'null'\ntransport = 'memory'\nsize = 64\nsamples = 20\ntrials = 2\nbaseline = false\n"
         f"system = {{ '{FIN}' = [60, 31] }}\n"
     )
     ended = place.run("run", str(suite), "--quiet", "--format", "json")
@@ -115,7 +115,19 @@ def test_what_cannot_be_set_is_refused_with_the_reason(place: Place, setting: st
 
 def test_a_run_that_is_killed_says_at_the_next_start_that_a_restore_is_owed(place: Place) -> None:
     command = [*place.prefix, sys.executable, "-m", "middlemark"]
-    words = ("run", "--adapter", "null", "--size", "64", "--rate", "1k", "--duration", "30s", "--no-floors", "--quiet")
+    words = (
+        "run",
+        "--adapter",
+        "null",
+        "--size",
+        "64",
+        "--rate",
+        "1k",
+        "--duration",
+        "30s",
+        "--no-baseline",
+        "--quiet",
+    )
     run = place.bench.start(*words, "--system", f"{FIN}=31", command=command, environment=place.environment)
     from product import until
 

@@ -17,7 +17,7 @@ def test_what_is_known_well_enough_after_the_first_rounds_gets_no_more(bench: Be
     if run["reached"]["rounds"] == 6:  # a busy machine may need more rounds, but at least one
         assert [cell["trials"] for cell in ended.document["cells"]] == [6, 6]
     assert run["reached"]["met"] is True
-    assert run["reached"]["wide"] == []
+    assert run["reached"]["undecided"] == []
 
 
 @pytest.mark.slow
@@ -27,7 +27,7 @@ def test_what_cannot_be_known_so_well_takes_the_time_there_is(bench: Bench) -> N
     file = ended.run_file
     reached = file["reached"]
     assert reached["met"] is False
-    assert reached["wide"] == [0]
+    assert reached["undecided"] == [0]
     assert reached["rounds"] > 6
     rounds = Counter(trial["number"] for trial in file["plan"]["trials"])
     assert rounds == dict.fromkeys(range(1, reached["rounds"] + 1), 2)  # the other cell is measured too

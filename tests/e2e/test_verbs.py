@@ -15,7 +15,7 @@ from middlemark import __version__
 
 pytestmark = [pytest.mark.brief, pytest.mark.usefixtures("null_worker")]
 
-MEASURED = ("--adapter", "null", "--transport", "memory", "--warmup", "5ms", "--no-floors")
+MEASURED = ("--adapter", "null", "--transport", "memory", "--warmup", "5ms", "--no-baseline")
 LOGS = ROOT / "tests" / "fixtures" / "imports"
 
 

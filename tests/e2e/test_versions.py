@@ -19,7 +19,7 @@ def test_two_builds_are_interleaved_and_compared_by_version(bench: Bench, tmp_pa
     for name in ("uds", "uds@next"):
         shutil.copy(worker, folder / f"{PREFIX}{name}")
     environment = {"MIDDLEMARK_WORKERS": str(folder), "PATH": "/usr/bin:/bin"}
-    typed = ("--size", "64", "--trials", "6", "--samples", "50", "--quiet", "--no-floors", "--format", "json")
+    typed = ("--size", "64", "--trials", "6", "--samples", "50", "--quiet", "--no-baseline", "--format", "json")
     ended = bench.run("run", "--adapter", "uds,uds@next", *typed, environment=environment)
     assert ended.code == 0, ended.err
     assert [each["adapter"] for each in ended.document["cells"]] == ["uds", "uds@next"]
@@ -39,7 +39,7 @@ def test_a_build_that_is_slower_than_another_fails_the_run(bench: Bench, null_wo
         shutil.copy(null_worker, folder / f"{PREFIX}{name}")
     environment = {"MIDDLEMARK_WORKERS": str(folder), "PATH": "/usr/bin:/bin"}
     typed = ("run", "--adapter", "null", "--against", "old", "--size", "64", "--trials", "10", "--quiet")
-    typed += ("--samples", "50", "--no-floors", "--native", "null.every_delay_us=500")
+    typed += ("--samples", "50", "--no-baseline", "--native", "null.every_delay_us=500")
     typed += ("--native", "null@old.every_delay_us=0")
     slower = bench.run(*typed, environment=environment)
     assert slower.code == 4, slower.out + slower.err

@@ -16,7 +16,7 @@ size = 4096
 warmup = "10ms"
 duration = "150ms"
 trials = 3
-floors = false
+baseline=false
 race = true
 """
 
@@ -33,8 +33,8 @@ def test_a_planted_winner_is_found_and_the_others_run_no_longer_than_it_takes(be
     ended = bench.run("run", bench.suite(sweeps(200, 500, 600, 1500)), "--budget", "60s", "--quiet")
     assert ended.code == 0, ended.err
     file = ended.run_file
-    assert file["plan"]["race"]["heats"] == [[0, 1, 2, 3]]
-    assert (file["reached"]["met"], file["reached"]["wide"]) == (True, [])
+    assert file["plan"]["race"]["experiments"] == [[0, 1, 2, 3]]
+    assert (file["reached"]["met"], file["reached"]["undecided"]) == (True, [])
     rounds = [sum(each["cell"] == cell for each in ended.kept) for cell in range(4)]
     assert rounds[0] == max(rounds) == file["reached"]["rounds"]
     assert rounds[3] < 8
@@ -103,7 +103,7 @@ def test_a_real_question_has_an_answer_within_its_budget(bench: Bench) -> None:
     assert found["verdict"] in ("best", "tie", "undecided")
     assert found["seconds"] <= 60, "a round may take longer than those before it"
     assert (found["next"] is None) == (found["verdict"] != "undecided")
-    assert all(each["times_machine"] > 0 and each["p50_ns"] > 0 for each in found["answer"])
+    assert all(each["times_baseline"] > 0 and each["p50_ns"] > 0 for each in found["answer"])
     best = found["answer"][0]["p50_ns"]
     beaten = [each for each in found["candidates"] if each["left"] == "slower"]
     assert all(each["p50_ns"] > best for each in beaten)
@@ -209,7 +209,7 @@ def test_a_race_of_graphs_says_who_leaves_the_most_room_before_the_deadlines(ben
         assert edge["share"] > 0
         assert edge["holds"] is True
         assert each["p99_ns"] >= each["p50_ns"] > 0
-        assert each["times_machine"] > 0
+        assert each["times_baseline"] > 0
     assert {(each["adapter"], each["transport"]) for each in found["candidates"]} == {
         ("zeromq", "ipc"),
         ("zeromq", "tcp"),

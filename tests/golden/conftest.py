@@ -48,7 +48,7 @@ def made(cell: Cell, p50: float | None, **given: object) -> CellResult:
         "failed_trials": 0,
         "samples": 30_000,
         "counts": TrialCounts(sent=30_000, received=30_000),
-        "carried_by": "shared-memory" if cell.transport == "shm" else cell.transport,
+        "actual_transport": "shared-memory" if cell.transport == "shm" else cell.transport,
         "round_trip_ns": times(p50) if p50 is not None else None,
         "first_reply_ns": None,
         "write_ns": times(p50 / 5) if p50 is not None else None,
@@ -57,18 +57,19 @@ def made(cell: Cell, p50: float | None, **given: object) -> CellResult:
         "fill_ns": times(20.0) if p50 is not None else None,
         "check_ns": times(25.0) if p50 is not None else None,
         "discovery_ns": 103_000_000.0,
-        "times_floor": None,
-        "floor": None,
+        "times_raw_transport": None,
+        "raw_transport": None,
         "warnings": (),
         "failed": None,
     }
     return CellResult(cell=cell, **(figures | given))  # type: ignore[arg-type]
 
 
-def described(name: str, title: str, version: str, licence: str, *, floor: bool = False) -> Description:
+def described(name: str, title: str, version: str, licence: str, *, is_raw_transport: bool = False) -> Description:
     return Description(
-        protocol=1, name=name, title=title, version=version, library="", licence=licence, floor=floor,
-        bench_only=False, request_reply=False, own_threads=False, residue=(), native={}, transports=(),
+        protocol=1, name=name, title=title, version=version, library="", licence=licence,
+        is_raw_transport=is_raw_transport, bench_only=False, request_reply=False, own_threads=False,
+        residue=(), native={}, transports=(),
     )  # fmt: skip
 
 
@@ -91,8 +92,8 @@ def facts() -> MeasuredRun:
                 system="Debian GNU/Linux 12 (bookworm)", virtual=True, clocksource="tsc", governor=None,
             ),
             adapters=(
-                described("shm", "Shared memory", "0.1.0", "Apache-2.0", floor=True),
-                described("udp", "UDP", "0.1.0", "Apache-2.0", floor=True),
+                described("shm", "Shared memory", "0.1.0", "Apache-2.0", is_raw_transport=True),
+                described("udp", "UDP", "0.1.0", "Apache-2.0", is_raw_transport=True),
                 described("cyclonedds", "Eclipse Cyclone DDS", "0.10.2", "EPL-2.0"),
                 described("fastdds", "eProsima Fast DDS", "2.9.1", "Apache-2.0"),
                 described("<script>", "Odd", "[red]1", "MIT"),
@@ -137,27 +138,27 @@ def results() -> tuple[CellResult, ...]:
     )
     contradicted = RunWarning(
         "transport-contradicted",
-        "asked for shm (which is shared-memory), carried by udp (in 3 of 3 trials)",
+        "asked for shm (which is shared-memory); the actual transport is udp (in 3 of 3 trials)",
         "do not quote this row as shm: the middleware chose another way",
     )
     few = RunWarning(
         "few-samples", "a median needs 20 samples and no trial has more than 12", "measure longer: --duration 2s"
     )
     return (
-        made(_cell("cyclonedds", "udp"), 31_400.0, times_floor=31_400 / 18_200, floor="udp"),
+        made(_cell("cyclonedds", "udp"), 31_400.0, times_raw_transport=31_400 / 18_200, raw_transport="udp"),
         made(
             _cell("cyclonedds", "shm"),
             38_900.0,
-            carried_by="udp",
-            times_floor=38_900 / 12_300,
-            floor="shm",
+            actual_transport="udp",
+            times_raw_transport=38_900 / 12_300,
+            raw_transport="shm",
             warnings=(contradicted,),
         ),
         made(
             _cell("fastdds", "shm", loan=True),
             29_800.0,
-            times_floor=29_800 / 11_900,
-            floor="shm (loan)",
+            times_raw_transport=29_800 / 11_900,
+            raw_transport="shm (loan)",
             loan_ns=times(410.0),
         ),
         made(
@@ -165,8 +166,8 @@ def results() -> tuple[CellResult, ...]:
             44_000.0,
             samples=29_925,
             counts=TrialCounts(sent=30_000, received=29_925, lost=75),
-            times_floor=44_000 / 18_200,
-            floor="udp",
+            times_raw_transport=44_000 / 18_200,
+            raw_transport="udp",
             warnings=(loss,),
         ),
         made(
@@ -176,7 +177,7 @@ def results() -> tuple[CellResult, ...]:
             failed_trials=3,
             samples=0,
             counts=TrialCounts(),
-            carried_by=None,
+            actual_transport=None,
             discovery_ns=None,
             failed=Failure(
                 "crashed",
@@ -192,9 +193,9 @@ def results() -> tuple[CellResult, ...]:
             counts=TrialCounts(sent=36, received=36),
             warnings=(few,),
         ),
-        made(_cell("shm", "shm"), 12_300.0, times_floor=1.0, floor="shm"),
-        made(_cell("shm", "shm", loan=True), 11_900.0, times_floor=1.0, floor="shm (loan)"),
-        made(_cell("udp", "udp"), 18_200.0, times_floor=1.0, floor="udp"),
+        made(_cell("shm", "shm"), 12_300.0, times_raw_transport=1.0, raw_transport="shm"),
+        made(_cell("shm", "shm", loan=True), 11_900.0, times_raw_transport=1.0, raw_transport="shm (loan)"),
+        made(_cell("udp", "udp"), 18_200.0, times_raw_transport=1.0, raw_transport="udp"),
         made(
             _cell("cyclonedds", "udp", 1 << 20),
             2_140_000.0,
@@ -203,8 +204,8 @@ def results() -> tuple[CellResult, ...]:
             samples=4_210,
             counts=TrialCounts(sent=4_212, received=4_210, lost=2),
             round_trip_ns=times(2_140_000.0, few=True),
-            times_floor=2_140_000 / 391_000,
-            floor="udp",
+            times_raw_transport=2_140_000 / 391_000,
+            raw_transport="udp",
             warnings=(
                 RunWarning(
                     "loss",
@@ -217,7 +218,7 @@ def results() -> tuple[CellResult, ...]:
                 ),
             ),
         ),
-        made(_cell("udp", "udp", 1 << 20), 391_000.0, times_floor=1.0, floor="udp"),
+        made(_cell("udp", "udp", 1 << 20), 391_000.0, times_raw_transport=1.0, raw_transport="udp"),
     )
 
 
@@ -225,9 +226,9 @@ def results() -> tuple[CellResult, ...]:
 def fan_out() -> tuple[CellResult, ...]:
     """Polling and blocking, one and three subscribers, keep-all, a priority, native settings."""
     return (
-        made(_cell("shm", "shm", receive="poll"), 1_400.0, times_floor=1.0, floor="shm"),
-        made(_cell("fastdds", "shm", receive="poll"), 6_120.0, times_floor=6.12 / 1.4, floor="shm"),
-        made(_cell("fastdds", "shm"), 31_000.0, times_floor=None, floor=None),
+        made(_cell("shm", "shm", receive="poll"), 1_400.0, times_raw_transport=1.0, raw_transport="shm"),
+        made(_cell("fastdds", "shm", receive="poll"), 6_120.0, times_raw_transport=6.12 / 1.4, raw_transport="shm"),
+        made(_cell("fastdds", "shm"), 31_000.0, times_raw_transport=None, raw_transport=None),
         made(
             _cell("fastdds", "shm", subscribers=3, native=(("segment_bytes", "8388608"),)),
             52_000.0,

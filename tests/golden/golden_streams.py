@@ -169,17 +169,26 @@ def _step(part: float | None, top_hz: float, p50: float, **given: object) -> Cur
 def floods() -> tuple[CellResult, ...]:
     """A baseline, a middleware that loses messages, and one that does not."""
     return (
-        stream(_cell("cyclonedds", "udp"), 412_300.0, 812_000.0, times_floor=1.49, floor="udp", warnings=(FLOODED,)),
+        stream(
+            _cell("cyclonedds", "udp"),
+            412_300.0,
+            812_000.0,
+            times_raw_transport=1.49,
+            raw_transport="udp",
+            warnings=(FLOODED,),
+        ),
         stream(
             _cell("fastdds", "udp", reliability="best-effort"),
             298_700.0,
             1_912_000.0,
             lost=71_000,
-            times_floor=2.05,
-            floor="udp",
+            times_raw_transport=2.05,
+            raw_transport="udp",
             warnings=(LOSS, FLOODED),
         ),
-        stream(_cell("udp", "udp"), 612_400.0, 410_000.0, times_floor=1.0, floor="udp", warnings=(FLOODED,)),
+        stream(
+            _cell("udp", "udp"), 612_400.0, 410_000.0, times_raw_transport=1.0, raw_transport="udp", warnings=(FLOODED,)
+        ),
     )
 
 

@@ -25,8 +25,8 @@ MACHINE = Machine(
     clocksource="tsc", governor=None,
 )  # fmt: skip
 COMMAND = ("middlemark", "which", "--budget", "30s", "--quiet")
-FLOOR = "ring"
-FLOOR_US = 40.0
+RAW_TRANSPORT = "ring"
+RAW_TRANSPORT_US = 40.0
 
 
 class Truth(msgspec.Struct, frozen=True):
@@ -47,7 +47,7 @@ def described(name: str) -> Description:
     )  # fmt: skip
     return Description(
         protocol=1, name=name, title=name, version="3", library="", licence="MIT", bench_only=False,
-        floor=name == FLOOR, transports=(transport,), request_reply=False, own_threads=False,
+        is_raw_transport=name == RAW_TRANSPORT, transports=(transport,), request_reply=False, own_threads=False,
         residue=(), native={},
     )  # fmt: skip
 
@@ -56,7 +56,7 @@ class Bench:
     """Measures without workers: a trial's result depends only on its candidate and its round."""
 
     def __init__(self, truths: Mapping[str, Truth], seed: int) -> None:
-        self.truths = {FLOOR: Truth(FLOOR_US), **truths}
+        self.truths = {RAW_TRANSPORT: Truth(RAW_TRANSPORT_US), **truths}
         self.seed = seed
 
     def measure(self, writer: RunWriter, plan: Plan, trial: Trial) -> TrialOutcome:
@@ -78,7 +78,7 @@ class Bench:
         return writer.append(
             TrialOutcome(
                 **outcome, samples=SAMPLES, samples_file=path, counts=counts, measured_s=0.2,
-                carried_by="shared-memory",
+                actual_transport="shared-memory",
             )
         )  # fmt: skip
 
@@ -94,11 +94,11 @@ def plan_of(
 ) -> Plan:
     plan = make_plan(
         load((), raw_options(adapter="all", size=size, rate=rate, trials="2", duration="0.2s", warmup="30ms")),
-        [described(each) for each in (*names, FLOOR)],
+        [described(each) for each in (*names, RAW_TRANSPORT)],
         cpus=(0, 1),
         seed=seed,
     )
-    return racing(plan, {FLOOR}, budget_s, wanted or Wanted(max_loss=0.0), question=rate != "max")
+    return racing(plan, {RAW_TRANSPORT}, budget_s, wanted or Wanted(max_loss=0.0), question=rate != "max")
 
 
 def race(
@@ -108,7 +108,7 @@ def race(
     plan = plan_of([*truths], seed=seed, **asked)
     file = RunFile(
         middlemark="0", suites=("which",), command=tuple(command), started="2026-11-21T12:00:00.000+00:00", seed=seed,
-        machine=MACHINE, adapters=tuple(described(each) for each in (*truths, FLOOR)), plan=plan,
+        machine=MACHINE, adapters=tuple(described(each) for each in (*truths, RAW_TRANSPORT)), plan=plan,
     )  # fmt: skip
     writer = open_run(root, file)
     return end(writer, Bench(truths, seed), [])

@@ -60,7 +60,7 @@ EVERYWHERE: Mapping[str, Text] = {
     "rss MB": cost("rss_bytes", megabytes),
     "comp cpu": metric("processors.companion"),
     "comp MB": metric("memory.companion"),
-    "carried by": lambda cell: cell["carried_by"] or ABSENT,
+    "actual": lambda cell: cell["actual_transport"] or ABSENT,
     "protected by": lambda cell: cell["protected_by"] or ABSENT,
 }
 ROUND_TRIPS: Mapping[str, Text] = {
@@ -146,7 +146,7 @@ def results(draw: st.DrawFn, pattern: str) -> CellResult:
         clock_uncertainty_ns=draw(maybe(nanoseconds)),
         resources=draw(maybe(st.just(costs))),
         metrics=companions,
-        carried_by=draw(maybe(st.sampled_from(["udp", "shared-memory"]))),
+        actual_transport=draw(maybe(st.sampled_from(["udp", "shared-memory"]))),
         native_request_reply=draw(maybe(st.booleans())),
         **drawn,
     )

@@ -44,9 +44,10 @@ def golden(snapshot: SnapshotAssertion) -> SnapshotAssertion:
     return snapshot.use_extension(MarkdownFile)
 
 
-def _described(name: str, floor: bool) -> Description:
+def _described(name: str, is_raw_transport: bool) -> Description:
     return Description(
-        protocol=1, name=name, title=name, version="1.2", library="", licence="MIT", floor=floor, bench_only=False,
+        protocol=1, name=name, title=name, version="1.2", library="", licence="MIT",
+        is_raw_transport=is_raw_transport, bench_only=False,
         request_reply=False, own_threads=False, residue=(), native={},
         transports=tuple(
             Transport(

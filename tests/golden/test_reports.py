@@ -71,10 +71,10 @@ def test_table_of_an_interrupted_run(golden: SnapshotAssertion, facts: MeasuredR
         trials=0,
         samples=0,
         counts=TrialCounts(),
-        carried_by=None,
+        actual_transport=None,
         round_trip_ns=None,
-        times_floor=None,
-        floor=None,
+        times_raw_transport=None,
+        raw_transport=None,
         failed=Failure("not-measured", "the run ended before it was measured", "run it again"),
     )
     plan = msgspec.structs.replace(facts.file.plan, notes=())
@@ -135,7 +135,7 @@ def test_every_warning_has_its_advice_below_the_table_and_its_own_words_where_as
             assert warning.advice in whole
 
 
-def test_floors_stand_first_and_failed_rows_last(facts: MeasuredRun, results: Results) -> None:
+def test_raw_transports_stand_first_and_failed_rows_last(facts: MeasuredRun, results: Results) -> None:
     table = render("table", facts, results, View(width=100))
     rows = [
         line.split("  ")[1]
@@ -185,7 +185,7 @@ CELL_TYPES: dict[str, tuple[type, ...]] = {
     "pattern": (str,),
     "size": (int,),
     "transport": (str,),
-    "carried_by": (str, type(None)),
+    "actual_transport": (str, type(None)),
     "receive": (str,),
     "reliability": (str,),
     "processes": (int,),
@@ -200,7 +200,7 @@ CELL_TYPES: dict[str, tuple[type, ...]] = {
     "write_ns": (dict, type(None)),
     "take_ns": (dict, type(None)),
     "discovery_ns": (int, float, type(None)),
-    "times_floor": (int, float, type(None)),
+    "times_raw_transport": (int, float, type(None)),
     "warnings": (list,),
     "failed": (dict, type(None)),
 }
@@ -211,7 +211,7 @@ def test_json_keeps_the_promised_schema(facts: MeasuredRun, results: Results, fa
     document = json.loads(render("json", facts, (*results, *fan_out)))
     keys = ["schema", "run", "expectations", "not_tried", "experiments", "cells", "growth", "scorecards"]
     assert list(document) == keys
-    assert document["schema"] == 1
+    assert document["schema"] == 2
     assert len(document["cells"]) == len(results) + len(fan_out)
     assert len({tuple(cell) for cell in document["cells"]}) == 1, "every cell has the same keys in the same order"
     for cell in document["cells"]:
@@ -310,6 +310,6 @@ def test_asking_for_the_formats_imports_neither_numpy_nor_rich() -> None:
 
 
 def test_an_empty_summary_prints_as_absent(facts: MeasuredRun, results: Results) -> None:
-    bare = msgspec.structs.replace(results[0], round_trip_ns=Summary(), times_floor=None, floor=None)
+    bare = msgspec.structs.replace(results[0], round_trip_ns=Summary(), times_raw_transport=None, raw_transport=None)
     assert re.search(r"^  cyclonedds udp +– +0 +udp$", render("table", facts, (bare,)), re.MULTILINE) is None
     assert re.search(r"^  cyclonedds udp +– ", render("table", facts, (bare,)), re.MULTILINE)

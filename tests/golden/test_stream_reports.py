@@ -79,7 +79,7 @@ def test_loss_processor_and_memory_stand_beside_every_rate(facts: MeasuredRun, w
     ]
 
 
-def test_streams_are_ordered_by_their_rate_behind_the_floor(facts: MeasuredRun) -> None:
+def test_streams_are_ordered_by_their_rate_behind_the_raw_transport(facts: MeasuredRun) -> None:
     table = render("table", facts, streams.floods(), View(width=110))
     rows = [
         line.split("  ")[1]

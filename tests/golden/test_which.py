@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from race_runs import FLOOR, Truth, race, resume
+from race_runs import RAW_TRANSPORT, Truth, race, resume
 from syrupy.assertion import SnapshotAssertion
 
 from middlemark.document import Document, document_of, with_experiments, with_verdicts
@@ -87,7 +87,7 @@ def test_the_best_is_found_and_those_that_are_slower_leave_early(field: Path) ->
     assert {why for why, _ in left_of(found).values()} == {None, "slower"}
     baseline = found.experiment.copying
     assert baseline is not None
-    assert baseline.result.cell.adapter == FLOOR
+    assert baseline.result.cell.adapter == RAW_TRANSPORT
     assert baseline.result.trials == 8, "the baseline is measured no more than needed"
     assert found.answer[0].ratio == pytest.approx(50 / 40, rel=0.1)
 
@@ -156,7 +156,7 @@ def test_what_time_is_left_is_used_by_the_races_that_it_is_enough_for(tmp_path: 
     alike = dict.fromkeys(("lyra", "vega", "mira"), Truth(50.0, scatter=0.15))
     run = read_measured(race(tmp_path, alike, budget_s=40.0, rate="max", size="64,1k"))
     assert run.file.plan.race is not None
-    rounds = [len(run.trials[heat[0]]) for heat in run.file.plan.race.heats]
+    rounds = [len(run.trials[heat[0]]) for heat in run.file.plan.race.experiments]
     assert sorted(rounds) == [10, 11]
     assert run.file.reached is not None
     assert run.file.reached.seconds == 39.5
@@ -199,13 +199,13 @@ def test_the_object_for_programs_has_what_was_promised(field: Path) -> None:
         *("schema", "question", "verdict", "sure", "answer", "candidates", "not_tried", "trials", "seconds"),
         *("equal_allocation_trials", "machine", "next"),
     ]
-    assert found["schema"] == 1
+    assert found["schema"] == 2
     assert found["verdict"] == "best"
     assert found["next"] is None
     assert found["trials"] < found["equal_allocation_trials"]
     [best] = found["answer"]
     assert [*best] == [
-        *("adapter", "transport", "settings", "p50_ns", "p90_ns", "p99_ns", "p99_absent", "times_machine", "interval"),
+        *("adapter", "transport", "settings", "p50_ns", "p90_ns", "p99_ns", "p99_absent", "times_baseline", "interval"),
         "worst_edge",
     ]
     assert best["p90_ns"] >= best["p50_ns"]

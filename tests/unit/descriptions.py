@@ -28,7 +28,7 @@ def description(name: str, *transports: Transport, **changed: Any) -> Descriptio
         "version": "1.0",
         "library": "",
         "licence": "MIT",
-        "floor": False,
+        "is_raw_transport": False,
         "bench_only": False,
         "request_reply": False,
         "own_threads": False,
@@ -40,17 +40,17 @@ def description(name: str, *transports: Transport, **changed: Any) -> Descriptio
     return Description(name=name, transports=transports, **values)
 
 
-def floor(name: str, **changed: Any) -> Description:
-    """Return a baseline whose only transport has its name."""
-    return description(name, transport(name, **{"receive": ("poll", "block"), **changed}), floor=True)
+def raw_transport(name: str, **changed: Any) -> Description:
+    """Return a raw transport whose only transport has its name."""
+    return description(name, transport(name, **{"receive": ("poll", "block"), **changed}), is_raw_transport=True)
 
 
 NULL = description("null", transport("memory"), bench_only=True, native={"script": "what goes wrong"})
-SHM = floor("shm", carrier="shared-memory", loan=(False, True), reliability=("reliable",))
-UDS = floor("uds", carrier="unix-socket", reliability=("reliable",))
-UDP = floor("udp", reliability=("best-effort",))
-TCP = floor("tcp", carrier="tcp", reliability=("reliable",))
-MEMCPY = floor(
+SHM = raw_transport("shm", carrier="shared-memory", loan=(False, True), reliability=("reliable",))
+UDS = raw_transport("uds", carrier="unix-socket", reliability=("reliable",))
+UDP = raw_transport("udp", reliability=("best-effort",))
+TCP = raw_transport("tcp", carrier="tcp", reliability=("reliable",))
+MEMCPY = raw_transport(
     "memcpy", carrier="process-memory", alone=True, processes=(1,), receive=("poll",), reliability=("reliable",),
     keep_all=False, max_depth=1,
 )  # fmt: skip
@@ -60,7 +60,7 @@ AES = description(
         "aes-gcm", carrier="process-memory", alone=True, processes=(1,), receive=("poll",), reliability=("reliable",),
         keep_all=False, max_depth=1, security=("encrypted",),
     ),
-    floor=True,
+    is_raw_transport=True,
 )  # fmt: skip
 CYCLONE = description(
     "cyclonedds",
@@ -81,5 +81,5 @@ FAST = description(
     native={"segment-size": "bytes"},
 )
 
-FLOORS = (SHM, UDS, UDP, TCP)
-EVERYONE = (NULL, *FLOORS, CYCLONE, FAST)
+RAW_TRANSPORTS = (SHM, UDS, UDP, TCP)
+EVERYONE = (NULL, *RAW_TRANSPORTS, CYCLONE, FAST)

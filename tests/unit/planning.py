@@ -18,17 +18,17 @@ from middlemark.suite.read import parse_toml, read_suite
 ABSENT = {"zenoh": "cargo builds it"}
 
 
-def suite_of(text: str, name: str = "lan", *, floors: bool = False) -> Suite:
-    """Read a suite. Unless ``floors`` is set, the plan adds no baselines, so the cells are only the written ones."""
+def suite_of(text: str, name: str = "lan", *, baseline: bool = False) -> Suite:
+    """Read a suite. Unless ``baseline`` is set, the plan adds no baselines, so the cells are only the written ones."""
     document, problems = parse_toml(text, f"{name}.toml")
     assert document is not None, problems
     suite, problems = read_suite(document, name, f"{name}.toml", Path(), {})
     assert suite is not None, problems
-    return suite if floors else without_floors(suite)
+    return suite if baseline else without_baseline(suite)
 
 
-def without_floors(suite: Suite) -> Suite:
-    sweeps = tuple(msgspec.structs.replace(each, floors=False) for each in suite.sweeps)
+def without_baseline(suite: Suite) -> Suite:
+    sweeps = tuple(msgspec.structs.replace(each, baseline=False) for each in suite.sweeps)
     return msgspec.structs.replace(suite, sweeps=sweeps)
 
 

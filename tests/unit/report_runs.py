@@ -42,8 +42,8 @@ MACHINE = Machine(
     clocksource="tsc", governor=None,
 )  # fmt: skip
 ADAPTERS = (
-    description("udp", transport("udp"), floor=True),
-    description("shm", transport("shm", carrier="shared-memory"), floor=True),
+    description("udp", transport("udp"), is_raw_transport=True),
+    description("shm", transport("shm", carrier="shared-memory"), is_raw_transport=True),
     description("lyra", transport("udp"), transport("shm", carrier="shared-memory")),
     description("vega", transport("udp"), transport("shm", carrier="shared-memory")),
     description("deneb", transport("udp")),
@@ -164,7 +164,7 @@ def _summary(cell: Cell, trial: Trial, figure: float | Failure, warnings: Sequen
         samples=0 if isinstance(figure, Failure) else 1000,
         measured_s=1.0,
         counts=TrialCounts(sent=1000, received=1000),
-        carried_by={"udp": "udp", "shm": "shared-memory"}.get(cell.transport),
+        actual_transport={"udp": "udp", "shm": "shared-memory"}.get(cell.transport),
         clock=Clock(source="tsc", ticks_per_second=1e9, cost_ns=9.0, resolution_ns=0.4),
         warnings=tuple(warnings),
     )

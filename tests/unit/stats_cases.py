@@ -12,9 +12,9 @@ from middlemark.stats.samples import Samples
 DESCRIPTIONS = {
     each.name: each
     for each in (
-        description("shm", transport("shm", carrier="shared-memory"), floor=True),
-        description("udp", transport("udp"), floor=True),
-        description("memcpy", transport("memcpy", carrier="process-memory", alone=True), floor=True),
+        description("shm", transport("shm", carrier="shared-memory"), is_raw_transport=True),
+        description("udp", transport("udp"), is_raw_transport=True),
+        description("memcpy", transport("memcpy", carrier="process-memory", alone=True), is_raw_transport=True),
         description(
             "dds",
             transport("udp"),

@@ -67,7 +67,7 @@ asked = ComparisonRequest(["runs/a:zeal=10ms", "runs/b:zeal=2s"], None, None, "p
 found = [dict(each.selection.levels) for each in asked.selections]
 see("selection", found == [{"zeal_s": (0.01,)}, {"zeal_s": (2.0,)}])
 asked = ComparisonRequest(["runs/a"], "zeal", "2s", "p50", "5%", (), "table")
-see("--by", (asked.by, asked.baseline.levels) == (["zeal_s"], {"zeal_s": (2.0,)}))
+see("--by", (asked.by, asked.reference.levels) == (["zeal_s"], {"zeal_s": (2.0,)}))
 """
 EVERYWHERE = (
     *(

@@ -5,7 +5,7 @@ from descriptions import EVERYONE, description, transport
 from planning import pairs_of, plan_of, problems_of
 from stats_cases import DESCRIPTIONS, cell, outcome, plan
 
-from middlemark.stats.floors import carried_otherwise, floors
+from middlemark.stats.baselines import nearest_raw_transports, used_another_transport
 
 OWN = transport("default", carrier="any", segments=("ring.*",))
 PLAIN = description("plain", transport("udp"), OWN)
@@ -36,7 +36,7 @@ def test_who_names_no_transport_does_not_get_it() -> None:
     assert pairs_of(plan_of('[[sweep]]\nadapter = "plain"\n', HERE)) == ["plain udp"]
 
 
-def test_a_floor_has_none_and_the_others_are_still_planned() -> None:
+def test_a_baseline_has_none_and_the_others_are_still_planned() -> None:
     planned = pairs_of(plan_of('[[sweep]]\ntransport = ["all", "default"]\n', HERE))
     assert {"shm shm", "cyclonedds udp", "plain default"} <= set(planned)
     assert "shm default" not in planned
@@ -47,27 +47,29 @@ def test_nothing_but_default_stands_beside_all() -> None:
         problems_of(written('["all", "udp"]'), HERE)
 
 
-def test_a_search_over_a_carrier_that_nobody_knows_has_two_floors() -> None:
+def test_a_search_over_a_carrier_that_nobody_knows_has_two_baselines() -> None:
     from planning import suite_of
 
     from middlemark.plan import make_plan
 
     text = '[[sweep]]\nadapter = "plain"\ntransport = "default"\npattern = "stream"\nrate = "sustainable"\n'
-    plan = make_plan([suite_of(text, floors=True)], HERE, cpus=(0, 1), seed=1, absent={})
+    plan = make_plan([suite_of(text, baseline=True)], HERE, cpus=(0, 1), seed=1, absent={})
     assert {each.adapter for each in plan.cells} == {"plain", "shm", "udp"}
 
 
 @pytest.mark.parametrize(
-    ("seen", "floor"), [("udp", "udp"), ("shared-memory", "shm"), ("process-memory", "shm"), (None, "shm")]
+    ("seen", "label"), [("udp", "udp"), ("shared-memory", "shm"), ("process-memory", "shm"), (None, "shm")]
 )
-def test_its_floor_is_that_of_what_carried_it_and_without_evidence_the_fastest(seen: str | None, floor: str) -> None:
+def test_its_raw_transport_is_that_of_what_carried_it_and_without_evidence_the_fastest(
+    seen: str | None, label: str
+) -> None:
     cells = [cell(transport="default"), cell("udp"), cell("shm", "shm")]
-    found = floors(cells, [3.0, 2.0, 1.0], KNOWN, [seen, "udp", "shared-memory"])[0]
+    found = nearest_raw_transports(cells, [3.0, 2.0, 1.0], KNOWN, [seen, "udp", "shared-memory"])[0]
     assert found is not None
-    assert found.label == floor
+    assert found.label == label
 
 
 def test_nothing_that_carried_it_contradicts_it() -> None:
-    over_tcp = outcome(plan(cell()).trials[0], carried_by="tcp")
-    assert not carried_otherwise(cell(transport="default"), over_tcp, KNOWN)
-    assert carried_otherwise(cell(transport="udp"), over_tcp, KNOWN)
+    over_tcp = outcome(plan(cell()).trials[0], actual_transport="tcp")
+    assert not used_another_transport(cell(transport="default"), over_tcp, KNOWN)
+    assert used_another_transport(cell(transport="udp"), over_tcp, KNOWN)

@@ -39,12 +39,12 @@ def described(name: str = "lyra", carriers: dict[str, str] | None = None) -> Des
     )  # fmt: skip
     return Description(
         protocol=1, name=name, title=name, version="3", library="", licence="MIT", bench_only=False,
-        floor=carriers is not None,
+        is_raw_transport=carriers is not None,
         transports=transports, request_reply=False, own_threads=False, residue=(), native={},
     )  # fmt: skip
 
 
-FLOORS = (described("ring", {"ring": "shared-memory"}), described("socket", {"socket": "udp"}))
+RAW_TRANSPORTS = (described("ring", {"ring": "shared-memory"}), described("socket", {"socket": "udp"}))
 
 
 def cell(**factors: Any) -> Cell:
@@ -55,7 +55,7 @@ def write(
     root: Path,
     cells: dict[Cell, float],
     trials: int = 8,
-    floors: tuple[int, ...] = (),
+    baselines: tuple[int, ...] = (),
     scatter: int | None = None,
     together: tuple[tuple[str, ...], ...] = (),
     **machine: Any,
@@ -76,11 +76,11 @@ def write(
         notes=(),
         seed=1,
         together=together,
-        floors=floors,
+        baselines=baselines,
     )
     file = RunFile(
         middlemark="0", suites=("try",), command=(), started="2026-11-21T12:00:00.000+00:00", seed=1,
-        machine=msgspec.structs.replace(MACHINE, **machine), adapters=(described(), *FLOORS), plan=plan,
+        machine=msgspec.structs.replace(MACHINE, **machine), adapters=(described(), *RAW_TRANSPORTS), plan=plan,
     )  # fmt: skip
     writer = open_run(root, file)
     draw = random.Random(scatter)
@@ -115,7 +115,7 @@ def rows(*arguments: object) -> list[dict[str, Any]]:
     done = asked(*arguments, "--format", "json")
     assert done.exception is None, done.exception
     document = read_output("compare", done.stdout)
-    assert document["schema"] == 1
+    assert document["schema"] == 2
     comparisons: list[dict[str, Any]] = document["comparisons"]
     return comparisons
 
@@ -141,12 +141,12 @@ def test_levels_of_a_factor_are_compared_where_all_else_is_the_same(run: Path) -
 
 
 def test_the_baseline_is_a_wherever_it_stood(run: Path) -> None:
-    (row,) = rows(run, "--by", "transport", "--baseline", "shm")
+    (row,) = rows(run, "--by", "transport", "--reference", "shm")
     assert (row["a"], row["b"], row["verdict"]) == ("transport=shm", "transport=udp", "slower")
 
 
 def test_shared_memory_is_a_factor_by_what_carries_the_data(run: Path) -> None:
-    (row,) = rows(run, "--by", "shared_memory", "--baseline", "off")
+    (row,) = rows(run, "--by", "shared_memory", "--reference", "off")
     assert (row["b"], row["verdict"]) == ("shared_memory=on", "faster")
 
 
@@ -161,7 +161,7 @@ def test_labels_are_compared_whatever_setting_stands_behind_them(tmp_path: Path)
             cell(): 1_000,
         },
     )
-    assert [(row["a"], row["b"], row["verdict"]) for row in rows(several, "--by", "label", "--baseline", "A1")] == [
+    assert [(row["a"], row["b"], row["verdict"]) for row in rows(several, "--by", "label", "--reference", "A1")] == [
         ("label=A1", "label=A2", "equivalent"),
         ("label=A1", "label=slow", "slower"),
     ]
@@ -220,7 +220,7 @@ def test_runs_of_different_machines_are_not_compared(run: Path, tmp_path: Path) 
 
 
 def test_a_gate_that_is_missed_ends_with_4_and_says_by_how_much(run: Path) -> None:
-    done = asked(run, "--by", "transport", "--baseline", "shm", "--fail-if", "p50 slower than 20%")
+    done = asked(run, "--by", "transport", "--reference", "shm", "--fail-if", "p50 slower than 20%")
     assert done.return_value == 4
     assert "p50 slower than 20 %: +99" in done.stderr
     assert asked(run, "--by", "transport", "--fail-if", "p50 slower than 20%").return_value == 0
@@ -237,7 +237,7 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
 def test_too_few_trials_have_no_interval_and_no_verdict(tmp_path: Path) -> None:
     few = write(tmp_path, {cell(): 50_000, cell(transport="shm"): 25_000}, trials=3)
     (row,) = rows(few, "--by", "transport")
-    assert (row["low"], row["verdict"], row["trials_needed"]) == (None, "cannot tell", 6)
+    assert (row["low"], row["verdict"], row["trials_needed"]) == (None, "undecided", 6)
     shown = asked(few, "--by", "transport").stdout
     assert "about 6 trials" in shown
     assert re.search(r"50\.0 µs +25\.0 µs +~ +– +3 ", shown)
@@ -258,7 +258,7 @@ def test_markdown_is_a_table(run: Path) -> None:
     assert "transport=udp → transport=shm | p50 | 50.0" in lines[2]
 
 
-FLOORED = {
+WITH_RAW_TRANSPORTS = {
     cell(): 50_000,
     cell(transport="shm"): 24_000,
     cell(adapter="ring", transport="ring", depth=4): 12_000,
@@ -267,43 +267,56 @@ FLOORED = {
 
 
 @pytest.fixture
-def floored(tmp_path: Path) -> Path:
-    """A run with baselines: the plan added the last two cells."""
-    return write(tmp_path, FLOORED, floors=(2, 3))
+def with_raw_transports(tmp_path: Path) -> Path:
+    """A run with raw transports: the plan added the last two cells."""
+    return write(tmp_path, WITH_RAW_TRANSPORTS, baselines=(2, 3))
 
 
-def test_the_floor_of_each_side_stands_beside_a_comparison(floored: Path) -> None:
-    (row,) = rows(floored, "--by", "shared_memory")
+def test_the_raw_transport_of_each_side_stands_beside_a_comparison(with_raw_transports: Path) -> None:
+    (row,) = rows(with_raw_transports, "--by", "shared_memory")
     assert (row["a"], row["b"], row["verdict"]) == ("shared_memory=off", "shared_memory=on", "faster")
-    floors = {side: row[side] for side in ("a_floor", "b_floor")}
-    assert {side: floor["floor"] for side, floor in floors.items()} == {"a_floor": "socket", "b_floor": "ring"}
-    assert row["a_floor"]["times"] == pytest.approx(2.5, abs=0.01)
-    assert row["b_floor"]["times"] == pytest.approx(2.0, abs=0.01)
-    assert row["b_floor"]["median"] * row["b_floor"]["times"] == pytest.approx(row["b_median"])
+    raw_transports = {side: row[side] for side in ("a_raw_transport", "b_raw_transport")}
+    assert {side: raw_transport["label"] for side, raw_transport in raw_transports.items()} == {
+        "a_raw_transport": "socket",
+        "b_raw_transport": "ring",
+    }
+    assert row["a_raw_transport"]["times"] == pytest.approx(2.5, abs=0.01)
+    assert row["b_raw_transport"]["times"] == pytest.approx(2.0, abs=0.01)
+    assert row["b_raw_transport"]["median"] * row["b_raw_transport"]["times"] == pytest.approx(row["b_median"])
 
 
-def test_markdown_tells_the_floors_where_there_are_any(floored: Path, run: Path) -> None:
-    told = asked(floored, "--by", "transport", "--format", "markdown").stdout
-    for words in ("A × same carrier", "B × same carrier", "2.50 × socket", "2.00 × ring", "the raw transport named"):
+def test_markdown_tells_the_raw_transports_where_there_are_any(with_raw_transports: Path, run: Path) -> None:
+    told = asked(with_raw_transports, "--by", "transport", "--format", "markdown").stdout
+    for words in (
+        "A × raw transport",
+        "B × raw transport",
+        "2.50 × socket",
+        "2.00 × ring",
+        "of the same carrier, named",
+    ):
         assert words in told
     assert "carrier" not in asked(run, "--by", "transport", "--format", "markdown").stdout
 
 
-def test_a_run_without_floors_has_none_beside_its_comparisons(run: Path) -> None:
+def test_a_run_without_raw_transports_has_none_beside_its_comparisons(run: Path) -> None:
     (row,) = rows(run, "--by", "transport")
-    assert (row["a_floor"], row["b_floor"]) == (None, None)
+    assert (row["a_raw_transport"], row["b_raw_transport"]) == (None, None)
 
 
-def test_floors_that_the_plan_added_are_compared_where_they_are_named(floored: Path) -> None:
-    assert "nothing can be compared" in refused(floored, "--by", "adapter")
-    against = rows(floored, "--by", "adapter", "--baseline", "socket")
+def test_raw_transports_that_the_plan_added_are_compared_where_they_are_named(with_raw_transports: Path) -> None:
+    assert "nothing can be compared" in refused(with_raw_transports, "--by", "adapter")
+    against = rows(with_raw_transports, "--by", "adapter", "--reference", "socket")
     assert [(row["a"], row["b"]) for row in against] == [("socket socket", "lyra udp"), ("socket socket", "lyra shm")]
-    (named,) = rows(f"{floored}:adapter=socket", f"{floored}:adapter=lyra,transport=udp")
-    assert (named["a"], named["a_floor"], named["b_floor"]["floor"]) == ("adapter=socket", None, "socket")
+    (named,) = rows(f"{with_raw_transports}:adapter=socket", f"{with_raw_transports}:adapter=lyra,transport=udp")
+    assert (named["a"], named["a_raw_transport"], named["b_raw_transport"]["label"]) == (
+        "adapter=socket",
+        None,
+        "socket",
+    )
 
 
-def test_floors_that_were_asked_for_are_compared_as_all_cells_are(tmp_path: Path) -> None:
-    listed = write(tmp_path, FLOORED)
+def test_raw_transports_that_were_asked_for_are_compared_as_all_cells_are(tmp_path: Path) -> None:
+    listed = write(tmp_path, WITH_RAW_TRANSPORTS)
     assert ("lyra udp", "socket socket") in [(row["a"], row["b"]) for row in rows(listed, "--by", "adapter")]
 
 
@@ -333,7 +346,7 @@ def test_the_table_of_rivals_has_each_name_once_a_size_within_the_width(
 
 def test_the_table_of_rivals_says_of_a_pair_what_json_does(tmp_path: Path) -> None:
     run = write(tmp_path, SEVERAL, scatter=3)
-    words = {"faster": "faster", "slower": "slower", "equivalent": "=", "cannot tell": "~"}
+    words = {"faster": "faster", "slower": "slower", "equivalent": "=", "undecided": "~"}
     pairs = [each for each in rows(run, "--by", "adapter") if each["what"].startswith("64 B")]
     text = asked(run, "--by", "adapter").stdout
     block = text[text.index("\n64 B\n") : text.index("\n1 KiB\n")].splitlines()[2:]
@@ -414,14 +427,14 @@ def test_several_levels_of_a_selection_are_each_paired_and_named(tmp_path: Path)
 
 def test_the_levels_of_several_factors_are_compared_together(tmp_path: Path) -> None:
     run = write(tmp_path, PLACED)
-    (row,) = rows(f"{run}:size=64", "--by", "pin,priority", "--baseline", "pin=off,priority=other")
+    (row,) = rows(f"{run}:size=64", "--by", "pin,priority", "--reference", "pin=off,priority=other")
     assert (row["a"], row["b"]) == ("pin=off, priority=other", "pin=0,1, priority=fifo:80")
-    assert "--baseline" in refused(run, "--by", "pin,priority", "--baseline", "pin=x")
+    assert "--reference" in refused(run, "--by", "pin,priority", "--reference", "pin=x")
 
 
 def test_a_level_of_none_is_a_level(tmp_path: Path) -> None:
     run = write(tmp_path, {cell(pin=pin): figure for pin, figure in ((None, 50_000), ((0, 1), 30_000))})
-    (row,) = rows(run, "--by", "pin", "--baseline", "off")
+    (row,) = rows(run, "--by", "pin", "--reference", "off")
     assert (row["a"], row["b"], row["verdict"]) == ("pin=off", "pin=0,1", "faster")
     assert "nothing can be compared" in refused(run, "--by", "burst")
 

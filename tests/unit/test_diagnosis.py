@@ -127,8 +127,8 @@ def test_no_room_in_shared_memory_is_seen_in_the_words_of_a_failure_or_in_what_c
     assert checks(shm, {}, failed=died, shm=room) == ["dev_shm"]
     assert checks(shm, {}, failed=died, shm=Room(size_bytes=1 << 34, least_free_bytes=1 << 33)) == []
     assert checks(shm, {}, failed=Failure("hung", "the pong said nothing"), shm=room) == []
-    [fell_back] = found(shm, LOST, carried_by="udp", shm=room)
-    assert fell_back.seen == "1 MiB of 6 MiB were free in /dev/shm, and udp carried it"
+    [fell_back] = found(shm, LOST, actual_transport="udp", shm=room)
+    assert fell_back.seen == "1 MiB of 6 MiB were free in /dev/shm, and the actual transport was udp"
 
 
 def test_the_worst_row_comes_first_and_rows_of_one_limit_are_told_together() -> None:

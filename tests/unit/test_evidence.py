@@ -22,7 +22,7 @@ from middlemark.sites.evidence import (
     room,
 )
 from middlemark.sites.namespace import OWN
-from middlemark.trial.carrier import carried_by
+from middlemark.trial.carrier import actual_transport
 
 SHM = transport("shm", carrier="shared-memory", segments=("ring.*", "pool"))
 UDP = transport("udp", carrier="udp")
@@ -92,11 +92,11 @@ CASES = {
 
 @pytest.mark.parametrize(("asked", "found", "processes", "expected"), CASES.values(), ids=CASES)
 def test_the_carrier_is_told(asked: Any, found: dict[str, Any], processes: int, expected: str | None) -> None:
-    assert carried_by(evidence(**found), asked, messages=2000, size=100, processes=processes) == expected
+    assert actual_transport(evidence(**found), asked, messages=2000, size=100, processes=processes) == expected
 
 
 def test_without_a_message_nothing_is_said() -> None:
-    assert carried_by(evidence(**ON_UDP), UDP, messages=0, size=100, processes=2) is None
+    assert actual_transport(evidence(**ON_UDP), UDP, messages=0, size=100, processes=2) is None
 
 
 @pytest.fixture
@@ -176,8 +176,8 @@ def test_a_process_that_is_gone_has_nothing() -> None:
 def test_within_one_process_a_mapped_segment_does_not_say_what_the_middleware_chose() -> None:
     own = transport("default", carrier="any", segments=("ring.*",))
     mapped = evidence(segments=(Segment("ring.1", 1 << 20),))
-    assert carried_by(mapped, own, messages=100, size=64, processes=1) == "process-memory"
-    assert carried_by(mapped, own, messages=100, size=64, processes=2) == "shared-memory"
+    assert actual_transport(mapped, own, messages=100, size=64, processes=1) == "process-memory"
+    assert actual_transport(mapped, own, messages=100, size=64, processes=2) == "shared-memory"
 
 
 def test_what_processors_dropped_is_read_in_hexadecimal() -> None:

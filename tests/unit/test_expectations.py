@@ -351,10 +351,10 @@ def test_trials_that_nobody_named_are_as_many_as_it_takes_to_tell() -> None:
     assert trials("size = 64\ntrials = 3", 1) == 3
 
 
-def test_the_floors_that_a_plan_adds_are_meant_only_by_their_name() -> None:
+def test_the_baselines_that_a_plan_adds_are_meant_only_by_their_name() -> None:
     text = '[[sweep]]\nadapter = "cyclonedds"\ntransport = "udp"\nsize = 64\n'
     expect = '[[expect]]\nof = "size=64"\nat_most = "5ms"\n[[expect]]\nof = "adapter=udp"\nat_most = "5ms"\n'
-    plan = make_plan([suite_of(text + expect, floors=True)], EVERYONE, cpus=(0, 1), seed=1)
+    plan = make_plan([suite_of(text + expect, baseline=True)], EVERYONE, cpus=(0, 1), seed=1)
     subjects = [[plan.cells[each.a.cell].adapter for each in parts_of(of, plan)] for of in plan.expectations]
     assert subjects == [["cyclonedds"], ["udp"]]
 

@@ -224,13 +224,13 @@ def test_junit_without_comparisons_has_a_case_a_cell(bad: Path) -> None:
 
 
 def test_junit_says_which_comparison_is_worse_and_which_cannot_be_told(run: Path, tmp_path: Path) -> None:
-    suite = ET.fromstring(text(run, "--to", "junit", "--by", "transport", "--baseline", "shm")).find("testsuite")
+    suite = ET.fromstring(text(run, "--to", "junit", "--by", "transport", "--reference", "shm")).find("testsuite")
     assert suite is not None
     (case,) = suite.findall("testcase")
     failure = case.find("failure")
     assert failure is not None
     assert "p50 slower: +99.8 %" in (failure.get("message") or "")
-    better = ET.fromstring(text(run, "--to", "junit", "--by", "transport", "--baseline", "udp")).find("testsuite")
+    better = ET.fromstring(text(run, "--to", "junit", "--by", "transport", "--reference", "udp")).find("testsuite")
     assert better is not None
     assert (better.get("failures"), better.get("skipped")) == ("0", "0")
     few = write(tmp_path / "few", {cell(): 50_000, cell(transport="shm"): 25_000}, trials=3)
@@ -243,7 +243,7 @@ def test_junit_says_which_comparison_is_worse_and_which_cannot_be_told(run: Path
 
 def test_with_a_gate_only_what_misses_it_is_a_failure(run: Path) -> None:
     def failures(gate: str) -> str | None:
-        words = ("--to", "junit", "--by", "transport", "--baseline", "shm", "--fail-if", gate)
+        words = ("--to", "junit", "--by", "transport", "--reference", "shm", "--fail-if", gate)
         suite = ET.fromstring(text(run, *words)).find("testsuite")
         assert suite is not None
         return suite.get("failures")
@@ -255,7 +255,7 @@ def test_with_a_gate_only_what_misses_it_is_a_failure(run: Path) -> None:
 
 def test_junit_holds_a_run_against_another(run: Path, tmp_path: Path) -> None:
     slower = write(tmp_path / "after", {cell(): 60_000, cell(transport="shm"): 25_000})
-    suite = ET.fromstring(text(slower, "--to", "junit", "--baseline", run)).find("testsuite")
+    suite = ET.fromstring(text(slower, "--to", "junit", "--reference", run)).find("testsuite")
     assert suite is not None
     worse = [each.get("name") for each in suite.findall("testcase") if each.find("failure") is not None]
     assert len(worse) == 1
@@ -314,7 +314,7 @@ def test_an_extra_that_is_missing_is_named_with_how_to_get_it(run: Path, monkeyp
         (("--to", "xml"), "there is no xml; there are csv, csv-long, google-benchmark"),
         (("--to", "csv", "--by", "transport"), "are for verdicts, which only junit has"),
         (("--to", "hdr", "--out", "-"), "which stdout cannot be"),
-        (("--to", "junit", "--fail-if", "p50 slower than 5%"), "wants something to compare"),
+        (("--to", "junit", "--fail-if", "p50 slower than 5%"), "needs something to compare"),
         (("--to", "junit", "--by", "colour"), "there is no factor colour"),
     ],
 )

@@ -32,7 +32,7 @@ def test_every_middleware_that_is_measured_is_in_the_table_under_its_own_licence
     known = {each.adapter: each for each in frameworks().framework.values() if each.adapter}
     for worker in find_workers()[0]:
         about = worker.description
-        if about.floor or about.bench_only or about.name == "ros2-wire":
+        if about.is_raw_transport or about.bench_only or about.name == "ros2-wire":
             continue  # ros2-wire is ROS 2 without rclcpp
         assert adapter_of(about.name) in known
         assert known[adapter_of(about.name)].licence == Fact(about.licence, "adapter")

@@ -123,13 +123,13 @@ def test_two_sites_need_a_link_and_two_processes() -> None:
     assert [each.processes for each in plan_of(fast.replace("=1", "=[1,2]")).cells if each.across != "here"] == [2]
 
 
-def test_the_floors_beside_a_link_are_those_that_cross_it() -> None:
+def test_the_baselines_beside_a_link_are_those_that_cross_it() -> None:
     from planning import EVERYONE, make_plan, suite_of
 
-    suite = suite_of(CYCLONE + "link='1gbit'", floors=True)
+    suite = suite_of(CYCLONE + "link='1gbit'", baseline=True)
     plan = make_plan([suite], EVERYONE, cpus=(0, 1), seed=1)
-    assert {plan.cells[each].adapter for each in plan.floors} == {"udp", "tcp"}
-    assert {plan.cells[each].link for each in plan.floors} == {"1gbit"}
+    assert {plan.cells[each].adapter for each in plan.baselines} == {"udp", "tcp"}
+    assert {plan.cells[each].link for each in plan.baselines} == {"1gbit"}
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def drawn_import(draw: random.Random) -> MeasuredRun:
 def drawn_messages(draw: random.Random) -> MeasuredRun:
     """Draw a run of at most five middlewares: failed trials, disjoint rounds, races, loss, several sizes."""
     names = draw.sample(["lyra", "vega", "deneb"], draw.randint(1, 3))
-    floors = draw.sample([("udp", "udp"), ("shm", "shm")], draw.randint(0, 2))
+    raw_transports = draw.sample([("udp", "udp"), ("shm", "shm")], draw.randint(0, 2))
     sizes = draw.sample([64, 1024, 65536], draw.randint(1, 2))
     stream = draw.random() < 0.2
     race = draw.random() < 0.4 and not stream
@@ -107,7 +107,10 @@ def drawn_messages(draw: random.Random) -> MeasuredRun:
     apart = draw.choice([0.0, 0.02, 0.1, 0.5])
     trials = draw.choice([2, 5, 6, 8, 12])
     figures: dict[Cell, list[float | Failure]] = {}
-    for name, transport in (*floors, *((n, t) for n in names for t in draw.sample(["udp", "shm"], draw.randint(1, 2)))):
+    for name, transport in (
+        *raw_transports,
+        *((n, t) for n in names for t in draw.sample(["udp", "shm"], draw.randint(1, 2))),
+    ):
         for loan in (False, True) if draw.random() < 0.3 else (False,):
             middle = (3e5 if stream else 2e4) * draw.lognormvariate(0, apart)
             scatter, missing = draw.choice([0.005, 0.05, 0.3]), draw.choice([0, 0, 0, 1, 2, 9])
@@ -128,12 +131,12 @@ def drawn_messages(draw: random.Random) -> MeasuredRun:
 
 
 def raced(run: MeasuredRun, draw: random.Random) -> MeasuredRun:
-    floors = {each.name for each in ADAPTERS if each.floor}
+    raw_transports = {each.name for each in ADAPTERS if each.is_raw_transport}
     heats: dict[tuple[int, float], list[int]] = {}
     for at, each in enumerate(run.file.plan.cells):
-        if each.adapter not in floors:
+        if each.adapter not in raw_transports:
             heats.setdefault((each.size, each.scale), []).append(at)
-    race = Race(heats=tuple(map(tuple, heats.values())), budget_s=10.0, question=len(heats) == 1)
+    race = Race(experiments=tuple(map(tuple, heats.values())), budget_s=10.0, question=len(heats) == 1)
     plan = msgspec.structs.replace(run.file.plan, race=race)
     outcomes = run.outcomes[: draw.choice([len(run.outcomes), len(run.outcomes), len(run.outcomes) - 2])]
     return msgspec.structs.replace(run, outcomes=outcomes, file=msgspec.structs.replace(run.file, plan=plan))
@@ -207,7 +210,7 @@ def check_markdown(document: Document) -> None:
     for line in render("markdown", document).splitlines():
         for row in rows.values():
             if line.startswith(f"| {row.series} |") and f" {row.result.trials} " in line and " µs " not in line:
-                assert row.ratio is None or "baseline" not in line or ratio(row.ratio) in line
+                assert row.ratio is None or "× baseline" not in line or ratio(row.ratio) in line
 
 
 def check_workloads(document: Document) -> None:
@@ -229,7 +232,9 @@ def check_workloads(document: Document) -> None:
                 if found is None:
                     assert (entry, text.text, kept) == ({"state": "failed"}, "failed", None)
                     continue
-                assert kept["holds"] == found.holds == {"holds": True, "fails": False, "untold": None}[entry["state"]]
+                assert (
+                    kept["holds"] == found.holds == {"holds": True, "fails": False, "undecided": None}[entry["state"]]
+                )
                 assert text.text.split()[:2] == [{True: "✓", False: "✗", None: "?"}[found.holds], entry["share"]]
                 if row.index in judged:  # raw transports are in no experiment of middleware
                     assert judged[row.index].figure == found.worst_share == pytest.approx(kept["worst_share"])
@@ -241,7 +246,7 @@ def check_workloads(document: Document) -> None:
             if any(row and row.result.workload and row.result.workload.holds is False for row in line.rows)
         }
         for at, text in enumerate(conclusion(table).removeprefix(f"{table.name}: ").split("; ")):
-            lines = [line for line in table.lines if not line.floor] or table.lines
+            lines = [line for line in table.lines if not line.is_raw_transport] or table.lines
             rows = {line.name: row for line in lines if (row := line.rows[at]) and row.result.workload}
             holds = {name: bool(row.result.workload and row.result.workload.holds) for name, row in rows.items()}
             held, _, missed = text.partition(", not over ")
@@ -332,7 +337,7 @@ def check_which(document: Document, run: MeasuredRun) -> None:
         for each in found["candidates"]:
             row = by_name[each["adapter"], each["transport"], each["loan"]]
             assert each["standing"] == row.standing
-            assert each["times_machine"] == (None if row.ratio is None else pytest.approx(row.ratio, abs=1e-3))
+            assert each["times_baseline"] == (None if row.ratio is None else pytest.approx(row.ratio, abs=1e-3))
             if row.figure is not None:
                 figure = "p50_ns" if row.row.result.cell.workload is None else "worst_share"
                 assert each[figure] == pytest.approx(row.figure, abs=1e-2)

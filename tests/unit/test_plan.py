@@ -58,7 +58,7 @@ def test_a_default_that_a_transport_lacks_becomes_what_it_has_with_a_note() -> N
     assert texts_of(plan) == ["sweep 1: fastdds intraprocess: processes 1 (within one process only)"]
 
 
-def test_a_floors_reliability_follows_the_middlewares_without_a_word() -> None:
+def test_a_baselines_reliability_follows_the_middlewares_without_a_word() -> None:
     plan = plan_of(
         "[[sweep]]\nreliability='reliable'\nprocesses=2\nadapter=['cyclonedds','udp','tcp']\ntransport=['udp','tcp']\nskip_unsupported=true"
     )
@@ -73,13 +73,13 @@ def test_a_floors_reliability_follows_the_middlewares_without_a_word() -> None:
     assert not [text for text in texts_of(plan) if "reliability" in text]
 
 
-def test_a_floor_alone_is_refused_a_reliability_it_has_not() -> None:
+def test_a_baseline_alone_is_refused_a_reliability_it_has_not() -> None:
     assert problems_of("[[sweep]]\nadapter='udp'\nreliability='reliable'") == [
         "sweep 1: reliability: no transport of udp can honour reliability reliable: udp: best-effort only"
     ]
 
 
-def test_levels_that_a_floor_lacks_are_left_out_beside_a_middleware_and_refused_alone() -> None:
+def test_levels_that_a_baseline_lacks_are_left_out_beside_a_middleware_and_refused_alone() -> None:
     plan = plan_of("[[sweep]]\nreceive=['block','listen']\nadapter=['uds','cyclonedds']")
     assert [cell.receive for cell in plan.cells if cell.adapter == "uds"] == ["block"]
     assert "sweep 1: receive: uds: receive listen left out (poll and block only)" in texts_of(plan)

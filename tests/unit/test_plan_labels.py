@@ -47,9 +47,9 @@ def test_two_variants_of_one_label_are_refused() -> None:
         labelled(plan_of(TEXT), [[Variant("A1"), Variant("A1")], SAME])
 
 
-def test_floors_beside_the_cells_are_refused() -> None:
-    plan = msgspec.structs.replace(plan_of(TEXT), floors=(1,))
-    with pytest.raises(ValueError, match="floors"):
+def test_baselines_beside_the_cells_are_refused() -> None:
+    plan = msgspec.structs.replace(plan_of(TEXT), baselines=(1,))
+    with pytest.raises(ValueError, match="baselines"):
         labelled(plan, [SAME, SAME])
 
 

@@ -17,13 +17,15 @@ ANY = description("any", transport("udp"), native={"*": "whatever it knows", "le
 DOTTED = description("fast.dds", transport("udp"), native={"size": "bytes"})
 SOCKETS = (UDP, TCP)
 WITH_BUFFERS = tuple(
-    description(each.name, *each.transports, floor=True, native={"buffer": "bytes"}) for each in SOCKETS
+    description(each.name, *each.transports, is_raw_transport=True, native={"buffer": "bytes"}) for each in SOCKETS
 )
 HERE = (CYCLONE, FAST, OPEN, ANY, DOTTED, *WITH_BUFFERS)
 
 
 def typed(*native: str, adapter: str = "fastdds,cyclonedds", **more: Any) -> Plan:
-    options = raw_options(adapter=adapter, transport="udp", skip_unsupported=True, floors=False, native=native, **more)
+    options = raw_options(
+        adapter=adapter, transport="udp", skip_unsupported=True, baseline=False, native=native, **more
+    )
     return make_plan(load([], options), HERE, cpus=(0, 1), seed=0, absent={"zenoh": "cargo builds it"})
 
 
@@ -84,7 +86,7 @@ def test_the_command_line_is_laid_over_the_suite(tmp_path: Any) -> None:
     path.write_text(
         "[defaults]\nadapter='open'\n[defaults.native.open]\ndepth='1'\n'Domain/x'='2'\n[[sweep]]\n[[sweep]]\nsize=64"
     )
-    plan = make_plan(load([str(path)], raw_options(native=("depth=9",), floors=False)), HERE, cpus=(0, 1), seed=0)
+    plan = make_plan(load([str(path)], raw_options(native=("depth=9",), baseline=False)), HERE, cpus=(0, 1), seed=0)
     assert [cell.native for cell in plan.cells] == [(("Domain/x", "2"), ("depth", "9"))] * 2
 
 
@@ -92,7 +94,7 @@ def test_a_key_needs_one_sweep_only_that_takes_it(tmp_path: Any) -> None:
     path = tmp_path / "lan.toml"
     path.write_text("[[sweep]]\nadapter='fastdds'\ntransport='udp'\n[[sweep]]\nadapter='udp'")
     plan = make_plan(
-        load([str(path)], raw_options(native=("segment-size=9",), floors=False)), HERE, cpus=(0, 1), seed=0
+        load([str(path)], raw_options(native=("segment-size=9",), baseline=False)), HERE, cpus=(0, 1), seed=0
     )
     assert [cell.native for cell in plan.cells] == [(("segment-size", "9"),), ()]
 

@@ -34,7 +34,7 @@ REQUESTS = st.fixed_dictionaries(
     optional={
         **{name: st.sampled_from(values) for name, values in SOME.items()},
         "skip_unsupported": st.just(True),
-        "floors": st.booleans(),
+        "baseline": st.booleans(),
         "loan": st.booleans(),
     },
 )
@@ -67,7 +67,7 @@ def test_crossing_neither_loses_nor_doubles_a_cell(
     sizes: list[int], depth: list[Any], subscribers: list[int], payload: str
 ) -> None:
     plan = plan_of(
-        adapter="fastdds,cyclonedds", transport="udp", payload=payload, floors=False,
+        adapter="fastdds,cyclonedds", transport="udp", payload=payload, baseline=False,
         size=",".join(map(str, sizes)), depth=",".join(map(str, depth)), subscribers=",".join(map(str, subscribers)),
     )  # fmt: skip
     crossed = itertools.product(
@@ -110,7 +110,7 @@ def test_any_request_is_a_sound_plan_or_is_refused(
     for name, values in ((key, request.get(key)) for key in FACTORS):
         # A named level is never replaced, except the reliability of a baseline that has only one.
         if isinstance(values, str) and name in ("receive", "processes", "subscribers") and values != "all":
-            asked = [cell for index, cell in enumerate(plan.cells) if index not in plan.floors]
+            asked = [cell for index, cell in enumerate(plan.cells) if index not in plan.baselines]
             assert {str(getattr(cell, name)) for cell in asked} <= set(values.split(","))
 
 

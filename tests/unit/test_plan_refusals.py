@@ -1,7 +1,7 @@
 """A plan that cannot be carried out is refused before anything runs, with the place and the remedy."""
 
 import pytest
-from descriptions import EVERYONE, FLOORS, NULL, UDP, description, transport
+from descriptions import EVERYONE, NULL, RAW_TRANSPORTS, UDP, description, transport
 from planning import pairs_of, plan_of, problems_of, suite_of, texts_of
 
 from middlemark.plan import make_plan
@@ -21,7 +21,7 @@ def test_a_named_adapter_that_honours_a_level_nowhere_is_refused() -> None:
 
 
 def test_a_level_that_nobody_at_all_can_honour_is_refused() -> None:
-    (problem,) = problems_of("[[sweep]]\nreceive=['block','listen']", FLOORS)
+    (problem,) = problems_of("[[sweep]]\nreceive=['block','listen']", RAW_TRANSPORTS)
     assert problem.startswith(
         "sweep 1: receive: no adapter here can honour receive listen: shm, uds, udp and tcp: poll and block only"
     )

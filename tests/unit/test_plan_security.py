@@ -19,7 +19,7 @@ from middlemark.plan import make_plan
 from middlemark.show import View
 from middlemark.show import csv as table
 from middlemark.show import json as document
-from middlemark.stats.floors import floors
+from middlemark.stats.baselines import nearest_raw_transports
 from middlemark.trial.tasks import tasks_of
 from middlemark.trial.worker_request import settings_of
 from middlemark.verdicts.names import WORDS, words
@@ -81,18 +81,18 @@ def test_security_between_hosts_is_refused() -> None:
     ]
 
 
-def test_a_floor_without_the_level_stands_beside_a_protected_cell_unprotected() -> None:
+def test_a_baseline_without_the_level_stands_beside_a_protected_cell_unprotected() -> None:
     text = "[[sweep]]\nadapter='safe'\ntransport='tcp'\nsecurity=['none','encrypted']"
-    plan = make_plan([suite_of(text, floors=True)], (SAFE, TCP, UDP), cpus=(0, 1), seed=1)
+    plan = make_plan([suite_of(text, baseline=True)], (SAFE, TCP, UDP), cpus=(0, 1), seed=1)
     found = [(each.adapter, each.security) for each in plan.cells if each.adapter != "safe"]
     assert found == [("tcp", "none"), ("udp", "none")]
 
 
-def test_a_protected_cell_is_held_against_the_floor_of_its_level_where_there_is_one() -> None:
+def test_a_protected_cell_is_held_against_the_baseline_of_its_level_where_there_is_one() -> None:
     cells = [cell_of(transport="udp", security="encrypted"), cell_of("udp"), cell_of("udp", security="encrypted")]
-    found = floors(cells, [3000.0, 1000.0, 2000.0], DESCRIPTIONS)
+    found = nearest_raw_transports(cells, [3000.0, 1000.0, 2000.0], DESCRIPTIONS)
     assert [each and (each.cell, each.label) for each in found[:1]] == [(2, "udp")]
-    found = floors(cells[:2], [3000.0, 1000.0], DESCRIPTIONS)
+    found = nearest_raw_transports(cells[:2], [3000.0, 1000.0], DESCRIPTIONS)
     assert [each and (each.cell, each.label) for each in found] == [(1, "udp, security none"), (1, "udp")]
 
 

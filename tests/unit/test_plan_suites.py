@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from descriptions import CYCLONE, EVERYONE, FAST, FLOORS, MEMCPY, SHM, UDP, transport
+from descriptions import CYCLONE, EVERYONE, FAST, MEMCPY, RAW_TRANSPORTS, SHM, UDP, transport
 from planning import pairs_of, plan_of, suite_of
 
 from middlemark.model.description import NativeSetting
@@ -33,8 +33,8 @@ def test_the_time_of_a_race_is_that_of_the_sweep_that_has_the_most() -> None:
     assert budget('race = true\nbudget = "5m"', 'race = true\nbudget = "7m"', 'budget = "9m"') == 420
 
 
-def test_first_look_runs_with_floors_only_and_on_one_processor() -> None:
-    for adapters, cpus in ((FLOORS, (0, 1)), (EVERYONE, (0,)), ((UDP,), (0, 1))):
+def test_first_look_runs_with_baselines_only_and_on_one_processor() -> None:
+    for adapters, cpus in ((RAW_TRANSPORTS, (0, 1)), (EVERYONE, (0,)), ((UDP,), (0, 1))):
         plan = make_plan(
             load(["first-look"], raw_options()), adapters, cpus=cpus, seed=0, absent={"fastdds": "apt", "shm": "?"}
         )
@@ -112,8 +112,8 @@ def test_cyclonedds_performance_is_the_experiment_of_its_performance_page() -> N
     [page] = natives - {(), (("Internal/WriteBatch", "true"),)}
     assert {*dict(page)} == {*keys}, "its own settings: asynchronous, large datagrams, a high-water mark, in batches"
     assert {cell.native for cell in cyclone if cell.transport == "default"} == {()}, "as it comes"
-    floors = {(cell.pattern, cell.adapter, cell.size) for cell in plan.cells if cell.adapter != "cyclonedds"}
-    assert floors == {
+    baselines = {(cell.pattern, cell.adapter, cell.size) for cell in plan.cells if cell.adapter != "cyclonedds"}
+    assert baselines == {
         (pattern, name, size)
         for pattern in ("stream", "ping-pong")
         for name in ("shm", "uds", "udp", "tcp")
@@ -141,8 +141,8 @@ def test_fastdds_throughput_is_the_experiment_of_throughputtest_within_eighteen_
     kept_all = [cell for cell in cells if cell.depth is None]
     assert all(dict(cell.native)["max_samples"] == str(cell.burst) for cell in kept_all), "as with its --xml"
     assert {cell.transport for cell in kept_all} == {cell.transport for cell in kept_last}
-    floors = {(cell.size, cell.burst, cell.recovery_s) for cell in plan.cells if cell.adapter == "shm"}
-    assert fast == floors, "every load has its floor beside it"
+    baselines = {(cell.size, cell.burst, cell.recovery_s) for cell in plan.cells if cell.adapter == "shm"}
+    assert fast == baselines, "every load has its baseline beside it"
 
 
 def test_fan_out_needs_no_more_memory_than_an_ordinary_machine_has() -> None:
@@ -167,11 +167,11 @@ def test_idle_to_flood_goes_from_one_message_a_second_to_saturation() -> None:
 
 def test_suites_for_several_middlewares_measure_those_that_are_here() -> None:
     absent = {"fastdds": "?", "cyclonedds": "?"}
-    plan = make_plan(load(["idle-to-flood"], raw_options()), FLOORS, cpus=(0, 1), seed=0, absent=absent)
+    plan = make_plan(load(["idle-to-flood"], raw_options()), RAW_TRANSPORTS, cpus=(0, 1), seed=0, absent=absent)
     assert {cell.adapter for cell in plan.cells} == {"shm", "udp"}
     with pytest.raises(RequestError, match="nothing is left to measure: cyclonedds is not built here"):
-        make_plan(load(["fan-out"], raw_options()), FLOORS, cpus=(0, 1), seed=0, absent=absent)
-    plan = make_plan(load(["fan-out"], raw_options()), (*FLOORS, FAST), cpus=(0, 1), seed=0, absent=absent)
+        make_plan(load(["fan-out"], raw_options()), RAW_TRANSPORTS, cpus=(0, 1), seed=0, absent=absent)
+    plan = make_plan(load(["fan-out"], raw_options()), (*RAW_TRANSPORTS, FAST), cpus=(0, 1), seed=0, absent=absent)
     assert {cell.adapter for cell in plan.cells} == {"fastdds", "shm", "uds", "udp", "tcp"}
 
 
@@ -179,7 +179,7 @@ def test_suites_for_a_middleware_that_is_absent_are_refused_with_how_to_get_it()
     with pytest.raises(RequestError) as refused:
         make_plan(
             load(["fastdds-latency"], raw_options()),
-            (SHM, *FLOORS[1:], CYCLONE),
+            (SHM, *RAW_TRANSPORTS[1:], CYCLONE),
             cpus=(0, 1),
             seed=0,
             absent={"fastdds": "apt-get install it"},

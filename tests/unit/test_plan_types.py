@@ -49,9 +49,9 @@ def test_a_size_that_some_type_has_is_left_out_for_the_others() -> None:
     assert any("type imu of size 1 KiB left out" in each for each in texts_of(plan_of(text, (TYPED, PLAIN))))
 
 
-def test_the_floor_beside_a_typed_cell_carries_octets_of_its_size() -> None:
+def test_the_baseline_beside_a_typed_cell_carries_octets_of_its_size() -> None:
     text = "[[sweep]]\nadapter='typed'\ntype=['image','octets']\nsize='64k'"
-    plan = make_plan([suite_of(text, floors=True)], (TYPED, UDP), cpus=(0, 1), seed=1)
+    plan = make_plan([suite_of(text, baseline=True)], (TYPED, UDP), cpus=(0, 1), seed=1)
     assert [(each.type, each.size) for each in plan.cells if each.adapter == "udp"] == [("octets", 65536)]
 
 

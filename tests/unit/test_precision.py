@@ -10,7 +10,7 @@ from test_plan_order import plan_of
 from middlemark.model.plan import Precision
 from middlemark.plan.rounds import until_precise, with_another_round
 from middlemark.problems import RequestError
-from middlemark.stats.interval import known, reach
+from middlemark.stats.interval import imprecision, reach
 from middlemark.suite.overrides import FIRST_ROUNDS, PrecisionAsked, read_precision
 
 
@@ -53,10 +53,10 @@ def test_the_focus_is_the_cells_that_all_of_it_keeps() -> None:
     assert [(plan.cells[each].adapter, plan.cells[each].size) for each in found.focus] == [("tcp", 64)]
 
 
-def test_floors_that_stand_beside_the_others_are_not_waited_for_unless_they_are_named() -> None:
+def test_baselines_that_stand_beside_the_others_are_not_waited_for_unless_they_are_named() -> None:
     plan = plan_of(adapter="cyclonedds", transport="udp", trials=str(FIRST_ROUNDS), duration="0.1s")
     focus = until_precise(plan, asked()).precision
-    assert plan.floors
+    assert plan.baselines
     assert focus is not None
     assert [plan.cells[each].adapter for each in focus.focus] == ["cyclonedds"]
     named = until_precise(plan, asked(focus=["adapter=uds"])).precision
@@ -112,14 +112,14 @@ def test_the_reach_knows_no_unit(figures: list[float], factor: float) -> None:
 def test_a_cell_is_wide_until_its_interval_is_narrow() -> None:
     precision = Precision(part=0.02, budget_s=1.0, focus=(0, 1))
     figures = {0: [100.0] * 6, 1: [100.0, 110.0, 90.0, 120.0, 80.0, 100.0]}
-    assert known(precision, figures, 6).wide == (1,)
-    assert known(precision, {**figures, 1: [100.0] * 5}, 6).wide == (1,)  # a trial failed: no interval yet
-    assert known(Precision(part=0.5, budget_s=1.0, focus=(0, 1)), figures, 6).wide == ()
-    assert known(Precision(part=0.02, budget_s=1.0, focus=(0,)), figures, 6).wide == ()
+    assert imprecision(precision, figures, 6).imprecise == (1,)
+    assert imprecision(precision, {**figures, 1: [100.0] * 5}, 6).imprecise == (1,)  # a trial failed: no interval yet
+    assert imprecision(Precision(part=0.5, budget_s=1.0, focus=(0, 1)), figures, 6).imprecise == ()
+    assert imprecision(Precision(part=0.02, budget_s=1.0, focus=(0,)), figures, 6).imprecise == ()
 
 
 def test_what_always_fails_is_not_waited_for() -> None:
     precision = Precision(part=0.02, budget_s=1.0, focus=(0, 1))
-    found = known(precision, {0: [100.0] * 6}, 6)
-    assert (found.wide, found.unmeasured) == ((), (1,))
-    assert known(precision, {0: [100.0] * 6}, 5).wide == (1,)  # it may still be measured
+    found = imprecision(precision, {0: [100.0] * 6}, 6)
+    assert (found.imprecise, found.unmeasured) == ((), (1,))
+    assert imprecision(precision, {0: [100.0] * 6}, 5).imprecise == (1,)  # it may still be measured

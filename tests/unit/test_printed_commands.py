@@ -75,7 +75,7 @@ def near(name: str, command: tuple[str, ...], **levels: object) -> MeasuredRun:
 
 def question() -> MeasuredRun:
     run = near("which", ("/x/middlemark", "which", "--size", "64"), rate=1000.0)
-    race = Race(heats=((0, 1, 2),), budget_s=60.0, question=True)
+    race = Race(experiments=((0, 1, 2),), budget_s=60.0, question=True)
     plan = msgspec.structs.replace(run.file.plan, race=race)
     return msgspec.structs.replace(run, file=msgspec.structs.replace(run.file, plan=plan))
 

@@ -14,7 +14,7 @@ from middlemark.model.plan import Plan
 from middlemark.show import progress as display
 from middlemark.show.progress import State, _waited_us, progress
 
-FLOOR, CYCLONE = cell("udp"), cell("dds")
+RAW_TRANSPORT, CYCLONE = cell("udp"), cell("dds")
 
 
 class Time:
@@ -54,19 +54,19 @@ def trial(state: State, planned: Plan, ended: TrialOutcome, time: Time, seconds:
     state.ended(asked, ended)
 
 
-def test_a_result_stands_against_its_floor_as_soon_as_both_are_known(tmp_path: Path, time: Time) -> None:
-    planned = plan(FLOOR, CYCLONE)
+def test_a_result_stands_against_its_raw_transport_as_soon_as_both_are_known(tmp_path: Path, time: Time) -> None:
+    planned = plan(RAW_TRANSPORT, CYCLONE)
     state = state_of(planned, tmp_path, time)
     trial(state, planned, measured(planned, 1, tmp_path, 30_000), time)
     assert state.lines(200)[-1] == "last: p50 30.0 µs (dds udp, 1 KiB, block)"
     trial(state, planned, measured(planned, 0, tmp_path, 20_000), time)
-    assert state.lines(200)[-1] == "last: p50 20.0 µs (udp, 1 KiB, block)", "a floor is held against nothing"
+    assert state.lines(200)[-1] == "last: p50 20.0 µs (udp, 1 KiB, block)", "a raw transport is compared with nothing"
     trial(state, planned, measured(planned, 3, tmp_path, 30_000), time)
     assert state.lines(200)[-1] == "last: p50 30.0 µs, 1.50 × udp (dds udp, 1 KiB, block)"
 
 
 def test_a_failed_trial_and_one_whose_samples_are_gone_change_no_result(tmp_path: Path, time: Time) -> None:
-    planned = plan(FLOOR, CYCLONE)
+    planned = plan(RAW_TRANSPORT, CYCLONE)
     state = state_of(planned, tmp_path, time)
     trial(state, planned, measured(planned, 0, tmp_path, 20_000), time)
     trial(state, planned, outcome(planned.trials[1], failed=Failure("hung", "no end")), time)
@@ -76,7 +76,7 @@ def test_a_failed_trial_and_one_whose_samples_are_gone_change_no_result(tmp_path
 
 
 def test_the_time_left_is_that_of_the_cells_own_trials(tmp_path: Path, time: Time) -> None:
-    planned = plan(FLOOR, CYCLONE, trials=3)
+    planned = plan(RAW_TRANSPORT, CYCLONE, trials=3)
     state = state_of(planned, tmp_path, time)
     trial(state, planned, measured(planned, 0, tmp_path, 20_000), time, seconds=2.0)
     trial(state, planned, measured(planned, 1, tmp_path, 20_000), time, seconds=10.0)
@@ -85,7 +85,7 @@ def test_the_time_left_is_that_of_the_cells_own_trials(tmp_path: Path, time: Tim
 
 
 def test_cells_that_were_not_measured_yet_are_estimated_by_how_the_estimate_held(tmp_path: Path, time: Time) -> None:
-    planned = plan(FLOOR, cell("udp", size=2048), trials=1)
+    planned = plan(RAW_TRANSPORT, cell("udp", size=2048), trials=1)
     state = state_of(planned, tmp_path, time)
     before = state.left_s()
     trial(state, planned, measured(planned, 0, tmp_path, 20_000), time, seconds=before)
@@ -93,7 +93,7 @@ def test_cells_that_were_not_measured_yet_are_estimated_by_how_the_estimate_held
 
 
 def test_a_further_round_counts(tmp_path: Path, time: Time) -> None:
-    planned = plan(FLOOR, trials=1)
+    planned = plan(RAW_TRANSPORT, trials=1)
     state = state_of(planned, tmp_path, time)
     trial(state, planned, measured(planned, 0, tmp_path, 20_000), time)
     assert state.left_s() == 0
@@ -102,28 +102,28 @@ def test_a_further_round_counts(tmp_path: Path, time: Time) -> None:
 
 
 def test_the_noise_is_how_long_tasks_waited_for_a_processor_during_the_trial(tmp_path: Path, time: Time) -> None:
-    planned = plan(FLOOR)
+    planned = plan(RAW_TRANSPORT)
     state = state_of(planned, tmp_path, time)
-    state.begins(FLOOR)
+    state.begins(RAW_TRANSPORT)
     time.now, time.waited = 2.0, 250_000
-    state.ended(FLOOR, measured(planned, 0, tmp_path, 20_000))
+    state.ended(RAW_TRANSPORT, measured(planned, 0, tmp_path, 20_000))
     assert state.lines(200)[-1].endswith("; tasks waited for a processor 12.5 % of the time")
-    state.begins(FLOOR)
+    state.begins(RAW_TRANSPORT)
     time.now, time.waited = 4.0, 251_000
-    state.ended(FLOOR, measured(planned, 1, tmp_path, 20_000))
+    state.ended(RAW_TRANSPORT, measured(planned, 1, tmp_path, 20_000))
     assert "waited" not in state.lines(200)[-1]
 
 
 def test_without_pressure_the_noise_is_how_often_workers_were_made_to_give_way(tmp_path: Path, time: Time) -> None:
-    planned = plan(FLOOR)
+    planned = plan(RAW_TRANSPORT)
     time.waited = None
     state = state_of(planned, tmp_path, time)
     cost = WorkerCost(
         who="ping", pid=1, seconds=0.5, rss_bytes=1, peak_rss_bytes=1, user_ns=1, system_ns=1, voluntary_switches=9,
         involuntary_switches=60, minor_faults=0, major_faults=0, threads=(),
     )  # fmt: skip
-    state.begins(FLOOR)
-    state.ended(FLOOR, outcome(planned.trials[0], costs=(cost,)))
+    state.begins(RAW_TRANSPORT)
+    state.ended(RAW_TRANSPORT, outcome(planned.trials[0], costs=(cost,)))
     assert "made to give way 120 times/s" in state.line()
 
 
@@ -150,7 +150,7 @@ def test_no_line_is_wider_than_the_terminal(tmp_path: Path, time: Time, width: i
 
 
 def test_a_narrow_terminal_gives_up_the_bar_and_keeps_the_time(tmp_path: Path, time: Time) -> None:
-    planned = plan(FLOOR)
+    planned = plan(RAW_TRANSPORT)
     state = state_of(planned, tmp_path, time)
     assert state.lines(24)[0].startswith("0/3, ")
     assert state.lines(24)[0].endswith(" left")
@@ -176,15 +176,15 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
 
 
 def shown_on(terminal: Terminal, folder: Path) -> str:
-    planned = plan(FLOOR, CYCLONE)
+    planned = plan(RAW_TRANSPORT, CYCLONE)
     # Inside the test, because pytest restores its own stderr between a fixture and the test.
     with (
         contextlib.redirect_stderr(terminal),
         progress(planned, quiet=False, folder=folder, adapters=tuple(DESCRIPTIONS.values())) as watcher,
     ):
-        watcher.trial_begins(FLOOR, planned.trials[0])
+        watcher.trial_begins(RAW_TRANSPORT, planned.trials[0])
         watcher.tick(Underway(phase="measuring", samples=1000))
-        watcher.trial_ended(FLOOR, measured(planned, 0, folder, 20_000))
+        watcher.trial_ended(RAW_TRANSPORT, measured(planned, 0, folder, 20_000))
         watcher.trial_begins(CYCLONE, planned.trials[1])
         watcher.trial_ended(CYCLONE, outcome(planned.trials[1], failed=Failure("hung", "[bold]no end")))
         watcher.more(planned)
@@ -221,8 +221,8 @@ def test_a_terminal_that_cannot_move_its_cursor_gets_lines(
 
 
 def test_quiet_is_silent(terminal: Terminal, tmp_path: Path) -> None:
-    planned = plan(FLOOR)
+    planned = plan(RAW_TRANSPORT)
     with contextlib.redirect_stderr(terminal), progress(planned, quiet=True, folder=tmp_path) as watcher:
-        watcher.trial_begins(FLOOR, planned.trials[0])
-        watcher.trial_ended(FLOOR, outcome(planned.trials[0], failed=Failure("hung", "no end")))
+        watcher.trial_begins(RAW_TRANSPORT, planned.trials[0])
+        watcher.trial_ended(RAW_TRANSPORT, outcome(planned.trials[0], failed=Failure("hung", "no end")))
     assert terminal.getvalue() == ""

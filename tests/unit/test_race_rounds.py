@@ -9,13 +9,13 @@ from middlemark.plan.rounds import racing, with_another_round
 from middlemark.problems import RequestError
 from middlemark.stats.candidates import Attempt, Elimination, RaceState, due_of, holds, race_states
 
-FLOORS = ("uds", "tcp", "udp", "shm", "memcpy")
+RAW_TRANSPORTS = ("uds", "tcp", "udp", "shm", "memcpy")
 
 
 def stands(attempts: dict[int, list[Attempt]], rounds: int | None = None) -> RaceState:
     """Return the state of the race of these cells; a cell's attempts are those of rounds 1, 2, …"""
     known = {cell: dict(enumerate(of, start=1)) for cell, of in attempts.items()}
-    race = Race(heats=(tuple(attempts),), budget_s=1.0)
+    race = Race(experiments=(tuple(attempts),), budget_s=1.0)
     return race_states(race, known, max(map(len, attempts.values())) if rounds is None else rounds)[0]
 
 
@@ -24,22 +24,24 @@ def trials(us: float, rounds: int, misses: Elimination | None = None) -> list[At
     return [Attempt(us * 1000 * (1 + 0.01 * (number * 7 % 5 - 2)), misses) for number in range(rounds)]
 
 
-def test_all_but_the_floors_race_those_of_one_experiment_against_each_other() -> None:
+def test_all_but_the_raw_transports_race_those_of_one_experiment_against_each_other() -> None:
     plan = plan_of(adapter="cyclonedds,fastdds", transport="udp", size="64,1k", trials="3", duration="0.1s")
-    race = racing(plan, FLOORS, 600.0).race
+    race = racing(plan, RAW_TRANSPORTS, 600.0).race
     assert race is not None
-    assert [{plan.cells[each].size for each in heat} for heat in race.heats] == [{64}, {1024}]
-    assert [sorted(plan.cells[each].adapter for each in heat) for heat in race.heats] == [["cyclonedds", "fastdds"]] * 2
-    together = racing(plan, FLOORS, 600.0, question=True).race
+    assert [{plan.cells[each].size for each in heat} for heat in race.experiments] == [{64}, {1024}]
+    assert [sorted(plan.cells[each].adapter for each in heat) for heat in race.experiments] == [
+        ["cyclonedds", "fastdds"]
+    ] * 2
+    together = racing(plan, RAW_TRANSPORTS, 600.0, question=True).race
     assert together is not None
-    assert [len(heat) for heat in together.heats] == [4]
+    assert [len(heat) for heat in together.experiments] == [4]
 
 
-def test_a_race_of_floors_alone_or_without_the_time_for_its_first_rounds_is_refused() -> None:
-    with pytest.raises(RequestError, match="nobody is left to race"):
-        racing(plan_of(adapter="uds,tcp", trials="3"), FLOORS, 600.0)
+def test_a_race_of_raw_transports_alone_or_without_the_time_for_its_first_rounds_is_refused() -> None:
+    with pytest.raises(RequestError, match="nothing is left to race"):
+        racing(plan_of(adapter="uds,tcp", trials="3"), RAW_TRANSPORTS, 600.0)
     with pytest.raises(RequestError, match=r"the first rounds, \d+ trials, take about"):
-        racing(plan_of(adapter="cyclonedds", transport="udp", trials="3", duration="20s"), FLOORS, 30.0)
+        racing(plan_of(adapter="cyclonedds", transport="udp", trials="3", duration="20s"), RAW_TRANSPORTS, 30.0)
 
 
 def test_the_next_round_has_those_that_are_due_and_is_drawn_the_same_again() -> None:
@@ -113,19 +115,19 @@ def test_a_round_that_there_was_no_time_for_is_no_further_look() -> None:
 def test_races_of_one_run_are_decided_apart() -> None:
     attempts = {0: trials(50, 8), 1: trials(90, 8), 2: trials(50, 8), 3: trials(50.2, 8)}
     known = {cell: dict(enumerate(of, start=1)) for cell, of in attempts.items()}
-    first, second = race_states(Race(heats=((0, 1), (2, 3)), budget_s=1.0), known, 8)
+    first, second = race_states(Race(experiments=((0, 1), (2, 3)), budget_s=1.0), known, 8)
     assert (first.ended, first.running) == ("best", (0,))
     assert second.ended in ("tie", None)
     assert set(second.running) == {2, 3}
 
 
 def test_a_race_of_few_waits_for_the_large_ones_after_its_first_look_and_has_the_rounds_of_one_verdict() -> None:
-    race = Race(heats=((0, 1, 2), (3, 4, 5), (6,)), budget_s=1.0)
+    race = Race(experiments=((0, 1, 2), (3, 4, 5), (6,)), budget_s=1.0)
 
     def due(rounds: int, *ended: str | None, had: int = 2) -> list[int]:
         found = [
             RaceState(cells, {}, each, rounds, had if len(cells) == 1 else rounds)
-            for cells, each in zip(race.heats, ended, strict=True)
+            for cells, each in zip(race.experiments, ended, strict=True)
         ]  # type: ignore[arg-type]
         return [each.running[0] for each in due_of(race, found, rounds, "abcabca")]
 
@@ -141,13 +143,13 @@ def test_a_race_of_few_waits_for_the_large_ones_after_its_first_look_and_has_the
 
 
 def test_the_ways_of_one_middleware_race_on_for_one_verdict_alone() -> None:
-    race = Race(heats=((0, 1, 2), (3, 4, 5)), budget_s=1.0)
+    race = Race(experiments=((0, 1, 2), (3, 4, 5)), budget_s=1.0)
     ways, others = RaceState((0, 1), {2: "slower"}, None, 5, 5), RaceState((3, 4, 5), {}, None, 5, 5)
     assert due_of(race, [ways, others], 5, "aabcde") == [others]
     assert due_of(race, [ways, others], 5, "abbcde") == [ways, others]
     assert due_of(race, [ways, msgspec.structs.replace(others, ended="tie")], 5, "aabcde") == [ways]
     assert due_of(race, [msgspec.structs.replace(ways, had=8), others], 14, "aabcde") == [others]
-    assert due_of(Race(heats=((0, 1, 2),), budget_s=1.0), [RaceState((0, 1), {}, None, 9, 9)], 9, "aaa") != [], (
+    assert due_of(Race(experiments=((0, 1, 2),), budget_s=1.0), [RaceState((0, 1), {}, None, 9, 9)], 9, "aaa") != [], (
         "nothing else was asked"
     )
     question = msgspec.structs.replace(race, question=True)

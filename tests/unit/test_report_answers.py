@@ -10,7 +10,7 @@ from middlemark.model.cell import Cell
 from middlemark.model.outcome import Failure, RunWarning
 
 CRASHED = Failure("crashed", "the pong was killed by SIGSEGV", "run it alone")
-FLOOR = {cell("udp"): spread(16_000)}
+RAW_TRANSPORT = {cell("udp"): spread(16_000)}
 LYRA, VEGA, DENEB = cell("lyra"), cell("vega"), cell("deneb")
 
 
@@ -19,8 +19,8 @@ def drawn(middle: float, trials: int, seed: int) -> list[float | Failure]:
     return [middle * draw.lognormvariate(0, 0.5) for _ in range(trials)]
 
 
-def test_the_fastest_is_named_with_how_much_how_sure_and_how_far_from_the_floor() -> None:
-    (answer,) = document_of(run_of(FLOOR | {VEGA: spread(60_000, by=0.05), LYRA: spread(20_000)})).answers
+def test_the_fastest_is_named_with_how_much_how_sure_and_how_far_from_the_raw_transport() -> None:
+    (answer,) = document_of(run_of(RAW_TRANSPORT | {VEGA: spread(60_000, by=0.05), LYRA: spread(20_000)})).answers
     assert answer.text == (
         "At 64 B over UDP: lyra udp is lowest, 20.0 µs a round trip, 1.25 × the baseline udp (copying). "
         "The other is slower. "
@@ -31,7 +31,7 @@ def test_the_fastest_is_named_with_how_much_how_sure_and_how_far_from_the_floor(
 
 
 def test_what_lies_within_the_margin_is_equivalent_and_nobody_the_fastest() -> None:
-    (answer,) = document_of(run_of(FLOOR | {LYRA: spread(21_000), VEGA: spread(21_200)})).answers
+    (answer,) = document_of(run_of(RAW_TRANSPORT | {LYRA: spread(21_000), VEGA: spread(21_200)})).answers
     assert answer.text == (
         "At 64 B over UDP: lyra udp is lowest, 21.0 µs a round trip, 1.31 × the baseline udp (copying). "
         "A tie with vega udp, within 5 %. lyra udp: equivalent, 21.0 µs, 1.31 × udp (copying); "
@@ -42,7 +42,7 @@ def test_what_lies_within_the_margin_is_equivalent_and_nobody_the_fastest() -> N
 
 
 def test_what_cannot_be_told_says_how_many_trials_would() -> None:
-    (answer,) = document_of(run_of(FLOOR | {LYRA: drawn(21_000, 10, 1), VEGA: drawn(22_000, 10, 2)})).answers
+    (answer,) = document_of(run_of(RAW_TRANSPORT | {LYRA: drawn(21_000, 10, 1), VEGA: drawn(22_000, 10, 2)})).answers
     assert "Undecided against vega udp: about " in answer.text
     assert "vega udp: undecided, " in answer.text
     assert ", 10 rounds): about " in answer.text
@@ -61,7 +61,7 @@ def test_one_comparison_of_several_needs_the_trials_for_all_of_them() -> None:
 
 
 def test_too_few_trials_give_figures_and_no_difference() -> None:
-    (answer,) = document_of(run_of(FLOOR | {LYRA: spread(21_000, 2), VEGA: spread(28_000, 2)})).answers
+    (answer,) = document_of(run_of(RAW_TRANSPORT | {LYRA: spread(21_000, 2), VEGA: spread(28_000, 2)})).answers
     assert answer.text == (
         "At 64 B over UDP: lyra udp is lowest, 21.0 µs a round trip, 1.31 × the baseline udp (copying). "
         "lyra udp has 2 trials; 6 are the fewest for a verdict. "
@@ -140,9 +140,9 @@ def test_the_transports_of_a_single_middleware_stand_against_each_other() -> Non
 
 def test_a_cell_without_a_result_is_named_and_one_that_was_carried_otherwise_is_left_out() -> None:
     contradicted = run_of({LYRA: spread(21_000), VEGA: spread(28_000), DENEB: [CRASHED] * 3})
-    warning = RunWarning("transport-contradicted", "asked for udp, carried by shared-memory")
+    warning = RunWarning("transport-contradicted", "asked for udp; the actual transport is shared-memory")
     results = [
-        msgspec.structs.replace(each, warnings=(warning,), carried_by="shared-memory")
+        msgspec.structs.replace(each, warnings=(warning,), actual_transport="shared-memory")
         if each.cell.adapter == "vega"
         else each
         for each in contradicted.results
@@ -150,7 +150,10 @@ def test_a_cell_without_a_result_is_named_and_one_that_was_carried_otherwise_is_
     first, text = answers_of(msgspec.structs.replace(contradicted, results=results))
     assert first == "1 of 3 configurations has no result; the reasons are below."
     assert "is lowest" not in text
-    assert "Not carried by what their names say, so left out: vega udp (carried by shared-memory)." in text
+    assert (
+        "Left out, because their actual transport is not the one they name: vega udp (actual transport shared-memory)."
+        in text
+    )
     assert text.endswith("Without a result: deneb udp (crashed).")
 
 

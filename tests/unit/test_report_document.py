@@ -18,11 +18,11 @@ from middlemark.model.outcome import Failure, RunWarning, SamplesFile, TrialOutc
 from middlemark.model.samples import ARRIVAL, HISTOGRAM
 from middlemark.show.html import data
 from middlemark.stats import pairings
-from middlemark.stats.result import Attribution, Best, Noise, Part
+from middlemark.stats.result import Attribution, Baseline, Noise, Part
 from middlemark.stats.samples import Kept, Samples, SamplesError
 from middlemark.verdicts.rows import MeasuredRun
 
-LYRA, VEGA, FLOOR = cell("lyra"), cell("vega"), cell("udp")
+LYRA, VEGA, RAW_TRANSPORT = cell("lyra"), cell("vega"), cell("udp")
 
 
 def with_samples(run: MeasuredRun, raw: Samples) -> MeasuredRun:
@@ -44,8 +44,10 @@ def trips(count: int) -> Samples:
 
 
 def test_what_was_not_measured_is_left_out() -> None:
-    plain = data_of(run_of({FLOOR: spread(16_000), LYRA: spread(21_000), VEGA: [Failure("hung", "no end")] * 2}))
-    assert plain["schema"] == 1
+    plain = data_of(
+        run_of({RAW_TRANSPORT: spread(16_000), LYRA: spread(21_000), VEGA: [Failure("hung", "no end")] * 2})
+    )
+    assert plain["schema"] == 2
     assert plain["title"] == "first-look, robot-7, 2026-11-21"
     assert plain["cells"][0]["latency"]["p99"] == 32_000
     assert "p99.9" not in plain["cells"][0]["latency"]
@@ -53,11 +55,11 @@ def test_what_was_not_measured_is_left_out() -> None:
     assert "latency" not in plain["cells"][2]
 
 
-def test_a_cell_knows_its_floor_and_what_makes_its_line_over_sizes() -> None:
+def test_a_cell_knows_its_raw_transport_and_what_makes_its_line_over_sizes() -> None:
     figures = {cell(name, size=size): spread(2e4) for size in (64, 1024) for name in ("udp", "lyra")}
     cells = data_of(run_of(figures)).cells
-    assert [each.floor_cell for each in cells] == [0, 0, 2, 2]
-    assert [each.floor for each in cells] == [True, False, True, False]
+    assert [each.raw_transport_cell for each in cells] == [0, 0, 2, 2]
+    assert [each.is_raw_transport for each in cells] == [True, False, True, False]
     assert cells[1].series == cells[3].series == "lyra udp"
     assert [each.label for each in cells] == ["udp · 64 B", "lyra udp · 64 B", "udp · 1 KiB", "lyra udp · 1 KiB"]
 
@@ -83,10 +85,10 @@ def test_levels_that_are_absent_are_written_as_the_command_line_takes_them() -> 
     assert (row.f["depth"], row.f["pin"], row.f["burst"], row.f["native"]) == ("all", "off", "off", "a=1")
 
 
-def test_comparisons_are_by_each_factor_that_varies_and_never_with_a_floor() -> None:
+def test_comparisons_are_by_each_factor_that_varies_and_never_with_a_raw_transport() -> None:
     figures = {
         cell(name, way): spread(figure) for name, figure in (("lyra", 2e4), ("vega", 3e4)) for way in ("udp", "shm")
-    } | {FLOOR: spread(1e4)}
+    } | {RAW_TRANSPORT: spread(1e4)}
     document = data_of(run_of(figures))
     p50 = [each for each in document.comparisons if each.metric == "p50"]
     assert {(each.factor, tuple(each.names)) for each in p50} == {
@@ -96,7 +98,7 @@ def test_comparisons_are_by_each_factor_that_varies_and_never_with_a_floor() -> 
         ("adapter", ("lyra shm", "vega udp")),
         ("transport", ("transport=udp", "transport=shm")),
     }
-    assert all(not document.cells[at].floor for each in p50 for at in (each.a, each.b))
+    assert all(not document.cells[at].is_raw_transport for each in p50 for at in (each.a, each.b))
     first = p50[0]
     assert (document.cells[first.a].f["adapter"], document.cells[first.b].f["adapter"]) == ("lyra", "vega")
     assert (first.verdict, first.shift, first.medians, first.unit) == ("slower", 0.5, [20_000, 30_000], "ns")
@@ -133,7 +135,7 @@ def test_a_level_that_only_its_pattern_has_is_in_no_name() -> None:
 
 
 def test_what_was_carried_otherwise_is_compared_with_nothing() -> None:
-    warning = (RunWarning("transport-contradicted", "carried by something else"),)
+    warning = (RunWarning("transport-contradicted", "another actual transport"),)
     assert data_of(run_of({LYRA: spread(2e4), VEGA: spread(3e4)}, warnings=warning)).comparisons == []
 
 
@@ -211,7 +213,7 @@ def test_too_few_samples_make_no_heat_map(count: int) -> None:
 
 
 def test_heat_maps_are_kept_for_as_many_as_fit_the_doubtful_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    run = with_samples(run_of({FLOOR: spread(1e4), LYRA: spread(2e4), VEGA: [2e4, 9e4, 2e4]}), trips(1000))
+    run = with_samples(run_of({RAW_TRANSPORT: spread(1e4), LYRA: spread(2e4), VEGA: [2e4, 9e4, 2e4]}), trips(1000))
     everything = data_of(run)
     assert [each.heat is not None for each in everything.cells] == [True, True, True]
     one = len(msgspec.json.encode(everything.cells[2].heat))
@@ -247,10 +249,10 @@ def test_when_the_machine_was_disturbed_is_marked_in_the_trial_that_it_was_seen_
     assert not {"trials", "disturbed", "absent", "others_share"} & row.noise.keys()
 
 
-def test_the_best_that_the_machine_could_do_stands_beside_a_cell() -> None:
-    best = Best(floor="shm", p50_ns=620.5555, rate_hz=None, times=31.04567)
-    (row,) = data_of(with_result(run_of({LYRA: spread(2e4, 3)}), best=best)).cells
-    assert row.best == {"floor": "shm", "p50_ns": 620.6, "times": 31.04}
+def test_a_cell_has_its_baseline() -> None:
+    baseline = Baseline(label="shm", p50_ns=620.5555, rate_hz=None, times=31.04567)
+    (row,) = data_of(with_result(run_of({LYRA: spread(2e4, 3)}), baseline=baseline)).cells
+    assert row.baseline == {"label": "shm", "p50_ns": 620.6, "times": 31.04}
 
 
 def test_where_the_time_went_is_told_in_the_order_of_time() -> None:

@@ -25,7 +25,7 @@ def drawn(middle: float, trials: int, seed: int) -> list[float | Failure]:
     return [middle * draw.lognormvariate(0, 0.5) for _ in range(trials)]
 
 
-FLOORS = {cell("udp"): spread(16_000), cell("shm", "shm"): spread(8_000)}
+RAW_TRANSPORTS = {cell("udp"): spread(16_000), cell("shm", "shm"): spread(8_000)}
 LYRA, VEGA, DENEB = cell("lyra"), cell("vega"), cell("deneb")
 LYRA_SHM = cell("lyra", "shm")
 
@@ -40,11 +40,13 @@ def names(document: Document, standing: Choice) -> list[str]:
 
 
 def test_each_middleware_stands_at_its_best_transport_beside_the_machine_alone_as_one() -> None:
-    document = document_of(run_of(FLOORS | {LYRA: spread(21_000), LYRA_SHM: spread(10_000), VEGA: spread(30_000)}))
+    document = document_of(
+        run_of(RAW_TRANSPORTS | {LYRA: spread(21_000), LYRA_SHM: spread(10_000), VEGA: spread(30_000)})
+    )
     standing = first(document)
     assert names(document, standing) == ["lyra shm", "vega udp"]
-    assert standing.floor is not None
-    assert document.rows[standing.floor].name == "shm", "the fastest floor, whatever carries it"
+    assert standing.baseline is not None
+    assert document.rows[standing.baseline].name == "shm", "the fastest raw transport, whatever carries it"
     assert standing.lead == "lyra shm is lowest, 10.0 µs a round trip, 1.25 × the baseline shm (copying)."
     assert standing.why == "The other is slower."
     assert (standing.verdict, standing.sure, standing.command) == ("best", True, None)
@@ -63,7 +65,7 @@ def test_those_that_cannot_be_told_apart_but_surely_differ_by_little_tie() -> No
     standing = first(document)
     pair = Comparisons(document.rows, document.runs).find(0, 1, "p50")
     assert pair is not None
-    assert pair.judged.verdict is Verdict.CANNOT_TELL
+    assert pair.judged.verdict is Verdict.UNDECIDED
     bound = pair.judged.high
     assert bound is not None
     assert 0.05 < bound <= 1 / 3
@@ -120,13 +122,15 @@ def test_what_is_undecided_has_a_command_that_decides_it() -> None:
 
 
 def test_the_machine_alone_is_measured_again_with_what_is_open() -> None:
-    standing = first(document_of(run_of(FLOORS | {LYRA: spread(21_000, 2), VEGA: spread(28_000, 2)})))
+    standing = first(document_of(run_of(RAW_TRANSPORTS | {LYRA: spread(21_000, 2), VEGA: spread(28_000, 2)})))
     assert standing.command is not None
-    assert "--only adapter=lyra,vega,shm --trials 10" in standing.command, "the floor over UDP is not the fastest"
+    assert "--only adapter=lyra,vega,shm --trials 10" in standing.command, (
+        "the raw transport over UDP is not the fastest"
+    )
 
 
 def test_too_few_trials_are_not_sure_and_ten_would_settle_it() -> None:
-    standing = first(document_of(run_of(FLOORS | {LYRA: spread(21_000, 2), VEGA: spread(28_000, 2)})))
+    standing = first(document_of(run_of(RAW_TRANSPORTS | {LYRA: spread(21_000, 2), VEGA: spread(28_000, 2)})))
     assert standing.why == "lyra udp has 2 trials; 6 are the fewest for a verdict."
     assert standing.command is not None
     assert standing.command.endswith("--trials 10")

@@ -11,7 +11,7 @@ from middlemark.suite.read import read_suite
 from middlemark.system.registry import CHECKS
 from middlemark.system.settings import same
 
-SUITE = "[[sweep]]\nadapter='cyclonedds'\ntransport='udp'\nfloors=false\n"
+SUITE = "[[sweep]]\nadapter='cyclonedds'\ntransport='udp'\nbaseline=false\n"
 
 
 def levels(toml: str) -> list[str | None]:

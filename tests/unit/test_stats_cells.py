@@ -115,7 +115,9 @@ def test_a_cell_without_a_measured_trial_fails_with_the_first_reason() -> None:
     (result,) = cell_results(planned, outcomes[::-1], _never, DESCRIPTIONS)
     assert result.failed == reasons[0]
     assert (result.trials, result.failed_trials, result.failures) == (0, 3, tuple(reasons))
-    assert (result.round_trip_ns, result.times_floor, result.carried_by, result.discovery_ns) == (None,) * 4
+    assert (result.round_trip_ns, result.times_raw_transport, result.actual_transport, result.discovery_ns) == (
+        None,
+    ) * 4
     assert result.version == "1.0"
 
 
@@ -159,12 +161,16 @@ def test_a_trial_that_measured_nothing_needs_no_file() -> None:
     assert _codes(result) == ["loss", "few-samples"]
 
 
-def test_each_cell_is_held_against_its_floor() -> None:
+def test_each_cell_is_held_against_its_raw_transport() -> None:
     planned = plan(cell(), cell("udp"), cell(transport="tcp"), trials=2)
     outcomes = [outcome(trial) for trial in planned.trials]
     speeds = {0: 3, 1: 2, 2: 9}
     results = cell_results(planned, outcomes, lambda each: samples(ROUND_TRIPS * speeds[each.cell]), DESCRIPTIONS)
-    assert [(each.times_floor, each.floor) for each in results] == [(1.5, "udp"), (1.0, "udp"), (None, None)]
+    assert [(each.times_raw_transport, each.raw_transport) for each in results] == [
+        (1.5, "udp"),
+        (1.0, "udp"),
+        (None, None),
+    ]
 
 
 def test_a_row_is_held_against_the_memcpy_of_its_run() -> None:
@@ -185,17 +191,17 @@ def test_each_cell_is_told_the_best_that_this_machine_could_do_over_any_carrier(
     speeds = {0: 3, 1: 2, 2: 9, 3: 1, 4: 5}
     outcomes = [outcome(trial) for trial in planned.trials]
     results = cell_results(planned, outcomes, lambda each: samples(ROUND_TRIPS * speeds[each.cell]), DESCRIPTIONS)
-    assert [each.best and (each.best.floor, each.best.times) for each in results] == [
+    assert [each.baseline and (each.baseline.label, each.baseline.times) for each in results] == [
         ("shm", 3.0), ("shm", 2.0), ("shm", 9.0), ("shm", 1.0), None,
     ]  # fmt: skip
     shm = results[3].round_trip_ns
-    best = results[0].best
-    assert best is not None
+    baseline = results[0].baseline
+    assert baseline is not None
     assert shm is not None
-    assert (best.p50_ns, best.rate_hz) == (shm.p50, None)
+    assert (baseline.p50_ns, baseline.rate_hz) == (shm.p50, None)
 
 
-def test_a_cell_faster_than_its_floor_is_warned_about() -> None:
+def test_a_cell_faster_than_its_raw_transport_is_warned_about() -> None:
     planned = plan(cell(), cell("udp"), trials=1)
     outcomes = [outcome(trial) for trial in planned.trials]
     ten, nine = (
@@ -208,7 +214,7 @@ def test_a_cell_faster_than_its_floor_is_warned_about() -> None:
         for own in (9, 8)
     )
     assert _codes(ten) == []
-    assert _codes(nine) == ["faster-than-floor"]
+    assert _codes(nine) == ["faster-than-baseline"]
 
 
 def test_the_common_carrier_is_told_and_differing_ones_are_a_warning() -> None:
@@ -217,12 +223,14 @@ def test_the_common_carrier_is_told_and_differing_ones_are_a_warning() -> None:
         (("udp", "udp"), "udp", []),
         (("udp", None), "udp", []),
         ((None, None), None, []),
-        (("udp", "tcp"), None, ["transport-contradicted", "carried-by-varies"]),
+        (("udp", "tcp"), None, ["transport-contradicted", "actual-transport-varies"]),
         (("tcp", "tcp"), "tcp", ["transport-contradicted"]),
     ):
-        outcomes = [outcome(trial, carried_by=carrier) for trial, carrier in zip(planned.trials, carriers, strict=True)]
+        outcomes = [
+            outcome(trial, actual_transport=carrier) for trial, carrier in zip(planned.trials, carriers, strict=True)
+        ]
         (result,) = cell_results(planned, outcomes, lambda _: samples(ROUND_TRIPS), DESCRIPTIONS)
-        assert (result.carried_by, _codes(result)) == (told, codes)
+        assert (result.actual_transport, _codes(result)) == (told, codes)
 
 
 def test_the_launchers_warnings_are_told_once_with_their_number_of_trials() -> None:

@@ -33,16 +33,16 @@ MANY, WILD = [10.0, 11.0, 10.0, 12.0, 10.0, 11.0, 10.0], [30.0, 9.0, 40.0, 11.0,
 
 @pytest.mark.parametrize(("one", "other"), [(FEW, SLOWER), (MANY, WILD)])
 def test_who_was_eliminated_is_named_and_no_verdict_is_made_of_it(one: list[float], other: list[float]) -> None:
-    assert judged(one, other, (None, None)) == (Verdict.CANNOT_TELL, "cannot tell")
-    assert judged(one, other, (None, "slower")) == (Verdict.CANNOT_TELL, "eliminated")
-    assert judged(other, one, ("slower", None)) == (Verdict.CANNOT_TELL, "A eliminated")
+    assert judged(one, other, (None, None)) == (Verdict.UNDECIDED, "undecided")
+    assert judged(one, other, (None, "slower")) == (Verdict.UNDECIDED, "eliminated")
+    assert judged(other, one, ("slower", None)) == (Verdict.UNDECIDED, "A eliminated")
 
 
 def test_a_race_says_nothing_of_two_that_left_nor_of_another_race_nor_against_the_figures() -> None:
-    assert judged(FEW, SLOWER, ("slower", "slower"))[1] == "cannot tell"
-    assert judged(FEW, SLOWER, (None, "failed"))[1] == "cannot tell"
-    assert judged(FEW, SLOWER, (None, "slower"), (0, 1))[1] == "cannot tell"
-    assert judged(SLOWER, FEW, (None, "slower"))[1] == "cannot tell"
+    assert judged(FEW, SLOWER, ("slower", "slower"))[1] == "undecided"
+    assert judged(FEW, SLOWER, (None, "failed"))[1] == "undecided"
+    assert judged(FEW, SLOWER, (None, "slower"), (0, 1))[1] == "undecided"
+    assert judged(SLOWER, FEW, (None, "slower"))[1] == "undecided"
 
 
 def test_what_the_trials_tell_stands() -> None:

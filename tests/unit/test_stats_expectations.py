@@ -66,7 +66,7 @@ def measured(
     for trial in asked.trials:
         figure = medians[trial.cell] * np.exp(of_round[trial.number] + draw.normal(0, SCATTER))
         carried = {"udp": "udp", "shm": "shared-memory"}[asked.cells[trial.cell].transport]
-        told = {"carried_by": carried} | given
+        told = {"actual_transport": carried} | given
         times = Times(round_trip_ns=Summary(p50=figure, p99=3 * figure, max=9 * figure))
         found[trial.cell].append(TrialSummary(outcome=outcome(trial, **told), times=times))
     return found
@@ -92,7 +92,7 @@ WORLDS: Mapping[ClaimVerdict, Sequence[tuple[Claim, tuple[float, float]]]] = {
     ClaimVerdict.DOES_NOT_HOLD: [
         (CHANGE, (1000, 600)), (FASTER, (1000, 1100)), (SAME, (1000, 1200)), (IN_TIME, (1000, 600)), (ORDER, (800, 900))
     ],
-    ClaimVerdict.CANNOT_TELL: [
+    ClaimVerdict.UNDECIDED: [
         (CHANGE, (1000, 380)), (FASTER, (1050, 1000)), (SAME, (1000, 1050)), (IN_TIME, (1000, 500)),
         (ORDER, (1050, 1000)),
     ],
@@ -139,7 +139,7 @@ def test_several_pairs_must_all_hold_and_the_one_that_fails_is_shown() -> None:
 def test_too_few_trials_tell_how_many_more_would() -> None:
     asked = expecting(FASTER, IN_TIME, rounds=4)
     found = judged(asked, measured(asked, [1000, 300], np.random.default_rng(1)))
-    assert [each.verdict for each in found] == [ClaimVerdict.CANNOT_TELL] * 2
+    assert [each.verdict for each in found] == [ClaimVerdict.UNDECIDED] * 2
     assert [each.trials_needed for each in found] == [fewest_trials(0.025)] * 2 == [7, 7]
     assert all(each.shown is not None and each.shown.low is None for each in found)
 
@@ -150,7 +150,7 @@ def test_the_trials_that_would_tell_are_about_those_that_do() -> None:
         each.trials_needed
         for seed in range(40)
         for each in judged(asked, measured(asked, [1000, 850], np.random.default_rng(seed)))
-        if each.verdict is ClaimVerdict.CANNOT_TELL
+        if each.verdict is ClaimVerdict.UNDECIDED
     ]
     needed = float(np.median([each or 10_000 for each in open_]))
     enough = expecting(Ratio(A, B, Band(None, 0.9), "ratio"), rounds=2 * round(needed))
@@ -169,7 +169,7 @@ def test_a_bound_names_the_trial_that_is_the_farthest_beyond_it() -> None:
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ({"carried_by": "tcp"}, "was carried by tcp, not by udp, in trial 1"),
+        ({"actual_transport": "tcp"}, "the actual transport was tcp, not udp, in trial 1"),
         ({"counts": TrialCounts(sent=1000, received=990, lost=10)}, "lost 10 of 1,000 messages in trial 1"),
         (
             {"placed": (Placed(role="ping", pid=1, cpus=(0,), policy="other", priority=0, mlocked=False),)},
@@ -253,7 +253,7 @@ def test_the_edges_of_a_topic_are_judged_each_by_its_own_latencies() -> None:
         graph = GraphTrial(edges=(edge,) * 3, chains=())
         return [
             [
-                TrialSummary(outcome=outcome(each, carried_by="shared-memory"), one_way=one_way, graph=graph)
+                TrialSummary(outcome=outcome(each, actual_transport="shared-memory"), one_way=one_way, graph=graph)
                 for each in asked.trials
             ]
         ]
@@ -273,7 +273,7 @@ def until_decided(claim: Claim, medians: Sequence[float], seed: int, rounds: int
     trials = measured(whole, medians, np.random.default_rng(seed))
     for number in itertools.takewhile(lambda each: each <= rounds, look_trials(whole)):
         found = judged(whole, [of[:number] for of in trials], ended=False)
-        if found[0].verdict is not ClaimVerdict.CANNOT_TELL:
+        if found[0].verdict is not ClaimVerdict.UNDECIDED:
             assert judged(whole, [of[:number] for of in trials])[0].verdict is found[0].verdict
             return found[0].verdict
     return judged(whole, trials)[0].verdict
@@ -294,7 +294,7 @@ def test_between_two_looks_nothing_is_decided() -> None:
         number: [each.verdict for each in judged(whole, [of[:number] for of in trials], ended=False)]
         for number in (8, 9, 13)
     }
-    assert told[8] == [ClaimVerdict.CANNOT_TELL] * 2
+    assert told[8] == [ClaimVerdict.UNDECIDED] * 2
     assert told[9] == told[13] == [ClaimVerdict.HOLDS, ClaimVerdict.DOES_NOT_HOLD]
 
 

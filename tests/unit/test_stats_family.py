@@ -80,8 +80,8 @@ def test_as_many_further_trials_as_are_told_decide() -> None:
         first = judged([values[:6]])
         for a, b in ((0, 1), (0, 2)):
             needed = first[0, a, b].trials_needed
-            if first[0, a, b].verdict is Verdict.CANNOT_TELL and needed is not None and needed <= len(values):
-                decided.append(judged([values[:needed]])[0, a, b].verdict is not Verdict.CANNOT_TELL)
+            if first[0, a, b].verdict is Verdict.UNDECIDED and needed is not None and needed <= len(values):
+                decided.append(judged([values[:needed]])[0, a, b].verdict is not Verdict.UNDECIDED)
     assert len(decided) >= 40
     assert np.mean(decided) >= 0.85
 

@@ -85,7 +85,7 @@ def test_a_shift_of_a_tenth_is_found_in_85_of_100_runs_and_its_sign_is_right(shi
     rng = np.random.default_rng(3)
     verdicts = [_verdict(medians(run(rng, shift))) for _ in range(RUNS // 4)]
     assert verdicts.count(right) >= 0.85 * len(verdicts)
-    assert set(verdicts) <= {right, Verdict.CANNOT_TELL}
+    assert set(verdicts) <= {right, Verdict.UNDECIDED}
 
 
 def test_the_interval_holds_the_true_shift_in_95_of_100_runs() -> None:
@@ -146,8 +146,8 @@ def test_a_trial_without_a_difference_makes_no_verdict_bolder_without_cause(rati
     before, after = _of(ratios), _of([*ratios, 1.0])
     different = (Verdict.BETTER, Verdict.WORSE)
     if before.verdict in different:
-        assert after.verdict in (before.verdict, Verdict.CANNOT_TELL, Verdict.EQUIVALENT)
+        assert after.verdict in (before.verdict, Verdict.UNDECIDED, Verdict.EQUIVALENT)
     elif after.verdict in different:
-        assert before.verdict is Verdict.CANNOT_TELL
+        assert before.verdict is Verdict.UNDECIDED
         assert before.p <= 0.10
         assert (after.shift > 0) == (before.shift > 0)

@@ -51,7 +51,7 @@ def raced(values: Values, *, cut_off: bool = False) -> Raced:
         trials += len(running)
         last = cut_off and rounds == len(values)
         now = standing({each: dict(enumerate(values[:rounds, each])) for each in running}, last=last)
-        assert {*now.running, *now.left} == {*running}
+        assert {*now.running, *now.eliminated} == {*running}
         running = now.running
         if now.ended:
             return Raced(now.ended, running, trials, rounds)
@@ -162,7 +162,7 @@ def test_two_values_that_happen_to_agree_or_not_do_not_decide_alone() -> None:
     agree = {**field, "agrees": {1: 0.2, 2: 0.2}}
     assert "agrees" in standing(agree).running
     apart = {**field, "far": {1: 1.6, 2: 2.4}}
-    assert "far" in standing(apart).left
+    assert "far" in standing(apart).eliminated
 
 
 def test_one_round_stops_nobody_and_one_candidate_has_won() -> None:

@@ -126,7 +126,7 @@ def test_a_latency_that_cannot_be_told_from_sent_says_why() -> None:
     assert "first 10" in result.one_way_from_sent_absent
 
 
-def test_a_paced_stream_is_held_against_its_floor_by_latency_and_a_flood_by_rate() -> None:
+def test_a_paced_stream_is_held_against_its_raw_transport_by_latency_and_a_flood_by_rate() -> None:
     for rate, expected in ((1_000.0, 2.0), ("max", 4.0)):
         planned = plan(cell(pattern="stream", rate=rate), cell("udp", pattern="stream", rate=rate), trials=1)
         last = [START_NS + seconds * 1_000_000_000 for seconds in (4, 1)]
@@ -137,16 +137,16 @@ def test_a_paced_stream_is_held_against_its_floor_by_latency_and_a_flood_by_rate
         slow, fast = (KEPT[0], arrival(LATENCIES * 2)), KEPT[:2]
         taken = iter([*slow, *fast])
         results = cell_results(planned, outcomes, lambda _: None, DESCRIPTIONS, lambda _, taken=taken: next(taken))
-        assert [each.times_floor for each in results] == [expected, 1.0]
-        assert results[0].floor == "udp"
-        best = results[0].best
-        assert best is not None
-        assert (best.floor, best.times) == ("udp", expected)
-        assert (best.p50_ns is None) == (rate == "max")
-        assert best.rate_hz == (results[1].rate_hz if rate == "max" else None)
+        assert [each.times_raw_transport for each in results] == [expected, 1.0]
+        assert results[0].raw_transport == "udp"
+        baseline = results[0].baseline
+        assert baseline is not None
+        assert (baseline.label, baseline.times) == ("udp", expected)
+        assert (baseline.p50_ns is None) == (rate == "max")
+        assert baseline.rate_hz == (results[1].rate_hz if rate == "max" else None)
 
 
-def test_a_flood_that_beats_its_floor_is_warned_about_in_words_of_rates() -> None:
+def test_a_flood_that_beats_its_raw_transport_is_warned_about_in_words_of_rates() -> None:
     planned = plan(cell(pattern="stream"), cell("udp", pattern="stream"), trials=1)
     last = [START_NS + seconds * 1_000_000_000 for seconds in (1, 2)]
     outcomes = [
@@ -154,7 +154,7 @@ def test_a_flood_that_beats_its_floor_is_warned_about_in_words_of_rates() -> Non
         for trial in planned.trials
     ]
     result = cell_results(planned, outcomes, lambda _: None, DESCRIPTIONS, kept_of(*KEPT))[0]
-    assert "receives 2 times what the machine alone does (udp)" in [each.text for each in result.warnings]
+    assert "receives 2 times what the raw transport does (udp)" in [each.text for each in result.warnings]
 
 
 def test_a_flood_is_told_as_one_and_a_rate_and_a_burst_are_not() -> None:

@@ -68,7 +68,7 @@ def test_an_interval_within_the_margin_is_equivalence_however_sure_the_differenc
 
 def test_five_pairs_can_tell_nothing_and_say_how_many_would() -> None:
     judged = one([(100.0, 150.0 + index) for index in range(5)])
-    assert judged.verdict is Verdict.CANNOT_TELL
+    assert judged.verdict is Verdict.UNDECIDED
     assert (judged.low, judged.high) == (None, None)
     assert judged.trials_needed == 6
 
@@ -87,7 +87,7 @@ def test_a_family_asks_more_of_each() -> None:
     assert one(barely).verdict is Verdict.WORSE
     family = [dict(enumerate(each)) for each in (barely, nothing, nothing)]
     together = judge(family, higher_is_better=[False] * 3, questions=[0] * 3)
-    assert together[0].verdict is Verdict.CANNOT_TELL
+    assert together[0].verdict is Verdict.UNDECIDED
     assert together[0].p_family > together[0].p
 
 
@@ -115,4 +115,4 @@ def test_scaling_all_trials_changes_no_verdict(pairs: Pairs, scale: float) -> No
 @given(RATIOS)
 def test_trials_without_a_difference_make_no_verdict_bolder(pairs: Pairs) -> None:
     before, after = one(pairs), one([*pairs, *[(1.0, 1.0)] * len(pairs)])
-    assert before.verdict is not Verdict.CANNOT_TELL or after.verdict not in (Verdict.BETTER, Verdict.WORSE)
+    assert before.verdict is not Verdict.UNDECIDED or after.verdict not in (Verdict.BETTER, Verdict.WORSE)

@@ -7,7 +7,7 @@ from middlemark.model.cell import Cell
 from middlemark.model.outcome import Failure, Placed, RunWarning, TrialCounts, TrialOutcome
 from middlemark.model.plan import Limits
 from middlemark.model.times import Summary
-from middlemark.stats.warnings.cells import cell_warnings, faster_than_floor, merged
+from middlemark.stats.warnings.cells import cell_warnings, faster_than_raw_transport, merged
 from middlemark.stats.warnings.trials import trial_warnings
 
 TRIALS = plan(cell()).trials
@@ -27,23 +27,27 @@ def _of_cell(asked: Cell, outcomes: list[TrialOutcome], *p50s: float | None) -> 
 
 
 def test_a_clean_trial_and_a_clean_cell_raise_no_warning() -> None:
-    assert _of_trial(cell(), Limits(samples=1000), carried_by="udp") == {}
+    assert _of_trial(cell(), Limits(samples=1000), actual_transport="udp") == {}
     assert _of_cell(cell(), _outcomes({}, {})) == {}
 
 
 def test_a_transport_that_the_evidence_contradicts_is_named_with_what_carried_it() -> None:
-    warnings = _of_trial(cell(transport="shm"), Limits(samples=1000), carried_by="udp")
-    assert warnings["transport-contradicted"].text == "asked for shm (which is shared-memory), carried by udp"
-    assert _of_trial(cell(), Limits(samples=1000), carried_by="tcp")["transport-contradicted"].text == (
-        "asked for udp, carried by tcp"
+    warnings = _of_trial(cell(transport="shm"), Limits(samples=1000), actual_transport="udp")
+    assert (
+        warnings["transport-contradicted"].text == "asked for shm (which is shared-memory); the actual transport is udp"
     )
-    known = _of_trial(cell(), Limits(samples=1000), carried_by="tcp", notes=("the segment is too small",))
-    assert known["transport-contradicted"].text.endswith("carried by tcp; its adapter says: the segment is too small")
+    assert _of_trial(cell(), Limits(samples=1000), actual_transport="tcp")["transport-contradicted"].text == (
+        "asked for udp; the actual transport is tcp"
+    )
+    known = _of_trial(cell(), Limits(samples=1000), actual_transport="tcp", notes=("the segment is too small",))
+    assert known["transport-contradicted"].text.endswith(
+        "the actual transport is tcp; its adapter says: the segment is too small"
+    )
 
 
 def test_without_evidence_nothing_is_contradicted() -> None:
-    assert _of_trial(cell(transport="shm"), Limits(samples=1000), carried_by=None) == {}
-    assert _of_trial(cell("gone", "shm"), Limits(samples=1000), carried_by="udp") == {}
+    assert _of_trial(cell(transport="shm"), Limits(samples=1000), actual_transport=None) == {}
+    assert _of_trial(cell("gone", "shm"), Limits(samples=1000), actual_transport="udp") == {}
 
 
 @pytest.mark.parametrize(
@@ -179,10 +183,10 @@ def test_two_speeds_in_one_trial_of_eight_are_a_stray_trial() -> None:
     assert [each.code for each in merged([two_speeds, two_speeds, *[()] * 6])] == ["bimodal"]
 
 
-def test_faster_than_its_floor_means_by_a_tenth() -> None:
-    assert faster_than_floor(0.9, "udp") is None
-    assert faster_than_floor(None, None) is None
-    warning = faster_than_floor(0.5, "udp")
+def test_faster_than_its_raw_transport_means_by_a_tenth() -> None:
+    assert faster_than_raw_transport(0.9, "udp") is None
+    assert faster_than_raw_transport(None, None) is None
+    warning = faster_than_raw_transport(0.5, "udp")
     assert warning is not None
     assert "(udp)" in warning.text
 

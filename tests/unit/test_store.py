@@ -70,7 +70,7 @@ def outcome(order: int) -> TrialOutcome:
         clock=Clock(source="tsc", ticks_per_second=2.6e9, cost_ns=20.5, resolution_ns=0.4),
         placed=(Placed(role="ping", pid=7, cpus=(0,), policy="fifo", priority=80, mlocked=True),),
         version="0.10.2",
-        carried_by="udp",
+        actual_transport="udp",
         evidence=Evidence(
             udp_datagrams=20,
             tcp_segments=0,
@@ -346,8 +346,8 @@ def test_an_error_that_ended_a_run_is_kept(writer: RunWriter) -> None:
 
 def test_a_run_of_a_newer_version_is_refused_by_its_schema_and_name(writer: RunWriter) -> None:
     path = writer.folder / "run.json"
-    path.write_text(json.dumps({"schema": 2, "middlemark": "9.9", "all": "different"}))
-    with pytest.raises(StoreError, match=r"run\.json: schema 2 was written by a newer Middlemark \(9\.9\)"):
+    path.write_text(json.dumps({"schema": 3, "middlemark": "9.9", "all": "different"}))
+    with pytest.raises(StoreError, match=r"run\.json: schema 3 was written by a newer Middlemark \(9\.9\)"):
         read_run(writer.folder)
 
 

@@ -125,7 +125,7 @@ OUTCOME = [
     expected("O1a", ClaimVerdict.HOLDS),
     expected("O5a", ClaimVerdict.HOLDS),
     expected("O5b", ClaimVerdict.DOES_NOT_HOLD),
-    expected("O9", ClaimVerdict.CANNOT_TELL, trials_needed=40),
+    expected("O9", ClaimVerdict.UNDECIDED, trials_needed=40),
     expected("O14", ClaimVerdict.UNTESTABLE, measured=None, low=None, high=None, why="a finding"),
 ]
 

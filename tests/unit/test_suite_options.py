@@ -43,20 +43,20 @@ def test_every_option_arrives_as_typed() -> None:
     }  # fmt: skip
     argv = [f"--{name}={word}" for name, word in words.items()]
     flags = ["--no-loan", "--mlock", "--skip-unsupported", "--only", "a=b", "--only", "c", "--dry-run", "--quiet"]
-    flags += ["--native", "k=a=b c", "--native", "x.y", "--no-floors"]
+    flags += ["--native", "k=a=b c", "--native", "x.y", "--no-baseline"]
     given = gathered("one", "two.toml", *argv, *flags, "--out", "o", "--format", "json")
     fields = {name.replace("-", "_"): word for name, word in words.items()}
     assert given["options"] == raw_options(
-        **fields, loan=False, mlock=True, skip_unsupported=True, floors=False, only=("a=b", "c"),
+        **fields, loan=False, mlock=True, skip_unsupported=True, baseline=False, only=("a=b", "c"),
         native=("k=a=b c", "x.y"),
     )  # fmt: skip
     assert given["suites"] == ("one", "two.toml")
     assert (given["dry_run"], given["quiet"], given["out"], given["output_format"]) == (True, True, "o", "json")
 
 
-def test_floors_are_for_the_suite_to_say_unless_the_command_line_does() -> None:
+def test_baselines_are_for_the_suite_to_say_unless_the_command_line_does() -> None:
     assert gathered()["options"].keys == {}
-    assert gathered("--floors")["options"].keys == {"floors": True}
+    assert gathered("--baseline")["options"].keys == {"baseline": True}
 
 
 @pytest.mark.parametrize("name", [*(key.name for key in KEYS.values() if key.option), "seed", "native", "only"])

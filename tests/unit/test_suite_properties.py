@@ -53,7 +53,7 @@ RAW = st.fixed_dictionaries(
     {},
     optional={
         name: st.booleans()
-        if name in ("loan", "mlock", "skip_unsupported", "floors")
+        if name in ("loan", "mlock", "skip_unsupported", "baseline")
         else st.one_of(
             st.text(max_size=12),
             st.sampled_from(["1", "16,1k", "all", "poll", "0.5s", "0,1", "other", ",", "2.5k", "curve", "1%", "off"]),

@@ -102,7 +102,7 @@ def test_without_a_baseline_the_matrix_has_times_the_best() -> None:
 def test_no_standing_says_more_than_the_verdict_on_that_pair() -> None:
     document = document_of(run_of(USUAL))
     comparisons = Comparisons(document.rows, document.runs)
-    said = {Standing.SLOWER: "slower", Standing.EQUIVALENT: "equivalent", Standing.UNDECIDED: "cannot tell"}
+    said = {Standing.SLOWER: "slower", Standing.EQUIVALENT: "equivalent", Standing.UNDECIDED: "undecided"}
     seen = set()
     for column in document.experiments[:3]:
         for each in column.ranked:

@@ -8,7 +8,7 @@ from descriptions import description, transport
 
 from middlemark.model.cell import Cell, carrier_due
 from middlemark.model.outcome import Evidence, Segment
-from middlemark.trial.carrier import stream_carried_by
+from middlemark.trial.carrier import stream_actual_transport
 
 SHM = transport("shm", carrier="shared-memory", segments=("ring.*",))
 UDP = transport("udp", carrier="udp")
@@ -34,7 +34,7 @@ def evidence(
 
 CASES = {
     # name: size, evidence, processes, expected
-    "a floor: a datagram a message": (16, evidence(datagrams=1000, content=16_000), 2, "udp"),
+    "a raw transport: a datagram a message": (16, evidence(datagrams=1000, content=16_000), 2, "udp"),
     "a middleware: its headers too": (16, evidence(datagrams=1000, content=(16 + RTPS) * 1000), 2, "udp"),
     "batched: a hundred messages a datagram": (16, evidence(datagrams=10, content=50_000), 2, "udp"),
     "to three subscribers by unicast": (1024, evidence(datagrams=3000, content=3_300_000), 2, "udp"),
@@ -90,22 +90,22 @@ CASES = {
 @pytest.mark.parametrize(("size", "found", "processes", "expected"), CASES.values(), ids=CASES)
 def test_the_carrier_of_a_stream_is_told(size: int, found: Evidence, processes: int, expected: str | None) -> None:
     asked = SHM if processes == 2 else UDP
-    told = stream_carried_by(found, asked, messages=MESSAGES, size=size, processes=processes)
+    told = stream_actual_transport(found, asked, messages=MESSAGES, size=size, processes=processes)
     assert told == expected
 
 
 def test_a_transport_without_segments_of_its_own_is_suspected_of_any() -> None:
     other = Segment("anything", 4096)
-    assert stream_carried_by(evidence(mapped=(other,)), UDP, messages=9, size=16, processes=2) == "shared-memory"
-    assert stream_carried_by(evidence(mapped=(other,)), SHM, messages=9, size=16, processes=2) is None
+    assert stream_actual_transport(evidence(mapped=(other,)), UDP, messages=9, size=16, processes=2) == "shared-memory"
+    assert stream_actual_transport(evidence(mapped=(other,)), SHM, messages=9, size=16, processes=2) is None
 
 
 def test_shared_memory_of_which_nothing_was_seen_is_not_contradicted() -> None:
-    assert stream_carried_by(evidence(), SHM, messages=9, size=16, processes=1) is None
+    assert stream_actual_transport(evidence(), SHM, messages=9, size=16, processes=1) is None
 
 
 def test_without_a_message_nothing_is_said() -> None:
-    assert stream_carried_by(evidence(mapped=(RING,)), SHM, messages=0, size=16, processes=2) is None
+    assert stream_actual_transport(evidence(mapped=(RING,)), SHM, messages=0, size=16, processes=2) is None
 
 
 @pytest.mark.parametrize(

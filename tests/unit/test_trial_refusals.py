@@ -49,7 +49,7 @@ class Place:
         path.chmod(0o755)
 
     def run(self, *options: str) -> Result:
-        return CliRunner().invoke(run, ["--adapter", "lyra", "--no-floors", *options])
+        return CliRunner().invoke(run, ["--adapter", "lyra", "--no-baseline", *options])
 
     def problems(self, *options: str) -> list[str]:
         told = self.run(*options)

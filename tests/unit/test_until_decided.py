@@ -40,7 +40,7 @@ def measure(folder: Path, plan: Plan, trial: Trial) -> TrialOutcome:
     path = f"{trial.order:05d}.npy"
     np.save(folder / path, raw)
     carried = {"udp": "udp", "shm": "shared-memory"}[plan.cells[trial.cell].transport]
-    return outcome(trial, carried_by=carried, seconds=seconds, samples=len(raw), samples_file=path)
+    return outcome(trial, actual_transport=carried, seconds=seconds, samples=len(raw), samples_file=path)
 
 
 def test_time_goes_to_what_it_can_decide_and_not_to_what_it_cannot(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_time_goes_to_what_it_can_decide_and_not_to_what_it_cannot(tmp_path: Pat
 
     assert reached is not None
     assert not reached.met
-    assert reached.wide == (2, 3), "the one that can be told is told"
+    assert reached.undecided == (2, 3), "the one that can be told is told"
     rounds = {index: {each.number for each in outcomes if each.cell == index} for index in CELLS}
     first, decided = next(look_trials(asked)), max(rounds[0])
     assert rounds[0] == rounds[1] == {*range(1, decided + 1)}

@@ -87,7 +87,7 @@ def test_what_hands_over_is_not_compared_with_a_baseline_that_copies() -> None:
     described = [handing(each, "shm", *([False] if each.name == "lyra" else [])) for each in ADAPTERS]
     first, *_ = document_of(within(described)).experiments[0].ranked
     assert (first.row.name, first.ratio, first.row.hands_over) == ("lyra shm", None, True)
-    assert not {"faster-than-floor"} & {each.code for each in first.row.result.warnings}
+    assert not {"faster-than-baseline"} & {each.code for each in first.row.result.warnings}
 
 
 def test_a_ratio_significantly_below_one_is_a_warning_with_a_reason() -> None:
@@ -95,7 +95,7 @@ def test_a_ratio_significantly_below_one_is_a_warning_with_a_reason() -> None:
     first, *_ = document_of(within(described)).experiments[0].ranked
     assert first.ratio is not None
     assert first.ratio < 1
-    [warning] = [each for each in first.row.result.warnings if each.code == "faster-than-floor"]
+    [warning] = [each for each in first.row.result.warnings if each.code == "faster-than-baseline"]
     assert "0.66 of the time" in warning.text
     assert "hands over where its description says that it copies" in warning.advice or "awake" in warning.advice
     assert first.doubt

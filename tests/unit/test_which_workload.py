@@ -40,7 +40,7 @@ def race(
 ) -> MeasuredRun:
     run = run_of({robot(*each, **levels): of for each, of in figures.items()}, command=COMMAND)
     raced = tuple(at for at, (adapter, _) in enumerate(figures) if adapter not in ("shm", "udp"))
-    asked = Race(heats=(raced,), budget_s=1200.0, wanted=wanted or Wanted(), question=True)
+    asked = Race(experiments=(raced,), budget_s=1200.0, wanted=wanted or Wanted(), question=True)
     plan = msgspec.structs.replace(run.file.plan, race=asked)
     return msgspec.structs.replace(run, file=msgspec.structs.replace(run.file, plan=plan))
 

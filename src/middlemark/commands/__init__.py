@@ -14,7 +14,7 @@ VERBS = {
     "reproduce": "Measure a published study again, and judge its claims one by one.",
     "show": "Print a stored run again: the answer, or every row and warning.",
     "diagnose": "Say which limit of the machine held a run back, and try a change before and after.",
-    "compare": "Say whether B is faster than A, slower, equivalent, or whether that cannot be told.",
+    "compare": "Say whether B is faster than A, slower, equivalent, or undecided.",
     "report": "Write what runs came to as one HTML file, or as Markdown.",
     "view": "Show the stored runs in the browser.",
     "selftest": "Say how often a verdict is false on this machine, and which differences it finds.",
@@ -75,4 +75,4 @@ class Verbs(click.Group):
 )
 @click.version_option(__version__, prog_name="middlemark")
 def group() -> None:
-    """Measure publish/subscribe and request/reply middleware with one ruler, the machine alone beside it."""
+    """Measure publish/subscribe and request/reply middleware with one ruler, and compare it with raw transports."""

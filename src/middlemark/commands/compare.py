@@ -13,7 +13,9 @@ from middlemark.runs.sides import FORMATS, ComparisonRequest, PlannedComparisons
     metavar="FACTOR",
     help="Compare the levels of a factor within one run: receive, shared_memory, …; of several: pin,priority.",
 )
-@click.option("--baseline", metavar="LEVEL", help="What the others are held against (with --by): off, or pin=off,….")
+@click.option(
+    "--reference", metavar="LEVEL", help="The level to compare the others with (with --by): off, or pin=off,…."
+)
 @click.option("--metric", metavar="M,…", help="p50, p99.9, throughput, memory.ping, … (default: p50).")
 @click.option("--edge", metavar="'TOPIC → NODE'", help="Of workloads: by the figures of that edge alone.")
 @click.option("--margin", default="5%", metavar="PERCENT", help="What is smaller is no difference that matters (5%).")
@@ -23,7 +25,7 @@ from middlemark.runs.sides import FORMATS, ComparisonRequest, PlannedComparisons
 def command(
     runs: tuple[str, ...],
     by: str | None,
-    baseline: str | None,
+    reference: str | None,
     metric: str | None,
     edge: str | None,
     margin: str,
@@ -31,7 +33,7 @@ def command(
     anyway: bool,
     output_format: str,
 ) -> int:
-    """Say of B, beside A, whether it is faster, slower, equivalent, or whether that cannot be told.
+    """Say whether B is faster than A, slower, equivalent, or undecided.
 
     A and B are folders of runs, or folders of such folders (then the newest run counts), each with a selection
     if wanted: runs/today:adapter=zeromq,size=1k, or R:pin=off,priority=other R:pin=auto,priority=fifo:80. With --by
@@ -41,7 +43,7 @@ def command(
     from middlemark.show import output
     from middlemark.show.json.comparisons import render_compare
 
-    asked = ComparisonRequest(runs, by, baseline, metric, margin, fail_if, output_format, edge)
+    asked = ComparisonRequest(runs, by, reference, metric, margin, fail_if, output_format, edge)
     pairings = asked_pairings(asked, anyway, output.tell)
     judged = pairings.judged(asked.metrics, asked.part)
     width = output.width()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.option("--to", "to", required=True, metavar="FORMAT", help=", ".join(EXPORTED))
 @click.option("--out", metavar="PATH", help="The file, or for hdr and parquet the folder; - is stdout.")
 @click.option("--by", metavar="FACTOR", help="junit: a test case a comparison of that factor's levels.")
-@click.option("--baseline", metavar="LEVEL|RUN", help="junit: the level (with --by) or the run that is compared with.")
+@click.option("--reference", metavar="LEVEL|RUN", help="junit: the level (with --by) or the run that is compared with.")
 @click.option("--metric", default="p50", metavar="M,…", help="junit: p50, p99, throughput, cpu, memory (default: p50).")
 @click.option("--margin", default="5%", metavar="PERCENT", help="junit: what is smaller does not matter (5%).")
 @click.option("--fail-if", "fail_if", multiple=True, metavar="'M slower than P'", help="junit: only that is a failure.")
@@ -31,7 +31,7 @@ def command(
     to: str,
     out: str | None,
     by: str | None,
-    baseline: str | None,
+    reference: str | None,
     metric: str,
     margin: str,
     fail_if: tuple[str, ...],
@@ -40,8 +40,8 @@ def command(
     problems = []
     if to not in EXPORTED:
         problems.append(Problem("--to", f"there is no {to}; there are {', '.join(EXPORTED)}"))
-    if to != "junit" and (by or baseline or fail_if):
-        problems.append(Problem("--by, --baseline, --fail-if", "are for verdicts, which only junit has"))
+    if to != "junit" and (by or reference or fail_if):
+        problems.append(Problem("--by, --reference, --fail-if", "are for verdicts, which only junit has"))
     if to in EXPORTED and FORMATS[to].folder and out == "-":
         problems.append(Problem("--out", f"{to} makes a folder of files, which stdout cannot be"))
     if problems:
@@ -70,13 +70,13 @@ def command(
             format_.write(document, draft, kept, *modules)
 
         return _written(path, lambda: output.make_whole(path, fill))
-    if by or baseline:
-        runs = [run] if by else [str(baseline), run]
+    if by or reference:
+        runs = [run] if by else [str(reference), run]
         text = _compared(
-            document, ComparisonRequest(runs, by, baseline if by else None, metric, margin, fail_if, "table")
+            document, ComparisonRequest(runs, by, reference if by else None, metric, margin, fail_if, "table")
         )
     elif fail_if:
-        raise RequestError([Problem("--fail-if", "wants something to compare: --by FACTOR or --baseline RUN")])
+        raise RequestError([Problem("--fail-if", "needs something to compare: --by FACTOR or --reference RUN")])
     else:
         samples = samples_by_cell(measured.file.plan, measured.outcomes, measured.samples)
         document = with_experiments(document) if FORMATS[to].judged else document

@@ -27,7 +27,7 @@ def adapters(verbose: bool) -> None:
     for worker in workers:
         about = worker.description
         names = ", ".join(transport.name for transport in about.transports)
-        kind = " (machine alone)" if about.floor else ""
+        kind = " (raw transport)" if about.is_raw_transport else ""
         click.echo(f"{about.name:<12} {about.version:<22} {about.title}{kind}: {names}")
         if verbose:
             _details(about, worker.path)
@@ -80,7 +80,7 @@ _SAID: dict[str, Callable[[Transport], str]] = {
         if number in transport.processes
     ),
     "across": lambda transport: (
-        f"carried by {transport.carrier}"
+        f"carrier {transport.carrier}"
         + (f" (best effort by {transport.best_effort_carrier})" if transport.best_effort_carrier else "")
     ),
 }

@@ -59,7 +59,7 @@ def command(
 ) -> int:
     """Measure what a published document measured, until each of its claims is decided or the budget is spent.
 
-    A claim is reproduced, contradicted, or cannot be told, or is untestable here and says why. Absolute times of other
+    A claim is reproduced, contradicted, or undecided, or untestable here and says why. Absolute times of other
     hardware are untestable; their ratios, orders and shapes are not. Whatever comes of them, the exit code is 0.
     """
     if lists:

@@ -26,11 +26,11 @@ from middlemark.runs.conduct import (
     Built,
     RunOptions,
     built_workers,
-    floors_of,
     measure,
     named_adapters,
     opened_run,
     plan_here,
+    raw_transports_of,
     run_file,
     without_refused,
 )
@@ -199,9 +199,9 @@ def _plan(
         elif race_s is not None:
             budget_s, wrong = read_budget(budget, race_s)
             problems += wrong
-            floors = floors_of(built)
-            if "race" in typed or any(cell.adapter not in floors for cell in plan.cells):
-                plan = racing(plan, floors, budget_s)
+            raw_transports = raw_transports_of(built)
+            if "race" in typed or any(cell.adapter not in raw_transports for cell in plan.cells):
+                plan = racing(plan, raw_transports, budget_s)
     except RequestError as error:
         raise RequestError([*problems, *error.problems]) from None
     if problems:

@@ -70,7 +70,8 @@ def command(trials: str, duration: str, plant: str, out: str | None, output_form
     """Say how often a verdict is false on this machine, and which differences it finds.
 
     One setting is measured under six labels and with planted delays, all in one run as any other, through the
-    floor of shared memory and through the scripted queue; then the verdicts of `compare` are held against the truth.
+    raw transport of shared memory and through the scripted queue; then the verdicts of `compare` are checked against
+    the planted delays.
     Ends with 4 where more verdicts are false than 5 % allow.
     """
     import middlemark.runs.measure  # noqa: F401  all of it is imported before interrupts unwind
@@ -144,7 +145,7 @@ def _base(trials: str, duration: str, built: Built, problems: Sequence[Problem])
             trials=trials,
             duration=duration,
             warmup=WARMUP,
-            floors=False,
+            baseline=False,
         )
         try:  # that the adapters are there is asked above, in words that fit
             suites += (msgspec.structs.replace(each, name="selftest") for each in load((), options))

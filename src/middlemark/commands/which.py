@@ -23,10 +23,10 @@ from middlemark.runs.conduct import (
     Built,
     RunOptions,
     built_workers,
-    floors_of,
     measure,
     opened_run,
     plan_here,
+    raw_transports_of,
     run_file,
     without_refused,
 )
@@ -111,7 +111,7 @@ def command(
         times = {"scale": scale or "1", "copies": copies or "1"}
         suites, plan = _planned_graph(workload, keys, times, built, problems, seed)
         wanted = msgspec.structs.replace(wanted, max_loss=None)
-    plan = racing(plan, floors_of(built), budget_s, wanted, question=True)
+    plan = racing(plan, raw_transports_of(built), budget_s, wanted, question=True)
     plan = without_refused(plan, suites, built.workers, "lo")
     if dry_run:
         from middlemark.show.dry_run import render
@@ -204,9 +204,9 @@ def _topic_only() -> list[Problem]:
 
 
 def _candidates(built: Built) -> str:
-    """Return the adapters that may race: the floors of a workload are two, and stand beside it."""
+    """Return the adapters that may race: a workload has two raw transports, which do not race."""
     described = [each.description for each in built.workers.values()]
-    return ",".join(each.name for each in described if not each.floor and not each.bench_only) or "all"
+    return ",".join(each.name for each in described if not each.is_raw_transport and not each.bench_only) or "all"
 
 
 def _planned_graph(
@@ -250,9 +250,9 @@ def _of_graph(sweep: Sweep, sweeps: int) -> Iterator[Problem]:
 def _told_before(plan: Plan, budget_s: float) -> str:
     """Return who races, and how long it takes."""
     race, first = plan.race, plan.trials[: len(plan.cells)]
-    candidates = sum(map(len, race.heats)) if race else 0
+    candidates = sum(map(len, race.experiments)) if race else 0
     longest = max(estimate_trial(plan.cells[each.cell], each) for each in first)
     rounds_s = sum(estimate_trial(plan.cells[each.cell], each) for each in plan.trials)
-    who = f"{candidates} candidates and {len(plan.cells) - candidates} floors race"
+    who = f"{candidates} candidates and {len(plan.cells) - candidates} raw transports race"
     trial, rounds, most = (format_seconds(float(math.ceil(each))) for each in (longest, rounds_s, budget_s))
     return f"{who}: about {trial} a trial, {rounds} for the first {FIRST_LOOK} rounds, {most} at most (--budget)"

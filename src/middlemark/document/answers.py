@@ -60,7 +60,7 @@ def _between_runs(document: Document, comparisons: Comparisons) -> Iterator[str]
             continue
         told = ("faster", "slower", "equivalent")
         counted = ", ".join(f"{verdicts[word]:,} {word}" for word in told if verdicts[word])
-        unknown = f"{verdicts['cannot tell']:,} undecided" if verdicts["cannot tell"] else ""
+        unknown = f"{verdicts['cannot tell']:,} undecided" if verdicts["undecided"] else ""
         yield (
             f"{document.runs[at].name} beside {document.runs[0].name}, the configurations that both have, by p50: "
             f"{'; '.join(each for each in (counted, unknown) if each)}. They were measured apart, so the machine may "
@@ -120,11 +120,13 @@ def sentence(experiment: JudgedExperiment, told: Collection[str], run: str) -> C
 def _beside_the_ranking(experiment: JudgedExperiment, rows: Sequence[JudgedRow]) -> Iterator[str]:
     """Yield what has no place in the ranking, and which warnings its rows have."""
     staying = [each.row for each in rows if each.standing is not Standing.ELIMINATED]
-    carried, unprotected = misnamed([each.row for each in experiment.failed])
-    by_others = [(each.name, f"carried by {each.result.carried_by or 'more than one'}") for each in carried]
+    another_transport, unprotected = misnamed([each.row for each in experiment.failed])
+    by_others = [
+        (each.name, f"actual transport {each.result.actual_transport or 'varies'}") for each in another_transport
+    ]
     without = [(each.name, f"not {each.result.cell.security}") for each in unprotected]
     for told, names in (
-        ("Not carried by what their names say, so left out", by_others),
+        ("Left out, because their actual transport is not the one they name", by_others),
         ("Not protected as their names say, so left out", without),
         ("Without a result", [(e.row.name, w.code) for e in experiment.failed if (w := e.row.result.failed)]),
         ("Warnings", [(each.name, ", ".join(codes)) for each in staying[:_WARNED] if (codes := _codes(each))]),

@@ -44,10 +44,10 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     winner: str
     places: tuple[Place, ...]
     """Each middleware at its best transport, the best first."""
-    floor: int | None
+    baseline: int | None
     """The row of the winner's baseline."""
     failed: tuple[int, ...]
-    """Without a result, or carried by something else than their names say: in no order."""
+    """Without a result, or with another actual transport than they name; in no order."""
     command: str | None
     """What would decide what is undecided, and the seconds it would take."""
     seconds: float | None
@@ -88,7 +88,7 @@ def _distinct(everything: Sequence[dict[str, str]], factors: Sequence[str]) -> i
 
 def _choice(document: Document, experiment: JudgedExperiment, levels: dict[str, str]) -> Choice:
     first = experiment.ranked[0]
-    baseline = None if first.row.floor else experiment.baseline_of(first.row)
+    baseline = None if first.row.is_raw_transport else experiment.baseline_of(first.row)
     command, seconds = settling_of(document, experiment, {"size", *levels}) or (None, None)
     adapters = [each.row.result.cell.adapter for each in experiment.ranked]
     return Choice(
@@ -107,7 +107,7 @@ def _choice(document: Document, experiment: JudgedExperiment, levels: dict[str, 
             )
             for each in experiment.ranked
         ),
-        floor=None if baseline is None else baseline.index,
+        baseline=None if baseline is None else baseline.index,
         failed=tuple(each.row.index for each in experiment.failed),
         command=command,
         seconds=rounded(seconds),

@@ -8,7 +8,7 @@ from middlemark.document.numbers import ABSENT, brief, exact, measured, megabyte
 from middlemark.document.security import proof_in_short
 from middlemark.document.table import NEVER_HIDDEN, Column
 from middlemark.model.times import NAMES
-from middlemark.stats.floors import by_rate
+from middlemark.stats.baselines import by_rate
 from middlemark.stats.metrics import METRICS
 from middlemark.stats.result import CellResult
 from middlemark.verdicts.rows import Row, is_counted, latency_of, loss_of
@@ -68,7 +68,7 @@ FIGURES: dict[str, Figure] = {
     "bytes_per_s": _own("bytes_per_s", "B/s", megabytes),
     "blocked_share": _own("blocked_share", "1", share),
     "link_share": _own("link_share", "1", share),
-    "times_floor": _own("times_floor", "1", ratio),
+    "times_raw_transport": _own("times_raw_transport", "1", ratio),
     "discovery_ns": _own("discovery_ns", "ns", us),
     "handshake_ns": _own("handshake_ns", "ns", us),
     "loss": Figure("1", loss_of, share),
@@ -123,13 +123,13 @@ class RowColumn(msgspec.Struct, frozen=True):
     def style(self, row: Row) -> str:
         """Return the style of the cell of a row: a warning stands out, a raw transport steps back."""
         codes = {each.code for each in row.result.warnings}
-        if self.title == "carried by" and codes & {"transport-contradicted", "carried-by-varies"}:
+        if self.title == "actual" and codes & {"transport-contradicted", "actual-transport-varies"}:
             return "bold yellow"
         if self.title == "lost" and row.result.counts.lost:
             return "bold yellow"
         if self.title == "warnings":
             return "yellow"
-        if row.floor:
+        if row.is_raw_transport:
             return "dim"
         return "bold" if self.title in _BOLD else ""
 
@@ -208,13 +208,13 @@ def of_metric(name: str) -> RowColumn:
 
 
 def _carrier(priority: int) -> RowColumn:
-    means = "what moved the data, as the kernel's counters and the mapped segments show it"
+    means = "the actual transport: what moved the data, by the kernel's counters and the mapped segments"
 
     def text(row: Row) -> str:
-        varies = any(each.code == "carried-by-varies" for each in row.result.warnings)
-        return "varies" if varies else row.result.carried_by or ABSENT
+        varies = any(each.code == "actual-transport-varies" for each in row.result.warnings)
+        return "varies" if varies else row.result.actual_transport or ABSENT
 
-    return RowColumn("carried by", priority, means, text, left=True)
+    return RowColumn("actual", priority, means, text, left=True)
 
 
 _PROOF = "what was tried, once a row, to see that the protection is in force; JSON has why what is not known is not"

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from middlemark.document.numbers import ABSENT, measured, part, ratio
 from middlemark.document.table import Column, Line, Table, cells, table_of
 from middlemark.model.cell import Cell
-from middlemark.stats.comparisons import Comparison, Side, against_floors, mirrored
+from middlemark.stats.comparisons import Comparison, Side, mirrored, times_raw_transports
 from middlemark.stats.metrics import METRICS
 from middlemark.stats.verdict import CONFIDENCE, Judgement, Verdict
 from middlemark.verdicts.names import ASKED, common, plain, size_of, told_factors, what, words
@@ -13,9 +13,9 @@ from middlemark.verdicts.rows import grouped
 
 
 def verdict_of(each: Comparison) -> str:
-    """Return the verdict, and of what cannot be told how many trials would tell."""
-    told = each.judged.verdict is not Verdict.CANNOT_TELL
-    return each.word if told else f"{each.word} ({trials_wanted(each.judged.trials_needed)} trials would)"
+    """Return the verdict; where it is undecided, also how many trials would decide it."""
+    decided = each.judged.verdict is not Verdict.UNDECIDED
+    return each.word if decided else f"{each.word} ({trials_wanted(each.judged.trials_needed)} trials would decide)"
 
 
 def trials_wanted(needed: int | None) -> str:
@@ -39,7 +39,7 @@ def row_of(each: Comparison, what: str, mark: str) -> tuple[str, ...]:
 _CANNOT, _EQUIVALENT = "~", "="
 _MOST_NAME = 24
 _TITLES = ("what", "metric", "A", "B", "B over A", "interval", "pairs", "verdict")
-_CARRIERS = ("A × same carrier", "B × same carrier")
+_CARRIERS = ("A × raw transport", "B × raw transport")
 _SHIFT = (Column("B over A"), Column("interval", 3), Column("pairs", 2))
 
 
@@ -59,14 +59,14 @@ def tables_of(comparisons: Sequence[Comparison], margin: float) -> Iterator[Tabl
 def whole_table(comparisons: Sequence[Comparison], margin: float) -> Table:
     """Return a row for each comparison; A and B as times of the raw transport of their carrier where there is one."""
     told = told_factors(_cells(comparisons))
-    held = [against_floors(each) for each in comparisons]
-    floored = any(each for both in held for each in both)
+    sides = [times_raw_transports(each) for each in comparisons]
+    with_raw_transports = any(each for both in sides for each in both)
     rows = []
-    for each, both in zip(comparisons, held, strict=True):
+    for each, both in zip(comparisons, sides, strict=True):
         *begin, verdict = row_of(each, what(each.pairing, told), "!" if each.pairing.marks else "")
-        times = [f"{ratio(floor.times)} × {floor.floor}" if floor else ABSENT for floor in both if floored]
+        times = [f"{ratio(raw.times)} × {raw.label}" if raw else ABSENT for raw in both if with_raw_transports]
         rows.append((*begin, *times, verdict))
-    titles = (*_TITLES[:-1], *(_CARRIERS if floored else ()), _TITLES[-1])
+    titles = (*_TITLES[:-1], *(_CARRIERS if with_raw_transports else ()), _TITLES[-1])
     return table_of(titles, rows, notes=tuple(remarks(comparisons, margin)))
 
 
@@ -178,6 +178,6 @@ def remarks(comparisons: Sequence[Comparison], margin: float, *, carriers: bool 
         yield "A dash: fewer than six pairs have no interval, and no verdict can come of them."
     if any(each.eliminated for each in comparisons):
         yield "eliminated: by the rule of their race, which knows how all of its candidates scatter; no verdict."
-    if carriers and any(floor for each in comparisons for floor in against_floors(each)):
-        yield "× same carrier: times slower than the raw transport named, which is carried the same way, in that run."
+    if carriers and any(raw for each in comparisons for raw in times_raw_transports(each)):
+        yield "× raw transport: times slower than the raw transport of the same carrier, named, in that run."
     yield from (f"(!) {mark}" for mark in dict.fromkeys(mark for each in comparisons for mark in each.pairing.marks))

@@ -75,7 +75,7 @@ class Expected(ExpectationResult, frozen=True, kw_only=True):
     """One expectation and what came of it.
 
     ``measured`` is of the part that decides, or that is the farthest from holding: a figure of its metric, or the part
-    by which B has more; of a ratio it. ``trials_needed``: of each, where it cannot be told; None: more than 10,000.
+    by which B has more; of a ratio it. ``trials_needed``: of each, where undecided; None: more than 10,000.
     """
 
     run: int
@@ -87,7 +87,7 @@ class Expected(ExpectationResult, frozen=True, kw_only=True):
     @property
     def sentence(self) -> str:
         """What is expected, the verdict, and why."""
-        verdict = "" if self.verdict is ClaimVerdict.CANNOT_TELL else f"{self.verdict}: "  # it says so itself
+        verdict = "" if self.verdict is ClaimVerdict.UNDECIDED else f"{self.verdict}: "  # it says so itself
         return f"{self.say}: {verdict}{self.why}"
 
 

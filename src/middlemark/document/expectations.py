@@ -16,7 +16,7 @@ from middlemark.verdicts.rows import MeasuredRun, Row, rows_of
 
 _FIRST = (
     ClaimVerdict.DOES_NOT_HOLD,
-    ClaimVerdict.CANNOT_TELL,
+    ClaimVerdict.UNDECIDED,
     ClaimVerdict.UNTESTABLE,
     ClaimVerdict.HOLDS,
 )
@@ -39,11 +39,11 @@ def expectations_of(runs: Sequence[MeasuredRun], rows: Sequence[Row]) -> tuple[E
 
 
 def counted(expected: Sequence[Expected]) -> str:
-    """Say how many came to what: ``1 of 4 does not hold, 1 cannot be told, 2 hold``."""
+    """Say how many came to what: ``1 of 4 does not hold, 1 is undecided, 2 hold``."""
     numbers = {verdict: sum(each.verdict is verdict for each in expected) for verdict in _FIRST}
     one_or_more = {
         ClaimVerdict.DOES_NOT_HOLD: ("does not hold", "do not hold"),
-        ClaimVerdict.CANNOT_TELL: ("cannot be told", "cannot be told"),
+        ClaimVerdict.UNDECIDED: ("is undecided", "are undecided"),
         ClaimVerdict.UNTESTABLE: ("untestable", "untestable"),
         ClaimVerdict.HOLDS: ("holds", "hold"),
     }
@@ -112,16 +112,16 @@ class _Words:
             if shown.estimate == math.inf:
                 return short, f"{short}, {claimed} ({basis})"
             return short, f"{short}; the median is {self._interval(shown)}, {claimed} ({basis})"
-        if judged.verdict is ClaimVerdict.CANNOT_TELL:
+        if judged.verdict is ClaimVerdict.UNDECIDED:
             return f"{self._more()}: {found}", f"{self._more()}: {found}, {claimed} ({basis})"
         short = found if judged.verdict is ClaimVerdict.HOLDS else f"{found}, {claimed}"
         return short, f"{found}, {claimed} ({basis})"
 
     def _more(self) -> str:
         if self._judged.trials_needed is None:
-            return "cannot tell, more than 10,000 trials would"
+            return "undecided, more than 10,000 trials would decide"
         more = self._judged.trials_needed - self._judged.trials
-        return f"cannot tell, about {more:,} more trial{'' if more == 1 else 's'} would"
+        return f"undecided, about {more:,} more trial{'' if more == 1 else 's'} would decide"
 
     def _spoiled(self) -> Iterator[str]:
         for each in self._judged.spoiled:

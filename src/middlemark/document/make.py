@@ -99,7 +99,7 @@ def _compared(document: Document, comparisons: Comparisons) -> tuple[tuple[Compa
         room = MOST_COMPARISONS - len(shown)
         kept = family
         if len(family) > room:
-            order = sorted(range(len(family)), key=lambda at: (family[at].judged.verdict is Verdict.CANNOT_TELL, at))
+            order = sorted(range(len(family)), key=lambda at: (family[at].judged.verdict is Verdict.UNDECIDED, at))
             kept = [family[at] for at in sorted(order[:room])]
             left_out[factor] = left_out.get(factor, 0) + len(family) - len(kept)
         for each in kept:

@@ -8,7 +8,7 @@ from middlemark.document.document import Document
 from middlemark.document.numbers import ABSENT, brief, four_digits, measured, ratio, share, us
 from middlemark.document.security import proof_in_full, proof_in_short
 from middlemark.document.table import Table, table_of
-from middlemark.stats.floors import by_rate
+from middlemark.stats.baselines import by_rate
 from middlemark.stats.interval import FEWEST
 from middlemark.stats.scorecard import RESAMPLES
 from middlemark.verdicts.growth import Grown, Growth
@@ -42,7 +42,11 @@ def _latency(document: Document, row: Row) -> tuple[str, ...]:
     held = result.interval if result.interval and not by_rate(result.cell) else ()
     codes = dict.fromkeys(each.code for each in result.warnings)
     baseline = None if row.baseline_row is None else document.everything[row.baseline_row]
-    times = ABSENT if row.ratio is None or baseline is None or row.floor else f"{ratio(row.ratio)} {baseline.name}"
+    times = (
+        ABSENT
+        if row.ratio is None or baseline is None or row.is_raw_transport
+        else f"{ratio(row.ratio)} {baseline.name}"
+    )
     return (
         _name(row),
         p50,
@@ -123,7 +127,7 @@ def expected(document: Document) -> Table:
 
 
 def _name(row: Row) -> str:
-    return row.series + (" (raw transport)" if row.floor else "")
+    return row.series + (" (raw transport)" if row.is_raw_transport else "")
 
 
 _FEW = f"fewer than {FEWEST} rounds do not say how sure the order is: --trials 10"

@@ -9,7 +9,7 @@ from middlemark.document.numbers import ABSENT, brief, share, us
 from middlemark.document.statements import how_it_works
 from middlemark.document.table import Column, Line, Table, TableCell, cells
 from middlemark.model.cell import Cell
-from middlemark.stats.floors import by_rate
+from middlemark.stats.baselines import by_rate
 from middlemark.stats.result import CellResult, CurveStep
 from middlemark.stats.warnings.cells import NOT_MEASURED
 from middlemark.verdicts.names import EXPERIMENT, copies_alone, plain, size, varying, words
@@ -54,7 +54,9 @@ def _group(
     columns: Sequence[RowColumn],
 ) -> RowGroup:
     reached = [row for row in members if not _unreached(row)]
-    baselines = dict.fromkeys(row.baseline_row for row in members if row.baseline_row is not None and not row.floor)
+    baselines = dict.fromkeys(
+        row.baseline_row for row in members if row.baseline_row is not None and not row.is_raw_transport
+    )
     told = [_baseline(row) for row in everything if row.index in baselines]
     pattern = members[0].result.cell.pattern
     table = Table(

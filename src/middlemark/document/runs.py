@@ -133,10 +133,10 @@ def state(run: Run) -> str:
 
 def versions_of(run: Run) -> str:
     """Return the versions of this program, of the middlewares, and of the raw transports beside them."""
-    named = [(each.floor, f"{each.name} {each.version}".strip()) for each in run.file.adapters]
-    told = [f"middlemark {run.file.middlemark}", *(name for floor, name in named if not floor)]
-    floors = ", ".join(name for floor, name in named if floor)
-    return ", ".join(told) + (f"; raw transports: {floors}" if floors else "")
+    named = [(each.is_raw_transport, f"{each.name} {each.version}".strip()) for each in run.file.adapters]
+    told = [f"middlemark {run.file.middlemark}", *(name for is_raw, name in named if not is_raw)]
+    raw_transports = ", ".join(name for is_raw, name in named if is_raw)
+    return ", ".join(told) + (f"; raw transports: {raw_transports}" if raw_transports else "")
 
 
 def facts_of(run: Run, *, whole: bool = True) -> dict[str, str]:
@@ -172,9 +172,10 @@ def precision_of(run: Run, results: Sequence[CellResult]) -> str:
     if reached.met:
         return f"{whose} is known to {part} after {reached.rounds} rounds{unknown}"
     budget = format_seconds(asked.budget_s)
-    what = f"{len(reached.wide)} of {len(asked.focus)} medians are not known to {part}"
+    what = f"{len(reached.undecided)} of {len(asked.focus)} medians are not known to {part}"
     spent = f"the budget of {budget} was spent after {reached.rounds} rounds"
-    return f"{spent}; {what}: {_medians(reached.wide, results)}{unknown}; give more with --budget, or quiet the machine"
+    whose = _medians(reached.undecided, results)
+    return f"{spent}; {what}: {whose}{unknown}; give more with --budget, or quiet the machine"
 
 
 def decided_of(run: Run) -> str:

@@ -41,7 +41,7 @@ def _spread(row: Row) -> float:
 
 _BY: Mapping[str, Callable[[Row], float | None]] = {
     DISTURBED: _most_disturbed,
-    "faster-than-floor": lambda row: -(row.result.times_floor or 1.0),
+    "faster-than-baseline": lambda row: -(row.result.times_raw_transport or 1.0),
     "loss": lambda row: loss_of(row.result),
     "loss-behind-latency": lambda row: loss_of(row.result),
     "trials-disagree": _spread,
@@ -172,14 +172,14 @@ def undecided(document: Document, matrices: Sequence[Matrix]) -> Statement:
             most = max(dict.fromkeys(doubted.values()), key=[*doubted.values()].count, default="")
             found.setdefault(f"{most} in {some(doubted, _NAMED)}" if most else first.row.name, []).append(column)
     texts = [f"{text}{at(matrices[0], columns)}" for text, columns in found.items()]
-    cells = [row.result.cell for row in document.rows if not row.floor]
+    cells = [row.result.cell for row in document.rows if not row.is_raw_transport]
     fields = {field for field in EXPERIMENT if len({getattr(cell, field) for cell in cells}) > 1}
     command, _ = (settling(document, again, wanted, fields) if again else None) or ("", 0.0)
     return Statement(texts=tuple(texts), remedy=command)
 
 
 def broken(document: Document) -> Statement:
-    """Return how far the run came, what has no result, and what was carried by something else than its name says."""
+    """Return how far the run came, the rows without a result, and those on another actual transport than named."""
     run = document.runs[0]
     failed = [row for row in document.rows if row.result.failed and row.result.failed.code != NOT_MEASURED]
     texts = [each for each in states(document) if "no result; the reasons" not in each]
@@ -188,10 +188,10 @@ def broken(document: Document) -> Statement:
         text = failed[0].result.failed.text
         short = text if len(text) <= _MOST_REASON else f"{text[:_MOST_REASON].rsplit(' ', 1)[0]} …"
         texts.append(f"{some(_names(failed), 1)} failed: {short}")
-    carried, unprotected = misnamed(document.rows)
-    for which, how in ((carried, "carried"), (unprotected, "protected")):
-        if others := _names(which):
-            texts.append(f"{some(others, 1)} not {how} as named")
+    another_transport, unprotected = misnamed(document.rows)
+    for rows, how in ((another_transport, "on another transport"), (unprotected, "not protected as named")):
+        if names := _names(rows):
+            texts.append(f"{some(names, 1)} {how}")
     if not run.running and not run.file.imported and len(run.outcomes) < run.planned_trials:
         remedy = shlex.join(["middlemark", "run", "--resume", str(run.folder)])
     return Statement(texts=tuple(map(plain, texts)), remedy=plain(remedy))
@@ -222,7 +222,7 @@ def _alone(matrix: Matrix) -> str:
     """Return the figures of the only row, column by column."""
     figures = [
         f"{figure_text(column, each.figure)}{at(matrix, [column])}"
-        + (f" ({ratio(each.ratio)} × baseline)" if each.ratio is not None and not each.row.floor else "")
+        + (f" ({ratio(each.ratio)} × baseline)" if each.ratio is not None and not each.row.is_raw_transport else "")
         for column in matrix.columns
         for each in column.ranked
     ]

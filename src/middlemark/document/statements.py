@@ -69,7 +69,7 @@ def reason(experiment: JudgedExperiment, row: JudgedRow) -> str:
             return "undecided"
         case Standing.FAILED:
             failed = row.row.result.failed
-            other = "carried by something else" if is_contradicted(row.row.result) else "too few samples"
+            other = "another actual transport" if is_contradicted(row.row.result) else "too few samples"
             return failed.code.replace("-", " ") if failed else other
         case _:
             return ""
@@ -93,7 +93,7 @@ def _shift(row: JudgedRow) -> str:
     if row.comparison is None or judged is None or judged.low is None or judged.high is None:
         return ""
     shift = f"{part(judged.shift)} ({interval_of(judged)}, {format_count(judged.pairs, 'round')})"
-    if row.standing is not Standing.UNDECIDED or judged.verdict is not Verdict.CANNOT_TELL:
+    if row.standing is not Standing.UNDECIDED or judged.verdict is not Verdict.UNDECIDED:
         return shift
     # An interval is of one comparison, a verdict of all that are judged together.
     apart = row.comparison.family > 1 and (judged.low > 0 or judged.high < 0)
@@ -134,7 +134,7 @@ def lead(experiment: JudgedExperiment) -> str:
     if first is None:
         return "No candidate does what is asked."
     own = measure(experiment, first)
-    baseline = None if first.row.floor or first.ratio is None else experiment.baseline_of(first.row)
+    baseline = None if first.row.is_raw_transport or first.ratio is None else experiment.baseline_of(first.row)
     times = f", {ratio(first.ratio)} × the baseline {how_it_works(baseline)}" if baseline else ""
     alone = "has a " if experiment.by == "p99" else "receives " if experiment.by_rate else "takes "
     order = alone if len(experiment.ranked) == 1 else "has the most, " if experiment.by_rate else "is lowest, "

@@ -13,14 +13,14 @@ from middlemark.verdicts.rows import Row
 from middlemark.verdicts.workloads import Cheapest, GraphTable
 
 HOLDS = {True: "✓", False: "✗", None: "?"}
-STATES = {True: "holds", False: "fails", None: "untold"}
+STATES = {True: "holds", False: "fails", None: "undecided"}
 
 
 def conclusion(table: GraphTable) -> str:
     """Return who holds in which column, in a sentence or two."""
     told = []
     for at, column in enumerate(table.columns):
-        lines = [line for line in table.lines if not line.floor] or table.lines
+        lines = [line for line in table.lines if not line.is_raw_transport] or table.lines
         rows = {line.name: line.rows[at] for line in lines}
         known = {name: found.holds for name, row in rows.items() if row and (found := row.result.workload)}
         holding = [name for name, holds in known.items() if holds]
@@ -85,7 +85,11 @@ def graph_table(table: GraphTable) -> Table:
         title=f"{table.name}: the worst edge's p99 as part of its deadline, processors, MB: {table.title}",
         columns=tuple(Column(title, last - at) for at, title in enumerate(table.columns)),
         lines=tuple(
-            Line(line.name, tuple(_entry(row, dim=line.floor) for row in line.rows), "dim" if line.floor else "")
+            Line(
+                line.name,
+                tuple(_entry(row, dim=line.is_raw_transport) for row in line.rows),
+                "dim" if line.is_raw_transport else "",
+            )
             for line in table.lines
         ),
         legend=("✓ holds its deadlines", "✗ does not", "? too few messages to say"),

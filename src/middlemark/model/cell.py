@@ -138,7 +138,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         Factor(
             kind=words("reliability", *get_args(Reliability)),
             default=("reliable",),
-            default_text="`reliable`; a floor has its own",
+            default_text="`reliable`; a raw transport has its own",
             metavar="reliable|best-effort,…",
             help="Delivery asked of the middleware.",
             of="middleware",
@@ -505,7 +505,7 @@ FIELDS = tuple(each for each in Cell.__struct_fields__ if each != "unknown")
 """All by which cells can differ: the fields of the factors, the middleware's own settings, and the label."""
 
 EXPERIMENT = (*(each.field for each in FACTORS.values() if each.of == "experiment"), "workload")
-"""The fields that a cell and its floor must share: reliability, depth and mlock are for a middleware to honour."""
+"""Fields that a cell and its raw transport must share. Only a middleware has to honour reliability, depth and mlock."""
 
 OF_MIDDLEWARE = tuple(each.field for each in FACTORS.values() if each.of == "middleware")
 """The fields of what is asked of the middleware."""

@@ -124,7 +124,7 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
     """Path of that library; empty: there is none."""
     licence: str
     """SPDX."""
-    floor: bool
+    is_raw_transport: bool
     """It is what the machine can do, not a middleware."""
     bench_only: bool
     """It tests the bench itself and is never part of ``all``."""
@@ -177,9 +177,9 @@ class BrokenWorker(msgspec.Struct, frozen=True):
     reason: str
 
 
-def floor_carrier(carrier: str | None) -> str | None:
-    """Return what must carry the floor of a cell that is carried so.
+def raw_transport_carrier(carrier: str | None) -> str | None:
+    """Return the carrier of the raw transport that a cell with that carrier is compared with.
 
-    Within one process a middleware hands memory over, and shared memory between threads is what does only that.
+    A transport within one process hands memory over; the raw transport that does only that is shared memory.
     """
     return "shared-memory" if carrier == "process-memory" else carrier

@@ -380,7 +380,7 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     clock: Clock | None = None
     placed: tuple[Placed, ...] = ()
     version: str | None = None
-    carried_by: str | None = None
+    actual_transport: str | None = None
     """shared-memory, udp, tcp, unix-socket, message-queue, process-memory; None when the evidence does not say."""
     protected_by: str | None = None
     """The algorithms in force, in the middleware's words; None: nothing protects the cell."""

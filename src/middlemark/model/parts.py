@@ -134,11 +134,11 @@ def _with(picked: Picked, factor: str, level: Level) -> Picked:
 
 
 class _Finder:
-    """Finds the cells that are picked. Floors that the plan added are meant only where their adapter is named."""
+    """Finds the cells that are picked. Baselines that the plan added are meant only where their adapter is named."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._added = frozenset(plan.floors)
+        self._added = frozenset(plan.baselines)
 
     def levels(self, picked: Picked, factor: str) -> list[Level]:
         """Return the levels of the factor among the cells that are picked, numbers ascending."""

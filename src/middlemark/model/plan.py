@@ -93,7 +93,7 @@ class Precision(msgspec.Struct, frozen=True, kw_only=True):
     budget_s: float
     """No round begins that would end later than this, counted from the first trial."""
     focus: tuple[int, ...]
-    """Indices of the cells that are to be known so well; the others go along."""
+    """Indices of the cells that are to be so precise; the others are measured with them."""
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -108,12 +108,12 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Race(msgspec.Struct, frozen=True, kw_only=True):
-    """Rounds are added of those that may still be the best, until one surely is, some surely tie, or the time is spent.
+    """Rounds are added of the candidates that may be the best, until one is, some tie, or the time is spent.
 
-    Everybody else runs in the rounds that were planned at first, and in no more: the floors, for one.
+    All other cells, the baselines included, run only in the rounds that were planned at first.
     """
 
-    heats: tuple[tuple[int, ...], ...]
+    experiments: tuple[tuple[int, ...], ...]
     """Indices of the cells that race each other."""
     budget_s: float
     """No round begins that would end later than this, counted from the first trial."""
@@ -129,11 +129,11 @@ class Reached(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     """Of all its trials, from the first process to the last."""
     met: bool
-    """Every cell that was meant is known well enough, or every race is decided; false: the time was spent."""
-    wide: tuple[int, ...] = ()
-    """Indices of the cells that are not known well enough, or still ran when the time was spent."""
+    """Every cell that was meant is precise enough, or every race is decided; false: the time was spent."""
+    undecided: tuple[int, ...] = ()
+    """Indices of the cells that are not precise enough, or undecided, when the time was spent."""
     unmeasured: tuple[int, ...] = ()
-    """Of those whose trials all failed: no further round would tell more."""
+    """Indices of the cells whose trials all failed; further rounds would not help."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -155,5 +155,5 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """Names of factors that the suites vary together: cells that differ in all of these are compared as well."""
     scorecard: tuple[tuple[str, float], ...] = ()
     """Metrics and their weights, by which the report says who is best; none: it does not."""
-    floors: tuple[int, ...] = ()
-    """Cells that nobody asked for and that stand beside the others: what the machine does with no middleware."""
+    baselines: tuple[int, ...] = ()
+    """Cells of raw transports that the plan added to those that were asked for."""

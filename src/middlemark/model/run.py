@@ -9,7 +9,7 @@ from middlemark.model.imported import Source
 from middlemark.model.outcome import TrialOutcome
 from middlemark.model.plan import Plan, Reached
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True):

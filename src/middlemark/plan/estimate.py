@@ -26,7 +26,7 @@ WAITING_FOR_LOST_S = {"reliable": 1.0, "best-effort": 0.25}
 PROOF_S = 3.0
 """The trials of the proof of a protected cell, once."""
 SLOW_DISCOVERY_S = {"tcp": 0.4}
-"""Middlewares that find each other over TCP wait for their announcements; floors connect at once."""
+"""Middlewares that find each other over TCP wait for their announcements; baselines connect at once."""
 
 
 def copying_seconds(size: int) -> float:

@@ -25,8 +25,8 @@ from middlemark.model.plan import Note
 from middlemark.model.spelling import listing
 from middlemark.model.types import misfit
 from middlemark.model.workload import Workload, honoured
+from middlemark.plan.baselines import copying_alone
 from middlemark.plan.combinations import expand_loads
-from middlemark.plan.floors import copying_alone
 from middlemark.plan.native import check_native, native_of
 from middlemark.plan.pinning import Pinning, count_roles, place
 from middlemark.plan.targets import Context, Target, find_targets, own_depth
@@ -249,7 +249,7 @@ def _settle(
         if lacking and not kept and (follows or not levels.named):
             own = honour.own(target.transport)
             kept.append(own)
-            if not target.adapter.floor and target.wanted and factor not in untold:
+            if not target.adapter.is_raw_transport and target.wanted and factor not in untold:
                 notes.append(
                     Note(levels.place, f"{target.name}: {factor} {show_level(factor, own)} ({lacking[0].why})")
                 )
@@ -454,10 +454,10 @@ def _carrying(cells: Sequence[Cell], workload: Workload, target: Target, place: 
             shown = f"a history of {own.history}" if own.history else "durability volatile"
             changed.setdefault(shown, []).append(topic.name)
     for level, names in changed.items():
-        if cells and not target.adapter.floor:
+        if cells and not target.adapter.is_raw_transport:
             notes.append(Note(place, f"{target.name}: {level} for {_some(names)}, as it has it"))
     types = {each.type for each in workload.topics if honoured(each, target.transport).type != each.type}
-    if types and cells and not target.adapter.floor:
+    if types and cells and not target.adapter.is_raw_transport:
         text = f"{target.name}: messages of type {listing(sorted(types))} are carried as octets of their size"
         notes.append(Note(place, text))
     return [*dict.fromkeys(carrying(each, workload, target.transport) for each in cells)]
@@ -505,7 +505,7 @@ def _alone(
 def _own_depth(target: Target, load: LoadLevels, place: str, notes: list[Note]) -> Level:
     publishers = math.ceil(int(str(load["publishers"])) / int(str(load["topics"])))
     depth = own_depth(target.transport, str(load["pattern"]), publishers)
-    if load["pattern"] == "stream" and depth is not None and not target.adapter.floor:
+    if load["pattern"] == "stream" and depth is not None and not target.adapter.is_raw_transport:
         notes.append(Note(place, f"{target.name}: depth {depth} (no keep-all history)"))
     return depth
 

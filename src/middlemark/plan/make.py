@@ -11,8 +11,8 @@ from middlemark.model.expectation import ALPHA, Claim, Expectation, fewest_trial
 from middlemark.model.parts import ClaimPart, NothingToJudge, parts_of, sides_of
 from middlemark.model.plan import Limits, Note, Plan, Trial
 from middlemark.model.spelling import listing
+from middlemark.plan.baselines import baselines_of, copies, same_baseline, without_names
 from middlemark.plan.expand import expand
-from middlemark.plan.floors import copies, floors_beside, same_floor, without_names
 from middlemark.plan.native import check_typed_native
 from middlemark.plan.targets import Context
 from middlemark.problems import Problem, RequestError
@@ -62,17 +62,17 @@ def make_plan(
     )
     notes: list[Note] = []
     measured: dict[Cell, Measuring] = {}
-    floors: list[tuple[Suite, Sweep, list[Cell]]] = []
+    baselines: list[tuple[Suite, Sweep, list[Cell]]] = []
     for suite in suites:
         for sweep in suite.sweeps:
             expansion = expand(sweep, context)
             problems += expansion.problems
             notes += expansion.notes
             _merge(measured, expansion.cells, suite, sweep, notes)
-            if sweep.floors:
-                floors.append((suite, sweep, _beside(sweep, expansion.cells, context)))
+            if sweep.baseline:
+                baselines.append((suite, sweep, _beside(sweep, expansion.cells, context)))
     asked = len(measured)
-    _add_floors(measured, floors)
+    _add_baselines(measured, baselines)
     problems += check_typed_native(suites, context)
     if chosen:
         problems += _matching_nothing(chosen, suites, context)
@@ -99,7 +99,7 @@ def make_plan(
         scorecard=next((suite.scorecard for suite in suites if suite.scorecard), ()),
         together=tuple(dict.fromkeys(each for suite in suites for each in suite.together)),
         expectations=tuple(each for suite in suites for each in suite.expectations),
-        floors=tuple(range(asked, len(measured))),
+        baselines=tuple(range(asked, len(measured))),
     )
     if wrong := unmatched(plan, suites, context):
         raise RequestError(wrong)
@@ -129,19 +129,19 @@ def _merge(
 
 
 def _beside(sweep: Sweep, cells: Sequence[Cell], context: Context) -> list[Cell]:
-    """Return the floors of that sweep, also where ``--only`` leaves the floor in and not what it stands beside."""
+    """Return the baselines of that sweep, also of cells that ``--only`` leaves out."""
     wide = without_names(context)
-    return list(floors_beside(cells if wide == context else expand(sweep, wide).cells, context))
+    return list(baselines_of(cells if wide == context else expand(sweep, wide).cells, context))
 
 
-def _add_floors(measured: dict[Cell, Measuring], floors: Iterable[tuple[Suite, Sweep, Sequence[Cell]]]) -> None:
-    """Add the floors of each sweep. One that is asked for, or that another sweep has, only gets as many trials."""
-    there = {same_floor(cell): cell for cell in measured}
-    for suite, sweep, beside in floors:
-        new = _measured(f"{suite.name}: floors", sweep)
-        for floor in beside:
-            cell = there.setdefault(same_floor(floor), floor)
-            old = measured.setdefault(cell, _enough(floor, new))
+def _add_baselines(measured: dict[Cell, Measuring], baselines: Iterable[tuple[Suite, Sweep, Sequence[Cell]]]) -> None:
+    """Add the baselines of each sweep. One that is in the plan already gets as many trials as the sweep has."""
+    there = {same_baseline(cell): cell for cell in measured}
+    for suite, sweep, beside in baselines:
+        new = _measured(f"{suite.name}: baseline", sweep)
+        for baseline in beside:
+            cell = there.setdefault(same_baseline(baseline), baseline)
+            old = measured.setdefault(cell, _enough(baseline, new))
             if old.trials < new.trials:
                 measured[cell] = msgspec.structs.replace(old, trials=new.trials)
 
@@ -182,7 +182,7 @@ def _matching_nothing(chosen: Sequence[Only], suites: Sequence[Suite], context: 
     for sweep in (sweep for suite in suites for sweep in suite.sweeps):
         crossed = expand(sweep, everything).cells
         cells += crossed
-        cells += floors_beside(crossed, everything) if sweep.floors else ()
+        cells += baselines_of(crossed, everything) if sweep.baseline else ()
     problems: list[Problem] = []
     for each in chosen:
         there = dict.fromkeys(level_of(cell, each.factor) for cell in cells)

@@ -21,11 +21,11 @@ _NOTHING_MORE = Wanted()
 def until_precise(plan: Plan, asked: PrecisionAsked) -> Plan:
     """Return the plan with what was asked of its precision. RequestError when no cell is meant or no round fits.
 
-    Floors that stand beside the others go along: nobody waits for theirs, unless the focus names them.
+    Baselines are measured in every round, but no round is added for them unless the focus names them.
     """
     problems = [*_too_long(plan, asked.budget_s)]
     named = any(FACTORS[each.factor].of == "subject" for each in asked.focus)
-    beside = frozenset(() if named else plan.floors)
+    beside = frozenset(() if named else plan.baselines)
     chosen = [index for index in range(len(plan.cells)) if index not in beside]
     for each in asked.focus:
         there = [level_of(plan.cells[index], each.factor) for index in chosen]
@@ -62,7 +62,7 @@ def _too_long(plan: Plan, budget_s: float) -> Iterator[Problem]:
 
 def racing(
     plan: Plan,
-    floors: Container[str],
+    raw_transports: Container[str],
     budget_s: float,
     wanted: Wanted = _NOTHING_MORE,
     *,
@@ -70,15 +70,16 @@ def racing(
 ) -> Plan:
     """Return the plan as a race for each experiment; of a ``question``, as one race of all.
 
-    ``floors``: adapters that are no candidates. RequestError when nobody races, or the planned rounds take too long.
+    ``raw_transports``: adapters that are no candidates. RequestError when nothing races, or the first rounds take too
+    long.
     """
-    heats: dict[tuple[object, ...], list[int]] = {}
+    experiments: dict[tuple[object, ...], list[int]] = {}
     for index, cell in enumerate(plan.cells):
-        if cell.adapter not in floors:
-            heats.setdefault(() if question else experiment(cell), []).append(index)
+        if cell.adapter not in raw_transports:
+            experiments.setdefault(() if question else experiment(cell), []).append(index)
     problems: list[Problem] = []
-    if not heats:
-        problems.append(Problem("--adapter", "nobody is left to race: the machine alone is no candidate"))
+    if not experiments:
+        problems.append(Problem("--adapter", "nothing is left to race: a raw transport is no candidate"))
     for graph in dict.fromkeys(cell.workload for cell in plan.cells if cell.workload is not None):
         if all(topic.deadline_s is None for topic in graph.topics):
             text = "no topic has a deadline: who leaves the most room before them wins a race of graphs"
@@ -89,7 +90,9 @@ def racing(
         problems.append(Problem("--budget", f"{text}: give more, or name fewer (--adapter, --transport)"))
     if problems:
         raise RequestError(problems)
-    race = Race(heats=tuple(map(tuple, heats.values())), budget_s=budget_s, wanted=wanted, question=question)
+    race = Race(
+        experiments=tuple(map(tuple, experiments.values())), budget_s=budget_s, wanted=wanted, question=question
+    )
     return msgspec.structs.replace(plan, race=race)
 
 
@@ -126,10 +129,10 @@ def labelled(plan: Plan, variants: Sequence[Sequence[Variant]]) -> Plan:
     """Return the plan with each cell i in as many variants as ``variants[i]`` has, each measured as the cell was to be.
 
     All trials are interleaved anew, by the plan's own seed. ValueError where two variants of a cell have one label, and
-    of a plan with floors beside its cells: they would be measured as often as those.
+    of a plan with baselines, which would be measured as often as its cells.
     """
-    if plan.floors:
-        raise ValueError("a plan with floors cannot be labelled")
+    if plan.baselines:
+        raise ValueError("a plan with baselines cannot be labelled")
     cells: list[Cell] = []
     names: list[str] = []
     measured: list[Measuring] = []
@@ -163,8 +166,8 @@ def without(plan: Plan, cells: Container[int], notes: Sequence[Note]) -> Plan:
         precision = msgspec.structs.replace(precision, focus=focus)
     race = plan.race
     if race is not None:
-        heats = (tuple(now[number] for number in heat if number in now) for heat in race.heats)
-        race = msgspec.structs.replace(race, heats=tuple(each for each in heats if each))
+        experiments = (tuple(now[number] for number in cells if number in now) for cells in race.experiments)
+        race = msgspec.structs.replace(race, experiments=tuple(each for each in experiments if each))
     return msgspec.structs.replace(
         plan,
         cells=tuple(plan.cells[number] for number in kept),
@@ -175,5 +178,5 @@ def without(plan: Plan, cells: Container[int], notes: Sequence[Note]) -> Plan:
         notes=(*plan.notes, *notes),
         precision=precision,
         race=race,
-        floors=tuple(now[number] for number in plan.floors if number in now),
+        baselines=tuple(now[number] for number in plan.baselines if number in now),
     )

@@ -43,13 +43,13 @@ class Target(msgspec.Struct, frozen=True):
     strict: bool
     """Both were named, so a level it cannot honour is refused; otherwise the level is left out with a note."""
     company: bool
-    """A floor beside a middleware: it follows as well as it can."""
+    """A baseline beside a middleware: it follows as well as it can."""
     wanted: bool
     """``--only`` leaves it in."""
 
     @property
     def name(self) -> str:
-        """Name it as a row would: ``cyclonedds udp``; a floor with one transport by its own name."""
+        """Name it as a row would: ``cyclonedds udp``; a baseline with one transport by its own name."""
         alone = self.adapter.name == self.transport.name
         return self.adapter.name if alone else f"{self.adapter.name} {self.transport.name}"
 
@@ -70,15 +70,15 @@ def find_targets(sweep: Sweep, context: Context, notes: list[Note], problems: li
     adapters = _find_adapters(sweep, context, notes, problems)
     asked_adapters, asked = sweep.levels("adapter").values, sweep.levels("transport")
     all_adapters, all_transports = asked_adapters == ("all",), "all" in asked.values
-    floors = {each.name for each in context.descriptions if each.floor}
-    mixed = all_adapters or any(name not in floors for name in asked_adapters)
+    raw_transports = {each.name for each in context.descriptions if each.is_raw_transport}
+    mixed = all_adapters or any(name not in raw_transports for name in asked_adapters)
     targets: list[Target] = []
     missing: dict[str, list[str]] = {}
     for adapter in adapters:
         if all_adapters and all(each.alone for each in adapter.transports):
             continue  # it stands beside what is measured, and is no way to carry anything
         names = _all_of(adapter, asked.values) if all_transports else [str(name) for name in asked.values]
-        company = adapter.floor and mixed
+        company = adapter.is_raw_transport and mixed
         strict = not (all_adapters or all_transports or company or sweep.skip_unsupported)
         for name in names:
             transport = adapter.transport(name)

@@ -96,14 +96,14 @@ def not_tried(plan: Plan, named: Sequence[str], built: Built) -> "tuple[NotTried
     notes = {note.text.partition(" ")[0]: note.text for note in plan.notes}
     for name, worker in built.workers.items():
         described = worker.description
-        if name not in tried and "@" not in name and not described.floor and not described.bench_only:
+        if name not in tried and "@" not in name and not described.is_raw_transport and not described.bench_only:
             found.append(NotTried(name, notes.get(name, "it has nothing that does what is asked")))
     return tuple(each for each in found if meant is None or each.adapter in meant)
 
 
-def floors_of(built: Built) -> tuple[str, ...]:
-    """Return the adapters that are the machine alone."""
-    return tuple(name for name, worker in built.workers.items() if worker.description.floor)
+def raw_transports_of(built: Built) -> tuple[str, ...]:
+    """Return the adapters that are raw transports."""
+    return tuple(name for name, worker in built.workers.items() if worker.description.is_raw_transport)
 
 
 def plan_here(suites: Sequence[Suite], built: Built, only: Sequence[str] = (), hosts: Sequence[str] = ()) -> Plan:
@@ -277,10 +277,10 @@ def _missed(run: "MeasuredRun", fail_if: Sequence[str]) -> bool:
     missed = [each for each in found if each.verdict in failing]
     for each in missed:
         click.echo(f"middlemark: {each.sentence}", err=True)
-    untold = sum(each.verdict is ClaimVerdict.CANNOT_TELL for each in found if each not in missed)
-    if untold:
+    undecided = sum(each.verdict is ClaimVerdict.UNDECIDED for each in found if each not in missed)
+    if undecided:
         more = "a larger --budget adds more rounds" if run.file.plan.deciding else "--until-decided adds rounds"
-        click.echo(f"middlemark: {untold} of {len(found)} expectations cannot be told: {more}", err=True)
+        click.echo(f"middlemark: {undecided} of {len(found)} expectations are undecided: {more}", err=True)
     return bool(missed)
 
 

@@ -147,7 +147,7 @@ def _sure(differences: Sequence[float]) -> str:
     n = more + less
     tail = sum(math.comb(n, k) for k in range(max(more, less), n + 1)) / 2**n
     if n == 0 or min(1.0, 2 * tail) > 1 - CONFIDENCE:
-        return f"cannot tell: more in {more} of {len(differences)} rounds"
+        return f"undecided: more in {more} of {len(differences)} rounds"
     word = "better" if more > less else "worse"
     return f"{word} in {max(more, less)} of {len(differences)} rounds"
 

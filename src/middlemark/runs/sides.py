@@ -33,7 +33,7 @@ class ComparisonRequest:
         self,
         runs: Sequence[str],
         by: str | None,
-        baseline: str | None,
+        reference: str | None,
         metric: str | None,
         margin: str,
         fail_if: Sequence[str],
@@ -47,7 +47,7 @@ class ComparisonRequest:
         problems: list[Problem] = []
         factors = [] if by is None else list(dict.fromkeys(each.strip() for each in by.split(",")))
         self.by = [FIELD_OF[each] for each in factors if each in FIELD_OF]
-        self.baseline = None if baseline is None else _baseline(factors, baseline, problems)
+        self.reference = None if reference is None else _reference(factors, reference, problems)
         usual = next((_USUAL[each] for each in self.by if each in _USUAL), "p50")
         self.metrics = tuple(dict.fromkeys((metric or usual).split(",")))
         unknown = [each for each in self.metrics if each not in METRICS]
@@ -57,8 +57,8 @@ class ComparisonRequest:
         if strangers:
             text = f"there is no factor {', '.join(strangers)}; there are {', '.join(FIELD_OF)}"
             problems.append(Problem("--by", text))
-        if baseline is not None and by is None:
-            problems.append(Problem("--baseline", "is a level of the factor that --by names; add --by FACTOR"))
+        if reference is not None and by is None:
+            problems.append(Problem("--reference", "is a level of the factor that --by names; add --by FACTOR"))
         if by is not None and len(runs) != 1:
             problems.append(Problem("--by", f"compares the configurations of one run; {len(runs)} are named"))
         if by is None and len(runs) != 2:
@@ -107,14 +107,14 @@ def _edge(text: str) -> "Picked":
     return Picked(text, topic=topic.strip(), to=node.strip())
 
 
-def _baseline(factors: Sequence[str], text: str, problems: list[Problem]) -> "Selection":
+def _reference(factors: Sequence[str], text: str, problems: list[Problem]) -> "Selection":
     """Return the levels that A is to have: of one factor as typed, of several ``pin=off,priority=other``."""
     from middlemark.model.selection import read_typed_selection
 
     [name] = factors if len(factors) == 1 else [""]
     alone = name and not text.startswith(f"{name}=")
     found, wrong = read_typed_selection(f"{name}={text}" if alone else text)
-    problems += [Problem("--baseline", each.removeprefix(f"{name}: ")) for each in wrong]
+    problems += [Problem("--reference", each.removeprefix(f"{name}: ")) for each in wrong]
     return found
 
 
@@ -174,7 +174,7 @@ def asked_pairings(asked: ComparisonRequest, anyway: bool, tell: Tell) -> Planne
     runs = [sides for sides, _ in read]
     chosen = [_selected(run, each, asked) for run, each in zip(runs, asked.selections, strict=True)]
     if asked.by:
-        pairings = by_factors(chosen[0], asked.by, asked.baseline)
+        pairings = by_factors(chosen[0], asked.by, asked.reference)
     else:
         fields = dict.fromkeys(field for each in asked.selections for field in each.selection.levels)
         pairings = run_against_run(chosen[0], chosen[1], tuple(fields))
@@ -207,13 +207,13 @@ def asked_pairings(asked: ComparisonRequest, anyway: bool, tell: Tell) -> Planne
 def sides_of(
     path: Path, tell: Tell, text: str, metrics: Sequence[str], edge: "Picked | None" = None
 ) -> "tuple[list[Side], Sequence[Sequence[str]]]":
-    """Read one run: the figures of its cells, each beside its floor, and the factors that its suites vary together.
+    """Read one run: its cells' figures, those of their raw transports, and the factors that its suites vary together.
 
     ``edge``: the figures are those of that edge of their workload. RequestError where a cell has none or several.
     """
     from middlemark.runs.read import damaged, newest, readers, stored_run
-    from middlemark.stats.comparisons import beside_floors, side
-    from middlemark.stats.floors import carried_otherwise, carrier_of, seen_to_carry
+    from middlemark.stats.baselines import carrier_of, common_actual_transport, used_another_transport
+    from middlemark.stats.comparisons import side, with_raw_transports
     from middlemark.stats.metrics import times_of
     from middlemark.stats.trials import at_edge, trial_summary
     from middlemark.verdicts.rows import in_races
@@ -234,20 +234,21 @@ def sides_of(
     label = text or run.name
     races = {} if edge else in_races(run, by_cell, samples, kept)  # whole graphs raced, not one edge of them
     sides = []
-    carried: list[str | None] = []
+    actual: list[str | None] = []
     for index, trials in sorted(by_cell.items()):
         cell = run.file.plan.cells[index]
         number = _number_of(edge, cell) if edge else None
         described = descriptions.get(cell.adapter)
-        carried.append(seen_to_carry(each.outcome for each in trials))
-        carrier = carrier_of(cell, descriptions, carried[-1])
+        actual.append(common_actual_transport(each.outcome for each in trials))
+        carrier = carrier_of(cell, descriptions, actual[-1])
         shared = None if carrier is None else carrier == "shared-memory"
         otherwise = any(
-            carried_otherwise(cell, each.outcome, descriptions) or (each.outcome.proof and each.outcome.proof.failed)
+            used_another_transport(cell, each.outcome, descriptions)
+            or (each.outcome.proof and each.outcome.proof.failed)
             for each in trials
         )
-        floor = described is not None and described.floor
-        added = index in run.file.plan.floors
+        raw_transport = described is not None and described.is_raw_transport
+        added = index in run.file.plan.baselines
         sides.append(
             side(
                 label,
@@ -256,14 +257,14 @@ def sides_of(
                 shared,
                 machine,
                 trials if number is None else [at_edge(each, number) for each in trials],
-                is_floor=floor,
+                is_raw_transport=raw_transport,
                 contradicted=otherwise,
                 added=added,
                 in_race=races.get(index),
                 metrics=metrics,
             )
         )
-    return [*beside_floors(sides, descriptions, carried)], run.file.plan.together
+    return [*with_raw_transports(sides, descriptions, actual)], run.file.plan.together
 
 
 def _number_of(edge: "Picked", cell: "Cell") -> int:
@@ -282,14 +283,14 @@ def _number_of(edge: "Picked", cell: "Cell") -> int:
 
 
 def _selected(sides: "Sequence[Side]", run: SelectedRun, asked: ComparisonRequest) -> "list[Side]":
-    """Return the cells that were selected; floors that the plan added where they are named, or are the baseline."""
+    """Return the selected cells, with added raw transports only where they are named or are the reference."""
     from middlemark.stats.pairings import selected
 
     named = bool({"adapter", "transport"} & run.selection.levels.keys())
-    baseline = asked.baseline if asked.baseline and asked.by == ["adapter"] else None
+    reference = asked.reference if asked.reference and asked.by == ["adapter"] else None
     return [
         each
         for each in sides
-        if named or not each.added or (baseline is not None and selected(each, baseline))
+        if named or not each.added or (reference is not None and selected(each, reference))
         if selected(each, run.selection)
     ]

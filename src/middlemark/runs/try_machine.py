@@ -1,6 +1,6 @@
 """What the machine does when it is tried, for a few seconds: files say little inside a virtual machine.
 
-The floors measure it, and the witness: the same code that stands beside every result.
+The raw transports measure it, and the witness: the same code that stands beside every result.
 """
 
 import os
@@ -17,22 +17,22 @@ from middlemark.model.units import MIB
 from middlemark.plan import make_plan
 from middlemark.runs.scratch import measure_in_scratch
 from middlemark.sites.witness import MOST_CPUS, still
+from middlemark.stats.baselines import memcpy_bytes_per_s
 from middlemark.stats.cells import results_of
-from middlemark.stats.floors import memcpy_bytes_per_s
 from middlemark.stats.result import CellResult
 from middlemark.suite import load, raw_options
 from middlemark.system.tried import Tried
 from middlemark.workers.find import witness
 
-LONG: dict[str, Any] = {"trials": "1", "duration": "0.25s", "warmup": "0.1s", "floors": False}
+LONG: dict[str, Any] = {"trials": "1", "duration": "0.25s", "warmup": "0.1s", "baseline": False}
 STILL_NS = 1_000_000_000
 LARGE = 16 * MIB
 SELDOM = 100.0
 """Messages a second that find everybody asleep."""
 
 
-class FloorProbe(NamedTuple):
-    """A floor that tells one thing: the p50 of its round trips is so many times that."""
+class RawTransportProbe(NamedTuple):
+    """A raw transport whose round trip's p50 is ``times`` times one property of the machine."""
 
     name: str
     adapter: str
@@ -46,11 +46,11 @@ class FloorProbe(NamedTuple):
 
 
 ASKED = (
-    FloorProbe("line_ns", "shm", "poll", 1),
-    FloorProbe("wake_up_polled_ns", "shm", "poll", 2, rate=SELDOM),
-    FloorProbe("wake_up_asleep_ns", "shm", "block", 2, rate=SELDOM),
-    FloorProbe("loopback_udp_ns", "udp", "block", 1),
-    FloorProbe("loopback_tcp_ns", "tcp", "block", 1),
+    RawTransportProbe("line_ns", "shm", "poll", 1),
+    RawTransportProbe("wake_up_polled_ns", "shm", "poll", 2, rate=SELDOM),
+    RawTransportProbe("wake_up_asleep_ns", "shm", "block", 2, rate=SELDOM),
+    RawTransportProbe("loopback_udp_ns", "udp", "block", 1),
+    RawTransportProbe("loopback_tcp_ns", "tcp", "block", 1),
 )
 
 
@@ -84,8 +84,8 @@ def try_machine(workers: Mapping[str, Worker], *, quiet: bool) -> Tried | None:
     return Tried(absent=tuple(absent), **found)
 
 
-def _plan(asked: Iterable[FloorProbe], workers: Mapping[str, Worker], cpus: tuple[int, ...]) -> Plan | None:
-    """Return the trials; None: no floor is built."""
+def _plan(asked: Iterable[RawTransportProbe], workers: Mapping[str, Worker], cpus: tuple[int, ...]) -> Plan | None:
+    """Return the trials; None: no raw transport is built."""
     suites = [
         suite
         for each in asked

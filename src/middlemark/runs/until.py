@@ -19,20 +19,20 @@ from middlemark.plan.rounds import with_another_round
 from middlemark.runs.read import readers
 from middlemark.stats.candidates import Attempt, attempt, due_of, race_states
 from middlemark.stats.expectations import ClaimVerdict, look_trials
-from middlemark.stats.interval import known
+from middlemark.stats.interval import imprecision
 from middlemark.stats.metrics import METRICS, times_of
 from middlemark.stats.trials import TrialSummary, figures, trial_summary
 from middlemark.verdicts.expectations import judge_expectations
 
-MACHINE_ALONE = 8
-"""Trials of the floor that candidates are held against; the other floors end with the first rounds."""
+BASELINE_TRIALS = 8
+"""Trials of the baseline of the candidates; the other raw transports have only the first rounds."""
 
 
 class Open(msgspec.Struct, frozen=True):
     """What is not decided after a round."""
 
-    wide: tuple[int, ...]
-    """Indices of the cells that it hangs on; empty: the end is reached."""
+    undecided: tuple[int, ...]
+    """Indices of the cells that need further rounds; empty: the end is reached."""
     due: Sequence[Collection[int]] | None = None
     """Who runs in the next round, those together that are decided together; None: every cell."""
     needed: Sequence[tuple[int | None, Collection[int]]] = ()
@@ -56,19 +56,21 @@ class _Precisely:
             self._figures.setdefault(trial.outcome.cell, []).append(found)
 
     def open(self, rounds: int) -> Open:
-        left = known(self._precision, self._figures, rounds)
-        met = len(left.unmeasured) < len(self._precision.focus)
-        return Open(left.wide, unmeasured=left.unmeasured, met=met)
+        found = imprecision(self._precision, self._figures, rounds)
+        met = len(found.unmeasured) < len(self._precision.focus)
+        return Open(found.imprecise, unmeasured=found.unmeasured, met=met)
 
 
 class _Racing:
-    """One surely the best, or some surely alike."""
+    """A winner in every race, or a tie."""
 
     def __init__(self, plan: Plan, race: Race, folder: Path, adapters: Sequence[Description]) -> None:
         self.budget_s = race.budget_s
         self._race = race
-        raced = {index for heat in race.heats for index in heat}
-        self._floors = {index: cell for index, cell in enumerate(plan.cells) if index not in raced and cell.subscribers}
+        raced = {index for cells in race.experiments for index in cells}
+        self._raw_transports = {
+            index: cell for index, cell in enumerate(plan.cells) if index not in raced and cell.subscribers
+        }
         self._cells = plan.cells
         self._readers = readers(folder)
         self._descriptions = {each.name: each for each in adapters}
@@ -84,14 +86,14 @@ class _Racing:
         found = race_states(self._race, self._attempts, rounds)
         running = tuple(sorted(cell for each in found if each.ended is None for cell in each.running))
         due = due_of(self._race, found, rounds, [each.adapter for each in self._cells])
-        return Open(running, due=[(*each.running, *self._alone(each.running[0])) for each in due])
+        return Open(running, due=[(*each.running, *self._baseline(each.running[0])) for each in due])
 
-    def _alone(self, candidate: int) -> Sequence[int]:
-        """Return the fastest floor of that experiment, until its median has some trials behind it."""
+    def _baseline(self, candidate: int) -> Sequence[int]:
+        """Return the fastest raw transport of that experiment, until its median has some trials behind it."""
         asked = experiment(self._cells[candidate])
         known = {
             index: [each.figure for each in self._attempts.get(index, {}).values() if each.figure is not None]
-            for index, cell in self._floors.items()
+            for index, cell in self._raw_transports.items()
             if experiment(cell) == asked
         }
         fastest = min(
@@ -99,7 +101,7 @@ class _Racing:
             key=lambda each: statistics.median(known[each]),
             default=None,
         )
-        return [] if fastest is None or len(known[fastest]) >= MACHINE_ALONE else [fastest]
+        return [] if fastest is None or len(known[fastest]) >= BASELINE_TRIALS else [fastest]
 
 
 class _Deciding:
@@ -116,12 +118,12 @@ class _Deciding:
 
     def open(self, rounds: int) -> Open:
         found = judge_expectations(self._plan, self._trials, self._descriptions, ended=False)
-        untold = [each for each in found if each.verdict is ClaimVerdict.CANNOT_TELL]
+        undecided = [each for each in found if each.verdict is ClaimVerdict.UNDECIDED]
         first = next(look_trials(self._plan))
-        enough = [(first if each.trials < first else each.trials_needed, each) for each in untold]
+        enough = [(first if each.trials < first else each.trials_needed, each) for each in undecided]
         return Open(
-            tuple(sorted({cell for each in untold for cell in each.cells})),
-            due=[each.cells for each in untold],
+            tuple(sorted({cell for each in undecided for cell in each.cells})),
+            due=[each.cells for each in undecided],
             needed=[(max(1, trials - each.trials) if trials else None, each.cells) for trials, each in enough],
             met=any(each.verdict is not ClaimVerdict.UNTESTABLE for each in found),
         )
@@ -185,10 +187,10 @@ class Until:
         left_s = rule.budget_s - spent
         due = self._deciding(found, left_s)
         due = due or self._fitting([tuple(self._took)] if found.due is None else found.due, left_s)
-        if found.wide and due:
+        if found.undecided and due:
             return due
-        met = not found.wide and found.met
-        return Reached(rounds=rounds, seconds=spent, met=met, wide=found.wide, unmeasured=found.unmeasured)
+        met = not found.undecided and found.met
+        return Reached(rounds=rounds, seconds=spent, met=met, undecided=found.undecided, unmeasured=found.unmeasured)
 
     def _deciding(self, found: Open, left_s: float) -> Collection[int]:
         """Return those whose rounds there is time for until they are decided, the quickest first; empty: of none."""

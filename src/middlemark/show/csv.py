@@ -34,12 +34,12 @@ def _costs(*keys: str) -> dict[str, Path]:
 
 
 COLUMNS: Mapping[str, Path] = {
-    **_same("name", "adapter", "version", "pattern", "size", "transport", "carried_by"),
+    **_same("name", "adapter", "version", "pattern", "size", "transport", "actual_transport"),
     **_same(*(each.field for each in FURTHER)),
     **_same("native", "trials", "failed_trials", "samples", "sent", "received", "lost", "late", "duplicated"),
     **_same("reordered", "damaged", "publish_failed"),
     **_times("round_trip", "first_reply", "write", "take", "loan", "fill", "check"),
-    **_same("discovery_ns", "times_floor", "floor", "warnings"),
+    **_same("discovery_ns", "times_raw_transport", "raw_transport", "warnings"),
     "failed_code": ("failed", "code"),
     "failed_text": ("failed", "text"),
     **_same(*(each.field for each in LATER)),
@@ -55,10 +55,10 @@ COLUMNS: Mapping[str, Path] = {
     **_costs("ns_per_message", "rss_bytes", "peak_rss_bytes", "bytes_per_subscriber", "voluntary_hz"),
     **_costs("involuntary_hz", "voluntary_per_message", "involuntary_per_message", "minor_faults", "major_faults"),
     **{each: ("resources", "network", each) for each in NetworkCost.__struct_fields__},
-    "best_floor": ("best", "floor"),
-    "best_p50_ns": ("best", "p50_ns"),
-    "best_rate_hz": ("best", "rate_hz"),
-    "times_best": ("best", "times"),
+    "baseline": ("baseline", "label"),
+    "baseline_p50_ns": ("baseline", "p50_ns"),
+    "baseline_rate_hz": ("baseline", "rate_hz"),
+    "times_baseline": ("baseline", "times"),
     **_same("protected_by", "handshake_ns"),
     "payload_not_seen": ("protection_proof", "payload-not-seen"),
     "stranger_refused": ("protection_proof", "stranger-refused"),
@@ -73,7 +73,7 @@ COLUMNS: Mapping[str, Path] = {
 
 
 _BEFORE = ("run", "started", "cell", "name", "version")
-LONG_COLUMNS = (*_BEFORE, *FIELDS, "carried_by", "metric", "unit", "value", "low", "high", "trials")
+LONG_COLUMNS = (*_BEFORE, *FIELDS, "actual_transport", "metric", "unit", "value", "low", "high", "trials")
 _NONE = {each.field: each.none or "" for each in FACTORS.values()}
 
 
@@ -101,7 +101,7 @@ def _figures(document: Document, row: Row) -> Iterator[Sequence[object]]:
         if value is not None:
             interval = (name == stands_for(result) and result.interval) or (None, None)
             figures = map(_number, (value, *interval))
-            yield (*names, *levels, result.carried_by or "", name, figure.unit, *figures, result.trials)
+            yield (*names, *levels, result.actual_transport or "", name, figure.unit, *figures, result.trials)
 
 
 def _written(header: Iterable[str], lines: Iterable[Sequence[object]]) -> str:

@@ -64,14 +64,14 @@ def _sweeps(plan: Plan) -> Table:
 
 def _further(plan: Plan) -> Iterator[str]:
     """Yield a sentence for the raw transports, and for each reason to measure further rounds."""
-    if floors := frozenset(plan.floors):
-        about = _time(_seconds(plan, [each for each in plan.trials if each.cell in floors]))
-        beside = f"{len(floors)} of these configurations measure raw transports beside the others"
-        yield f"{beside}, about {about}; --no-floors leaves them out"
+    if baselines := frozenset(plan.baselines):
+        about = _time(_seconds(plan, [each for each in plan.trials if each.cell in baselines]))
+        beside = f"{len(baselines)} of these configurations measure raw transports beside the others"
+        yield f"{beside}, about {about}; --no-baseline leaves them out"
     if plan.precision is not None:
         yield _rounds(f"until medians are known to ± {format_percent(plan.precision.part)}", plan.precision.budget_s)
     if plan.race is not None:
-        races = format_count(sum(len(each) > 1 for each in plan.race.heats), "race")
+        races = format_count(sum(len(each) > 1 for each in plan.race.experiments), "race")
         yield _rounds(f"of those that may be the best, in {races}", plan.race.budget_s)
     if plan.deciding is not None:
         yield _rounds("until every expectation is decided", plan.deciding.budget_s)

@@ -20,7 +20,7 @@ from middlemark.suite.study import Study
 
 MARKS = {
     ClaimVerdict.DOES_NOT_HOLD: ("✗", "bold red"),
-    ClaimVerdict.CANNOT_TELL: ("~", "yellow"),
+    ClaimVerdict.UNDECIDED: ("~", "yellow"),
     ClaimVerdict.UNTESTABLE: ("–", "dim"),
     ClaimVerdict.HOLDS: ("✓", "green"),
 }
@@ -46,11 +46,11 @@ def lines(document: Document, width: int, most: int | None = None) -> Iterator[T
         yield Text(f"  and {len(found) - len(shown)} more, with --rows", style="dim")
 
 
-Word = Literal["reproduced", "contradicted", "cannot tell", "untestable"]
+Word = Literal["reproduced", "contradicted", "undecided", "untestable"]
 WORDS: Mapping[ClaimVerdict, Word] = {
     ClaimVerdict.HOLDS: "reproduced",
     ClaimVerdict.DOES_NOT_HOLD: "contradicted",
-    ClaimVerdict.CANNOT_TELL: "cannot tell",
+    ClaimVerdict.UNDECIDED: "undecided",
     ClaimVerdict.UNTESTABLE: "untestable",
 }
 """What a claim of somebody else's comes to."""

@@ -17,8 +17,8 @@ from middlemark.model.cell import Cell
 from middlemark.model.run import Run
 from middlemark.show import View
 from middlemark.show.naming import cell_name
+from middlemark.stats.baselines import by_rate
 from middlemark.stats.costs import trial_cpu_ns_per_message
-from middlemark.stats.floors import by_rate
 from middlemark.stats.result import CellResult
 from middlemark.stats.trials import TrialSummary, figures
 from middlemark.stats.warnings.cells import NOT_MEASURED

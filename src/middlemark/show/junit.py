@@ -53,7 +53,7 @@ def render(document: Document, _view: View) -> str:
 def of_comparisons(
     document: Document, comparisons: Sequence[Comparison], missed: Collection[int] | None, margin: float
 ) -> str:
-    """Return a case a comparison: a failure where B is worse, skipped where that cannot be told; and failed cells.
+    """Return a case a comparison: a failure where B is worse, skipped where it is undecided; and failed cells.
 
     ``missed``: the comparisons (by place) that miss a gate of their own; None: there is no gate, worse is a failure.
     """

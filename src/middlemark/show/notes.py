@@ -196,7 +196,7 @@ def legend(
         lines.append(Line("How to read all of it", (), "bold"))
     unprotected = [row for row in rows if is_unprotected(row.result)]
     contradicted = any(is_contradicted(row.result) and row not in unprotected for row in rows)
-    other = "carried by something else than the transport asked for: not a figure of that transport"
+    other = "the actual transport is not the one asked for: not a figure of that transport"
     failed = "a proof of the security asked for has failed: not a figure of that level"
     hidden = ", ".join(dict.fromkeys(each.title for _, hidden in columns.values() for each in hidden))
     marks = facts(

@@ -59,7 +59,7 @@ class State:
         self._clock = clock
         self._waited_us = waited_us or _waited_us
         self._estimates = [(trial.cell, estimate_trial(plan.cells[trial.cell], trial)) for trial in plan.trials]
-        self._floors: list[tuple[int, str] | None] | None = None
+        self._raw_transports: list[tuple[int, str] | None] | None = None
         self._figures: dict[int, float] = {}
         self._took: dict[int, list[float]] = {}
         self._last = ""
@@ -95,7 +95,7 @@ class State:
             if found is not None:
                 self._figures[outcome.cell], figure = found
                 # The figure first: in a narrow terminal it is the name that is cut.
-                self._last = f"last: {figure}{self._against_floor(outcome.cell)} ({describe(cell)})"
+                self._last = f"last: {figure}{self._against_raw_transport(outcome.cell)} ({describe(cell)})"
 
     def left_s(self) -> float:
         """Return the seconds left: a cell's own trials so far, else the estimate as well as it held for others."""
@@ -129,22 +129,22 @@ class State:
     def _left(self) -> str:
         return f"{format_seconds(max(1.0, float(round(self.left_s()))))} left"
 
-    def _against_floor(self, cell: int) -> str:
-        """Return how many times its floor's last trial it took; nothing while that is not known, and of a floor."""
-        floor = self._floor_of(cell)
-        if floor is None or floor[0] == cell or floor[0] not in self._figures:
+    def _against_raw_transport(self, cell: int) -> str:
+        """Return the ratio to the last trial of its raw transport; empty if unknown, and for a raw transport itself."""
+        raw = self._raw_transport_of(cell)
+        if raw is None or raw[0] == cell or raw[0] not in self._figures:
             return ""
-        return f", {ratio(self._figures[cell] / self._figures[floor[0]])} × {floor[1]}"
+        return f", {ratio(self._figures[cell] / self._figures[raw[0]])} × {raw[1]}"
 
-    def _floor_of(self, cell: int) -> tuple[int, str] | None:
-        """Which floor a cell is held against is known before it is measured: all of them count as equally fast."""
-        from middlemark.stats.floors import floors
+    def _raw_transport_of(self, cell: int) -> tuple[int, str] | None:
+        """Return the raw transport of a cell's carrier, known before any is measured: all count as equally fast."""
+        from middlemark.stats.baselines import nearest_raw_transports
 
-        if self._floors is None:
+        if self._raw_transports is None:
             cells = self._plan.cells
-            found = floors(cells, [1.0] * len(cells), self._descriptions) if self._descriptions else ()
-            self._floors = [None if each is None else (each.cell, each.label) for each in found]
-        return self._floors[cell] if cell < len(self._floors) else None
+            found = nearest_raw_transports(cells, [1.0] * len(cells), self._descriptions) if self._descriptions else ()
+            self._raw_transports = [None if each is None else (each.cell, each.label) for each in found]
+        return self._raw_transports[cell] if cell < len(self._raw_transports) else None
 
     def _noise_of(self, outcome: TrialOutcome, begin: float, waited: int | None) -> str:
         """Return what the machine did meanwhile, by the kernel's pressure, else by switches that nobody asked for."""
@@ -171,7 +171,7 @@ def _figure(cell: Cell, outcome: TrialOutcome, folder: Path) -> tuple[float, str
     """Return a trial's time a message in ns, and its figure in words; None where it has none."""
     import numpy as np
 
-    from middlemark.stats.floors import by_rate
+    from middlemark.stats.baselines import by_rate
     from middlemark.stats.rates import rates
     from middlemark.stats.samples import SamplesError, load, load_kept
 
@@ -208,8 +208,8 @@ def progress(
 ) -> "Iterator[_Silent]":
     """Yield a watcher that shows progress on stderr; one that shows nothing when ``quiet``.
 
-    ``folder``: where trials keep their samples, and ``adapters``: who knows which of them are floors. Without them the
-    last result is not shown.
+    ``folder``: where trials keep their samples. ``adapters``: their descriptions say which are raw transports. Without
+    them the last result is not shown.
     """
     state = State(plan, folder, adapters)
     if quiet:

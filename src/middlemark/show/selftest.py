@@ -68,7 +68,7 @@ def _same_row(each: Same) -> tuple[str, ...]:
     scatter = "" if each.scatter is None else f"±{100 * each.scatter:.1f} %"
     if each.scatter is not None and each.scatter >= 1:
         scatter = f"× {1 + each.scatter:.1f}"
-    counts = (f"{each.together} of {of:,}", whole(tally.different), whole(tally.equivalent), whole(tally.cannot_tell))
+    counts = (f"{each.together} of {of:,}", whole(tally.different), whole(tally.equivalent), whole(tally.undecided))
     return (_name(each.setting.cell), each.metric, us(each.typical), scatter or ABSENT, *_if_any(tally, *counts))
 
 
@@ -79,7 +79,7 @@ def _power_row(each: Power) -> tuple[str, ...]:
         format_percent(each.planted.part),
         f"{us(each.planted.delay_ns)} µs, {part(each.part)}",
         part(each.measured),
-        *_if_any(tally, _found(each), whole(tally.equivalent), whole(tally.cannot_tell), whole(tally.faster)),
+        *_if_any(tally, _found(each), whole(tally.equivalent), whole(tally.undecided), whole(tally.faster)),
     )
 
 
@@ -164,7 +164,7 @@ def _found(each: Power) -> str:
 
 def _further(each: Power) -> str:
     found = f"{_size(each)} was found in {_found(each)}"
-    if each.tally.cannot_tell == 0:
+    if each.tally.undecided == 0:
         return f"{found}."
     if each.tally.trials_needed is None:
         return f"{found}; more than 10,000 trials would be needed to tell."

@@ -1,1 +1,1 @@
-"""Samples → quantiles, floors and warnings. Pure."""
+"""Samples → quantiles, raw transports and warnings. Pure."""

@@ -15,8 +15,8 @@ from middlemark.model.cell import Cell
 from middlemark.model.description import Description
 from middlemark.model.plan import Race, Wanted
 from middlemark.stats import rates
+from middlemark.stats.baselines import used_another_transport
 from middlemark.stats.costs import trial_cpu
-from middlemark.stats.floors import carried_otherwise
 from middlemark.stats.interval import FEWEST
 from middlemark.stats.race import FINAL_LOOKS, FIRST_LOOK, Ended, Figures, standing
 from middlemark.stats.result import EdgeResult
@@ -47,8 +47,8 @@ class Attempt(msgspec.Struct, frozen=True):
     """What is wanted and was not done, the worst first."""
     within: float | None = None
     """The share of messages that arrived within the deadline; None: there is none."""
-    told: bool = True
-    """Whether it can be said if what is wanted was done: of a workload, by enough messages."""
+    conclusive: bool = True
+    """Whether a workload had enough messages to say whether it did what is wanted."""
 
 
 def raced_by(cell: Cell) -> str:
@@ -96,9 +96,9 @@ def attempt(
     kept: KeptOf,
     descriptions: Mapping[str, Description],
 ) -> Attempt:
-    """Return what the trial says of that candidate. What is carried by something else than its name says has failed."""
+    """Return the trial's result for that candidate. One with another actual transport than it names has failed."""
     outcome = trial.outcome
-    if outcome.failed is not None or carried_otherwise(cell, outcome, descriptions):
+    if outcome.failed is not None or used_another_transport(cell, outcome, descriptions):
         return Attempt(None, "failed")
     if trial.graph is not None:
         return _of_graph(cell, trial.graph, trial_cpu(outcome), wanted)
@@ -130,7 +130,7 @@ def _of_graph(cell: Cell, graph: GraphTrial, cpu: float | None, wanted: Wanted) 
     misses: Elimination | None = None if failing is None else _fails_by(failing)
     if misses is None and wanted.max_cpu is not None and cpu is not None and cpu > wanted.max_cpu:
         misses = "takes too much processor time"
-    return Attempt(graph.worst, misses or (None if graph.worst else "failed"), told=held is not None)
+    return Attempt(graph.worst, misses or (None if graph.worst else "failed"), conclusive=held is not None)
 
 
 def _fails_by(edge: EdgeResult) -> Elimination:
@@ -159,7 +159,7 @@ def race_states(race: Race, attempts: Attempts, rounds: int, *, spent: bool = Fa
     return tuple(
         # Where there is nothing to choose one round shows that it works; a question is asked as it was planned.
         _run(cells, attempts, rounds, 1 if len(cells) == 1 and not race.question else FIRST_LOOK, spent=spent)
-        for cells in race.heats
+        for cells in race.experiments
     )
 
 
@@ -170,37 +170,37 @@ def due_of(race: Race, found: Sequence[RaceState], rounds: int, adapters: Sequen
     first look, and waits until the large ones are decided or have had the rounds of two verdicts; then it has those of
     one. So does a race in which nothing is left but the ways of one middleware: which one is best is known.
     """
-    most = max(map(len, race.heats))
+    most = max(map(len, race.experiments))
     large: list[RaceState] = []
     small: list[RaceState] = []
-    for cells, heat in zip(race.heats, found, strict=True):
-        ways = {adapters[each] for each in heat.running}
+    for cells, state in zip(race.experiments, found, strict=True):
+        ways = {adapters[each] for each in state.running}
         minor = 2 * len(cells) < most or len(ways) < min(2, len({adapters[each] for each in cells}))
-        if heat.ended is None:
-            (small if minor and not race.question else large).append(heat)
+        if state.ended is None:
+            (small if minor and not race.question else large).append(state)
     small = [each for each in small if each.had < FINAL_LOOKS[0]]
     due = [each for each in small if each.had < FIRST_LOOK or rounds >= FINAL_LOOKS[1]]
     return [*large, *due] or small
 
 
 def _run(cells: Sequence[int], attempts: Attempts, rounds: int, fewest: int, *, spent: bool) -> RaceState:
-    before = heat = RaceState(tuple(cells), {}, None, 0)
+    before = state = RaceState(tuple(cells), {}, None, 0)
     for number in range(1, rounds + 1):
-        ran = any(number in attempts.get(each, {}) for each in heat.running)  # else there was no time for this one
-        if heat.ended is None and ran:
-            before, heat = heat, _after(heat, attempts, number, fewest)
-    if spent and heat.ended is None and heat.had:  # its last round had the last look
-        return _after(before, attempts, heat.rounds, fewest, last=True)
-    return heat
+        ran = any(number in attempts.get(each, {}) for each in state.running)  # else there was no time for this one
+        if state.ended is None and ran:
+            before, state = state, _after(state, attempts, number, fewest)
+    if spent and state.ended is None and state.had:  # its last round had the last look
+        return _after(before, attempts, state.rounds, fewest, last=True)
+    return state
 
 
-def _after(heat: RaceState, attempts: Attempts, number: int, fewest: int, *, last: bool = False) -> RaceState:
-    """Return the heat after that round, after which there may be no other; it ends after ``fewest`` at the earliest."""
-    known = {each: {at: one for at, one in attempts.get(each, {}).items() if at <= number} for each in heat.running}
-    left: dict[int, Elimination] = {
-        each: why for each, of in known.items() if (why := _leaves([*of.values()])) is not None
+def _after(state: RaceState, attempts: Attempts, number: int, fewest: int, *, last: bool = False) -> RaceState:
+    """Return the state after that round, maybe the last one. A race ends after ``fewest`` rounds at the earliest."""
+    known = {each: {at: one for at, one in attempts.get(each, {}).items() if at <= number} for each in state.running}
+    eliminated: dict[int, Elimination] = {
+        each: why for each, of in known.items() if (why := _elimination([*of.values()])) is not None
     }
-    running = [each for each in heat.running if each not in left]
+    running = [each for each in state.running if each not in eliminated]
     holding = {each for each in running if holds(known[each].values())}
     timed: dict[Hashable, Figures] = {
         each: {at: math.log(one.figure) for at, one in known[each].items() if one.figure}
@@ -209,32 +209,32 @@ def _after(heat: RaceState, attempts: Attempts, number: int, fewest: int, *, las
     }
     order: list[Hashable] = []
     ended: Ended | Literal["none holds"] | None = None
-    # Who lacks a round stands beside the others in those that it has, and costs nobody else one.
+    # A candidate that lacks a round is compared in the rounds that it has, and costs no other candidate a round.
     whole = {each: of for each, of in timed.items() if len(of) == max(map(len, timed.values()))}
     for some in (whole, timed) if len(whole) < len(timed) else (timed,):
-        due = {each: of for each, of in some.items() if each not in left}
+        due = {each: of for each, of in some.items() if each not in eliminated}
         if holding & due.keys():
             now = standing(due, leaders=holding, last=last)
-            left |= {each: "slower" for each in running if each in now.left}
+            eliminated |= {each: "slower" for each in running if each in now.eliminated}
             order, ended = [*now.running], now.ended
     running = sorted(
-        (each for each in running if each not in left),
+        (each for each in running if each not in eliminated),
         key=lambda each: order.index(each) if each in order else len(order),
     )
     if not running:
         ended = "none holds"
     elif number < fewest or not holding.issuperset(running):
         ended = None
-    return RaceState(tuple(running), {**heat.eliminated, **left}, ended, number, heat.had + 1)
+    return RaceState(tuple(running), {**state.eliminated, **eliminated}, ended, number, state.had + 1)
 
 
 def holds(attempts: Collection[Attempt]) -> bool:
     """Say whether what is wanted is done in at least half of the trials; one that was never measured does not."""
-    return bool(attempts) and 2 * sum(each.misses is None and each.told for each in attempts) >= len(attempts)
+    return bool(attempts) and 2 * sum(each.misses is None and each.conclusive for each in attempts) >= len(attempts)
 
 
-def _leaves(attempts: Sequence[Attempt]) -> Elimination | None:
-    """Return why a candidate leaves whatever the others do; None: it stays.
+def _elimination(attempts: Sequence[Attempt]) -> Elimination | None:
+    """Return why a candidate is eliminated whatever the others do; None: it is not.
 
     It failed twice; or more of its trials miss what is wanted than chance explains if no more than half of them do:
     the exact one-sided binomial test over trials. Each look halves what is left of the error, 5 % altogether.

@@ -13,28 +13,35 @@ from middlemark.model.outcome import Failure, RunWarning, SamplesFile, TrialCoun
 from middlemark.model.plan import Limits, Plan
 from middlemark.model.times import Summary, Times
 from middlemark.stats import breakdown, costs, rates, workload
-from middlemark.stats.coding import with_coding
-from middlemark.stats.curve import curve, search, sustainable
-from middlemark.stats.floors import (
-    Floor,
+from middlemark.stats.baselines import (
+    RawTransport,
+    baselines,
     by_rate,
-    fastest_floors,
-    floors,
+    common_actual_transport,
     hands_over,
     memcpy_bytes_per_s,
-    seen_to_carry,
+    nearest_raw_transports,
 )
+from middlemark.stats.coding import with_coding
+from middlemark.stats.curve import curve, search, sustainable
 from middlemark.stats.interval import median_interval
 from middlemark.stats.metrics import by_trial
 from middlemark.stats.noise import with_noise
 from middlemark.stats.rates import representative
-from middlemark.stats.result import Best, CellResult, Delivery, Origin, Part
+from middlemark.stats.result import Baseline, CellResult, Delivery, Origin, Part
 from middlemark.stats.samples import Kept, Samples, SamplesError
 from middlemark.stats.signed_rank import signed_rank
 from middlemark.stats.trials import KeptOf, SamplesOf, TrialSummary, figures, trial_summary
 from middlemark.stats.warnings.between_cells import with_warnings_between
 from middlemark.stats.warnings.cells import NOT_MEASURED as UNREACHED
-from middlemark.stats.warnings.cells import SERIOUS, below_baseline, cell_warnings, faster_than_floor, joined, merged
+from middlemark.stats.warnings.cells import (
+    SERIOUS,
+    below_baseline,
+    cell_warnings,
+    faster_than_raw_transport,
+    joined,
+    merged,
+)
 from middlemark.stats.warnings.samples import of_most, tail_warnings
 from middlemark.stats.warnings.streams import stream_cell_warnings, stream_trial_warnings
 from middlemark.stats.warnings.trials import trial_warnings
@@ -74,7 +81,7 @@ def results_of(
         _result(cell, name, trials, limits, descriptions)
         for cell, name, trials in zip(plan.cells, plan.names, of_cell, strict=True)
     ]
-    held = _held_against_floors(with_noise(results, of_cell, descriptions), of_cell, descriptions)
+    held = _with_baselines(with_noise(results, of_cell, descriptions), of_cell, descriptions)
     return with_warnings_between(held, descriptions, memcpy_bytes_per_s)
 
 
@@ -125,13 +132,13 @@ def _result(
         failed_trials=len(outcomes) - len(measured),
         samples=sum(each.samples for each in trials),
         counts=counts,
-        carried_by=seen_to_carry(measured),
+        actual_transport=common_actual_transport(measured),
         discovery_ns=_median(each.discovery_ns for each in measured),
         handshake_ns=_median(each.handshake_ns for each in measured),
         protected_by="; ".join(dict.fromkeys(each.protected_by for each in measured if each.protected_by)) or None,
         proof=next((each.proof for each in measured if each.proof), None),
-        times_floor=None,
-        floor=None,
+        times_raw_transport=None,
+        raw_transport=None,
         warnings=_warnings(cell, trials, limits, descriptions),
         failed=None if measured else _why_nothing(outcomes),
         failures=tuple(each.failed for each in outcomes if each.failed),
@@ -322,40 +329,40 @@ def over_trials(summaries: Sequence[Summary | None]) -> Summary | None:
 
 
 _BOUND = 3
-"""Trials after which a floor is a bound, where what is held against it has as many."""
+"""Trials after which a cell that is faster than its raw transport gets a warning, where the cell has as many."""
 
 
-def _held_against_floors(
+def _with_baselines(
     results: Sequence[CellResult], of_cell: Sequence[Sequence[TrialSummary]], descriptions: Mapping[str, Description]
 ) -> tuple[CellResult, ...]:
-    medians = [_against_floor(each) for each in results]
+    medians = [_compared_ns(each) for each in results]
     cells = [each.cell for each in results]
-    nearest = floors(cells, medians, descriptions, [each.carried_by for each in results])
-    fastest = fastest_floors(cells, medians, descriptions)
-    held = []
-    for at, (result, median, floor, best) in enumerate(zip(results, medians, nearest, fastest, strict=True)):
-        base = medians[floor.cell] if floor else None
-        times = median / base if median is not None and base else None
-        label = floor.label if floor and times is not None else None
-        # Of a race the floors have a trial or two: less than what stands beside them. A workload's processes are many,
-        # and who waits for whom is chance.
-        known = floor is not None and results[floor.cell].trials >= min(_BOUND, result.trials)
-        alike = floor is not None and hands_over(cells[floor.cell], descriptions) == hands_over(
-            result.cell, descriptions
-        )
-        told_faster = known and alike and result.workload is None
-        warning = faster_than_floor(times, label, rate=by_rate(result.cell)) if told_faster else None
-        if best is not None and best.cell != at and result.workload is None and warning is None:
-            warning = _below_baseline(result, results[best.cell], of_cell[at], of_cell[best.cell], best.label)
+    nearest = nearest_raw_transports(cells, medians, descriptions, [each.actual_transport for each in results])
+    fastest = baselines(cells, medians, descriptions)
+    with_baselines = []
+    for at, (result, median, raw, baseline) in enumerate(zip(results, medians, nearest, fastest, strict=True)):
+        raw_median = medians[raw.cell] if raw else None
+        times = median / raw_median if median is not None and raw_median else None
+        label = raw.label if raw and times is not None else None
+        # In a race the raw transports have a trial or two, fewer than the candidates. In a workload many processes
+        # compete for the processors, and chance decides which of them waits.
+        measured = raw is not None and results[raw.cell].trials >= min(_BOUND, result.trials)
+        alike = raw is not None and hands_over(cells[raw.cell], descriptions) == hands_over(result.cell, descriptions)
+        is_bound = measured and alike and result.workload is None
+        warning = faster_than_raw_transport(times, label, rate=by_rate(result.cell)) if is_bound else None
+        if baseline is not None and baseline.cell != at and result.workload is None and warning is None:
+            warning = _below_baseline(
+                result, results[baseline.cell], of_cell[at], of_cell[baseline.cell], baseline.label
+            )
         warnings = (*result.warnings, warning) if warning else result.warnings
-        told = {
-            "times_floor": times,
-            "floor": label,
+        figures_of_baseline = {
+            "times_raw_transport": times,
+            "raw_transport": label,
             "warnings": warnings,
-            "best": _best(result, median, best, medians),
+            "baseline": _baseline(result, median, baseline, medians),
         }
-        held.append(msgspec.structs.replace(result, **told))
-    return tuple(held)
+        with_baselines.append(msgspec.structs.replace(result, **figures_of_baseline))
+    return tuple(with_baselines)
 
 
 def _below_baseline(
@@ -387,19 +394,19 @@ def _by_round(cell: Cell, trials: Sequence[TrialSummary]) -> dict[int, float]:
     }
 
 
-def _best(
-    result: CellResult, median: float | None, floor: Floor | None, medians: Sequence[float | None]
-) -> Best | None:
-    base = medians[floor.cell] if floor else None
-    if floor is None or not base or median is None or result.workload is not None:
+def _baseline(
+    result: CellResult, median: float | None, fastest: RawTransport | None, medians: Sequence[float | None]
+) -> Baseline | None:
+    base_ns = medians[fastest.cell] if fastest else None
+    if fastest is None or not base_ns or median is None or result.workload is not None:
         return None
     rated = by_rate(result.cell)
-    figure = {"p50_ns": None if rated else base, "rate_hz": 1e9 / base if rated else None}
-    return Best(floor=floor.label, times=median / base, **figure)
+    figure = {"p50_ns": None if rated else base_ns, "rate_hz": 1e9 / base_ns if rated else None}
+    return Baseline(label=fastest.label, times=median / base_ns, **figure)
 
 
-def _against_floor(result: CellResult) -> float | None:
-    """Return the ns that are held against the floor's: of a rate the time a message takes, else the median latency."""
+def _compared_ns(result: CellResult) -> float | None:
+    """Return the ns that are compared with a raw transport's: a message's time where ``by_rate``, else the p50."""
     if result.workload is not None:
         return result.workload.worst_share
     if by_rate(result.cell):

@@ -1,4 +1,4 @@
-"""Cells held against each other by a metric: the one place where verdicts come from, and the floors beside them."""
+"""Comparisons of cells by a metric: the one place where verdicts come from, and the raw transports of both sides."""
 
 import math
 import statistics
@@ -9,19 +9,19 @@ import msgspec
 
 from middlemark.model.cell import Cell
 from middlemark.model.description import Description
+from middlemark.stats.baselines import by_rate, nearest_raw_transports
 from middlemark.stats.candidates import InRace, raced_by
-from middlemark.stats.floors import by_rate, floors
 from middlemark.stats.interval import FEWEST
 from middlemark.stats.metrics import METRICS
 from middlemark.stats.trials import TrialSummary
 from middlemark.stats.verdict import MARGIN, Judgement, Verdict, judge
 
-_HELD_BY = ("p50", "throughput")
-"""What a floor is found by."""
+_COMPARED_BY = ("p50", "throughput")
+"""Metrics that raw transports are compared by."""
 
 
-class FloorBeside(msgspec.Struct, frozen=True):
-    """The floor of a cell in its run: its label, and its figures as a ``Side`` has them."""
+class RawTransportFigures(msgspec.Struct, frozen=True):
+    """The raw transport of a cell in its run: its label, and its figures as a ``Side`` has them."""
 
     label: str
     figures: Mapping[str, Mapping[int, float]]
@@ -37,12 +37,12 @@ class Side(msgspec.Struct, frozen=True):
     shared_memory: bool | None
     machine: str
     figures: Mapping[str, Mapping[int, float]]
-    floor: FloorBeside | None = None
-    is_floor: bool = False
+    raw_transport: RawTransportFigures | None = None
+    is_raw_transport: bool = False
     contradicted: bool = False
-    """Whether something else than its transport's carrier carried it: it is compared with nothing unasked."""
+    """Whether its actual transport is another than it names; then it is compared only where that was asked."""
     added: bool = False
-    """Whether it is a floor that the plan added."""
+    """Whether the plan added the cell, a raw transport."""
     in_race: InRace | None = None
     """None: it was in no race."""
 
@@ -73,7 +73,7 @@ class Comparison(msgspec.Struct, frozen=True):
     @property
     def is_undecided(self) -> bool:
         """Whether neither a verdict nor the rule of a race tells the two apart, nor shows that they are equivalent."""
-        return self.judged.verdict is Verdict.CANNOT_TELL and self.eliminated is None
+        return self.judged.verdict is Verdict.UNDECIDED and self.eliminated is None
 
     @property
     def is_worse(self) -> bool:
@@ -89,13 +89,13 @@ def side(
     machine: str,
     trials: Sequence[TrialSummary],
     *,
-    is_floor: bool = False,
+    is_raw_transport: bool = False,
     contradicted: bool = False,
     added: bool = False,
     in_race: InRace | None = None,
     metrics: Iterable[str] = METRICS,
 ) -> Side:
-    """Return a cell with the figures of its measured trials by these metrics, and by those that floors are held by."""
+    """Return a cell with the figures of its measured trials by these metrics, and by ``_COMPARED_BY``."""
     figures = {
         name: {
             each.outcome.number: value
@@ -105,7 +105,7 @@ def side(
             and math.isfinite(value)
             and value > 0
         }
-        for name in {*metrics, *_HELD_BY}
+        for name in {*metrics, *_COMPARED_BY}
     }
     return Side(
         label,
@@ -114,7 +114,7 @@ def side(
         shared_memory,
         machine,
         figures,
-        is_floor=is_floor,
+        is_raw_transport=is_raw_transport,
         contradicted=contradicted,
         added=added,
         in_race=in_race,
@@ -166,7 +166,7 @@ def _judged(members: Sequence[Pairing], metric: str, margin: float) -> list[Comp
 
 def _eliminated(pairing: Pairing, judged: Judgement) -> Literal["a", "b"] | None:
     a, b = pairing.a.in_race, pairing.b.in_race
-    if judged.verdict is not Verdict.CANNOT_TELL or a is None or b is None or a.race != b.race:
+    if judged.verdict is not Verdict.UNDECIDED or a is None or b is None or a.race != b.race:
         return None
     if (a.eliminated, b.eliminated) == (None, "slower") and judged.shift > 0:
         return "b"
@@ -236,7 +236,7 @@ def _medians(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 
 def word(metric: str, verdict: Verdict, eliminated: Literal["a", "b"] | None = None) -> str:
-    """Return the verdict in the metric's own words: faster or slower, less or more, equivalent, cannot tell.
+    """Return the verdict in the metric's own words: faster or slower, less or more, equivalent, undecided.
 
     Where the race's own rule tells them apart, and no verdict, B was ``eliminated``, or ``A eliminated``.
     """
@@ -247,29 +247,34 @@ def word(metric: str, verdict: Verdict, eliminated: Literal["a", "b"] | None = N
     return METRICS[metric].worse if verdict is Verdict.WORSE else verdict.value
 
 
-class AgainstFloor(msgspec.Struct, frozen=True):
-    """One side's floor by one metric. ``times``: how many times slower than it the side is."""
+class TimesRawTransport(msgspec.Struct, frozen=True):
+    """How one side compares with the raw transport of its carrier, by one metric.
 
-    floor: str
+    ``median``: of the raw transport. ``times``: how many times slower the side is.
+    """
+
+    label: str
     median: float
     times: float
 
 
-def beside_floors(
-    sides: Sequence[Side], descriptions: Mapping[str, Description], carried_by: Sequence[str | None] = ()
+def with_raw_transports(
+    sides: Sequence[Side], descriptions: Mapping[str, Description], actual_transports: Sequence[str | None] = ()
 ) -> tuple[Side, ...]:
-    """Return the cells of one run, each with its floor as ``stats/floors.py`` finds it; a floor itself has none."""
-    found = floors([each.cell for each in sides], [_held(each) for each in sides], descriptions, carried_by)
+    """Return the cells of one run, each with the raw transport of its carrier; a raw transport itself has none."""
+    found = nearest_raw_transports(
+        [each.cell for each in sides], [_compared_ns(each) for each in sides], descriptions, actual_transports
+    )
     return tuple(
         side
-        if floor is None or floor.cell == index
-        else msgspec.structs.replace(side, floor=FloorBeside(floor.label, sides[floor.cell].figures))
-        for index, (side, floor) in enumerate(zip(sides, found, strict=True))
+        if raw is None or raw.cell == index
+        else msgspec.structs.replace(side, raw_transport=RawTransportFigures(raw.label, sides[raw.cell].figures))
+        for index, (side, raw) in enumerate(zip(sides, found, strict=True))
     )
 
 
-def against_floors(comparison: Comparison) -> tuple[AgainstFloor | None, AgainstFloor | None]:
-    """Return A and B as times of their floors, medians over trials; None where there is none to be held against."""
+def times_raw_transports(comparison: Comparison) -> tuple[TimesRawTransport | None, TimesRawTransport | None]:
+    """Return how many times slower A and B are than their raw transports; None where there is none to compare with."""
     a, b = comparison.pairing.a, comparison.pairing.b
     return (
         _against(a, comparison.metric, comparison.medians[0]),
@@ -277,16 +282,16 @@ def against_floors(comparison: Comparison) -> tuple[AgainstFloor | None, Against
     )
 
 
-def _against(side: Side, metric: str, median: float) -> AgainstFloor | None:
-    if side.floor is None or not METRICS[metric].has_floor or not side.floor.figures[metric]:
+def _against(side: Side, metric: str, median: float) -> TimesRawTransport | None:
+    if side.raw_transport is None or not METRICS[metric].has_raw_transport or not side.raw_transport.figures[metric]:
         return None
-    floor = statistics.median(side.floor.figures[metric].values())
-    times = floor / median if METRICS[metric].higher_is_better else median / floor
-    return AgainstFloor(side.floor.label, floor, times)
+    raw_transport = statistics.median(side.raw_transport.figures[metric].values())
+    times = raw_transport / median if METRICS[metric].higher_is_better else median / raw_transport
+    return TimesRawTransport(side.raw_transport.label, raw_transport, times)
 
 
-def _held(side: Side) -> float | None:
-    """Return the ns that are held against a floor's: the time a message takes where ``by_rate``, else p50."""
+def _compared_ns(side: Side) -> float | None:
+    """Return the ns that are compared with a raw transport's: the time a message takes where ``by_rate``, else p50."""
     rated = by_rate(side.cell)
     known = side.figures["throughput" if rated else "p50"].values()
     if not known:

@@ -1,6 +1,6 @@
 """Which limit of the machine a row ran into, by what its trials carry: without evidence nothing is said.
 
-Asked of rows that lost messages, whose p99 is far over their p50, whose rate is far under the machine alone's, and of
+Asked of rows that lost messages, whose p99 is far over their p50, whose rate is far under the raw transport's, and of
 configurations that could not be measured.
 """
 
@@ -13,13 +13,13 @@ from middlemark.model.cell import Cell
 from middlemark.model.description import Description
 from middlemark.model.outcome import NetworkCost, TrialOutcome
 from middlemark.model.units import format_percent, format_size
-from middlemark.stats.floors import carrier_of
+from middlemark.stats.baselines import carrier_of
 from middlemark.stats.result import CellResult
 
 TAIL = 5.0
 """A p99 of so many p50 is far over it."""
 SLOW = 3.0
-"""So many times slower than the machine alone is far under it."""
+"""A rate this many times below the raw transport's is far under it."""
 SOME = 0.001
 """Of the datagrams or segments: fewer that were dropped explain no row."""
 HELD = 0.02
@@ -111,9 +111,9 @@ def _symptom(result: CellResult) -> tuple[str, float] | None:
         return f"lost {format_percent(float(f'{share:.2g}'))} of its messages", 1e6 * share + 1
     if any(each.code == "missed-instants" for each in result.warnings):
         return "did not keep its rate", 1e5
-    slow = result.times_floor
+    slow = result.times_raw_transport
     if result.cell.rate == "max" and result.cell.pattern == "stream" and slow is not None and slow >= SLOW:
-        return f"is {slow:.1f} times slower than the machine alone", slow
+        return f"is {slow:.1f} times slower than the raw transport", slow
     p50, p99 = result.median("p50"), result.median("p99")
     if p50 and p99 and p99 >= TAIL * p50:
         return f"has a p99 of {p99 / p50:.0f} times its p50", p99 / p50
@@ -260,8 +260,8 @@ def _no_room(trials: _Trials) -> Found | None:
                 return each.failed.text
             words = _NO_ROOM.search(f"{each.failed.text} {each.failed.advice} {' '.join(each.notes)}")
             return f"it ended with “{words[0]}”" if words and little else ""
-        other = trials.carrier == "shared-memory" and each.carried_by not in (None, trials.carrier)
-        return f"{each.carried_by} carried it" if other and little else ""
+        other = trials.carrier == "shared-memory" and each.actual_transport not in (None, trials.carrier)
+        return f"the actual transport was {each.actual_transport}" if other and little else ""
 
     if not trials.often(lambda each: bool(full(each))):
         return None

@@ -37,7 +37,7 @@ class ClaimVerdict(StrEnum):
 
     HOLDS = "holds"
     DOES_NOT_HOLD = "does not hold"
-    CANNOT_TELL = "cannot tell"
+    UNDECIDED = "undecided"
     UNTESTABLE = "untestable"
 
 

@@ -50,10 +50,10 @@ def _middle_ranks(count: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int
     return drawn[:, (count - 1) // 2], drawn[:, count // 2]
 
 
-class Known(msgspec.Struct, frozen=True):
-    """Indices of the cells that are not known well enough, and of those that nothing is known of."""
+class Imprecision(msgspec.Struct, frozen=True):
+    """Indices of the cells whose medians are not precise enough, and of those without a figure."""
 
-    wide: tuple[int, ...]
+    imprecise: tuple[int, ...]
     unmeasured: tuple[int, ...]
 
 
@@ -69,9 +69,9 @@ def reach(figures: Sequence[float]) -> float | None:
     return max(median - interval[0], interval[1] - median) / median
 
 
-def known(precision: Precision, figures: Mapping[int, Sequence[float]], rounds: int) -> Known:
-    """Return what is not known well enough after so many rounds; ``figures``: of the measured trials, by cell."""
-    wide = []
+def imprecision(precision: Precision, figures: Mapping[int, Sequence[float]], rounds: int) -> Imprecision:
+    """Return the cells that are not precise enough after these rounds; ``figures``: of the measured trials, by cell."""
+    imprecise = []
     unmeasured = []
     for cell in precision.focus:
         measured = figures.get(cell, ())
@@ -80,5 +80,5 @@ def known(precision: Precision, figures: Mapping[int, Sequence[float]], rounds: 
             continue
         part = reach(measured)
         if part is None or part > precision.part:
-            wide.append(cell)
-    return Known(tuple(wide), tuple(unmeasured))
+            imprecise.append(cell)
+    return Imprecision(tuple(imprecise), tuple(unmeasured))

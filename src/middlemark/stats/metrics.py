@@ -14,7 +14,7 @@ from middlemark.model.protocol import RoleKind
 from middlemark.model.spelling import listing
 from middlemark.model.times import NAMES, QUANTILES
 from middlemark.stats import costs, rates
-from middlemark.stats.floors import by_rate
+from middlemark.stats.baselines import by_rate
 from middlemark.stats.trials import TrialSummary
 
 Figure = Callable[[Cell, TrialSummary], float | None]
@@ -42,8 +42,8 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     """The fields of round trips that it is read from, beyond ``COMPARED_TIMES``."""
     latency: bool = False
     """Whether it is made of the times of the messages that arrived: what was lost has none."""
-    has_floor: bool = False
-    """Whether the machine alone is the best that can be: its processor time or its memory is not."""
+    has_raw_transport: bool = False
+    """Whether raw transports bound the metric: they do not bound processor time or memory."""
     of_cell: bool = False
     """Whether a cell has it as a figure of its own. CSV has the median over trials of the others."""
 
@@ -96,7 +96,7 @@ def _times_p50(name: str) -> Metric:
 
 def _of_summary(field: str, means: str, words: tuple[str, str] = _FASTER) -> Metric:
     metric = _latency(means, _quantile(field), words)
-    return msgspec.structs.replace(metric, has_floor=words == _FASTER, of_cell=True)
+    return msgspec.structs.replace(metric, has_raw_transport=words == _FASTER, of_cell=True)
 
 
 def _latency(means: str, figure: Figure, words: tuple[str, str] = _FASTER) -> Metric:
@@ -169,7 +169,7 @@ def _rate(means: str, figure: Figure, unit: str, where: str, *, of_cell: bool = 
         higher_is_better=True,
         applies=_has_throughput,
         where=where,
-        has_floor=True,
+        has_raw_transport=True,
         of_cell=of_cell,
     )
 
@@ -268,7 +268,7 @@ METRICS: Mapping[str, Metric] = {
         latency=True,
         applies=lambda cell: cell.workload is not None,
         where="workloads",
-        has_floor=True,
+        has_raw_transport=True,
     ),
     "discovery": Metric(
         means="from the topics being made until every role has found its peers",

@@ -34,10 +34,10 @@ def selected(each: Side, selection: Selection) -> bool:
     return selection.matches(each.cell, shared_memory=each.shared_memory)
 
 
-def by_factors(sides: Sequence[Side], factors: Sequence[str], baseline: Selection | None = None) -> list[Pairing]:
+def by_factors(sides: Sequence[Side], factors: Sequence[str], reference: Selection | None = None) -> list[Pairing]:
     """Pair cells that differ in these factors, in each of them and in nothing else.
 
-    A is of the baseline's levels; without one, each level is paired with all before it.
+    A is of the reference's levels; without one, each level is paired with all before it.
     """
     hidden = _hidden(factors)
     cells = [each.cell for each in sides]
@@ -52,8 +52,8 @@ def by_factors(sides: Sequence[Side], factors: Sequence[str], baseline: Selectio
     pairings: dict[tuple[int, int], Pairing] = {}
     for group in groups.values():
         for index, b in enumerate(group):
-            for a in group[:index] if baseline is None else group:
-                known = baseline is None or selected(a, baseline)
+            for a in group[:index] if reference is None else group:
+                known = reference is None or selected(a, reference)
                 if known and all(level(a, factor) != level(b, factor) for factor in factors):
                     pairings[id(a), id(b)] = Pairing(a, b, (_name(a, factors), _name(b, factors)))
     return [*pairings.values()]
@@ -181,7 +181,7 @@ def of_run(
 ) -> tuple[dict[str, list[Pairing]], dict[str, int]]:
     """Return all that may be compared in one run, by factor, and how many there was no room for.
 
-    What is said of any of it is judged together. Floors are among it where there is nothing else. ``together``: the
+    All of them are judged together. Raw transports are included only where there is nothing else. ``together``: the
     factors, by name, that its suites vary together (``Plan.together``); the key is their names with commas.
     """
     members = _compared(sides)
@@ -206,7 +206,7 @@ def of_two_runs(first: Sequence[Side], second: Sequence[Side]) -> list[Pairing]:
 
 def _compared(sides: Sequence[Side]) -> list[Side]:
     known = [each for each in sides if not each.contradicted]
-    return [each for each in known if not each.is_floor] or known
+    return [each for each in known if not each.is_raw_transport] or known
 
 
 def _varying(sides: Sequence[Side]) -> Iterator[str]:

@@ -43,10 +43,10 @@ Ended = Literal["best", "tie"]
 
 
 class AfterLook(msgspec.Struct, frozen=True):
-    """``running``: who may be the best, the leader first; ``left``: who surely is not."""
+    """``running``: the candidates that may be the best, the leader first; ``eliminated``: the others."""
 
     running: tuple[Hashable, ...]
-    left: tuple[Hashable, ...]
+    eliminated: tuple[Hashable, ...]
     ended: Ended | None
 
 

@@ -119,15 +119,15 @@ class Sustainable(msgspec.Struct, frozen=True, kw_only=True):
     most_hz: float
 
 
-class Best(msgspec.Struct, frozen=True, kw_only=True):
-    """The fastest floor of any carrier for a cell's experiment. ``p50_ns`` or ``rate_hz``, as the cell is held."""
+class Baseline(msgspec.Struct, frozen=True, kw_only=True):
+    """The fastest raw transport in a cell's experiment: its ``p50_ns``, or its ``rate_hz`` where rates are compared."""
 
-    floor: str
-    """As in ``CellResult.floor``."""
+    label: str
+    """Which raw transport: ``shm``, ``shm (loan)``, ``udp``, …"""
     p50_ns: float | None
     rate_hz: float | None
     times: float
-    """How many times slower than it the cell is."""
+    """How many times slower than the baseline the cell is."""
 
 
 class Attribution(msgspec.Struct, frozen=True, kw_only=True):
@@ -315,12 +315,12 @@ class CellResult(Times, frozen=True, kw_only=True):
     samples: int
     """Round trips, or one-way latencies of a stream."""
     counts: TrialCounts
-    carried_by: str | None
+    actual_transport: str | None
     discovery_ns: float | None
-    times_floor: float | None
-    """How many times slower than the floor it is held against; None without one in the run. See ``stats/floors.py``."""
-    floor: str | None
-    """Which floor: ``shm``, ``shm (loan)``, ``udp``, …"""
+    times_raw_transport: float | None
+    """How many times slower the cell is than the raw transport of the same carrier; None without one in the run."""
+    raw_transport: str | None
+    """Which raw transport: ``shm``, ``shm (loan)``, ``udp``, …"""
     warnings: tuple[RunWarning, ...]
     failed: Failure | None
     """Set when no trial of the cell was measured: the first failure."""
@@ -384,8 +384,8 @@ class CellResult(Times, frozen=True, kw_only=True):
     """None: the rate was not searched for, or none held."""
     native_request_reply: bool | None = None
     """Whether the middleware's own request-reply was used; None: the pattern is another."""
-    best: Best | None = None
-    """The best that this machine could do; None without a floor of the same experiment in the run."""
+    baseline: Baseline | None = None
+    """The baseline; None without a raw transport of the same experiment in the run."""
     protected_by: str | None = None
     """The algorithms in force, in the middleware's words; None: nothing protects it, or no trial came so far."""
     proof: ProtectionProof | None = None

@@ -52,14 +52,14 @@ class VerdictCounts(msgspec.Struct, frozen=True, kw_only=True):
     faster: int
     slower: int
     equivalent: int
-    cannot_tell: int
+    undecided: int
     trials_needed: int | None
-    """The median over those that cannot be told; None: there are none, or more than 10,000 would be needed."""
+    """The median over the undecided ones; None: there are none, or more than 10,000 would be needed."""
 
     @property
     def comparisons(self) -> int:
         """Return how many there are."""
-        return self.faster + self.slower + self.equivalent + self.cannot_tell
+        return self.faster + self.slower + self.equivalent + self.undecided
 
     @property
     def different(self) -> int:
@@ -251,13 +251,13 @@ def _tally(comparisons: Sequence[Comparison]) -> VerdictCounts:
     """Count those that had trials enough for a verdict: the others cannot be false, and must not look true."""
     able = [each for each in comparisons if each.judged.low is not None]
     verdicts = [each.judged.verdict for each in able]
-    untold = [each.judged.trials_needed or math.inf for each in able if each.judged.verdict is Verdict.CANNOT_TELL]
-    needed = statistics.median_high(untold) if untold else math.inf
+    undecided = [each.judged.trials_needed or math.inf for each in able if each.judged.verdict is Verdict.UNDECIDED]
+    needed = statistics.median_high(undecided) if undecided else math.inf
     return VerdictCounts(
         faster=verdicts.count(Verdict.BETTER),
         slower=verdicts.count(Verdict.WORSE),
         equivalent=verdicts.count(Verdict.EQUIVALENT),
-        cannot_tell=verdicts.count(Verdict.CANNOT_TELL),
+        undecided=verdicts.count(Verdict.UNDECIDED),
         trials_needed=None if math.isinf(needed) else int(needed),
     )
 

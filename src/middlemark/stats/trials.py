@@ -10,8 +10,8 @@ from middlemark.model.imported import Imported
 from middlemark.model.outcome import Failure, RunWarning, SamplesFile, TrialCounts, TrialOutcome
 from middlemark.model.samples import NOT_MEASURED
 from middlemark.model.times import Summary, Times
+from middlemark.stats.baselines import by_rate
 from middlemark.stats.breakdown import Breakdown, round_trip_breakdown, stream_breakdown
-from middlemark.stats.floors import by_rate
 from middlemark.stats.one_way import OneWay, one_way, round_trips, surely_told, without_times
 from middlemark.stats.outliers import Outliers, of_round_trips, of_stream
 from middlemark.stats.quantiles import Numbers, summarise

@@ -22,12 +22,12 @@ MOST_TRIALS = 10_000
 
 
 class Verdict(StrEnum):
-    """Of B, beside A. What is neither shown to differ by enough nor to be near enough cannot be told."""
+    """The verdict on B compared with A; undecided: neither different enough nor near enough."""
 
     BETTER = "better"
     WORSE = "worse"
     EQUIVALENT = "equivalent"
-    CANNOT_TELL = "cannot tell"
+    UNDECIDED = "undecided"
 
 
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,7 +44,7 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     pairs: int
     verdict: Verdict
     trials_needed: int | None
-    """Where it cannot be told: about how many trials of each would tell, nine times in ten; None: more than 10,000."""
+    """Where undecided: about how many trials of each would decide it, nine times in ten; None: more than 10,000."""
 
 
 def judge(
@@ -69,15 +69,15 @@ def judge(
         members, family_p([differences[at] for at in members], [questions[at] for at in members]), strict=True
     ):
         adjusted[at] = p
-    untold = max(1, sum(adjusted[at] > 1 - CONFIDENCE for at in members))
+    undecided = max(1, sum(adjusted[at] > 1 - CONFIDENCE for at in members))
     return tuple(
-        _judged(shift, p, [*each.values()], higher, margin, untold)
+        _judged(shift, p, [*each.values()], higher, margin, undecided)
         for shift, p, each, higher in zip(shifts, adjusted, differences, higher_is_better, strict=True)
     )
 
 
 def _judged(
-    shift: Shift, p_family: float, differences: Sequence[float], higher: bool, margin: float, untold: int
+    shift: Shift, p_family: float, differences: Sequence[float], higher: bool, margin: float, undecided: int
 ) -> Judgement:
     nearest, farthest = -math.log1p(margin), math.log1p(margin)
     if nearest <= shift.low and shift.high <= farthest:
@@ -85,7 +85,7 @@ def _judged(
     elif p_family <= 1 - CONFIDENCE and not shift.low <= 0 <= shift.high and not nearest <= shift.shift <= farthest:
         verdict = Verdict.BETTER if (shift.shift > 0) == higher else Verdict.WORSE
     else:
-        verdict = Verdict.CANNOT_TELL
+        verdict = Verdict.UNDECIDED
     bounded = math.isfinite(shift.low)
     return Judgement(
         shift=math.expm1(shift.shift),
@@ -95,14 +95,14 @@ def _judged(
         p_family=p_family,
         pairs=shift.pairs,
         verdict=verdict,
-        trials_needed=_trials_needed(shift, differences, farthest, untold) if verdict is Verdict.CANNOT_TELL else None,
+        trials_needed=_trials_needed(shift, differences, farthest, undecided) if verdict is Verdict.UNDECIDED else None,
     )
 
 
-def _trials_needed(shift: Shift, differences: Sequence[float], margin: float, untold: int) -> int | None:
+def _trials_needed(shift: Shift, differences: Sequence[float], margin: float, undecided: int) -> int | None:
     """By the normal theory: to see the shift there seems to be, or, of a small one, that it is within the margin.
 
-    To see it as one of ``untold`` comparisons (Bonferroni's bound: the test needs fewer), and beyond the margin.
+    To see it as one of ``undecided`` comparisons (Bonferroni's bound: the test needs fewer), and beyond the margin.
     """
     away = abs(shift.shift)
     if len(differences) < 2 or away == margin:
@@ -110,7 +110,7 @@ def _trials_needed(shift: Shift, differences: Sequence[float], margin: float, un
     normal = NormalDist()
     found = normal.inv_cdf(POWER)
     if away > margin:
-        reach = max(normal.inv_cdf(1 - (1 - CONFIDENCE) / 2 / untold) + found, found * away / (away - margin)) / away
+        reach = max(normal.inv_cdf(1 - (1 - CONFIDENCE) / 2 / undecided) + found, found * away / (away - margin)) / away
     else:
         reach = (normal.inv_cdf((1 + CONFIDENCE) / 2) + found) / (margin - away)
     needed = (reach * float(np.std(differences, ddof=1))) ** 2 / EFFICIENCY

@@ -47,10 +47,10 @@ def _of_run(file: RunFile) -> Iterator[str]:
     for name in (name for each in plan.together for name in each if name not in FACTORS):
         yield f"plan.together: there is no factor {name}"
     named = {
-        "plan.floors": plan.floors,
+        "plan.baselines": plan.baselines,
         "plan.precision.focus": plan.precision.focus if plan.precision else (),
-        "plan.race.heats": [each for heat in plan.race.heats for each in heat] if plan.race else (),
-        "reached.wide": file.reached.wide if file.reached else (),
+        "plan.race.experiments": [each for heat in plan.race.experiments for each in heat] if plan.race else (),
+        "reached.undecided": file.reached.undecided if file.reached else (),
         "reached.unmeasured": file.reached.unmeasured if file.reached else (),
     }
     for place, indices in named.items():

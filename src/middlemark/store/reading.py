@@ -12,6 +12,7 @@ from middlemark.model.plan import Trial
 from middlemark.model.run import SCHEMA, Run, RunFile
 from middlemark.store.checks import InvalidFile, check_outcome, check_run
 from middlemark.store.lock import is_held
+from middlemark.store.schema1 import converted_run, converted_trial
 
 DESCRIPTION_BYTES = 1 << 28
 """Of ``run.json``: a hundred times what a run of ten thousand trials takes."""
@@ -63,7 +64,7 @@ def _description(path: Path) -> RunFile:
         if written.schema > SCHEMA:
             newer = f"was written by a newer Middlemark ({written.middlemark})"
             raise StoreError(f"{path}: schema {written.schema} {newer}")
-        file = msgspec.json.decode(text, type=RunFile)
+        file = msgspec.json.decode(converted_run(text) if written.schema == 1 else text, type=RunFile)
         check_run(file)
     except OSError as error:
         raise store_error(path, error) from None
@@ -74,7 +75,7 @@ def _description(path: Path) -> RunFile:
 
 def read_outcome(line: bytes, trials: Mapping[int, Trial]) -> TrialOutcome:
     """Return what came of one of these trials. Raises one of ``NOT_READ``."""
-    outcome = msgspec.json.decode(line, type=TrialOutcome)
+    outcome = msgspec.json.decode(converted_trial(line), type=TrialOutcome)
     check_outcome(outcome, trials)
     return outcome
 

@@ -70,7 +70,7 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True):
     skip_unsupported: Annotated[
         bool, Key(kind=FLAG, help="Leave out what cannot be measured, instead of refusing it.")
     ] = False
-    floors: Annotated[bool, Key(kind=FLAG, help="Add the floors: the same with no middleware.")] = True
+    baseline: Annotated[bool, Key(kind=FLAG, help="Measure the raw transports too, for the baseline.")] = True
     race: Annotated[
         bool, Key(kind=FLAG, help="Add rounds of those that may be the best, until it is clear who is: the whole run.")
     ] = False

@@ -9,7 +9,9 @@ MESSAGE_QUEUE = "message-queue"
 """A queue of the kernel (POSIX). No counter or mapping shows its use."""
 
 
-def carried_by(evidence: Evidence, transport: Transport, *, messages: int, size: int, processes: int) -> str | None:
+def actual_transport(
+    evidence: Evidence, transport: Transport, *, messages: int, size: int, processes: int
+) -> str | None:
     """Return the actual transport of ``messages`` messages of ``size`` bytes; None: the evidence does not say.
 
     A network transport must have moved half of the bytes over the loopback interface, in one datagram per message (a
@@ -42,7 +44,7 @@ CONTROL_BYTES = 200
 """Acknowledgements and heartbeats are smaller on average (RTPS: 52 to 100 bytes)."""
 
 
-def stream_carried_by(
+def stream_actual_transport(
     evidence: Evidence, transport: Transport, *, messages: int, size: int, processes: int
 ) -> str | None:
     """Return the actual transport of a stream of ``messages`` sent messages of ``size`` bytes.

@@ -187,7 +187,7 @@ def _uncaptured(protected: Observed, size: int) -> str:
     if captured is None:
         failed = protected.outcome.failed
         return f"the captured trial failed: {failed.text if failed else 'no capture'}"
-    carrier = protected.outcome.carried_by
+    carrier = protected.outcome.actual_transport
     if carrier is not None and carrier not in _MEDIA:
         return f"traffic over {carrier} cannot be captured"
     media = [_MEDIA[carrier]] if carrier else list(_MEDIA.values())

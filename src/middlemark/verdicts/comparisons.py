@@ -82,7 +82,7 @@ def _side(row: Row, run: Run) -> Side:
         shared,
         f"{machine.host}/{machine.cpu}/{machine.processors}",
         row.trials,
-        is_floor=row.floor,
+        is_raw_transport=row.is_raw_transport,
         contradicted=is_contradicted(row.result),
         in_race=row.in_race,
         metrics=SHOWN_METRICS,

@@ -1,4 +1,4 @@
-"""Verdicts on what was expected of a run: holds, does not hold, cannot tell, untestable (docs/decisions/0039).
+"""Verdicts on what was expected of a run: holds, does not hold, undecided, untestable (docs/decisions/0039).
 
 An expectation holds where the interval lies inside the claimed band, of every part; it does not hold where that of any
 part is disjoint from its band.
@@ -16,6 +16,7 @@ from middlemark.model.parts import ClaimPart, NothingToJudge, Subject, parts_of
 from middlemark.model.plan import Plan
 from middlemark.model.times import NAMES, QUANTILES
 from middlemark.stats import rates
+from middlemark.stats.baselines import carrier_of, used_another_transport
 from middlemark.stats.expectations import (
     ClaimVerdict,
     Figures,
@@ -26,7 +27,6 @@ from middlemark.stats.expectations import (
     share_of,
     trials_needed,
 )
-from middlemark.stats.floors import carried_otherwise, carrier_of
 from middlemark.stats.metrics import METRICS
 from middlemark.stats.trials import TrialSummary, at_edge
 from middlemark.stats.warnings.trials import not_in_force
@@ -54,7 +54,7 @@ class JudgedExpectation(msgspec.Struct, frozen=True, kw_only=True):
     trials: int = 0
     """Of the cell that has the fewest."""
     trials_needed: int | None = None
-    """Where it cannot be told: about how many trials of each would tell, nine times in ten; None: more than 10,000."""
+    """Where undecided: about how many trials of each would decide it, nine times in ten; None: more than 10,000."""
     spoiled: tuple[Spoiled, ...] = ()
     cells: tuple[int, ...] = ()
     """Whose trials decide."""
@@ -85,7 +85,7 @@ def judge_expectations(
         found |= told
     open_ = max(1, sum(bool(each.parts) for at, each in enumerate(known) if at not in found))
     return tuple(
-        found.get(at) or each.untold(ALPHA / open_ * share_of(len(due.get(at, ())) if plan.deciding else 0))
+        found.get(at) or each.undecided(ALPHA / open_ * share_of(len(due.get(at, ())) if plan.deciding else 0))
         for at, each in enumerate(known)
     )
 
@@ -124,7 +124,7 @@ class _Evidence:
             return None
         return self._judgement(ClaimVerdict.HOLDS, judged, level)
 
-    def untold(self, level: float) -> JudgedExpectation:
+    def undecided(self, level: float) -> JudgedExpectation:
         """Return what is known where nothing decides; ``level``: at which it would."""
         judged = [judged_part(part, figures, level) for part, figures in self.parts]
         if self._spoiled or not judged:
@@ -136,7 +136,7 @@ class _Evidence:
         known = [each for each in needed if each is not None]
         told = known if outside or len(known) == len(needed) else []
         enough = (min if outside else max)(told, default=None)
-        return msgspec.structs.replace(self._judgement(ClaimVerdict.CANNOT_TELL, judged, level), trials_needed=enough)
+        return msgspec.structs.replace(self._judgement(ClaimVerdict.UNDECIDED, judged, level), trials_needed=enough)
 
     def _judgement(self, verdict: ClaimVerdict, judged: Sequence[JudgedPart], level: float) -> JudgedExpectation:
         return JudgedExpectation(
@@ -226,9 +226,11 @@ class _Measured:
 def _misplaced(cell: Cell, measured: Sequence[TrialSummary], descriptions: Mapping[str, Description]) -> str:
     """Say what the trials were not that their cell says they are; empty: nothing."""
     for each in measured:
-        if carried_otherwise(cell, each.outcome, descriptions):
+        if used_another_transport(cell, each.outcome, descriptions):
             due = carrier_of(cell, descriptions)
-            return f"was carried by {each.outcome.carried_by}, not by {due}, in trial {each.outcome.number}"
+            return (
+                f"the actual transport was {each.outcome.actual_transport}, not {due}, in trial {each.outcome.number}"
+            )
         if placed := not_in_force(cell, each.outcome.placed):
             return f"was not placed as asked in trial {each.outcome.number}: {placed.text}"
     return ""

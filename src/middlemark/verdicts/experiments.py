@@ -6,9 +6,9 @@ from typing import Literal
 import msgspec
 
 from middlemark.model.cell import Cell
+from middlemark.stats.baselines import by_rate
 from middlemark.stats.candidates import RaceState
 from middlemark.stats.comparisons import Comparison
-from middlemark.stats.floors import by_rate
 from middlemark.stats.interval import FEWEST
 from middlemark.stats.verdict import MARGIN
 from middlemark.stats.warnings.cells import SERIOUS

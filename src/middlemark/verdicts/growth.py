@@ -41,7 +41,7 @@ class Growth(msgspec.Struct, frozen=True, kw_only=True):
     factor: str
     line: str
     """What is the same: the label without the factor."""
-    floor: bool
+    is_raw_transport: bool
     metric: str
     unit: str
     points: tuple[Grown, ...]
@@ -67,7 +67,7 @@ def growths(rows: Sequence[Row]) -> tuple[Growth, ...]:
                 Growth(
                     factor=factor.name,
                     line=_name(ordered[0], factor.field, told),
-                    floor=ordered[0].floor,
+                    is_raw_transport=ordered[0].is_raw_transport,
                     metric=metric,
                     unit=METRICS[metric].unit,
                     points=points,

@@ -11,9 +11,9 @@ from typing import Literal
 import msgspec
 
 from middlemark.model.cell import EXPERIMENT, OF_MIDDLEWARE, Cell
+from middlemark.stats.baselines import by_rate
 from middlemark.stats.candidates import raced_by
 from middlemark.stats.comparisons import Comparison
-from middlemark.stats.floors import by_rate
 from middlemark.stats.interval import FEWEST
 from middlemark.stats.pairings import at_levels_of_others
 from middlemark.stats.race import FINALISTS
@@ -63,8 +63,8 @@ def judged_experiments(
 
 def _experiments(rows: Sequence[Row], everything: Sequence[Row]) -> Iterator[tuple[Experiment, Sequence[Row]]]:
     """Yield each experiment with its rows, by metric and carrier; raw transports where nothing else was measured."""
-    middleware = [each for each in rows if not each.floor and not each.bench_only]
-    subjects = middleware or [each for each in rows if not each.floor] or list(rows)
+    middleware = [each for each in rows if not each.is_raw_transport and not each.bench_only]
+    subjects = middleware or [each for each in rows if not each.is_raw_transport] or list(rows)
     one_middleware = len({each.result.cell.adapter for each in subjects}) == 1
     keys: dict[tuple[int, int], tuple[object, ...]] = {}
     found: dict[tuple[tuple[object, ...], int], list[tuple[Row, Cell]]] = {}
@@ -120,7 +120,7 @@ def _shared(cells: Sequence[Cell]) -> Cell:
 
 
 def _baseline(members: Sequence[Row], everything: Sequence[Row], *, hands_over: bool) -> Row | None:
-    some = (each.baseline_row for each in members if each.hands_over == hands_over and not each.floor)
+    some = (each.baseline_row for each in members if each.hands_over == hands_over and not each.is_raw_transport)
     return next((everything[each] for each in some if each is not None), None)
 
 
@@ -144,8 +144,8 @@ class _Field:
         self.running = [*self.able, *(each for each in running if each not in self.able)]
         self._candidates = self._best_of_each([*self.running, *self.eliminated])
         enough = [each for each in self.able if each.result.trials >= FEWEST]
-        self.contenders = self._best_of_each(enough if len(self._best_of_each(enough)) > 1 else self.able)
-        self.reference = self.contenders[0] if self.contenders else None
+        self.candidates = self._best_of_each(enough if len(self._best_of_each(enough)) > 1 else self.able)
+        self.reference = self.candidates[0] if self.candidates else None
 
     @property
     def is_shown(self) -> bool:
@@ -177,7 +177,7 @@ class _Field:
             if (known := comparisons.find(reference.index, row.index, self._metric)) is not None
         }
         reopened = [each for each in self.eliminated if _is_reopened(each, found.get(each.index))]
-        rivals = [*self.contenders[1:], *reopened]
+        rivals = [*self.candidates[1:], *reopened]
         verdict, within = self._verdict([found.get(each.index) for each in rivals])
         if self._race is not None and self._race.ended == "tie" and verdict == "undecided":
             verdict, within = "tie", MARGIN
@@ -253,7 +253,7 @@ class _Field:
         if judged is None:
             enough = self.reference is not None and self.reference.result.trials >= FEWEST
             return Standing.NO_COMMON_ROUNDS if enough else Standing.UNDECIDED
-        if judged.verdict is Verdict.EQUIVALENT or (judged.verdict is Verdict.CANNOT_TELL and verdict == "tie"):
+        if judged.verdict is Verdict.EQUIVALENT or (judged.verdict is Verdict.UNDECIDED and verdict == "tie"):
             return Standing.EQUIVALENT
         return Standing.UNDECIDED
 

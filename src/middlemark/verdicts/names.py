@@ -194,7 +194,7 @@ def joined(between: str, *parts: str) -> str:
 
 
 CONTRADICTED = "(!)"
-"""Marks a row that was not carried, or not protected, by what its name says."""
+"""Marks a row whose actual transport or protection is not the one that its name says."""
 
 
 def is_contradicted(result: CellResult) -> bool:
@@ -230,8 +230,8 @@ def labels(results: Sequence[CellResult]) -> list[str]:
 _WARNINGS = {
     "above-memcpy": "more than memory moves",
     "bimodal": "two speeds",
-    "carried-by-varies": "carried by several things",
-    "faster-than-floor": "faster than its baseline",
+    "actual-transport-varies": "several actual transports",
+    "faster-than-baseline": "faster than its baseline",
     "few-samples": "too few samples",
     "loss": "lost messages",
     "loss-behind-latency": "latency of what was not lost",
@@ -239,7 +239,7 @@ _WARNINGS = {
     "p99-disagrees": "p99 differs between trials",
     "protection-contradicted": "not protected",
     "time-unaccounted": "time not accounted for",
-    "transport-contradicted": "carried by something else",
+    "transport-contradicted": "another actual transport",
 }
 
 

@@ -10,8 +10,8 @@ import msgspec
 from middlemark.model.cell import experiment
 from middlemark.model.run import Run
 from middlemark.model.times import Summary
+from middlemark.stats.baselines import baselines, by_rate, carrier_of, hands_over, nearest_raw_transports
 from middlemark.stats.candidates import Attempt, InRace, RaceState, attempt, holds, race_states
-from middlemark.stats.floors import by_rate, carrier_of, fastest_floors, floors, hands_over
 from middlemark.stats.result import CellResult
 from middlemark.stats.trials import KeptOf, SamplesOf, TrialSummary
 from middlemark.verdicts.names import (
@@ -49,8 +49,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     result: CellResult
     trials: Sequence[TrialSummary]
     carrier: str | None
-    """What its transport must be carried by."""
-    floor: bool
+    """The carrier that its transport must use."""
+    is_raw_transport: bool
     """Whether it is a raw transport, and no middleware."""
     bench_only: bool
     hands_over: bool
@@ -64,8 +64,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """Unique within the document."""
     series: str
     """The label without the size: what makes one line over sizes."""
-    floor_row: int | None
-    """The place of what ``times_floor`` is a ratio to: the raw transport of the same carrier."""
+    raw_transport_row: int | None
+    """The index of the row of the raw transport of the same carrier, for ``times_raw_transport``."""
     baseline_row: int | None
     """The place of its baseline: the fastest raw transport in its experiment that works as it does."""
     ratio: float | None
@@ -102,13 +102,13 @@ def rows_of(runs: Sequence[MeasuredRun]) -> tuple[Row, ...]:
         descriptions = {each.name: each for each in run.file.adapters}
         cells = [each.cell for each in run.results]
         medians = [headline_figure(each) for each in run.results]
-        held = floors(cells, medians, descriptions, [each.carried_by for each in run.results])
-        fastest = fastest_floors(cells, medians, descriptions)
+        held = nearest_raw_transports(cells, medians, descriptions, [each.actual_transport for each in run.results])
+        fastest = baselines(cells, medians, descriptions)
         races = in_races(run, dict(enumerate(run.trials)), run.samples, run.kept)
         begin = len(rows)
         titles = labels(run.results)
         each_cell = zip(run.results, run.trials, held, fastest, titles, strict=True)
-        for number, (result, trials, floor, baseline, title) in enumerate(each_cell):
+        for number, (result, trials, raw, baseline, title) in enumerate(each_cell):
             described = descriptions.get(result.cell.adapter)
             asked = unusual(result.cell, common[result.cell.pattern])
             told = joined(", ", words(result.cell, varied & frozenset(EXPERIMENT)), *asked)
@@ -119,15 +119,15 @@ def rows_of(runs: Sequence[MeasuredRun]) -> tuple[Row, ...]:
                     run=at,
                     result=result,
                     trials=trials,
-                    carrier=carrier_of(result.cell, descriptions, result.carried_by),
-                    floor=bool(described and described.floor),
+                    carrier=carrier_of(result.cell, descriptions, result.actual_transport),
+                    is_raw_transport=bool(described and described.is_raw_transport),
                     bench_only=bool(described and described.bench_only),
                     hands_over=hands_over(result.cell, descriptions),
                     title=title,
                     name=joined(", ", subject(result.cell), result.cell.label or "", *asked),
                     label=joined(" · ", subject(result.cell), size(result.cell), told, where),
                     series=joined(" · ", subject(result.cell), told, where),
-                    floor_row=None if floor is None or result.times_floor is None else begin + floor.cell,
+                    raw_transport_row=None if raw is None or result.times_raw_transport is None else begin + raw.cell,
                     baseline_row=None if baseline is None else begin + baseline.cell,
                     ratio=_ratio(result, None if baseline is None else run.results[baseline.cell]),
                     in_race=races.get(number),
@@ -171,7 +171,7 @@ def _further(rows: Sequence[Row], known: Sequence[Hashable]) -> list[tuple[str, 
 
 
 def misnamed(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
-    """Return the rows that were not carried by what their names say, and those that were not protected as they say."""
+    """Return the rows with another actual transport than they name, and those that were not protected as they say."""
     unprotected = [row for row in rows if is_unprotected(row.result)]
     return [row for row in rows if is_contradicted(row.result) and not is_unprotected(row.result)], unprotected
 
@@ -203,7 +203,7 @@ def per_message_ns(result: CellResult) -> float | None:
 def place_of(row: Row) -> tuple[bool, bool, float]:
     """Return what a table's rows are ordered by: raw transports first, then the least time of a message."""
     figure = per_message_ns(row.result)
-    return (not row.floor, figure is None, figure or 0.0)
+    return (not row.is_raw_transport, figure is None, figure or 0.0)
 
 
 def loss_of(result: CellResult) -> float | None:
@@ -231,15 +231,15 @@ def in_races(
             each.outcome.number: attempt(cells[index], each, race.wanted, samples, kept, descriptions)
             for each in trials.get(index, ())
         }
-        for candidates in race.heats
+        for candidates in race.experiments
         for index in candidates
     }
     # A race whose time is spent has its last look.
     states = race_states(race, attempts, _whole_rounds(run), spent=run.file.reached is not None)
     return {
         cell: _in_race(number, state, cell, [*attempts[cell].values()])
-        for number, (heat, state) in enumerate(zip(race.heats, states, strict=True))
-        for cell in heat
+        for number, (cells, state) in enumerate(zip(race.experiments, states, strict=True))
+        for cell in cells
     }
 
 

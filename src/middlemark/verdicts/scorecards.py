@@ -48,12 +48,17 @@ class Scorecard(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def scorecards(rows: Sequence[Row], runs: Sequence[Run]) -> tuple[Scorecard, ...]:
-    """Return one an experiment of each run whose suite has weights; all its sizes count alike. Floors have none."""
+    """Return a scorecard for each experiment of runs with weights. All sizes count alike. Raw transports have none."""
     told = varying([row.result for row in rows]) & frozenset(EXPERIMENT)
     groups: dict[tuple[object, ...], dict[str, dict[int, Row]]] = {}
     for row in rows:
         cell = row.result.cell
-        if row.floor or row.result.failed or is_contradicted(row.result) or not runs[row.run].file.plan.scorecard:
+        if (
+            row.is_raw_transport
+            or row.result.failed
+            or is_contradicted(row.result)
+            or not runs[row.run].file.plan.scorecard
+        ):
             continue
         key = (row.run, *(getattr(cell, field) for field in _SAME))
         groups.setdefault(key, {}).setdefault(plain(f"{row.name} {cell.label or ''}".strip()), {})[cell.size] = row

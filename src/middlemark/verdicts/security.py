@@ -9,7 +9,7 @@ import msgspec
 
 from middlemark.model.cell import EXPERIMENT, Cell
 from middlemark.model.protocol import Security
-from middlemark.stats.floors import by_rate
+from middlemark.stats.baselines import by_rate
 from middlemark.stats.interval import FEWEST
 from middlemark.stats.verdict import Verdict
 from middlemark.verdicts.comparisons import Comparisons

@@ -15,12 +15,12 @@ class GraphLine(msgspec.Struct, frozen=True):
     """One middleware over one transport; ``rows`` by column, None where it was not measured."""
 
     name: str
-    floor: bool
+    is_raw_transport: bool
     rows: tuple[Row | None, ...]
 
 
 class GraphTable(msgspec.Struct, frozen=True, kw_only=True):
-    """One workload in one experiment, by scale and copies. Lines: floors, who holds most, who takes the least."""
+    """One workload in one experiment, by scale and copies. Raw transports first, then by columns held and CPU."""
 
     name: str
     title: str
@@ -47,7 +47,7 @@ def _table(rows: Sequence[Row]) -> GraphTable:
     lines = []
     for name, members in grouped(rows, lambda row: row.name).items():
         by_column = {(row.result.cell.scale, row.result.cell.copies): row for row in members}
-        lines.append(GraphLine(name, members[0].floor, tuple(map(by_column.get, under))))
+        lines.append(GraphLine(name, members[0].is_raw_transport, tuple(map(by_column.get, under))))
     return GraphTable(
         name=cell.workload.name,
         title=plain(words(cell, {"receive", "processes", "payload"} & {*EXPERIMENT})),
@@ -64,7 +64,7 @@ def _column(scale: float, copies: int, by_scale: bool, by_copies: bool) -> str:
 def _order(line: GraphLine) -> tuple[bool, int, float]:
     known = [found for row in line.rows if row and (found := row.result.workload)]
     held = sum(each.holds is True for each in known)
-    return not line.floor, -held, min((each.cpu for each in known if each.cpu is not None), default=math.inf)
+    return not line.is_raw_transport, -held, min((each.cpu for each in known if each.cpu is not None), default=math.inf)
 
 
 class Cheapest(msgspec.Struct, frozen=True):
@@ -86,7 +86,7 @@ class Cheapest(msgspec.Struct, frozen=True):
 def cheapest(table: GraphTable, comparisons: Comparisons) -> Iterator[Cheapest]:
     """Yield it for each column in which several hold."""
     for at, column in enumerate(table.columns):
-        rows = [line.rows[at] for line in table.lines if not line.floor]
+        rows = [line.rows[at] for line in table.lines if not line.is_raw_transport]
         holding = [
             (found.cpu, row.index, row)
             for row in rows

@@ -74,7 +74,7 @@ def _told(run: Run) -> Shelved:
         suites=", ".join(file.suites),
         started=file.started[:19].replace("T", " "),
         machine=f"{machine.host}, {machine.cpu}, {machine.processors} processors",
-        adapters=", ".join(each.name for each in file.adapters if not each.floor) or "machine alone",
+        adapters=", ".join(each.name for each in file.adapters if not each.is_raw_transport) or "raw transports",
         cells=len(file.plan.cells),
         trials=len(run.outcomes),
         planned=run.planned_trials,

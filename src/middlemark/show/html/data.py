@@ -33,7 +33,7 @@ from middlemark.model.cell import FACTORS, Cell
 from middlemark.model.times import NAMES, QUANTILES
 from middlemark.show.json import expectations_document
 from middlemark.show.json.output import readable
-from middlemark.stats.floors import by_rate
+from middlemark.stats.baselines import by_rate
 from middlemark.stats.metrics import COMPANION, METRICS
 from middlemark.stats.result import CurveStep, Noise
 from middlemark.stats.warnings.cells import SERIOUS
@@ -44,7 +44,7 @@ from middlemark.verdicts.workloads import GraphTable
 
 Json = dict[str, Any]
 
-SCHEMA = 1
+SCHEMA = 2
 DATA_BYTES = 4_200_000
 """Heat maps are kept for as many cells as fit into that with all else: the page, script and all, is to stay under
 5 MB."""
@@ -52,7 +52,7 @@ MOST_STEPS = 40
 MOST_DISTURBED = 30
 """Of a map of 24 bins more marks would hide it."""
 
-_RATES = ("times_floor", "rate_hz", "bytes_per_s", "offered_hz", "sent_hz")
+_RATES = ("times_raw_transport", "rate_hz", "bytes_per_s", "offered_hz", "sent_hz")
 _COSTS = ("cpu", "rss_bytes", "bytes_per_subscriber", "voluntary_hz", "involuntary_hz")
 FULL = 1.5
 """Deadlines that the whole of a bar stands for."""
@@ -197,7 +197,9 @@ def _run(document: Document, at: int) -> Json:
             "machine_line": machine_line(run),
             "told": told_of(run),
             "machine_facts": [each for each in facts.items() if each[1]],
-            "adapters": [_fields(each, "name", "title", "version", "licence", "floor") for each in file.adapters],
+            "adapters": [
+                _fields(each, "name", "title", "version", "licence", "is_raw_transport") for each in file.adapters
+            ],
             "notes": [*map(read_as, file.imported), *notes_of(run)],
             "trials": len(run.outcomes),
             "seconds": rounded(seconds_of(run)),
@@ -216,9 +218,11 @@ def _cell(row: Row, levels: Json, found: Distribution) -> Json:
             "i": row.index,
             "run": f"r{row.run}",
             "suite": result.name,
-            **_fields(row, "label", "name", "series", "floor", "ratio"),
+            **_fields(row, "label", "name", "series", "is_raw_transport", "ratio"),
             "f": levels,
-            **_fields(result, "version", "carried_by", "protected_by", "trials", "failed_trials", "samples", *_RATES),
+            **_fields(
+                result, "version", "actual_transport", "protected_by", "trials", "failed_trials", "samples", *_RATES
+            ),
             "proof": proof_in_full(result) or None,
             "failed": _fields(result.failed, *_SAID) if result.failed else None,
             "kind": "one_way" if result.cell.pattern == "stream" else "round_trip",
@@ -226,8 +230,8 @@ def _cell(row: Row, levels: Json, found: Distribution) -> Json:
             "interval": [*map(rounded, result.interval)] if result.interval else None,
             "trial_values": [*map(rounded, result.trial_values)],
             "by_rate": by_rate(result.cell),
-            "floor_label": result.floor,
-            "floor_cell": row.floor_row,
+            "raw_transport": result.raw_transport,
+            "raw_transport_cell": row.raw_transport_row,
             "baseline_cell": row.baseline_row,
             "hands_over": row.hands_over or None,
             "doubt": doubt_of(row) or None,
@@ -240,7 +244,7 @@ def _cell(row: Row, levels: Json, found: Distribution) -> Json:
             "steps": [*map(_step, result.steps[:MOST_STEPS])],
             "breakdown": [_fields(each, "part", "ns") for each in result.breakdown or ()] or None,
             "coding_absent": result.coding_absent,
-            "best": _compact(msgspec.to_builtins(result.best)),
+            "baseline": _compact(msgspec.to_builtins(result.baseline)),
             "noise": _compact(msgspec.to_builtins(result.noise)),
             "warnings": [_fields(each, *_SAID) for each in result.warnings],
             "curve": found.curve,
@@ -303,11 +307,11 @@ def _present(value: Json) -> Json:
 
 
 def _fitting(data: Any) -> Json:
-    """Return the data with as many heat maps as fit: of rows with warnings first, of floors last."""
+    """Return the data with as many heat maps as fit: of rows with warnings first, of raw transports last."""
     cells: list[Json] = data["cells"]
     sizes = [len(msgspec.json.encode(each["heat"])) if "heat" in each else 0 for each in cells]
     room = DATA_BYTES - (len(msgspec.json.encode(data)) - sum(sizes))
-    for cell in sorted(cells, key=lambda each: (each["floor"], not each["warnings"], each["i"])):
+    for cell in sorted(cells, key=lambda each: (each["is_raw_transport"], not each["warnings"], each["i"])):
         if sizes[cell["i"]] <= room:
             room -= sizes[cell["i"]]
         else:
@@ -335,7 +339,11 @@ def _table(table: GraphTable) -> Json:
         "conclusion": conclusion(table),
         "columns": list(table.columns),
         "lines": [
-            {"name": line.name, "floor": line.floor, "entries": [_entry(row) for row in line.rows]}
+            {
+                "name": line.name,
+                "is_raw_transport": line.is_raw_transport,
+                "entries": [_entry(row) for row in line.rows],
+            }
             for line in table.lines
         ],
         "details": [

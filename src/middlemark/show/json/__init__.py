@@ -1,4 +1,4 @@
-"""The result for programs: one JSON document, schema 1. A figure that was not measured is null.
+"""The result for programs: one JSON document. A figure that was not measured is null.
 
 Each output is a struct, of which ``scripts/schema`` makes the JSON Schema in docs/schema/.
 """

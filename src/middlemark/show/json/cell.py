@@ -88,9 +88,9 @@ class SubjectOutput(Output, frozen=True, kw_only=True):
     """Bytes of a message, with the header of 16 bytes."""
     transport: str | None
     """The transport that was asked for."""
-    carried_by: str | None
-    """What carried the messages, by the kernel's counts: shared-memory, udp, tcp, unix-socket, message-queue or
-    process-memory; null where the counts do not say."""
+    actual_transport: str | None
+    """The transport that moved the messages, by the kernel's counts: shared-memory, udp, tcp, unix-socket,
+    message-queue or process-memory; null where the counts do not say."""
     protected_by: str | None
     protection_proof: ProtectionProof | None
 
@@ -162,7 +162,7 @@ def cell_document(result: CellResult) -> dict[str, Any]:
 
 def cell_output(result: CellResult) -> Output:
     """Return one cell. Of an imported one, null is also what its log does not tell."""
-    cell, counts, imported, best = result.cell, result.counts, result.imported, result.best
+    cell, counts, imported, baseline = result.cell, result.counts, result.imported, result.baseline
     expected = counts.received + counts.lost
     own = {factor.field: written(cell, factor) for factor in FACTORS.values()} | {
         "label": UNSET if cell.label is None else cell.label,
@@ -171,7 +171,7 @@ def cell_output(result: CellResult) -> Output:
         "native": dict(cell.native),
         "metrics": {name: _metric(result, name) for name in result.metrics},
         "breakdown": result.breakdown and tuple(replace(each, ns=exact(each.ns)) for each in result.breakdown),
-        "best": best and replace(best, p50_ns=exact(best.p50_ns), rate_hz=exact(best.rate_hz)),
+        "baseline": baseline and replace(baseline, p50_ns=exact(baseline.p50_ns), rate_hz=exact(baseline.rate_hz)),
         "loss": counts.lost / expected if expected else None,
         "knee_hz": next((each.offered_hz or each.received_hz for each in result.steps if each.knee), None),
         "imported": imported and filled(ImportedOutput, imported),

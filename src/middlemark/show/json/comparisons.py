@@ -5,13 +5,13 @@ from collections.abc import Collection, Sequence
 from middlemark.document.document import Document
 from middlemark.show.json.output import Number, Output, filled, printed
 from middlemark.show.json.run import RunOutput, run_output
-from middlemark.stats.comparisons import AgainstFloor, Comparison, against_floors
+from middlemark.stats.comparisons import Comparison, TimesRawTransport, times_raw_transports
 from middlemark.stats.metrics import METRICS
 from middlemark.stats.selftest import ALLOWED, Power, SelfTest, SelfTestCell
 from middlemark.stats.verdict import MARGIN
 from middlemark.verdicts.names import telling, what
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 class ComparisonOutput(Output, frozen=True, kw_only=True):
@@ -33,14 +33,14 @@ class ComparisonOutput(Output, frozen=True, kw_only=True):
     p_family: float
     pairs: int
     verdict: str
-    """In the metric's own words: faster, slower, less, more, equivalent, cannot tell; or ``eliminated``: B was, from
+    """In the metric's own words: faster, slower, less, more, equivalent, undecided; or ``eliminated``: B was, from
     the race that A stayed in, by the rule of the race; or ``A eliminated``."""
     trials_needed: int | None
     marks: tuple[str, ...]
     """Why the two may not be comparable."""
-    a_floor: AgainstFloor | None
+    a_raw_transport: TimesRawTransport | None
     """The raw transport that A is compared with, and how many times that A is; null: there is none."""
-    b_floor: AgainstFloor | None
+    b_raw_transport: TimesRawTransport | None
 
 
 class CompareOutput(Output, frozen=True, kw_only=True):
@@ -66,7 +66,8 @@ def comparisons_output(comparisons: Sequence[Comparison]) -> tuple[ComparisonOut
 
 
 def _comparison(each: Comparison, told: Collection[str]) -> ComparisonOutput:
-    (a, b), (a_median, b_median), (a_floor, b_floor) = each.pairing.names, each.medians, against_floors(each)
+    (a, b), (a_median, b_median) = each.pairing.names, each.medians
+    a_raw_transport, b_raw_transport = times_raw_transports(each)
     return filled(
         ComparisonOutput,
         *(each.judged, each, each.pairing),
@@ -77,8 +78,8 @@ def _comparison(each: Comparison, told: Collection[str]) -> ComparisonOutput:
         b_median=b_median,
         unit=METRICS[each.metric].unit,
         verdict=each.word,
-        a_floor=a_floor,
-        b_floor=b_floor,
+        a_raw_transport=a_raw_transport,
+        b_raw_transport=b_raw_transport,
     )
 
 
@@ -112,7 +113,7 @@ class SameOutput(Output, frozen=True, kw_only=True):
     faster: int
     slower: int
     equivalent: int
-    cannot_tell: int
+    undecided: int
     trials_needed: int | None
     together: int
 
@@ -132,7 +133,7 @@ class PlantedOutput(Output, frozen=True, kw_only=True):
     faster: int
     slower: int
     equivalent: int
-    cannot_tell: int
+    undecided: int
     trials_needed: int | None
     found: bool
 

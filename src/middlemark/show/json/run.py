@@ -19,7 +19,7 @@ from middlemark.verdicts.growth import Growth
 from middlemark.verdicts.rows import Row
 from middlemark.verdicts.scorecards import Scorecard
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 class MachineOutput(Output, frozen=True, kw_only=True):
@@ -47,7 +47,7 @@ class AdapterOutput(Output, frozen=True, kw_only=True):
     title: str
     version: str
     licence: str
-    floor: bool
+    is_raw_transport: bool
     """It is a raw transport of the machine, not a middleware."""
 
 

@@ -15,7 +15,7 @@ from middlemark.stats.candidates import Elimination
 from middlemark.verdicts.experiments import JudgedRow, Standing
 from middlemark.verdicts.race import RaceVerdict, elimination, latency_in, rounds_of, worst_edge_of
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 class Question(Output, frozen=True, kw_only=True):
@@ -69,7 +69,7 @@ class AnswerOutput(Output, frozen=True, kw_only=True):
     p99_ns: Number | None
     p99_absent: str | None
     """Why there is no p99."""
-    times_machine: Number | None
+    times_baseline: Number | None
     """How many times its baseline it takes: the fastest raw transport that copies, or hands over, as it does."""
     interval: tuple[Number, Number] | None
     """Of the p50, 95 %."""
@@ -84,10 +84,10 @@ class CandidateOutput(Output, frozen=True, kw_only=True):
     loan: bool
     standing: Standing
     p50_ns: Number | None
-    times_machine: Number | None
+    times_baseline: Number | None
     """How many times its baseline it takes."""
     rounds: int
-    left: Elimination | None
+    eliminated: Elimination | None
     """Why it was eliminated; null: it was not."""
     worst_share: Number | None
     """The greatest share of its deadline that an edge takes."""
@@ -149,10 +149,15 @@ def _question(verdict: RaceVerdict) -> Question:
 
 
 def _candidate(each: JudgedRow) -> CandidateOutput:
-    result, latency, left = each.row.result, latency_in(each.row), elimination(each)
-    told = {"p50_ns": latency and latency.p50, "times_machine": each.ratio, "rounds": rounds_of(each), "left": left}
+    result, latency = each.row.result, latency_in(each.row)
+    figures = {
+        "p50_ns": latency and latency.p50,
+        "times_baseline": each.ratio,
+        "rounds": rounds_of(each),
+        "eliminated": elimination(each),
+    }
     graph = {name: getattr(result.workload, name, None) for name in ("worst_share", "first_failing")}
-    return filled(CandidateOutput, each, result.cell, **told, **graph)
+    return filled(CandidateOutput, each, result.cell, **figures, **graph)
 
 
 def _answer(each: JudgedRow) -> AnswerOutput:
@@ -163,7 +168,7 @@ def _answer(each: JudgedRow) -> AnswerOutput:
         settings=_settings(result.cell),
         **{f"{name}_ns": getattr(latency, name, None) for name in ("p50", "p90", "p99")},
         p99_absent=p99_absent(each.row),
-        times_machine=each.ratio,
+        times_baseline=each.ratio,
         interval=None if result.cell.workload else result.interval,
         worst_edge=_edge(each),
     )

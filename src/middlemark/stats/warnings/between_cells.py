@@ -8,7 +8,7 @@ from middlemark.model.cell import Cell, carrier_due
 from middlemark.model.description import ANY, Description
 from middlemark.model.outcome import RunWarning
 from middlemark.model.units import format_size
-from middlemark.stats.floors import by_rate
+from middlemark.stats.baselines import by_rate
 from middlemark.stats.result import CellResult
 
 FASTEST_COPY = 200e9

@@ -18,9 +18,9 @@ SERIOUS = frozenset(
     {
         "above-memcpy",
         "bimodal",
-        "carried-by-varies",
+        "actual-transport-varies",
         "drift",
-        "faster-than-floor",
+        "faster-than-baseline",
         "loss-behind-latency",
         "placement-not-in-force",
         "protection-contradicted",
@@ -46,7 +46,7 @@ _OF_TRIALS = frozenset({"bimodal", "drift"})
 """What is said of each trial by itself, so that it may be a stray one's alone."""
 
 FASTER = 0.9
-"""A cell that takes less than this part of its floor's time does less than the floor does, or was placed better."""
+"""A cell that takes less than this part of its raw transport's time does less work, or was placed better."""
 
 
 def merged(trials: Sequence[tuple[RunWarning, ...]]) -> tuple[RunWarning, ...]:
@@ -103,7 +103,7 @@ def cell_warnings(
         _few_samples(measured, summaries),
         _trials_failed(outcomes),
         _rates_disagree(cell, rates) if rates else _trials_disagree(cell, summaries),
-        _carried_by_varies(measured),
+        _actual_transport_varies(measured),
         _protection_contradicted(cell, measured),
     )
     return tuple(each for each in found if each)
@@ -255,26 +255,26 @@ def _us(ns: float) -> str:
     return f"{ns / 1000:.3g}" if ns < 999_500 else f"{ns / 1000:,.0f}"
 
 
-def _carried_by_varies(outcomes: Sequence[TrialOutcome]) -> RunWarning | None:
-    carriers = sorted({each.carried_by for each in outcomes if each.carried_by})
+def _actual_transport_varies(outcomes: Sequence[TrialOutcome]) -> RunWarning | None:
+    carriers = sorted({each.actual_transport for each in outcomes if each.actual_transport})
     if len(carriers) <= 1:
         return None
     return RunWarning(
-        "carried-by-varies",
-        f"carried by {' in some trials and '.join(carriers)} in others",
+        "actual-transport-varies",
+        f"the actual transport is {' in some trials and '.join(carriers)} in others",
         "the trials are not of one kind: fix the transport in the middleware's own settings and measure again",
     )
 
 
-def faster_than_floor(times_floor: float | None, label: str | None, *, rate: bool = False) -> RunWarning | None:
-    """Return the warning about a cell that does clearly better than its floor: in latency, or by ``rate``."""
-    if times_floor is None or times_floor >= FASTER:
+def faster_than_raw_transport(times: float | None, label: str | None, *, rate: bool = False) -> RunWarning | None:
+    """Return the warning about a cell that does clearly better than its raw transport, in latency or by ``rate``."""
+    if times is None or times >= FASTER:
         return None
     return RunWarning(
-        "faster-than-floor",
-        f"receives {1 / times_floor:.2g} times what the machine alone does ({label})"
+        "faster-than-baseline",
+        f"receives {1 / times:.2g} times what the raw transport does ({label})"
         if rate
-        else f"takes {times_floor:.2g} of the time of the machine alone ({label})",
+        else f"takes {times:.2g} of the time of the raw transport ({label})",
         "its threads keep awake the processors that the machine alone lets halt, the machine alone was disturbed, or "
         "less was moved than was asked: measure both again with --awake --trials 10",
     )
@@ -294,7 +294,7 @@ def below_baseline(times: float, label: str, doubted: str | None, *, untouched: 
             "its threads keep awake the processors that the baseline lets halt, or its transport hands over where its "
             "description says that it copies: measure both again with --awake --trials 10"
         )
-    return RunWarning("faster-than-floor", f"takes {times:.2g} of the time of its baseline ({label})", why)
+    return RunWarning("faster-than-baseline", f"takes {times:.2g} of the time of its baseline ({label})", why)
 
 
 def _part(number: int, of: int) -> str:

@@ -6,7 +6,7 @@ from middlemark.model.cell import Cell
 from middlemark.model.description import Description
 from middlemark.model.outcome import Placed, RunWarning, TrialCounts, TrialOutcome
 from middlemark.model.plan import Limits
-from middlemark.stats.floors import carried_otherwise, carrier_of
+from middlemark.stats.baselines import carrier_of, used_another_transport
 from middlemark.stats.rates import counts as counts_of
 
 _ENDED_SHORT = 0.98
@@ -28,7 +28,7 @@ def trial_warnings(
 def _transport_contradicted(
     cell: Cell, outcome: TrialOutcome, descriptions: Mapping[str, Description]
 ) -> RunWarning | None:
-    if not carried_otherwise(cell, outcome, descriptions):
+    if not used_another_transport(cell, outcome, descriptions):
         return None
     due = carrier_of(cell, descriptions)
     should = "" if due == cell.transport else f" (which is {due})"
@@ -36,7 +36,7 @@ def _transport_contradicted(
     known = f"; its adapter says: {'; '.join(outcome.notes)}" if outcome.notes else ""
     return RunWarning(
         "transport-contradicted",
-        f"asked for {cell.transport}{should}, carried by {outcome.carried_by}{known}",
+        f"asked for {cell.transport}{should}; the actual transport is {outcome.actual_transport}{known}",
         "do not quote it as the transport in its name: the middleware took another way, or a neighbour's traffic was "
         "counted; quiet the machine, and see in the adapter's README what rules a transport out",
     )

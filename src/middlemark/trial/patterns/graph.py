@@ -17,7 +17,7 @@ from middlemark.model.protocol import (
     SubscriberResult,
 )
 from middlemark.model.workload import Topic, Workload, instants_path
-from middlemark.trial.carrier import stream_carried_by
+from middlemark.trial.carrier import stream_actual_transport
 from middlemark.trial.patterns import stream
 from middlemark.trial.patterns.pattern import Heard, Pattern, Roles, results_of
 from middlemark.trial.warnings import stream_warnings
@@ -129,7 +129,7 @@ def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
         files=tuple(stream.file_of(heard.samples_stem, each) for each in kept),
         publishers=published,
         subscribers=taken,
-        carried_by=stream_carried_by(
+        actual_transport=stream_actual_transport(
             heard.evidence,
             heard.transport,
             messages=messages,

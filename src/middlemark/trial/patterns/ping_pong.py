@@ -7,7 +7,7 @@ from middlemark.model.load import request_of
 from middlemark.model.outcome import TrialOutcome
 from middlemark.model.protocol import PingRequest, PingResult, PongRequest, PongResult
 from middlemark.trial import round_trips
-from middlemark.trial.carrier import carried_by
+from middlemark.trial.carrier import actual_transport
 from middlemark.trial.patterns.pattern import Heard, Pattern, Roles, coding, results_of
 from middlemark.trial.warnings import missed_instants, ping_pong_warnings, schedules
 from middlemark.trial.worker_request import TrialRequest, bounds_of, echoes, reply_timeout_s
@@ -58,7 +58,7 @@ def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
         stamps=round_trips.files(heard.samples_stem, pongs),
         starts=round_trips.starts([ping]),
         coding=coding(heard),
-        carried_by=carried_by(
+        actual_transport=actual_transport(
             heard.evidence,
             heard.transport,
             # One message out (it may be a multicast to all pongs), and every reply.

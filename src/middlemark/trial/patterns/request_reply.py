@@ -6,7 +6,7 @@ from middlemark.model.load import request_of
 from middlemark.model.outcome import SamplesFile, TrialOutcome
 from middlemark.model.protocol import ClientRequest, ClientResult, ServerRequest, ServerResult
 from middlemark.trial import round_trips
-from middlemark.trial.carrier import carried_by
+from middlemark.trial.carrier import actual_transport
 from middlemark.trial.patterns.pattern import Heard, Pattern, Roles, coding, results_of
 from middlemark.trial.warnings import call_warnings, missed_instants, schedules
 from middlemark.trial.worker_request import TrialRequest, bounds_of, reply_timeout_s
@@ -56,7 +56,7 @@ def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
         stamps=round_trips.files(heard.samples_stem, [server]),
         starts=round_trips.starts(clients),
         coding=coding(heard),
-        carried_by=carried_by(
+        actual_transport=actual_transport(
             heard.evidence,
             heard.transport,
             messages=counts.sent + counts.received + 2 * heard.warmed_up,

@@ -7,7 +7,7 @@ import msgspec
 from middlemark.model.load import request_of
 from middlemark.model.outcome import Arrived, SamplesFile, Sent, TrialCounts, TrialOutcome
 from middlemark.model.protocol import PublisherRequest, PublisherResult, SubscriberRequest, SubscriberResult
-from middlemark.trial.carrier import stream_carried_by
+from middlemark.trial.carrier import stream_actual_transport
 from middlemark.trial.patterns.pattern import Heard, Pattern, Roles, coding, results_of
 from middlemark.trial.warnings import stream_warnings
 from middlemark.trial.worker_request import TrialRequest, bounds_of
@@ -62,7 +62,7 @@ def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
         publishers=published,
         subscribers=taken,
         coding=coding(heard),
-        carried_by=stream_carried_by(
+        actual_transport=stream_actual_transport(
             heard.evidence,
             heard.transport,
             messages=_moved(heard, counts, taken),

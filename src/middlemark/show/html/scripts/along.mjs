@@ -32,7 +32,7 @@ export function along({ id, title, says, metrics, together, first = "size", only
       const panels = context.data.factors.find((each) => each.name === context.option("panels"));
       const isByExperiment = context.option("panels") === EXPERIMENT;
       const shown = chosen(context);
-      const rows = mergedFloors(context, shown[0], context.cells
+      const rows = withBaselineLine(context, shown[0], context.cells
         .filter((cell) => only(cell) && !cell.failed && cell.f[axis] > 0 && typeof cell.f[axis] === "number" && shown.some((each) => each.value(cell) > 0))
         .map((cell) => ({
           cell,
@@ -115,25 +115,25 @@ function usualPanels({ data, cells }) {
   return ["receive", "pattern", "processes"].find((name) => data.factors.some((each) => each.name === name && each.levels.length <= 6) && several((each) => each.f[name]) > 1) ?? "";
 }
 
-// Beside the best of each middleware the machine alone is one line: of all that carries data the best.
-function mergedFloors(context, metric, rows) {
+// The baseline as one line: the fastest raw transport at each point.
+function withBaselineLine(context, metric, rows) {
   if (!context.isBest()) return rows;
   const isHigher = metric.scale === "rate" || metric.scale === "bytesRate";
   const best = new Map();
-  for (const row of rows.filter((each) => each.cell.floor && each[metric.name] > 0)) {
+  for (const row of rows.filter((each) => each.cell.is_raw_transport && each[metric.name] > 0)) {
     const key = `${row.panel} ${row.along}`;
     const known = best.get(key);
-    if (!known || (isHigher ? row[metric.name] > known[metric.name] : row[metric.name] < known[metric.name])) best.set(key, { ...row, line: "machine alone" });
+    if (!known || (isHigher ? row[metric.name] > known[metric.name] : row[metric.name] < known[metric.name])) best.set(key, { ...row, line: "baseline" });
   }
-  return [...best.values(), ...rows.filter((each) => !each.cell.floor)];
+  return [...best.values(), ...rows.filter((each) => !each.cell.is_raw_transport)];
 }
 
 export function lines(rows, chosen, { along, width, context, height }) {
   const metrics = chosen.filter((metric) => rows.some((row) => row[metric.name] > 0));
   const empty = chosen.filter((metric) => !metrics.includes(metric)).map((metric) => metric.title);
   if (metrics.length === 0) return null;
-  const [short, shared] = differing(rows.filter((row) => !row.cell.floor).map((row) => row.line));
-  const within = new Map([...grouped(rows, (row) => row.panel)].map(([name, members]) => [name, differing(members.filter((row) => !row.cell.floor).map((row) => row.line))[0]]));
+  const [short, shared] = differing(rows.filter((row) => !row.cell.is_raw_transport).map((row) => row.line));
+  const within = new Map([...grouped(rows, (row) => row.panel)].map(([name, members]) => [name, differing(members.filter((row) => !row.cell.is_raw_transport).map((row) => row.line))[0]]));
   const points = metrics.flatMap((metric) =>
     rows.filter((row) => row[metric.name] > 0).map((row) => ({ ...row, line: short(row.line), name: within.get(row.panel)(row.line), value: row[metric.name], low: row[`${metric.name}_low`], high: row[`${metric.name}_high`], metric: metric.title, style: context.styles.of(row.cell.series) })),
   );
@@ -180,8 +180,8 @@ function panel(name, points, { along, data, width, metrics, across, isCrowded, b
   const frame = { width, height: high, marginLeft: 64, marginRight: room, marginTop, marginBottom: BELOW };
   return plotted(frame, { x, y, fx: { label: null, axis: "top", domain: metrics.map((each) => each.title), padding: 0.06 } }, [
     Plot.areaY(bands, { x: "along", y1: "low", y2: "high", z: "line", fill: (each) => each.style.colour, fillOpacity: 0.16, ...facets }),
-    Plot.line(points.filter((each) => each.cell.floor), { ...common, y: "value", z: "line", strokeDasharray: "5 4", strokeWidth: 1.5 }),
-    Plot.line(points.filter((each) => !each.cell.floor), { ...common, y: "value", z: "line", strokeWidth: isCrowded ? 1 : 1.8, strokeOpacity: isCrowded ? 0.6 : 1 }),
+    Plot.line(points.filter((each) => each.cell.is_raw_transport), { ...common, y: "value", z: "line", strokeDasharray: "5 4", strokeWidth: 1.5 }),
+    Plot.line(points.filter((each) => !each.cell.is_raw_transport), { ...common, y: "value", z: "line", strokeWidth: isCrowded ? 1 : 1.8, strokeOpacity: isCrowded ? 0.6 : 1 }),
     Plot.dot(points, { x: "along", y: "value", fill: (each) => each.style.colour, symbol: (each) => each.style.symbol, r: isCrowded ? 2.2 : 3.4, ...facets }),
     name ? Plot.text([name], { ...(across ? { fx: () => metrics[0].title } : {}), text: (each) => each, frameAnchor: "top-left", dx: across ? -60 : 6, dy: across ? -28 : -14, fontWeight: 600 }) : null,
     beside ? names(points, y.scale.domain, { pixels: high - marginTop - BELOW, room }) : null,

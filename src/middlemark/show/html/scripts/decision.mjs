@@ -52,7 +52,7 @@ function wishOf(context) {
 
 // The rarest that most cells have: with few samples there is no p99.
 function usualQuantile(cells) {
-  const measured = cells.filter((each) => !each.floor && !each.failed);
+  const measured = cells.filter((each) => !each.is_raw_transport && !each.failed);
   return ["p99", "p90"].find((name) => measured.filter((each) => each.latency?.[name] > 0).length * 2 >= measured.length) ?? "p50";
 }
 
@@ -98,7 +98,7 @@ export const decision = {
     return [
       { key: "quantile", label: "Held at", values: known.map((each) => [each, each]), initial: usualQuantile(context.cells) },
       { key: "kind", label: "Deadline of a", values: kinds.map((kind) => [kind, KINDS[kind] ?? kind]), initial: kinds[0] },
-      { key: "floors", label: "Machine alone", values: [["", "left out"], ["shown", "shown"]], initial: context.cells.every((each) => each.floor) ? "shown" : "" },
+      { key: "raw-transports", label: "Raw transports", values: [["", "left out"], ["shown", "shown"]], initial: context.cells.every((each) => each.is_raw_transport) ? "shown" : "" },
     ];
   },
   rows(context) {
@@ -106,7 +106,7 @@ export const decision = {
     const wrong = FIELDS.find(({ key }) => wish[key] === null);
     if (wrong) return { rows: [], columns: [], absent: `${wrong.label} cannot be read: it wants ${wrong.wrong}.` };
     const isAsked = (each) => wish.processes === undefined || each.f.processes === undefined || each.f.processes === wish.processes;
-    const cells = context.cells.filter((each) => each.kind === context.option("kind") && (context.option("floors") || !each.floor) && isAsked(each));
+    const cells = context.cells.filter((each) => each.kind === context.option("kind") && (context.option("raw-transports") || !each.is_raw_transport) && isAsked(each));
     const decided = decide(cells, wish);
     const told = toldFactors(decided.map((row) => row.first), context.data.factors, wish);
     const rows = decided.map((row) => ({

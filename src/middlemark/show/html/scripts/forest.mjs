@@ -11,14 +11,14 @@ const LOOKS = {
   better: { symbol: "triangle", colour: "var(--good)" },
   worse: { symbol: "square", colour: "var(--bad)" },
   equivalent: { symbol: "circle", colour: "var(--ink)" },
-  "cannot tell": { symbol: "cross", colour: "var(--quiet)" },
+  "undecided": { symbol: "cross", colour: "var(--quiet)" },
 };
 const GOOD = new Set(["faster", "less", "better", "A eliminated"]);
 
 const look = (verdict) => LOOKS[verdict] ?? (GOOD.has(verdict) ? LOOKS.better : LOOKS.worse);
 
 // What is shown where there is no room for all: verdicts before intervals, those before what has neither; and the larger.
-const weight = (row) => (row.verdict === "cannot tell" ? 0 : 100) + (Number.isFinite(row.low) ? 50 : 0) + Math.min(49, Math.abs(Math.log(1 + row.shift)));
+const weight = (row) => (row.verdict === "undecided" ? 0 : 100) + (Number.isFinite(row.low) ? 50 : 0) + Math.min(49, Math.abs(Math.log(1 + row.shift)));
 
 // `fixed`: the options that the reader does not choose.
 const forestOf = ({ id, title, says, fixed = {}, most = MOST, isFixed }) => ({
@@ -42,7 +42,7 @@ const forestOf = ({ id, title, says, fixed = {}, most = MOST, isFixed }) => ({
     const verdict = option("verdict");
     const rows = context.data.comparisons
       .filter((each) => each.factor === option("factor") && each.metric === option("metric") && (!verdict || each.verdict === verdict) && (isFixed || (seen.has(each.a) && seen.has(each.b))))
-      .map((each, index) => ({ ...each, index, first: each.names[0], second: each.names[1], needed: each.verdict === "cannot tell" ? (each.trials_needed ?? "more than 10,000") : null, marked: (each.marks ?? []).join("; ") }))
+      .map((each, index) => ({ ...each, index, first: each.names[0], second: each.names[1], needed: each.verdict === "undecided" ? (each.trials_needed ?? "more than 10,000") : null, marked: (each.marks ?? []).join("; ") }))
       .sort((a, b) => a.shift - b.shift);
     const columns = columnsOf(
       ["what", "same on both sides"], ["first", "first"], ["second", "second"], ["shift", "second over first", signed], ["low", "from (95 %)", signed],

@@ -28,6 +28,6 @@ export const KINDS = { round_trip: "round trip", one_way: "one way" };
 // What makes another experiment of it, as the first screen tells them apart.
 export const experimentOf = (cell, data) => data.experiment.map((factor) => told(factor, cell)).join(", ");
 
-// What stands at a line: beside the best of each middleware the machine alone is one of them.
+// The label of a line. Where only the best transport of each middleware is shown, the raw transports are one line, the baseline.
 export const nameOf = (cell, context, along) =>
-  cell.floor && context.isBest() ? ["machine alone", experimentOf(cell, context.data)].filter(Boolean).join(" · ") : lineName(cell, context.data.factors, along);
+  cell.is_raw_transport && context.isBest() ? ["baseline", experimentOf(cell, context.data)].filter(Boolean).join(" · ") : lineName(cell, context.data.factors, along);

@@ -21,12 +21,12 @@ export const overall = {
   id: "overall",
   title: "Over everything",
   says: "How many times the lowest each middleware takes, at its best transport: the geometric mean over every size and experiment. 1 is the lowest everywhere. It answers no question of yours; the chart above does.",
-  has: (data) => new Set(data.cells.filter((each) => !each.floor && !each.failed).map((each) => each.f.adapter)).size > 1 && data.standings.length > 1,
+  has: (data) => new Set(data.cells.filter((each) => !each.is_raw_transport && !each.failed).map((each) => each.f.adapter)).size > 1 && data.standings.length > 1,
   // Chips: each middleware in or out, here and in every other figure.
   controls(context, apply) {
     const factor = context.data.factors.find((each) => each.name === "adapter");
-    const floors = new Set(context.data.cells.filter((each) => each.floor).map((each) => each.f.adapter));
-    const systems = factor.levels.map((level, index) => ({ level, index })).filter(({ level }) => !floors.has(level));
+    const rawTransports = new Set(context.data.cells.filter((each) => each.is_raw_transport).map((each) => each.f.adapter));
+    const systems = factor.levels.map((level, index) => ({ level, index })).filter(({ level }) => !rawTransports.has(level));
     const chosen = () => context.selection.levels.get("adapter") ?? new Set(factor.levels.keys());
     return systems.map(({ level, index }) => {
       const toggle = () => {

@@ -5,7 +5,7 @@ import { Figure } from "./figure.mjs";
 import { filters } from "./filters.mjs";
 import { firstPicture, firstScreen } from "./first.mjs";
 import { changes, forest } from "./forest.mjs";
-import { latencyBySize, timesFloor } from "./latency.mjs";
+import { latencyBySize, timesRawTransport } from "./latency.mjs";
 import { latencyThroughput, offeredReceived } from "./load.mjs";
 import { loss, memory, processor, switches, throughput } from "./costs.mjs";
 import { order } from "./order.mjs";
@@ -29,7 +29,7 @@ function sections(data) {
       ...(has("round_trip") || !has("one_way") ? [latencyBySize("round_trip", "round trip", data.quantiles)] : []),
       ...(has("one_way") ? [latencyBySize("one_way", "one way", data.quantiles)] : []),
       ranges,
-      timesFloor,
+      timesRawTransport,
       percentileCurve,
       ecdf,
       breakdown,
@@ -45,7 +45,7 @@ function start() {
   const data = JSON.parse(document.getElementById("data").textContent);
   if (data.cells.length === 0) return; // the page says so without figures
   for (const cell of data.cells) cell.f.run = cell.run; // of several runs it is a factor like any other
-  // What makes another experiment, and the best transport of each middleware with the machine alone: what is shown unless all are wanted.
+  // The factors that make another experiment, and the rows that are shown by default: the best transport of each middleware, and the baseline.
   data.experiment = Object.keys(data.standings[0]?.levels ?? {}).map((name) => data.factors.find((each) => each.name === name && name !== "run")).filter(Boolean);
   const best = bestOf(data);
   const selection = new Selection(data.factors);
@@ -140,13 +140,13 @@ function start() {
   performance.mark("started");
 }
 
-// The rows of every series that is the best of its middleware somewhere, and of what of the machine alone they are held against.
+// The rows of each series that is the best of its middleware in some experiment, and the rows of their baselines.
 function bestOf(data) {
   const series = new Set();
-  for (const { by, levels, places, floor } of data.standings) {
+  for (const { by, levels, places, baseline } of data.standings) {
     if (by !== "p50" || (levels.carrier ?? "any") !== "any") continue;
     for (const { row } of places) series.add(data.cells[row].series);
-    if (floor !== undefined) series.add(data.cells[floor].series);
+    if (baseline !== undefined) series.add(data.cells[baseline].series);
   }
   return new Set(data.cells.filter((each) => series.size === 0 || series.has(each.series)).map((each) => each.i));
 }

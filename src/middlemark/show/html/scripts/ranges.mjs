@@ -25,16 +25,16 @@ export function usualSize(data) {
   return data.standings[data.usual]?.size ?? sizes[Math.floor(sizes.length / 2)];
 }
 
-// Beside the best of each middleware, of the machine alone the best of each experiment.
+// Leaves out all raw transports but the fastest of each experiment.
 export function ofOneSize(context, has) {
   const cells = context.cells.filter((cell) => !cell.failed && has(cell) && String(cell.f.size) === context.option("size") && cell.kind === context.option("kind"));
   if (!context.isBest()) return cells;
-  const floors = new Map();
-  for (const cell of cells.filter((each) => each.floor)) {
+  const rawTransports = new Map();
+  for (const cell of cells.filter((each) => each.is_raw_transport)) {
     const key = experimentOf(cell, context.data);
-    if (!((floors.get(key)?.latency?.p50 ?? Infinity) <= (cell.latency?.p50 ?? Infinity))) floors.set(key, cell);
+    if (!((rawTransports.get(key)?.latency?.p50 ?? Infinity) <= (cell.latency?.p50 ?? Infinity))) rawTransports.set(key, cell);
   }
-  return cells.filter((each) => !each.floor || [...floors.values()].includes(each));
+  return cells.filter((each) => !each.is_raw_transport || [...rawTransports.values()].includes(each));
 }
 
 const has = (cell) => cell.latency?.p50 > 0;
@@ -42,7 +42,7 @@ const has = (cell) => cell.latency?.p50 > 0;
 export const ranges = {
   id: "latency-at-a-size",
   title: "Latency at one size",
-  says: "Each line is a configuration, from its p50 (circle) over p99 (triangle) to p99.9 (square), fastest first; grey lines are the machine alone. Left is better.",
+  says: "Each line is a configuration, from its p50 (circle) over p99 (triangle) to p99.9 (square), fastest first; grey lines are raw transports. Left is better.",
   has: (data) => data.cells.some(has),
   options: (context) => atOneSize(context, has),
   rows(context) {
@@ -69,7 +69,7 @@ export const ranges = {
   },
   draw(rows, context, width) {
     const drawn = rows.slice(0, MOST);
-    const [short, shared] = differing(drawn.filter((row) => !row.cell.floor).map((row) => row.label));
+    const [short, shared] = differing(drawn.filter((row) => !row.cell.is_raw_transport).map((row) => row.label));
     const points = drawn.flatMap((row) => MARKS.map(([name, symbol]) => ({ row, name, symbol, value: row[`${name.replace(".", "_")}_ns`], colour: context.styles.of(row.cell.series).colour }))).filter((each) => each.value > 0);
     const key = (row) => row.cell.i;
     const names = new Map(drawn.map((row) => [key(row), short(row.label)]));

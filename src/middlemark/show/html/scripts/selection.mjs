@@ -52,12 +52,12 @@ export function indexed(cells, factors) {
   return cells.map((cell) => new Map(known.map(([name, levels]) => [name, levels.get(JSON.stringify(cell.f[name])) ?? -1])));
 }
 
-// The cells that the filters let through. A floor is kept beside what it is the floor of: adapter and transport do not filter it.
-export function filtered(cells, indices, selection, keepFloors = true) {
+// The cells that the filters let through. Adapter and transport do not filter raw transports.
+export function filtered(cells, indices, selection, keepRawTransports = true) {
   const filters = [...selection.levels];
   return cells.filter((cell, row) =>
     filters.every(([factor, chosen]) => {
-      if (keepFloors && cell.floor && (factor === "adapter" || factor === "transport")) return true;
+      if (keepRawTransports && cell.is_raw_transport && (factor === "adapter" || factor === "transport")) return true;
       return chosen.has(indices[row].get(factor));
     }),
   );

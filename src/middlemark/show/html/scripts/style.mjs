@@ -10,19 +10,19 @@ const SYMBOLS = ["circle", "square", "triangle", "diamond", "star", "cross", "wy
 
 export class Styles {
   constructor(cells) {
-    const adapters = [...new Set(cells.filter((each) => !each.floor).map((each) => each.f.adapter))];
+    const adapters = [...new Set(cells.filter((each) => !each.is_raw_transport).map((each) => each.f.adapter))];
     // A single adapter's series are told apart by colour, too.
     const coloured = adapters.length > 1 ? (cell) => cell.f.adapter : (cell) => cell.series;
     const colours = new Map();
     this.known = new Map();
-    this.byColour = [{ name: "machine alone", colour: "var(--floor)", dash: "5 4" }];
+    this.byColour = [{ name: "baseline", colour: "var(--raw-transport)", dash: "5 4" }];
     for (const cell of cells) {
       if (this.known.has(cell.series)) continue;
       const key = coloured(cell);
-      if (!cell.floor && !colours.has(key)) colours.set(key, colours.size % COLOURS);
-      if (!cell.floor && this.byColour.every((each) => each.name !== key)) this.byColour.push({ name: key, colour: `var(--c${colours.get(key)})` });
-      const colour = cell.floor ? "var(--floor)" : `var(--c${colours.get(key)})`;
-      this.known.set(cell.series, { colour, symbol: SYMBOLS[this.known.size % SYMBOLS.length], dash: cell.floor ? "5 4" : "" });
+      if (!cell.is_raw_transport && !colours.has(key)) colours.set(key, colours.size % COLOURS);
+      if (!cell.is_raw_transport && this.byColour.every((each) => each.name !== key)) this.byColour.push({ name: key, colour: `var(--c${colours.get(key)})` });
+      const colour = cell.is_raw_transport ? "var(--raw-transport)" : `var(--c${colours.get(key)})`;
+      this.known.set(cell.series, { colour, symbol: SYMBOLS[this.known.size % SYMBOLS.length], dash: cell.is_raw_transport ? "5 4" : "" });
     }
   }
 
@@ -32,7 +32,7 @@ export class Styles {
   }
 
   of(series) {
-    return this.known.get(series) ?? { colour: "var(--floor)", symbol: "circle", dash: "" };
+    return this.known.get(series) ?? { colour: "var(--raw-transport)", symbol: "circle", dash: "" };
   }
 }
 

@@ -32,7 +32,7 @@ export const breakdown = {
     const parts = [...new Set(bars.map((row) => row.part))];
     const colour = (part) => `var(--c${parts.indexOf(part) % 10})`;
     const most = Math.max(...bars.map((row) => row.to));
-    const [short, shared] = differing(bars.filter((row) => !row.cell.floor).map((row) => row.label));
+    const [short, shared] = differing(bars.filter((row) => !row.cell.is_raw_transport).map((row) => row.label));
     const names = new Map(bars.map((row) => [row.cell.i, short(row.label)]));
     const room = roomFor([...names.values()], width);
     const number = (row) => String(parts.indexOf(row.part) + 1);
@@ -59,7 +59,7 @@ export const heatMap = {
   has: (data) => data.cells.some((cell) => cell.heat),
   options(context) {
     const cells = context.cells.filter((cell) => cell.heat);
-    return [{ key: "cell", label: "Configuration", values: cells.map((cell) => [String(cell.i), cell.label]), initial: String(cells.find((each) => !each.floor)?.i ?? cells[0]?.i) }];
+    return [{ key: "cell", label: "Configuration", values: cells.map((cell) => [String(cell.i), cell.label]), initial: String(cells.find((each) => !each.is_raw_transport)?.i ?? cells[0]?.i) }];
   },
   rows(context) {
     const cell = context.cells.find((each) => each.heat && String(each.i) === context.option("cell"));

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 import pytest
-from descriptions import AES, CYCLONE, FAST, FLOORS, MEMCPY, NULL, description, transport
+from descriptions import AES, CYCLONE, FAST, MEMCPY, NULL, RAW_TRANSPORTS, description, transport
 from planning import plan_of, problems_of, suite_of
 from planning import texts_of as notes_of
 
@@ -12,20 +12,20 @@ from middlemark.model.cell import EXPERIMENT, Cell
 from middlemark.model.description import Description
 from middlemark.model.plan import Plan
 from middlemark.plan import estimate_seconds, make_plan
-from middlemark.plan.floors import same_floor
+from middlemark.plan.baselines import same_baseline
 from middlemark.show.dry_run import render
 from middlemark.suite import load, raw_options
 
-HERE = (NULL, *FLOORS, MEMCPY, CYCLONE, FAST)
+HERE = (NULL, *RAW_TRANSPORTS, MEMCPY, CYCLONE, FAST)
 SOCKETS_AND_SHM = {"shm", "uds", "udp", "tcp"}
 
 
 def planned(text: str, adapters: Sequence[Description] = HERE, only: Sequence[str] = ()) -> Plan:
-    return make_plan([suite_of(text, floors=True)], adapters, cpus=(0, 1), seed=1, only=only)
+    return make_plan([suite_of(text, baseline=True)], adapters, cpus=(0, 1), seed=1, only=only)
 
 
-def floors_of(plan: Plan) -> list[Cell]:
-    return [plan.cells[index] for index in plan.floors]
+def baselines_of(plan: Plan) -> list[Cell]:
+    return [plan.cells[index] for index in plan.baselines]
 
 
 def names(cells: Sequence[Cell]) -> list[str]:
@@ -35,27 +35,27 @@ def names(cells: Sequence[Cell]) -> list[str]:
 ONE = "[[sweep]]\nadapter='cyclonedds'\ntransport='udp'\nprocesses=2\n"
 
 
-def test_a_cell_of_a_middleware_has_every_floor_beside_it_and_the_copying_of_its_size() -> None:
+def test_a_cell_of_a_middleware_has_every_baseline_beside_it_and_the_copying_of_its_size() -> None:
     plan = planned(ONE + "size=['64k']\nreceive='block'\npayload='untouched'\npriority='fifo:80'\ntrials=7")
     (cell,) = (each for each in plan.cells if each.adapter == "cyclonedds")
-    *meeting, copying = floors_of(plan)
+    *meeting, copying = baselines_of(plan)
     assert set(names(meeting)) == SOCKETS_AND_SHM
-    for floor in meeting:
-        assert [getattr(floor, factor) for factor in EXPERIMENT] == [getattr(cell, factor) for factor in EXPERIMENT]
-        assert floor.native == ()
+    for baseline in meeting:
+        assert [getattr(baseline, factor) for factor in EXPERIMENT] == [getattr(cell, factor) for factor in EXPERIMENT]
+        assert baseline.native == ()
     assert copying == Cell(
         adapter="memcpy", transport="memcpy", size=65536, receive="poll", payload="untouched", processes=1,
         subscribers=0, pin=(0,), priority="fifo:80",
     )  # fmt: skip
 
 
-def test_floors_have_as_many_trials_and_the_same_limits_and_are_shuffled_among_the_others() -> None:
+def test_baselines_have_as_many_trials_and_the_same_limits_and_are_shuffled_among_the_others() -> None:
     plan = planned(ONE + "trials=4\nsamples=50\nwarmup='0s'")
     for index in range(len(plan.cells)):
         mine = [trial for trial in plan.trials if trial.cell == index]
         assert [trial.number for trial in mine] == [1, 2, 3, 4]
         assert {(trial.limits.samples, trial.limits.warmup_s) for trial in mine} == {(50, 0.0)}
-    places = [trial.order for trial in plan.trials if trial.cell in plan.floors]
+    places = [trial.order for trial in plan.trials if trial.cell in plan.baselines]
     assert places != sorted(range(places[0], places[0] + len(places))), "they are not measured in one block"
 
 
@@ -80,107 +80,107 @@ def test_copying_alone_stands_beside_with_as_many_copies_as_tell_all_there_is(
     assert asked.samples == (10_000 if limit == "samples=10000" else samples), "who names a number has it"
 
 
-def test_floors_are_shared_by_all_cells_of_the_same_experiment() -> None:
+def test_baselines_are_shared_by_all_cells_of_the_same_experiment() -> None:
     text = (
         "[[sweep]]\nadapter=['cyclonedds','fastdds']\ntransport=['udp','shm']\nprocesses=2\ndepth=[1,5]\nsize=[64,'1k']"
     )
     text += "\nreliability=['reliable','best-effort']"
     plan = planned(text)
-    floors = floors_of(plan)
-    assert len(floors) == 2 * 5, "two sizes"
-    assert len({same_floor(each) for each in floors}) == len(floors)
-    assert len(plan.cells) - len(floors) == 2 * 2 * 2 * 2 * 2
+    baselines = baselines_of(plan)
+    assert len(baselines) == 2 * 5, "two sizes"
+    assert len({same_baseline(each) for each in baselines}) == len(baselines)
+    assert len(plan.cells) - len(baselines) == 2 * 2 * 2 * 2 * 2
 
 
-def test_the_command_line_has_the_last_word_on_floors() -> None:
-    suite = suite_of(ONE + "floors=false", floors=True)
-    assert [sweep.floors for sweep in suite.sweeps] == [False]
+def test_the_command_line_has_the_last_word_on_baselines() -> None:
+    suite = suite_of(ONE + "baseline=false", baseline=True)
+    assert [sweep.baseline for sweep in suite.sweeps] == [False]
     suite = suite_of(
-        "[defaults]\nfloors=false\n" + ONE + ONE.replace("cyclonedds", "fastdds") + "floors=true", floors=True
+        "[defaults]\nbaseline=false\n" + ONE + ONE.replace("cyclonedds", "fastdds") + "baseline=true", baseline=True
     )
-    assert [sweep.floors for sweep in suite.sweeps] == [False, True]
-    (suite,) = load(["idle-to-flood"], raw_options(floors=True))
-    assert {sweep.floors for sweep in suite.sweeps} == {True}
+    assert [sweep.baseline for sweep in suite.sweeps] == [False, True]
+    (suite,) = load(["idle-to-flood"], raw_options(baseline=True))
+    assert {sweep.baseline for sweep in suite.sweeps} == {True}
 
 
-def test_without_floors_there_is_what_was_asked_for() -> None:
-    assert floors_of(planned(ONE + "floors=false")) == []
-    asked = load([], raw_options(adapter="cyclonedds", transport="udp", floors=False))
+def test_without_baselines_there_is_what_was_asked_for() -> None:
+    assert baselines_of(planned(ONE + "baseline=false")) == []
+    asked = load([], raw_options(adapter="cyclonedds", transport="udp", baseline=False))
     assert [each.adapter for each in make_plan(asked, HERE, cpus=(0, 1), seed=1).cells] == ["cyclonedds"]
-    wanted = load([], raw_options(adapter="cyclonedds", transport="udp", floors=True))
+    wanted = load([], raw_options(adapter="cyclonedds", transport="udp", baseline=True))
     assert len(make_plan(wanted, HERE, cpus=(0, 1), seed=1).cells) == 6
 
 
 @pytest.mark.parametrize("adapter", ["shm", "null", "memcpy"])
-def test_nothing_stands_beside_a_floor_or_the_benchs_own(adapter: str) -> None:
+def test_nothing_stands_beside_a_baseline_or_the_benchs_own(adapter: str) -> None:
     plan = planned(f"[[sweep]]\nadapter='{adapter}'")
     assert names(plan.cells) == [adapter]
-    assert plan.floors == ()
+    assert plan.baselines == ()
 
 
-def test_a_floor_that_the_suite_has_is_not_doubled_but_gets_as_many_trials() -> None:
+def test_a_baseline_that_the_suite_has_is_not_doubled_but_gets_as_many_trials() -> None:
     text = f"[[sweep]]\nadapter='shm'\ntrials=2\nname='mine'\n{ONE}trials=5"
     plan = planned(text)
     (shm,) = (index for index, cell in enumerate(plan.cells) if cell.adapter == "shm")
-    assert shm not in plan.floors
+    assert shm not in plan.baselines
     assert plan.names[shm] == "lan: mine"
     assert sum(trial.cell == shm for trial in plan.trials) == 5
-    assert set(names(floors_of(plan))) == {"uds", "udp", "tcp", "memcpy"}
+    assert set(names(baselines_of(plan))) == {"uds", "udp", "tcp", "memcpy"}
 
 
-def test_a_floor_in_two_sweeps_is_one_cell_with_the_larger_number_of_trials() -> None:
+def test_a_baseline_in_two_sweeps_is_one_cell_with_the_larger_number_of_trials() -> None:
     plan = planned(f"{ONE}trials=2\n{ONE.replace('cyclonedds', 'fastdds')}trials=3")
-    assert len(plan.floors) == 5
-    assert {sum(trial.cell == index for trial in plan.trials) for index in plan.floors} == {3}
-    assert {plan.names[index] for index in plan.floors} == {"lan: floors"}
+    assert len(plan.baselines) == 5
+    assert {sum(trial.cell == index for trial in plan.trials) for index in plan.baselines} == {3}
+    assert {plan.names[index] for index in plan.baselines} == {"lan: baseline"}
     assert notes_of(plan) == []
 
 
-def test_a_floor_follows_as_well_as_it_can() -> None:
+def test_a_baseline_follows_as_well_as_it_can() -> None:
     listening = planned(ONE + "receive='listen'")
-    assert {(each.adapter, each.receive) for each in floors_of(listening)} == {
+    assert {(each.adapter, each.receive) for each in baselines_of(listening)} == {
         *((name, "block") for name in SOCKETS_AND_SHM), ("memcpy", "poll"),
     }  # fmt: skip
     lending = planned("[[sweep]]\nadapter='cyclonedds'\ntransport='shm'\nprocesses=2\nloan=true")
-    assert {each.adapter: each.loan for each in floors_of(lending)} == {
+    assert {each.adapter: each.loan for each in baselines_of(lending)} == {
         "shm": True, "uds": False, "udp": False, "tcp": False, "memcpy": False,
     }  # fmt: skip
-    reliable = floors_of(planned(ONE + "reliability='reliable'"))
+    reliable = baselines_of(planned(ONE + "reliability='reliable'"))
     assert {each.adapter: each.reliability for each in reliable}["udp"] == "best-effort"
-    streaming = floors_of(planned(ONE + "pattern='stream'\ndepth=3"))
+    streaming = baselines_of(planned(ONE + "pattern='stream'\ndepth=3"))
     assert {each.depth for each in streaming if each.adapter != "memcpy"} == {None}
 
 
-def test_a_floor_that_would_be_another_experiment_is_left_out() -> None:
-    small = description("small", transport("small", max_bytes=1024, receive=("poll", "block")), floor=True)
-    deaf = description("deaf", transport("deaf", receive=("poll",)), floor=True)
-    apart = description("apart", transport("apart", processes=(2,), receive=("block",)), floor=True)
-    lender = description("lender", transport("lender", loan=(True,)), floor=True)
+def test_a_baseline_that_would_be_another_experiment_is_left_out() -> None:
+    small = description("small", transport("small", max_bytes=1024, receive=("poll", "block")), is_raw_transport=True)
+    deaf = description("deaf", transport("deaf", receive=("poll",)), is_raw_transport=True)
+    apart = description("apart", transport("apart", processes=(2,), receive=("block",)), is_raw_transport=True)
+    lender = description("lender", transport("lender", loan=(True,)), is_raw_transport=True)
     here = (small, deaf, apart, lender, CYCLONE)
-    assert set(names(floors_of(planned(ONE + "size=64", here)))) == {"small", "apart"}
-    assert set(names(floors_of(planned(ONE + "size='64k'", here)))) == {"apart"}
-    assert set(names(floors_of(planned(ONE + "size='64k'\nreceive='poll'", here)))) == {"deaf"}
+    assert set(names(baselines_of(planned(ONE + "size=64", here)))) == {"small", "apart"}
+    assert set(names(baselines_of(planned(ONE + "size='64k'", here)))) == {"apart"}
+    assert set(names(baselines_of(planned(ONE + "size='64k'\nreceive='poll'", here)))) == {"deaf"}
     inside = "[[sweep]]\nadapter='cyclonedds'\ntransport='intraprocess'\nsize=64\n"
-    assert set(names(floors_of(planned(inside, here)))) == {"small"}
+    assert set(names(baselines_of(planned(inside, here)))) == {"small"}
 
 
 @pytest.mark.parametrize("rate", ["sustainable", "curve"])
-def test_a_search_has_the_floor_of_its_own_carrier_only(rate: str) -> None:
+def test_a_search_has_the_baseline_of_its_own_carrier_only(rate: str) -> None:
     text = f"[[sweep]]\nadapter='cyclonedds'\npattern='stream'\nrate='{rate}'\nskip_unsupported=true\ntransport="
-    assert names(floors_of(planned(f"{text}'udp'"))) == ["udp"]
-    assert names(floors_of(planned(f"{text}'intraprocess'"))) == ["shm"]
-    assert set(names(floors_of(planned(f"{text}['udp','shm']")))) == {"udp", "shm"}
+    assert names(baselines_of(planned(f"{text}'udp'"))) == ["udp"]
+    assert names(baselines_of(planned(f"{text}'intraprocess'"))) == ["shm"]
+    assert set(names(baselines_of(planned(f"{text}['udp','shm']")))) == {"udp", "shm"}
 
 
-def test_only_drops_floors_by_their_names_and_else_they_follow_what_it_leaves() -> None:
+def test_only_drops_baselines_by_their_names_and_else_they_follow_what_it_leaves() -> None:
     text = ONE + "size=[64,'1k']\nreceive='listen'"
-    assert floors_of(planned(text, only=["adapter=cyclonedds"])) == []
-    assert names(floors_of(planned(text, only=["adapter=cyclonedds,uds"]))) == ["uds", "uds"]
-    assert names(floors_of(planned(text, only=["transport=udp"]))) == ["udp", "udp"]
+    assert baselines_of(planned(text, only=["adapter=cyclonedds"])) == []
+    assert names(baselines_of(planned(text, only=["adapter=cyclonedds,uds"]))) == ["uds", "uds"]
+    assert names(baselines_of(planned(text, only=["transport=udp"]))) == ["udp", "udp"]
     alone = planned(text, only=["adapter=shm", "size=64"])
     assert [(each.adapter, each.size) for each in alone.cells] == [("shm", 64)]
     followed = planned(text, only=["size=64", "receive=listen"])
-    assert {(each.adapter, each.size) for each in floors_of(followed)} == {
+    assert {(each.adapter, each.size) for each in baselines_of(followed)} == {
         (name, 64) for name in (*SOCKETS_AND_SHM, "memcpy")
     }
     (problem,) = problems_of(text, HERE, only=["adapter=fastdds"])
@@ -206,37 +206,37 @@ def test_all_is_everything_that_carries_so_what_copies_alone_is_not_among_it() -
     assert not [text for text in notes_of(plan_of("[[sweep]]\ntransport='udp'", HERE)) if "memcpy" in text]
 
 
-def test_a_dry_run_shows_the_floors_and_their_time() -> None:
-    with_floors, without = planned(ONE), planned(ONE + "floors=false")
-    text = render(with_floors, 200, verbose=True)
-    assert "lan: floors: memcpy, 1 KiB, ping-pong, one at a time, poll, 1 process, nobody receives, filled" in text
-    seconds = estimate_seconds(with_floors) - estimate_seconds(without)
-    told = f"measure raw transports beside the others, about {seconds:.0f} s; --no-floors"
+def test_a_dry_run_shows_the_baselines_and_their_time() -> None:
+    with_baseline, without = planned(ONE), planned(ONE + "baseline=false")
+    text = render(with_baseline, 200, verbose=True)
+    assert "lan: baseline: memcpy, 1 KiB, ping-pong, one at a time, poll, 1 process, nobody receives, filled" in text
+    seconds = estimate_seconds(with_baseline) - estimate_seconds(without)
+    told = f"measure raw transports beside the others, about {seconds:.0f} s; --no-baseline"
     assert f"5 of these configurations {told}" in text
     assert "raw transports" not in render(without, 200, verbose=True)
 
 
-def test_many_cells_that_are_one_experiment_have_one_set_of_floors() -> None:
+def test_many_cells_that_are_one_experiment_have_one_set_of_baselines() -> None:
     many = description("many", transport("udp"), native={"*": "anything"})
     text = "[[sweep]]\nadapter='many'\nsize=[" + ",".join(str(64 + each) for each in range(50)) + "]\ndepth=["
     text += ",".join(str(1 + each) for each in range(200)) + "]\ntrials=1"
-    plan = planned(text, (*FLOORS, MEMCPY, many))
+    plan = planned(text, (*RAW_TRANSPORTS, MEMCPY, many))
     assert len(plan.cells) == 50 * 200 + 50 * 5
 
 
-def test_a_stored_plan_of_before_has_no_floors() -> None:
+def test_a_stored_plan_of_before_has_no_baselines() -> None:
     plan = planned(ONE)
     old = msgspec.to_builtins(plan)
-    del old["floors"]
-    assert msgspec.convert(old, Plan) == msgspec.structs.replace(plan, floors=())
+    del old["baselines"]
+    assert msgspec.convert(old, Plan) == msgspec.structs.replace(plan, baselines=())
 
 
 def test_what_encrypting_takes_stands_beside_what_is_encrypted_alone() -> None:
     safe = description("safe", transport("udp", processes=(2,), security=("none", "signed", "encrypted")))
     tls = msgspec.structs.replace(
-        FLOORS[-1], name="tls", transports=(transport("tls", security=("none", "encrypted")),)
+        RAW_TRANSPORTS[-1], name="tls", transports=(transport("tls", security=("none", "encrypted")),)
     )
     text = "[[sweep]]\nadapter='safe'\nsecurity=['none', 'signed', 'encrypted']\nsize=64"
     plan = planned(text, (MEMCPY, AES, tls, safe))
-    found = [(each.adapter, each.security) for each in floors_of(plan)]
+    found = [(each.adapter, each.security) for each in baselines_of(plan)]
     assert sorted(found) == [*[("aes-gcm", "encrypted"), ("memcpy", "none"), ("tls", "encrypted"), ("tls", "none")]]

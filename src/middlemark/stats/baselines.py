@@ -1,8 +1,8 @@
-"""Which floor each cell is held against: the same experiment, carried by the same thing, with no middleware in it.
+"""The raw transports that each cell is compared with: the one of the same carrier, and the baseline (the fastest).
 
-``times_floor`` says how many times slower than its floor a cell is, 1 and more as a rule. Round trips, and streams that
-keep to a schedule or to bursts, are held by their median latency (this one's p50 over the floor's); streams that go as
-fast as they can, or as fast as a search found, by their rate (the floor's over this one's): their latency is queueing.
+``times_raw_transport`` is how many times slower a cell is than the raw transport of its carrier, usually 1 and more.
+Round trips, and streams with a schedule or bursts, are compared by their p50. Streams as fast as possible, or as fast
+as a search found, are compared by their rate, because their latency is queueing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,18 +10,18 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from middlemark.model.cell import EXPERIMENT, OF_MIDDLEWARE, Cell, carrier_due, experiment
-from middlemark.model.description import ANY, Description, floor_carrier
+from middlemark.model.description import ANY, Description, raw_transport_carrier
 from middlemark.model.outcome import TrialOutcome
 from middlemark.stats.result import CellResult
 
 _FOLLOWS = tuple(EXPERIMENT.index(field) for field in ("receive", "security"))
-"""Where a floor may have another level than the cell."""
+"""Factors of which a raw transport may have another level than the cell."""
 
 LEAST_COPYING_NS = 1000.0
 """Of a round trip of copies two or three readings of the clock are a part, 50 to 110 ns."""
 
 
-class Floor(msgspec.Struct, frozen=True):
+class RawTransport(msgspec.Struct, frozen=True):
     """``cell`` is an index into the cells; ``label`` also says what differs: ``shm (loan)``, ``udp, block``."""
 
     cell: int
@@ -29,7 +29,7 @@ class Floor(msgspec.Struct, frozen=True):
 
 
 def by_rate(cell: Cell) -> bool:
-    """Say whether the cell is held against its floor by its rate; otherwise by its median latency."""
+    """Say whether the cell is compared with raw transports by its rate; otherwise by its median latency."""
     return cell.pattern == "stream" and isinstance(cell.rate, str) and cell.burst is None
 
 
@@ -43,48 +43,50 @@ def hands_over(cell: Cell, descriptions: Mapping[str, Description]) -> bool:
     return cell.loan if transport is None or transport.hands_over is None else cell.loan in transport.hands_over
 
 
-def carrier_of(cell: Cell, descriptions: Mapping[str, Description], carried_by: str | None = None) -> str | None:
-    """Return what the cell's transport must be carried by; None when nobody describes it.
+def carrier_of(cell: Cell, descriptions: Mapping[str, Description], actual_transport: str | None = None) -> str | None:
+    """Return the carrier that the cell's transport must use; None when no adapter describes it.
 
-    Where the middleware chooses it is ``carried_by``, what was seen to carry it, or None where nothing tells.
+    Where the middleware chooses its carrier, that is ``actual_transport``, or None without evidence.
     """
     description = descriptions.get(cell.adapter)
     due = carrier_due(cell, description) if description else None
-    return carried_by if due == ANY else due
+    return actual_transport if due == ANY else due
 
 
-def seen_to_carry(outcomes: Iterable[TrialOutcome]) -> str | None:
-    """Return what carried all of the measured trials whose evidence tells; None where they differ, or none does."""
-    carriers = {each.carried_by for each in outcomes if each.failed is None and each.carried_by}
+def common_actual_transport(outcomes: Iterable[TrialOutcome]) -> str | None:
+    """Return the actual transport of the measured trials; None where they differ, or none has evidence."""
+    carriers = {each.actual_transport for each in outcomes if each.failed is None and each.actual_transport}
     return carriers.pop() if len(carriers) == 1 else None
 
 
-def carried_otherwise(cell: Cell, outcome: TrialOutcome, descriptions: Mapping[str, Description]) -> bool:
-    """Say whether the trial's data is known to have been carried by something else than its transport should be."""
-    due = carrier_of(cell, descriptions, outcome.carried_by)
-    return due is not None and outcome.carried_by not in (None, due)
+def used_another_transport(cell: Cell, outcome: TrialOutcome, descriptions: Mapping[str, Description]) -> bool:
+    """Say whether the evidence shows another actual transport than the cell's transport must use."""
+    due = carrier_of(cell, descriptions, outcome.actual_transport)
+    return due is not None and outcome.actual_transport not in (None, due)
 
 
-def floors(
+def nearest_raw_transports(
     cells: Sequence[Cell],
     medians: Sequence[float | None],
     descriptions: Mapping[str, Description],
-    carried_by: Sequence[str | None] = (),
-) -> tuple[Floor | None, ...]:
-    """Return each cell's floor; a floor's own is itself. None where the run has none.
+    actual_transports: Sequence[str | None] = (),
+) -> tuple[RawTransport | None, ...]:
+    """Return the raw transport of each cell's carrier; a raw transport's is itself. None where the run has none.
 
     ``medians`` are ns, by cell: p50s, or where ``by_rate`` the time a message takes (1e9 over its rate). Where the
-    middleware chooses its carrier, that of ``carried_by`` (by cell, what was seen) has its floor, and without evidence
-    any has. Of several floors that are as near, the fastest is taken.
+    middleware chooses its carrier, ``actual_transports`` (by cell, from the evidence) decides; without evidence any
+    carrier will do. The fastest is taken where several are equally near.
     """
     measured = _by_experiment(cells, medians, descriptions)
 
-    def nearest(index: int) -> Floor | None:
+    def nearest(index: int) -> RawTransport | None:
         cell = cells[index]
         description = descriptions.get(cell.adapter)
-        if description and description.floor:
-            return Floor(index, _label(cell, description)) if medians[index] is not None else None
-        carrier = floor_carrier(carrier_of(cell, descriptions, carried_by[index] if carried_by else None))
+        if description and description.is_raw_transport:
+            return RawTransport(index, _label(cell, description)) if medians[index] is not None else None
+        carrier = raw_transport_carrier(
+            carrier_of(cell, descriptions, actual_transports[index] if actual_transports else None)
+        )
         anything = carrier is None and description is not None and carrier_due(cell, description) == ANY
         for way in _ways(cell):
             candidates = [
@@ -96,15 +98,15 @@ def floors(
                 alike = [each for each in candidates if cells[each].loan == loan]
                 if alike:
                     best = min(alike, key=lambda each: (_distance(cell, cells[each]), medians[each]))
-                    return Floor(best, _labelled(cell, cells[best], descriptions))
+                    return RawTransport(best, _labelled(cell, cells[best], descriptions))
         return None
 
     return tuple(nearest(index) for index in range(len(cells)))
 
 
-def fastest_floors(
+def baselines(
     cells: Sequence[Cell], medians: Sequence[float | None], descriptions: Mapping[str, Description]
-) -> tuple[Floor | None, ...]:
+) -> tuple[RawTransport | None, ...]:
     """Return each cell's baseline: the raw transport that did its experiment the fastest, whatever carries it.
 
     A cell that hands over (``hands_over``) has a baseline that does so too, any other one that copies. The copying by
@@ -112,7 +114,7 @@ def fastest_floors(
     """
     measured = _by_experiment(cells, medians, descriptions)
 
-    def fastest(cell: Cell) -> Floor | None:
+    def fastest(cell: Cell) -> RawTransport | None:
         for way in _ways(cell):
             candidates = [
                 each
@@ -121,7 +123,7 @@ def fastest_floors(
             ]
             if candidates:
                 best = min(candidates, key=lambda each: medians[each] or 0.0)
-                return Floor(best, _labelled(cell, cells[best], descriptions))
+                return RawTransport(best, _labelled(cell, cells[best], descriptions))
         return None
 
     return tuple(None if _is_alone(cell) else fastest(cell) for cell in cells)
@@ -147,11 +149,11 @@ def memcpy_bytes_per_s(results: Sequence[CellResult], size: int) -> float | None
 def _by_experiment(
     cells: Sequence[Cell], medians: Sequence[float | None], descriptions: Mapping[str, Description]
 ) -> dict[tuple[object, ...], list[int]]:
-    """Return the floors that were measured, by what they measured."""
+    """Return the indices of the raw transports' cells that have a median, by experiment."""
     found: dict[tuple[object, ...], list[int]] = {}
     for index, cell in enumerate(cells):
         description = descriptions.get(cell.adapter)
-        if description and description.floor and medians[index] is not None and not _is_alone(cell):
+        if description and description.is_raw_transport and medians[index] is not None and not _is_alone(cell):
             found.setdefault(_experiment(cell, _ways(cell)[0]), []).append(index)
     return found
 
@@ -162,7 +164,7 @@ def _is_alone(cell: Cell) -> bool:
 
 
 def _ways(cell: Cell) -> tuple[tuple[str, str], ...]:
-    """Return how a floor may receive and what may protect it, the nearest to the cell first.
+    """Return how a raw transport may receive and what may protect it, the nearest to the cell first.
 
     One that has no thread to listen on blocks, and one that lacks a level of security has none.
     """
@@ -175,8 +177,8 @@ def _experiment(cell: Cell, way: tuple[str, str]) -> tuple[object, ...]:
     return (*way, *(each for at, each in enumerate(levels) if at not in _FOLLOWS))
 
 
-def _distance(cell: Cell, floor: Cell) -> int:
-    return sum(getattr(cell, factor) != getattr(floor, factor) for factor in OF_MIDDLEWARE)
+def _distance(cell: Cell, raw_transport: Cell) -> int:
+    return sum(getattr(cell, factor) != getattr(raw_transport, factor) for factor in OF_MIDDLEWARE)
 
 
 def _label(cell: Cell, description: Description) -> str:
@@ -185,7 +187,7 @@ def _label(cell: Cell, description: Description) -> str:
     return f"{name} (loan)" if cell.loan else name
 
 
-def _labelled(cell: Cell, floor: Cell, descriptions: Mapping[str, Description]) -> str:
-    label = _label(floor, descriptions[floor.adapter])
-    label = label if floor.receive == cell.receive else f"{label}, {floor.receive}"
-    return label if floor.security == cell.security else f"{label}, security {floor.security}"
+def _labelled(cell: Cell, raw_transport: Cell, descriptions: Mapping[str, Description]) -> str:
+    label = _label(raw_transport, descriptions[raw_transport.adapter])
+    label = label if raw_transport.receive == cell.receive else f"{label}, {raw_transport.receive}"
+    return label if raw_transport.security == cell.security else f"{label}, security {raw_transport.security}"

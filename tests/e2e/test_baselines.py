@@ -21,7 +21,7 @@ def cells() -> tuple[str, ...]:
 
 
 @pytest.mark.brief
-def test_a_middleware_is_measured_beside_every_floor_and_the_copying_of_its_size(
+def test_a_middleware_is_measured_beside_every_baseline_and_the_copying_of_its_size(
     bench: Bench, cells: tuple[str, ...]
 ) -> None:
     ended = bench.run("run", *cells, *SHORT)
@@ -30,38 +30,45 @@ def test_a_middleware_is_measured_beside_every_floor_and_the_copying_of_its_size
     assert set(rows) == {"zeromq", "memcpy", *MEETING}
     for row in rows.values():
         assert (row["trials"], row["size"], row["failed"], row["samples"]) == (2, 65536, None, 400)
-        assert row["carried_by"] == BUILT[row["adapter"]].transports[0].carrier
+        assert row["actual_transport"] == BUILT[row["adapter"]].transports[0].carrier
     ours, copied = rows["zeromq"], rows["memcpy"]
     p50s = {name: rows[name]["round_trip_ns"]["p50"] for name in MEETING}
     fastest = min(p50s, key=lambda name: p50s[name])
-    assert ours["floor"] == "uds"
-    assert ours["times_floor"] == pytest.approx(ours["round_trip_ns"]["p50"] / p50s["uds"], rel=1e-3)
-    assert ours["best"]["floor"] == fastest
-    assert ours["best"]["p50_ns"] == p50s[fastest]
-    assert ours["best"]["times"] == pytest.approx(ours["round_trip_ns"]["p50"] / p50s[fastest], rel=1e-3)
-    assert (copied["subscribers"], copied["processes"], copied["best"]) == (0, 1, None)
+    assert ours["raw_transport"] == "uds"
+    assert ours["times_raw_transport"] == pytest.approx(ours["round_trip_ns"]["p50"] / p50s["uds"], rel=1e-3)
+    assert ours["baseline"]["label"] == fastest
+    assert ours["baseline"]["p50_ns"] == p50s[fastest]
+    assert ours["baseline"]["times"] == pytest.approx(ours["round_trip_ns"]["p50"] / p50s[fastest], rel=1e-3)
+    assert (copied["subscribers"], copied["processes"], copied["baseline"]) == (0, 1, None)
     assert copied["round_trip_ns"]["p50"] < min(p50s.values()), "nothing is carried without touching the bytes"
 
 
-def test_without_floors_the_middleware_is_measured_alone(bench: Bench, cells: tuple[str, ...]) -> None:
-    ended = bench.run("run", *cells, *SHORT, "--no-floors")
+def test_without_baselines_the_middleware_is_measured_alone(bench: Bench, cells: tuple[str, ...]) -> None:
+    ended = bench.run("run", *cells, *SHORT, "--no-baseline")
     assert ended.code == 0, ended.err
     (row,) = ended.document["cells"]
-    assert (row["adapter"], row["times_floor"], row["floor"], row["best"]) == ("zeromq", None, None, None)
+    assert (row["adapter"], row["times_raw_transport"], row["raw_transport"], row["baseline"]) == (
+        "zeromq",
+        None,
+        None,
+        None,
+    )
 
 
-def test_a_dry_run_shows_the_floors(bench: Bench, cells: tuple[str, ...]) -> None:
+def test_a_dry_run_shows_the_baselines(bench: Bench, cells: tuple[str, ...]) -> None:
     told = bench.run("run", *cells, "--dry-run", "--verbose").out
-    assert told.count("command-line: floors: ") == 5
+    assert told.count("command-line: baseline: ") == 5
     assert "5 of these configurations measure raw transports" in told
-    assert "raw transports" not in bench.run("run", *cells, "--dry-run", "--no-floors").out
+    assert "raw transports" not in bench.run("run", *cells, "--dry-run", "--no-baseline").out
 
 
-def test_a_comparison_has_the_floors_beside_it_and_does_not_compare_them(bench: Bench, cells: tuple[str, ...]) -> None:
+def test_a_comparison_has_the_baselines_beside_it_and_does_not_compare_them(
+    bench: Bench, cells: tuple[str, ...]
+) -> None:
     both = [each if each != "ipc" else "ipc,tcp" for each in cells]
     assert bench.run("run", *both, *SHORT).code == 0
     compared = bench.run("compare", str(bench.out), "--by", "transport", "--format", "json")
     assert compared.code == 0, compared.err
     (row,) = compared.document["comparisons"]
-    assert (row["a_floor"]["floor"], row["b_floor"]["floor"]) == ("uds", "tcp")
-    assert row["a_floor"]["times"] == pytest.approx(row["a_median"] / row["a_floor"]["median"])
+    assert (row["a_raw_transport"]["label"], row["b_raw_transport"]["label"]) == ("uds", "tcp")
+    assert row["a_raw_transport"]["times"] == pytest.approx(row["a_median"] / row["a_raw_transport"]["median"])

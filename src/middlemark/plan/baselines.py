@@ -1,12 +1,12 @@
-"""The floors beside what is measured: the same experiment with no middleware in it, as cells of the same run. Pure.
+"""The cells of raw transports that a plan adds: the same experiments with no middleware in them. Pure.
 
-Each cell of a middleware has one on every transport of every floor that can honour its factors, and the copying of
-its size on its first processor by one process alone; an encrypted one the encrypting of it too. A floor follows as well
-as it can: where it has no thread to listen on it blocks, where it cannot lend it copies, and its reliability is its
-own; where it lacks a level of security nothing protects it, which its label says; its history is as deep as its buffers
-are, and it carries octets. What differs only in these is one floor, shared by all the cells that it stands beside.
+Each cell of a middleware gets one on every raw transport that can honour its factors. It also gets the copying of its
+size by one process on its first processor, and where it is encrypted the encrypting of that size. A raw transport takes
+the cell's levels where it can. It blocks where it has no thread to listen on, copies where it cannot lend, and has its
+own reliability, a history as deep as its buffers, and octets. Without a level of security nothing protects it, and its
+label says so. Cells that differ only in these factors share one baseline.
 
-A rate that is searched for is measured a dozen times: there only the floor of the cell's own carrier stands beside it.
+A search measures a dozen rates, so it gets only the raw transport of the cell's own carrier.
 """
 
 import math
@@ -26,19 +26,19 @@ from middlemark.model.cell import (
     experiment,
     level_of,
 )
-from middlemark.model.description import ANY, Description, Transport, floor_carrier
+from middlemark.model.description import ANY, Description, Transport, raw_transport_carrier
 from middlemark.model.link import HERE, is_apart
 from middlemark.model.plan import Limits
 from middlemark.plan.estimate import copying_seconds
 from middlemark.plan.targets import Context, own_depth
-from middlemark.stats.floors import hands_over
+from middlemark.stats.baselines import hands_over
 
-same_floor = attrgetter("adapter", "transport", "loan", *EXPERIMENT)
-"""What tells one floor from another."""
+same_baseline = attrgetter("adapter", "transport", "loan", *EXPERIMENT)
+"""The fields in which two baselines differ."""
 
 _TWO = ("shared-memory", "udp")
-"""What carries the floors of a workload, whose trials take ten seconds and more, and of a search over a carrier that
-nobody knows yet: two say enough."""
+"""Carriers of the baselines of a workload, whose trials take ten seconds and more, and of a search over an unknown
+carrier."""
 
 MOST_COPIES = 10_000
 FEWEST_COPIES = 30
@@ -46,21 +46,21 @@ COPYING_S = 0.1
 """Nothing waits and nothing is scheduled where one process copies alone: a tenth of a second tells all there is."""
 
 _NAMED = tuple(name for name, each in FACTORS.items() if each.of == "subject")
-"""Factors of ``--only`` that a floor has levels of its own of; by all others it follows the cells that are left."""
+"""Factors of ``--only`` that select baselines by their own levels; for the others they follow the cells."""
 
 
 def without_names(context: Context) -> Context:
-    """Return the context without what ``--only`` says of names: the cells that floors stand beside, kept or not."""
+    """Return the context without the names in ``--only``, which leave out cells but not their baselines."""
     return msgspec.structs.replace(context, only=tuple(each for each in context.only if each.factor not in _NAMED))
 
 
-def floors_beside(cells: Iterable[Cell], context: Context) -> Iterator[Cell]:
-    """Yield the floors of those cells that ``--only`` leaves in, each once, in the order of the cells."""
+def baselines_of(cells: Iterable[Cell], context: Context) -> Iterator[Cell]:
+    """Yield the baselines of those cells that ``--only`` leaves in, each once, in the order of the cells."""
     here = {each.name: each for each in context.descriptions}
-    floors = [
+    baselines = [
         (each, transport)
         for each in context.descriptions
-        if each.floor and not each.bench_only and context.wants("adapter", each.name)
+        if each.is_raw_transport and not each.bench_only and context.wants("adapter", each.name)
         for transport in each.transports
         if context.wants("transport", transport.name)
     ]
@@ -68,25 +68,25 @@ def floors_beside(cells: Iterable[Cell], context: Context) -> Iterator[Cell]:
     yielded: set[tuple[object, ...]] = set()
     for cell in cells:
         description = here[cell.adapter]
-        if description.floor or description.bench_only:
+        if description.is_raw_transport or description.bench_only:
             continue
-        searched = floor_carrier(carrier_due(cell, description)) if cell.rate in SEARCHES else None
+        searched = raw_transport_carrier(carrier_due(cell, description)) if cell.rate in SEARCHES else None
         key = (searched, hands_over(cell, here), *experiment(cell))
         if key in seen:
             continue
         seen.add(key)
-        for adapter, transport in floors:
+        for adapter, transport in baselines:
             if searched is not None and transport.carrier not in (_TWO if searched == ANY else (searched,)):
                 continue
             if cell.workload is not None and transport.carrier not in _TWO:
                 continue
             if transport.alone:
-                floor = _copying(cell, adapter, transport)
+                baseline = _copying(cell, adapter, transport)
             else:
-                floor = _following(cell, adapter, transport, hands_over(cell, here))
-            if floor is not None and (which := same_floor(floor)) not in yielded:
+                baseline = _following(cell, adapter, transport, hands_over(cell, here))
+            if baseline is not None and (which := same_baseline(baseline)) not in yielded:
                 yielded.add(which)
-                yield floor
+                yield baseline
 
 
 def copies(cell: Cell, limits: Limits) -> Limits:
@@ -125,9 +125,9 @@ def _copying(cell: Cell, adapter: Description, transport: Transport) -> Cell | N
 
 
 def _following(cell: Cell, adapter: Description, transport: Transport, hands: bool) -> Cell | None:
-    """Return the cell as that floor measures it; None where it would be another experiment.
+    """Return the cell as that raw transport measures it; None where it would be another experiment.
 
-    ``hands``: the cell hands over, and so does the floor where it can.
+    ``hands``: the cell hands over, and so does the baseline where it can.
     """
     if any(cannot(transport, name, level_of(cell, name)) for name in ("size", "processes", "across")):
         return None
@@ -147,7 +147,7 @@ def _following(cell: Cell, adapter: Description, transport: Transport, hands: bo
     if reliability not in transport.reliability:
         reliability = transport.reliability[0]
     depth = own_depth(transport, cell.pattern, math.ceil(cell.publishers / cell.topics))
-    floor = msgspec.structs.replace(
+    baseline = msgspec.structs.replace(
         cell,
         adapter=adapter.name,
         transport=transport.name,
@@ -159,4 +159,4 @@ def _following(cell: Cell, adapter: Description, transport: Transport, hands: bo
         type="octets",
         native=(),
     )
-    return floor if cell.workload is None else carrying(floor, cell.workload, transport)
+    return baseline if cell.workload is None else carrying(baseline, cell.workload, transport)

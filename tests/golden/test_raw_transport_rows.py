@@ -1,4 +1,4 @@
-"""Baselines in the table: first in their group, memcpy among them, and the best one named above the group."""
+"""Raw transports in the table: first in their group, memcpy among them, and the best one named above the group."""
 
 import re
 
@@ -32,8 +32,8 @@ def copying(size: int = 1024, **levels: object) -> Cell:
 
 @pytest.fixture
 def with_memcpy(facts: MeasuredRun) -> MeasuredRun:
-    """The machine of the other reports, with one more baseline."""
-    memcpy = described("memcpy", "Copying", "glibc 2.36", "Apache-2.0", floor=True)
+    """The machine of the other reports, with one more raw transport."""
+    memcpy = described("memcpy", "Copying", "glibc 2.36", "Apache-2.0", is_raw_transport=True)
     file = msgspec.structs.replace(facts.file, adapters=(memcpy, *facts.file.adapters))
     return msgspec.structs.replace(facts, file=file)
 
@@ -41,13 +41,15 @@ def with_memcpy(facts: MeasuredRun) -> MeasuredRun:
 @pytest.fixture
 def rows() -> tuple[CellResult, ...]:
     return (
-        made(cell("cyclonedds", "shm"), 38_900.0, times_floor=3.1, floor="shm"),
-        made(cell("cyclonedds", "udp"), 39_000.0, times_floor=2.1, floor="udp"),
-        made(cell("udp", "udp"), 18_200.0, times_floor=1.0, floor="udp"),
-        made(cell("shm", "shm"), 12_300.0, times_floor=1.0, floor="shm"),
-        made(copying(), 90.0, times_floor=1.0, floor="memcpy", carried_by="process-memory"),
+        made(cell("cyclonedds", "shm"), 38_900.0, times_raw_transport=3.1, raw_transport="shm"),
+        made(cell("cyclonedds", "udp"), 39_000.0, times_raw_transport=2.1, raw_transport="udp"),
+        made(cell("udp", "udp"), 18_200.0, times_raw_transport=1.0, raw_transport="udp"),
+        made(cell("shm", "shm"), 12_300.0, times_raw_transport=1.0, raw_transport="shm"),
+        made(copying(), 90.0, times_raw_transport=1.0, raw_transport="memcpy", actual_transport="process-memory"),
         made(cell("cyclonedds", "shm", 64), 30_000.0),
-        made(copying(65536), 2_540.0, times_floor=1.0, floor="memcpy", carried_by="process-memory"),
+        made(
+            copying(65536), 2_540.0, times_raw_transport=1.0, raw_transport="memcpy", actual_transport="process-memory"
+        ),
     )
 
 
@@ -61,11 +63,13 @@ def groups(text: str) -> dict[str, list[str]]:
     return {block[0]: [re.split("  +", line.strip())[0] for line in block[2:]] for block in blocks}
 
 
-def test_table_with_floors(with_memcpy: MeasuredRun, rows: tuple[CellResult, ...], snapshot: SnapshotAssertion) -> None:
+def test_table_with_raw_transports(
+    with_memcpy: MeasuredRun, rows: tuple[CellResult, ...], snapshot: SnapshotAssertion
+) -> None:
     assert table(with_memcpy, rows) == snapshot.use_extension(TextFile)
 
 
-def test_what_copies_alone_stands_among_the_floors_of_its_size(
+def test_what_copies_alone_stands_among_the_raw_transports_of_its_size(
     with_memcpy: MeasuredRun, rows: tuple[CellResult, ...]
 ) -> None:
     assert groups(table(with_memcpy, rows)) == {

@@ -8,22 +8,22 @@ from stats_cases import DESCRIPTIONS, cell
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import TrialCounts
 from middlemark.model.times import Summary
-from middlemark.stats.floors import by_rate, fastest_floors, floors, memcpy_bytes_per_s
+from middlemark.stats.baselines import baselines, by_rate, memcpy_bytes_per_s, nearest_raw_transports
 from middlemark.stats.result import CellResult
 
 
 def _labels(cells: Sequence[Cell], medians: Sequence[float | None] | None = None) -> list[str | None]:
-    found = floors(cells, medians or [1000.0] * len(cells), DESCRIPTIONS)
+    found = nearest_raw_transports(cells, medians or [1000.0] * len(cells), DESCRIPTIONS)
     return [each.label if each else None for each in found]
 
 
-def test_the_floor_is_the_one_with_the_same_carrier() -> None:
+def test_the_raw_transport_is_the_one_with_the_same_carrier() -> None:
     cells = [cell(transport="udp"), cell(transport="shm"), cell("udp"), cell("shm", "shm")]
     assert _labels(cells) == ["udp", "shm", "udp", "shm"]
-    assert [each.cell for each in floors(cells, [1.0] * 4, DESCRIPTIONS) if each] == [2, 3, 2, 3]
+    assert [each.cell for each in nearest_raw_transports(cells, [1.0] * 4, DESCRIPTIONS) if each] == [2, 3, 2, 3]
 
 
-def test_without_a_floor_of_its_carrier_a_cell_has_none() -> None:
+def test_without_a_raw_transport_of_its_carrier_a_cell_has_none() -> None:
     assert _labels([cell(transport="tcp"), cell("udp"), cell("shm", "shm")])[0] is None
 
 
@@ -46,31 +46,31 @@ def test_without_a_floor_of_its_carrier_a_cell_has_none() -> None:
         {"priority": "fifo:80"},
     ],
 )
-def test_another_experiment_is_no_floor(differs: dict[str, object]) -> None:
+def test_another_experiment_is_no_raw_transport(differs: dict[str, object]) -> None:
     assert _labels([cell(**differs), cell("udp")])[0] is None
     assert _labels([cell(**differs), cell("udp", **differs)])[0] == "udp"
 
 
 @pytest.mark.parametrize("differs", [{"reliability": "best-effort"}, {"depth": None}, {"mlock": True}])
-def test_what_only_a_middleware_honours_does_not_keep_a_floor_away(differs: dict[str, object]) -> None:
+def test_what_only_a_middleware_honours_does_not_keep_a_raw_transport_away(differs: dict[str, object]) -> None:
     assert _labels([cell(**differs), cell("udp")])[0] == "udp"
 
 
-def test_of_several_floors_the_nearest_in_settings_is_taken_then_the_fastest() -> None:
+def test_of_several_raw_transports_the_nearest_in_settings_is_taken_then_the_fastest() -> None:
     cells = [cell(reliability="best-effort"), cell("udp"), cell("udp", reliability="best-effort")]
-    first = floors(cells, [3.0, 1.0, 2.0], DESCRIPTIONS)[0]
+    first = nearest_raw_transports(cells, [3.0, 1.0, 2.0], DESCRIPTIONS)[0]
     assert first is not None
     assert first.cell == 2
 
 
 def test_within_one_process_memory_is_held_against_shared_memory() -> None:
     cells = [cell(transport="intraprocess", processes=1), cell("shm", "shm", processes=1), cell("shm", "shm")]
-    first = floors(cells, [1.0] * 3, DESCRIPTIONS)[0]
+    first = nearest_raw_transports(cells, [1.0] * 3, DESCRIPTIONS)[0]
     assert first is not None
     assert (first.cell, first.label) == (1, "shm")
 
 
-def test_a_loan_is_held_against_the_floor_that_lends_else_against_the_copying_one() -> None:
+def test_a_loan_is_held_against_the_raw_transport_that_lends_else_against_the_copying_one() -> None:
     asked = cell(transport="shm", loan=True)
     copying, lending = cell("shm", "shm"), cell("shm", "shm", loan=True)
     assert _labels([asked, copying, lending])[0] == "shm (loan)"
@@ -78,18 +78,18 @@ def test_a_loan_is_held_against_the_floor_that_lends_else_against_the_copying_on
     assert _labels([cell(transport="shm"), lending])[0] is None
 
 
-def test_listening_is_held_against_blocking_where_no_floor_listens_and_says_so() -> None:
+def test_listening_is_held_against_blocking_where_no_raw_transport_listens_and_says_so() -> None:
     asked = cell(receive="listen")
     assert _labels([asked, cell("udp")])[0] == "udp, block"
     assert _labels([asked, cell("udp"), cell("udp", receive="listen")])[0] == "udp"
     assert _labels([asked, cell("udp", receive="poll")])[0] is None
 
 
-def test_a_floor_that_was_not_measured_is_no_floor() -> None:
+def test_a_raw_transport_that_was_not_measured_is_no_raw_transport() -> None:
     assert _labels([cell(), cell("udp")], [1.0, None]) == [None, None]
 
 
-def test_an_adapter_nobody_describes_has_no_floor() -> None:
+def test_an_adapter_nobody_describes_has_no_raw_transport() -> None:
     assert _labels([cell("gone"), cell("udp")])[0] is None
 
 
@@ -110,10 +110,10 @@ def test_only_streams_as_fast_as_they_can_are_held_by_their_rate(levels: dict[st
 
 
 def _best(cells: Sequence[Cell], medians: Sequence[float | None]) -> list[str | None]:
-    return [each.label if each else None for each in fastest_floors(cells, medians, DESCRIPTIONS)]
+    return [each.label if each else None for each in baselines(cells, medians, DESCRIPTIONS)]
 
 
-def test_the_best_is_the_fastest_floor_of_any_carrier_for_the_same_experiment() -> None:
+def test_the_best_is_the_fastest_raw_transport_of_any_carrier_for_the_same_experiment() -> None:
     cells = [cell(transport="udp"), cell(transport="tcp"), cell("udp"), cell("shm", "shm"), cell("shm", "shm", size=16)]
     assert _best(cells, [9.0, 9.0, 2.0, 1.0, 0.5]) == ["shm", "shm", "shm", "shm", "shm"]
     assert _best(cells, [9.0, 9.0, 1.0, 2.0, 0.5])[:2] == ["udp", "udp"]
@@ -139,7 +139,7 @@ def _copying(size: int, **levels: object) -> Cell:
     return cell("memcpy", "memcpy", size=size, **levels)
 
 
-def test_what_copies_alone_is_nobodys_floor_and_has_none_but_itself() -> None:
+def test_what_copies_alone_is_nobodys_raw_transport_and_has_none_but_itself() -> None:
     cells = [cell(transport="intraprocess", processes=1, receive="poll"), _copying(1024)]
     assert _labels(cells) == [None, "memcpy"]
     assert _best(cells, [9.0, 1.0]) == [None, None]
@@ -147,10 +147,11 @@ def test_what_copies_alone_is_nobodys_floor_and_has_none_but_itself() -> None:
 
 def _result(of: Cell, p50: float | None, *trials: float) -> CellResult:
     return CellResult(
-        cell=of, name="", version=None, trials=1, failed_trials=0, samples=1, counts=TrialCounts(), carried_by=None,
-        round_trip_ns=None if p50 is None else Summary(p50=p50), first_reply_ns=None, write_ns=None, take_ns=None,
-        loan_ns=None, fill_ns=None, check_ns=None, discovery_ns=None, times_floor=None, floor=None, warnings=(),
-        failed=None, trial_values=trials,
+        cell=of, name="", version=None, trials=1, failed_trials=0, samples=1, counts=TrialCounts(),
+        actual_transport=None, round_trip_ns=None if p50 is None else Summary(p50=p50), first_reply_ns=None,
+        write_ns=None, take_ns=None,
+        loan_ns=None, fill_ns=None, check_ns=None, discovery_ns=None, times_raw_transport=None, raw_transport=None,
+        warnings=(), failed=None, trial_values=trials,
     )  # fmt: skip
 
 
