@@ -14,7 +14,7 @@ PLENTY = {"-n": "1024", "-u": "1024", "-v": "unlimited"}
 def too_few_descriptors() -> str | None:
     """Return which limit leaves too little for anything at all, and how to raise it; None: there is enough."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return _told("-n", str(soft)) if 0 <= soft < LEAST_DESCRIPTORS else None
+    return _too_low("-n", str(soft)) if 0 <= soft < LEAST_DESCRIPTORS else None
 
 
 def is_a_limit(error: BaseException) -> bool:
@@ -31,11 +31,11 @@ def sentence(error: BaseException) -> str | None:
         set_here = [(option, value) for option in options if (value := _value(option)) is not None]
         if not set_here:
             return f"the system refuses more ({each}): end other programs, or ask for more memory or processes"
-        return _told(*set_here[0])
+        return _too_low(*set_here[0])
     return None
 
 
-def _told(option: str, value: str) -> str:
+def _too_low(option: str, value: str) -> str:
     raised = f"`ulimit {option} {PLENTY[option]}`"
     return f"ulimit {option} {value}: too little for this; raise it ({raised}) and try again"
 

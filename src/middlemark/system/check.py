@@ -7,7 +7,7 @@ from typing import Generic, Literal, NamedTuple, TypeVar, get_args
 import msgspec
 
 from middlemark.model.setting import Setting
-from middlemark.system.needs import GENERAL, ConfigurationNeeds, Needs, told
+from middlemark.system.needs import GENERAL, ConfigurationNeeds, Needs, names_of
 from middlemark.system.root import Root
 
 Severity = Literal["falsifies", "limits", "note"]
@@ -101,7 +101,7 @@ class Check(Generic[R]):
             severity=seen.severity,
             seen=seen.text,
             why=self.why,
-            rows=self.rows if needs.general or not seen.rows else told(seen.rows),
+            rows=self.rows if needs.general or not seen.rows else names_of(seen.rows),
             remedy=remedy.command or "; ".join(each.command for each in changes),
             persist=remedy.persist or lasting,
             risk=remedy.risk,

@@ -38,7 +38,7 @@ class ConfigurationNeeds(msgspec.Struct, frozen=True, kw_only=True):
         """Whether its roles spin."""
         return self.receive == "poll"
 
-    def told(self) -> str:
+    def label(self) -> str:
         """Name it: ``cyclonedds over udp at 1 MiB``."""
         who = [self.name] if self.name else []
         extra = [*(["polling"] if self.polls else []), *([f"priority {self.priority}"] if self.priority else [])]
@@ -106,9 +106,9 @@ def largest(rows: Iterable[ConfigurationNeeds]) -> int:
     return max((row.size for row in rows), default=0)
 
 
-def told(rows: Sequence[ConfigurationNeeds]) -> str:
+def names_of(rows: Sequence[ConfigurationNeeds]) -> str:
     """Name the rows, a few of them."""
-    names = list(dict.fromkeys(row.told() for row in rows))
+    names = list(dict.fromkeys(row.label() for row in rows))
     more = [f"{len(names) - MOST_TOLD} more"] if len(names) > MOST_TOLD else []
     return listing([*names[:MOST_TOLD], *more])
 

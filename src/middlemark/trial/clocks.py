@@ -29,12 +29,10 @@ def difference(clocks: Sequence[tuple[str, Clock]]) -> str | None:
     for who, clock in clocks[1:]:
         apart = abs(clock.ticks_per_second - first.ticks_per_second) > APART * first.ticks_per_second
         if clock.source != first.source or apart:
-            return (
-                f"{first_who} reads {_told(first)} and {who} {_told(clock)}: the time from one to the other cannot be"
-                " told"
-            )
+            reads = f"{first_who} reads {_clock_in_words(first)} and {who} {_clock_in_words(clock)}"
+            return f"{reads}: the time from one to the other is unknown"
     return None
 
 
-def _told(clock: Clock) -> str:
+def _clock_in_words(clock: Clock) -> str:
     return f"{clock.source} at {clock.ticks_per_second / 1e6:,.3f} MHz"

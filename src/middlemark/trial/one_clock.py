@@ -109,7 +109,7 @@ def _raw(folder: str, file: SamplesFile) -> npt.NDArray[np.void]:
     return raw
 
 
-class _Told(NamedTuple):
+class _Arrivals(NamedTuple):
     """When each message was received, for how long it had been under way, and whether one came from the other host."""
 
     received: Instants
@@ -119,7 +119,7 @@ class _Told(NamedTuple):
 
 def _arrivals(
     folder: str, file: SamplesFile, publishers: Mapping[int, _Publisher], offset: ClockOffset | None
-) -> _Told:
+) -> _Arrivals:
     """Return what a subscriber received; ``offset``: it is on the second host."""
     if file.in_histogram:
         text = f"subscriber {file.index} outgrew its memory, and a histogram of two clocks tells nothing"
@@ -140,7 +140,7 @@ def _arrivals(
         crossed = True
         mine = sources == index
         one_way[mine] = received[mine] - publishers[index].intended(stamps[mine])
-    return _Told(received, np.maximum(one_way, 0), crossed)  # within the uncertainty it may come before it was sent
+    return _Arrivals(received, np.maximum(one_way, 0), crossed)  # within the uncertainty it may come before it was sent
 
 
 def _by_the_first(instants: Instants, offset: ClockOffset) -> Instants:

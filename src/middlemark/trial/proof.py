@@ -110,7 +110,7 @@ class _Trying:
 
     async def _captured(self, cell: Cell, part: str) -> Observed:
         try:
-            return await observe_trial(cell, self._trial, self._worker, self._shared, _untold, part=part, captures=True)
+            return await observe_trial(cell, self._trial, self._worker, self._shared, _ignore, part=part, captures=True)
         finally:
             stem = glob.escape(os.path.join(self._shared.folder, samples_stem(self._trial, part)))
             for path in glob.glob(f"{stem}-*.npy"):
@@ -142,7 +142,7 @@ class _Trying:
         try:
             self._refuse_absent(identity, session.grounds[1].certs)
             setup = setup_of(self.cell, trial, self._worker, self._shared, session, part=part, receiver=identity)
-            return await Measurement(setup, session, _untold, begun_now(trial)).try_to_meet()
+            return await Measurement(setup, session, _ignore, begun_now(trial)).try_to_meet()
         finally:
             await session.close(INTERRUPTED_GRACE_S)
 
@@ -155,7 +155,7 @@ class _Trying:
                 raise WorkerFailedError("refused", f"there is no {file.name} in {certs}")
 
 
-def _untold(_: Underway) -> None:
+def _ignore(_: Underway) -> None:
     """Nobody follows these trials."""
 
 

@@ -66,11 +66,11 @@ def settings_of(
         scratch=scratch,
         interface=interface,
         certs=certs if cell.security != "none" else "",
-        native={key: _told(value, folder) for key, value in cell.native},
+        native={key: _native_value(value, folder) for key, value in cell.native},
     )
 
 
-def _told(value: str, folder: str) -> str:
+def _native_value(value: str, folder: str) -> str:
     file = user_file(value)
     if file is None:
         return value

@@ -52,11 +52,11 @@ def _sees(room: ShmMount, needs: Needs) -> Seen | None:
     if free >= needs.shm_bytes:
         return None
     return Seen(
-        "limits", f"{_told(free)} of {_told(room.total)} are free in {SHM}; wanted: {_told(needs.shm_bytes)}", rows
+        "limits", f"{_size(free)} of {_size(room.total)} are free in {SHM}; wanted: {_size(needs.shm_bytes)}", rows
     )
 
 
-def _told(size: int) -> str:
+def _size(size: int) -> str:
     return format_size(size // MIB * MIB or size)
 
 
