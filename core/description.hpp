@@ -35,7 +35,7 @@ inline constexpr std::array<std::string_view, 7> words_of<NativeType>{"boolean",
 
 /// What one transport of an adapter can carry. What is not listed is refused before anything runs.
 struct Transport {
-  /// `udp`, `shm`: unique within the adapter. `default`: the middleware as it comes.
+  /// `udp`, `shm`: unique within the adapter. `default`: the middleware's default configuration.
   std::string name{};
   /// What must be seen to move: `shared-memory`, `udp`, `tcp`, `unix-socket`, `message-queue` or `process-memory`. `any`:
   /// the middleware chooses, and what is seen is told.

@@ -97,7 +97,7 @@ def test_a_real_question_has_an_answer_within_its_budget(bench: Bench) -> None:
     assert ended.code == 0, ended.err
     found = ended.document
     assert found["question"]["rate_hz"] == 1000
-    if {each["left"] for each in found["candidates"]} == {"cannot keep the rate"}:
+    if {each["eliminated"] for each in found["candidates"]} == {"cannot keep the rate"}:
         assert found["verdict"] == "none holds"
         pytest.skip("this machine has too much else to do")
     assert found["verdict"] in ("best", "tie", "undecided")
@@ -105,7 +105,7 @@ def test_a_real_question_has_an_answer_within_its_budget(bench: Bench) -> None:
     assert (found["next"] is None) == (found["verdict"] != "undecided")
     assert all(each["times_baseline"] > 0 and each["p50_ns"] > 0 for each in found["answer"])
     best = found["answer"][0]["p50_ns"]
-    beaten = [each for each in found["candidates"] if each["left"] == "slower"]
+    beaten = [each for each in found["candidates"] if each["eliminated"] == "slower"]
     assert all(each["p50_ns"] > best for each in beaten)
     assert all(each["rounds"] >= 2 for each in found["candidates"]), "nobody leaves before"
 
@@ -144,7 +144,7 @@ def test_what_nobody_can_do_ends_with_none(bench: Bench) -> None:
     ended = bench.run(*asked, "--format", "json", "--quiet", "--out", str(bench.folder / "kept"))
     assert ended.code == 0, ended.err
     assert (ended.document["verdict"], ended.document["answer"]) == ("none holds", [])
-    left = {each["left"] for each in ended.document["candidates"]}
+    left = {each["eliminated"] for each in ended.document["candidates"]}
     assert left <= {"misses the deadline", "cannot keep the rate"}, "the latter is so where others use this machine"
 
 

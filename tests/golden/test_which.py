@@ -213,7 +213,7 @@ def test_the_object_for_programs_has_what_was_promised(field: Path) -> None:
     assert (best["adapter"], best["transport"], best["settings"]["loan"]) == ("lyra", "shm", False)
     assert best["interval"][0] <= best["p50_ns"] <= best["interval"][1]
     assert [each["adapter"] for each in found["candidates"]] == ["lyra", "vega", "mira", "deneb", "rigel"]
-    assert {"adapter", "transport", "p50_ns", "rounds", "left"} <= found["candidates"][0].keys()
+    assert {"adapter", "transport", "p50_ns", "rounds", "eliminated"} <= found["candidates"][0].keys()
     assert [each["standing"] for each in found["candidates"]] == ["best", "slower", *["eliminated"] * 3]
 
 

@@ -181,9 +181,9 @@ def test_what_is_held_open_is_free_before() -> None:
 def test_shares_that_may_be_nothing_are_judged_by_the_sign_of_each_round() -> None:
     assert _sure([0.5] * 6) == "better in 6 of 6 rounds"
     assert _sure([-0.5] * 6) == "worse in 6 of 6 rounds"
-    assert _sure([0.5] * 5) == "cannot tell: more in 5 of 5 rounds"
-    assert _sure([0.5, -0.5] * 3) == "cannot tell: more in 3 of 6 rounds"
-    assert _sure([]) == "cannot tell: more in 0 of 0 rounds"
+    assert _sure([0.5] * 5) == "undecided: more in 5 of 5 rounds"
+    assert _sure([0.5, -0.5] * 3) == "undecided: more in 3 of 6 rounds"
+    assert _sure([]) == "undecided: more in 0 of 0 rounds"
 
 
 def test_figures_of_a_verdict_are_short_and_never_round_a_loss_away() -> None:

@@ -491,7 +491,7 @@ def test_what_cannot_be_told_says_how_many_more_trials_would() -> None:
     )
     [found] = expected_of(run)
     assert found.sentence == (
-        "shm is faster: cannot tell, about 2 more trials would: -60.0 % (too few trials), claimed p50 b faster "
+        "shm is faster: undecided, about 2 more trials would decide: -60.0 % (too few trials), claimed p50 b faster "
         "(4 trials, 95 % interval)"
     )
     assert found.trials_needed == 6

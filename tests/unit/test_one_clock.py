@@ -9,7 +9,7 @@ from stream_cases import START_NS, arrival, arrived, sending, sent
 
 from middlemark.model.outcome import ClockOffset, SamplesFile, TrialOutcome
 from middlemark.model.samples import NOT_MEASURED, SATURATED
-from middlemark.stats.one_way import one_way, surely_told
+from middlemark.stats.one_way import certain_times, one_way
 from middlemark.stats.samples import Kept, load_kept
 from middlemark.trial.one_clock import CALIBRATION_PPM, UNCOMPARED, on_one_clock
 
@@ -170,9 +170,9 @@ def test_figures_below_ten_times_the_uncertainty_are_not_told(stored: Stored) ->
     stored.subscriber.raw["received_ns"][-100:] += 700_000
     found = one_way([load_kept(stored.folder, each) for each in stored.told().files])
     clocks = msgspec.structs.replace(OFFSET, uncertainty_ns=60_000.0, subscribers=(0,))
-    told = surely_told(found, clocks)
+    told = certain_times(found, clocks)
     assert told.by_subscriber[0].p50 is None
-    assert surely_told(found, msgspec.structs.replace(clocks, subscribers=())).by_subscriber == found.by_subscriber
+    assert certain_times(found, msgspec.structs.replace(clocks, subscribers=())).by_subscriber == found.by_subscriber
     assert told.all is not None
     assert told.all.p50 is None
     assert told.all.min is None
@@ -180,5 +180,5 @@ def test_figures_below_ten_times_the_uncertainty_are_not_told(stored: Stored) ->
     assert told.all.stdev is not None, "a spread needs no common clock"
     assert told.all_absent == ("the clocks of both hosts are known to ± 60.0 µs: less than 10 times that is not told")
     exact = msgspec.structs.replace(clocks, uncertainty_ns=1_000.0)
-    assert surely_told(found, exact).all == found.all
-    assert surely_told(found, exact).all_absent is None
+    assert certain_times(found, exact).all == found.all
+    assert certain_times(found, exact).all_absent is None

@@ -128,7 +128,7 @@ def test_a_middleware_with_one_reliability_of_its_own_is_among_those_to_choose_f
 def test_nothing_is_sure_of_a_row_that_may_not_be_what_it_says() -> None:
     figures = {LYRA: spread(21_000), VEGA: spread(28_000, by=0.05)}
     (sure,) = document_of(run_of(figures)).answers
-    (unsure,) = document_of(run_of(figures, warnings=[RunWarning("bimodal", "two speeds")])).answers
+    (unsure,) = document_of(run_of(figures, warnings=[RunWarning("bimodal", "two values")])).answers
     assert (sure.sure, unsure.sure) == ("sure", "unsure")
 
 

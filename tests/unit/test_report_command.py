@@ -12,7 +12,7 @@ from middlemark.commands.report import command
 from middlemark.problems import MeasureError, RequestError
 from middlemark.runs import report as report_
 from middlemark.runs.read import read_measured
-from middlemark.runs.report import tell_beside
+from middlemark.runs.report import write_report_of
 
 
 def asked(*arguments: object) -> Result:
@@ -133,9 +133,9 @@ def test_libraries_that_are_not_there_are_an_error_with_the_next_step(
 def test_at_the_end_of_a_run_the_path_is_told_unless_it_is_to_be_quiet(
     run: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tell_beside(read_measured(run), quiet=False)
+    write_report_of(read_measured(run), quiet=False)
     assert capsys.readouterr() == ("", f"report: {run / 'report.html'}\n")
-    tell_beside(read_measured(run), quiet=True)
+    write_report_of(read_measured(run), quiet=True)
     assert capsys.readouterr() == ("", "")
 
 
@@ -153,7 +153,7 @@ def test_at_the_end_of_a_run_whatever_stands_against_its_report_is_told_and_no_m
         raise error
 
     monkeypatch.setattr(report_, "judged_document", failing)
-    tell_beside(read_measured(run), quiet=True)
+    write_report_of(read_measured(run), quiet=True)
     assert capsys.readouterr().err == f"middlemark: report.html was not written: {told}\n"
 
 

@@ -175,9 +175,9 @@ def test_what_one_middleware_alone_was_asked_for_is_no_choice() -> None:
 
 def test_a_row_that_may_be_of_two_things_takes_the_sureness_and_is_named() -> None:
     figures = {LYRA: spread(21_000), VEGA: spread(28_000, by=0.05)}
-    standing = first(document_of(run_of(figures, warnings=[RunWarning("bimodal", "two speeds")])))
+    standing = first(document_of(run_of(figures, warnings=[RunWarning("bimodal", "two values")])))
     assert (standing.verdict, standing.sure) == ("best", False)
-    assert standing.why == "The other is slower; two speeds in lyra udp and vega udp."
+    assert standing.why == "The other is slower; bimodal in lyra udp and vega udp."
 
 
 def test_the_first_size_is_the_one_nearest_to_1_kib() -> None:

@@ -100,7 +100,7 @@ def test_a_line_that_is_no_text_or_has_no_end_costs_itself_only(run: Path, line:
         ("plan.trials.4.order", 3, "plan.trials[4].order: 3 is that of another trial"),
         ("plan.baselines", [7], "plan.baselines: there is no configuration 7"),
         ("plan.precision", {"part": 0.1, "budget_s": 1.0, "focus": [3]}, "plan.precision.focus"),
-        ("reached", {"rounds": 1, "seconds": 1.0, "met": True, "wide": [3]}, "reached.undecided"),
+        ("reached", {"rounds": 1, "seconds": 1.0, "met": True, "undecided": [3]}, "reached.undecided"),
         ("machine.cpu", "DEEP", "nested too deep"),
         ("suites", "x", "suites"),
     ],

@@ -133,7 +133,7 @@ OUTCOME = [
 def test_claim_by_claim_the_documents_figure_stands_beside_ours(tmp_path: Path) -> None:
     run = read_measured(write(tmp_path, {cell(): 1.0}))
     text = render_text(read_study("cyclonedds-orin"), run, OUTCOME, View(width=100))
-    assert "2 reproduced, 1 contradicted, 1 cannot tell, 1 untestable" in " ".join(text.splitlines()[:2])
+    assert "2 reproduced, 1 contradicted, 1 undecided, 1 untestable" in " ".join(text.splitlines()[:2])
     first = text[text.index("O1a") : text.index("O5a")]
     assert "its figure    39 → 12 µs at 0 B" in first
     assert "reproduced    -65 % (-70 … -60)" in first

@@ -90,7 +90,7 @@ def test_processors_are_those_of_all_processes() -> None:
 
 def test_too_few_messages_are_no_reason_to_leave_and_none_to_be_best() -> None:
     few = said(with_edge(one(), 1, sent=900, received=900))
-    assert few == Attempt(0.2, None, told=False)
+    assert few == Attempt(0.2, None, conclusive=False)
     assert not holds([few, few])
     assert holds([Attempt(0.2), few])
 
@@ -161,7 +161,7 @@ def test_programs_are_told_the_workload_and_the_worst_edge() -> None:
     assert best["interval"] is None
     left = {(each["adapter"], each["transport"]): each for each in found["candidates"]}
     assert left["vega", "udp"]["first_failing"] == "image → detector"
-    assert (left["lyra", "shm"]["first_failing"], left["lyra", "shm"]["left"]) == (None, None)
+    assert (left["lyra", "shm"]["first_failing"], left["lyra", "shm"]["eliminated"]) == (None, None)
     assert left["deneb", "udp"]["worst_share"] is None
 
 

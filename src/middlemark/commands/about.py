@@ -63,10 +63,10 @@ def _commit(root: Path) -> str:
         return ""
     git = ["git", "-C", str(root), "describe", "--always", "--dirty"]
     try:
-        told = subprocess.run(git, capture_output=True, text=True, timeout=10, check=False)
+        ended = subprocess.run(git, capture_output=True, text=True, timeout=10, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return f" ({told.stdout.strip()})" if told.returncode == 0 else ""
+    return f" ({ended.stdout.strip()})" if ended.returncode == 0 else ""
 
 
 def _version(name: str) -> str:

@@ -63,14 +63,16 @@ def _gate(asked: ComparisonRequest, pairings: PlannedComparisons) -> int:
     """Return 4 where a gate is missed, and tell each."""
     from middlemark.show import output
     from middlemark.stats.metrics import METRICS
-    from middlemark.verdicts.names import telling, what
+    from middlemark.verdicts.names import distinguishing_factors, what
 
     status = exits.OK
-    told = telling(pairings.pairings)
+    factors = distinguishing_factors(pairings.pairings)
     for metric, margin, each in pairings.missed(asked):
         names = " → ".join(each.pairing.names)
         shift = f"{100 * each.judged.shift:+.1f} %"
-        text = f"{what(each.pairing, told)}: {names}: {metric} {METRICS[metric].worse} than {100 * margin:g} %: {shift}"
+        text = (
+            f"{what(each.pairing, factors)}: {names}: {metric} {METRICS[metric].worse} than {100 * margin:g} %: {shift}"
+        )
         output.tell(text)
         status = exits.WORSE
     return status

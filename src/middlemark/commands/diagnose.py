@@ -24,7 +24,7 @@ TRIALS = 10
 @click.argument("folder", metavar="RUN")
 @click.option(
     "--try", "tried", is_flag=False, flag_value=ANY, metavar="[CHECK]",
-    help="Lift a limit (that of CHECK, or the first), measure its rows before and after, in turns, and put it back.",
+    help="Lift a limit (that of CHECK, or the first), measure its rows before and after, interleaved, and put it back.",
 )  # fmt: skip
 @click.option("--trials", default=TRIALS, show_default=True, type=click.IntRange(1, 1000), help="Of each side.")
 @click.option("--out", metavar="DIR", help="Where the run of a --try is made (default: beside RUN).")
@@ -96,7 +96,7 @@ def _try(run: "MeasuredRun", found: "Diagnosis", trials: int, out: Path, output_
 def _print(found: "Diagnosis", run: "MeasuredRun", shown: "RunOptions", seconds: float) -> str | None:  # noqa: ARG001
     """Print the verdict; return why it could not be printed."""
     from middlemark.runs.diagnose import verdicts
-    from middlemark.runs.report import tell_beside
+    from middlemark.runs.report import write_report_of
     from middlemark.show import output
     from middlemark.show.terminal import wrapped
 
@@ -117,10 +117,10 @@ def _print(found: "Diagnosis", run: "MeasuredRun", shown: "RunOptions", seconds:
         )
         text = printed(tried, indent=1)
     else:
-        told = [*sentences, f"Kept off; to keep it: {lift.keep}"]
-        text = "\n".join(line for each in told for line in wrapped(each, output.width())) + "\n"
+        lines = [*sentences, f"Kept off; to keep it: {lift.keep}"]
+        text = "\n".join(line for each in lines for line in wrapped(each, output.width())) + "\n"
     unwritten = output.write(text)
-    tell_beside(run, quiet=shown.quiet)
+    write_report_of(run, quiet=shown.quiet)
     return unwritten
 
 

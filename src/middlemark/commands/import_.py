@@ -34,7 +34,7 @@ BLOCK_BYTES = 1 << 20
 )
 def command(files: tuple[Path, ...], out: str, output_format: str) -> int:
     """Read logs of ddsperf, RoundtripPing, LatencyTest, ThroughputTest, performance_test, rtiperftest and Google
-    Benchmark, and folders that the probe has filled, into a run, so that they can be listed, reported and held against
+    Benchmark, and folders that the probe has filled, into a run, so that they can be listed, reported and compared with
     others.
 
     The format is found from the content. Each row carries its warnings.

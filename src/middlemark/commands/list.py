@@ -156,8 +156,8 @@ def frameworks(output_format: str) -> None:
     for each in table.framework.values():
         where = f"adapter {each.adapter}" if each.adapter else "documented only"
         click.echo(f"{each.title} ({where})")
-        told = {name: f"{fact.text}  [{fact.source}]" if fact else ABSENT for name, fact in each.facts.items()}
-        write_facts(*((f"    {name.replace('_', ' ')}", text) for name, text in told.items()))
+        facts = {name: f"{fact.text}  [{fact.source}]" if fact else ABSENT for name, fact in each.facts.items()}
+        write_facts(*((f"    {name.replace('_', ' ')}", text) for name, text in facts.items()))
     click.echo("In brackets: where it stands.")
     write_facts(*((f"    {word}", text) for word, text in table.sources.items()))
 

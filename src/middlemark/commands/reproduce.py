@@ -84,7 +84,7 @@ def command(
 def _print(study: Study, run: "MeasuredRun", shown: RunOptions, seconds: float) -> str | None:  # noqa: ARG001
     """Print the claims in the order of the study; return why that was not possible."""
     from middlemark.document.expectations import expected_of
-    from middlemark.runs.report import tell_beside
+    from middlemark.runs.report import write_report_of
     from middlemark.show import View, output
     from middlemark.show.expectations import render_markdown, render_text
     from middlemark.show.json.run import render_study
@@ -98,7 +98,7 @@ def _print(study: Study, run: "MeasuredRun", shown: RunOptions, seconds: float) 
     else:
         text = render_text(study, run, expected, output.view(View()))
     unwritten = output.write(text)
-    tell_beside(run, quiet=shown.quiet)
+    write_report_of(run, quiet=shown.quiet)
     return unwritten
 
 

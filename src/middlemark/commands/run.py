@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 @run_options
 @host_options
 @click.option(
-    "--against", metavar="VERSION", help="Another build of each adapter named, in turns; 4 where it was faster."
+    "--against", metavar="VERSION", help="Another build of each adapter named, interleaved; 4 where it was faster."
 )
 @click.option("--tuned", is_flag=True, help="With what doctor would change, for each trial; put back after it.")
 @click.option("--certs", metavar="FOLDER", help="Certificates and keys of your own for --security (docs/security.md).")
@@ -275,8 +275,8 @@ def _resumed(
 def _print(run: "MeasuredRun", shown: RunOptions, seconds: float) -> str | None:
     """Print the results and write the report beside them; return why the results could not be printed."""
     from middlemark.document import with_experiments
-    from middlemark.runs.answer import is_question, print_answer, races_told
-    from middlemark.runs.report import document_now, judged_document, tell_beside
+    from middlemark.runs.answer import is_question, print_answer, race_sentences
+    from middlemark.runs.report import document_now, judged_document, write_report_of
     from middlemark.show import View, output, render
     from middlemark.stats.cells import samples_by_cell
 
@@ -295,15 +295,15 @@ def _print(run: "MeasuredRun", shown: RunOptions, seconds: float) -> str | None:
     document = judged_document(run, took=seconds) if judges else document_now(run, took=seconds)
     if "json" in names:
         document = with_experiments(document)
-    told = races_told(document, run, output.width()) if races else ""
+    sentences = race_sentences(document, run, output.width()) if races else ""
     beside = "" if "summary" in names else "".join(f"{each}\n" for each in limits)
-    unwritten = output.write(told + "\n".join(render(name, document, view) for name in names) + beside)
-    tell_beside(run, quiet=shown.quiet, document=document if judges else None)
+    unwritten = output.write(sentences + "\n".join(render(name, document, view) for name in names) + beside)
+    write_report_of(run, quiet=shown.quiet, document=document if judges else None)
     return unwritten
 
 
 def _limits(run: "MeasuredRun") -> tuple[str, ...]:
-    from middlemark.runs.diagnose import told
+    from middlemark.runs.diagnose import diagnosis_lines
     from middlemark.suite.request import shown_path
 
-    return tuple(told(run, shown_path(run.folder)))
+    return tuple(diagnosis_lines(run, shown_path(run.folder)))

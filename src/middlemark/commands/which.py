@@ -91,7 +91,7 @@ def command(
 ) -> int:
     """Say which middleware is best for such messages here, how sure that is, and what would settle it.
 
-    All that can do it race: whoever is surely slower, or surely does not do what is asked, leaves. Round trips count
+    All that can do it race. One that is significantly slower, or fails what is asked, is eliminated. Round trips count
     from the intended instant; with several subscribers it is one way. A workload is carried whole by each, and who
     leaves the most room before its deadlines is best.
     """
@@ -120,7 +120,7 @@ def command(
         click.echo(render(plan, width()), nl=False)
         return exits.OK
     if workload is not None and not quiet:
-        click.echo(_told_before(plan, budget_s), err=True)
+        click.echo(_announcement(plan, budget_s), err=True)
     file = run_file(plan, suites, built, named=adapter.split(","))
     return measure(
         lambda: opened_run(Path(out or DEFAULT_OUT), file),
@@ -247,7 +247,7 @@ def _of_graph(sweep: Sweep, sweeps: int) -> Iterator[Problem]:
             yield Problem("--workload", f"{text}: 1,000, or 10 s of them; leave the duration out of the file")
 
 
-def _told_before(plan: Plan, budget_s: float) -> str:
+def _announcement(plan: Plan, budget_s: float) -> str:
     """Return who races, and how long it takes."""
     race, first = plan.race, plan.trials[: len(plan.cells)]
     candidates = sum(map(len, race.experiments)) if race else 0

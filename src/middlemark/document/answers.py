@@ -25,13 +25,13 @@ def answers(document: Document, comparisons: Comparisons) -> tuple[Conclusion, .
     found: list[JudgedExperiment] = []
     for group in grouped(of_messages, lambda each: (each.restricted and each.carrier, each.key)).values():
         found += _spread(group, MOST - len(found))
-    told = _told(found)
+    factors = _varied_factors(found)
     runs = [plain(run.name) if len(document.runs) > 1 else "" for run in document.runs]
     begin = (*states(document), *_between_runs(document, comparisons))
     return (
         *(Conclusion(text=plain(text), sure="unsure", cells=()) for text in begin),
-        *_over_sizes(found, told),
-        *(sentence(each, told, runs[each.run]) for each in found),
+        *_over_sizes(found, factors),
+        *(sentence(each, factors, runs[each.run]) for each in found),
     )
 
 
@@ -44,7 +44,7 @@ def _spread(group: Sequence[JudgedExperiment], room: int) -> Sequence[JudgedExpe
     return [group[round(at * (len(group) - 1) / (room - 1))] for at in range(room)]
 
 
-def _told(found: Sequence[JudgedExperiment]) -> frozenset[str]:
+def _varied_factors(found: Sequence[JudgedExperiment]) -> frozenset[str]:
     """Return the factors that a place must name: those that vary among experiments over one carrier."""
     by_carrier = grouped(found, lambda each: each.carrier).values()
     several = (varying([row.row.result for each in of for row in each.ranked]) for of in by_carrier)
@@ -58,9 +58,9 @@ def _between_runs(document: Document, comparisons: Comparisons) -> Iterator[str]
         verdicts = Counter(each.word for each in family if each.pairing.b.run == f"r{at}")
         if not verdicts:
             continue
-        told = ("faster", "slower", "equivalent")
-        counted = ", ".join(f"{verdicts[word]:,} {word}" for word in told if verdicts[word])
-        unknown = f"{verdicts['cannot tell']:,} undecided" if verdicts["undecided"] else ""
+        decided_words = ("faster", "slower", "equivalent")
+        counted = ", ".join(f"{verdicts[word]:,} {word}" for word in decided_words if verdicts[word])
+        unknown = f"{verdicts['undecided']:,} undecided" if verdicts["undecided"] else ""
         yield (
             f"{document.runs[at].name} beside {document.runs[0].name}, the configurations that both have, by p50: "
             f"{'; '.join(each for each in (counted, unknown) if each)}. They were measured apart, so the machine may "
@@ -93,22 +93,22 @@ def states(document: Document) -> Iterator[str]:
             yield f"{name}{len(failed):,} of {len(own):,} configurations {have} no result; the reasons are below."
 
 
-def place(experiment: JudgedExperiment, told: Collection[str], run: str, *, size: bool = True) -> str:
+def place(experiment: JudgedExperiment, factors: Collection[str], run: str, *, size: bool = True) -> str:
     """Return where it was: ``At 1 KiB over UDP (stream, 1 → 1, rate 1 kHz)``."""
     at = f"At {format_size(experiment.size)}" if size else ""
     over = CARRIERS.get(experiment.carrier, f"over {experiment.carrier}") if experiment.carrier else ""
-    context = joined("; ", words(experiment.cell, told), run)
+    context = joined("; ", words(experiment.cell, factors), run)
     text = joined(" ", at, over, f"({context})" if context else "")
     return text[:1].upper() + text[1:]
 
 
-def sentence(experiment: JudgedExperiment, told: Collection[str], run: str) -> Conclusion:
+def sentence(experiment: JudgedExperiment, factors: Collection[str], run: str) -> Conclusion:
     """Return the answer of one experiment: the verdict, and every row with its interval and its standing."""
     first, alone = experiment.winner or experiment.judged_by, experiment.verdict == "only"
     rows = sorted(experiment.ranked, key=lambda each: each.standing is Standing.ELIMINATED)
     texts = [f"{each.row.name}: {standing_in_full(experiment, each)}" for each in rows if not alone]
     listed = own_interval(experiment, rows[0]) if alone else "; ".join(texts)
-    said = (f"{place(experiment, told, run)}: {lead(experiment)}", why(experiment) if first else "", f"{listed}.")
+    said = (f"{place(experiment, factors, run)}: {lead(experiment)}", why(experiment) if first else "", f"{listed}.")
     return Conclusion(
         text=plain(" ".join((*filter(None, said), *_beside_the_ranking(experiment, rows)))),
         sure="sure" if experiment.sure or (alone and rows[0].row.result.interval) else "unsure",
@@ -125,14 +125,14 @@ def _beside_the_ranking(experiment: JudgedExperiment, rows: Sequence[JudgedRow])
         (each.name, f"actual transport {each.result.actual_transport or 'varies'}") for each in another_transport
     ]
     without = [(each.name, f"not {each.result.cell.security}") for each in unprotected]
-    for told, names in (
+    for intro, names in (
         ("Left out, because their actual transport is not the one they name", by_others),
         ("Not protected as their names say, so left out", without),
         ("Without a result", [(e.row.name, w.code) for e in experiment.failed if (w := e.row.result.failed)]),
         ("Warnings", [(each.name, ", ".join(codes)) for each in staying[:_WARNED] if (codes := _codes(each))]),
     ):
         if names:
-            yield f"{told}: {', '.join(f'{name} ({why_so})' for name, why_so in names)}."
+            yield f"{intro}: {', '.join(f'{name} ({why_so})' for name, why_so in names)}."
 
 
 def _codes(row: Row) -> list[str]:
@@ -144,16 +144,16 @@ def _codes(row: Row) -> list[str]:
 # Two that meet at several sizes.
 
 
-def _over_sizes(found: Sequence[JudgedExperiment], told: Collection[str]) -> list[Conclusion]:
+def _over_sizes(found: Sequence[JudgedExperiment], factors: Collection[str]) -> list[Conclusion]:
     """Return a sentence for each two that meet at several sizes, where any is decided."""
     judged = [each for each in found if each.is_judgeable and len(each.ranked) == 2]
     twos = [each for each in judged if all(row.comparison or row is each.judged_by for row in each.ranked)]
     together = grouped(twos, lambda each: (each.restricted, each.key, *sorted(row.row.name for row in each.ranked)))
-    sentences = [_sentence(each, told) for each in together.values() if len(each) > 1]
+    sentences = [_sentence(each, factors) for each in together.values() if len(each) > 1]
     return [each for each in sentences if each is not None]
 
 
-def _sentence(over: Sequence[JudgedExperiment], told: Collection[str]) -> Conclusion | None:
+def _sentence(over: Sequence[JudgedExperiment], factors: Collection[str]) -> Conclusion | None:
     first, second = sorted(each.row.name for each in over[0].ranked)
     faster: dict[str, list[tuple[int, float]]] = {first: [], second: []}
     equivalent: list[int] = []
@@ -180,7 +180,7 @@ def _sentence(over: Sequence[JudgedExperiment], told: Collection[str]) -> Conclu
         subject = "they"
     if unknown:
         parts.append(f"{subject} are undecided at {_sizes(unknown)}")
-    where = place(over[0], told, "", size=False)
+    where = place(over[0], factors, "", size=False)
     text = f"{where}: {'; '.join(parts)}." if where else f"{'; '.join(parts)}."
     return Conclusion(
         text=plain(text),

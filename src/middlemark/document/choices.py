@@ -57,16 +57,16 @@ def choices(document: Document) -> tuple[Choice, ...]:
     """Return one an experiment: those by p50 first, sizes ascending."""
     found = document.choices
     everything = [each.levels for each in found]
-    told = [each for each in WORDS if len({levels.get(each) for levels in everything}) > 1]
-    for factor in sorted(told, key=lambda each: _KEPT.index(each) if each in _KEPT else len(_KEPT), reverse=True):
-        without = [each for each in told if each != factor]
-        if _distinct(everything, without) == _distinct(everything, told):
-            told = without
+    factors = [each for each in WORDS if len({levels.get(each) for levels in everything}) > 1]
+    for factor in sorted(factors, key=lambda each: _KEPT.index(each) if each in _KEPT else len(_KEPT), reverse=True):
+        without = [each for each in factors if each != factor]
+        if _distinct(everything, without) == _distinct(everything, factors):
+            factors = without
     several = len(document.runs) > 1
     carriers = any(each.restricted for each in found)
 
     def levels(each: JudgedExperiment) -> dict[str, str]:
-        own = {factor: each.levels.get(factor, "") for factor in told}
+        own = {factor: each.levels.get(factor, "") for factor in factors}
         carrier = CARRIERS.get(str(each.carrier), str(each.carrier)) if each.restricted else "any"
         own |= {"carrier": carrier} if carriers else {}
         return own | ({"run": plain(document.runs[each.run].name)} if several else {})

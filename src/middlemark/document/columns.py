@@ -319,11 +319,11 @@ def columns_of(rows: Sequence[Row], numbers: Mapping[str, int], metrics: Sequenc
 
     ``metrics``: these instead of the usual ones; ``numbers``: of the warnings' codes, below the table.
     """
-    told = [each for each in rows if each.result.failed is None]
+    measured = [each for each in rows if each.result.failed is None]
     *columns, last = COLUMNS[pattern := rows[0].result.cell.pattern]
     usual = (*columns, _ratio(_RATIO_PRIORITY[pattern]), last, *_PROTECTION)
     return [
         column
         for column in (*(map(of_metric, metrics) if metrics else usual), numbered(numbers))
-        if column.always or any(column.text(each) not in ("", ABSENT) for each in told)
+        if column.always or any(column.text(each) not in ("", ABSENT) for each in measured)
     ]

@@ -8,7 +8,7 @@ from middlemark.model.cell import Cell
 from middlemark.stats.comparisons import Comparison, Side, mirrored, times_raw_transports
 from middlemark.stats.metrics import METRICS
 from middlemark.stats.verdict import CONFIDENCE, Judgement, Verdict
-from middlemark.verdicts.names import ASKED, common, plain, size_of, told_factors, what, words
+from middlemark.verdicts.names import ASKED, common, plain, size_of, varied_factors, what, words
 from middlemark.verdicts.rows import grouped
 
 
@@ -58,12 +58,12 @@ def tables_of(comparisons: Sequence[Comparison], margin: float) -> Iterator[Tabl
 
 def whole_table(comparisons: Sequence[Comparison], margin: float) -> Table:
     """Return a row for each comparison; A and B as times of the raw transport of their carrier where there is one."""
-    told = told_factors(_cells(comparisons))
+    factors = varied_factors(_cells(comparisons))
     sides = [times_raw_transports(each) for each in comparisons]
     with_raw_transports = any(each for both in sides for each in both)
     rows = []
     for each, both in zip(comparisons, sides, strict=True):
-        *begin, verdict = row_of(each, what(each.pairing, told), "!" if each.pairing.marks else "")
+        *begin, verdict = row_of(each, what(each.pairing, factors), "!" if each.pairing.marks else "")
         times = [f"{ratio(raw.times)} × {raw.label}" if raw else ABSENT for raw in both if with_raw_transports]
         rows.append((*begin, *times, verdict))
     titles = (*_TITLES[:-1], *(_CARRIERS if with_raw_transports else ()), _TITLES[-1])
@@ -72,13 +72,13 @@ def whole_table(comparisons: Sequence[Comparison], margin: float) -> Table:
 
 def _two(members: Sequence[Comparison], notes: tuple[str, ...]) -> Table:
     """Return A beside B: a line for each configuration that both have, grouped by size."""
-    told = [each for each in told_factors(_cells(members)) if each != "size"]
+    factors = [each for each in varied_factors(_cells(members)) if each != "size"]
     a, b = (name if len(name) <= _MOST_NAME else f"{name[: _MOST_NAME - 1]}…" for name in members[0].pairing.names)
     lines: list[Line] = []
     for size, of in grouped(members, lambda each: size_of(_cells([each]))).items():
         lines += [Line(size, ())] if size else []
         for each in of:
-            name = (what(each.pairing, told, size=False) or each.metric) + _marked(each)
+            name = (what(each.pairing, factors, size=False) or each.metric) + _marked(each)
             lines.append(
                 Line(
                     f"  {name}",
@@ -95,7 +95,7 @@ _WORD = Column("", 1)
 
 def _rivals(members: Sequence[Comparison], notes: tuple[str, ...]) -> Table:
     """Return a group for each experiment and size: a line for each rival, beside the reference or the best of all."""
-    told = told_factors(_cells(members))
+    factors = varied_factors(_cells(members))
     metric = members[0].metric
     sign = -1 if METRICS[metric].higher_is_better else 1
     lines: list[Line] = []
@@ -106,7 +106,7 @@ def _rivals(members: Sequence[Comparison], notes: tuple[str, ...]) -> Table:
         names = unique_names(of)
         firsts = {id(each.pairing.a) for each in of}
         base = firsts.pop() if len(firsts) == 1 else min(medians, key=lambda each: sign * medians[each])
-        lines.append(Line(common(_cells(of), told), ()))
+        lines.append(Line(common(_cells(of), factors), ()))
         lines.append(Line(f"  {names[base]}", cells(measured(medians[base], METRICS[metric].unit), "", "", "", "")))
         found = [(b, each) for (a, b), each in beside.items() if a == base]
         for other, each in sorted(found, key=lambda item: sign * item[1].medians[1]):
@@ -122,7 +122,7 @@ def unique_names(members: Sequence[Comparison]) -> dict[int, str]:
     names = {id(side): name for each in members for side, name in zip(_sides(each), each.pairing.names, strict=True)}
     for name, keys in grouped(sides, names.__getitem__).items():
         if len(keys) > 1:
-            differing = [each for each in told_factors([sides[key].cell for key in keys]) if each in ASKED]
+            differing = [each for each in varied_factors([sides[key].cell for key in keys]) if each in ASKED]
             names |= {key: ", ".join(filter(None, (name, words(sides[key].cell, differing)))) for key in keys}
     return names
 

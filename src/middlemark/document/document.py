@@ -35,7 +35,7 @@ class Distribution(msgspec.Struct, frozen=True):
 
 
 class Compared(msgspec.Struct, frozen=True, kw_only=True):
-    """Two rows held against each other because of one factor."""
+    """Two rows that are compared because of one factor."""
 
     a: int
     b: int

@@ -11,7 +11,7 @@ from middlemark.model.units import format_confidence, format_percent, format_sec
 from middlemark.stats.expectations import ClaimVerdict, JudgedPart
 from middlemark.stats.metrics import METRICS
 from middlemark.verdicts.expectations import LATER_THAN_ANY, JudgedExpectation, judge_expectations
-from middlemark.verdicts.names import common, plain, told_factors
+from middlemark.verdicts.names import common, plain, varied_factors
 from middlemark.verdicts.rows import MeasuredRun, Row, rows_of
 
 _FIRST = (
@@ -34,7 +34,7 @@ def expectations_of(runs: Sequence[MeasuredRun], rows: Sequence[Row]) -> tuple[E
     for at, run in enumerate(runs):
         mine = [row for row in rows if row.run == at]
         descriptions = {each.name: each for each in run.file.adapters}
-        found += [_told(each, mine, at) for each in judge_expectations(run.file.plan, run.trials, descriptions)]
+        found += [_expected(each, mine, at) for each in judge_expectations(run.file.plan, run.trials, descriptions)]
     return tuple(sorted(found, key=lambda each: _FIRST.index(each.verdict)))
 
 
@@ -47,14 +47,14 @@ def counted(expected: Sequence[Expected]) -> str:
         ClaimVerdict.UNTESTABLE: ("untestable", "untestable"),
         ClaimVerdict.HOLDS: ("holds", "hold"),
     }
-    told = [f"{number} {one_or_more[verdict][number > 1]}" for verdict, number in numbers.items() if number]
-    return ", ".join([f"{told[0].split(' ', 1)[0]} of {len(expected)} {told[0].split(' ', 1)[1]}", *told[1:]])
+    counts = [f"{number} {one_or_more[verdict][number > 1]}" for verdict, number in numbers.items() if number]
+    return ", ".join([f"{counts[0].split(' ', 1)[0]} of {len(expected)} {counts[0].split(' ', 1)[1]}", *counts[1:]])
 
 
-def _told(judged: JudgedExpectation, rows: Sequence[Row], run: int) -> Expected:
+def _expected(judged: JudgedExpectation, rows: Sequence[Row], run: int) -> Expected:
     expected, shown = judged.expectation, judged.shown
     scale = _scale(expected)
-    short, why = _Words(judged, rows).told()
+    short, why = _Words(judged, rows).short_and_full()
     return Expected(
         run=run,
         id=expected.id,
@@ -90,11 +90,11 @@ class _Words:
         self._judged = judged
         self._expected = judged.expectation
         self._rows = rows
-        self._factors = told_factors([row.result.cell for row in rows])
+        self._factors = varied_factors([row.result.cell for row in rows])
         known = self._expected.metric in METRICS
         self._unit = METRICS[self._expected.metric].unit if known else "1"
 
-    def told(self) -> tuple[str, str]:
+    def short_and_full(self) -> tuple[str, str]:
         """Return it for one line, and with everything that bears on it."""
         judged, shown = self._judged, self._judged.shown
         if judged.verdict is ClaimVerdict.UNTESTABLE:
@@ -146,9 +146,9 @@ class _Words:
         if self._judged.parts == 1:
             return ""
         cells = [self._rows[each.cell].result.cell for each in of.subjects]
-        told = common(cells, self._factors)
+        shared = common(cells, self._factors)
         sizes = of.at.startswith("size ") and "→" not in of.at  # that both have is told already
-        where = ", ".join(filter(None, (of.a.name, told, "" if sizes else of.at)))
+        where = ", ".join(filter(None, (of.a.name, shared, "" if sizes else of.at)))
         return f"{where}: " if where else ""
 
     def _interval(self, shown: JudgedPart) -> str:

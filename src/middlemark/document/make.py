@@ -15,7 +15,7 @@ from middlemark.stats.verdict import Verdict
 from middlemark.verdicts.comparisons import SHOWN_METRICS, Comparisons
 from middlemark.verdicts.growth import growths
 from middlemark.verdicts.judging import judged_experiments
-from middlemark.verdicts.names import told_factors, what
+from middlemark.verdicts.names import varied_factors, what
 from middlemark.verdicts.rows import MeasuredRun, Row, rows_of
 from middlemark.verdicts.scorecards import scorecards
 from middlemark.verdicts.security import cost_tables
@@ -91,7 +91,7 @@ def _judged(document: Document, comparisons: Comparisons, rows: tuple[Row, ...])
 
 def _compared(document: Document, comparisons: Comparisons) -> tuple[tuple[Compared, ...], dict[str, int]]:
     """Return the comparisons there is room for, verdicts first where there is not for all, and how many others."""
-    factors = told_factors([row.result.cell for row in document.rows])
+    factors = varied_factors([row.result.cell for row in document.rows])
     left_out = dict(comparisons.unjudged)
     shown: list[Compared] = []
     for factor, metric in sorted(comparisons.families, key=lambda each: SHOWN_METRICS.index(each[1])):

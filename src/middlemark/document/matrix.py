@@ -180,8 +180,8 @@ def _line(name: str, rows: Sequence[JudgedRow | None], first: JudgedExperiment, 
 
 def mark(row: JudgedRow, few: bool = False) -> str:
     """Return the mark of a standing, one column wide; ``few``: no column has the trials for a verdict."""
-    told = "" if few and row.standing in _OF_FEW else MARKS.get(row.standing, "")
-    return _DOUBTFUL if row.doubt else told
+    symbol = "" if few and row.standing in _OF_FEW else MARKS.get(row.standing, "")
+    return _DOUBTFUL if row.doubt else symbol
 
 
 def _baselines(columns: Sequence[JudgedExperiment]) -> Iterator[Line]:

@@ -57,10 +57,10 @@ def _group(
     baselines = dict.fromkeys(
         row.baseline_row for row in members if row.baseline_row is not None and not row.is_raw_transport
     )
-    told = [_baseline(row) for row in everything if row.index in baselines]
+    named = [_baseline(row) for row in everything if row.index in baselines]
     pattern = members[0].result.cell.pattern
     table = Table(
-        title=title + (f"; baseline: {', '.join(told)}" if told else ""),
+        title=title + (f"; baseline: {', '.join(named)}" if named else ""),
         head=f"  {HEADS[pattern]}" if any(row.result.failed is None for row in reached) else "",
         columns=tuple(each.column for each in columns) if any(row.result.failed is None for row in reached) else (),
         lines=tuple(_line(row, numbers, columns) for row in reached),
@@ -81,20 +81,20 @@ def together(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
     that could be mixed up with another: it stands with the first round trips of its size, payload, processor and
     priority.
     """
-    told = varying([row.result for row in rows]) & frozenset(EXPERIMENT)
+    varied = varying([row.result for row in rows]) & frozenset(EXPERIMENT)
     found: dict[tuple[int, str], list[Row]] = {}
     homes: dict[tuple[object, ...], tuple[int, str]] = {}
     for row in rows:
         cell = row.result.cell
         if not copies_alone(cell):
-            key = (cell.size, words(cell, told))
+            key = (cell.size, words(cell, varied))
             found.setdefault(key, []).append(row)
             if cell.pattern == "ping-pong":
                 homes.setdefault(_home(cell), key)
     for row in rows:
         cell = row.result.cell
         if copies_alone(cell):
-            apart = (cell.size, ", ".join(filter(None, ("one process alone", words(cell, told & frozenset(_ALONE))))))
+            apart = (cell.size, ", ".join(filter(None, ("one process alone", words(cell, varied & frozenset(_ALONE))))))
             found.setdefault(homes.get(_home(cell), apart), []).append(row)
 
     return [

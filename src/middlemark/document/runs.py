@@ -67,7 +67,7 @@ def _described(machine: Machine, *, whole: bool) -> str:
     return joined(", ", machine.host, machine.cpu, processors, memory, machine.system, kernel, kind)
 
 
-def told_of(run: Run) -> str:
+def machine_and_duration(run: Run) -> str:
     """Return the machine and how long it measured, in one short line."""
     machine, seconds = run.machine, seconds_of(run)
     took = format_seconds(four_digits(seconds)) if seconds else ""
@@ -87,7 +87,7 @@ def clock_line(run: Run) -> str:
     compared = [each.clocks.uncertainty_ns for each in run.outcomes if each.clocks is not None]
     if not compared:
         return line
-    return f"{line}; those of two hosts were held against each other in each trial, to ± {max(compared) / 1e3:,.1f} µs"
+    return f"{line}; those of two hosts were compared in each trial, to ± {max(compared) / 1e3:,.1f} µs"
 
 
 def notes_of(run: Run) -> tuple[str, ...]:

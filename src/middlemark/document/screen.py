@@ -205,8 +205,8 @@ def not_tried_text(left_out: Sequence[NotTried]) -> str:
     parts = []
     for why, members in grouped(left_out, lambda each: each.why).items():
         commands = list(dict.fromkeys(each.command for each in members if each.command))
-        told = f"{why}: {joined_commands(commands)}" if commands else why
-        parts.append(f"{', '.join(each.adapter for each in members)} ({told})")
+        reason = f"{why}: {joined_commands(commands)}" if commands else why
+        parts.append(f"{', '.join(each.adapter for each in members)} ({reason})")
     return plain(f"not tried: {'; '.join(parts)}") if parts else ""
 
 

@@ -48,7 +48,7 @@ _MEANS = {
 
 def headline(tables: Sequence[CostTable]) -> str:
     """Return what the strongest level costs, the least and the most; empty: nothing was measured at ``none``."""
-    told: list[str] = []
+    levels_in_words: list[str] = []
     for level in reversed(LEVELS[1:]):
         known = [
             (cost.times, f"{line.name} at {format_size(size)}")
@@ -60,18 +60,20 @@ def headline(tables: Sequence[CostTable]) -> str:
         if not known:
             continue
         (least, where), (most, there) = min(known), max(known)
-        if told:
-            told.append(f"{level} {' to '.join(dict.fromkeys(map(ratio, (least, most))))}")
+        if levels_in_words:
+            levels_in_words.append(f"{level} {' to '.join(dict.fromkeys(map(ratio, (least, most))))}")
         elif len(known) == 1:
-            told.append(f"{level} takes {ratio(most)} times as long as {NONE} ({there})")
+            levels_in_words.append(f"{level} takes {ratio(most)} times as long as {NONE} ({there})")
         else:
-            told.append(f"{level} takes {ratio(least)} ({where}) to {ratio(most)} times ({there}) as long as {NONE}")
-    if not told:
+            levels_in_words.append(
+                f"{level} takes {ratio(least)} ({where}) to {ratio(most)} times ({there}) as long as {NONE}"
+            )
+    if not levels_in_words:
         return ""
     costs = [cost for line in tables[0].lines for cost in line.costs if cost]
     few = [cost.row.result.trials for cost in costs if cost.standing is Standing.TOO_FEW_TRIALS]
     unsure = f"Undecided with {format_count(min(few), 'trial')} each: " if few else ""
-    return f"{unsure}{'; '.join(told)}."
+    return f"{unsure}{'; '.join(levels_in_words)}."
 
 
 def proven(rows: Sequence[Row]) -> str:

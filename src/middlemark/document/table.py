@@ -70,9 +70,9 @@ def cells(*texts: str) -> tuple[TableCell, ...]:
     return tuple(map(TableCell, texts))
 
 
-def facts(*told: tuple[str, str], style: str = "") -> Table:
+def facts(*pairs: tuple[str, str], style: str = "") -> Table:
     """Return a table without columns: names, each with a paragraph. A name without one is left out."""
-    return Table(columns=(), lines=tuple(Line(name, (), style, (text,)) for name, text in told if text))
+    return Table(columns=(), lines=tuple(Line(name, (), style, (text,)) for name, text in pairs if text))
 
 
 def table_of(

@@ -10,7 +10,7 @@ from middlemark.document.statements import eliminated_after, how_it_works, longe
 from middlemark.document.table import Column, Line, Table, TableCell
 from middlemark.document.workloads import HOLDS
 from middlemark.model.cell import Cell
-from middlemark.model.load import told as told_rate
+from middlemark.model.load import rate_in_words
 from middlemark.model.spelling import listing
 from middlemark.model.units import format_percent, format_seconds, format_size
 from middlemark.stats.interval import FEWEST
@@ -47,13 +47,13 @@ def answer(verdict: RaceVerdict) -> str:
     return f"{'Tie' if verdict.verdict == 'tie' else 'Undecided'} for {asked}: {names}, {took}"
 
 
-def _took(told: Sequence[JudgedRow]) -> str:
-    cell = told[0].row.result.cell
+def _took(rows: Sequence[JudgedRow]) -> str:
+    cell = rows[0].row.result.cell
     if cell.workload is None:
-        figures = dict.fromkeys(us(each.figure) for each in (told[0], told[-1]))
+        figures = dict.fromkeys(us(each.figure) for each in (rows[0], rows[-1]))
         return f"{' to '.join(figures)} µs {'one way' if cell.pattern == 'stream' else 'round trip'}"
-    figures = dict.fromkeys(of_deadline(each.figure) for each in (told[0], told[-1]))
-    edges = dict.fromkeys(edge.label for each in told if (edge := worst_edge_of(each.row)))
+    figures = dict.fromkeys(of_deadline(each.figure) for each in (rows[0], rows[-1]))
+    edges = dict.fromkeys(edge.label for each in rows if (edge := worst_edge_of(each.row)))
     of = f" ({next(iter(edges))})" if len(edges) == 1 else ""
     return f"the worst edge's p99 takes {' to '.join(figures)} of its deadline{of}"
 
@@ -63,7 +63,7 @@ def _asked(cell: Cell) -> str:
     if cell.workload is not None:
         under = f" at scale {cell.scale:g}" if cell.scale != 1 else ""
         return f"{cell.workload.name}{under}, {words(cell, ('processes', 'copies'))}"
-    rate = told_rate(cell).replace("rate ", "at ")
+    rate = rate_in_words(cell).replace("rate ", "at ")
     several = f", {cell.subscribers} subscribers" if cell.subscribers > 1 else ""
     return f"{format_size(cell.size)} {rate}{several}, {words(cell, ('processes',))}"
 
@@ -211,11 +211,11 @@ def below(verdict: RaceVerdict, folder: str, next_command: str | None) -> Iterat
         yield f"no p99: {absent.partition(';')[0]}"
     if verdict.warnings:
         shown = [each.code for each in verdict.warnings if each.code not in SERIOUS]
-        told = [", ".join(map(warning_name, shown[:_NAMED]))] if shown else []
+        parts = [", ".join(map(warning_name, shown[:_NAMED]))] if shown else []
         if not next_command:  # what to do next is said once
-            told.append(_shortly(verdict.warnings[0].advice or verdict.warnings[0].text))
-        if told:
-            yield ": ".join(["warnings", *told])
+            parts.append(_shortly(verdict.warnings[0].advice or verdict.warnings[0].text))
+        if parts:
+            yield ": ".join(["warnings", *parts])
     equal = f"equal shares: {verdict.equal_trials}"
     yield f"{verdict.trials} trials ({equal}) in {format_seconds(verdict.seconds).removesuffix(' 00 s')}: {folder}"
 
@@ -227,14 +227,14 @@ def _shortly(advice: str) -> str:
 
 def reasons(verdict: RaceVerdict) -> str:
     """Return how many were eliminated for which reason, with the names of some that did not do what is asked."""
-    told = []
+    parts = []
     by_reason = grouped(filter(elimination, verdict.candidates), elimination)
     for reason, members in sorted(by_reason.items(), key=lambda item: -len(item[1])):
         names = [f"{each.row.name}: {edge}" if (edge := _failing(each)) else each.row.name for each in members]
         more = ", …" if len(members) > _NAMED else ""
         named = "" if reason == "slower" else f" ({', '.join(names[:_NAMED])}{more})"
-        told.append(f"{reason} {len(members)}{named}")
-    return "; ".join(told)
+        parts.append(f"{reason} {len(members)}{named}")
+    return "; ".join(parts)
 
 
 def _failing(row: JudgedRow) -> str:

@@ -18,7 +18,7 @@ STATES = {True: "holds", False: "fails", None: "undecided"}
 
 def conclusion(table: GraphTable) -> str:
     """Return who holds in which column, in a sentence or two."""
-    told = []
+    parts = []
     for at, column in enumerate(table.columns):
         lines = [line for line in table.lines if not line.is_raw_transport] or table.lines
         rows = {line.name: line.rows[at] for line in lines}
@@ -26,14 +26,14 @@ def conclusion(table: GraphTable) -> str:
         holding = [name for name, holds in known.items() if holds]
         where = table.at(column)
         if known and all(holds is None for holds in known.values()):
-            told.append(f"too few messages to say{where}, or no deadlines")
+            parts.append(f"too few messages to say{where}, or no deadlines")
         elif not holding:
-            told.append(f"does not hold over any of {len(known)}{where}")
+            parts.append(f"does not hold over any of {len(known)}{where}")
         elif len(holding) == len(known):
-            told.append(f"holds over all {len(known)}{where}" if len(known) > 1 else f"holds over {holding[0]}{where}")
+            parts.append(f"holds over all {len(known)}{where}" if len(known) > 1 else f"holds over {holding[0]}{where}")
         else:
-            told.append(f"holds over {some(holding)}{where}, not over {some([n for n in known if n not in holding])}")
-    return f"{table.name}: {'; '.join(told)}."
+            parts.append(f"holds over {some(holding)}{where}, not over {some([n for n in known if n not in holding])}")
+    return f"{table.name}: {'; '.join(parts)}."
 
 
 def failing(table: GraphTable) -> Iterator[str]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from middlemark.imports.ddsperf_costs import Costs, cost_warnings
 from middlemark.imports.lines import Lines, clean, number
-from middlemark.imports.log import ImportedTrial, Log, LogFormat, NotRead, cell, halved, no_result, untold
+from middlemark.imports.log import ImportedTrial, Log, LogFormat, NotRead, cell, halved, imported_warning, no_result
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import RunWarning, TrialCounts
 from middlemark.model.times import Summary, Times
@@ -208,7 +208,11 @@ def _round_trips(pid: int, size: int, of: _Pings, timeouts: int, publishes: bool
     processes = 1 if within else None
     where = _cell(of.row, size, subscribers=len(of.peers), publishers=1, topics=1, processes=processes)
     seconds = len(of.p50)
-    warnings = [untold(where), halved(TOOL), *([_of_seconds("quantiles", "quantiles", seconds)] * (seconds > 1))]
+    warnings = [
+        imported_warning(where),
+        halved(TOOL),
+        *([_of_seconds("quantiles", "quantiles", seconds)] * (seconds > 1)),
+    ]
     if publishes:
         warnings.append(
             RunWarning(
@@ -261,7 +265,7 @@ def _stream(size: int, of: _Subscriber) -> ImportedTrial:
         counted=("received", "lost"),
         rate_hz=rate,
         rate_total_hz=rate,
-        warnings=(untold(where), _of_seconds("rate", "rates", len(of.rates))),
+        warnings=(imported_warning(where), _of_seconds("rate", "rates", len(of.rates))),
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from middlemark.imports.lines import MOST
-from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, untold
+from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, imported_warning
 from middlemark.imports.objects import Element, Objects, count, elements, figure, text_of, word
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import Failure, RunWarning
@@ -84,7 +84,7 @@ def _measured(row: Mapping[str, Any], aggregate: bool) -> ImportedTrial | None:
         cell=where,
         times=Times(round_trip_ns=Summary(mean=real * unit)),
         samples=0 if aggregate else count(row.get("iterations")) or 0,
-        warnings=(untold(where), *_warnings(where, guessed)),
+        warnings=(imported_warning(where), *_warnings(where, guessed)),
     )
 
 

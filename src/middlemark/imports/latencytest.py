@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from middlemark.imports.lines import Lines, number
-from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, halved, untold
+from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, halved, imported_warning
 from middlemark.model.outcome import RunWarning, TrialCounts
 from middlemark.model.times import Summary, Times
 from middlemark.stats.quantiles import summarise
@@ -100,7 +100,7 @@ def _measured(size: int, samples: int, told: Summary) -> ImportedTrial:
         samples=samples,
         counts=TrialCounts(received=samples),
         counted=("received",),
-        warnings=(untold(where), halved(TOOL, _LESS), dropped),
+        warnings=(imported_warning(where), halved(TOOL, _LESS), dropped),
     )
 
 

@@ -85,7 +85,7 @@ def cell(
     return msgspec.structs.replace(blank, pattern=pattern, **known)
 
 
-def untold(of: Cell) -> RunWarning:
+def imported_warning(of: Cell) -> RunWarning:
     """Return the warning of every imported row: what its log does not say about how it was measured."""
     telling = [each for each in _TELLING if each in of.unknown]
     return RunWarning(

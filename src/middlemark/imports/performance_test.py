@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from middlemark.imports.lines import Lines, clean, number, whole
-from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, untold
+from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, imported_warning
 from middlemark.imports.objects import Element, Objects, count, elements, figure, text_of
 from middlemark.model.outcome import Failure, RunWarning, TrialCounts
 from middlemark.model.times import Summary, Times
@@ -201,7 +201,7 @@ def _measured(of: _Experiment) -> ImportedTrial:
     if mode == "RELAY":
         text = "it is the log of the relay of a round trip, which measures nothing"
         failure = Failure("relay", text, "import the log of the side with --roundtrip-mode Main")
-        return ImportedTrial(cell=where, failed=failure, warnings=(untold(where),))
+        return ImportedTrial(cell=where, failed=failure, warnings=(imported_warning(where),))
     figures = _figures(of.seconds)
     rates = _rate(of.seconds)
     return ImportedTrial(
@@ -214,7 +214,7 @@ def _measured(of: _Experiment) -> ImportedTrial:
         counted=("sent", "received", "lost"),
         rate_hz=None if rates is None or pattern == "ping-pong" else rates / (subscribers or 1),
         rate_total_hz=None if pattern == "ping-pong" else rates,
-        warnings=(untold(where), *_warnings(of, figures, pattern)),
+        warnings=(imported_warning(where), *_warnings(of, figures, pattern)),
     )
 
 

@@ -10,7 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from middlemark.imports.log import ImportedTrial, Log, NotRead, Records, cell
-from middlemark.imports.probe_ends import End, Rate, beyond_buffer, clock_of, ends_of, of_topic, untold, written_back
+from middlemark.imports.probe_ends import (
+    End,
+    Rate,
+    beyond_buffer,
+    clock_of,
+    ends_of,
+    imported_warning,
+    of_topic,
+    written_back,
+)
 from middlemark.imports.probe_file import ITERATION, RECEIVED, SENT, SPAN, Stamps, is_a_clock, read_stamps
 from middlemark.model.outcome import RunWarning, TrialCounts
 from middlemark.model.samples import HISTOGRAM, NOT_MEASURED, SAMPLE
@@ -91,7 +100,7 @@ def _spans(of: Stamps, rate: Rate, kind: int) -> Iterator[ImportedTrial]:
             cell(f"{name} ({what})", 0, subscribers=0, processes=1, rate="max"), label=probe
         )
         warnings = [
-            untold(where),
+            imported_warning(where),
             RunWarning(
                 f"{what}-not-round-trip",
                 f"its time is that of the {what} that the program took; it stands here as a round trip",

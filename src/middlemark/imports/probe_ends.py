@@ -163,7 +163,7 @@ def _edge(sent: Sequence[End], chosen: Sequence[int], received: Sequence[End], s
         publishers=tuple(_sent(index, each) for index, each in enumerate(sources)),
         subscribers=tuple(arrived),
         stamps_absent=None if apart is None else _APART,
-        warnings=(untold(where), *_doubts(sources, received, before, unknown, negative, sends.twice)),
+        warnings=(imported_warning(where), *_doubts(sources, received, before, unknown, negative, sends.twice)),
     )
 
 
@@ -244,7 +244,7 @@ def _where(sources: Sequence[End], received: Sequence[End]) -> Cell:
     return msgspec.structs.replace(found, label=f"{sources[0].probe} → {received[0].probe}")
 
 
-def untold(of: Cell) -> RunWarning:
+def imported_warning(of: Cell) -> RunWarning:
     """Return the warning of every row."""
     telling = [each for each in ("size", "transport", "reliability", "depth") if each in of.unknown]
     return RunWarning(

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from middlemark.imports.lines import Lines
-from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, halved, no_result, untold
+from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, halved, imported_warning, no_result
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import RunWarning, TrialCounts
 from middlemark.model.times import Summary, Times
@@ -136,7 +136,7 @@ def _measured(run: _Run) -> ImportedTrial:
     where = _cell(run.size or 0)
     lines = [run.overall] if run.overall else run.seconds
     count = sum(each.count for each in lines)
-    warnings = [untold(where), halved(TOOL, ", in whole µs cut off"), *_warnings(run, count)]
+    warnings = [imported_warning(where), halved(TOOL, ", in whole µs cut off"), *_warnings(run, count)]
     times = Times(
         round_trip_ns=_figures(
             [(each.median, each.least, each.p99 if each.count >= 1_000 else None, each.most) for each in lines], 2_000

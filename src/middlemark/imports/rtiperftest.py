@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, halved, untold
+from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, halved, imported_warning
 from middlemark.imports.objects import Element, Objects, count, elements, figure, text_of
 from middlemark.model.outcome import RunWarning, TrialCounts
 from middlemark.model.times import Summary, Times
@@ -70,10 +70,10 @@ def _latency(
     }
     if times["mean"] is None:
         return None
-    warnings = [untold(where), halved(TOOL, ", in whole µs, and calls it one-way"), *_cut(summary)]
+    warnings = [imported_warning(where), halved(TOOL, ", in whole µs, and calls it one-way"), *_cut(summary)]
     warnings.append(
         RunWarning(
-            "load-untold",
+            "load-unknown",
             "without -latencyTest its pings travel among samples that are sent as fast as possible, and the log does "
             "not tell whether it was given",
             "where it was not, these are times in queues, not what a message takes",
@@ -82,7 +82,7 @@ def _latency(
     if summary is not None:
         warnings.append(
             RunWarning(
-                "samples-untold",
+                "samples-unknown",
                 "the log does not tell how many round trips are behind its percentiles",
                 "99.99 % of some thousand samples is their maximum: look at -latencyCount and -numIter",
             )
@@ -108,7 +108,7 @@ def _throughput(
         counted=("received", "lost") if lost is not None else ("received",),
         rate_hz=rate,
         rate_total_hz=rate,
-        warnings=(untold(where), *_cut(summary)),
+        warnings=(imported_warning(where), *_cut(summary)),
     )
 
 

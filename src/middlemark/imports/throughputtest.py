@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from middlemark.imports.lines import Lines, number
-from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, untold
+from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, imported_warning
 from middlemark.model.outcome import RunWarning, TrialCounts
 
 TOOL = "ThroughputTest"
@@ -63,7 +63,7 @@ def _row(figures: list[float]) -> ImportedTrial:
         rate_total_hz=rate_hz,
         sent_hz=sent_hz,
         warnings=(
-            untold(where),
+            imported_warning(where),
             *_beyond_gaps(lost, int(gaps)),
             RunWarning(
                 "rest-included",

@@ -80,7 +80,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             kind=names("transport", AS_IT_COMES),
             default=("all",),
             metavar="NAME|all,…",
-            help="Transports; all: every one but `default`, the middleware as it comes; all,default: those too.",
+            help="Transports; all: every one but `default`, the default configuration; all,default: those too.",
             of="subject",
         ),
     ]

@@ -34,7 +34,7 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
     """What one transport of an adapter can carry. What is not listed is refused before anything runs."""
 
     name: Name
-    """``udp``, ``shm``: unique within the adapter. ``default``: the middleware as it comes."""
+    """``udp``, ``shm``: unique within the adapter. ``default``: the middleware's default configuration."""
     carrier: str
     """What must be seen to move: ``shared-memory``, ``udp``, ``tcp``, ``unix-socket``, ``message-queue`` or
     ``process-memory``. ``any``: the middleware chooses, and what is seen is told."""

@@ -89,7 +89,7 @@ class NoInfluence(msgspec.Struct, frozen=True, tag_field="kind", tag="no influen
 
 
 class Order(msgspec.Struct, frozen=True, tag_field="kind", tag="order"):
-    """Each is surely worse than the one before it: the ratio of their figures lies within ``band``."""
+    """Each is significantly worse than the one before it: the ratio of their figures lies within ``band``."""
 
     sides: tuple[Picked, ...]
     band: Band

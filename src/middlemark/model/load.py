@@ -104,7 +104,7 @@ def most_in_bursts(cell: Cell, seconds: float) -> int | None:
     return math.ceil(seconds / cell.recovery_s + 1) * cell.burst
 
 
-def told(cell: Cell) -> str:
+def rate_in_words(cell: Cell) -> str:
     """Return the load's rate in words: ``rate 1 kHz poisson``, ``bursts of 100, 90 ms apart``, ``one at a time``."""
     if cell.workload is not None:
         return ""

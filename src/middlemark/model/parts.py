@@ -157,7 +157,7 @@ class _Finder:
             raise NothingToJudge(self._no_topic(picked, cells))
         return found
 
-    def paired(self, a: Picked, b: Picked, band: Band, told: str = "") -> tuple[ClaimPart, ...]:
+    def paired(self, a: Picked, b: Picked, band: Band, factor: str = "") -> tuple[ClaimPart, ...]:
         """Pair what is the same but for what the sides name differently; one of each is a pair whatever it is.
 
         Raises NothingToJudge.
@@ -166,7 +166,7 @@ class _Finder:
         if first == second:
             raise NothingToJudge(f"{a.text} and {b.text} select the same")
         if len(first) == len(second) == 1:
-            return (ClaimPart(first[0], second[0], band, self._told(first[0], second[0], told)),)
+            return (ClaimPart(first[0], second[0], band, self._levels_of(first[0], second[0], factor)),)
         fields = self._fields(a, b, first, second)
         topics = a.topic == b.topic
 
@@ -178,7 +178,7 @@ class _Finder:
         for each in first:
             by_key.setdefault(key(each), []).append(each)
         found = tuple(
-            ClaimPart(other, each, band, self._told(other, each, told))
+            ClaimPart(other, each, band, self._levels_of(other, each, factor))
             for each in second
             for other in by_key.get(key(each), ())
             if other != each
@@ -208,7 +208,7 @@ class _Finder:
     def _levels_at(self, subjects: Sequence[Subject], field: str) -> set[object]:
         return {getattr(self._plan.cells[each.cell], field) for each in subjects}
 
-    def _told(self, a: Subject, b: Subject, factor: str) -> str:
+    def _levels_of(self, a: Subject, b: Subject, factor: str) -> str:
         if not factor:
             return ""
         levels = (getattr(self._plan.cells[each.cell], FACTORS[factor].field) for each in (a, b))

@@ -30,7 +30,7 @@ class Measuring(msgspec.Struct, frozen=True):
     domain: int | None
     trials: int
     place: str
-    trials_that_tell: bool = False
+    deciding_trials: bool = False
 
 
 def make_plan(
@@ -103,9 +103,9 @@ def make_plan(
     )
     if wrong := unmatched(plan, suites, context):
         raise RequestError(wrong)
-    enough = trials_that_tell(plan)
+    enough = deciding_trials(plan)
     trials = [
-        msgspec.structs.replace(each, trials=max(each.trials, enough)) if each.trials_that_tell else each
+        msgspec.structs.replace(each, trials=max(each.trials, enough)) if each.deciding_trials else each
         for each in measured.values()
     ]
     return msgspec.structs.replace(plan, trials=tuple(interleave(trials, seed)))
@@ -152,7 +152,7 @@ def _enough(cell: Cell, measured: Measuring) -> Measuring:
 
 
 def _measured(name: str, sweep: Sweep) -> Measuring:
-    return Measuring(name, sweep.limits, sweep.domain, sweep.trials, sweep.place, sweep.trials_that_tell)
+    return Measuring(name, sweep.limits, sweep.domain, sweep.trials, sweep.place, sweep.deciding_trials)
 
 
 def interleave(measured: list[Measuring], seed: int) -> Iterable[Trial]:
@@ -203,7 +203,7 @@ def unmatched(plan: Plan, suites: Sequence[Suite], context: Context) -> list[Pro
     return [] if context.only or _skips(suites) else [*_problems(plan, context)]
 
 
-def trials_that_tell(plan: Plan) -> int:
+def deciding_trials(plan: Plan) -> int:
     """Return the fewest trials by which every expectation can be decided, also by one of its parts alone; 0: none is.
 
     Each of m expectations has an m-th of the error, and each of its parts a part of that.

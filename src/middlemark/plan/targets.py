@@ -101,7 +101,7 @@ def find_targets(sweep: Sweep, context: Context, notes: list[Note], problems: li
 
 
 def _all_of(adapter: Description, asked: tuple[Level, ...]) -> list[str]:
-    """Return what ``all`` means: the middleware as it comes only where that is named, or all there is."""
+    """Return what ``all`` means: `default` only where it is named, or where there is no other."""
     names = [each.name for each in adapter.transports]
     return names if AS_IT_COMES in asked else [name for name in names if name != AS_IT_COMES] or names
 

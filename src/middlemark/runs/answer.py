@@ -19,11 +19,11 @@ def is_question(run: "MeasuredRun") -> bool:
 
 def print_answer(run: "MeasuredRun", shown: RunOptions, seconds: float) -> str | None:
     """Print the answer and write the report beside the run; return why the answer could not be printed."""
-    from middlemark.runs.report import judged_document, tell_beside
+    from middlemark.runs.report import judged_document, write_report_of
 
     document = judged_document(run, took=seconds)
     unwritten = _show(document, run, shown.output_format)
-    tell_beside(run, quiet=True, document=document)
+    write_report_of(run, quiet=True, document=document)
     return unwritten
 
 
@@ -49,7 +49,7 @@ def _show(document: "Document", run: "MeasuredRun", output_format: str) -> str |
     return output.write(render_table(verdict, shown_path(run.folder), output.width(), command, left_out))
 
 
-def races_told(document: "Document", run: "MeasuredRun", width: int) -> str:
+def race_sentences(document: "Document", run: "MeasuredRun", width: int) -> str:
     """Return a sentence for each race of a run; nothing of more races than a screen has room for: a matrix tells."""
     from middlemark.show.which import render_races
     from middlemark.verdicts.race import races

@@ -58,7 +58,7 @@ def _diagnosis(
     return Diagnosis(check=check, limits=tuple(limits), lift=lift, sentence=sentence)
 
 
-def told(run: "MeasuredRun", folder: str) -> list[str]:
+def diagnosis_lines(run: "MeasuredRun", folder: str) -> list[str]:
     """Return at most three sentences, and the next step where one can be taken."""
     found = diagnosed(run)
     lines = [each.sentence for each in found[:MOST_SENTENCES]]
@@ -74,7 +74,7 @@ def named(cell: Cell) -> str:
 
 
 def trial_plan(run: "MeasuredRun", found: Diagnosis, trials: int, seed: int) -> Plan:
-    """Return the plan that measures the rows of a diagnosis before and after its lift, in turns."""
+    """Return the plan that measures the rows of a diagnosis before and after its lift, interleaved."""
     assert found.lift is not None
     plan = run.file.plan
     cells: list[Cell] = []

@@ -40,7 +40,7 @@ def html_of(folders: Sequence[Path]) -> str:
     return render_html(judged_document(*(read_measured(newest(each)) for each in folders)))
 
 
-def tell_beside(run: "MeasuredRun", *, quiet: bool, document: "Document | None" = None) -> None:
+def write_report_of(run: "MeasuredRun", *, quiet: bool, document: "Document | None" = None) -> None:
     """Write the report of a run beside it and say where. That it could not be written is told, and no failure.
 
     ``document``: that of the run, where it was made already.

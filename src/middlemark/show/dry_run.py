@@ -56,8 +56,8 @@ def _sweeps(plan: Plan) -> Table:
     for name in dict.fromkeys(plan.names):
         trials = [each for each in plan.trials if plan.names[each.cell] == name]
         at = [counts[name, each] for each in sizes]
-        told = [str(each) if each else ABSENT for each in at] if few else [str(sum(at)), str(sum(map(bool, at)))]
-        rows.append((name, *told, f"{len(trials):,}", _time(_seconds(plan, trials))))
+        texts = [str(each) if each else ABSENT for each in at] if few else [str(sum(at)), str(sum(map(bool, at)))]
+        rows.append((name, *texts, f"{len(trials):,}", _time(_seconds(plan, trials))))
     heads = map(format_size, sizes) if few else ("configurations", "sizes")
     return table_of(("configurations of" if few else "", *heads, "trials", "about"), rows)
 

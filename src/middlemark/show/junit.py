@@ -17,7 +17,7 @@ from middlemark.stats.comparisons import Comparison
 from middlemark.stats.expectations import ClaimVerdict
 from middlemark.stats.metrics import METRICS
 from middlemark.stats.warnings.cells import NOT_MEASURED
-from middlemark.verdicts.names import plain, telling, what
+from middlemark.verdicts.names import distinguishing_factors, plain, what
 from middlemark.verdicts.rows import Row
 
 
@@ -58,18 +58,18 @@ def of_comparisons(
     ``missed``: the comparisons (by place) that miss a gate of their own; None: there is no gate, worse is a failure.
     """
     suite = _suite(document)
-    apart = telling(each.pairing for each in comparisons)
+    apart = distinguishing_factors(each.pairing for each in comparisons)
     for place, each in enumerate(comparisons):
         a, b = each.pairing.names
         name = f"{what(each.pairing, apart)}: {b} beside {a}"
         case = ET.SubElement(suite, "testcase", classname=f"middlemark.{each.metric}", name=_text(name))
-        told = _told(each, margin)
+        sentence = _sentence(each, margin)
         worse = each.is_worse if missed is None else place in missed
         if worse:
-            ET.SubElement(case, "failure", type=METRICS[each.metric].worse, message=_text(told))
+            ET.SubElement(case, "failure", type=METRICS[each.metric].worse, message=_text(sentence))
         elif each.is_undecided:
-            ET.SubElement(case, "skipped", message=_text(told))
-        ET.SubElement(case, "system-out").text = "\n".join(map(_text, (told, *each.pairing.marks)))
+            ET.SubElement(case, "skipped", message=_text(sentence))
+        ET.SubElement(case, "system-out").text = "\n".join(map(_text, (sentence, *each.pairing.marks)))
     for row in document.rows:
         failed = row.result.failed
         if failed is not None and failed.code != NOT_MEASURED:
@@ -82,7 +82,7 @@ def _case(suite: ET.Element, row: Row) -> ET.Element:
     return ET.SubElement(suite, "testcase", classname=about, name=name)
 
 
-def _told(each: Comparison, margin: float) -> str:
+def _sentence(each: Comparison, margin: float) -> str:
     judged, unit = each.judged, METRICS[each.metric].unit
     a, b = each.medians
     fewer = "no interval: fewer than six pairs"

@@ -121,6 +121,6 @@ def _experiment(document: Document) -> Iterator[str]:
 
 
 def _run(run: Run) -> Iterator[str]:
-    told = {"run": run.name, "suites": ", ".join(run.file.suites), "measured": state(run), **facts_of(run)}
-    yield from (f"- {name}: {escaped(text)}" for name, text in told.items() if text)
+    summary = {"run": run.name, "suites": ", ".join(run.file.suites), "measured": state(run), **facts_of(run)}
+    yield from (f"- {name}: {escaped(text)}" for name, text in summary.items() if text)
     yield from (f"- note: {escaped(each)}" for each in (*map(read_as, run.file.imported), *notes_of(run)))

@@ -45,12 +45,12 @@ def write(text: str) -> str | None:
     return None
 
 
-def write_facts(*told: tuple[str, str]) -> str | None:
+def write_facts(*pairs: tuple[str, str]) -> str | None:
     """Write names, each with its paragraph, to stdout; return as ``write`` does."""
     from middlemark.document.table import facts
     from middlemark.show.terminal import printed, terminal
 
-    return write(printed(terminal(facts(*told), width()), View(width=width())))
+    return write(printed(terminal(facts(*pairs), width()), View(width=width())))
 
 
 def discard() -> None:

@@ -36,8 +36,8 @@ def describe(cell: Cell) -> str:
         "one process": cell.processes == 1,
         f"{cell.subscribers} subscribers": cell.subscribers > 1,
     }
-    told = (subject(cell), format_size(cell.size), cell.receive, *(text for text, holds in unusual.items() if holds))
-    return joined(", ", *told, cell.label or "")
+    parts = (subject(cell), format_size(cell.size), cell.receive, *(text for text, holds in unusual.items() if holds))
+    return joined(", ", *parts, cell.label or "")
 
 
 class State:

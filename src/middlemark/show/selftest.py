@@ -109,7 +109,7 @@ def _false_verdicts(test: SelfTest) -> str:
     if test.rate is None or test.at_most is None:
         return "Nothing could be compared with itself."
     were = "was" if test.false_together == 1 else "were"
-    told = (
+    text = (
         f"With {test.rounds} trials each, {test.false_together} of {test.of} comparisons of a setting with itself "
         f"{were} called different, judged as `compare` judges a table of them: "
         f"{format_percent(test.false_together / test.of)} are false; up to {format_percent(ALLOWED)} may be. "
@@ -117,14 +117,14 @@ def _false_verdicts(test: SelfTest) -> str:
         f"{format_percent(test.rate)}. "
     )
     if test.rate <= ALLOWED:
-        return told + (
+        return text + (
             f"Comparisons that share labels hang together: these are worth about {test.worth} independent ones, "
             f"which leaves a rate of up to {format_percent(float(f'{test.at_most:.2g}'))} possible (95 %)."
         )
     chance = f"Noise alone, of which 5 % is called different, gives so many in {share(test.chance)} of such runs"
     if test.holds:
-        return told + f"{chance}: chance may be all of it. Run it again, with more --trials."
-    return told + f"{chance}: this is more than chance. Do not trust verdicts on this machine, and tell us of it."
+        return text + f"{chance}: chance may be all of it. Run it again, with more --trials."
+    return text + f"{chance}: this is more than chance. Do not trust verdicts on this machine, and tell us of it."
 
 
 def _wrong(test: SelfTest) -> Iterator[str]:
@@ -141,15 +141,15 @@ def _hope(test: SelfTest, setting: SelfTestCell) -> str:
     mine = sorted((each for each in test.power if each.setting == setting), key=lambda each: each.planted.part)
     smallest = test.smallest_found(setting)
     if smallest is None:
-        told = (
+        text = (
             f"{_name(setting.cell)}: do not hope to see a difference at p50: "
             f"even {_size(mine[-1])} was found in only {_found(mine[-1])}."
         )
     else:
         at = next(each for each in mine if each.planted == smallest)
-        told = f"{_name(setting.cell)}: hope to see differences of {_size(at)} and more at p50 (found in {_found(at)})."
+        text = f"{_name(setting.cell)}: hope to see differences of {_size(at)} and more at p50 (found in {_found(at)})."
     missed = [each for each in mine if not each.is_found]
-    return " ".join([told, *(_further(each) for each in missed)])
+    return " ".join([text, *(_further(each) for each in missed)])
 
 
 def _size(each: Power) -> str:

@@ -65,13 +65,13 @@ def heading(document: Document, rows: Sequence[Row], width: int) -> Iterator[Tex
     yield Text(plain(f"{', '.join(file.suites)}, {file.started[:19].replace('T', ' ')} UTC"), style="bold")
     met = file.reached is not None and file.reached.met
     measured = ("imported", "; ".join(sources_of(run))) if file.imported else ("measured", state(run))
-    told = (
+    lines = (
         *facts(measured, style="bold yellow" if file.interrupted else "").lines,
         *facts(("precision", precision_of(run, results)), style="" if met else "bold yellow").lines,
         *facts(*facts_of(run, whole=False).items(), ("every row", _in_common(results))).lines,
         *facts(*(("note", note) for note in notes_of(run))).lines,
     )
-    yield from terminal(Table(columns=(), lines=told), width)
+    yield from terminal(Table(columns=(), lines=lines), width)
 
 
 def _in_common(results: Sequence[CellResult]) -> str:

@@ -105,10 +105,10 @@ def over_trials(trials: Sequence[Breakdown]) -> Breakdown:
 
     Medians of each part over trials would not add up; these do.
     """
-    told = sorted((each for each in trials if each.parts), key=lambda each: each.whole_ns)
-    if not told:
+    with_parts = sorted((each for each in trials if each.parts), key=lambda each: each.whole_ns)
+    if not with_parts:
         return Breakdown((), next((each.absent for each in trials if each.absent), "no trial was measured"))
-    middle = told[(len(told) - 1) // 2 : len(told) // 2 + 1]
+    middle = with_parts[(len(with_parts) - 1) // 2 : len(with_parts) // 2 + 1]
     names = _in_order([[part.part for part in each.parts] for each in middle])
     sums = {
         name: math.fsum(part.ns for each in middle for part in each.parts if part.part == name) / len(middle)
@@ -117,9 +117,9 @@ def over_trials(trials: Sequence[Breakdown]) -> Breakdown:
     return Breakdown(shares(sums), coding=_mean([each.coding for each in middle if each.coding]))
 
 
-def _mean(told: Sequence[Coding]) -> Coding | None:
+def _mean(codings: Sequence[Coding]) -> Coding | None:
     known = {
-        name: [ns for each in told if (ns := getattr(each, name)) is not None] for name in Coding.__struct_fields__
+        name: [ns for each in codings if (ns := getattr(each, name)) is not None] for name in Coding.__struct_fields__
     }
     means = {name: math.fsum(values) / len(values) for name, values in known.items() if values}
     return Coding(**means) if means else None
@@ -232,9 +232,9 @@ def _without_traces(sums: dict[str, float]) -> dict[str, float]:
 
 def shares(sums: Mapping[str, float]) -> tuple[Part, ...]:
     """Return the parts, in that order, without those that are told only where they took time."""
-    told = {name: ns for name, ns in sums.items() if ns > 0 or name not in _OPTIONAL}
-    whole = math.fsum(told.values())
-    return tuple(Part(part=name, ns=ns, share=ns / whole if whole else 0.0) for name, ns in told.items())
+    shown = {name: ns for name, ns in sums.items() if ns > 0 or name not in _OPTIONAL}
+    whole = math.fsum(shown.values())
+    return tuple(Part(part=name, ns=ns, share=ns / whole if whole else 0.0) for name, ns in shown.items())
 
 
 def _in_order(names: Sequence[Sequence[str]]) -> list[str]:

@@ -130,14 +130,14 @@ def compare(
     (or two runs), whoever asks for which part of it: so a report, a table and a gate say the same of a pair. What is
     asked beyond it is judged with it, and costs it nothing.
     """
-    told = {_both(each) for each in pairings}
+    asked_pairs = {_both(each) for each in pairings}
     found: dict[tuple[int, str], Comparison] = {}
     for metric in metrics:
         known = [each for each in beside if means(each, metric) and common_rounds(each, metric)]
         usual = {_both(each) for each in known}
         for runs in {_runs(each) for each in pairings}:
             asked = [each for each in pairings if _runs(each) == runs and common_rounds(each, metric)]
-            family = [each for each in known if _runs(each) == runs and _both(each) not in told]
+            family = [each for each in known if _runs(each) == runs and _both(each) not in asked_pairs]
             family += [each for each in asked if _both(each) in usual]
             further = [each for each in asked if _both(each) not in usual]
             of_family = _judged(family, metric, margin) if len(further) < len(asked) else []
@@ -159,8 +159,8 @@ def _judged(members: Sequence[Pairing], metric: str, margin: float) -> list[Comp
     for pairing, of, known in zip(members, pairs, verdicts, strict=True):
         eliminated = _eliminated(pairing, known) if metric == raced_by(pairing.a.cell) else None
         judged = known if eliminated is None else msgspec.structs.replace(known, trials_needed=None)
-        told = word(metric, judged.verdict, eliminated)
-        found.append(Comparison(pairing, metric, _medians([*of.values()]), judged, told, family, eliminated))
+        verdict_word = word(metric, judged.verdict, eliminated)
+        found.append(Comparison(pairing, metric, _medians([*of.values()]), judged, verdict_word, family, eliminated))
     return found
 
 

@@ -90,8 +90,8 @@ def _times_p50(name: str) -> Metric:
         middle, far = _quantile("p50")(cell, trial), _quantile(name)(cell, trial)
         return far / middle if middle and far is not None else None
 
-    told = name.replace("_", ".")
-    return msgspec.structs.replace(_latency(f"{told}, in medians", figure, _NARROWER), unit="medians")
+    label = name.replace("_", ".")
+    return msgspec.structs.replace(_latency(f"{label}, in medians", figure, _NARROWER), unit="medians")
 
 
 def _of_summary(field: str, means: str, words: tuple[str, str] = _FASTER) -> Metric:
@@ -152,8 +152,8 @@ def _of_link(share: Callable[[Cell, float], float | None], means: str, *, of_cel
 def _loss(_: Cell, trial: TrialSummary) -> float | None:
     counts = rates.counts(trial.outcome)
     expected = counts.received + counts.lost if counts else 0
-    told = trial.outcome.imported is None or "lost" in trial.outcome.imported.counted
-    return counts.lost / expected if counts and expected and told else None
+    is_counted = trial.outcome.imported is None or "lost" in trial.outcome.imported.counted
+    return counts.lost / expected if counts and expected and is_counted else None
 
 
 def _seconds_spread(_: Cell, trial: TrialSummary) -> float | None:
@@ -195,11 +195,11 @@ def _of_workers(name: str, role: str | None) -> Metric:
 
     def figure(_: Cell, trial: TrialSummary) -> float | None:
         if role == COMPANION:
-            told = [of(each) for each in trial.outcome.companions]
+            counted = [of(each) for each in trial.outcome.companions]
         else:
-            told = [of(each) for each in trial.outcome.costs if role is None or each.who.split()[0] == role]
-        found = [each for each in told if each is not None]
-        return sum(found) if found and len(found) == len(told) else None
+            counted = [of(each) for each in trial.outcome.costs if role is None or each.who.split()[0] == role]
+        found = [each for each in counted if each is not None]
+        return sum(found) if found and len(found) == len(counted) else None
 
     return Metric(means=means, figure=figure, unit=unit)
 

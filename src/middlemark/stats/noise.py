@@ -238,11 +238,11 @@ def _marks(
 
 def _who(noise: TrialNoise) -> str:
     named = [each for each in noise.preemptors if each.share >= 0.1 * (noise.others_share or 0.0)]
-    told = [
+    parts = [
         f"{each.name or 'one that has ended'}{'' if each.pid is None else f' (pid {each.pid})'} {percent(each.share)}"
         for each in named[:MOST_NAMED]
     ]
-    return f" ({', '.join(told)})" if told else ""
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 _ADVICE = {

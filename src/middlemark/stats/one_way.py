@@ -68,7 +68,7 @@ def without_times(found: OneWay, absent: str) -> OneWay:
     )
 
 
-def surely_told(found: OneWay, clocks: ClockOffset) -> OneWay:
+def certain_times(found: OneWay, clocks: ClockOffset) -> OneWay:
     """Return it without figures between two hosts that are less than ten times as long as their clocks are known."""
     least = TIMES_UNCERTAINTY * clocks.uncertainty_ns
     left_out = False

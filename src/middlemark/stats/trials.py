@@ -12,7 +12,7 @@ from middlemark.model.samples import NOT_MEASURED
 from middlemark.model.times import Summary, Times
 from middlemark.stats.baselines import by_rate
 from middlemark.stats.breakdown import Breakdown, round_trip_breakdown, stream_breakdown
-from middlemark.stats.one_way import OneWay, one_way, round_trips, surely_told, without_times
+from middlemark.stats.one_way import OneWay, certain_times, one_way, round_trips, without_times
 from middlemark.stats.outliers import Outliers, of_round_trips, of_stream
 from middlemark.stats.quantiles import Numbers, summarise
 from middlemark.stats.rates import Rates, rates, replies_hz
@@ -91,18 +91,18 @@ def trial_summary(
     return found
 
 
-def _imported(outcome: TrialOutcome, told: Imported) -> TrialSummary:
+def _imported(outcome: TrialOutcome, imported: Imported) -> TrialSummary:
     found = None
-    if told.rate_hz is not None or told.sent_hz is not None:
+    if imported.rate_hz is not None or imported.sent_hz is not None:
         found = Rates(
-            rate_hz=told.rate_hz,
-            total_hz=told.rate_total_hz,
-            sent_hz=told.sent_hz,
+            rate_hz=imported.rate_hz,
+            total_hz=imported.rate_total_hz,
+            sent_hz=imported.sent_hz,
             by_subscriber=(),
             blocked_ns=None,
             blocked_share=None,
         )
-    return TrialSummary(outcome=outcome, times=told.times, samples=outcome.samples, rates=found)
+    return TrialSummary(outcome=outcome, times=imported.times, samples=outcome.samples, rates=found)
 
 
 def _stream(cell: Cell, outcome: TrialOutcome, kept: KeptOf, in_full: bool) -> TrialSummary:
@@ -118,7 +118,7 @@ def _stream(cell: Cell, outcome: TrialOutcome, kept: KeptOf, in_full: bool) -> T
             breakdown=stream_breakdown(outcome, of_roles, found.absent) if in_full else None,
         )
     if outcome.clocks is not None:
-        found = surely_told(found, outcome.clocks)
+        found = certain_times(found, outcome.clocks)
     series = [each.raw["one_way_ns"] for each in of_roles if each.role == "subscriber"]
     return TrialSummary(
         outcome=outcome,

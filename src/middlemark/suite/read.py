@@ -256,7 +256,7 @@ def make_sweep(
         limits=limits,
         workload=workload,
         native=tuple(natives.values()),
-        trials_that_tell=expected and "trials" not in once,
+        deciding_trials=expected and "trials" not in once,
     )
     return msgspec.structs.replace(sweep, **once), problems
 

@@ -84,7 +84,7 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True):
             default_text="`10m`",
         ),
     ] = None
-    trials_that_tell: bool = False
+    deciding_trials: bool = False
     """Nobody named a number of trials, and something is expected: the plan makes as many as can tell."""
     workload: Workload | None = None
     """The graph that its cells carry."""

@@ -79,10 +79,10 @@ def judge_expectations(
     found: dict[int, JudgedExpectation] = {}
     while undecided := [at for at in members if at not in found]:
         level = ALPHA / len(undecided)
-        told = {at: each for at in undecided if (each := known[at].told_by(due[at], level)) is not None}
-        if not told:
+        decided = {at: each for at in undecided if (each := known[at].decided_by(due[at], level)) is not None}
+        if not decided:
             break
-        found |= told
+        found |= decided
     open_ = max(1, sum(bool(each.parts) for at, each in enumerate(known) if at not in found))
     return tuple(
         found.get(at) or each.undecided(ALPHA / open_ * share_of(len(due.get(at, ())) if plan.deciding else 0))
@@ -104,12 +104,12 @@ class _Evidence:
         self._spoiled = tuple(dict.fromkeys(spoiled))
         self.fewest = min((len(figures) for _, figures in self.parts), default=0)
 
-    def told_by(self, due: Iterable[Look], level: float) -> JudgedExpectation | None:
+    def decided_by(self, due: Iterable[Look], level: float) -> JudgedExpectation | None:
         """Return the verdict of the first look that tells; None: none does. ``level``: their error altogether."""
-        told = (self._told(level * each.share, each.trials) for each in due)
-        return next((each for each in told if each is not None), None)
+        decided = (self._decided(level * each.share, each.trials) for each in due)
+        return next((each for each in decided if each is not None), None)
 
-    def _told(self, level: float, trials: int) -> JudgedExpectation | None:
+    def _decided(self, level: float, trials: int) -> JudgedExpectation | None:
         """Return the verdict by so many trials of each part; None: they do not tell.
 
         ``level``: the chance that it is false. Of several parts each may be the one that fails by chance alone.
@@ -134,8 +134,8 @@ class _Evidence:
         one_of = len(judged) if outside else 1  # any of them may be the one that fails, and all of them must hold
         needed = [trials_needed(judged[at], self.parts[at][1], level / one_of) for at in open_]
         known = [each for each in needed if each is not None]
-        told = known if outside or len(known) == len(needed) else []
-        enough = (min if outside else max)(told, default=None)
+        decided = known if outside or len(known) == len(needed) else []
+        enough = (min if outside else max)(decided, default=None)
         return msgspec.structs.replace(self._judgement(ClaimVerdict.UNDECIDED, judged, level), trials_needed=enough)
 
     def _judgement(self, verdict: ClaimVerdict, judged: Sequence[JudgedPart], level: float) -> JudgedExpectation:
@@ -177,7 +177,7 @@ def _evidence(
         if all(not of[subject].spoiled or of[subject].against for subject in part.subjects)
     ]
     apart = [part for part, figures in found if not figures and part.b]
-    spoiled += [Spoiled(part.b, "has no round in common with what it is held against") for part in apart]
+    spoiled += [Spoiled(part.b, "has no round in common with what it is compared with") for part in apart]
     return _Evidence(expected, found, spoiled)
 
 

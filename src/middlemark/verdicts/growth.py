@@ -60,13 +60,13 @@ def growths(rows: Sequence[Row]) -> tuple[Growth, ...]:
             if number is not None:
                 key = (row.run, *(getattr(row.result.cell, field) for field in fields))
                 lines.setdefault(key, {})[number] = row
-        told = varying([row.result for row in known]) - {factor.field}
+        varied = varying([row.result for row in known]) - {factor.field}
         for line in (each for each in lines.values() if len(each) > 1):
             ordered = [line[number] for number in sorted(line)]
             found += (
                 Growth(
                     factor=factor.name,
-                    line=_name(ordered[0], factor.field, told),
+                    line=_name(ordered[0], factor.field, varied),
                     is_raw_transport=ordered[0].is_raw_transport,
                     metric=metric,
                     unit=METRICS[metric].unit,
@@ -86,11 +86,11 @@ def _numbers(rows: Sequence[Row], field: str) -> list[float | None]:
     return [each if isinstance(each, int | float) and not isinstance(each, bool) else None for each in levels]
 
 
-def _name(row: Row, field: str, told: frozenset[str]) -> str:
+def _name(row: Row, field: str, varied: frozenset[str]) -> str:
     if field == "size":
         return row.series
     cell = row.result.cell
-    return joined(" · ", subject(cell), "" if cell.workload else FACTORS["size"].show(cell.size), words(cell, told))
+    return joined(" · ", subject(cell), "" if cell.workload else FACTORS["size"].show(cell.size), words(cell, varied))
 
 
 def _points(rows: Sequence[Row], metric: str, factor: Factor) -> Iterator[Grown]:

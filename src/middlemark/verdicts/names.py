@@ -52,7 +52,7 @@ def _sites(cell: Cell) -> str:
 
 _SAID: dict[str, Callable[[Cell], str]] = {
     "pattern": _pattern,
-    "rate": load.told,
+    "rate": load.rate_in_words,
     "receive": lambda cell: cell.receive,
     "processes": _processes,
     "subscribers": _subscribers,
@@ -95,15 +95,15 @@ def _where_known(factor: str, tell: Callable[[Cell], str]) -> Callable[[Cell], s
     return lambda cell: "" if factor in cell.unknown else tell(cell)
 
 
-def _told(*of: str) -> tuple[str, ...]:
+def _factors_of(*of: str) -> tuple[str, ...]:
     found = [each.field for each in FACTORS.values() if each.of in of and each.told_by is None]
     return tuple(field for field in dict.fromkeys((*_SAID, *found)) if field in found)
 
 
-EXPERIMENT = _told("experiment")
+EXPERIMENT = _factors_of("experiment")
 """Factors that make another experiment: polling and blocking, or one process and two, never stand in one group."""
 
-ASKED = (*_told("middleware"), "native")
+ASKED = (*_factors_of("middleware"), "native")
 """What is asked of the middleware: rows that differ in it may be held against each other."""
 
 WORDS = {factor: _where_known(factor, _SAID.get(factor) or _plainly(factor)) for factor in (*EXPERIMENT, *ASKED)}
@@ -165,8 +165,8 @@ def unusual(cell: Cell, most: Mapping[str, str]) -> list[str]:
 
 def words(cell: Cell, factors: Collection[str]) -> str:
     """Return the cell's levels of those factors, in the order of ``WORDS``: ``block, 2 processes``."""
-    told = [tell(cell) for factor, tell in WORDS.items() if factor in factors]
-    return ", ".join(each for each in told if each not in UNTOLD)
+    levels = [tell(cell) for factor, tell in WORDS.items() if factor in factors]
+    return ", ".join(each for each in levels if each not in UNTOLD)
 
 
 def subject(cell: Cell) -> str:
@@ -212,14 +212,14 @@ def labels(results: Sequence[CellResult]) -> list[str]:
 
     Rows of one cell in two sweeps carry the sweep's name; rows with fewer trials than the others say how many.
     """
-    told = usual(results, varying(results))
+    usual_levels = usual(results, varying(results))
     cells = Counter(each.cell for each in results)
     trials = Counter(each.trials for each in results if each.failed is None)
     usual_trials = trials.most_common(1)[0][0] if trials else 0
 
     def label(result: CellResult) -> str:
         named = result.name if cells[result.cell] > 1 else ""
-        parts = [subject(result.cell), result.cell.label or "", *unusual(result.cell, told), named]
+        parts = [subject(result.cell), result.cell.label or "", *unusual(result.cell, usual_levels), named]
         if result.failed is None and result.trials != usual_trials:
             parts.append(format_count(result.trials, "trial"))
         return joined(", ", *parts) + (f" {CONTRADICTED}" if is_contradicted(result) else "")
@@ -229,7 +229,7 @@ def labels(results: Sequence[CellResult]) -> list[str]:
 
 _WARNINGS = {
     "above-memcpy": "more than memory moves",
-    "bimodal": "two speeds",
+    "bimodal": "bimodal",
     "actual-transport-varies": "several actual transports",
     "faster-than-baseline": "faster than its baseline",
     "few-samples": "too few samples",
@@ -244,7 +244,7 @@ _WARNINGS = {
 
 
 def warning_name(code: str) -> str:
-    """Return what readers see of a warning's code: ``two speeds``."""
+    """Return what readers see of a warning's code: ``transport contradicted``."""
     return _WARNINGS.get(code, code.replace("-", " "))
 
 
@@ -253,27 +253,27 @@ def size_of(cells: Sequence[Cell]) -> str:
     return format_size(cells[0].size) if len({each.size for each in cells}) == 1 else ""
 
 
-def what(pairing: Pairing, told: Collection[str], *, size: bool = True) -> str:
-    """Return what is the same on both sides: subject, size, and of the factors in ``told`` how it was measured."""
-    return common((pairing.a.cell, pairing.b.cell), told, size=size)
+def what(pairing: Pairing, factors: Collection[str], *, size: bool = True) -> str:
+    """Return what is the same on both sides: subject, size, and of the factors in ``factors`` how it was measured."""
+    return common((pairing.a.cell, pairing.b.cell), factors, size=size)
 
 
-def common(cells: Sequence[Cell], told: Collection[str], *, size: bool = True) -> str:
-    """Return what these cells have in common: subject, size, and of the factors in ``told`` their levels."""
+def common(cells: Sequence[Cell], factors: Collection[str], *, size: bool = True) -> str:
+    """Return what these cells have in common: subject, size, and of the factors in ``factors`` their levels."""
     first = cells[0]
-    shared = {factor for factor in told if len({getattr(each, factor) for each in cells}) == 1}
+    shared = {factor for factor in factors if len({getattr(each, factor) for each in cells}) == 1}
     adapter = first.adapter if len({each.adapter for each in cells}) == 1 else ""
     named = subject(first) if len({subject(each) for each in cells}) == 1 else adapter
     at = size_of(cells) if size else ""
     return joined(", ", named, at, words(first, shared))
 
 
-def told_factors(cells: Sequence[Cell]) -> list[str]:
+def varied_factors(cells: Sequence[Cell]) -> list[str]:
     """Return the factors that not all of these cells have in common: the others would stand in every line."""
     return [factor for factor in (*EXPERIMENT, *ASKED) if len({getattr(each, factor) for each in cells}) > 1]
 
 
-def telling(pairings: Iterable[Pairing]) -> list[str]:
+def distinguishing_factors(pairings: Iterable[Pairing]) -> list[str]:
     """Return the factors that tell these apart: the experiment's, and those asked of a middleware that vary."""
     cells = [each.cell for pairing in pairings for each in (pairing.a, pairing.b)]
-    return [*EXPERIMENT, *(each for each in told_factors(cells) if each in ASKED)]
+    return [*EXPERIMENT, *(each for each in varied_factors(cells) if each in ASKED)]

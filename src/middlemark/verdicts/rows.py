@@ -111,7 +111,7 @@ def rows_of(runs: Sequence[MeasuredRun]) -> tuple[Row, ...]:
         for number, (result, trials, raw, baseline, title) in enumerate(each_cell):
             described = descriptions.get(result.cell.adapter)
             asked = unusual(result.cell, common[result.cell.pattern])
-            told = joined(", ", words(result.cell, varied & frozenset(EXPERIMENT)), *asked)
+            levels = joined(", ", words(result.cell, varied & frozenset(EXPERIMENT)), *asked)
             where = run.name if several else ""
             rows.append(
                 Row(
@@ -125,8 +125,8 @@ def rows_of(runs: Sequence[MeasuredRun]) -> tuple[Row, ...]:
                     hands_over=hands_over(result.cell, descriptions),
                     title=title,
                     name=joined(", ", subject(result.cell), result.cell.label or "", *asked),
-                    label=joined(" · ", subject(result.cell), size(result.cell), told, where),
-                    series=joined(" · ", subject(result.cell), told, where),
+                    label=joined(" · ", subject(result.cell), size(result.cell), levels, where),
+                    series=joined(" · ", subject(result.cell), levels, where),
                     raw_transport_row=None if raw is None or result.times_raw_transport is None else begin + raw.cell,
                     baseline_row=None if baseline is None else begin + baseline.cell,
                     ratio=_ratio(result, None if baseline is None else run.results[baseline.cell]),

@@ -49,7 +49,7 @@ class Scorecard(msgspec.Struct, frozen=True, kw_only=True):
 
 def scorecards(rows: Sequence[Row], runs: Sequence[Run]) -> tuple[Scorecard, ...]:
     """Return a scorecard for each experiment of runs with weights. All sizes count alike. Raw transports have none."""
-    told = varying([row.result for row in rows]) & frozenset(EXPERIMENT)
+    varied = varying([row.result for row in rows]) & frozenset(EXPERIMENT)
     groups: dict[tuple[object, ...], dict[str, dict[int, Row]]] = {}
     for row in rows:
         cell = row.result.cell
@@ -62,11 +62,11 @@ def scorecards(rows: Sequence[Row], runs: Sequence[Run]) -> tuple[Scorecard, ...
             continue
         key = (row.run, *(getattr(cell, field) for field in _SAME))
         groups.setdefault(key, {}).setdefault(plain(f"{row.name} {cell.label or ''}".strip()), {})[cell.size] = row
-    found = (_scorecard(group, runs, told) for group in groups.values())
+    found = (_scorecard(group, runs, varied) for group in groups.values())
     return tuple(each for each in found if each is not None)
 
 
-def _scorecard(group: Mapping[str, Sizes], runs: Sequence[Run], told: frozenset[str]) -> Scorecard | None:
+def _scorecard(group: Mapping[str, Sizes], runs: Sequence[Run], varied: frozenset[str]) -> Scorecard | None:
     """Return the scorecard of one experiment; None: there is no choice, or no metric that all have."""
     sizes = sorted({size for of in group.values() for size in of})
     whole = {name: of for name, of in group.items() if len(of) == len(sizes)}
@@ -104,7 +104,7 @@ def _scorecard(group: Mapping[str, Sizes], runs: Sequence[Run], told: frozenset[
         for (name, of), score in zip(whole.items(), found, strict=True)
     ]
     return Scorecard(
-        experiment=plain(words(any_row.result.cell, told)),
+        experiment=plain(words(any_row.result.cell, varied)),
         weights=tuple(weights),
         rounds=len(rounds),
         rows=tuple(sorted(rows, key=lambda each: each.score)),

@@ -57,7 +57,7 @@ class Shelf:
         if known is not None and known[0] == state:
             return known[1]
         try:
-            shelved = _told(read_run(folder))
+            shelved = _shelved(read_run(folder))
         except StoreError as error:
             shelved = Shelved(folder.resolve().name, folder, state="damaged", wrong=str(error))
         if shelved.state != "running":  # one that is killed leaves its files as they are
@@ -65,7 +65,7 @@ class Shelf:
         return shelved
 
 
-def _told(run: Run) -> Shelved:
+def _shelved(run: Run) -> Shelved:
     file = run.file
     machine = file.machine
     return Shelved(

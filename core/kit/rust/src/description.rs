@@ -138,7 +138,7 @@ impl Json for NativeType {
 /// What one transport of an adapter can carry. What is not listed is refused before anything runs.
 #[derive(Clone, Debug)]
 pub struct Transport {
-    /// `udp`, `shm`: unique within the adapter. `default`: the middleware as it comes.
+    /// `udp`, `shm`: unique within the adapter. `default`: the middleware's default configuration.
     pub name: &'static str,
     /// What must be seen to move: `shared-memory`, `udp`, `tcp`, `unix-socket`, `message-queue` or `process-memory`.
     /// `any`: the middleware chooses, and what is seen is told.

@@ -18,12 +18,12 @@ from middlemark.document.report_tables import growth_tables, scorecard_table
 from middlemark.document.runs import (
     MOST_ORDER,
     clock_line,
+    machine_and_duration,
     machine_line,
     notes_of,
     read_as,
     seconds_of,
     state,
-    told_of,
 )
 from middlemark.document.screen import not_tried_text
 from middlemark.document.security import proof_in_full
@@ -195,7 +195,7 @@ def _run(document: Document, at: int) -> Json:
             "state": state(run),
             "machine": msgspec.to_builtins(machine),
             "machine_line": machine_line(run),
-            "told": told_of(run),
+            "told": machine_and_duration(run),
             "machine_facts": [each for each in facts.items() if each[1]],
             "adapters": [
                 _fields(each, "name", "title", "version", "licence", "is_raw_transport") for each in file.adapters

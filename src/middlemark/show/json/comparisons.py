@@ -9,7 +9,7 @@ from middlemark.stats.comparisons import Comparison, TimesRawTransport, times_ra
 from middlemark.stats.metrics import METRICS
 from middlemark.stats.selftest import ALLOWED, Power, SelfTest, SelfTestCell
 from middlemark.stats.verdict import MARGIN
-from middlemark.verdicts.names import telling, what
+from middlemark.verdicts.names import distinguishing_factors, what
 
 SCHEMA = 2
 
@@ -61,17 +61,17 @@ def render_compare(comparisons: Sequence[Comparison], margin: float, edge: str |
 
 def comparisons_output(comparisons: Sequence[Comparison]) -> tuple[ComparisonOutput, ...]:
     """Return each comparison."""
-    told = telling(each.pairing for each in comparisons)
-    return tuple(_comparison(each, told) for each in comparisons)
+    factors = distinguishing_factors(each.pairing for each in comparisons)
+    return tuple(_comparison(each, factors) for each in comparisons)
 
 
-def _comparison(each: Comparison, told: Collection[str]) -> ComparisonOutput:
+def _comparison(each: Comparison, factors: Collection[str]) -> ComparisonOutput:
     (a, b), (a_median, b_median) = each.pairing.names, each.medians
     a_raw_transport, b_raw_transport = times_raw_transports(each)
     return filled(
         ComparisonOutput,
         *(each.judged, each, each.pairing),
-        what=what(each.pairing, told),
+        what=what(each.pairing, factors),
         a=a,
         b=b,
         a_median=a_median,

@@ -228,8 +228,8 @@ def _experiment(experiment: JudgedExperiment) -> PublishedExperiment:
 
 def _row(experiment: JudgedExperiment, row: JudgedRow) -> PublishedRow:
     figure, why, doubt = experiment.shown(row.figure), reason(experiment, row), row.doubt or None
-    told = {"reason": why, "figure": figure, "candidate": row.is_candidate, "doubt": doubt}
-    return filled(PublishedRow, row, row.row, cell=row.row.index, **told)
+    fields = {"reason": why, "figure": figure, "candidate": row.is_candidate, "doubt": doubt}
+    return filled(PublishedRow, row, row.row, cell=row.row.index, **fields)
 
 
 def _baseline(experiment: JudgedExperiment, row: Row | None) -> PublishedBaseline | None:

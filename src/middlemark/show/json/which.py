@@ -177,8 +177,8 @@ def _answer(each: JudgedRow) -> AnswerOutput:
 def _settings(cell: Cell) -> SettingsOutput:
     """Return what one configures; of a workload its topics say the rest."""
     asked = [FACTORS[name] for name in SettingsOutput.__struct_fields__ if name in FACTORS]
-    told = [each for each in asked if cell.workload is None or each.name not in OF_WORKLOAD]
-    return SettingsOutput(native=dict(cell.native), **{each.name: written(cell, each) for each in told})  # type: ignore[arg-type]
+    factors = [each for each in asked if cell.workload is None or each.name not in OF_WORKLOAD]
+    return SettingsOutput(native=dict(cell.native), **{each.name: written(cell, each) for each in factors})  # type: ignore[arg-type]
 
 
 def _edge(each: JudgedRow) -> Edge | None:
