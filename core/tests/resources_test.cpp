@@ -106,7 +106,7 @@ TEST(Resources, computing_is_user_time) {
     const Resources used = ResourceReader().read();
     return used.user_ns > used.system_ns ? "user" : "system";
   });
-  EXPECT_EQ(end.said(), "user");
+  EXPECT_EQ(end.text(), "user");
 }
 
 TEST(Resources, system_calls_are_system_time) {
@@ -116,7 +116,7 @@ TEST(Resources, system_calls_are_system_time) {
     const Resources used = ResourceReader().read();
     return used.user_ns > used.system_ns ? "user" : "system";
   });
-  EXPECT_EQ(end.said(), "system");
+  EXPECT_EQ(end.text(), "system");
 }
 
 /// Returns in how many of 200 steps a thread's account has advanced, after the thread itself has advanced in each.
@@ -255,7 +255,7 @@ TEST(Resources, a_name_of_two_lines_is_not_read_as_the_resident_memory) {
     const Resources used = ResourceReader().read();
     return used.threads.at(0).name + ", " + (used.rss_bytes > 7 * 1024 ? "true" : "forged");
   });
-  EXPECT_EQ(end.said(), "x\nVmRSS:\t7 kB, true");
+  EXPECT_EQ(end.text(), "x\nVmRSS:\t7 kB, true");
 }
 
 /// Reads until that number of threads is listed: the kernel may still list a joined thread for a moment.
