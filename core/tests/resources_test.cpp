@@ -374,9 +374,10 @@ TEST(Resources, a_message_names_them_as_the_protocol_does) {
   used.major_faults = 8;
   used.threads = {{9, "recv", 10, 11}, {12, "odd) name (x", 13, {}}};
   EXPECT_EQ(json_of(used), nlohmann::json::parse(R"({
-    "rss_bytes": 1, "peak_rss_bytes": 2, "bench_bytes": 14, "user_ns": 3, "system_ns": 4, "voluntary": 5, "involuntary": 6, "minor_faults": 7,
-    "major_faults": 8, "threads": [{"tid": 9, "name": "recv", "cpu_ns": 10, "waiting_ns": 11},
-                                       {"tid": 12, "name": "odd) name (x", "cpu_ns": 13, "waiting_ns": null}]
+    "rss_bytes": 1, "peak_rss_bytes": 2, "bench_bytes": 14, "user_ns": 3, "system_ns": 4, "voluntary": 5,
+    "involuntary": 6, "minor_faults": 7, "major_faults": 8,
+    "threads": [{"tid": 9, "name": "recv", "cpu_ns": 10, "waiting_ns": 11},
+                {"tid": 12, "name": "odd) name (x", "cpu_ns": 13, "waiting_ns": null}]
   })"));
 }
 
