@@ -25,8 +25,9 @@ Json good() {
                  "scratch": "/tmp/scratch", "interface": "eth0", "write_timeout_s": 0.25, "native": {"a": "1", "b": ""}},
     "placement": {"cpus": [0, 1], "policy": "fifo", "priority": 80, "mlock": true, "rt_limit_s": 12.5},
     "match_timeout_s": 7,
-    "roles": [{"role": "ping", "index": 0, "samples": 10000, "duration_s": null, "warmup_s": 0.5, "reply_timeout_s": 2, "limit_s": 90,
-               "payload": "untouched", "echoing": 2, "samples_path": "/tmp/00017.npy", "cpu": 0},
+    "roles": [{"role": "ping", "index": 0, "samples": 10000, "duration_s": null, "warmup_s": 0.5,
+               "reply_timeout_s": 2, "limit_s": 90, "payload": "untouched", "echoing": 2,
+               "samples_path": "/tmp/00017.npy", "cpu": 0},
               {"role": "pong", "index": 1, "echoes": false, "echoing": 2, "payload": "filled", "cpu": 1}]
   })");
 }

@@ -39,7 +39,7 @@ struct Launcher {
   void say(const std::string& text) const { write_all(ends[0], text); }
   void leave() const { close(ends[0]); }
   /// Returns what has been written so far, without waiting for more.
-  [[nodiscard]] std::string heard(std::size_t standard) const {
+  [[nodiscard]] std::string output(std::size_t standard) const {
     std::array<char, 65'536> chunk{};
     pollfd waiting{ends[standard], POLLIN, 0};
     if (poll(&waiting, 1, 0) <= 0) return {};
@@ -71,7 +71,7 @@ TEST(Control, a_line_split_over_several_reads_is_joined) {
     launcher.say("\n");
     return seen + shown(control.receive(10s));
   });
-  EXPECT_EQ(end.said(), R"(---[{"command":"start"}])");
+  EXPECT_EQ(end.text(), R"(---[{"command":"start"}])");
 }
 
 TEST(Control, several_lines_of_one_read_are_returned_one_by_one) {
@@ -84,7 +84,7 @@ TEST(Control, several_lines_of_one_read_are_returned_one_by_one) {
     launcher.say("ee\n");
     return seen + shown(control.receive(10s));
   });
-  EXPECT_EQ(end.said(), "[one][two][]-[three]");
+  EXPECT_EQ(end.text(), "[one][two][]-[three]");
 }
 
 TEST(Control, a_very_long_line_is_returned_whole) {
@@ -100,7 +100,7 @@ TEST(Control, a_very_long_line_is_returned_whole) {
     writer.join();
     return std::string(got == line ? "whole " : "torn ") + shown(next);
   });
-  EXPECT_EQ(end.said(), "whole [next]");
+  EXPECT_EQ(end.text(), "whole [next]");
 }
 
 TEST(Control, a_timeout_returns_nothing_and_does_not_close) {
@@ -112,7 +112,7 @@ TEST(Control, a_timeout_returns_nothing_and_does_not_close) {
     const bool waited = std::chrono::steady_clock::now() - begin >= 20ms;
     return seen + (waited ? " waited" : " did not wait") + (control.closed() ? " closed" : " open");
   });
-  EXPECT_EQ(end.said(), "- waited open");
+  EXPECT_EQ(end.text(), "- waited open");
 }
 
 TEST(Control, the_end_comes_after_the_lines_before_it) {
@@ -126,7 +126,7 @@ TEST(Control, the_end_comes_after_the_lines_before_it) {
     seen += shown(control.receive(10s));
     return seen + (control.closed() ? " closed" : " open");
   });
-  EXPECT_EQ(end.said(), "[one][two] open - closed");
+  EXPECT_EQ(end.text(), "[one][two] open - closed");
 }
 
 TEST(Control, another_descriptor_ends_the_wait_and_does_not_close) {
@@ -137,7 +137,7 @@ TEST(Control, another_descriptor_ends_the_wait_and_does_not_close) {
     const std::string seen = shown(control.receive(25s, also));
     return seen + (control.closed() ? " closed" : " open");
   });
-  EXPECT_EQ(end.said(), "- open");
+  EXPECT_EQ(end.text(), "- open");
 }
 
 TEST(Control, a_line_is_not_lost_to_another_descriptor) {
@@ -148,7 +148,7 @@ TEST(Control, a_line_is_not_lost_to_another_descriptor) {
     launcher.say("stop\nquit\n");
     return received(control, 3, 10s, also);
   });
-  EXPECT_EQ(end.said(), "[stop][quit]-");
+  EXPECT_EQ(end.text(), "[stop][quit]-");
 }
 
 TEST(Control, prints_of_others_go_to_stderr_and_never_between_the_lines) {
@@ -159,9 +159,9 @@ TEST(Control, prints_of_others_go_to_stderr_and_never_between_the_lines) {
     std::fflush(stdout);
     write_all(STDOUT_FILENO, "more noise\n");
     control.send({{"event", "hello"}});
-    return "out: " + launcher.heard(1) + "err: " + launcher.heard(2);
+    return "out: " + launcher.output(1) + "err: " + launcher.output(2);
   });
-  EXPECT_EQ(end.said(), "out: {\"event\":\"hello\"}\nerr: noise of a middleware\nmore noise\n");
+  EXPECT_EQ(end.text(), "out: {\"event\":\"hello\"}\nerr: noise of a middleware\nmore noise\n");
 }
 
 TEST(Control, nobody_else_can_read_the_commands) {
@@ -173,7 +173,7 @@ TEST(Control, nobody_else_can_read_the_commands) {
     const ssize_t got = read(STDIN_FILENO, &byte, 1);
     return std::to_string(got) + " " + shown(control.receive(10s));
   });
-  EXPECT_EQ(end.said(), "0 [secret]");
+  EXPECT_EQ(end.text(), "0 [secret]");
 }
 
 TEST(Control, invalid_utf8_is_replaced_and_the_line_is_sent) {
@@ -181,9 +181,9 @@ TEST(Control, invalid_utf8_is_replaced_and_the_line_is_sent) {
     const Launcher launcher;
     const Control control;
     control.send({{"text", "bad \xFF byte\nand a new line"}});
-    return launcher.heard(1);
+    return launcher.output(1);
   });
-  EXPECT_EQ(end.said(), "{\"text\":\"bad \xEF\xBF\xBD byte\\nand a new line\"}\n");
+  EXPECT_EQ(end.text(), "{\"text\":\"bad \xEF\xBF\xBD byte\\nand a new line\"}\n");
 }
 
 TEST(Control, sending_to_a_launcher_that_went_away_is_not_an_error) {
@@ -197,7 +197,7 @@ TEST(Control, sending_to_a_launcher_that_went_away_is_not_an_error) {
     const std::string seen = shown(control.receive(10s));
     return seen + (control.closed() ? " closed" : " open");
   });
-  EXPECT_EQ(end.said(), "- closed");
+  EXPECT_EQ(end.text(), "- closed");
 }
 
 /// Returns the open descriptors that a started program would inherit.
@@ -217,7 +217,7 @@ TEST(Control, programs_started_by_the_middleware_do_not_inherit_the_channel) {
     const Control control;
     return std::string(inheritable() == before ? "kept" : "inherited");
   });
-  EXPECT_EQ(end.said(), "kept");
+  EXPECT_EQ(end.text(), "kept");
 }
 
 }  // namespace

@@ -57,11 +57,11 @@ void expect_quantiles_of(std::vector<std::uint64_t> values) {
   std::sort(values.begin(), values.end());
   for (std::uint64_t per_mille = 0; per_mille <= 1000; ++per_mille) {
     const std::uint64_t exact = nearest_rank(values, per_mille);
-    const std::optional<std::uint64_t> told = histogram.quantile(static_cast<double>(per_mille) / 1000);
-    ASSERT_TRUE(told.has_value());
-    const std::uint64_t apart = *told > exact ? *told - exact : exact - *told;
+    const std::optional<std::uint64_t> value = histogram.quantile(static_cast<double>(per_mille) / 1000);
+    ASSERT_TRUE(value.has_value());
+    const std::uint64_t apart = *value > exact ? *value - exact : exact - *value;
     ASSERT_LE(apart, exact / 256) << per_mille << " per mille of " << values.size() << " values: " << exact
-                                  << ", told: " << *told;
+                                  << ", returned: " << *value;
   }
 }
 

@@ -126,7 +126,7 @@ TEST(Segment, that_does_not_fit_is_refused_and_leaves_nothing) {
     }
   });
   if (end.report == "no /dev/shm of its own") GTEST_SKIP() << end.report;
-  EXPECT_EQ(end.said(), "/dev/shm is full: 4 MiB for /middlemark.test");
+  EXPECT_EQ(end.text(), "/dev/shm is full: 4 MiB for /middlemark.test");
 }
 
 TEST(Ports, are_free_ascending_and_outside_of_the_range_of_outgoing_connections) {

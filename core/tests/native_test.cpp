@@ -139,18 +139,18 @@ TEST(Native, an_exact_key_precedes_a_star_and_a_star_is_not_empty) {
 
 TEST(Native, the_description_has_type_range_default_and_scope) {
   const NativeTable about = native_table<Options>();
-  const auto said = [&about](const char* key) { return *find_native(about, key); };
-  EXPECT_EQ(said("nodelay").type, NativeType::boolean);
-  EXPECT_EQ(said("nodelay").otherwise, "true");
-  EXPECT_EQ(said("nodelay").transports, std::vector<std::string>{"tcp"});
-  EXPECT_EQ(said("hops").most, 255);
-  EXPECT_EQ(said("buffer").otherwise, "64KiB");
-  EXPECT_EQ(said("depth").otherwise, "the trial's");
-  EXPECT_EQ(said("flush").otherwise, "1ms");
-  EXPECT_EQ(native_domain(said("flush")), "a duration (500us, 1.5ms) from 50us to 1s");
-  EXPECT_EQ(said("heartbeat_ms").otherwise, "100");
-  EXPECT_EQ(said("rpc").otherwise, "dealer-router");
-  EXPECT_EQ(native_domain(said("delay")), "a duration (500us, 1.5ms), or inf");
+  const auto setting = [&about](const char* key) { return *find_native(about, key); };
+  EXPECT_EQ(setting("nodelay").type, NativeType::boolean);
+  EXPECT_EQ(setting("nodelay").otherwise, "true");
+  EXPECT_EQ(setting("nodelay").transports, std::vector<std::string>{"tcp"});
+  EXPECT_EQ(setting("hops").most, 255);
+  EXPECT_EQ(setting("buffer").otherwise, "64KiB");
+  EXPECT_EQ(setting("depth").otherwise, "the trial's");
+  EXPECT_EQ(setting("flush").otherwise, "1ms");
+  EXPECT_EQ(native_domain(setting("flush")), "a duration (500us, 1.5ms) from 50us to 1s");
+  EXPECT_EQ(setting("heartbeat_ms").otherwise, "100");
+  EXPECT_EQ(setting("rpc").otherwise, "dealer-router");
+  EXPECT_EQ(native_domain(setting("delay")), "a duration (500us, 1.5ms), or inf");
 }
 
 TEST(Native, the_core_reports_native_and_other_problems_together) {

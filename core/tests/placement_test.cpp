@@ -169,9 +169,9 @@ TEST(Guard, the_process_and_its_children_are_killed_first_when_memory_runs_out) 
       std::getline(file, line);
       return line;
     };
-    return score() + ", its child " + in_child(score).said();
+    return score() + ", its child " + in_child(score).text();
   });
-  EXPECT_EQ(end.said(), "1000, its child 1000");
+  EXPECT_EQ(end.text(), "1000, its child 1000");
 }
 
 TEST(Guard, writing_to_a_launcher_that_went_away_does_not_kill) {

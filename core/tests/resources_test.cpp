@@ -106,7 +106,7 @@ TEST(Resources, computing_is_user_time) {
     const Resources used = ResourceReader().read();
     return used.user_ns > used.system_ns ? "user" : "system";
   });
-  EXPECT_EQ(end.said(), "user");
+  EXPECT_EQ(end.text(), "user");
 }
 
 TEST(Resources, system_calls_are_system_time) {
@@ -116,7 +116,7 @@ TEST(Resources, system_calls_are_system_time) {
     const Resources used = ResourceReader().read();
     return used.user_ns > used.system_ns ? "user" : "system";
   });
-  EXPECT_EQ(end.said(), "system");
+  EXPECT_EQ(end.text(), "system");
 }
 
 /// Returns in how many of 200 steps a thread's account has advanced, after the thread itself has advanced in each.
@@ -255,7 +255,7 @@ TEST(Resources, a_name_of_two_lines_is_not_read_as_the_resident_memory) {
     const Resources used = ResourceReader().read();
     return used.threads.at(0).name + ", " + (used.rss_bytes > 7 * 1024 ? "true" : "forged");
   });
-  EXPECT_EQ(end.said(), "x\nVmRSS:\t7 kB, true");
+  EXPECT_EQ(end.text(), "x\nVmRSS:\t7 kB, true");
 }
 
 /// Reads until that number of threads is listed: the kernel may still list a joined thread for a moment.
@@ -374,9 +374,10 @@ TEST(Resources, a_message_names_them_as_the_protocol_does) {
   used.major_faults = 8;
   used.threads = {{9, "recv", 10, 11}, {12, "odd) name (x", 13, {}}};
   EXPECT_EQ(json_of(used), nlohmann::json::parse(R"({
-    "rss_bytes": 1, "peak_rss_bytes": 2, "bench_bytes": 14, "user_ns": 3, "system_ns": 4, "voluntary": 5, "involuntary": 6, "minor_faults": 7,
-    "major_faults": 8, "threads": [{"tid": 9, "name": "recv", "cpu_ns": 10, "waiting_ns": 11},
-                                       {"tid": 12, "name": "odd) name (x", "cpu_ns": 13, "waiting_ns": null}]
+    "rss_bytes": 1, "peak_rss_bytes": 2, "bench_bytes": 14, "user_ns": 3, "system_ns": 4, "voluntary": 5,
+    "involuntary": 6, "minor_faults": 7, "major_faults": 8,
+    "threads": [{"tid": 9, "name": "recv", "cpu_ns": 10, "waiting_ns": 11},
+                {"tid": 12, "name": "odd) name (x", "cpu_ns": 13, "waiting_ns": null}]
   })"));
 }
 

@@ -23,7 +23,9 @@ Settings over(const std::string& transport, std::size_t bytes) {
   return settings;
 }
 
-std::vector<std::string> said(const std::string& rmw, std::size_t bytes) { return notes(rmw, rmw, over(rmw, bytes)); }
+std::vector<std::string> notes_of(const std::string& rmw, std::size_t bytes) {
+  return notes(rmw, rmw, over(rmw, bytes));
+}
 
 bool some_says(const std::vector<std::string>& notes, const std::string& words) {
   for (const std::string& note : notes) {
@@ -139,12 +141,12 @@ TEST(Rmw, an_rmw_over_dds_has_all_security_levels_and_others_none_with_a_reason)
 TEST(Rmw, a_message_larger_than_fast_dds_s_segment_has_a_note_with_a_remedy) {
   unsetenv("FASTRTPS_DEFAULT_PROFILES_FILE");
   unsetenv("FASTDDS_DEFAULT_PROFILES_FILE");
-  EXPECT_TRUE(some_says(said("rmw_fastrtps_cpp", 1 << 20), "segment_size"));
-  EXPECT_FALSE(some_says(said("rmw_fastrtps_cpp", 64 << 10), "segment_size"));
-  EXPECT_FALSE(some_says(said("rmw_cyclonedds_cpp", 1 << 20), "segment_size"));
+  EXPECT_TRUE(some_says(notes_of("rmw_fastrtps_cpp", 1 << 20), "segment_size"));
+  EXPECT_FALSE(some_says(notes_of("rmw_fastrtps_cpp", 64 << 10), "segment_size"));
+  EXPECT_FALSE(some_says(notes_of("rmw_cyclonedds_cpp", 1 << 20), "segment_size"));
   EXPECT_FALSE(some_says(notes("rmw_fastrtps_cpp", "", over(intraprocess_name, 1 << 20)), "segment_size"));
   setenv("FASTRTPS_DEFAULT_PROFILES_FILE", "larger.xml", 1);
-  EXPECT_FALSE(some_says(said("rmw_fastrtps_cpp", 1 << 20), "segment_size"));
+  EXPECT_FALSE(some_says(notes_of("rmw_fastrtps_cpp", 1 << 20), "segment_size"));
   unsetenv("FASTRTPS_DEFAULT_PROFILES_FILE");
 }
 

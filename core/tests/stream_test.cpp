@@ -307,8 +307,8 @@ TEST(Stream, one_way_quantiles_are_those_of_the_records) {
   auto arrived = records<Arrival>(folder, "subscriber-0.npy");
   ASSERT_EQ(arrived.size(), 1000U);
   std::ranges::sort(arrived, {}, &Arrival::one_way_ns);
-  const auto within = [](std::uint64_t told, std::uint64_t exact) {
-    EXPECT_NEAR(static_cast<double>(told), static_cast<double>(exact), 0.008 * static_cast<double>(exact) + 1);
+  const auto within = [](std::uint64_t value, std::uint64_t exact) {
+    EXPECT_NEAR(static_cast<double>(value), static_cast<double>(exact), 0.008 * static_cast<double>(exact) + 1);
   };
   within(results.subscribers[0].one_way_p50_ns.value(), arrived[499].one_way_ns);
   within(results.subscribers[0].one_way_p99_ns.value(), arrived[989].one_way_ns);

@@ -307,8 +307,8 @@ TEST(CheckedWorker, prints_what_it_refuses_of_each_trial_and_opens_nothing) {
   WorkerProcess worker(null_worker, {"--check"});
   const auto answer = [&worker](const std::string& line) {
     worker.say_text(line + "\n");
-    const auto told = worker.next_line();
-    return told ? Json::parse(*told, nullptr, false) : Json("it ended");
+    const auto reply = worker.next_line();
+    return reply ? Json::parse(*reply, nullptr, false) : Json("it ended");
   };
   EXPECT_EQ(answer(trial.configure.dump()), Json());
   trial.native("fail", "open-hang");  // a worker that opened it would never return

@@ -68,8 +68,8 @@ note_missing_packages() {
     note=build/workers/middlemark-left-out-$name
     if [[ " $* " == *" worker-$name "* || ! -f $note || -x build/workers/middlemark-worker-$name ]]; then continue; fi
     if grep -q '^it takes long' "$note" || [[ -z $(missing_of "$name" "$list") ]]; then continue; fi
-    printf '%s\n' >"$note" "it takes long to compile, and its packages are not installed; \`./middlemark build $name\`, or a run that \
-names it, does both"
+    printf '%s %s\n' "it takes long to compile, and its packages are not installed;" \
+      "\`./middlemark build $name\`, or a run that names it, does both" >"$note"
   done
 }
 

@@ -26,7 +26,7 @@ struct ChildEnd {
     return WIFSIGNALED(status) && WTERMSIG(status) == signal_number;
   }
   /// Returns the report of a child that succeeded, otherwise how it ended.
-  [[nodiscard]] std::string said() const { return exited_with(0) ? report : how(); }
+  [[nodiscard]] std::string text() const { return exited_with(0) ? report : how(); }
   [[nodiscard]] std::string how() const {
     if (WIFEXITED(status)) return "exit code " + std::to_string(WEXITSTATUS(status)) + ", report: " + report;
     return "signal " + std::to_string(WTERMSIG(status)) + ", report: " + report;

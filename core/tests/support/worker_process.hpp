@@ -171,8 +171,8 @@ class NullTrial {
                    "write_timeout_s": 1.0, "native": {}},
       "placement": {"cpus": [], "policy": "other", "priority": 0, "mlock": false, "rt_limit_s": 30},
       "match_timeout_s": 30,
-      "roles": [{"role": "ping", "index": 0, "samples": 100, "duration_s": null, "warmup_s": 0.01, "reply_timeout_s": 20, "limit_s": 60,
-                 "payload": "filled", "echoing": 1, "cpu": null},
+      "roles": [{"role": "ping", "index": 0, "samples": 100, "duration_s": null, "warmup_s": 0.01,
+                 "reply_timeout_s": 20, "limit_s": 60, "payload": "filled", "echoing": 1, "cpu": null},
                 {"role": "pong", "index": 0, "echoes": true, "echoing": 1, "payload": "filled", "cpu": null}]
     })");
     configure["settings"]["scope"] = scope;
