@@ -392,7 +392,10 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       const table = page.locator(".workload table").first();
       assert.deepEqual(await table.locator("thead th").allInnerTexts(), ["over", "scale 1", "scale 2", "scale 4"]);
       assert.deepEqual(await table.locator("tbody th").allInnerTexts(), ["shm (machine alone)", "udp (machine alone)", "lyra shm", "lyra udp", "vega udp", "deneb udp"]);
-      await reads(table.locator("tbody tr").nth(4).locator("td").nth(1), /^✗ fails\s+1\.2\d? × deadline · .* processors · 60\.0 MB\s+first: image → detector$/);
+      await reads(
+        table.locator("tbody tr").nth(4).locator("td").nth(1),
+        /^✗ fails\s+1\.2\d? × deadline · .* processors · 60\.0 MB\s+first: image → detector$/,
+      );
       await reads(table.locator("tbody tr").nth(5), /failed\s+–\s+–$/);
       await page.locator(".workload summary").first().click();
       await page.locator(".workload details details summary").first().click();
@@ -419,7 +422,10 @@ describe("the report in a browser", { concurrency: 2 }, () => {
   it("tells what protects a row, and what was seen of it", () =>
     on("small", {}, async ({ page }) => {
       assert.equal(await page.locator("#protection + ul li").count(), 1);
-      await reads(page.locator("#protection + ul li"), /: TLSv1\.3: TLS_AES_256_GCM_SHA384\. PAYLOAD SEEN, stranger refused; permissions: there are none$/);
+      await reads(
+        page.locator("#protection + ul li"),
+        /: TLSv1\.3: TLS_AES_256_GCM_SHA384\. PAYLOAD SEEN, stranger refused; permissions: there are none$/,
+      );
     }));
 
   it("prints every figure, on white, also those that were never in sight", () =>
