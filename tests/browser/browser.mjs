@@ -21,7 +21,8 @@ export function python() {
 export function pages() {
   const folder = mkdtempSync(join(tmpdir(), "middlemark-pages-"));
   const environment = { ...process.env, PYTHONPATH: join(root, "src") };
-  execFileSync(python(), [join(root, "tests", "browser", "documents.py"), folder], { env: environment, stdio: ["ignore", "ignore", "inherit"] });
+  const script = join(root, "tests", "browser", "documents.py");
+  execFileSync(python(), [script, folder], { env: environment, stdio: ["ignore", "ignore", "inherit"] });
   return { folder, remove: () => rmSync(folder, { recursive: true }) };
 }
 
@@ -35,7 +36,12 @@ export function launch() {
 
 // Opens a file or an address in its own browser context; records its errors and requests.
 export async function open(browser, file, { width = 1280, height = 800, scheme = "light", hash = "" } = {}) {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, acceptDownloads: true, reducedMotion: "reduce" });
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: scheme,
+    acceptDownloads: true,
+    reducedMotion: "reduce",
+  });
   const page = await context.newPage();
   const complaints = [];
   const requests = [];
@@ -57,7 +63,10 @@ export async function drawAll(page) {
   await page.mouse.move(0, 0); // what passes under the pointer has a tip
   for (const id of await ids(page)) {
     await page.locator(`[id="${id}"]`).scrollIntoViewIfNeeded();
-    await page.waitForFunction((id) => document.getElementById(id).matches(":not([data-stale])") && document.getElementById(id).querySelector(".plot").childElementCount > 0, id);
+    await page.waitForFunction((id) => {
+      const figure = document.getElementById(id);
+      return figure.matches(":not([data-stale])") && figure.querySelector(".plot").childElementCount > 0;
+    }, id);
   }
   await page.evaluate(() => window.scrollTo(0, 0));
 }
@@ -70,14 +79,19 @@ export const marks = (page) =>
     Object.fromEntries(
       figures.map((each) => [
         each.id,
-        [...each.querySelectorAll(".plot svg g[data-marks]")].filter((group) => !/axis|grid|tip/.test(group.dataset.marks)).reduce((sum, group) => sum + group.querySelectorAll("path, circle, rect, line, text").length, 0),
+        [...each.querySelectorAll(".plot svg g[data-marks]")]
+          .filter((group) => !/axis|grid|tip/.test(group.dataset.marks))
+          .reduce((sum, group) => sum + group.querySelectorAll("path, circle, rect, line, text").length, 0),
       ]),
     ),
   );
 
 // Returns each figure's picture, without the class name that Plot generates for its style.
 export const pictures = (page) =>
-  page.$$eval("figure", (figures) => Object.fromEntries(figures.map((each) => [each.id, each.querySelector(".plot").innerHTML.replace(/plot-[0-9a-f]+/g, "")])));
+  page.$$eval("figure", (figures) => {
+    const picture = (figure) => figure.querySelector(".plot").innerHTML.replace(/plot-[0-9a-f]+/g, "");
+    return Object.fromEntries(figures.map((figure) => [figure.id, picture(figure)]));
+  });
 
 // Waits until an element has the expected text: tables, and elements outside the screen, are drawn after the event.
 export async function reads(place, pattern) {

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { installed, root } from "./browser.mjs";
 
 // Bundled like the page's own script, because node finds D3 and Plot, with which the modules draw, only in build/npm.
-const modules = ["choice", "distribution", "selection", "style", "table", "words"].map((name) => `export * from "./${name}.mjs";`).join("\n");
+const names = ["choice", "distribution", "selection", "style", "table", "words"];
+const modules = names.map((name) => `export * from "./${name}.mjs";`).join("\n");
 const { outputFiles: [bundle] } = installed("esbuild").buildSync({
   stdin: { contents: modules, resolveDir: join(root, "src/middlemark/show/html/scripts") },
   nodePaths: [join(root, "build/npm/node_modules")],
@@ -14,10 +15,22 @@ const { outputFiles: [bundle] } = installed("esbuild").buildSync({
   write: false,
 });
 const script = await import(`data:text/javascript;base64,${Buffer.from(bundle.contents).toString("base64")}`);
-const { Selection, bytes, csv, decide, filtered, indexed, nines, rate, readRate, readSize, readTime, share, signed, time } = script;
+const { Selection, bytes, csv, decide, filtered, indexed, nines, rate } = script;
+const { readRate, readSize, readTime, share, signed, time } = script;
 
 let next = 0;
-const cell = (size, p99, more = {}, f = {}) => ({ i: next++, run: "r0", kind: "round_trip", warnings: [], latency: { p99 }, cpu: 0.5, rate_hz: 5000, loss: 0, ...more, f: { adapter: "a", transport: "udp", size, rate: "max", subscribers: 1, ...f } });
+const cell = (size, p99, more = {}, f = {}) => ({
+  i: next++,
+  run: "r0",
+  kind: "round_trip",
+  warnings: [],
+  latency: { p99 },
+  cpu: 0.5,
+  rate_hz: 5000,
+  loss: 0,
+  ...more,
+  f: { adapter: "a", transport: "udp", size, rate: "max", subscribers: 1, ...f },
+});
 const only = (cells, wish) => {
   const rows = decide(cells, { quantile: "p99", ...wish });
   assert.equal(rows.length, 1);
@@ -34,7 +47,8 @@ describe("the report's script", () => {
   });
 
   it("reads sizes, times and rates, and refuses what it would have to guess", () => {
-    assert.deepEqual(["", "64", "4k", "1.5 MiB", "1 KB", "-1", "0", "x"].map(readSize), [undefined, 64, 4096, 1572864, null, null, null, null]);
+    const sizes = ["", "64", "4k", "1.5 MiB", "1 KB", "-1", "0", "x"].map(readSize);
+    assert.deepEqual(sizes, [undefined, 64, 4096, 1572864, null, null, null, null]);
     assert.deepEqual(["500", "2 ms", "50us", "50 μs", "5 h"].map(readTime), [5e5, 2e6, 5e4, 5e4, null]);
     assert.deepEqual(["100", "10k", "1 kHz"].map(readRate), [100, 1e4, 1e3]);
   });
@@ -76,7 +90,10 @@ describe("the report's script", () => {
   });
 
   it("looks at the steps of a curve", () => {
-    const steps = [{ offered_hz: 1000, sent_hz: 1000, received_hz: 1000, lost: 0, p99_ns: 2e4 }, { offered_hz: 4000, sent_hz: 4000, received_hz: 3000, lost: 0.25, p99_ns: 9e5 }];
+    const steps = [
+      { offered_hz: 1000, sent_hz: 1000, received_hz: 1000, lost: 0, p99_ns: 2e4 },
+      { offered_hz: 4000, sent_hz: 4000, received_hz: 3000, lost: 0.25, p99_ns: 9e5 },
+    ];
     const curve = cell(1024, 8e5, { rate_hz: 3000, steps }, { rate: "curve" });
     assert.deepEqual([only([curve], { size: 1024, rate: 1000 })].map(({ status, value }) => [status, value]), [["holds", 2e4]]);
     assert.equal(only([curve], { size: 1024, rate: 4000 }).status, "fails");
@@ -111,13 +128,15 @@ describe("the report's script", () => {
 
   it("leaves out of names what all of them share, and cuts in the middle", () => {
     const [short, shared] = script.differing(["a udp · block, 1 process", "b udp · block, 2 processes · monday"]);
-    assert.deepEqual([short("a udp · block, 1 process"), short("b udp · block, 2 processes · monday"), shared], ["a udp · 1 process", "b udp · 2 processes, monday", "block"]);
+    const shortened = [short("a udp · block, 1 process"), short("b udp · block, 2 processes · monday"), shared];
+    assert.deepEqual(shortened, ["a udp · 1 process", "b udp · 2 processes, monday", "block"]);
     const cut = ["first-name-of-many · depth 1", "first-name-of-many · depth 2"].map((each) => script.fitted(each, 100));
     assert.notEqual(cut[0], cut[1]);
   });
 
   it("puts what holds first, and of that the fastest", () => {
-    const rows = decide([cell(64, 3e4), cell(64, 1e4, {}, { adapter: "b" }), cell(64, 9e4, {}, { adapter: "c" })], { size: 64, quantile: "p99", deadline: 5e4 });
+    const cells = [cell(64, 3e4), cell(64, 1e4, {}, { adapter: "b" }), cell(64, 9e4, {}, { adapter: "c" })];
+    const rows = decide(cells, { size: 64, quantile: "p99", deadline: 5e4 });
     assert.deepEqual(rows.map(({ status, value }) => [status, value]), [["holds", 1e4], ["holds", 3e4], ["fails", 9e4]]);
   });
 
@@ -145,7 +164,11 @@ describe("the report's script", () => {
 
   it("keeps the raw transports beside a filtered adapter, and filters them by size", () => {
     const factors = [{ name: "adapter", levels: ["a", "udp"] }, { name: "size", levels: [64, 1024] }];
-    const cells = [{ f: { adapter: "a", size: 64 } }, { f: { adapter: "udp", size: 64 }, is_raw_transport: true }, { f: { adapter: "udp", size: 1024 }, is_raw_transport: true }];
+    const cells = [
+      { f: { adapter: "a", size: 64 } },
+      { f: { adapter: "udp", size: 64 }, is_raw_transport: true },
+      { f: { adapter: "udp", size: 1024 }, is_raw_transport: true },
+    ];
     const selection = new Selection(factors);
     selection.choose("adapter", [0]);
     assert.equal(filtered(cells, indexed(cells, factors), selection).length, 3);

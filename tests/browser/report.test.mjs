@@ -55,7 +55,8 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       assert.deepEqual(complaints, []);
     }));
 
-  for (const [width, height, places] of [[1280, 800, ["h1", ".machine", "#selects", "#verdict", "#answer-picture svg", "#wins tbody"]], [400, 860, ["h1", ".machine", "#selects", "#verdict", "#answer-picture svg"]]]) {
+  const first = ["h1", ".machine", "#selects", "#verdict", "#answer-picture svg"];
+  for (const [width, height, places] of [[1280, 800, [...first, "#wins tbody"]], [400, 860, first]]) {
     it(`answers on its first screen, ${width} pixels wide`, () =>
       on("first", { width, height }, async ({ page }) => {
         await page.waitForSelector("#answer-picture svg");
@@ -103,7 +104,8 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       await page.getByRole("button", { name: /^Copy the command that decides it \(about 62 s\)/ }).click();
       await page.locator("#settle code").waitFor();
       await reads(page.locator("#settle output"), /^copied$/);
-      assert.equal(await page.evaluate(() => window.navigator.clipboard.readText()), "middlemark run first-look --only size=1MiB --trials 24");
+      const copied = await page.evaluate(() => window.navigator.clipboard.readText());
+      assert.equal(copied, "middlemark run first-look --only size=1MiB --trials 24");
     }));
 
   it("says of one middleware what it took, and asks nobody to choose", () =>
@@ -145,7 +147,8 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       await drawAll(page);
       const panels = page.locator("#throughput-by-size .plot > svg > svg");
       assert.ok((await panels.count()) > 1);
-      const ticks = await panels.evaluateAll((all) => all.map((each) => each.querySelector("g[data-marks='y-axis tick label']")?.textContent));
+      const label = "g[data-marks='y-axis tick label']";
+      const ticks = await panels.evaluateAll((all, label) => all.map((each) => each.querySelector(label)?.textContent), label);
       assert.equal(new Set(ticks).size, ticks.length);
       const names = await page.locator("#latency-at-a-size .plot g[data-marks='y-axis tick label'] text").allTextContents();
       assert.equal(new Set(names).size, names.length);
@@ -180,7 +183,8 @@ describe("the report in a browser", { concurrency: 2 }, () => {
   it("changes every figure with a filter, and back without it", () =>
     on("small", {}, async ({ page }) => {
       await page.getByLabel("Transports").selectOption("all");
-      const filtered = (await ids(page)).filter((id) => id !== "answer-picture" && id !== "over-time"); // one is fixed, one shows a single cell
+      // answer-picture is fixed, over-time shows a single cell
+      const filtered = (await ids(page)).filter((id) => id !== "answer-picture" && id !== "over-time");
       await drawAll(page);
       const [whole, before] = [await pictures(page), await marks(page)];
       await filter(page, "adapter", "fastdds");
@@ -241,7 +245,9 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       await reads(page.locator("#decide-size-problem"), /a size like/);
       assert.equal(await page.getByLabel("Message size").getAttribute("aria-invalid"), "true");
       await reads(page.locator("#decision .plot"), /Message size cannot be read: it wants a size like/);
-      for (const name of [/^CSV/, /^SVG/]) assert.equal(await page.locator("#decision").getByRole("button", { name }).isDisabled(), true);
+      for (const name of [/^CSV/, /^SVG/]) {
+        assert.equal(await page.locator("#decision").getByRole("button", { name }).isDisabled(), true);
+      }
     }));
 
   it("gives each figure's table, CSV and SVG", () =>
@@ -263,7 +269,10 @@ describe("the report in a browser", { concurrency: 2 }, () => {
         const picture = await saved(/^SVG/);
         assert.equal(picture.name, `${id}.svg`);
         assert.doesNotMatch(picture.text, /var\(--/);
-        assert.equal(await page.evaluate((text) => new window.DOMParser().parseFromString(text, "image/svg+xml").querySelector("parsererror"), picture.text), null, id);
+        const error = await page.evaluate((text) => {
+          return new window.DOMParser().parseFromString(text, "image/svg+xml").querySelector("parsererror");
+        }, picture.text);
+        assert.equal(error, null, id);
       }
     }));
 
@@ -275,7 +284,9 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       const refused = await page.evaluate(async () => {
         const asked = await fetch("http://127.0.0.1:9/").then(() => "answered", () => "refused");
         const image = await new Promise((settle) => {
-          document.addEventListener("securitypolicyviolation", (event) => event.effectiveDirective === "img-src" && settle("img-src"));
+          document.addEventListener("securitypolicyviolation", (event) => {
+            if (event.effectiveDirective === "img-src") settle("img-src");
+          });
           new window.Image().src = "http://127.0.0.1:9/x.png";
         });
         return [asked, image];
@@ -359,7 +370,9 @@ describe("the report in a browser", { concurrency: 2 }, () => {
     it(`has nothing for axe-core to find: ${scheme}, ${width} pixels wide`, () =>
       on("small", { scheme, width }, async ({ page }) => {
         await drawAll(page);
-        for (const each of ["#decision summary", "#forest summary", "article > details > summary"]) await page.locator(each).first().click();
+        for (const each of ["#decision summary", "#forest summary", "article > details > summary"]) {
+          await page.locator(each).first().click();
+        }
         await page.locator("#filters summary").first().click();
         await page.getByLabel("Message size").fill("huge");
         assert.deepEqual(await violations(page), []);
@@ -379,7 +392,10 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       const table = page.locator(".workload table").first();
       assert.deepEqual(await table.locator("thead th").allInnerTexts(), ["over", "scale 1", "scale 2", "scale 4"]);
       assert.deepEqual(await table.locator("tbody th").allInnerTexts(), ["shm (raw transport)", "udp (raw transport)", "lyra shm", "lyra udp", "vega udp", "deneb udp"]);
-      await reads(table.locator("tbody tr").nth(4).locator("td").nth(1), /^✗ fails\s+1\.2\d? × deadline · .* processors · 60\.0 MB\s+first: image → detector$/);
+      await reads(
+        table.locator("tbody tr").nth(4).locator("td").nth(1),
+        /^✗ fails\s+1\.2\d? × deadline · .* processors · 60\.0 MB\s+first: image → detector$/,
+      );
       await reads(table.locator("tbody tr").nth(5), /failed\s+–\s+–$/);
       await page.locator(".workload summary").first().click();
       await page.locator(".workload details details summary").first().click();
@@ -406,16 +422,26 @@ describe("the report in a browser", { concurrency: 2 }, () => {
   it("tells what protects a row, and what was seen of it", () =>
     on("small", {}, async ({ page }) => {
       assert.equal(await page.locator("#protection + ul li").count(), 1);
-      await reads(page.locator("#protection + ul li"), /: TLSv1\.3: TLS_AES_256_GCM_SHA384\. PAYLOAD SEEN, stranger refused; permissions: there are none$/);
+      await reads(
+        page.locator("#protection + ul li"),
+        /: TLSv1\.3: TLS_AES_256_GCM_SHA384\. PAYLOAD SEEN, stranger refused; permissions: there are none$/,
+      );
     }));
 
   it("prints every figure, on white, also those that were never in sight", () =>
     on("small", { scheme: "dark" }, async ({ page }) => {
       assert.ok(Object.values(await marks(page)).some((number) => number === 0));
-      await page.evaluate(() => window.addEventListener("afterprint", () => { document.body.dataset.printed = String([...document.querySelectorAll("figure")].filter((each) => each.querySelector(".plot svg")).length); }, { capture: true }));
+      await page.evaluate(() => {
+        const count = () => {
+          const figures = [...document.querySelectorAll("figure")].filter((each) => each.querySelector(".plot svg"));
+          document.body.dataset.printed = String(figures.length);
+        };
+        window.addEventListener("afterprint", count, { capture: true });
+      });
       assert.ok((await page.pdf({ format: "A4" })).length > 50_000);
       assert.equal(await page.evaluate(() => document.body.dataset.printed), "20");
       await page.emulateMedia({ media: "print", colorScheme: "dark" });
-      assert.equal(await page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue("--surface").trim()), "#fff");
+      const surface = await page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue("--surface"));
+      assert.equal(surface.trim(), "#fff");
     }));
 });

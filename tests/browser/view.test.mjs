@@ -130,6 +130,7 @@ describe("the stored runs in a browser", () => {
     }));
 
   for (const scheme of ["light", "dark"]) {
-    it(`have a list in which axe-core finds nothing: ${scheme}`, () => on({ scheme, width: 400 }, ({ page }) => accessible(page)));
+    it(`have a list in which axe-core finds nothing: ${scheme}`, () =>
+      on({ scheme, width: 400 }, ({ page }) => accessible(page)));
   }
 });

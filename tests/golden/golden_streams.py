@@ -21,7 +21,8 @@ LOSS = RunWarning("loss", "71,000 of 1,000,000 messages never arrived (7.1 %)", 
 
 
 def _cell(adapter: str, transport: str, **levels: object) -> Cell:
-    return Cell(adapter=adapter, transport=transport, **({"size": 1024, "pattern": "stream", "pin": PINNED} | levels))  # type: ignore[arg-type]
+    factors = {"size": 1024, "pattern": "stream", "pin": PINNED} | levels
+    return Cell(adapter=adapter, transport=transport, **factors)  # type: ignore[arg-type]
 
 
 def _resources(cpu: float, rss: float) -> CellResources:

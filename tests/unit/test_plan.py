@@ -33,8 +33,10 @@ def test_cells_are_crossed_in_the_order_written() -> None:
 
 def test_a_cell_has_every_level_and_its_sweeps_limits() -> None:
     plan = plan_of(
-        "[[sweep]]\nname='x'\nadapter='fastdds'\ntransport='data-sharing'\nsize='64k'\nreceive='listen'\nreliability='best-effort'\n"
-        "depth='all'\nloan=true\npayload='untouched'\nprocesses=1\nsubscribers=3\necho='first'\npin='1,0'\npriority='rr:5'\nmlock=true\n"
+        "[[sweep]]\nname='x'\nadapter='fastdds'\ntransport='data-sharing'\nsize='64k'\n"
+        "receive='listen'\nreliability='best-effort'\n"
+        "depth='all'\nloan=true\npayload='untouched'\nprocesses=1\nsubscribers=3\necho='first'\n"
+        "pin='1,0'\npriority='rr:5'\nmlock=true\n"
         "samples=50\nwarmup='0s'\ntrials=1\ntimeout='2s'\nlimit='9s'\nmatch_timeout='3s'\ndomain=4\n"
         "[sweep.native.fastdds]\nsegment-size='8m'"
     )
@@ -60,7 +62,8 @@ def test_a_default_that_a_transport_lacks_becomes_what_it_has_with_a_note() -> N
 
 def test_a_baselines_reliability_follows_the_middlewares_without_a_word() -> None:
     plan = plan_of(
-        "[[sweep]]\nreliability='reliable'\nprocesses=2\nadapter=['cyclonedds','udp','tcp']\ntransport=['udp','tcp']\nskip_unsupported=true"
+        "[[sweep]]\nreliability='reliable'\nprocesses=2\nadapter=['cyclonedds','udp','tcp']\ntransport=['udp','tcp']\n"
+        "skip_unsupported=true"
     )
     assert [(cell.adapter, cell.reliability) for cell in plan.cells] == [
         ("cyclonedds", "reliable"),

@@ -50,7 +50,8 @@ def test_what_is_named_pair_by_pair_is_refused_where_a_pair_cannot() -> None:
 def test_named_pairs_are_refused_each_level_they_cannot_honour() -> None:
     assert problems_of(
         "[[sweep]]\nadapter=['cyclonedds','fastdds']\ntransport='shm'\nloan=true\ndepth=['all',17]\n[[sweep]]\n"
-        "adapter='fastdds'\ntransport='tcp'\nsize=['4m','5m']\nprocesses=1\n[[sweep]]\nadapter='fastdds'\ntransport='intraprocess'\nprocesses=[1,2]"
+        "adapter='fastdds'\ntransport='tcp'\nsize=['4m','5m']\nprocesses=1\n"
+        "[[sweep]]\nadapter='fastdds'\ntransport='intraprocess'\nprocesses=[1,2]"
     ) == [
         "sweep 1: depth: cyclonedds shm: no keep-all history; give a depth of at most 16",
         "sweep 1: depth: cyclonedds shm: at most 16 messages of history",
