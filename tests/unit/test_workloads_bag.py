@@ -163,4 +163,4 @@ def test_what_is_kept_for_late_joiners_without_reliability_or_a_depth_is_volatil
     for reliability, depth in (("best-effort", 3), ("reliable", None)):
         found, told = durability(reliability, depth)  # type: ignore[arg-type]
         assert not found
-        assert "here volatile" in told[0]
+        assert "volatile here" in told[0]
