@@ -79,7 +79,7 @@ def test_a_governance_document_that_is_not_signed_is_refused_before_anything_sta
     assert ended.code == 2
     [line] = ended.err.splitlines()
     assert line == (
-        f"middlemark: {tmp_path}/mine/governance-encrypted.p7s: is not signed; sign it by openssl smime -sign -text"
+        f"middlemark: {tmp_path}/mine/governance-encrypted.p7s: is not signed; sign it with openssl smime -sign -text"
     )
 
 

@@ -75,7 +75,9 @@ def test_a_set_with_a_fault_is_refused_before_anything_starts(bench: Bench, tmp_
     ended = bench.run(*RUN, "--security", "encrypted", "--certs", str(tmp_path / "mine"))
     assert ended.code == 2
     first, second = ended.err.splitlines()
-    assert first.startswith(f"middlemark: {tmp_path}/mine/sender.curve: others may read it (mode 0644); chmod 600 ")
+    assert first.startswith(
+        f"middlemark: {tmp_path}/mine/sender.curve: other users may read it (mode 0644); chmod 600 "
+    )
     assert second.startswith(f"middlemark: {tmp_path}/mine/receiver.curve.pub: there is no such file; it is ")
 
 
@@ -97,7 +99,7 @@ def test_a_resumed_run_has_the_same_certificates_and_proves_each_row_once(bench:
     (tmp_path / "mine/sender.curve").chmod(0o644)
     refused = bench.run_leaving("run", "--resume", str(run.folder), "--quiet")
     assert refused.code == 2
-    assert "others may read it" in refused.err
+    assert "other users may read it" in refused.err
     (tmp_path / "mine/sender.curve").chmod(0o600)
     ended = bench.run_leaving("run", "--resume", str(run.folder), "--format", "json", "--quiet")
     assert ended.code == 0, ended.err

@@ -116,8 +116,8 @@ def test_what_only_a_robot_has_is_refused_without_one_and_the_other_way_round(be
     assert "--copies: without a workload" in ended.err
     ended = bench.run("run", robot, "--size", "1k", "--rate", "100")
     assert ended.code == 2
-    assert "--size: the workload's topics say size; leave it out" in ended.err
-    assert "--rate: the workload's topics say rate" in ended.err
+    assert "--size: the workload's topics determine size; leave it out" in ended.err
+    assert "--rate: the workload's topics determine rate" in ended.err
 
 
 SENT = [(0, 500), (15, 30_000), (20, 64), (90, 2_000)]

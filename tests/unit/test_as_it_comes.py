@@ -43,7 +43,7 @@ def test_a_baseline_has_none_and_the_others_are_still_planned() -> None:
 
 
 def test_nothing_but_default_stands_beside_all() -> None:
-    with pytest.raises(AssertionError, match="'all' stands alone"):
+    with pytest.raises(AssertionError, match="'all' includes the other names"):
         problems_of(written('["all", "udp"]'), HERE)
 
 

@@ -143,9 +143,9 @@ def test_a_set_of_ones_own_needs_neither_intruder_nor_stranger_nor_broker(folder
     assert told(folder) == []
     assert told(folder, "curve", broker=True) == [
         "broker.curve.pub: there is no such file; it is the public key of CURVE of a companion: a broker, a router. "
-        "`middlemark certs FOLDER` makes a whole set to begin with",
+        "`middlemark certs FOLDER` makes a complete set to start from",
         "broker.curve: there is no such file; it is the secret key that belongs to broker.curve.pub. "
-        "`middlemark certs FOLDER` makes a whole set to begin with",
+        "`middlemark certs FOLDER` makes a complete set to start from",
     ]
 
 
@@ -156,11 +156,11 @@ def test_all_that_is_wrong_is_told_at_once(folder: Path) -> None:
     (folder / "receiver.curve").write_text("secret")
     found = told(folder)
     assert [each.partition(":")[0] for each in found] == ["ca.pem", "sender.key", "receiver.pem", "receiver.curve"]
-    assert found[0] == "ca.pem: holds no certificate in PEM"
-    assert found[1] == f"sender.key: others may read it (mode 0644); chmod 600 {folder}/sender.key".replace(
+    assert found[0] == "ca.pem: contains no certificate in PEM"
+    assert found[1] == f"sender.key: other users may read it (mode 0644); chmod 600 {folder}/sender.key".replace(
         f"{folder}/", ""
     )
-    assert found[3] == "receiver.curve: is no key of CURVE: 40 characters of Z85"
+    assert found[3] == "receiver.curve: is not a CURVE key: 40 characters of Z85"
 
 
 def test_a_folder_that_is_not_there_is_one_problem(tmp_path: Path) -> None:
@@ -171,9 +171,9 @@ def test_a_folder_that_is_not_there_is_one_problem(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        ({"begins_days": -9, "ends_days": -3}, "it ended on "),
+        ({"begins_days": -9, "ends_days": -3}, "it expired on "),
         ({"begins_days": 3, "ends_days": 9}, "it is not valid before "),
-        ({"common_name": None}, "its subject has no common name (CN), by which permissions name it"),
+        ({"common_name": None}, "its subject has no common name (CN), which permissions need"),
     ],
 )
 def test_a_certificate_out_of_its_time_or_without_a_name_is_refused(
@@ -188,12 +188,12 @@ def test_a_certificate_out_of_its_time_or_without_a_name_is_refused(
 
 def test_a_certificate_of_another_authority_is_refused(folder: Path) -> None:
     replace(folder, "sender", *Authority("another").identity("sender"))
-    assert told(folder) == ["sender.pem: it was not issued by ca.pem, so the others would refuse it"]
+    assert told(folder) == ["sender.pem: ca.pem did not issue it, so the others would refuse it"]
 
 
 def test_an_authority_that_is_none_is_refused(folder: Path) -> None:
     (folder / "ca.pem").write_bytes((folder / "broker.pem").read_bytes())
-    assert told(folder, "x509")[0] == "ca.pem: is no authority's certificate (CA:TRUE is missing)"
+    assert told(folder, "x509")[0] == "ca.pem: is not the certificate of an authority (CA:TRUE is missing)"
 
 
 def test_a_key_of_another_certificate_is_refused(folder: Path) -> None:
@@ -210,13 +210,13 @@ def test_a_key_with_a_password_is_refused(folder: Path) -> None:
     locked = serialization.BestAvailableEncryption(b"word")
     pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, locked)
     (folder / "sender.key").write_bytes(pem)
-    assert told(folder) == ["sender.key: it has a password, which nobody can type here; store it without one"]
+    assert told(folder) == ["sender.key: it has a password, which cannot be entered here; store it without one"]
 
 
 def test_a_stranger_whom_nobody_would_refuse_proves_nothing(folder: Path) -> None:
     replace(folder, "stranger", (folder / "sender.pem").read_bytes(), (folder / "sender.key").read_bytes())
     [problem] = told(folder)
-    assert problem.startswith("stranger.pem: it is of ca.pem too, so nobody would refuse it")
+    assert problem.startswith("stranger.pem: ca.pem issued it too, so it would be accepted")
 
 
 def test_a_brokers_certificate_is_good_where_it_is_reached(folder: Path) -> None:
@@ -224,7 +224,7 @@ def test_a_brokers_certificate_is_good_where_it_is_reached(folder: Path) -> None
     (folder / "ca.pem").write_bytes((folder / "ca.pem").read_bytes() + authority)
     replace(folder, "broker", certificate, key)
     assert told(folder, "x509", broker=True) == [
-        "broker.pem: it is good for broker.example, and the broker is reached at 127.0.0.1: clients refuse it"
+        "broker.pem: it is valid for broker.example, but the broker is reached at 127.0.0.1: clients refuse it"
     ]
 
 
@@ -232,7 +232,7 @@ def test_a_brokers_certificate_is_good_where_it_is_reached(folder: Path) -> None
 def test_a_key_that_cannot_be_read_is_refused(folder: Path) -> None:
     (folder / "sender.key").chmod(0)
     [problem] = told(folder)
-    assert problem == "sender.key: cannot be read (Permission denied); whoever measures must be able to"
+    assert problem == "sender.key: cannot be read (Permission denied); the user who measures must be able to read it"
 
 
 def test_no_problem_tells_a_key(folder: Path) -> None:
@@ -240,7 +240,7 @@ def test_no_problem_tells_a_key(folder: Path) -> None:
     for name in ("sender.curve", "receiver.curve"):
         (folder / name).write_text((folder / name).read_text().strip()[:-1] + "~\n")
     found = " ".join(told(folder, "curve"))
-    assert "sender.curve: is no key" in found
+    assert "sender.curve: is not a CURVE key" in found
     assert not any(secret[:-1] in found for secret in secrets)
 
 

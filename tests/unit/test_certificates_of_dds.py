@@ -110,7 +110,7 @@ def test_line_ends_that_mail_has_changed_are_no_change(folder: Path) -> None:
 def test_a_document_that_is_not_signed_is_refused(folder: Path) -> None:
     (folder / "governance-encrypted.p7s").write_text(documents.governance("encrypted"))
     (folder / layout.PERMISSIONS).write_text("")
-    said = "is not signed; sign it by openssl smime -sign -text"
+    said = "is not signed; sign it with openssl smime -sign -text"
     assert told(folder) == [f"governance-encrypted.p7s: {said}", f"permissions.p7s: {said}"]
 
 
@@ -141,7 +141,7 @@ def test_a_document_whose_end_is_missing_is_refused(folder: Path) -> None:
 
 def test_a_signer_whom_middlewares_would_not_take_is_refused(folder: Path) -> None:
     own_documents(folder, usage="keyCertSign")
-    said = "is signed by a certificate whose key usage lacks digitalSignature: middlewares refuse it"
+    said = "the signing certificate's key usage lacks digitalSignature: middlewares refuse it"
     assert [each.partition(": ")[2] for each in told(folder)] == [said] * 4
 
 
@@ -165,10 +165,10 @@ def test_documents_are_looked_at_only_where_a_middleware_reads_them_and_of_the_l
          "rtps_protection_kind or metadata_protection_kind or data_protection_kind to ENCRYPT"),
         ("authenticated", ("data_protection_kind>NONE", "data_protection_kind>ENCRYPT"), "is encrypted, by its "
          "protection kinds; set all of rtps_protection_kind, metadata_protection_kind, data_protection_kind to NONE"),
-        ("signed", ("_participants>false", "_participants>true"), "lets in who has no certificate; set "
+        ("signed", ("_participants>false", "_participants>true"), "accepts participants without a certificate; set "
          "allow_unauthenticated_participants to false"),
-        ("signed", ("domain_rule", "domain"), "has no <domain_rule>, so it governs no domain"),
-        ("signed", ("</dds>", ""), "is no XML (no element found: line 25, column 0)"),
+        ("signed", ("domain_rule", "domain"), "has no <domain_rule>, so it applies to no domain"),
+        ("signed", ("</dds>", ""), "is not XML (no element found: line 25, column 0)"),
     ],
 )  # fmt: skip
 def test_rules_that_are_not_those_of_their_level_are_refused(
@@ -191,9 +191,9 @@ def test_a_level_may_be_had_by_any_of_the_three_kinds(folder: Path) -> None:
          "has no grant for O=Middlemark,CN=receiver: the others would refuse it"),
         (documents.permissions(["CN=sender, O=Middlemark", SUBJECTS[1]], NOW - DAY, NOW + DAY), None),
         (documents.permissions(SUBJECTS, NOW - DAY, NOW + DAY).replace(TOMORROW, YESTERDAY, 1),
-         f"the grant for O=Middlemark,CN=sender ended on {YESTERDAY}; make another"),
+         f"the grant for O=Middlemark,CN=sender expired on {YESTERDAY}; make a new one"),
         (documents.permissions(SUBJECTS, NOW - DAY, NOW + DAY).replace("<not_after>", "<not_after>soon ", 1),
-         "the validity of the grant for O=Middlemark,CN=sender is no time such as 2030-01-31T12:00:00Z"),
+         "the validity of the grant for O=Middlemark,CN=sender is not a time such as 2030-01-31T12:00:00Z"),
     ],
 )  # fmt: skip
 def test_a_grant_that_is_missing_or_out_of_its_time_is_told(folder: Path, grants: str, said: str | None) -> None:
@@ -213,7 +213,9 @@ def test_a_signature_that_cannot_be_read_is_reported(folder: Path) -> None:
     assert encoded
     path.write_bytes(head + b"\nAAA" + rest)
     [problem] = told(folder, "signed")
-    assert problem == "governance-signed.p7s: its signature cannot be read; sign it again by openssl smime -sign -text"
+    assert (
+        problem == "governance-signed.p7s: its signature cannot be read; sign it again with openssl smime -sign -text"
+    )
 
 
 def test_a_document_cannot_be_verified_without_openssl(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -116,11 +116,11 @@ def test_all_that_is_no_log_is_refused_at_once_and_nothing_is_written(tmp_path):
         imported(out, *(tmp_path / name for name in ("a.txt", "b.txt", "ours.txt", "none.log")), tmp_path, PING)
     )
     assert len(found) == 5
-    assert "a.txt: line 1 is of no log known here: 'hello'; there are performance_test's JSON" in found[0]
-    assert "b.txt: nothing is in it" in found[1]
+    assert "a.txt: line 1 is not from a known log: 'hello'; known are performance_test's JSON" in found[0]
+    assert "b.txt: it is empty" in found[1]
     assert "Middlemark printed it" in found[2]
     assert "No such file" in found[3]
-    assert "a.txt: it is no file of a probe: it begins with 'hello'; b.txt: nothing is in it" in found[4]
+    assert "a.txt: it is not a file of the probe: it begins with 'hello'; b.txt: it is empty" in found[4]
     assert not out.exists()
 
 

@@ -161,7 +161,7 @@ def test_pings_of_ddsperf_that_were_never_answered_are_a_run_without_a_result():
     log = read(fixture("ddsperf/ping.log") + b"[7] ping timed out (total 3 times) ... sending new ping\n")
     _, hung = log.measured
     assert hung.failed is not None
-    assert "3 pings that timed out and no result" in hung.failed.text
+    assert "3 pings that timed out but no result" in hung.failed.text
 
 
 def test_ddsperf_within_one_process_is_known_to_be():
@@ -246,7 +246,7 @@ def test_a_roundtripping_without_a_figure_is_named_as_a_run_without_a_result():
         assert [each.cell.size for each in log.measured] == sizes
         for each in log.measured:
             assert (each.failed is None) == (each.cell.size == 64)
-            assert each.failed is None or "65,536 bytes and no result" in each.failed.text
+            assert each.failed is None or "65,536 bytes but no result" in each.failed.text
 
 
 def test_rows_of_latencytest_are_half_round_trips_whatever_its_heading_says():
@@ -457,10 +457,10 @@ def test_figures_of_a_document_become_rows_without_samples():
     ("was", "becomes", "told"),
     [
         ('unit = "us"', 'unit = "hours"', "unit: one of ns, us, ms, s"),
-        ("halves = true", "", "halves: true where"),
+        ("halves = true", "", "halves: true if"),
         ("samples = 10_000", 'colour = "red"', "figures 1: colour: no such key"),
         ("size = [0, 65536]", "size = [0]", "figures 1: its columns have 1, 2 values"),
-        ("p50 = [12", "p50 = [-12", "p50: -12 is no figure"),
+        ("p50 = [12", "p50 = [-12", "p50: -12 is not a figure"),
         ('adapter = "cyclonedds"', "", "figures 1: no adapter"),
         ("halves = true", "halves =", "not TOML"),
     ],

@@ -171,8 +171,8 @@ def test_spans_beyond_the_buffer_are_known_by_their_histogram():
 
 def test_one_sided_topics_and_what_ended_unclean_are_notes():
     log = read(camera(SENDS, ended_s=None), stamps([(0, "planner"), (1, "plan")], [(2, SPAN, 1.0, 3, 0)]))
-    assert "topic image: 20 sent, and received by nobody who has a probe: no latency, no losses" in log.notes
-    assert "0.mmprobe: it did not end by itself, or runs still" in log.notes
+    assert "topic image: 20 sent, but received by no process with a probe: no latency, no losses" in log.notes
+    assert "0.mmprobe: it did not end normally, or still runs" in log.notes
 
 
 def test_stamps_in_a_file_on_a_disk_carry_a_warning():
@@ -185,19 +185,19 @@ def test_half_a_record_is_left_out():
     every["records"]["kind"][0, 5] = every["records"]["topic"][0, 5] = 0
     log = read(camera(SENDS), data)
     assert log.measured[0].counts.received == 19
-    assert "1.mmprobe: 1 stamps were being made when it ended" in log.notes
+    assert "1.mmprobe: 1 stamps were incomplete when it ended" in log.notes
 
 
 @pytest.mark.parametrize(
     ("change", "place"),
     [
         (lambda data: data[:3000], "byte 3,000: it is cut off"),
-        (lambda data: data[:-1], "where 5,840,896 are due"),
-        (lambda data: bytes(data) + b"x", "where 5,840,896 are due"),
-        (lambda _: b"hello\n" * 1000, "it is no file of a probe"),
-        (lambda _: b"", "nothing is in it"),
+        (lambda data: data[:-1], "expected 5,840,896"),
+        (lambda data: bytes(data) + b"x", "expected 5,840,896"),
+        (lambda _: b"hello\n" * 1000, "it is not a file of the probe"),
+        (lambda _: b"", "it is empty"),
         (lambda data: data[:8] + b"\2" + data[9:], "version 2"),
-        (lambda data: data[:48] + bytes(32) + data[80:], "its clock does not go on"),
+        (lambda data: data[:48] + bytes(32) + data[80:], "its clock does not advance"),
         (lambda data: data[: _CHUNKS_AT + 36] + b"\x63" + data[_CHUNKS_AT + 37 :], "record 1: damaged: kind 99"),
     ],
 )
@@ -221,7 +221,7 @@ def test_the_folder_is_recognised_and_becomes_a_run_with_every_message(tmp_path)
     one_by_one = imported(tmp_path / "again", folder / "a", folder / "b")
     assert one_by_one.exception is None
     (folder / "c").write_text("hello\n")
-    assert "c: it is no file of a probe" in problems(imported(tmp_path / "third", folder))[0]
+    assert "c: it is not a file of the probe" in problems(imported(tmp_path / "third", folder))[0]
     (tmp_path / "empty").mkdir()
     assert "nothing is stamped in it" in problems(imported(tmp_path / "fourth", tmp_path / "empty"))[0]
 

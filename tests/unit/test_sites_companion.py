@@ -196,7 +196,7 @@ def test_a_wrong_companion_is_refused_by_its_field(tmp_path: Path, companion: ob
 
 
 def test_a_worker_that_does_not_stop_talking_costs_bounded_memory(tmp_path: Path) -> None:
-    with pytest.raises(WorkerFailedError, match="--companions said more than 16 MiB"):
+    with pytest.raises(WorkerFailedError, match="--companions answered more than 16 MiB"):
         asyncio.run(declared(worker(tmp_path, "exec cat /dev/zero"), {}))
 
 

@@ -36,18 +36,18 @@ def set_in(value: Any, place: str, new: object) -> None:
 @pytest.mark.parametrize(
     ("place", "value", "told"),
     [
-        ("cell", 999, "cell, number: 999, 1; of trial 2 they are 2, 1"),
+        ("cell", 999, "cell, number: 999, 1; trial 2 has 2, 1"),
         ("order", 999, "order: the plan has no trial 999"),
-        ("order", 0, "cell, number: 2, 1; of trial 0 they are 0, 1"),
+        ("order", 0, "cell, number: 2, 1; trial 0 has 0, 1"),
         ("order", -1, "order"),
         ("files.0.role", "nobody", "files[0].role"),
         ("files.0.samples", -1, "files[0].samples"),
         ("starts.0.ticks", -1, "starts[0].ticks"),
         ("starts.0.ticks", 1 << 63, "starts[0].ticks"),
-        ("measured_s", 5e-324, "measured_s: nothing is measured within 4.94066e-324 s"),
-        ("samples_file", "../neighbour/samples/00000-publisher-0.npy", "samples_file: is not within the run's folder"),
-        ("files.0.path", "/etc/passwd", "files[0].path: is not within the run's folder"),
-        ("stamps.0.path", "samples/../../x", "stamps[0].path: is not within the run's folder"),
+        ("measured_s", 5e-324, "measured_s: 4.94066e-324 s is too short for a measurement"),
+        ("samples_file", "../neighbour/samples/00000-publisher-0.npy", "samples_file: is not inside the run's folder"),
+        ("files.0.path", "/etc/passwd", "files[0].path: is not inside the run's folder"),
+        ("stamps.0.path", "samples/../../x", "stamps[0].path: is not inside the run's folder"),
     ],
 )
 def test_a_wrong_value_costs_its_line_which_is_told_with_its_place(
@@ -73,7 +73,7 @@ def test_of_two_lines_of_one_trial_the_first_counts(run: Path) -> None:
     path.write_bytes(b"\n".join([*lines, lines[2]]) + b"\n")
     read = read_run(run)
     assert len(read.outcomes) == 6
-    assert read.damaged == ("line 7: order: trial 2 stands in a line before",)
+    assert read.damaged == ("line 7: order: trial 2 is in an earlier line",)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_line_that_is_no_text_or_has_no_end_costs_itself_only(run: Path, line:
         ("plan.cells.2.rate", "quick", "plan.cells[2].rate"),
         ("plan.cells.0.pin", [-1], "plan.cells[0].pin"),
         ("plan.trials.4.cell", 3, "plan.trials[4].cell: there is no configuration 3"),
-        ("plan.trials.4.order", 3, "plan.trials[4].order: 3 is that of another trial"),
+        ("plan.trials.4.order", 3, "plan.trials[4].order: 3 is used by another trial"),
         ("plan.baselines", [7], "plan.baselines: there is no configuration 7"),
         ("plan.precision", {"part": 0.1, "budget_s": 1.0, "focus": [3]}, "plan.precision.focus"),
         ("reached", {"rounds": 1, "seconds": 1.0, "met": True, "undecided": [3]}, "reached.undecided"),

@@ -127,18 +127,18 @@ def test_lists_are_read_with_several_in_a_line_and_remarks(tmp_path: Path) -> No
     ("text", "told"),
     [
         ('size = "lognormal(64k)"\nrate = 1\n', "line 5: workload.topic 1: size: 'lognormal(64k)' is no distribution"),
-        ('size = "lognormal(64k, x)"\nrate = 1\n', "'x' is no sigma"),
-        ('size = "lognormal(64k, 9)"\nrate = 1\n', "at most 3, is"),
+        ('size = "lognormal(64k, x)"\nrate = 1\n', "'x' is not a sigma"),
+        ('size = "lognormal(64k, 9)"\nrate = 1\n', "a number above 0, at most 3"),
         ('size = "lognormal(64k, 0.5, 1k)"\nrate = 1\n', "the largest size, 1024, is below the median of 65536"),
         ('size = "lognormal(many, 0.5)"\nrate = 1\n', "'many' is not a size"),
         ('size = "@none.csv"\nrate = 1\n', "size: none.csv cannot be read: No such file"),
         ('size = "@bad.csv"\nrate = 1\n', "size: bad.csv: line 2: 'x' is not a size"),
         ('size = "@bad.csv"\nrate = 1\n', "; line 4: 'y' is not a size"),
-        ('size = "@empty.csv"\nrate = 1\n', "empty.csv: there is nothing in it"),
+        ('size = "@empty.csv"\nrate = 1\n', "empty.csv: it is empty"),
         ('size = 16\narrivals = "@back.txt"\n', "line 6: workload.topic 1: arrivals: back.txt: instant 3 is before"),
-        ('size = 16\narrivals = "@bad.csv"\n', "line 2: 'x' is no instant; write seconds"),
+        ('size = 16\narrivals = "@bad.csv"\n', "line 2: 'x' is not an instant; write seconds"),
         ('size = 16\nrate = 1\narrivals = "@back.txt"\n', "arrivals: back.txt"),
-        ('size = 16\nrate = 1\narrivals = "@good.txt"\n', "a file says when it is published; leave rate out"),
+        ('size = 16\nrate = 1\narrivals = "@good.txt"\n', "the file determines when it is published; leave rate out"),
         ("rate = 1\n", "size is missing"),
     ],
 )
@@ -200,7 +200,7 @@ def test_workers_are_handed_sizes_and_instants_at_the_scale_of_the_cell(robot: P
 
 
 def test_instants_stay_below_their_lap(robot: Path) -> None:
-    file = read_sequence(robot).of("map")
+    file = read_sequence(robot).reference("map")
     assert instants_of(file, 1e-9 * 3).tolist() == [1]
     assert instants_of(file, 1e-9).tolist() == [0]
 
@@ -208,12 +208,12 @@ def test_instants_stay_below_their_lap(robot: Path) -> None:
 def test_a_file_that_is_another_now_ends_the_trial(robot: Path, tmp_path: Path) -> None:
     known = read(SEQUENCE + TOPIC, robot.parent)
     write(robot, ["scan", "scan"], [0, 1], [100, 100])
-    with pytest.raises(WorkerFailedError, match=r"scan: .*robot.parquet is not what it was"):
+    with pytest.raises(WorkerFailedError, match=r"scan: .*robot.parquet has changed since"):
         recorded.hand_over(known, str(tmp_path), 1)
     (tmp_path / "sizes.csv").write_text("100", encoding="utf-8")
     listed, _ = read_sizes(tmp_path / "sizes.csv")
     (tmp_path / "sizes.csv").write_text("101", encoding="utf-8")
-    with pytest.raises(Wrong, match="not what it was"):
+    with pytest.raises(Wrong, match="has changed since"):
         sizes_of(listed)
 
 

@@ -145,7 +145,7 @@ def test_what_somebody_else_has_changed_meanwhile_is_left_alone_and_told(place: 
     process.kill()
     process.communicate()
     _, out, _ = place.run(0, "restore")
-    assert out.strip() == f"{FIN}: somebody else has set it to 45 since: it stays (it was 60 before)"
+    assert out.strip() == f"{FIN}: another program has set it to 45 since: it stays (it was 60 before)"
     assert place.values() == ("45", "9")
     assert not place.journal.exists()
 

@@ -62,13 +62,13 @@ def broken() -> str:
 
 def test_a_description_without_end_costs_bounded_memory(folder: Path) -> None:
     says(folder, "lyra", "exec /bin/cat /dev/zero")
-    assert broken() == "--describe said more than 16 MiB"
+    assert broken() == "--describe answered more than 16 MiB"
 
 
 def test_a_worker_that_complains_without_end_is_given_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(find, "DESCRIBE_S", 0.5)
     says(folder, "lyra", "exec /bin/cat /dev/zero >&2")
-    assert broken() == "--describe was not answered within 0.5 s"
+    assert broken() == "--describe did not answer within 0.5 s"
 
 
 @pytest.mark.parametrize(

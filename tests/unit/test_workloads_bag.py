@@ -103,7 +103,7 @@ def test_the_true_sequence_of_sizes_and_instants_is_written(tmp_path: Path, kind
     replay, problems = read_workload(tomllib.loads(text)["workload"], "drive", "drive.toml", text, tmp_path)
     assert not problems
     assert replay is not None
-    assert [each.sizes for each in replay.topics] == [found.of("/map"), found.of("/scan")]
+    assert [each.sizes for each in replay.topics] == [found.reference("/map"), found.reference("/scan")]
     assert replay.topics[1].rate_hz == pytest.approx(10.0)
     assert [each.deadline_s for each in replay.topics] == [1.0, 0.1]
 
@@ -163,4 +163,4 @@ def test_what_is_kept_for_late_joiners_without_reliability_or_a_depth_is_volatil
     for reliability, depth in (("best-effort", 3), ("reliable", None)):
         found, told = durability(reliability, depth)  # type: ignore[arg-type]
         assert not found
-        assert "here volatile" in told[0]
+        assert "volatile here" in told[0]

@@ -53,7 +53,7 @@ def test_topics_have_their_sizes_rates_and_qos() -> None:
     assert (topics["nile"].reliability, topics["amazon"].depth) == ("best-effort", 3)
     assert (topics["nile"].durability, topics["amazon"].durability) == ("volatile", "transient-local")
     assert (topics["nile"].deadline_s, topics["amazon"].deadline_s) == (0.01, 0.05)
-    assert any("nobody subscribes" in each for each in found.remarks)
+    assert any("no other node subscribes" in each for each in found.remarks)
 
 
 @pytest.mark.parametrize(
@@ -61,8 +61,11 @@ def test_topics_have_their_sizes_rates_and_qos() -> None:
     [
         ("{", "not JSON"),
         ("[]", "a list 'nodes' of objects is missing"),
-        ('{"nodes": [{"publishers": 5}]}', "publishers is no list"),
-        ('{"nodes": [{"node_name": "a", "publishers": [{"topic_name": "t", "msg_type": "image"}]}]}', "'image' is not"),
+        ('{"nodes": [{"publishers": 5}]}', "publishers is not a list"),
+        (
+            '{"nodes": [{"node_name": "a", "publishers": [{"topic_name": "t", "msg_type": "image"}]}]}',
+            "'image' is unknown",
+        ),
         ("[" * 100_000, "not JSON"),
     ],
 )

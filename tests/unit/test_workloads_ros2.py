@@ -85,7 +85,7 @@ def test_topics_have_their_nodes_types_qos_rates_and_mean_sizes(ros2: Any) -> No
     assert found.deadline_s == pytest.approx(1 / 30, rel=1e-2)
     assert (topics["/cmd"].reliability, topics["/cmd"].depth) == ("reliable", None)
     assert re.search(r"# (299|300|301) messages of 90,000 to 110,000 bytes", text)
-    assert re.search(r"Seen in a running ROS 2 in 10 s: (399|400|401) messages of 2 topics\.", text)
+    assert re.search(r"Seen in 10 s of a running ROS 2: (399|400|401) messages of 2 topics\.", text)
     assert not ros2.graph.up
     assert ros2.graph.nodes == []
 
@@ -98,7 +98,7 @@ def test_what_several_nodes_publish_is_a_topic_each(ros2: Any) -> None:
         "/tf/slam": ("/slam", ("/view",)),
     }
     assert topics["/tf/odom"].rate_hz == pytest.approx(50.0, rel=1e-3)
-    assert "2 nodes publish /tf: each is thought to send as much" in text
+    assert "2 nodes publish /tf: each is assumed to send as many" in text
 
 
 def test_what_was_published_before_is_seen_where_it_is_kept_and_tells_no_rate(ros2: Any) -> None:
@@ -108,7 +108,7 @@ def test_what_was_published_before_is_seen_where_it_is_kept_and_tells_no_rate(ro
     text, topics = seen("--seconds", "4")
     assert (topics["/tf_static"].size, topics["/tf_static"].rate_hz) == (300, 0.5)
     assert (topics["/tf_static"].durability, topics["/tf_static"].depth) == ("transient-local", 1)
-    assert "durability transient-local is carried" not in text
+    assert "durability transient-local needs" not in text
 
 
 def test_an_unreliable_publisher_beside_a_reliable_one_is_heard_too(ros2: Any) -> None:
@@ -120,7 +120,7 @@ def test_an_unreliable_publisher_beside_a_reliable_one_is_heard_too(ros2: Any) -
     topic(ros2, "/scan", "sensor_msgs/msg/LaserScan", ["/a"], ["/slam"], history=kind, depth=0)
     text, topics = seen()
     assert topics["/scan"].depth == 10
-    assert "# its history is not told by this middleware: edit depth" in text
+    assert "# this middleware does not report its history: edit depth" in text
 
 
 def test_what_cannot_be_carried_is_left_out_by_name_and_services_are_named(ros2: Any) -> None:
@@ -138,11 +138,11 @@ def test_what_cannot_be_carried_is_left_out_by_name_and_services_are_named(ros2:
     text, topics = seen()
     assert [*topics] == ["/cmd"]
     for said in (
-        "Left out, as their types are not installed here: /odd.",
-        "Left out, as nobody else subscribes to them: /alone, /self.",
-        "Left out, as nobody publishes them: /wanted.",
-        "Left out, as no message came: /quiet.",
-        "write a [[workload.service]] for what matters: /plan (nav_msgs/srv/GetPlan).",
+        "Left out, because their types are not installed here: /odd.",
+        "Left out, because no other node subscribes to them: /alone, /self.",
+        "Left out, because no node publishes them: /wanted.",
+        "Left out, because no message arrived: /quiet.",
+        "write a [[workload.service]] for those that matter: /plan (nav_msgs/srv/GetPlan).",
     ):
         assert said in text
     assert "get_parameters" not in text

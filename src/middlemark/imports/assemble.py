@@ -1,4 +1,4 @@
-"""Logs → the plan and the outcomes of a run. One measurement in a log is one trial of its cell."""
+"""Convert logs to the plan and the outcomes of a run. One measurement in a log is one trial of its cell."""
 
 from collections.abc import Sequence
 
@@ -31,16 +31,20 @@ def assemble(logs: Sequence[tuple[Source, Log]], started: str) -> tuple[Plan, tu
 
 
 def samples_of(logs: Sequence[tuple[Source, Log]]) -> dict[str, Records]:
-    """Return what is to be kept of the messages themselves, by the path in the run's folder that the outcomes name."""
+    """Return the messages' own records, keyed by the path in the run's folder that the outcomes name."""
     trials = (each for _, log in logs for each in log.measured)
-    return {_path(order, of): of for order, each in enumerate(trials) for of in each.records}
+    return {_path(order, records): records for order, each in enumerate(trials) for records in each.records}
 
 
-def _path(order: int, of: Records) -> str:
-    return f"samples/{order:05d}.npy" if of.role == "ping" else f"samples/{order:05d}-{of.role}-{of.index}.npy"
+def _path(order: int, records: Records) -> str:
+    return (
+        f"samples/{order:05d}.npy"
+        if records.role == "ping"
+        else f"samples/{order:05d}-{records.role}-{records.index}.npy"
+    )
 
 
-def _outcome(source: Source, log: Log, of: ImportedTrial, trial: Trial, started: str) -> TrialOutcome:
+def _outcome(source: Source, log: Log, imported: ImportedTrial, trial: Trial, started: str) -> TrialOutcome:
     damaged = not_read(log)
     return TrialOutcome(
         cell=trial.cell,
@@ -48,28 +52,28 @@ def _outcome(source: Source, log: Log, of: ImportedTrial, trial: Trial, started:
         order=trial.order,
         started=started,
         seconds=0.0,
-        failed=of.failed,
-        samples_file=next((_path(trial.order, each) for each in of.records if each.role == "ping"), None),
-        samples=of.samples,
-        measured_s=of.measured_s,
+        failed=imported.failed,
+        samples_file=next((_path(trial.order, each) for each in imported.records if each.role == "ping"), None),
+        samples=imported.samples,
+        measured_s=imported.measured_s,
         files=tuple(
             SamplesFile(role=each.role, index=each.index, path=_path(trial.order, each), samples=len(each.raw))
-            for each in of.records
+            for each in imported.records
             if each.role != "ping"
         ),
-        publishers=of.publishers,
-        subscribers=of.subscribers,
-        stamps_absent=of.stamps_absent,
-        counts=of.counts,
-        costs=of.costs,
-        warnings=(*of.warnings, *([damaged] if damaged else [])),
+        publishers=imported.publishers,
+        subscribers=imported.subscribers,
+        stamps_absent=imported.stamps_absent,
+        counts=imported.counts,
+        costs=imported.costs,
+        warnings=(*imported.warnings, *([damaged] if damaged else [])),
         imported=Imported(
             tool=source.tool,
             file=source.file,
-            times=of.times,
-            rate_hz=of.rate_hz,
-            rate_total_hz=of.rate_total_hz,
-            sent_hz=of.sent_hz,
-            counted=of.counted,
+            times=imported.times,
+            rate_hz=imported.rate_hz,
+            rate_total_hz=imported.rate_total_hz,
+            sent_hz=imported.sent_hz,
+            counted=imported.counted,
         ),
     )

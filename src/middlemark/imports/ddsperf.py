@@ -1,4 +1,4 @@
-"""Cyclone DDS's ddsperf: each process prints a line a second, with its number first. Read as a stream."""
+"""Read the output of Cyclone DDS's ddsperf: each process prints one line per second, its number first."""
 
 import math
 import re
@@ -18,9 +18,9 @@ from middlemark.model.times import Summary, Times
 TOOL = "ddsperf"
 _ADAPTER = "cyclonedds (ddsperf)"
 _KEPT = 20_000
-"""Round trips of each second that ddsperf keeps for its percentiles."""
+"""The number of round trips per second that ddsperf keeps for its percentiles."""
 _MOST = 1_000
-"""The most processes and sizes in one log; a file with more is no log of a measurement."""
+"""The most processes and sizes in one log; a file with more is not the log of a measurement."""
 
 _N = rb"(\d{1,12}(?:[.,]\d{1,9})?)"
 _I = rb"(\d{1,12})"
@@ -42,14 +42,14 @@ _OTHER = re.compile(
     rb"|\d+\.\d+ \[\d*\] .+"  # Cyclone's own log
 )
 _OURS = b"# As ddsperf 0.10 prints them, halves of round trips too."
-"""Middlemark prints its own rows as ddsperf does, below this line and one with each row's name."""
+"""Middlemark prints its own rows in ddsperf's format, below this line and a line with the row's name."""
 _KNOWN = re.compile(
     rb"^\[\d+\] +(?:participant \S+:\d+: |[\d.,]+ +(?:\S+ )?(?:size \d+ |rss:|vcsw:|[\d.]+[kMG]?/s ))", re.M
 )
 
 
 class _Pings:
-    """The seconds of one process that sent pings of one size; ``row``: what of ours it is, empty for the tool's own."""
+    """The seconds of one process that sent pings of one size. ``row``: the Middlemark row; empty for ddsperf itself."""
 
     def __init__(self, row: str) -> None:
         self.row = row
@@ -62,7 +62,7 @@ class _Pings:
     def add(self, peer: bytes | None, figures: list[bytes], count: int) -> None:
         mean, low, p50, p90, p99, high = map(float, figures)
         self.p50.append(p50)
-        # With fewer round trips, fewer than ten samples lie beyond the quantile: it is often just the maximum.
+        # With fewer round trips, fewer than ten samples are above the quantile, which is then often the maximum.
         if count >= 100:
             self.p90.append(p90)
         if count >= 1_000:
@@ -76,7 +76,7 @@ class _Pings:
 
 
 class _Subscriber:
-    """The seconds of one process that received samples of one size. Silent seconds count only between others."""
+    """The seconds of one process that received samples of one size. Empty seconds count only between others."""
 
     def __init__(self, row: str) -> None:
         self.row = row
@@ -93,7 +93,7 @@ class _Subscriber:
             return
         self.rates.extend([0.0] * min(self.silent, 1_000_000))
         self.silent = 0
-        self.rates.append(delta / since if since > 0 else rate)  # the printed rate is cut to tens a second
+        self.rates.append(delta / since if since > 0 else rate)  # the printed rate is rounded to tens a second
         self.received += delta
         self.lost = max(self.lost, lost)
 
@@ -127,7 +127,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
                 found = sub(line.rstrip())
                 if found is not None:
                     pid, at, size, _, lost, delta, _, rate, _ = found.groups()
-                    if int(size):  # 0: nothing has come yet
+                    if int(size):  # 0: nothing has arrived yet
                         key = (int(pid), int(size))
                         of = subscribers.get(key) or subscribers.setdefault(key, _Subscriber(row))
                         of.add(number(at), int(lost), int(delta), 1e3 * number(rate))
@@ -151,7 +151,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
                 continue
             lines.refuse(index, line)
         if len(pings) + len(subscribers) + len(costs) + len(costs[row]) > _MOST:
-            raise NotRead(f"more than {_MOST:,} processes and sizes are in it: that is no log of a measurement")
+            raise NotRead(f"more than {_MOST:,} processes and sizes in one file: this is not the log of a measurement")
     rows = _rows(pings, subscribers, timeouts, publishers)
     return Log(
         measured=tuple(_costed(rows, costs)), lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread
@@ -181,14 +181,14 @@ def _rows(
 
 
 def _costed(rows: list[tuple[int, str, ImportedTrial]], costs: dict[str, Costs]) -> Iterator[ImportedTrial]:
-    """Yield the trials with what their processes cost, where that is of one trial alone: not of pings among data."""
+    """Yield the trials with the costs of their processes, if a process has only one trial and no pings among data."""
     idle = [(pid, row) for pid, row, each in rows if not _among_data(each)]
-    telling = {(pid, row) for pid, row in idle if idle.count((pid, row)) == 1 and costs[row].tells(pid)}
+    with_costs = {(pid, row) for pid, row in idle if idle.count((pid, row)) == 1 and costs[row].has_own(pid)}
     for pid, row, each in rows:
-        if (pid, row) not in telling or _among_data(each):
+        if (pid, row) not in with_costs or _among_data(each):
             yield each
             continue
-        of = costs[row].of(pid, alone=sum(other == row for _, other in telling) == 1)
+        of = costs[row].costs_of(pid, only_row=sum(other == row for _, other in with_costs) == 1)
         yield msgspec.structs.replace(each, costs=of, warnings=(*each.warnings, *cost_warnings(of)))
 
 
@@ -197,7 +197,7 @@ def _among_data(trial: ImportedTrial) -> bool:
 
 
 def _cell(row: str, size: int, pattern: str = "ping-pong", **levels: int | None) -> Cell:
-    """Return the cell of a row; where Middlemark printed it, its name is what the line above it says."""
+    """Return the cell of a row. The name of a row printed by Middlemark is in the line above it."""
     name, _, words = row.partition(": ")
     where = cell(f"{name} ({TOOL})" if row else _ADAPTER, size, pattern, (), **levels)
     return msgspec.structs.replace(where, label=words or None)
@@ -217,16 +217,16 @@ def _round_trips(pid: int, size: int, of: _Pings, timeouts: int, publishes: bool
         warnings.append(
             RunWarning(
                 "among-data",
-                "its pings were part of the data that the same process published: their times are those under load",
-                "for an idle system `ddsperf ping` beside `ddsperf pong`; a load of your own is --rate",
+                "its process also published data: these are times under load",
+                "for an idle system run `ddsperf ping` and `ddsperf pong`; to measure under load use --rate",
             )
         )
     if len(of.peers) > 1:
         warnings.append(
             RunWarning(
                 "each-reply",
-                f"{len(of.peers)} pongs answered, and its figures are of each reply: a round trip ends with the last",
-                "hold it against what is measured with one subscriber, or its maximum against the others'",
+                f"{len(of.peers)} pongs answered, and its figures include every reply; a round trip ends with the last",
+                "compare it with rows that have one subscriber, or compare only maxima",
             )
         )
     if of.truncated:
@@ -235,7 +235,7 @@ def _round_trips(pid: int, size: int, of: _Pings, timeouts: int, publishes: bool
                 "first-samples-only",
                 f"ddsperf takes the percentiles of a second from its first {_KEPT:,} round trips: {of.truncated:,} of "
                 f"{seconds:,} seconds had more",
-                "minimum, mean and maximum are of all; measure it again for percentiles that are",
+                "minimum, mean and maximum include all; measure again for percentiles of all",
             )
         )
     figures = Summary(
@@ -273,9 +273,9 @@ def _of_seconds(what: str, theirs: str, seconds: int) -> RunWarning:
     be = "are" if what.endswith("s") else "is"
     return RunWarning(
         "median-of-seconds",
-        f"its {what} {be} the median of the {theirs} of {seconds:,} seconds, not of all that was measured: the tool "
+        f"its {what} {be} the median of the {theirs} of {seconds:,} seconds, not of all samples: the tool "
         "prints no more",
-        "a stall of one second does not show in it; the maximum tells of it, where there is one",
+        "a stall of one second does not show in it, only in the maximum, if there is one",
     )
 
 

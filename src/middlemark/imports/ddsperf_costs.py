@@ -1,4 +1,4 @@
-"""What ddsperf says a process cost, a line a second: ``rss:7.6MB vcsw:19442 ivcsw:18193 recvUC:11%+26%``."""
+"""Read the costs of processes from lines of ddsperf: ``rss:7.6MB vcsw:19442 ivcsw:18193 recvUC:11%+26%``."""
 
 import re
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ _NS = 1_000_000_000
 
 
 class _Process:
-    """What one process cost over all of its lines."""
+    """The costs of one process, summed over its lines."""
 
     def __init__(self) -> None:
         self.before: float | None = None
@@ -32,7 +32,7 @@ class _Process:
         self.before = at
         self.seconds += since
         self.rss, self.peak = rss, max(self.peak, rss)
-        self.voluntary += switches[0] * since  # they are told a second
+        self.voluntary += switches[0] * since  # printed as a rate
         self.involuntary += switches[1] * since
         for name, user, system in threads:
             self.user += user * since
@@ -40,7 +40,7 @@ class _Process:
             self.threads[name] = self.threads.get(name, 0.0) + (user + system) * since
 
     def cost(self, pid: int) -> WorkerCost:
-        """Return it as that of a worker. What its lines do not tell is None."""
+        """Return the costs as those of a worker. Costs that the lines do not contain are None."""
         return WorkerCost(
             who=f"process {pid}",
             pid=pid,
@@ -61,24 +61,24 @@ class _Process:
 
 
 class Costs:
-    """The cost lines of a log: of the processes that wrote it, and of those whose lines they print (``@host:pid``)."""
+    """The cost lines of a log: of the processes that wrote it, and of peers whose lines they print (``@host:pid``)."""
 
     def __init__(self) -> None:
-        """Start with no line."""
-        self._told: dict[tuple[int, int], _Process] = {}
-        """By the process they are of and the one that printed them."""
+        """Begin without lines."""
+        self._processes: dict[tuple[int, int], _Process] = {}
+        """By the measured process and the process that printed the line."""
 
     def __len__(self) -> int:
-        """Return of how many processes there are lines, those of each other counted."""
-        return len(self._told)
+        """Return the number of such pairs."""
+        return len(self._processes)
 
     def read(self, line: bytes) -> bool:
-        """Take a line. False: it is none of these."""
+        """Read a line. Returns False if it is not a cost line."""
         found = _LINE.fullmatch(line)
         if found is None:
             return False
         by, at, peer, rss, unit, voluntary, involuntary, threads = found.groups()
-        self._told.setdefault((int(peer or by), int(by)), _Process()).add(
+        self._processes.setdefault((int(peer or by), int(by)), _Process()).add(
             number(at),
             round(number(rss) * _BYTES[unit]),
             (int(voluntary), int(involuntary)),
@@ -89,36 +89,36 @@ class Costs:
         )
         return True
 
-    def tells(self, pid: int) -> bool:
-        """Whether the process printed what it cost itself."""
-        return (pid, pid) in self._told
+    def has_own(self, pid: int) -> bool:
+        """Say whether the process printed its own costs."""
+        return (pid, pid) in self._processes
 
-    def of(self, pid: int, *, alone: bool) -> tuple[WorkerCost, ...]:
-        """Return what it cost and those whose lines it printed; where it is ``alone``, everybody in the log."""
+    def costs_of(self, pid: int, *, only_row: bool) -> tuple[WorkerCost, ...]:
+        """Return the costs of the process and of peers whose lines it printed; with ``only_row`` of all in the log."""
         found = {}
-        for (of, by), process in sorted(self._told.items()):
-            if (alone or pid in (of, by)) and (of not in found or of == by):
-                found[of] = process.cost(of)
+        for (costs_of, by), process in sorted(self._processes.items()):
+            if (only_row or pid in (costs_of, by)) and (costs_of not in found or costs_of == by):
+                found[costs_of] = process.cost(costs_of)
         return tuple(found.values())
 
 
 def cost_warnings(costs: tuple[WorkerCost, ...]) -> tuple[RunWarning, ...]:
-    """Return what must be said beside them."""
+    """Return the warnings about these costs."""
     if not costs:
         return ()
     found = [
         RunWarning(
             "cost-in-per-cents",
-            "its processor time is that of its threads' lines, which have whole per cents of a second each",
-            "a thread of less than half a per cent is not in it",
+            "its processor time is summed over its threads, each rounded to whole per cents of a second",
+            "threads that use less than half a per cent are missing",
         )
     ]
     if len(costs) == 1:
         found.append(
             RunWarning(
                 "cost-of-one-process",
-                f"processor time, memory and switches are those of process {costs[0].pid} alone",
-                "a row measured here has those of all processes: with -c ddsperf prints its peers' too",
+                f"processor time, memory and switches are only those of process {costs[0].pid}",
+                "rows measured here include all processes: with -c ddsperf prints its peers' costs too",
             )
         )
     return tuple(found)

@@ -1,8 +1,8 @@
-"""Figures that a document prints, as a study stores them: TOML, whose rows become trials without samples.
+"""Read figures that a document prints, stored in TOML by a study. Its rows become trials without samples.
 
-Keys at the top say of all of them: ``document``, ``tool``, ``unit`` (ns, us, ms or s) and ``halves`` (of round trips).
-A ``[[figures]]`` table has levels by their factors' names, ``samples``, and figures; a list is a column, and all lists
-of a table have a value a row. A text in place of a figure says why there is none.
+Keys at the top apply to all: ``document``, ``tool``, ``unit`` (ns, us, ms or s) and ``halves`` (of round trips). A
+``[[figures]]`` table has levels by factor name, ``samples``, and figures. A list is a column, and all lists of a
+table have one value per row. A text instead of a figure is the reason why it is missing.
 """
 
 import re
@@ -31,7 +31,7 @@ _TIMES = {
     **{f"{of}_{name}": (f"{of}_ns", field) for of in ("write", "take", "one_way") for name, field in _SUMMARY.items()},
 }
 _RATES = ("received", "sent")
-"""Messages a second."""
+"""In messages a second."""
 _TOP = ("document", "tool", "unit", "halves", "figures")
 _ROW = (*FACTORS, "samples", *_TIMES, *_RATES)
 
@@ -42,33 +42,35 @@ def _knows(head: bytes) -> bool:
 
 def _read(blocks: Iterable[bytes]) -> Log:
     try:
-        told = tomllib.loads(text_of(blocks))
+        header = tomllib.loads(text_of(blocks))
     except (ValueError, RecursionError) as error:
         raise NotRead(f"it is not TOML: {error}") from None
-    wrong = [f"{key}: no such key; {did_you_mean(key, _TOP)}" for key in told if key not in _TOP]
-    wrong += [f"{key}: no text; write it in quotes" for key in _TOP[:3] if not isinstance(told.get(key), str)]
-    if told.get("unit") not in _UNITS:
+    wrong = [f"{key}: no such key; {did_you_mean(key, _TOP)}" for key in header if key not in _TOP]
+    wrong += [f"{key}: not a text; write it in quotes" for key in _TOP[:3] if not isinstance(header.get(key), str)]
+    if header.get("unit") not in _UNITS:
         wrong.append(f"unit: one of {', '.join(_UNITS)}")
-    if not isinstance(told.get("halves"), bool):
-        wrong.append("halves: true where its round trips are halves, else false")
-    tables = told.get("figures")
+    if not isinstance(header.get("halves"), bool):
+        wrong.append("halves: true if its round trips are halves, else false")
+    tables = header.get("figures")
     if not isinstance(tables, list) or not all(isinstance(each, dict) for each in tables):
         wrong.append("figures: write [[figures]]")
         tables = []
     measured = []
     for number, table in enumerate(tables, start=1):
         for row in _rows(table, f"figures {number}", wrong):
-            measured += [] if wrong else [_trial(row, told)]
+            measured += [] if wrong else [_trial(row, header)]
     if wrong:
         raise NotRead("; ".join(dict.fromkeys(wrong)))
     return Log(measured=tuple(measured), lines=len(measured), unread=0, unit="figure")
 
 
 def _rows(table: Mapping[str, Any], place: str, wrong: list[str]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a table, each key checked: levels as cells have them, figures as numbers or texts."""
+    """Yield the rows of a table with checked keys: levels as cells store them, figures as numbers or texts."""
     lengths = {len(each) for key, each in table.items() if isinstance(each, list) and key != "pin"}
     if len(lengths) > 1:
-        wrong.append(f"{place}: its columns have {', '.join(map(str, sorted(lengths)))} values; as many each")
+        wrong.append(
+            f"{place}: its columns have {', '.join(map(str, sorted(lengths)))} values; write the same number in each"
+        )
         return
     wrong += [f"{place}: {key}: no such key; {did_you_mean(key, _ROW)}" for key in table if key not in _ROW]
     if "adapter" not in table:
@@ -92,12 +94,12 @@ def _value(key: str, value: object) -> Level:
     if isinstance(value, str) and key != "samples":
         return value
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < MOST:
-        raise Wrong(f"{value!r} is no figure; a number is, or a text that says why there is none")
+        raise Wrong(f"{value!r} is not a figure; write a number, or a text that says why it is missing")
     return value
 
 
-def _trial(row: Mapping[str, Any], told: Mapping[str, Any]) -> ImportedTrial:
-    where = _cell(row, told["tool"])
+def _trial(row: Mapping[str, Any], header: Mapping[str, Any]) -> ImportedTrial:
+    where = _cell(row, header["tool"])
     figures = {key: row[key] for key in row if key in _TIMES or key in _RATES}
     numbers = {key: value for key, value in figures.items() if not isinstance(value, str)}
     if not numbers:
@@ -115,8 +117,8 @@ def _trial(row: Mapping[str, Any], told: Mapping[str, Any]) -> ImportedTrial:
         if field in QUANTILES and samples is not None and samples < samples_needed(QUANTILES[field]):
             few.append(key)
             continue
-        whole = 2 if told["halves"] and of == "round_trip_ns" else 1
-        summaries.setdefault(of, {})[field] = whole * _UNITS[told["unit"]] * value
+        whole = 2 if header["halves"] and of == "round_trip_ns" else 1
+        summaries.setdefault(of, {})[field] = whole * _UNITS[header["unit"]] * value
     return ImportedTrial(
         cell=where,
         times=Times(**{of: Summary(**fields) for of, fields in summaries.items()}),
@@ -126,7 +128,7 @@ def _trial(row: Mapping[str, Any], told: Mapping[str, Any]) -> ImportedTrial:
         rate_hz=numbers.get("received"),
         rate_total_hz=numbers.get("received"),
         sent_hz=numbers.get("sent"),
-        warnings=tuple(_warnings(where, told, few, samples)),
+        warnings=tuple(_warnings(where, header, few, samples)),
     )
 
 
@@ -134,29 +136,29 @@ def _cell(row: Mapping[str, Any], tool: str) -> Cell:
     levels = {FACTORS[key].field: value for key, value in row.items() if key in FACTORS and key != "adapter"}
     size, pattern = levels.pop("size", 0), levels.pop("pattern", "ping-pong")
     where = cell(f"{row['adapter']} ({tool})", size, pattern, (), **levels)
-    known = {FACTORS[key].field for key in row if key in FACTORS}  # ``off`` is None, and known
+    known = {FACTORS[key].field for key in row if key in FACTORS}  # the level ``off`` is None, but known
     return msgspec.structs.replace(where, unknown=tuple(each for each in where.unknown if each not in known), **levels)
 
 
-def _warnings(where: Cell, told: Mapping[str, Any], few: list[str], samples: int | None) -> Iterator[RunWarning]:
-    untold = [each for each in ("transport", "receive", "reliability", "depth", "pin") if each in where.unknown]
+def _warnings(where: Cell, header: Mapping[str, Any], few: list[str], samples: int | None) -> Iterator[RunWarning]:
+    missing = [each for each in ("transport", "receive", "reliability", "depth", "pin") if each in where.unknown]
     yield RunWarning(
         "imported",
-        f"printed in {told['document']}: no sample is kept"
-        + (f", and it does not tell {', '.join(untold)}" if untold else ""),
-        "do not rank it beside rows measured here: hold ratios of its rows against ratios of yours",
+        f"printed in {header['document']}: there are no samples"
+        + (f", and it does not state {', '.join(missing)}" if missing else ""),
+        "do not rank it with rows measured here: compare ratios of its rows with ratios of yours",
     )
-    if told["halves"]:
+    if header["halves"]:
         yield RunWarning(
             "half-round-trip",
             "the document prints half of each round trip; doubled here, so these are whole",
-            "where the document's own figure was quoted, it is half of what stands here",
+            "the document's own figure is half of this one",
         )
     if few:
         yield RunWarning(
             "few-samples",
-            f"the document prints {', '.join(few)} of {samples:,} samples; fewer than ten lie beyond: left out",
-            "a quantile of so few samples is often their maximum",
+            f"the document prints {', '.join(few)} of {samples:,} samples; left out: fewer than ten are above it",
+            "such a quantile is often the maximum",
         )
 
 

@@ -1,4 +1,4 @@
-"""Google Benchmark's JSON: a repetition is a trial; its only figure is the mean time of an iteration."""
+"""Read Google Benchmark's JSON. A repetition is a trial; its only figure is the mean time of an iteration."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ TOOL = "Google Benchmark"
 _KNOWN = re.compile(rb'"benchmarks"\s*:\s*\[')
 _UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 _BY_REAL_TIME = ("/real_time", "/manual_time")
-"""With one of these in its name, a benchmark's rates are per real time; otherwise per processor time."""
+"""If a benchmark's name contains one of these, its rates are per real time, otherwise per processor time."""
 
 
 def _knows(head: bytes) -> bool:
@@ -38,7 +38,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
     for row in rows:
         aggregate = row.get("run_type") == "aggregate"
         if aggregate and (row.get("aggregate_name") != "mean" or _name(row) in repeated):
-            continue  # calculated from rows that are here, or no time
+            continue  # calculated from rows that are included, or not a time
         found = _measured(row, aggregate)
         if found is None:
             objects.refuse(_name(row) or "it has no name")
@@ -75,8 +75,8 @@ def _measured(row: Mapping[str, Any], aggregate: bool) -> ImportedTrial | None:
     size, guessed = _size(row, name)
     where = cell(f"{name.partition('/')[0]} ({TOOL})", size, native=(("benchmark", name),))
     if row.get("error_occurred") is True or row.get("skipped") is True:
-        told = word(row.get("error_message")) or word(row.get("skip_message")) or "it does not tell why"
-        failure = Failure("imported", f"the benchmark failed: {told}", "see what it wants, and run it again")
+        reason = word(row.get("error_message")) or word(row.get("skip_message")) or "no reason given"
+        failure = Failure("imported", f"the benchmark failed: {reason}", "fix the reason, and run it again")
         return ImportedTrial(cell=where, failed=failure)
     if real is None or unit is None or real < 0:
         return None
@@ -89,7 +89,7 @@ def _measured(row: Mapping[str, Any], aggregate: bool) -> ImportedTrial | None:
 
 
 def _size(row: Mapping[str, Any], name: str) -> tuple[int, bool]:
-    """Return the bytes of an iteration (0: unknown), and whether they are only a guess: the last number in its name."""
+    """Return the bytes of an iteration (0: unknown), and whether they are a guess: the last number in its name."""
     by_real_time = any(part in name for part in _BY_REAL_TIME)
     rate, time = figure(row.get("bytes_per_second")), figure(row.get("real_time" if by_real_time else "cpu_time"))
     unit = _UNITS.get(word(row.get("time_unit")) or "ns")
@@ -103,20 +103,20 @@ def _warnings(where: Cell, guessed: bool) -> list[RunWarning]:
     found = [
         RunWarning(
             "iteration-not-round-trip",
-            "its time is that of one iteration, whatever the benchmark's body does; it stands here as a round trip",
+            "its time is that of one iteration, whatever the benchmark's body does; it is shown as a round trip here",
             "it is one only if the body sends a message and waits for the answer",
         ),
         RunWarning(
             "no-quantiles",
-            "a repetition tells the mean of its iterations only",
-            "a mean is not a median: one stall moves it; measure it again for quantiles",
+            "a repetition has only the mean of its iterations",
+            "a mean is not a median: one stall changes it; measure again for quantiles",
         ),
     ]
     if guessed:
         found.append(
             RunWarning(
                 "size-guessed",
-                f"its size of {where.size:,} bytes is the last number in its name: nothing else tells one",
+                f"its size of {where.size:,} bytes is the last number in its name, as the log contains no size",
                 "let the benchmark call SetBytesProcessed",
             )
         )

@@ -1,4 +1,4 @@
-"""Fast DDS's LatencyTest: its table (a row a size) and the file of ``--export_raw_data`` (a row a sample)."""
+"""Read Fast DDS's LatencyTest: its table (one row per size) and the file of ``--export_raw_data`` (one per sample)."""
 
 import re
 from array import array
@@ -16,7 +16,7 @@ from middlemark.stats.quantiles import summarise
 TOOL = "LatencyTest"
 _ADAPTER = "fastdds (LatencyTest)"
 
-# There are always three decimals, so a decimal comma differs from the comma between columns.
+# Figures always have three decimals, which distinguishes a decimal comma from the comma between columns.
 _ROW = re.compile(rb"(\d{1,12}), *(\d{1,12})" + rb", *(-?\d{1,12}[.,]\d{3})" * 8)
 _HEADER = re.compile(rb"Bytes, *Samples, *stdev, *mean, *min, *50%, *90%, *99%, *99\.99%, *max")
 _OTHER = re.compile(
@@ -51,8 +51,8 @@ def _read(blocks: Iterable[bytes]) -> Log:
 
 def _row(size: int, samples: int, us: list[float]) -> ImportedTrial:
     stdev, mean, low, p50, p90, p99, p99_99, high = (2_000 * each for each in us)
-    # The tool prints quantiles of any number of samples. Those with fewer than ten samples beyond them are left out.
-    told = Summary(
+    # The tool prints quantiles for any number of samples. Leave out those with fewer than ten samples above them.
+    summary = Summary(
         min=low,
         mean=mean,
         stdev=stdev,
@@ -62,7 +62,7 @@ def _row(size: int, samples: int, us: list[float]) -> ImportedTrial:
         p99_99=p99_99 if samples >= 100_000 else None,
         max=high,
     )
-    return _measured(size, samples, told)
+    return _measured(size, samples, summary)
 
 
 def _knows_raw(head: bytes) -> bool:
@@ -81,22 +81,22 @@ def _read_raw(blocks: Iterable[bytes]) -> Log:
             lines.refuse(index, line)
     measured = []
     for size, halves in sorted(by_size.items()):
-        told = summarise(2_000 * np.frombuffer(halves))
-        measured.append(_measured(size, len(halves), Summary(**msgspec.structs.asdict(told))))
+        summary = summarise(2_000 * np.frombuffer(halves))
+        measured.append(_measured(size, len(halves), Summary(**msgspec.structs.asdict(summary))))
     return Log(measured=tuple(measured), lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
 
 
-def _measured(size: int, samples: int, told: Summary) -> ImportedTrial:
+def _measured(size: int, samples: int, summary: Summary) -> ImportedTrial:
     where = cell(_ADAPTER, size, publishers=1, topics=1, rate="max")
     dropped = RunWarning(
         "samples-dropped",
-        "with --data_loans LatencyTest drops every round trip of more than 20 ms, and the log does not tell whether it "
+        "with --data_loans LatencyTest drops every round trip of more than 20 ms, and the log does not say whether it "
         "was given",
-        "where it was, the tail and the maximum are too short",
+        "if it was, the tail and the maximum are too low",
     )
     return ImportedTrial(
         cell=where,
-        times=Times(round_trip_ns=told),
+        times=Times(round_trip_ns=summary),
         samples=samples,
         counts=TrialCounts(received=samples),
         counted=("received",),

@@ -1,41 +1,41 @@
-"""Blocks of bytes from a file → whole lines, also of a damaged file. Pure: it opens nothing."""
+"""Split blocks of a file into complete lines; damaged files are allowed. Pure: it opens nothing."""
 
 import codecs
 import re
 from collections.abc import Iterable, Iterator
 
 LONGEST = 1 << 20
-"""No tool writes a longer line. It is dropped while it comes, so it takes no memory, and counts as not read."""
+"""No tool writes longer lines. A longer line is dropped while it is read, and counted as not read."""
 
 _ENDS = bytes.maketrans(b"\r\0", b"\n\n")
-"""Carriage returns end lines, and so do the zero bytes that a crash leaves in a file."""
+"""Lines end at carriage returns too, and at the zero bytes that a crash leaves in a file."""
 
 _COLOURS = re.compile(rb"\x1b\[[0-9;]*[A-Za-z]")
 _SHOWN = 60
 MOST = 10**15
-"""Every figure in a log is smaller, whatever its unit."""
+"""Every figure in a log is smaller, in any unit."""
 _DIGITS = 18
 
 
 class Lines:
-    """The lines of a log, a list for each block, and how many were not read. Iterate once.
+    """The lines of a log, one list per block, and the number of lines not read. Iterate only once.
 
-    Text after the end of the last line is no whole line: ``12`` may have been ``12345``. It counts as not read.
+    Text after the last line's end may be incomplete (``12`` may have been ``12345``), so it counts as not read.
     """
 
     def __init__(self, blocks: Iterable[bytes]) -> None:
         """``blocks``: the bytes of a file in order, in blocks of any length."""
         self._blocks = blocks
         self.number = 0
-        """Lines before the current list, empty ones included."""
+        """The number of lines before the current list, including empty ones."""
         self.filled = 0
-        """Lines so far that are not empty."""
+        """The number of non-empty lines so far."""
         self.unread = 0
         self.first_unread: tuple[int, str] | None = None
         """The first line that was not read: its number from 1, and its beginning."""
 
     def __iter__(self) -> Iterator[list[bytes]]:
-        """Yield the lines of each block, without their ends, empty ones included."""
+        """Yield the lines of each block, without line ends, including empty ones."""
         rest = b""
         dropping = False
         for block in utf8(self._blocks):
@@ -68,7 +68,7 @@ class Lines:
             self.first_unread = (self.number + index + 1, shown(line))
 
     def each(self) -> Iterator[tuple[int, bytes]]:
-        """Yield every line that is not empty, stripped and without colours, with its index for ``refuse``."""
+        """Yield every non-empty line, stripped and without colours, with its index for ``refuse``."""
         for lines in self:
             for index, line in enumerate(lines):
                 plain = _COLOURS.sub(b"", line).strip() if b"\x1b" in line else line.strip()
@@ -77,7 +77,7 @@ class Lines:
 
 
 def utf8(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """Remove a byte order mark, and make UTF-8 of UTF-16, which Windows' shells write."""
+    """Remove a byte order mark, and convert UTF-16, which Windows shells write, to UTF-8."""
     decoder = None
     begun = False
     for block in blocks:
@@ -102,7 +102,7 @@ def number(text: bytes | str) -> float:
 
 
 def whole(text: bytes | str) -> int:
-    """Read a count. Raises ValueError, also if it is negative or too large to be counted."""
+    """Read a count. Raises ValueError, also if it is negative or too large."""
     value = int(text) if len(text) <= _DIGITS else -1
     if not 0 <= value < MOST:
         raise ValueError(text)
@@ -110,11 +110,11 @@ def whole(text: bytes | str) -> int:
 
 
 def clean(text: str) -> str:
-    """Return text that can be stored as UTF-8: JSON may have halves of characters."""
+    """Return text that can be stored as UTF-8: JSON may contain single surrogates."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def shown(line: bytes) -> str:
-    """Return the beginning of a line for people to read."""
+    """Return the beginning of a line, printable."""
     text = line[: 4 * _SHOWN].decode(errors="backslashreplace").strip()
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"

@@ -1,4 +1,4 @@
-"""What is read from a log, and what the formats share."""
+"""The values read from a log, and functions shared by the formats."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -14,7 +14,7 @@ from middlemark.model.times import Times
 
 
 class Records(msgspec.Struct, frozen=True, eq=False):
-    """All that one role stamped, of the dtype that its samples file has."""
+    """All records of one role, with the dtype of its samples file."""
 
     role: RoleKind
     index: int
@@ -22,7 +22,7 @@ class Records(msgspec.Struct, frozen=True, eq=False):
 
 
 class ImportedTrial(msgspec.Struct, frozen=True, kw_only=True):
-    """One trial of one cell, from the log of a tool. Times are ns; round trips are whole."""
+    """One trial of one cell from a tool's log. Times are in ns; round trips are whole."""
 
     cell: Cell
     times: Times = Times()
@@ -38,28 +38,28 @@ class ImportedTrial(msgspec.Struct, frozen=True, kw_only=True):
     failed: Failure | None = None
     measured_s: float | None = None
     records: tuple[Records, ...] = ()
-    """Where it has every message: then its times are in there, and these say who sent and who received it."""
+    """If it has every message: their times, and then the next fields are the roles that sent and received them."""
     publishers: tuple[Sent, ...] = ()
     subscribers: tuple[Arrived, ...] = ()
     stamps_absent: str | None = None
-    """Why stamps of both ends cannot be held against each other."""
+    """Why timestamps of both ends cannot be compared."""
 
 
 class Log(msgspec.Struct, frozen=True, kw_only=True):
-    """All that was read. ``lines`` and ``unread`` count lines that are not empty; of JSON, measurements."""
+    """Everything read from a log. ``lines`` and ``unread`` count non-empty lines, or measurements in JSON."""
 
     measured: tuple[ImportedTrial, ...]
     lines: int
     unread: int
     first_unread: tuple[int, str] | None = None
     unit: str = "line"
-    """What ``lines`` counts: line or measurement."""
+    """The unit of ``lines``: line or measurement."""
     notes: tuple[str, ...] = ()
-    """What the log says about all of its measurements: the machine, a date."""
+    """Facts in the log about all its measurements: the machine, a date."""
 
 
 class LogFormat(msgspec.Struct, frozen=True):
-    """One format of one tool. ``knows`` says whether a file with this beginning has it; ``read`` takes the blocks."""
+    """One format of one tool. ``knows``: says whether a file with this beginning has it. ``read``: reads the blocks."""
 
     name: str
     tool: str
@@ -68,7 +68,7 @@ class LogFormat(msgspec.Struct, frozen=True):
 
 
 class NotRead(Exception):
-    """The log has the format but no figures. The text says what is in it instead."""
+    """The log has the format but no figures. The text says what it contains instead."""
 
 
 _FACTORS = tuple(each for each in FIELDS if each not in ("adapter", "pattern", "size", "label"))
@@ -77,57 +77,57 @@ _FACTORS = tuple(each for each in FIELDS if each not in ("adapter", "pattern", "
 def cell(
     adapter: str, size: int, pattern: str = "ping-pong", native: tuple[tuple[str, str], ...] = (), **levels: Level
 ) -> Cell:
-    """Return a cell of which only the given levels are known. None, or a size of 0, means that it is not known."""
+    """Return a cell of which only the given levels are known. None, or a size of 0, means unknown."""
     known = {field: level for field, level in levels.items() if level is not None}
-    told = (*known, *(("native",) if native else ()))
-    unknown = (*(field for field in _FACTORS if field not in told), *(() if size else ("size",)))
+    given = (*known, *(("native",) if native else ()))
+    unknown = (*(field for field in _FACTORS if field not in given), *(() if size else ("size",)))
     blank = Cell(adapter=adapter, transport="unknown", size=size, rate="unknown", native=native, unknown=unknown)
     return msgspec.structs.replace(blank, pattern=pattern, **known)
 
 
 def imported_warning(of: Cell) -> RunWarning:
-    """Return the warning of every imported row: what its log does not say about how it was measured."""
-    telling = [each for each in _TELLING if each in of.unknown]
+    """Return the warning of every imported row: what its log does not say about the measurement."""
+    unknown = [each for each in _STATED if each in of.unknown]
     return RunWarning(
         "imported",
-        f"measured by another tool; its log does not tell the machine, {', '.join(telling)}",
-        "do not rank it beside rows measured here: measure the same with `middlemark run` on that machine",
+        f"measured by another tool; its log does not record the machine, {', '.join(unknown)}",
+        "do not rank it with rows measured here: measure the same with `middlemark run` on that machine",
     )
 
 
-_TELLING = ("size", "transport", "receive", "reliability", "depth", "payload", "processes", "rate", "pin")
+_STATED = ("size", "transport", "receive", "reliability", "depth", "payload", "processes", "rate", "pin")
 
 
 def halved(tool: str, also: str = "") -> RunWarning:
-    """Return the warning of figures that the tool printed as halves."""
+    """Return the warning about figures that the tool printed as half round trips."""
     return RunWarning(
         "half-round-trip",
         f"{tool} prints half of each round trip{also}; doubled here, so these are whole",
-        "where the tool's own figure was quoted, it is half of what stands here",
+        "the tool's own figure is half of this one",
     )
 
 
 def no_result(of: Cell, seen: str) -> ImportedTrial:
-    """Return the trial of a run whose log has its beginning and no figure: ``seen`` says what is there."""
-    text = f"its log has {seen} and no result after it: it hung, crashed or was ended"
+    """Return the failed trial of a log without figures. ``seen``: what it contains."""
+    text = f"its log has {seen} but no result after it: it hung, crashed or was stopped"
     return ImportedTrial(
-        cell=of, failed=Failure("no-result", text, "do not read a figure of another run in its place; measure it again")
+        cell=of, failed=Failure("no-result", text, "do not use a figure of another run instead; measure it again")
     )
 
 
 def not_read(log: Log) -> RunWarning | None:
-    """Return the warning of a log that could not be read completely; None if it could."""
+    """Return the warning about a log that could not be read completely, or None."""
     if not log.unread:
         return None
     return RunWarning(
         "log-damaged",
-        f"of its log {how_many_unread(log)}",
-        "cut off, or written by two processes at once: import the log as the tool wrote it, one file a process",
+        f"its log: {how_many_unread(log)}",
+        "cut off, or written by two processes at once: import the log as the tool wrote it, one file per process",
     )
 
 
 def how_many_unread(log: Log) -> str:
-    """Say how much of a log could not be read, and which part was the first."""
+    """Say how much of a log could not be read, and what came first."""
     lines = log.unit if log.lines == 1 else f"{log.unit}s"
     first = f"; the first, {log.unit} {log.first_unread[0]:,}: {log.first_unread[1]}" if log.first_unread else ""
     return f"{log.unread:,} of {log.lines:,} {lines} could not be read{first}"

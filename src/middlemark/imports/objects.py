@@ -1,4 +1,4 @@
-"""JSON that benchmarks write: whole, cut off when the program was killed, or several documents in one file."""
+"""Read JSON that benchmarks write: complete, cut off when the program was killed, or several documents in a file."""
 
 import json
 import re
@@ -12,11 +12,11 @@ from middlemark.imports.log import ImportedTrial, Log, NotRead
 
 _DECODER = json.JSONDecoder()
 MOST_BYTES = 256 << 20
-"""A JSON document is read whole; a larger one is refused."""
+"""A JSON document is read at once; a larger one is refused."""
 
 
 class Element(msgspec.Struct, frozen=True):
-    """One object of the array of measurements, and the fields before the array. ``whole``: nothing is cut off."""
+    """One object of the array of measurements, and the fields before the array. ``whole``: it is not cut off."""
 
     head: Mapping[str, Any]
     value: Mapping[str, Any]
@@ -24,21 +24,21 @@ class Element(msgspec.Struct, frozen=True):
 
 
 def text_of(blocks: Iterable[bytes]) -> str:
-    """Return the whole file as text. Raises NotRead if it is too long."""
+    """Return the file as text. Raises NotRead if it is too long."""
     parts: list[bytes] = []
     size = 0
     for block in utf8(blocks):
         parts.append(block)
         size += len(block)
         if size > MOST_BYTES:
-            raise NotRead(f"it has more than {MOST_BYTES >> 20} MiB, and JSON is read whole")
+            raise NotRead(f"it has more than {MOST_BYTES >> 20} MiB, too large for JSON")
     return b"".join(parts).decode(errors="backslashreplace")
 
 
 def elements(text: str, array: str, inner: str | None = None) -> Iterator[Element | str]:
-    """Yield every object of the arrays of that name; for an object that cannot be read, yield its first characters.
+    """Yield every object of the arrays with this name; for an unreadable object, yield its first characters.
 
-    ``inner`` names an array inside the objects. Where an object is cut off, its whole elements are still read.
+    ``inner``: the name of an array inside the objects. If an object is cut off, its complete elements are still read.
     """
     opening = re.compile(rf'"{array}"\s*:\s*\[')
     at = 0
@@ -49,7 +49,7 @@ def elements(text: str, array: str, inner: str | None = None) -> Iterator[Elemen
 
 
 def _of_array(text: str, at: int, head: Mapping[str, Any], inner: str | None) -> Generator[Element | str, None, int]:
-    """Yield the objects from ``at`` on and return where they end."""
+    """Yield the objects from ``at`` on; return the end of the array."""
     while True:
         at = _skip(text, at, ",")
         if at >= len(text):
@@ -70,13 +70,13 @@ def _of_array(text: str, at: int, head: Mapping[str, Any], inner: str | None) ->
 
 
 def _after(text: str, at: int) -> int:
-    """Return where the next document may begin, after text that cannot be read."""
+    """Return where the next document may begin, after unreadable text."""
     following = re.compile(r"\n\{").search(text, at + 1)
     return following.start() + 1 if following else len(text)
 
 
 def _partly(text: str, at: int, inner: str) -> Element | None:
-    """Read an object whose end is missing: its fields before the inner array, and the whole elements of that array."""
+    """Read an object without an end: its fields before the inner array, and the complete elements of that array."""
     found = re.compile(rf'"{inner}"\s*:\s*\[').search(text, at)
     if found is None:
         return None
@@ -88,7 +88,7 @@ def _partly(text: str, at: int, inner: str) -> Element | None:
 
 
 def _head(text: str) -> dict[str, Any]:
-    """Read the fields of an object that come before the array."""
+    """Read the fields of an object before the array."""
     try:
         value = json.loads(text.rstrip().rstrip(",") + "}")
     except (ValueError, RecursionError):
@@ -103,28 +103,28 @@ def _skip(text: str, at: int, also: str) -> int:
 
 
 def figure(value: object) -> float | None:
-    """Return a number of a document; None if there is none, or it is too large to be measured."""
+    """Return a number from a document; None if there is none, or it is too large."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if abs(value) < MOST else None
 
 
 def count(value: object) -> int | None:
-    """Return a count of a document: a number that is not negative."""
+    """Return a count from a document: a number that is not negative."""
     real = figure(value)
     return int(real) if real is not None and real >= 0 else None
 
 
 def word(value: object) -> str:
-    """Return a text of a document, cut to the length of a row's name; empty if there is none."""
+    """Return a text from a document, cut to the length of a row's name; empty if there is none."""
     return clean(value[:100]) if isinstance(value, str) else ""
 
 
 class Objects:
-    """Count the measurements of a document, and those that could not be read."""
+    """Counts the measurements of a document, and the unreadable ones."""
 
     def __init__(self) -> None:
-        """Start with no measurements."""
+        """Begin without measurements."""
         self.number = 0
         self.unread = 0
         self.first: tuple[int, str] | None = None

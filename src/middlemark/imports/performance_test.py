@@ -1,4 +1,4 @@
-"""ApexAI's performance_test: its CSV (the experiment's settings, then a row a second) and its JSON."""
+"""Read ApexAI's performance_test: its CSV (settings, then one row per second) and its JSON."""
 
 import math
 import re
@@ -24,7 +24,7 @@ _BETWEEN = re.compile(rb",[ \t]+")
 
 
 class _Second(msgspec.Struct, frozen=True, kw_only=True):
-    """One row: counts of about a second, latencies in ns (None: no sample came)."""
+    """One row: counts of about a second, latencies in ns (None: no sample was received)."""
 
     at_s: float
     seconds: float
@@ -40,7 +40,7 @@ class _Second(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Experiment:
-    """The settings, by their names in the JSON, and the seconds."""
+    """The settings of an experiment, by their JSON names, and its seconds."""
 
     def __init__(self) -> None:
         self.settings: dict[str, str] = {}
@@ -101,22 +101,22 @@ def _row(columns: Sequence[str], line: bytes) -> _Second | None:
     fields = _BETWEEN.split(line.strip(b", \t")) if b"\t" in line else line.strip(b", ").split(b",")
     if len(fields) != len(columns):
         return None
-    told = dict(zip(columns, fields, strict=True))
+    values = dict(zip(columns, fields, strict=True))
 
     def ns(name: str) -> float | None:
-        return number(told[name]) * 1e6 if received and name in told else None
+        return number(values[name]) * 1e6 if received and name in values else None
 
     try:
-        received = whole(told["received"])
-        # The column has the variance in s² times 1,000, although its name says ms.
+        received = whole(values["received"])
+        # The column contains the variance in s² times 1,000, although its name says ms.
         variance = ns("latency_variance (ms)")
         return _Second(
-            at_s=number(told["T_experiment"]),
-            seconds=number(told["T_loop"]) if "T_loop" in told else 0.0,
-            sent=whole(told["sent"]),
+            at_s=number(values["T_experiment"]),
+            seconds=number(values["T_loop"]) if "T_loop" in values else 0.0,
+            sent=whole(values["sent"]),
             received=received,
-            lost=whole(told["lost"]),
-            bytes=whole(told["data_received"]),
+            lost=whole(values["lost"]),
+            bytes=whole(values["data_received"]),
             low=ns("latency_min (ms)"),
             high=ns("latency_max (ms)"),
             mean=ns("latency_mean (ms)"),
@@ -158,11 +158,11 @@ def _object(row: Mapping[str, Any]) -> _Second | None:
         return None
 
     def ns(name: str, power: int = 1) -> float | None:
-        value = figure(row.get(name)) if received else None  # without a sample the tool writes 0
+        value = figure(row.get(name)) if received else None  # without samples the tool writes 0
         return None if value is None else value * _NS**power
 
     return _Second(
-        # In spite of their names these are the time since the experiment's start and the length of this row.
+        # Despite their names, these are the time since the experiment's start and the length of this row.
         at_s=(figure(row.get("experiment_start")) or 0.0) / _NS,
         seconds=max(figure(row.get("loop_start")) or 0.0, 0.0) / _NS,
         sent=sent,
@@ -199,7 +199,7 @@ def _measured(of: _Experiment) -> ImportedTrial:
         reliability="reliable" if "RELIABLE" in quality else "best-effort" if "BEST_EFFORT" in quality else None,
     )
     if mode == "RELAY":
-        text = "it is the log of the relay of a round trip, which measures nothing"
+        text = "it is the log of a round trip's relay, which measures nothing"
         failure = Failure("relay", text, "import the log of the side with --roundtrip-mode Main")
         return ImportedTrial(cell=where, failed=failure, warnings=(imported_warning(where),))
     figures = _figures(of.seconds)
@@ -256,7 +256,7 @@ def _figures(seconds: Sequence[_Second]) -> Summary | None:
 
 
 def _rate(seconds: Sequence[_Second]) -> float | None:
-    """Return messages received a second at all subscribers, from the first second with messages to the last."""
+    """Return the messages per second received by all subscribers, from the first to the last second with messages."""
     busy = [index for index, each in enumerate(seconds) if each.received]
     if not busy:
         return None
@@ -274,13 +274,13 @@ def _warnings(of: _Experiment, figures: Summary | None, pattern: str) -> list[Ru
     found = [
         RunWarning(
             "no-quantiles",
-            f"performance_test keeps minimum, mean, maximum and variance of its latency only ({way})",
-            "a mean is not a median: one stall moves it; measure it again for quantiles",
+            f"performance_test keeps only minimum, mean, maximum and variance of its latency ({way})",
+            "a mean is not a median: one stall changes it; measure again for quantiles",
         ),
         RunWarning(
             "size-of-type",
-            "size and throughput are of the type's sizeof, and its payload is neither written nor read",
-            "a middleware that hands over pointers looks as fast at any size",
+            "size and throughput use the type's sizeof, and the payload is neither written nor read",
+            "a middleware that passes pointers seems as fast at any size",
         ),
     ]
     if figures is not None and figures.min is not None and figures.min < 0:
@@ -295,8 +295,8 @@ def _warnings(of: _Experiment, figures: Summary | None, pattern: str) -> list[Ru
         found.append(
             RunWarning(
                 "interleaved",
-                "the time in its rows goes back: more than one process wrote into this log, and it does not name them",
-                "let each write into a file of its own",
+                "the time in its rows goes backwards: several processes wrote into this log, and it does not name them",
+                "let each process write to its own file",
             )
         )
     return found

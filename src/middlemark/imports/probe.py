@@ -1,6 +1,6 @@
-"""Files of the probe, one a process: both ends of each topic are joined by sequence, and spans stand as round trips.
+"""Read files of the probe, one per process: join both ends of each topic by sequence; show spans as round trips.
 
-A row is a topic from one probe to another, whatever processes have these names, and a span or iteration of a probe.
+A row is a topic from one probe to another, in any process with these names, or a span or iteration of a probe.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from middlemark.imports.probe_ends import (
     clock_of,
     ends_of,
     imported_warning,
-    of_topic,
+    trials_of_topic,
     written_back,
 )
 from middlemark.imports.probe_file import ITERATION, RECEIVED, SENT, SPAN, Stamps, is_a_clock, read_stamps
@@ -28,11 +28,11 @@ from middlemark.stats.buckets import summarise_both
 
 TOOL = "probe"
 FORMAT_OF_PROBE = (TOOL, "stamps of the probe")
-"""The tool, and what its files are called. It is of a folder, so it is no ``Format`` of a log."""
+"""The tool, and the name of its files. It reads a folder, so it is not a ``LogFormat``."""
 
 
 def read_probes(files: Sequence[tuple[str, bytes]]) -> Log:
-    """Return what the files of all processes come to. Raises NotRead with each file that is none, and why."""
+    """Return the measurements of all processes. Raises NotRead with every unreadable file and the reason."""
     read, wrong = [], []
     for name, data in files:
         try:
@@ -50,7 +50,7 @@ def read_probes(files: Sequence[tuple[str, bytes]]) -> Log:
         *(
             row
             for topic in topics
-            for row in of_topic(*([e for e in ends if e.topic == topic] for ends in (sent, received)))
+            for row in trials_of_topic(*([e for e in ends if e.topic == topic] for ends in (sent, received)))
         ),
         *(row for of in read for kind in (SPAN, ITERATION) for row in _spans(of, rates[clock_of(of)], kind)),
     ]
@@ -73,7 +73,7 @@ def _rates(read: Sequence[Stamps]) -> dict[tuple[str, str], Rate]:
         if not is_a_clock(pairs):
             files = ", ".join(each.file for each in read if clock_of(each) == key)
             raise NotRead(
-                f"{files}: damaged: they name one start of one machine, and their clocks contradict each other"
+                f"{files}: damaged: they are from the same boot of one machine, but their clocks contradict each other"
             )
         (ticks, ns), (last_ticks, last_ns) = pairs[0], pairs[-1]
         found[key] = Rate(ticks, ns, (last_ns - ns) / (last_ticks - ticks))
@@ -103,14 +103,16 @@ def _spans(of: Stamps, rate: Rate, kind: int) -> Iterator[ImportedTrial]:
             imported_warning(where),
             RunWarning(
                 f"{what}-not-round-trip",
-                f"its time is that of the {what} that the program took; it stands here as a round trip",
-                "no message need have travelled: hold it against the same of other recordings",
+                f"its time is that of a {what} in the program; it is shown as a round trip here",
+                f"it may contain no message at all: compare it with the same {what} in other recordings",
             ),
             *written_back([of]),
         ]
         if beyond:
             warnings.append(
-                beyond_buffer(f"{beyond:,} of {beyond + len(raw):,} are known by a histogram only, to 1.6 %")
+                beyond_buffer(
+                    f"{beyond:,} of {beyond + len(raw):,} are only in a histogram, with an error of up to 1.6 %"
+                )
             )
         both = summarise_both(raw["round_trip_ns"], _histogram(counted, rate)) if beyond else None
         yield ImportedTrial(
@@ -125,7 +127,7 @@ def _spans(of: Stamps, rate: Rate, kind: int) -> Iterator[ImportedTrial]:
 
 
 def _histogram(counted: Sequence[npt.NDArray[np.int64]], rate: Rate) -> npt.NDArray[np.void]:
-    """Return the buckets in ns; those that fall into one ns overlap by less."""
+    """Return the buckets in ns. Buckets within the same ns overlap by less than one."""
     rows = np.concatenate(counted)
     rows = rows[np.argsort(rows[:, 0], kind="stable")]
     found = np.zeros(len(rows), HISTOGRAM)
@@ -138,20 +140,20 @@ def _histogram(counted: Sequence[npt.NDArray[np.int64]], rate: Rate) -> npt.NDAr
 def _notes(read: Sequence[Stamps]) -> Iterator[str]:
     for each in read:
         parts = [
-            "" if each.closed else "it did not end by itself, or runs still",
-            f"{each.torn:,} stamps were being made when it ended" if each.torn else "",
-            f"{each.unnamed:,} names found no room or were too long: nothing of theirs is recorded"
+            "" if each.closed else "it did not end normally, or still runs",
+            f"{each.torn:,} stamps were incomplete when it ended" if each.torn else "",
+            f"{each.unnamed:,} names did not fit or were too long: nothing is recorded for them"
             if each.unnamed
             else "",
         ]
-        if told := "; ".join(filter(None, parts)):
-            yield f"{each.file}: {told}"
+        if remarks := "; ".join(filter(None, parts)):
+            yield f"{each.file}: {remarks}"
     yield from (f"host {host}" for host in dict.fromkeys(each.host for each in read if each.host))
 
 
 def _one_sided(sent: Sequence[End], received: Sequence[End]) -> Iterator[str]:
-    for mine, others, what in ((sent, received, "sent, and received"), (received, sent, "received, and sent")):
+    for own, others, what in ((sent, received, "sent, but received"), (received, sent, "received, but sent")):
         there = {each.topic for each in others}
-        for topic in dict.fromkeys(each.topic for each in mine if each.topic not in there):
-            number = sum(len(each.at) for each in mine if each.topic == topic)
-            yield f"topic {topic}: {number:,} {what} by nobody who has a probe: no latency, no losses"
+        for topic in dict.fromkeys(each.topic for each in own if each.topic not in there):
+            number = sum(len(each.at) for each in own if each.topic == topic)
+            yield f"topic {topic}: {number:,} {what} by no process with a probe: no latency, no losses"

@@ -1,4 +1,4 @@
-"""Both ends of a topic of the probe, joined by sequence: one-way latencies, and what was lost, doubled or overtaken."""
+"""Join both ends of a topic of the probe by sequence: one-way latencies, and lost, duplicated or reordered messages."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -17,21 +17,21 @@ Ns = npt.NDArray[np.int64]
 
 
 class Rate(msgspec.Struct, frozen=True):
-    """How ticks become CLOCK_MONOTONIC: one line for all processes with that clock, so that none is ahead."""
+    """The conversion from ticks to CLOCK_MONOTONIC: one line for all processes with this clock, for consistency."""
 
     ticks: int
     ns: int
     ns_per_tick: float
 
     def at(self, ticks: npt.NDArray[np.uint64] | int) -> Ns:
-        """Return the instants in ns."""
+        """Return the times in ns."""
         since: Ns = np.asarray(ticks).astype(np.int64) - self.ticks
         at: Ns = self.ns + np.rint(since * self.ns_per_tick).astype(np.int64)
         return at
 
 
 class End(msgspec.Struct, frozen=True, eq=False):
-    """What one process sent, or received, on a topic; in the order of time."""
+    """The messages that one process sent or received on a topic, in order of time."""
 
     of: Stamps
     probe: str
@@ -42,11 +42,11 @@ class End(msgspec.Struct, frozen=True, eq=False):
     beyond: int
     begin_ns: int
     end_ns: int
-    """Until when what it received was stamped: its end, or when its records were full."""
+    """The end of the recording: the end of the process, or when the buffer was full."""
 
 
 class _Sends(msgspec.Struct, frozen=True, eq=False):
-    """What was sent on a topic under a sequence of its own, by sequence: the end, the number there, the instant."""
+    """The messages of a topic with a unique sequence, by sequence: the end, the message's number there, the time."""
 
     sequences: npt.NDArray[np.uint64]
     ends: npt.NDArray[np.int64]
@@ -56,12 +56,12 @@ class _Sends(msgspec.Struct, frozen=True, eq=False):
 
 
 def clock_of(of: Stamps) -> tuple[str, str]:
-    """Return the start of the machine, or the file where that is not known, and the clock."""
+    """Return the boot of the machine, or the file if unknown, and the clock."""
     return of.boot or of.file, of.clock
 
 
 def ends_of(of: Stamps, rates: Mapping[tuple[str, str], Rate], kind: int) -> Iterator[End]:
-    """Yield the ends of a process that sent, or that received, by ``kind``."""
+    """Yield the sending or receiving ends of a process, by ``kind``."""
     rate = rates[clock_of(of)]
     mine = of.records[of.records["kind"] == kind]
     for probe, topic in dict.fromkeys(of.names.values()):
@@ -84,8 +84,8 @@ def ends_of(of: Stamps, rates: Mapping[tuple[str, str], Rate], kind: int) -> Ite
         )
 
 
-def of_topic(sent: Sequence[End], received: Sequence[End]) -> Iterator[ImportedTrial]:
-    """Yield a trial for each probe that sent on the topic, and each that received from it."""
+def trials_of_topic(sent: Sequence[End], received: Sequence[End]) -> Iterator[ImportedTrial]:
+    """Yield a trial for each pair of a sending and a receiving probe of the topic."""
     sends = _sends(sent)
     for source in dict.fromkeys(each.probe for each in sent):
         for target in dict.fromkeys(each.probe for each in received):
@@ -96,7 +96,7 @@ def of_topic(sent: Sequence[End], received: Sequence[End]) -> Iterator[ImportedT
 
 
 def _sends(sent: Sequence[End]) -> _Sends:
-    """Return who sent what. A sequence that was sent twice is nobody's: which of the two arrived cannot be told."""
+    """Return the sent messages. A sequence sent twice is left out: which message arrived is unknown."""
     sequences = np.concatenate([each.sequences for each in sent])
     ends = np.repeat(np.arange(len(sent)), [len(each.sequences) for each in sent])
     numbers = np.concatenate([np.arange(len(each.sequences)) for each in sent])
@@ -107,7 +107,7 @@ def _sends(sent: Sequence[End]) -> _Sends:
 
 
 def _edge(sent: Sequence[End], chosen: Sequence[int], received: Sequence[End], sends: _Sends) -> ImportedTrial | None:
-    """Return what came from the chosen senders to receivers of one probe; None: nothing was due."""
+    """Return the trial from the chosen senders to the receivers of one probe; None: no message was expected."""
     mine = np.isin(sends.ends, chosen)
     sources = [sent[each] for each in chosen]
     publisher = np.zeros(len(sent), dtype=np.int64)
@@ -167,7 +167,7 @@ def _edge(sent: Sequence[End], chosen: Sequence[int], received: Sequence[End], s
     )
 
 
-_APART = "both ends ran on different machines, or before and after a restart: no clock is known to both"
+_APART = "both ends ran on different machines, or before and after a restart: they have no common clock"
 
 
 def _total(arrived: Sequence[Arrived], *fields: str) -> dict[str, int]:
@@ -177,10 +177,10 @@ def _total(arrived: Sequence[Arrived], *fields: str) -> dict[str, int]:
 def _due(
     sends: _Sends, mine: npt.NDArray[np.bool_], arrived: Ns, end: End, sources: Sequence[End], apart: bool
 ) -> tuple[int, int]:
-    """Return how many messages had to arrive, and how many were sent before and are not counted.
+    """Return how many messages were expected, and how many were sent too early to count.
 
-    Due is what was sent from the first message on that arrived, which is when the two had found each other, to the
-    receiver's end. Where records were full, an arrival may be missing only from what is recorded: then to the last one.
+    Messages are expected from the first one that arrived, when both ends had found each other, to the receiver's end.
+    If a buffer was full, arrivals may be missing in the recording: then to the last one that arrived.
     """
     sent_at = sends.at[mine]
     if not len(arrived):
@@ -246,27 +246,27 @@ def _where(sources: Sequence[End], received: Sequence[End]) -> Cell:
 
 def imported_warning(of: Cell) -> RunWarning:
     """Return the warning of every row."""
-    telling = [each for each in ("size", "transport", "reliability", "depth") if each in of.unknown]
+    unstated = [each for each in ("size", "transport", "reliability", "depth") if each in of.unknown]
     return RunWarning(
         "imported",
-        f"stamped by the program itself; that does not tell {', '.join(telling)}, or what else the machine did",
-        "do not rank it beside rows measured here: hold it against other recordings of the same program",
+        f"stamped by the program itself, which does not say {', '.join(unstated)}, or what else the machine did",
+        "do not rank it with rows measured here: compare it with other recordings of the same program",
     )
 
 
 def beyond_buffer(text: str) -> RunWarning:
-    """Return the warning of what found no room."""
-    return RunWarning("beyond-the-buffer", text, "give it more room: MIDDLEMARK_PROBE_RECORDS, of 32 bytes each")
+    """Return the warning about stamps that did not fit into the buffer."""
+    return RunWarning("beyond-the-buffer", text, "enlarge it: MIDDLEMARK_PROBE_RECORDS, of 32 bytes each")
 
 
 def written_back(read: Sequence[Stamps]) -> list[RunWarning]:
-    """Return the warning of stamps that were made in a file on a disk, if any were."""
+    """Return the warning about stamps written to a file on a disk, if there are any."""
     if all(each.in_memory for each in read):
         return []
     return [
         RunWarning(
             "stamps-on-disk",
-            "its stamps were written into a folder on a disk: when the kernel writes a page back, a stamp may wait",
+            "its stamps were written into a folder on a disk: a stamp may wait while the kernel writes a page back",
             "let MIDDLEMARK_PROBE name a folder in /dev/shm",
         )
     ]
@@ -278,31 +278,31 @@ def _doubts(
     sent, arrived = sum(each.beyond for each in sources), sum(each.beyond for each in received)
     if sent or arrived:
         yield beyond_buffer(
-            f"{sent:,} sent and {arrived:,} received are beyond the buffer: only counted, and in no figure"
+            f"{sent:,} sent and {arrived:,} received did not fit into the buffer: they are only counted"
         )
     if before:
         yield RunWarning(
             "before-the-first",
-            f"{before:,} messages were sent before the first that arrived: the two had not found each other, or they "
+            f"{before:,} messages were sent before the first that arrived: both ends had not found each other, or they "
             "were lost; they are not counted as lost",
             "publish when the subscriber is matched",
         )
     if unknown:
         yield RunWarning(
             "never-sent",
-            f"{unknown:,} messages arrived of which no stamp says, or only one, that they were sent: left out",
+            f"{unknown:,} messages arrived without a stamp of their sending: left out",
             "stamp both ends with the same topic and sequence, and start with an empty folder",
         )
     if twice:
         yield RunWarning(
             "sent-twice",
-            f"{twice:,} were sent under a sequence that another message of the topic has: left out",
-            "one sequence a message: several publishers of a topic number theirs apart, and a restart goes on counting",
+            f"{twice:,} were sent with the sequence of another message of the topic: left out",
+            "use one sequence per message: number a topic's publishers separately, and continue after a restart",
         )
     if negative:
         yield RunWarning(
             "sent-after-arrival",
-            f"{negative:,} messages arrived before the stamp of their sending: they are in no latency",
-            "stamp just before the message is handed to the middleware, not after",
+            f"{negative:,} messages arrived before the stamp of their sending: no latency includes them",
+            "stamp just before passing the message to the middleware, not after",
         )
     yield from written_back([each.of for each in (*sources, *received)])

@@ -1,4 +1,4 @@
-"""One file of the probe: the stamps of one process, as ``probe/src/file.h`` lays them out."""
+"""Read one file of the probe: the stamps of one process, in the layout of ``probe/src/file.h``."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,14 +19,14 @@ _CHUNK_RECORDS = 1023
 _OCTAVE_BITS, _OCTAVES = 5, 44
 _BUCKETS = _OCTAVES << _OCTAVE_BITS
 _MEMORY = (0x0102_1994, 0x8584_58F6)
-"""File systems that never write back, so that no stamp waits for a disk: tmpfs and ramfs."""
+"""File systems that never write back, so no stamp waits for a disk: tmpfs and ramfs."""
 
 _MOST = 1 << 60
-"""No counter of ticks comes so far."""
+"""No tick counter is higher."""
 LONGEST = 1 << 55
-"""Ticks: no recording takes so long, months at 3 GHz."""
+"""In ticks. No recording is longer: at 3 GHz these are months."""
 NS_PER_TICK = (0.05, 100.0)
-"""Of every clock there is: from 20 GHz to 10 MHz."""
+"""The bounds of any clock: 20 GHz to 10 MHz."""
 
 _ANCHOR = [("ticks", "<u8"), ("ns", "<u8")]
 _HEAD = np.dtype(
@@ -56,54 +56,54 @@ Records = npt.NDArray[Any]
 
 
 class Stamps(msgspec.Struct, frozen=True, kw_only=True):
-    """What one process stamped. Instants and durations are ticks of its clock."""
+    """The stamps of one process. Times and durations are ticks of its clock."""
 
     file: str
     host: str
     boot: str
-    """The kernel's name for this start of the machine; processes with the same one share its clocks. Empty: unknown."""
+    """The id of this boot of the machine; processes with the same id share its clocks. Empty: unknown."""
     clock: str
     anchors: tuple[tuple[int, int], ...]
-    """Ticks and CLOCK_MONOTONIC in ns at the same instants, ascending."""
+    """Ticks and CLOCK_MONOTONIC in ns at the same times, ascending."""
     names: dict[int, tuple[str, str]]
-    """By the topic's number: the probe and the topic."""
+    """Topic number → probe and topic."""
     records: Records
-    """Whole ones, by when they were stamped."""
+    """The complete records, by time."""
     torn: int
-    """Records that were being written when the process ended."""
+    """The number of records that were incomplete when the process ended."""
     closed: int | None
-    """When it ended; None: it was killed, crashed, or runs."""
+    """When it ended; None: it was killed, crashed, or still runs."""
     full: int | None
-    """When a stamp first found no room."""
+    """When a stamp first did not fit."""
     unnamed: int
     beyond: dict[int, tuple[int, int]]
-    """By the topic's number: what was sent and received when there was no room."""
+    """Topic number → the numbers of sent and received messages that did not fit."""
     buckets: dict[tuple[int, int], Records]
-    """By the topic's number and SPAN or ITERATION: lower and upper bound and count of durations, likewise."""
+    """Topic number and SPAN or ITERATION → durations that did not fit: lower and upper bounds and counts."""
     in_memory: bool
-    """Whether its folder is on a file system that never writes back."""
+    """True if its folder is on a file system that never writes back."""
 
 
 def is_stamps(head: bytes) -> bool:
-    """Say whether a file that begins like this is one of the probe's."""
+    """Say whether a file that begins like this is from the probe."""
     return head.startswith(MAGIC)
 
 
 def read_stamps(file: str, data: bytes) -> Stamps:
-    """Return what is in the file. Raises NotRead with the place of what is wrong."""
+    """Read the file. Raises NotRead with the place of the error."""
     if not is_stamps(data):
-        raise NotRead(f"it is no file of a probe: it begins with {shown(data[:24])!r}" if data else "nothing is in it")
+        raise NotRead(f"it is not a file of the probe: it begins with {shown(data[:24])!r}" if data else "it is empty")
     if len(data) < _CHUNKS_AT:
-        raise NotRead(f"byte {len(data):,}: it is cut off within what comes before the records")
+        raise NotRead(f"byte {len(data):,}: it is cut off before the records")
     head = np.frombuffer(data, _HEAD, 1)[0]
     if head["version"] != _VERSION:
         raise NotRead(f"byte 8: version {head['version']}; this Middlemark reads {_VERSION}")
     chunks = int(head["chunks"])
-    due = _CHUNKS_AT + chunks * _CHUNK.itemsize
-    if head["clock"] not in _CLOCKS or head["names"] != _NAMES or int(head["bytes"]) != due:
+    expected = _CHUNKS_AT + chunks * _CHUNK.itemsize
+    if head["clock"] not in _CLOCKS or head["names"] != _NAMES or int(head["bytes"]) != expected:
         raise NotRead("bytes 12 to 40: damaged: clock, names, chunks and size contradict each other")
-    if len(data) != due:
-        raise NotRead(f"byte {min(len(data), due):,}: it has {len(data):,} bytes where {due:,} are due")
+    if len(data) != expected:
+        raise NotRead(f"byte {min(len(data), expected):,}: it has {len(data):,} bytes, expected {expected:,}")
     names = _names(np.frombuffer(data, _NAME, _NAMES, 4096))
     used = np.frombuffer(data, _CHUNK, min(int(head["chunks_claimed"]), chunks), _CHUNKS_AT)
     counts = np.minimum(used["claimed"], _CHUNK_RECORDS).astype(np.int64)
@@ -117,8 +117,8 @@ def read_stamps(file: str, data: bytes) -> Stamps:
     )
     if len(wrong):
         first = whole[wrong[0]]
-        told = f"kind {first['kind']} of topic {first['topic']}, at tick {first['at']}"
-        raise NotRead(f"record {wrong[0] + 1:,}: damaged: {told}")
+        damage = f"kind {first['kind']} of topic {first['topic']}, at tick {first['at']}"
+        raise NotRead(f"record {wrong[0] + 1:,}: damaged: {damage}")
     for place, field in (("closed", "closed_ticks"), ("full", "full_ticks")):
         if head[field] and abs(int(head[field]) - anchors[0][0]) > LONGEST:
             raise NotRead(f"bytes 80 to 96: damaged: {place} at tick {head[field]}")
@@ -158,22 +158,22 @@ def _text(raw: bytes) -> str:
 
 
 def _anchors(pairs: list[Records]) -> tuple[tuple[int, int], ...]:
-    """Return those that are whole: a thread that was killed while it claimed a chunk leaves zeros."""
+    """Return the complete anchors: a thread killed while it claimed a chunk leaves zeros."""
     found = sorted({(int(each["ticks"]), int(each["ns"])) for each in pairs if each["ticks"] and each["ns"]})
     if len(found) < 2 or max(found[-1]) > _MOST or not is_a_clock(found):
-        raise NotRead("bytes 48 to 80: damaged: its clock does not go on")
+        raise NotRead("bytes 48 to 80: damaged: its clock does not advance")
     return tuple(found)
 
 
 def is_a_clock(pairs: Sequence[tuple[int, int]]) -> bool:
-    """Say whether ascending ticks and their ns can be of one clock."""
+    """Say whether ascending ticks and their ns can be from one clock."""
     (ticks, ns), (last_ticks, last_ns) = pairs[0], pairs[-1]
     least, most = NS_PER_TICK
     return last_ticks - ticks < LONGEST and least * (last_ticks - ticks) < last_ns - ns < most * (last_ticks - ticks)
 
 
 def _buckets(counts: Records) -> Records:
-    """Return lower and upper bound, exclusive, and count of each bucket that is not empty; see core/histogram.hpp."""
+    """Return the bounds, upper exclusive, and count of each non-empty bucket; see core/histogram.hpp."""
     index = np.flatnonzero(counts)
     shift = np.where(index < 2 << _OCTAVE_BITS, 0, (index >> _OCTAVE_BITS) - 1)
     lower = (index - (shift << _OCTAVE_BITS)) << shift

@@ -1,4 +1,4 @@
-"""Cyclone DDS's RoundtripPing: a line a second and ``# Overall``. It prints the payload's size, but not its process."""
+"""Read Cyclone DDS's RoundtripPing: one line per second and ``# Overall``, with the payload's size but no process."""
 
 import itertools
 import re
@@ -36,7 +36,7 @@ _KNOWN = re.compile(
 
 
 class _Line(msgspec.Struct, frozen=True):
-    """One line's figures as printed, in whole µs; the first five are of half round trips."""
+    """The figures of one line, in whole µs; the first five are half round trips."""
 
     count: int
     median: int
@@ -48,16 +48,16 @@ class _Line(msgspec.Struct, frozen=True):
 
 
 class _Run:
-    """A header and the lines after it, or several headers if they all come before the first figures."""
+    """A header and the lines after it, or several headers if all come before the first figures."""
 
     def __init__(self) -> None:
         self.sizes: list[int] = []
         self.warm = 0
-        """How many processes said that their warm-up is complete."""
+        """The number of processes that reported the end of their warm-up."""
         self.begun = False
-        """Whether the heading of the figures is there."""
+        """True if the heading of the figures was read."""
         self.refused = False
-        """Whether there are figures and nobody knows of which size."""
+        """True if there are figures of an unknown size."""
         self.seconds: list[_Line] = []
         self.overall: _Line | None = None
         self.last = 0
@@ -65,7 +65,7 @@ class _Run:
 
     @property
     def size(self) -> int | None:
-        """Return the payload's bytes: 0 if the header is lost, None if two sizes are mixed."""
+        """The payload's bytes: 0 if the header is lost, None if two sizes are mixed."""
         if self.warm > 1 and len(set(self.sizes)) > 1:
             return None
         return self.sizes[-1] if self.sizes else 0
@@ -107,7 +107,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
         elif _OTHER.fullmatch(line) is None:
             lines.refuse(index, line)
     for before, run in itertools.pairwise(runs):
-        before.refused |= run.mixed  # its lines may be among those of the next
+        before.refused |= run.mixed  # its lines may be mixed with the next run's
     measured = tuple(each for run in runs for each in _trials(run))
     return Log(measured=measured, lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
 
@@ -118,10 +118,10 @@ def _line(groups: tuple[bytes, ...]) -> _Line:
 
 
 def _trials(run: _Run) -> Iterator[ImportedTrial]:
-    """Yield what was measured, after those that began before it and have no figure."""
+    """Yield the measured trial, after failed trials for headers without figures."""
     figures = bool(run.seconds or run.overall)
     if not run.refused:
-        beside = max(run.warm, 1) if figures else 0  # they share its lines
+        beside = max(run.warm, 1) if figures else 0  # these processes share its lines
         for size in run.sizes[: len(run.sizes) - beside]:
             yield no_result(_cell(size), f"the heading of {size:,} bytes")
     if figures:
@@ -173,8 +173,8 @@ def _warnings(run: _Run, count: int) -> list[RunWarning]:
         found.append(
             RunWarning(
                 "median-of-seconds",
-                f"the log ends before `# Overall`: its quantiles are the medians of {len(run.seconds):,} seconds' own",
-                "a stall of one second does not show in them; the maximum tells of it",
+                f"the log ends before `# Overall`: its quantiles are medians over {len(run.seconds):,} seconds",
+                "a stall of one second does not show in them, only in the maximum",
             )
         )
     elif count > _KEPT:
@@ -188,15 +188,15 @@ def _warnings(run: _Run, count: int) -> list[RunWarning]:
             RunWarning(
                 "first-samples-only",
                 f"median and 99 % of `# Overall` are those of the first {_KEPT:,} of {count:,} round trips{beside}",
-                "minimum and maximum are of all; measure it again for quantiles that are",
+                "minimum and maximum include all; measure again for quantiles of all",
             )
         )
     if run.mixed:
         found.append(
             RunWarning(
                 "interleaved",
-                "two processes wrote into this log and RoundtripPing does not name its own: its figures are of both",
-                "let each write into a file of its own",
+                "two processes wrote into this log and RoundtripPing does not name them: its figures mix both",
+                "let each process write to its own file",
             )
         )
     return found

@@ -1,4 +1,4 @@
-"""RTI's perftest with ``-outputFormat json``: an object for each data length. A publisher's has latencies."""
+"""Read RTI's perftest with ``-outputFormat json``: one object per data length. A publisher's has latencies."""
 
 import re
 import statistics
@@ -52,10 +52,10 @@ def _measured(value: Mapping[str, Any]) -> ImportedTrial | None:
     summary = summary if isinstance(summary, dict) else None
     if length is None:
         return None
-    told = summary or (intervals[-1] if intervals else {})
-    if not told:
+    figures = summary or (intervals[-1] if intervals else {})
+    if not figures:
         return None
-    latency = any(key.startswith("latency") for key in told)
+    latency = any(key.startswith("latency") for key in figures)
     return _latency(length, summary, intervals) if latency else _throughput(length, summary, intervals)
 
 
@@ -63,10 +63,10 @@ def _latency(
     length: int, summary: Mapping[str, Any] | None, intervals: Sequence[Mapping[str, Any]]
 ) -> ImportedTrial | None:
     where = cell(_ADAPTER, length, publishers=1, topics=1)
-    # Without a summary the last interval is used: its mean, minimum and maximum are of everything before it.
-    told = summary or intervals[-1]
+    # Without a summary use the last interval: its mean, minimum and maximum include everything before it.
+    figures = summary or intervals[-1]
     times = {
-        ours: None if (us := figure(told.get(theirs))) is None else 2e3 * us for ours, theirs in _LATENCIES.items()
+        ours: None if (us := figure(figures.get(theirs))) is None else 2e3 * us for ours, theirs in _LATENCIES.items()
     }
     if times["mean"] is None:
         return None
@@ -74,17 +74,17 @@ def _latency(
     warnings.append(
         RunWarning(
             "load-unknown",
-            "without -latencyTest its pings travel among samples that are sent as fast as possible, and the log does "
-            "not tell whether it was given",
-            "where it was not, these are times in queues, not what a message takes",
+            "without -latencyTest its pings are sent among samples at full rate, and the log does "
+            "not say whether it was given",
+            "if it was not, these are times in queues, not the time of a message",
         )
     )
     if summary is not None:
         warnings.append(
             RunWarning(
                 "samples-unknown",
-                "the log does not tell how many round trips are behind its percentiles",
-                "99.99 % of some thousand samples is their maximum: look at -latencyCount and -numIter",
+                "the log does not say how many round trips its percentiles have",
+                "99.99 % of some thousand samples is their maximum: check -latencyCount and -numIter",
             )
         )
     return ImportedTrial(cell=where, times=Times(round_trip_ns=Summary(**times)), warnings=tuple(warnings))
@@ -94,9 +94,9 @@ def _throughput(
     length: int, summary: Mapping[str, Any] | None, intervals: Sequence[Mapping[str, Any]]
 ) -> ImportedTrial | None:
     where = cell(_ADAPTER, length, "stream", subscribers=1, topics=1)
-    told = summary or intervals[-1]
-    received, lost = count(told.get("packets")), count(told.get("lost"))
-    rate = figure(told.get("packets/sAve"))
+    figures = summary or intervals[-1]
+    received, lost = count(figures.get("packets")), count(figures.get("lost"))
+    rate = figure(figures.get("packets/sAve"))
     if summary is None:
         of_each = [hz for each in intervals if (hz := figure(each.get("packets/s"))) is not None]
         rate = statistics.median(of_each) if of_each else None
@@ -119,7 +119,7 @@ def _cut(summary: object) -> list[RunWarning]:
         RunWarning(
             "no-summary",
             "the log ends before its summary: rates are the median of its intervals', latencies those of the last one",
-            "let perftest end by itself: -executionTime",
+            "let perftest end normally: -executionTime",
         )
     ]
 

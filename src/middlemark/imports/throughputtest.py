@@ -1,4 +1,4 @@
-"""Fast DDS's ThroughputTest: its table and the file of ``--export_csv``, a row for each size, demand and recovery."""
+"""Read Fast DDS's ThroughputTest: its table and the file of ``--export_csv``, one row per size, demand and recovery."""
 
 import re
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from middlemark.model.outcome import RunWarning, TrialCounts
 TOOL = "ThroughputTest"
 _ADAPTER = "fastdds (ThroughputTest)"
 
-# Sizes, counts and whole µs have no decimals, rates have three. So a decimal comma differs from one between columns.
+# Sizes, counts and whole µs have no decimals, rates have three: this distinguishes decimal commas from separators.
 _W, _R = r" *(\d{1,12})", r" *(\d{1,12}[.,]\d{3})"
 _ROW = re.compile(",".join([_W, _W, _W, _W, _W, _R, _R, _W, _W, _W, _R, _R]).encode())
 _CSV = re.compile(",".join([_W, _W, _W, _W, _R, _R, _R, _W, _W, _R, _R, _R]).encode())
@@ -43,7 +43,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
 
 def _row(figures: list[float]) -> ImportedTrial:
     size, demand, recovery_ms, sent, _, sent_hz, _, received, gaps, _, rate_hz, _ = figures
-    # The tool's own count has no message in it that came after the last one to arrive.
+    # The tool's own count does not include messages sent after the last one that arrived.
     lost = int(max(sent - received, gaps))
     where = cell(
         _ADAPTER,
@@ -67,12 +67,12 @@ def _row(figures: list[float]) -> ImportedTrial:
             *_beyond_gaps(lost, int(gaps)),
             RunWarning(
                 "rest-included",
-                "bursts and the rests between them are in its rate alike: it is no highest rate",
-                "the highest rate is --rate max without a burst",
+                "its rate includes the rests between bursts: it is not the highest rate",
+                "for the highest rate use --rate max without a burst",
             ),
             RunWarning(
                 "subscribers-added",
-                "ThroughputTest adds up what its subscribers received, and the log does not tell how many there were",
+                "ThroughputTest adds up what its subscribers received, and the log does not say how many there were",
                 "with several of them, divide rate and received by their number",
             ),
         ),
@@ -80,7 +80,7 @@ def _row(figures: list[float]) -> ImportedTrial:
 
 
 def _beyond_gaps(lost: int, gaps: int) -> tuple[RunWarning, ...]:
-    """Return why more were lost here than the log says, if so."""
+    """Return the warning if more messages were lost than the log says."""
     if lost <= gaps:
         return ()
     return (
@@ -88,7 +88,7 @@ def _beyond_gaps(lost: int, gaps: int) -> tuple[RunWarning, ...]:
             "gaps-only",
             f"ThroughputTest counts {gaps:,} lost, the gaps before the last message that arrived; with what was sent "
             f"after it, or refused by its writer, {lost:,} were lost",
-            "where the tool's own figure was quoted, it is lower than what stands here",
+            "the tool's own figure is lower than this one",
         ),
     )
 

@@ -1,1 +1,1 @@
-"""Certificates and keys of a trial: what a set of them is, how one is made, and what is wrong with a user's own."""
+"""Certificates and keys of a trial: the files of a set, how to make one, and how to check a user's own."""

@@ -1,4 +1,4 @@
-"""Sets of certificates and keys, and the authority that signs them (X.509, P-256) and keeps its key in memory."""
+"""Make sets of certificates and keys, and the authority that signs them (X.509, P-256). Its key stays in memory."""
 
 import datetime
 import ipaddress
@@ -16,75 +16,82 @@ from middlemark.security import curve, documents, layout
 
 LIFE = datetime.timedelta(days=30)
 EARLIER = datetime.timedelta(days=1)
-"""The clocks of hosts may differ."""
+"""How much before now a certificate becomes valid, because the clocks of hosts may differ."""
 ORGANISATION = "Middlemark"
 
 
 class Authority:
-    """Gives certificates until it is forgotten."""
+    """Signs certificates as long as the object exists; its key is never written."""
 
     def __init__(self, name: str) -> None:
         """``name``: the common name of its own certificate."""
         self._key = ec.generate_private_key(ec.SECP256R1())
-        self._name = _named(name)
-        self._certificate = self._give(self._name, self._key.public_key(), authority=True)
+        self._name = _name_of(name)
+        self._certificate = self._sign_certificate(self._name, self._key.public_key(), authority=True)
 
     @property
     def certificate(self) -> bytes:
-        """Its own, in PEM."""
+        """Its own certificate, in PEM."""
         return self._certificate.public_bytes(serialization.Encoding.PEM)
 
     def sign(self, document: str) -> bytes:
-        """Return the document with its signature, as S/MIME in the clear."""
+        """Return the document with its signature, as clear-text S/MIME."""
         builder = pkcs7.PKCS7SignatureBuilder().set_data(document.encode())
         signer = builder.add_signer(self._certificate, self._key, hashes.SHA256())
         options = [pkcs7.PKCS7Options.DetachedSignature, pkcs7.PKCS7Options.Text, pkcs7.PKCS7Options.NoCapabilities]
         return signer.sign(serialization.Encoding.SMIME, options)
 
     def identity(self, name: str, hosts: Sequence[str] = ()) -> tuple[bytes, bytes]:
-        """Return a new certificate of that common name and its key, both in PEM.
+        """Return a new certificate with this common name and its key, both in PEM.
 
-        ``hosts``: names and addresses at which its bearer is reached.
+        ``hosts``: names and addresses at which its owner can be reached.
         """
         key = ec.generate_private_key(ec.SECP256R1())
-        certificate = self._give(_named(name), key.public_key(), hosts)
+        certificate = self._sign_certificate(_name_of(name), key.public_key(), hosts)
         plain = key.private_bytes(
             serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         )
         return certificate.public_bytes(serialization.Encoding.PEM), plain
 
-    def _give(
-        self, subject: x509.Name, of: ec.EllipticCurvePublicKey, hosts: Sequence[str] = (), *, authority: bool = False
+    def _sign_certificate(
+        self,
+        subject: x509.Name,
+        public_key: ec.EllipticCurvePublicKey,
+        hosts: Sequence[str] = (),
+        *,
+        authority: bool = False,
     ) -> x509.Certificate:
         now = datetime.datetime.now(datetime.UTC)
         own = self._key.public_key()
-        begun = (
+        builder = (
             x509.CertificateBuilder()
             .subject_name(subject)
             .issuer_name(self._name)
-            .public_key(of)
+            .public_key(public_key)
             .serial_number(x509.random_serial_number())
             .not_valid_before(now - EARLIER)
             .not_valid_after(now + LIFE)
             .add_extension(x509.BasicConstraints(ca=authority, path_length=0 if authority else None), critical=True)
             .add_extension(_usage(authority=authority), critical=True)
-            .add_extension(x509.SubjectKeyIdentifier.from_public_key(of), critical=False)
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(public_key), critical=False)
             .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(own), critical=False)
         )
         if not authority:
             both = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
-            begun = begun.add_extension(x509.ExtendedKeyUsage(both), critical=False)
+            builder = builder.add_extension(x509.ExtendedKeyUsage(both), critical=False)
         if hosts:
-            begun = begun.add_extension(x509.SubjectAlternativeName([_host(each) for each in hosts]), critical=False)
-        return begun.sign(self._key, hashes.SHA256())
+            builder = builder.add_extension(
+                x509.SubjectAlternativeName([_host(each) for each in hosts]), critical=False
+            )
+        return builder.sign(self._key, hashes.SHA256())
 
 
 def subject(name: str) -> str:
-    """Return the subject of a certificate of that common name (RFC 4514)."""
-    return _named(name).rfc4514_string()
+    """Return the subject (RFC 4514) of a certificate with this common name."""
+    return _name_of(name).rfc4514_string()
 
 
-def _named(name: str) -> x509.Name:
+def _name_of(name: str) -> x509.Name:
     return x509.Name(
         [
             x509.NameAttribute(NameOID.COMMON_NAME, name),
@@ -115,25 +122,25 @@ def _usage(*, authority: bool) -> x509.KeyUsage:
 
 
 NAME = "Middlemark authority"
-"""Also of the stranger's authority: its key alone tells it from the trial's."""
+"""Also the name of the stranger's authority, which differs only in its key."""
 HOSTS = ("localhost", "127.0.0.1", "::1")
-"""Where every bearer of a certificate may be reached."""
+"""Names and addresses in every certificate."""
 
 
 def make_set(folder: str, hosts: Sequence[str] = ()) -> None:
-    """Make the folder, which must not be there, and all files of a set in it: the owner alone may read them.
+    """Create the folder, which must not exist, with all files of a set. Only the owner may read them.
 
-    ``hosts``: further names and addresses that the certificates are good for. The authorities' own keys are forgotten
-    here: whatever else they are to sign (permissions, say) is made in this function. Raises OSError.
+    ``hosts``: further names and addresses for the certificates. The authorities' keys are lost at the end of this
+    function, so it must make everything they sign (such as permissions). Raises OSError.
     """
     os.mkdir(folder, 0o700)
     authority, strangers = Authority(NAME), Authority(NAME)
-    reached = tuple(dict.fromkeys((*HOSTS, *hosts)))
+    names = tuple(dict.fromkeys((*HOSTS, *hosts)))
     _write(folder, layout.AUTHORITY, authority.certificate)
     _write(folder, layout.STRANGERS_AUTHORITY, strangers.certificate)
     for each in layout.IDENTITIES:
-        of = strangers if each == "stranger" else authority
-        certificate, key = of.identity(each, reached)
+        signer = strangers if each == "stranger" else authority
+        certificate, key = signer.identity(each, names)
         _write(folder, each + layout.CERTIFICATE, certificate)
         _write(folder, each + layout.KEY, key)
         public, secret = curve.key_pair()
@@ -143,12 +150,12 @@ def make_set(folder: str, hosts: Sequence[str] = ()) -> None:
     _write_documents(folder, layout.FORGED, strangers, ("intruder", "stranger"))
 
 
-def _write_documents(folder: str, begin: str, authority: Authority, granted: Iterable[Identity]) -> None:
+def _write_documents(folder: str, prefix: str, authority: Authority, granted: Iterable[Identity]) -> None:
     now = datetime.datetime.now(datetime.UTC)
     for level in documents.LEVELS:
-        _write(folder, begin + layout.governance(level), authority.sign(documents.governance(level)))
+        _write(folder, prefix + layout.governance(level), authority.sign(documents.governance(level)))
     grants = documents.permissions([subject(each) for each in granted], now - EARLIER, now + LIFE)
-    _write(folder, begin + layout.PERMISSIONS, authority.sign(grants))
+    _write(folder, prefix + layout.PERMISSIONS, authority.sign(grants))
 
 
 def _write(folder: str, name: str, content: bytes) -> None:

@@ -1,4 +1,4 @@
-"""What is wrong with a set of certificates that a user brings: all of it, before anything starts. No key is told."""
+"""Check a user's own set of certificates, before anything starts. Reports all problems and never shows a key."""
 
 import datetime
 import os
@@ -16,7 +16,7 @@ from middlemark.model.protocol import Identity, Security
 from middlemark.problems import Problem
 from middlemark.security import curve, documents, layout, smime
 
-MAKE = "`middlemark certs FOLDER` makes a whole set to begin with"
+MAKE = "`middlemark certs FOLDER` makes a complete set to start from"
 
 
 def problems_of(
@@ -26,10 +26,10 @@ def problems_of(
     hosts: Sequence[str] = (),
     levels: Collection[Security] = documents.LEVELS,
 ) -> list[Problem]:
-    """Return what is wrong with what these identities need of these credentials.
+    """Return the problems of the credentials that these identities need.
 
-    Identities that are not needed are looked at where their files are there. ``hosts``: where a broker is reached.
-    ``levels``: those whose governance is needed.
+    Identities that are not needed are checked if their files exist. ``hosts``: where a broker is reached.
+    ``levels``: the levels whose governance is needed.
     """
     return _Check(folder, tuple(credentials), hosts).problems(identities, levels)
 
@@ -49,8 +49,8 @@ class _Check:
         authorities = self._authorities(layout.AUTHORITY) if "x509" in self._credentials else []
         for each in layout.IDENTITIES:
             for credential in self._credentials:
-                of = list(layout.files((credential,), (each,)))
-                there = any((self._folder / file.name).exists() for file in of if file.name.startswith(each + "."))
+                files = list(layout.files((credential,), (each,)))
+                there = any((self._folder / file.name).exists() for file in files if file.name.startswith(each + "."))
                 if each not in needed and not there:
                     continue
                 if credential == "curve":
@@ -73,10 +73,10 @@ class _Check:
             self._say(name, f"there is no such file; it is {what}. {MAKE}")
             return None
         except OSError as error:
-            self._say(name, f"cannot be read ({error.strerror}); whoever measures must be able to")
+            self._say(name, f"cannot be read ({error.strerror}); the user who measures must be able to read it")
             return None
         if secret and mode & 0o077:
-            self._say(name, f"others may read it (mode {mode:04o}); chmod 600 {path}")
+            self._say(name, f"other users may read it (mode {mode:04o}); chmod 600 {path}")
         return content
 
     def _authorities(self, name: str) -> list[x509.Certificate]:
@@ -86,17 +86,17 @@ class _Check:
         try:
             found = x509.load_pem_x509_certificates(content)
         except ValueError:
-            self._say(name, "holds no certificate in PEM")
+            self._say(name, "contains no certificate in PEM")
             return []
         for each in found:
             self._dates(name, each)
             if not _is_authority(each):
-                self._say(name, "is no authority's certificate (CA:TRUE is missing)")
+                self._say(name, "is not the certificate of an authority (CA:TRUE is missing)")
         return found
 
     def _dates(self, name: str, certificate: x509.Certificate) -> None:
         if certificate.not_valid_after_utc < self._now:
-            self._say(name, f"it ended on {certificate.not_valid_after_utc:%Y-%m-%d}; make another")
+            self._say(name, f"it expired on {certificate.not_valid_after_utc:%Y-%m-%d}; make a new one")
         if certificate.not_valid_before_utc > self._now:
             begins = f"{certificate.not_valid_before_utc:%Y-%m-%d %H:%M} UTC"
             self._say(name, f"it is not valid before {begins}; is this machine's clock right?")
@@ -115,9 +115,9 @@ class _Check:
         try:
             key = serialization.load_pem_private_key(content, None)
         except TypeError:
-            self._say(key_name, "it has a password, which nobody can type here; store it without one")
+            self._say(key_name, "it has a password, which cannot be entered here; store it without one")
         except (ValueError, UnsupportedAlgorithm):
-            self._say(key_name, "holds no private key in PEM")
+            self._say(key_name, "contains no private key in PEM")
         else:
             if certificate is not None and key.public_key() != certificate.public_key():
                 self._say(key_name, f"it is not the key of {name}")
@@ -129,7 +129,7 @@ class _Check:
         try:
             return x509.load_pem_x509_certificate(content)
         except ValueError:
-            self._say(name, "holds no certificate in PEM")
+            self._say(name, "contains no certificate in PEM")
             return None
 
     def _signed(
@@ -139,20 +139,24 @@ class _Check:
             return
         signed = any(_issued(certificate, by) for by in authorities)
         if identity == "stranger" and signed:
-            text = f"it is of {layout.AUTHORITY} too, so nobody would refuse it; a stranger's is of another authority"
+            text = (
+                f"{layout.AUTHORITY} issued it too, so it would be accepted; another authority must issue a stranger's"
+            )
             self._say(identity + layout.CERTIFICATE, text)
         if identity != "stranger" and not signed:
-            text = f"it was not issued by {layout.AUTHORITY}, so the others would refuse it"
+            text = f"{layout.AUTHORITY} did not issue it, so the others would refuse it"
             self._say(identity + layout.CERTIFICATE, text)
 
     def _subject(self, identity: Identity, certificate: x509.Certificate) -> None:
         name = identity + layout.CERTIFICATE
         self._subjects[identity] = certificate.subject.rfc4514_string()
         if not certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME):
-            self._say(name, "its subject has no common name (CN), by which permissions name it")
+            self._say(name, "its subject has no common name (CN), which permissions need")
         if identity == "broker" and self._hosts and not set(self._hosts) & set(_hosts_of(certificate)):
             named = ", ".join(_hosts_of(certificate)) or "none"
-            self._say(name, f"it is good for {named}, and the broker is reached at {self._hosts[0]}: clients refuse it")
+            self._say(
+                name, f"it is valid for {named}, but the broker is reached at {self._hosts[0]}: clients refuse it"
+            )
 
     def _documents(
         self, needed: Sequence[Identity], levels: Collection[Security], authorities: Sequence[x509.Certificate]
@@ -187,15 +191,15 @@ class _Check:
                 raise ValueError
         except ValueError:
             public = None
-            self._say(public_name, "is no key of CURVE: 40 characters of Z85")
+            self._say(public_name, "is not a CURVE key: 40 characters of Z85")
         if secret is None:
             return
         try:
-            belongs = curve.public_key_of(_text(secret))
+            expected = curve.public_key_of(_text(secret))
         except ValueError as error:
-            self._say(name, f"is {error}")
+            self._say(name, f"{error}")
         else:
-            if public is not None and belongs != _text(public):
+            if public is not None and expected != _text(public):
                 self._say(name, f"it does not belong to {public_name}")
 
 

@@ -1,4 +1,4 @@
-"""Key pairs of CURVE, ZeroMQ's encryption: Curve25519, as text in Z85 (ZeroMQ's RFC 32)."""
+"""Make and check key pairs of CURVE, ZeroMQ's encryption: Curve25519, as text in Z85 (ZeroMQ's RFC 32)."""
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
@@ -7,7 +7,7 @@ KEY_BYTES = 32
 
 
 def z85(data: bytes) -> str:
-    """Return bytes, a multiple of four, as text."""
+    """Encode bytes, a multiple of four, as text."""
     text = bytearray()
     for at in range(0, len(data), 4):
         number = int.from_bytes(data[at : at + 4], "big")
@@ -16,7 +16,7 @@ def z85(data: bytes) -> str:
 
 
 def from_z85(text: str) -> bytes:
-    """Return the bytes of a text. Raises ValueError."""
+    """Decode a text. Raises ValueError."""
     if len(text) % 5:
         raise ValueError("no multiple of five characters")
     data = b""
@@ -31,14 +31,14 @@ def from_z85(text: str) -> bytes:
 
 
 def key_pair() -> tuple[str, str]:
-    """Return a new public key, and the secret key that it belongs to."""
+    """Return a new public key and its secret key."""
     secret = X25519PrivateKey.generate()
     return z85(secret.public_key().public_bytes_raw()), z85(secret.private_bytes_raw())
 
 
 def public_key_of(secret: str) -> str:
-    """Return the public key that belongs to a secret one. Raises ValueError, which does not say the key."""
+    """Return the public key of a secret key. Raises ValueError, whose text does not show the key."""
     try:
         return z85(X25519PrivateKey.from_private_bytes(from_z85(secret)).public_key().public_bytes_raw())
     except ValueError:
-        raise ValueError("no key of CURVE: 40 characters of Z85") from None
+        raise ValueError("is not a CURVE key: 40 characters of Z85") from None

@@ -1,6 +1,6 @@
-"""Governance and permissions of DDS Security: what each level switches on, and what is wrong with a user's own. Pure.
+"""Governance and permissions of DDS Security: make them for each level, and check a user's own. Pure.
 
-Each message is protected once, as a whole (``rtps_protection_kind``), and discovery: docs/decisions/0048.
+Each message is protected once, as a whole (``rtps_protection_kind``); so is discovery: docs/decisions/0048.
 """
 
 import datetime
@@ -13,14 +13,14 @@ from middlemark.model.protocol import Security
 LEVELS: tuple[Security, ...] = tuple(each for each in get_args(Security) if each != "none")
 _KINDS: Mapping[Security, str] = {"authenticated": "NONE", "signed": "SIGN", "encrypted": "ENCRYPT"}
 _OF_DATA = ("rtps_protection_kind", "metadata_protection_kind", "data_protection_kind")
-"""Each of them alone protects what is sent."""
+"""Each of these kinds alone protects the messages."""
 _DOMAINS = "<domains><id_range><min>0</min><max>230</max></id_range></domains>"
-"""Cyclone DDS knows no higher domain here."""
+"""Cyclone DDS supports no higher domain with its default ports."""
 _TIME = "%Y-%m-%dT%H:%M:%S"
 
 
 def governance(level: Security) -> str:
-    """Return the rules of every domain at that level, in XML."""
+    """Return the governance for all domains at this level, in XML."""
     kind = _KINDS[level]
     discovers = str(kind != "NONE").lower()
     return f"""<?xml version="1.0" encoding="UTF-8"?>
@@ -51,7 +51,7 @@ def governance(level: Security) -> str:
 
 
 def permissions(subjects: Iterable[str], begins: datetime.datetime, ends: datetime.datetime) -> str:
-    """Return what lets the bearers of certificates of these subjects (RFC 4514) do everything, in XML."""
+    """Return permissions that allow everything to these certificate subjects (RFC 4514), in XML."""
     everything = "<topics><topic>*</topic></topics><partitions><partition>*</partition></partitions>"
     grants = "".join(
         f"""    <grant name="{number}">
@@ -76,17 +76,17 @@ def permissions(subjects: Iterable[str], begins: datetime.datetime, ends: dateti
 
 
 def faults_of_governance(document: bytes, level: Security) -> Iterator[str]:
-    """Yield what is wrong with the rules of a level."""
+    """Yield the problems of the governance for a level."""
     try:
         rules = list(ElementTree.fromstring(document).iter("domain_rule"))
     except ElementTree.ParseError as error:
-        yield f"is no XML ({error})"
+        yield f"is not XML ({error})"
         return
     if not rules:
-        yield "has no <domain_rule>, so it governs no domain"
+        yield "has no <domain_rule>, so it applies to no domain"
     for rule in rules:
         if _text(rule, "allow_unauthenticated_participants").lower() not in ("false", "0"):
-            yield "lets in who has no certificate; set allow_unauthenticated_participants to false"
+            yield "accepts participants without a certificate; set allow_unauthenticated_participants to false"
         kinds = {_text(each, ".")[:4] for kind in _OF_DATA for each in rule.iter(kind)}
         strongest = next((each for each in reversed(LEVELS) if _KINDS[each][:4] in kinds), "authenticated")
         if strongest != level:
@@ -95,11 +95,11 @@ def faults_of_governance(document: bytes, level: Security) -> Iterator[str]:
 
 
 def faults_of_permissions(document: bytes, subjects: Iterable[str], now: datetime.datetime) -> Iterator[str]:
-    """Yield what is wrong with the grants of these subjects. ``now``: in UTC."""
+    """Yield the problems of the grants for these subjects. ``now``: in UTC."""
     try:
         grants = list(ElementTree.fromstring(document).iter("grant"))
     except ElementTree.ParseError as error:
-        yield f"is no XML ({error})"
+        yield f"is not XML ({error})"
         return
     for subject in subjects:
         own = [each for each in grants if _same(_text(each, "subject_name"), subject)]
@@ -111,9 +111,9 @@ def faults_of_permissions(document: bytes, subjects: Iterable[str], now: datetim
                 if now < _time(begins):
                     yield f"the grant for {subject} is not valid before {begins}; is this machine's clock right?"
                 if now > _time(ends):
-                    yield f"the grant for {subject} ended on {ends[:10]}; make another"
+                    yield f"the grant for {subject} expired on {ends[:10]}; make a new one"
             except ValueError:
-                yield f"the validity of the grant for {subject} is no time such as 2030-01-31T12:00:00Z"
+                yield f"the validity of the grant for {subject} is not a time such as 2030-01-31T12:00:00Z"
 
 
 def _text(element: ElementTree.Element, path: str) -> str:
@@ -121,7 +121,7 @@ def _text(element: ElementTree.Element, path: str) -> str:
 
 
 def _same(one: str, other: str) -> bool:
-    """Middlewares differ in whether the order of a subject's parts counts."""
+    """Compare two subjects, ignoring the order of their parts, as some middlewares do."""
     return sorted(each.strip() for each in one.split(",")) == sorted(each.strip() for each in other.split(","))
 
 

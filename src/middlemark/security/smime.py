@@ -1,4 +1,4 @@
-"""Documents of DDS Security, which an authority signs as S/MIME; the command ``openssl`` verifies them."""
+"""Verify documents of DDS Security, which an authority signs as S/MIME, with the command ``openssl``."""
 
 import email.parser
 import subprocess
@@ -10,23 +10,23 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
 _NO_TEXT = b"not text/plain"
-"""OpenSSL reports this where the signed part does not begin with the header of a text."""
+"""OpenSSL reports this if the signed part does not begin with a text header."""
 _UNVERIFIED = 4
-"""Exit status of ``openssl smime`` when the signature is not good."""
+"""The exit status of ``openssl smime`` for an invalid signature."""
 
 
 def content_of(signed: bytes, authorities: Sequence[x509.Certificate]) -> bytes:
-    """Return the signed text, without its headers. Raises ValueError: what is wrong, as the end of a sentence."""
+    """Return the signed text without its headers. Raises ValueError: the problem, as the end of a sentence."""
     head = email.parser.BytesHeaderParser().parsebytes(signed)
     boundary = head.get_boundary() if head.get_content_type() == "multipart/signed" else None
     if boundary is None:
-        raise ValueError("is not signed; sign it by openssl smime -sign -text")
+        raise ValueError("is not signed; sign it with openssl smime -sign -text")
     if signed.count(b"--" + boundary.encode()) < 3:
         raise ValueError("is cut off: its signature is missing")
     with tempfile.TemporaryDirectory(prefix="middlemark-") as folder:
         trusted, signers = Path(folder, "trusted.pem"), Path(folder, "signers.pem")
         trusted.write_bytes(b"".join(each.public_bytes(Encoding.PEM) for each in authorities))
-        # An authority may be an intermediate one, and check.py looks at its validity.
+        # The authority may be an intermediate one; check.py checks its validity.
         how = ("-text", "-partial_chain", "-no_check_time", "-purpose", "any")
         where = ("-CAfile", trusted, "-certfile", trusted, "-signer", signers)
         try:
@@ -35,13 +35,13 @@ def content_of(signed: bytes, authorities: Sequence[x509.Certificate]) -> bytes:
         except FileNotFoundError:
             raise ValueError("cannot be verified without the command openssl; apt install openssl") from None
         if _NO_TEXT in ended.stderr:
-            raise ValueError("is signed without the header of a text; sign it by openssl smime -sign -text")
+            raise ValueError("is signed without a text header; sign it with openssl smime -sign -text")
         if ended.returncode == _UNVERIFIED:
             raise ValueError("was changed after it was signed, or signed by another authority")
         if ended.returncode:
-            raise ValueError("its signature cannot be read; sign it again by openssl smime -sign -text")
+            raise ValueError("its signature cannot be read; sign it again with openssl smime -sign -text")
         if not all(map(_may_sign, x509.load_pem_x509_certificates(signers.read_bytes()))):
-            raise ValueError("is signed by a certificate whose key usage lacks digitalSignature: middlewares refuse it")
+            raise ValueError("the signing certificate's key usage lacks digitalSignature: middlewares refuse it")
     return ended.stdout
 
 

@@ -169,20 +169,20 @@ class _End:
                 for report in await self.call("hear", timeout_s=POLL_S + SILENCE_S):
                     self._take(report)
 
-    def _take(self, told: WorkerEvent | WorkerFailure | LeftFile) -> None:
-        if isinstance(told, LeftFile):
+    def _take(self, report: WorkerEvent | WorkerFailure | LeftFile) -> None:
+        if isinstance(report, LeftFile):
             self.last_note_s = time.monotonic()
             if self.other is not self:
-                self.other.send("note", told.name, told.content)
-        elif isinstance(told, WorkerFailure):
-            why = WorkerFailedError(told.error.code, f"{told.error.text} (on {self.name})", told.error.advice)
-            if told.number is None:
+                self.other.send("note", report.name, report.content)
+        elif isinstance(report, WorkerFailure):
+            why = WorkerFailedError(report.error.code, f"{report.error.text} (on {self.name})", report.error.advice)
+            if report.number is None:
                 self._die(why)
             else:
-                self._workers[told.number].hear(why)
+                self._workers[report.number].hear(why)
         else:
-            self.network = told.network or self.network
-            self._workers[told.number].hear(told.event)
+            self.network = report.network or self.network
+            self._workers[report.number].hear(report.event)
 
     async def death(self) -> None:
         await asyncio.shield(self._death)

@@ -1,4 +1,4 @@
-"""What the values of a run must agree in, beyond the type and the bounds that each field declares."""
+"""Consistency checks of a run's values, in addition to the type and bounds of each field."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
@@ -10,27 +10,27 @@ from middlemark.model.run import RunFile
 
 
 class InvalidFile(Exception):
-    """What is wrong, with its place in the file: ``plan.cells[3].priority: 'fifo:x' is no priority``."""
+    """A value is wrong. The text begins with its place: ``plan.cells[3].priority: 'fifo:x' is no priority``."""
 
 
 def check_run(file: RunFile) -> None:
-    """Raise Wrong unless everything in ``run.json`` refers to something that is there."""
-    for each in _of_run(file):
+    """Raise InvalidFile unless all references in ``run.json`` are valid."""
+    for each in _run_problems(file):
         raise InvalidFile(each)
 
 
 def check_outcome(outcome: TrialOutcome, trials: Mapping[int, Trial]) -> None:
-    """Raise Wrong unless it is the outcome of one of these trials of the plan, with files in the run's own folder."""
-    for each in _of_outcome(outcome, trials):
+    """Raise InvalidFile unless this is the outcome of one of these trials, with files in the run's own folder."""
+    for each in _outcome_problems(outcome, trials):
         raise InvalidFile(each)
 
 
-def _of_run(file: RunFile) -> Iterator[str]:
+def _run_problems(file: RunFile) -> Iterator[str]:
     plan = file.plan
     cells = range(len(plan.cells))
     if len(plan.names) != len(plan.cells):
         yield f"plan.names: there are {len(plan.names)} of {len(plan.cells)} configurations"
-    # Of what another tool measured, the levels may be some that nobody can ask for here: a thousand subscribers.
+    # Other tools may have measured levels that cannot be requested here, such as a thousand subscribers.
     for index, cell in enumerate(() if file.imported else plan.cells):
         for field, why in wrong_levels(cell):
             yield f"plan.cells[{index}].{field}: {why}"
@@ -39,11 +39,11 @@ def _of_run(file: RunFile) -> Iterator[str]:
         if trial.cell not in cells:
             yield f"plan.trials[{index}].cell: there is no configuration {trial.cell}"
         if trial.order in orders:
-            yield f"plan.trials[{index}].order: {trial.order} is that of another trial"
+            yield f"plan.trials[{index}].order: {trial.order} is used by another trial"
         orders.add(trial.order)
     for name, weight in plan.scorecard:
         if not 0 < weight <= 1e6:
-            yield f"plan.scorecard: {weight} is no weight of {name}"
+            yield f"plan.scorecard: {weight} is not a weight of {name}"
     for name in (name for each in plan.together for name in each if name not in FACTORS):
         yield f"plan.together: there is no factor {name}"
     named = {
@@ -59,18 +59,18 @@ def _of_run(file: RunFile) -> Iterator[str]:
                 yield f"{place}: there is no configuration {each}"
 
 
-def _of_outcome(outcome: TrialOutcome, trials: Mapping[int, Trial]) -> Iterator[str]:
+def _outcome_problems(outcome: TrialOutcome, trials: Mapping[int, Trial]) -> Iterator[str]:
     trial = trials.get(outcome.order)
     if trial is None:
         yield f"order: the plan has no trial {outcome.order}"
     elif (outcome.cell, outcome.number) != (trial.cell, trial.number):
-        said, due = f"{outcome.cell}, {outcome.number}", f"{trial.cell}, {trial.number}"
-        yield f"cell, number: {said}; of trial {trial.order} they are {due}"
+        found, expected = f"{outcome.cell}, {outcome.number}", f"{trial.cell}, {trial.number}"
+        yield f"cell, number: {found}; trial {trial.order} has {expected}"
     if outcome.measured_s and outcome.measured_s < 1e-9:
-        yield f"measured_s: nothing is measured within {outcome.measured_s:g} s"
+        yield f"measured_s: {outcome.measured_s:g} s is too short for a measurement"
     for place, path in _files(outcome):
-        if not _inside(path):
-            yield f"{place}: is not within the run's folder"
+        if not _is_inside(path):
+            yield f"{place}: is not inside the run's folder"
 
 
 def _files(outcome: TrialOutcome) -> Iterator[tuple[str, str]]:
@@ -83,7 +83,7 @@ def _files(outcome: TrialOutcome) -> Iterator[tuple[str, str]]:
                 yield f"{field}[{index}].histogram_path", file.histogram_path
 
 
-def _inside(path: str) -> bool:
-    """Whether it leads to nowhere else as it is written; links that its owner has put there are followed."""
+def _is_inside(path: str) -> bool:
+    """Say whether a path stays inside the folder as written. Symbolic links of the folder's owner are followed."""
     there = PurePosixPath(path)
     return "\0" not in path and there != PurePosixPath() and not there.is_absolute() and ".." not in there.parts

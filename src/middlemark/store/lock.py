@@ -1,4 +1,4 @@
-"""The lock on a run that is being measured. It ends with the process that has it, in whatever way that ends."""
+"""The lock on a run during its measurement. The kernel releases it when the process ends."""
 
 import contextlib
 import errno
@@ -11,28 +11,28 @@ from pathlib import Path
 from middlemark.files import open_regular
 
 _PROBES = 20
-"""So often is a lock tried: whoever looks whether a run is under way has one, too, for some microseconds."""
+"""How many times to try a lock, because a process that only checks it holds it for some microseconds."""
 
 
 class Held(Exception):
-    """Another process measures the run: ``pid``, or None where the kernel does not tell."""
+    """Another process measures the run. ``pid``: None if the kernel does not show it."""
 
     def __init__(self, pid: int | None) -> None:
-        """``pid`` as this process's /proc counts."""
+        """``pid``: as seen in this process's /proc."""
         super().__init__(f"by process {pid}" if pid else "by another process")
         self.pid = pid
 
 
 class Lock:
-    """The lock on a file, from when it is made until it is released."""
+    """A lock on a file, held from construction to ``release``."""
 
     def __init__(self, path: Path) -> None:
-        """Raise Held where another process has it, and OSError."""
-        self.release = weakref.finalize(self, os.close, _hold(path))
+        """Raises OSError, and Held if another process has the lock."""
+        self.release = weakref.finalize(self, os.close, _open_locked(path))
 
 
 def is_held(path: Path) -> bool | None:
-    """Say whether somebody has the lock on a file; None where that cannot be told."""
+    """Say whether a process has the lock on a file; None: unknown."""
     try:
         descriptor = open_regular(path)
     except FileNotFoundError:
@@ -50,22 +50,22 @@ def is_held(path: Path) -> bool | None:
     return False
 
 
-def _hold(path: Path) -> int:
-    for flags in (os.O_RDONLY, os.O_RDWR):  # the latter keeps the disk from being made read-only
+def _open_locked(path: Path) -> int:
+    for flags in (os.O_RDONLY, os.O_RDWR):  # open for writing only if necessary: it prevents a read-only remount
         with os.fdopen(open_regular(path, flags), "rb", buffering=0) as file:
             if _locked(file.fileno()) or flags == os.O_RDWR:
-                return os.dup(file.fileno())  # the lock is that of both
+                return os.dup(file.fileno())  # the duplicate keeps the lock
     raise AssertionError("unreachable")
 
 
 def _locked(descriptor: int) -> bool:
-    """Lock an open file. False: not in the way it was opened (NFS wants it open for writing). Raises Held."""
+    """Lock an open file. Returns False if it must be open for writing (NFS). Raises Held."""
     for _ in range(_PROBES):
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             time.sleep(0.01)
-        except OSError as error:  # a file system without locks: two that measure into one run are not kept apart there
+        except OSError as error:  # a file system without locks: two processes could measure into one run there
             return error.errno != errno.EBADF
         else:
             return True
@@ -73,9 +73,9 @@ def _locked(descriptor: int) -> bool:
 
 
 def _holder(descriptor: int) -> int | None:
-    """Return who has the lock on an open file, as the kernel tells it.
+    """Return the process that has the lock on an open file, from /proc/locks.
 
-    By the inode alone: the device in that table is not the one that a program sees on btrfs and overlays.
+    Compares only the inode: on btrfs and overlayfs the device in that table differs from the one that stat() returns.
     """
     inode = str(os.fstat(descriptor).st_ino)
     with contextlib.suppress(OSError, ValueError):

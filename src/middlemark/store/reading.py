@@ -1,4 +1,4 @@
-"""Reading a run's folder. What is wrong in it is left out and told; whoever has read it can rely on the rest."""
+"""Read a run's folder. Damaged lines are skipped and reported; everything else has been checked."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -15,44 +15,44 @@ from middlemark.store.lock import is_held
 from middlemark.store.schema1 import converted_run, converted_trial
 
 DESCRIPTION_BYTES = 1 << 28
-"""Of ``run.json``: a hundred times what a run of ten thousand trials takes."""
+"""The largest ``run.json``: a hundred times that of a run with ten thousand trials."""
 LINE_BYTES = 1 << 26
-"""Of a trial: a week of it, a second a row, has a tenth."""
+"""The longest line of a trial: ten times that of a trial of one week, with one row a second."""
 
 NOT_READ = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, InvalidFile)
-"""What decoding raises: RecursionError of a text that is nested a thousand deep."""
+"""The errors of decoding; RecursionError comes from text nested a thousand levels deep."""
 
 
 class StoreError(Exception):
-    """A run's folder cannot be written or read; the text names the path."""
+    """A run's folder cannot be written or read. The text names the path."""
 
 
 class _Written(msgspec.Struct):
-    """The part of ``run.json`` that every schema has, so that a newer one can be told from a damaged one."""
+    """The part of ``run.json`` that every schema has, to distinguish a newer schema from a damaged file."""
 
     schema: int
     middlemark: str = "version unknown"
 
 
 def read_run(folder: Path) -> Run:
-    """Read a run back: complete, killed or under way. Raises StoreError naming the path and what is wrong with it."""
-    held = is_held(folder / "trials.jsonl")  # asked first: a run that ends meanwhile has then said so in run.json
+    """Read a run: complete, killed or running. Raises StoreError with the path and the problem."""
+    held = is_held(folder / "trials.jsonl")  # checked first: a run that ends after this has written so to run.json
     file = _description(folder / "run.json")
     return _with_trials(folder, file, running=held if file.ended is None else False)
 
 
 def read_held_run(folder: Path) -> Run:
-    """Read a run whose lock this process has. Raises StoreError."""
+    """Read a run that this process has locked. Raises StoreError."""
     return _with_trials(folder, _description(folder / "run.json"), running=False)
 
 
 def list_runs(root: Path) -> list[Path]:
-    """Return the folders under ``root`` that hold a run, oldest first."""
+    """Return the folders of runs in ``root``, oldest first."""
     found = []
     for path in root.glob("*/run.json"):
         try:
             found.append((path.parent.stat().st_mtime, path.parent))
-        except OSError:  # removed meanwhile
+        except OSError:  # it has been removed
             continue
     return [folder for _, folder in sorted(found)]
 
@@ -74,7 +74,7 @@ def _description(path: Path) -> RunFile:
 
 
 def read_outcome(line: bytes, trials: Mapping[int, Trial]) -> TrialOutcome:
-    """Return what came of one of these trials. Raises one of ``NOT_READ``."""
+    """Decode the outcome of one of these trials. Raises an error of ``NOT_READ``."""
     outcome = msgspec.json.decode(converted_trial(line), type=TrialOutcome)
     check_outcome(outcome, trials)
     return outcome
@@ -88,7 +88,7 @@ def _with_trials(folder: Path, file: RunFile, *, running: bool | None) -> Run:
         try:
             outcome = read_outcome(line, trials)
             if outcome.order in outcomes:
-                raise InvalidFile(f"order: trial {outcome.order} stands in a line before")
+                raise InvalidFile(f"order: trial {outcome.order} is in an earlier line")
             outcomes[outcome.order] = outcome
         except NOT_READ as error:
             damaged.append(f"line {number}: {_why(error)}")
@@ -96,7 +96,7 @@ def _with_trials(folder: Path, file: RunFile, *, running: bool | None) -> Run:
 
 
 def _lines(path: Path) -> Iterator[bytes]:
-    """Yield each line without its end. One that is too long for a trial is cut off; nothing is read after it."""
+    """Yield each line without its end. A line that is too long for a trial is cut off, and reading stops."""
     try:
         with os.fdopen(open_regular(path), "rb") as trials:
             while line := trials.readline(LINE_BYTES):
@@ -110,9 +110,9 @@ def _lines(path: Path) -> Iterator[bytes]:
 
 
 def _why(error: Exception) -> str:
-    return "its values are nested too deep" if isinstance(error, RecursionError) else str(error)
+    return "its values are nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
 def store_error(path: Path, error: OSError) -> StoreError:
-    """Return what is told of a path that the system does not let us use."""
+    """Return the error for a path that cannot be used."""
     return StoreError(f"{path}: {error.strerror or error}")

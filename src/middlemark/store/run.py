@@ -1,4 +1,4 @@
-"""``run.json`` (what was asked, of whom, on what machine), ``trials.jsonl`` (a line a trial) and ``samples/*.npy``."""
+"""Write ``run.json`` (request, adapters, machine), ``trials.jsonl`` (one line per trial) and ``samples/*.npy``."""
 
 import contextlib
 import datetime
@@ -19,7 +19,7 @@ from middlemark.store.reading import NOT_READ, StoreError, read_held_run, read_o
 
 
 class RunWriter:
-    """Writes a run's folder. Every method raises StoreError with the path when the disk does not take it."""
+    """Writes a run's folder. Every method raises StoreError with the path if writing fails."""
 
     def __init__(self, folder: Path, file: RunFile, lock: Lock, damaged: tuple[str, ...] = ()) -> None:
         """Use :func:`open_run` or :func:`reopen_run`."""
@@ -30,34 +30,36 @@ class RunWriter:
         self._save()
 
     def run(self, outcomes: Iterable[TrialOutcome]) -> Run:
-        """Return what was written; ``outcomes`` are the trials that were appended, here or before."""
+        """Return the run as written. ``outcomes``: the trials appended by this or an earlier process."""
         return Run(folder=self.folder, file=self.file, outcomes=tuple(outcomes), damaged=self._damaged)
 
     def extend(self, plan: Plan) -> None:
-        """Note further trials of the same cells, on disk before this returns."""
+        """Store a plan with additional trials of the same cells; it is on disk before this returns."""
         self.file = msgspec.structs.replace(self.file, plan=plan)
         self._save()
 
     def append(self, outcome: TrialOutcome) -> TrialOutcome:
-        """Add a line to trials.jsonl, on disk before this returns; return the outcome that it holds.
+        """Add a line to trials.jsonl; it is on disk before this returns. Returns the stored outcome.
 
-        What would not be read again is not kept: then it is a failure that says why.
+        An outcome that could not be read back is replaced by a failure that says why.
         """
         line = msgspec.json.encode(outcome)
         try:
             read_outcome(line, {each.order: each for each in self.file.plan.trials})
         except NOT_READ as error:
-            failure = Failure("internal", f"what came of it contradicts itself: {error}", "report this as a fault")
+            failure = Failure("internal", f"its outcome is inconsistent: {error}", "report this as a bug")
             outcome = TrialOutcome(
                 cell=outcome.cell, number=outcome.number, order=outcome.order, started=outcome.started,
                 seconds=max(outcome.seconds, 0.0), failed=failure,
             )  # fmt: skip
             line = msgspec.json.encode(outcome)
-        _append(self.folder / "trials.jsonl", line + b"\n")  # made anew, it would lack those before
+        _append(
+            self.folder / "trials.jsonl", line + b"\n"
+        )  # fails if the file was removed: a new one would lack the earlier trials
         return outcome
 
     def close(self, *, interrupted: bool = False, error: str | None = None, reached: Reached | None = None) -> None:
-        """Note how it ended. Whether that succeeds or not, the run is no longer under way."""
+        """Record how the run ended. Releases the lock even if this fails."""
         self.file = msgspec.structs.replace(
             self.file, ended=utc_now(), interrupted=interrupted, error=error, reached=reached
         )
@@ -73,7 +75,7 @@ class RunWriter:
         path = self.folder / "run.json"
         draft = path.with_suffix(".json.new")
         try:
-            draft.unlink(missing_ok=True)  # it might be a pipe
+            draft.unlink(missing_ok=True)  # a pipe at this path would block
             draft.write_bytes(msgspec.json.format(msgspec.json.encode(self.file), indent=1))
             draft.replace(path)
         except OSError as error:
@@ -83,7 +85,7 @@ class RunWriter:
 
 
 def open_run(root: Path, file: RunFile) -> RunWriter:
-    """Make ``<root>/<time>-<suite>/`` with its samples folder. Raises StoreError naming the path."""
+    """Create ``<root>/<time>-<suite>/`` with its samples folder. Raises StoreError with the path."""
     stamp = datetime.datetime.fromisoformat(file.started).astimezone().strftime("%Y-%m-%d_%H-%M-%S")
     base = f"{stamp}-{'+'.join(_safe(name) for name in file.suites) or 'run'}"
     try:
@@ -92,7 +94,7 @@ def open_run(root: Path, file: RunFile) -> RunWriter:
         raise StoreError(f"{root}: the working folder has been removed") from None
     except UnicodeEncodeError:
         shown = str(root).encode(errors="replace").decode()
-        raise StoreError(f"{shown}: the name is not UTF-8; the workers are told it as JSON") from None
+        raise StoreError(f"{shown}: the name is not UTF-8, which the workers need") from None
     for attempt in range(1, 1000):
         folder = root / (base if attempt == 1 else f"{base}-{attempt}")
         try:
@@ -106,13 +108,13 @@ def open_run(root: Path, file: RunFile) -> RunWriter:
         try:
             keep(user_files(cell.native for cell in file.plan.cells), folder)
         except (OSError, ValueError) as error:
-            raise StoreError(f"{folder}: a configuration file cannot be kept: {error}") from None
+            raise StoreError(f"{folder}: a configuration file cannot be copied into it: {error}") from None
         return RunWriter(folder.absolute(), file, _locked(folder))
-    raise StoreError(f"{root / base}: a thousand runs of this second exist already")
+    raise StoreError(f"{root / base}: a thousand runs began in this second")
 
 
 class ReopenedRun:
-    """A run that this process alone may go on with. Nothing is written until ``writer`` is called."""
+    """A locked run that can be continued. Nothing is written before ``writer`` is called."""
 
     def __init__(self, folder: Path) -> None:
         """Use :func:`reopen_run`."""
@@ -120,17 +122,19 @@ class ReopenedRun:
         self.run = read_held_run(folder)
 
     def writer(self) -> RunWriter:
-        """Go on with it. Raises StoreError naming the path.
+        """Continue the run. Raises StoreError with the path.
 
-        A line that was cut off stays where it is, one that cannot be read; what follows begins on a line of its own.
+        A last line that was cut off stays as a damaged line; new lines begin after it.
         """
         path = self.run.folder / "trials.jsonl"
         try:
             with os.fdopen(open_regular(path), "rb") as trials:
-                whole = not trials.seek(0, os.SEEK_END) or trials.seek(-1, os.SEEK_END) < 0 or trials.read(1) == b"\n"
+                ends_with_newline = (
+                    not trials.seek(0, os.SEEK_END) or trials.seek(-1, os.SEEK_END) < 0 or trials.read(1) == b"\n"
+                )
         except OSError as error:
             raise store_error(path, error) from None
-        if not whole:
+        if not ends_with_newline:
             _append(path, b"\n")
         return RunWriter(
             self.run.folder.absolute(),
@@ -141,12 +145,12 @@ class ReopenedRun:
 
 
 def reopen_run(folder: Path) -> ReopenedRun:
-    """Return the run in a folder as it is, once nobody else can measure into it. Raises StoreError: somebody does."""
+    """Lock the run in a folder and read it. Raises StoreError, also if another process measures into it."""
     return ReopenedRun(folder)
 
 
 def _locked(folder: Path) -> Lock:
-    """Lock a run's ``trials.jsonl``, which is made where there is none."""
+    """Lock a run's ``trials.jsonl``; create it if it does not exist."""
     path = folder / "trials.jsonl"
     try:
         _append(path, b"", os.O_CREAT)
@@ -158,7 +162,7 @@ def _locked(folder: Path) -> Lock:
 
 
 def _append(path: Path, line: bytes, flags: int = 0) -> None:
-    """Add to a file, on disk before this returns, and read back."""
+    """Append to a file, flush it to disk, and read it back."""
     try:
         with os.fdopen(open_regular(path, os.O_RDWR | os.O_APPEND | flags), "ab+") as file:
             begin = file.seek(0, os.SEEK_END)
@@ -170,7 +174,7 @@ def _append(path: Path, line: bytes, flags: int = 0) -> None:
     except OSError as error:
         raise store_error(path, error) from None
     if written != line:
-        raise StoreError(f"{path}: does not hold what was written to it; something else writes there")
+        raise StoreError(f"{path}: does not contain what was written to it; another process writes there")
 
 
 def _safe(name: str) -> str:
@@ -178,12 +182,12 @@ def _safe(name: str) -> str:
 
 
 def utc_now() -> str:
-    """Return the present as ISO 8601 in UTC."""
+    """Return the current time as ISO 8601 in UTC."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
 
 
 def keep(files: Iterable[UserFile], folder: Path) -> None:
-    """Copy them. OSError where that cannot be; ValueError when one has changed since it was read."""
+    """Copy the files into the run. Raises OSError, and ValueError if a file has changed since it was read."""
     for file in files:
         content = Path(file.path).read_bytes()
         if hashlib.sha256(content).hexdigest() != file.sha256:

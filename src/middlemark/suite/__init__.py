@@ -1,4 +1,4 @@
-"""Suite files and the command line → checked suites, or every problem in all of them at once."""
+"""Read suite files and command-line options into checked suites, or report every problem in them at once."""
 
 from middlemark.suite.request import available, load
 from middlemark.suite.sweep import Levels, Native, RawOptions, Suite, Sweep, raw_options

@@ -1,4 +1,4 @@
-"""What an expectation claims of a figure: an amount in its metric's unit, or a band of ratios of B to A."""
+"""Read the figures of expectations: an amount in its metric's unit, or a band of ratios of B to A."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -15,12 +15,12 @@ _RATIOS = re.compile(rf"{_NUMBER}(?:{_TO}{_NUMBER})?")
 
 
 def read_change(value: object, tolerance: float) -> Band:
-    """Return the ratios of ``-72% … -62%``, or those about ``-67%`` by a part of its ratio. Raises Wrong."""
+    """Return the ratios of ``-72% … -62%``, or those around ``-67%`` within ``tolerance``. Raises Wrong."""
     return _band(value, _PERCENTS, lambda each: 1 + each / 100, tolerance, "'-72% … -62%', or '-67%'")
 
 
 def read_ratio(value: object, tolerance: float) -> Band:
-    """Return the ratios of ``2 … 2.6``, or those about 2.3 by a part of it. Raises Wrong."""
+    """Return the ratios of ``2 … 2.6``, or those around 2.3 within ``tolerance``. Raises Wrong."""
     return _band(value, _RATIOS, float, tolerance, "2.3, or '2 … 2.6'")
 
 
@@ -32,14 +32,14 @@ def _band(
         raise Wrong(f"{quoted(value)} is not understood; write {example}")
     numbers = [ratio(float(each.replace("\u2212", "-"))) for each in match.groups() if each is not None]
     if min(numbers) <= 0 or numbers != sorted(numbers):
-        raise Wrong(f"{quoted(value)}: the lower one stands first, and nothing can fall by 100 % or more")
+        raise Wrong(f"{quoted(value)}: write the lower value first; a figure cannot fall by 100 % or more")
     if len(numbers) == 2:
         return Band(*numbers)
     return Band(numbers[0] * (1 - tolerance), numbers[0] * (1 + tolerance))
 
 
 def read_amount(value: object, unit: str) -> float:
-    """Return a figure in that unit of a metric: ``5ms`` in ns, ``1M`` a second, ``64m`` in bytes. Raises Wrong."""
+    """Convert an amount to the unit of a metric: ``5ms`` to ns, ``1M`` to 1/s, ``64m`` to bytes. Raises Wrong."""
     try:
         return _READ.get(unit, _plain)(value)
     except UnitError as error:
@@ -68,7 +68,7 @@ def _part(value: object) -> float:
 
 def _plain(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e18:
-        raise Wrong(f"{quoted(value)} is no number of that; write it without quotes, as in 1.5")
+        raise Wrong(f"{quoted(value)} is not a number from 0; write it without quotes, as in 1.5")
     return float(value)
 
 

@@ -1,4 +1,4 @@
-"""One table ``[[expect]]`` → an expectation, or every problem in it."""
+"""Read one table ``[[expect]]``: an expectation, or every problem in it."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -44,37 +44,39 @@ _BESIDE: Mapping[str, tuple[str, ...]] = {
     "shape": ("of", "tolerance"),
     "untestable": (),
 }
-"""By kind: the keys that go with it, beside ``say``, ``id`` and ``metric``."""
+"""The keys of each kind, in addition to ``say``, ``id`` and ``metric``."""
 _KIND_OF = {"at_most": "bound", "at_least": "bound"} | {each: each for each in _BESIDE if each != "bound"}
 KEYS = (*dict.fromkeys(("id", "say", "metric", *_KIND_OF, *(key for keys in _BESIDE.values() for key in keys))),)
 _SIDE = ("topic", "to", "sweep")
-"""What picks cells beside their factors."""
+"""Keys of a selection that are not factors."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 class ClaimReader:
-    """Reads one table; ``problems`` grows."""
+    """Reads one table. Problems are added to ``problems``."""
 
     def __init__(self, table: Mapping[str, Any], where: Callable[[str], str]) -> None:
-        """``where``: the place of one of its keys, or of the table."""
+        """``where``: returns the place of a key, or of the table for ""."""
         self.problems: list[Problem] = []
         self._table = table
         self._where = where
 
     def expectation(self) -> Expectation | None:
-        """Return it; None: something of it is wrong."""
+        """Return the expectation; None: there are problems."""
         table = self._table
         for key in table:
             if key not in KEYS:
                 self._wrong(key, f"no such key; {did_you_mean(key, KEYS)}")
         asked = {_KIND_OF[key]: key for key in table if key in _KIND_OF}
         if len(asked) > 1:
-            self._wrong("", f"{listing(asked.values())} are {len(asked)} kinds in one; write an [[expect]] each")
+            self._wrong(
+                "", f"{listing(asked.values())} are {len(asked)} kinds of expectation; write one [[expect]] for each"
+            )
         elif not asked:
-            self._wrong("", f"says nothing that could be judged; write one of {listing(_KIND_OF)}")
+            self._wrong("", f"expects nothing; write one of {listing(_KIND_OF)}")
         name, say = self._text("id"), self._text("say")
         if name and not _ID.fullmatch(name):
-            self._wrong("id", f"{quoted(name)} is no id; letters, digits, '.', '_' and '-' are")
+            self._wrong("id", f"{quoted(name)} is not a valid id; use letters, digits, '.', '_' and '-'")
         metric_name = table.get("metric", "p50")
         metric = self._metric(metric_name)
         if len(asked) != 1:
@@ -85,18 +87,18 @@ class ClaimReader:
         [kind] = asked
         for key in table:
             if key in KEYS and key not in (*_BESIDE[kind], "id", "say", "metric") and _KIND_OF.get(key) != kind:
-                self._wrong(key, f"means nothing beside {asked[kind]}; leave it out")
+                self._wrong(key, f"has no effect with {asked[kind]}; leave it out")
         claim, claimed = self._claim(kind, metric)
         if claim is not None and any(side.topic for side in sides_of(claim)):
             self._of_edges(metric_name)
         if self.problems or claim is None:
             return None
-        told = f"{metric_name} {claimed}" if metric and not isinstance(claim, Untestable) else claimed
+        claimed_text = f"{metric_name} {claimed}" if metric and not isinstance(claim, Untestable) else claimed
         return Expectation(
             id=name,
-            say=say or _without_words(claim, told),
+            say=say or _default_say(claim, claimed_text),
             claim=claim,
-            claimed=told,
+            claimed=claimed_text,
             metric="" if isinstance(claim, Untestable) else metric_name,
             place=self._where(""),
         )
@@ -124,10 +126,10 @@ class ClaimReader:
         from middlemark.stats.metrics import OF_EDGES
 
         if name not in OF_EDGES:
-            self._wrong("metric", f"{name} is of a whole trial; a topic has {listing(sorted(OF_EDGES))}")
+            self._wrong("metric", f"{name} describes a whole trial; for a topic use {listing(sorted(OF_EDGES))}")
 
     def _claim(self, kind: str, metric: "Metric | None") -> tuple[Claim | None, str]:
-        """Return the claim, and how it was written."""
+        """Return the claim, and its text as written."""
         if kind == "untestable":
             return Untestable(self._text("untestable")), self._text("untestable")
         if metric is None:
@@ -147,10 +149,10 @@ class ClaimReader:
     def _bound(self, metric: "Metric") -> tuple[Claim | None, str]:
         of = self._side("of")
         at_least, at_most = (self._amount(key, metric.unit) for key in ("at_least", "at_most"))
-        said = [f"{key.replace('_', ' ')} {self._table[key]}" for key in ("at_least", "at_most") if key in self._table]
+        texts = [f"{key.replace('_', ' ')} {self._table[key]}" for key in ("at_least", "at_most") if key in self._table]
         if at_least is not None and at_most is not None and at_least > at_most:
-            self._wrong("at_least", "is above at_most: nothing lies between them")
-        return None if of is None else Bound(of, Band(at_least, at_most)), " and ".join(said)
+            self._wrong("at_least", "is above at_most: no figure is between them")
+        return None if of is None else Bound(of, Band(at_least, at_most)), " and ".join(texts)
 
     def _direction(self, metric: "Metric") -> tuple[Claim | None, str]:
         a, b = self._side("a"), self._side("b")
@@ -201,7 +203,7 @@ class ClaimReader:
     def _order(self, metric: "Metric") -> tuple[Claim | None, str]:
         value = self._table["order"]
         if not isinstance(value, list) or len(value) < 2:
-            self._wrong("order", "wants two or more selections in a list, the best first")
+            self._wrong("order", "needs a list of two or more selections, the best first")
             return None, ""
         sides = [self._picked("order", each) for each in value]
         margin = self._percent("margin", MARGIN)
@@ -219,7 +221,7 @@ class ClaimReader:
         at = self._level("crossover", factor, table["at"])
         a, b = self._picked("crossover", table["a"]), self._picked("crossover", table["b"])
         if factor is not None and at is not None and (isinstance(at, bool) or not isinstance(at, int | float)):
-            self._wrong("crossover", f"{factor} {table['at']} is no number: nothing lies below it")
+            self._wrong("crossover", f"{factor} {table['at']} is not a number: no level is below it")
         if a is None or b is None or factor is None or self.problems:
             return None, ""
         wins = better(metric, margin, True)
@@ -235,7 +237,7 @@ class ClaimReader:
         start = self._level("shape", along, table["from"])
         growth = []
         if not isinstance(table["growth"], dict) or not table["growth"]:
-            self._wrong("shape", 'growth is a table: { 1k = 1.3, 64k = "4 … 5" }, times the figure at from')
+            self._wrong("shape", 'growth is a table of ratios to the figure at from: { 1k = 1.3, 64k = "4 … 5" }')
             return None, ""
         for word, value in table["growth"].items():
             level = self._level("shape", along, word, typed=True)
@@ -244,8 +246,8 @@ class ClaimReader:
                 growth.append(TimesAt(level, band))
         if self.problems or along is None:
             return None, ""
-        said = ", ".join(f"× {value} at {word}" for word, value in table["growth"].items())
-        return Shape(of, along, start, tuple(growth)), f"grows from {along} {table['from']}: {said}"
+        texts = ", ".join(f"× {value} at {word}" for word, value in table["growth"].items())
+        return Shape(of, along, start, tuple(growth)), f"grows from {along} {table['from']}: {texts}"
 
     def _inner(self, key: str, keys: Sequence[str]) -> Mapping[str, Any] | None:
         table = self._table[key]
@@ -262,12 +264,12 @@ class ClaimReader:
 
     def _side(self, key: str) -> Picked | None:
         if key not in self._table:
-            self._wrong("", f'{key} is missing: which configurations are meant, as in {key} = {{ transport = "shm" }}')
+            self._wrong("", f'{key} is missing: select configurations, as in {key} = {{ transport = "shm" }}')
             return None
         return self._picked(key, self._table[key])
 
     def _picked(self, key: str, value: object) -> Picked | None:
-        """Read a selection: a table, the same as typed (``transport=shm,pin=off``), or the name of a sweep."""
+        """Read a selection: a table, its typed form (``transport=shm,pin=off``), or the name of a sweep."""
         if isinstance(value, str) and "=" not in value:
             return Picked(value, sweep=value)
         if isinstance(value, str):
@@ -289,9 +291,9 @@ class ClaimReader:
         ]
         wrong += [f"{field}: an empty list selects nothing" for field, each in levels.levels.items() if not each]
         if SHARED_MEMORY in levels.levels:
-            wrong.append("shared_memory is known when it is measured only; name the transport")
+            wrong.append("shared_memory is only known after measuring; name the transport")
         if "to" in parts and "topic" not in parts:
-            wrong.append("to: of which topic? name it as well")
+            wrong.append("to: the topic is missing; name it too")
         for each in wrong:
             self._wrong(key, each)
         return None if wrong else Picked(text, levels, **parts)
@@ -339,12 +341,12 @@ class ClaimReader:
 
 
 def better(metric: "Metric", margin: float, is_better: bool) -> Band:
-    """Return the ratios of B to A at which B is better (or worse) by more than the margin."""
+    """Return the ratios of B to A at which B is better (or worse) by more than ``margin``."""
     more = Band(1 + margin, None)
     return more if metric.higher_is_better == is_better else Band(None, 1 / (1 + margin))
 
 
-def _without_words(claim: Claim, claimed: str) -> str:
+def _default_say(claim: Claim, claimed: str) -> str:
     match claim:
         case Bound(of=of):
             return f"{of.text}: {claimed}"

@@ -1,4 +1,4 @@
-"""``[[expect]]`` of a suite, and ``--expect``: what is expected of its cells, checked; every problem of it at once."""
+"""Read ``[[expect]]`` of a suite and ``--expect``: checked expectations, or every problem at once."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +13,7 @@ from middlemark.suite.table import line_of, parse_toml
 
 
 def read_expectations(tables: object, place: str, text: str = "") -> tuple[tuple[Expectation, ...], list[Problem]]:
-    """Check the tables ``[[expect]]`` of a file; ``text``: the file's own, which tells lines."""
+    """Check the tables ``[[expect]]`` of a file. ``text``: its content, to report line numbers."""
     if not isinstance(tables, list) or not all(isinstance(each, dict) for each in tables):
         return (), [Problem(f"{place}: expect", "no tables; write [[expect]] and its keys below")]
     found: list[Expectation] = []
@@ -30,7 +30,7 @@ def read_expectations(tables: object, place: str, text: str = "") -> tuple[tuple
 
 
 def read_typed_expectations(typed: Sequence[str]) -> tuple[tuple[Expectation, ...], list[Problem]]:
-    """Read each ``--expect``: what stands below ``[[expect]]``, with commas between."""
+    """Read each ``--expect``: the keys of an ``[[expect]]``, separated by commas."""
     found: list[Expectation] = []
     problems: list[Problem] = []
     for text in typed:
@@ -48,10 +48,10 @@ def _below(place: str) -> Callable[[str], str]:
 
 
 def same_ids(expectations: Sequence[Expectation]) -> tuple[tuple[Expectation, ...], list[Problem]]:
-    """Return them with ids of their own where nobody named one, and a problem for each that was named twice."""
+    """Return the expectations with ids derived where none is given, and a problem for each duplicate id."""
     named = [each.id for each in expectations if each.id]
     problems = [
-        Problem(each.place, f"'{each.id}' is the id of another one; take another")
+        Problem(each.place, f"'{each.id}' is the id of another expectation; choose a different one")
         for at, each in enumerate(expectations)
         if each.id and each.id in [other.id for other in expectations[:at]]
     ]

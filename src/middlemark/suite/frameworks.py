@@ -1,4 +1,4 @@
-"""The frameworks themselves, those measured here and those documented only; each fact has a source."""
+"""The table of frameworks, measured here or only documented. Each fact has a source."""
 
 import tomllib
 from pathlib import Path
@@ -9,18 +9,18 @@ FACTS = ("licence", "languages", "transports", "patterns", "serialisation", "dis
 
 
 class Fact(msgspec.Struct, frozen=True, array_like=True):
-    """What is known, and where that stands."""
+    """A fact, and the source that states it."""
 
     text: str
     source: str
 
 
 class Framework(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One framework. None: nobody here could source it."""
+    """One framework. None: no source was found."""
 
     title: str
     adapter: str | None = None
-    """What measures it; None: it is documented only."""
+    """The adapter that measures it; None: it is only documented."""
     licence: Fact | None = None
     languages: Fact | None = None
     transports: Fact | None = None
@@ -29,11 +29,11 @@ class Framework(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     discovery: Fact | None = None
     security: Fact | None = None
     last_release: Fact | None = None
-    """The newest that was seen when the table was written."""
+    """The newest release when the table was written."""
 
     @property
     def facts(self) -> dict[str, Fact | None]:
-        """Return all of them by name."""
+        """Return all facts by name."""
         return {name: getattr(self, name) for name in FACTS}
 
 
@@ -41,11 +41,11 @@ class Frameworks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """``frameworks.toml``."""
 
     sources: dict[str, str]
-    """By the word that stands for it."""
+    """By the key used in the facts."""
     framework: dict[str, Framework]
 
 
 def frameworks() -> Frameworks:
-    """Return the table."""
+    """Read the table."""
     text = Path(__file__).with_name("frameworks.toml").read_text(encoding="utf-8")
     return msgspec.convert(tomllib.loads(text), Frameworks)

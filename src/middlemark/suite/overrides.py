@@ -1,4 +1,4 @@
-"""The command line's part of a request: options that override every sweep, ``--only``, and how precise it is to be."""
+"""The command line's part of a request: options that override every sweep, ``--only``, and the required precision."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,20 +19,20 @@ COMMAND_LINE = "command line"
 
 
 class Only(msgspec.Struct, frozen=True):
-    """One ``--only``: the cells kept are those whose ``factor`` has one of ``values``, written as cells have them."""
+    """One ``--only``: keep the cells whose ``factor`` has one of ``values``, in the form that cells store."""
 
     factor: str
     values: tuple[Level, ...]
     place: str
 
     def keeps(self, level: Level) -> bool:
-        """Say whether cells of that level are kept."""
+        """Say whether cells with this level are kept."""
         field = FACTORS[self.factor].field
         return any(same_level(field, each, level) for each in self.values)
 
 
 def read_options(options: RawOptions) -> tuple[Table, int | None, list[Problem]]:
-    """Return the keys given, the seed, and every problem. Problems and levels are placed at ``--size`` and so on."""
+    """Return the given keys, the seed, and every problem. Places of levels and problems are ``--size`` and so on."""
     found: Table = {}
     problems: list[Problem] = []
     for name, raw in options.keys.items():
@@ -52,7 +52,7 @@ def read_options(options: RawOptions) -> tuple[Table, int | None, list[Problem]]
 
 
 def read_only(raw: Sequence[str], option: str = "--only") -> tuple[list[Only], list[Problem]]:
-    """Read each ``KEY=VALUE``; several values may be joined by commas (except processors, which are one value)."""
+    """Read each ``KEY=VALUE``. Commas separate several values (except processors, which are one value)."""
     found: list[Only] = []
     problems: list[Problem] = []
     for text in raw:
@@ -75,7 +75,7 @@ def read_only(raw: Sequence[str], option: str = "--only") -> tuple[list[Only], l
 
 
 def read_native(raw: Sequence[str]) -> tuple[tuple[TypedNative, ...], list[Problem]]:
-    """Read each ``[ADAPTER.]KEY=VALUE``. The value is all that follows the first ``=``, whatever is in it."""
+    """Read each ``[ADAPTER.]KEY=VALUE``. The value is everything after the first ``=``."""
     found: dict[str, TypedNative] = {}
     problems: list[Problem] = []
     for text in raw:
@@ -92,7 +92,7 @@ def read_native(raw: Sequence[str]) -> tuple[tuple[TypedNative, ...], list[Probl
 
 
 def typed(key: Key, raw: str | bool) -> object:
-    """Take what was typed for what a suite would have: lists are split at commas, digits are numbers."""
+    """Convert a typed value to its form in a suite: split lists at commas, convert digits to numbers."""
     if not isinstance(raw, str):
         return raw
     if key.kind.compound or not key.listed:
@@ -101,18 +101,18 @@ def typed(key: Key, raw: str | bool) -> object:
 
 
 def flag_name(key: str) -> str:
-    """Return the option of that key."""
+    """Return the option for this key."""
     return "--" + key.replace("_", "-")
 
 
 FIRST_ROUNDS = 6
-"""With fewer trials a median has no interval to be judged by."""
+"""With fewer trials a median has no interval."""
 BUDGET_S = 600.0
-"""Unless somebody says otherwise: a cell with two states is never known well, and nothing may run for ever."""
+"""The default: a bimodal cell never becomes precise, and the rounds must end."""
 
 
 class PrecisionAsked(msgspec.Struct, frozen=True):
-    """Rounds are added until the median of every cell (with ``focus``, of those in it) is known to ``part``."""
+    """Add rounds until the interval of every cell's median (with ``focus``, of those selected) is within ``part``."""
 
     part: float
     budget_s: float
@@ -122,7 +122,7 @@ class PrecisionAsked(msgspec.Struct, frozen=True):
 def read_precision(
     part: str | None, budget: str | None, focus: Sequence[str], trials: str | bool | None
 ) -> tuple[PrecisionAsked | None, list[Problem]]:
-    """Read the options as typed, None where they were not given. Returns every problem found."""
+    """Read the options as typed; None: not given. Returns every problem."""
     problems: list[Problem] = []
     if part is None:
         text = "goes with --until-precise PERCENT, which is not given"
@@ -133,7 +133,7 @@ def read_precision(
     try:
         share = parse_percent(part)
         if not 0 < share < 1:
-            problems.append(Problem("--until-precise", f"'{part}' is not between 0 % and 100 %; 2% is usual"))
+            problems.append(Problem("--until-precise", f"'{part}' is not between 0 % and 100 %; write for example 2%"))
     except ValueError as error:
         problems.append(Problem("--until-precise", str(error)))
     budget_s, wrong_budget = read_budget(budget)
@@ -142,17 +142,17 @@ def read_precision(
 
 
 def race_budget_s(suites: Sequence[Suite]) -> float | None:
-    """Return the time for the rounds of their races, the longest that a sweep has; None: there are no races."""
+    """Return the time for the rounds of the races: the longest budget of any sweep; None: there are no races."""
     racing = [sweep for suite in suites for sweep in suite.sweeps if sweep.race]
     return max((each.budget_s for each in racing if each.budget_s is not None), default=BUDGET_S) if racing else None
 
 
 def read_budget(typed: str | None, default_s: float = BUDGET_S) -> tuple[float, list[Problem]]:
-    """Return the seconds that rounds may be added in."""
+    """Return the time for additional rounds, in seconds."""
     if typed is None:
         return default_s, []
     try:
         budget_s = parse_seconds(typed)
     except ValueError as error:
         return default_s, [Problem("--budget", str(error))]
-    return budget_s, [] if budget_s > 0 else [Problem("--budget", f"'{typed}' is no time to measure in")]
+    return budget_s, [] if budget_s > 0 else [Problem("--budget", f"'{typed}' is not a positive time")]

@@ -1,4 +1,4 @@
-"""The text of a suite file → a Suite, or every problem in it at once."""
+"""Read the text of a suite file: a Suite, or every problem in it at once."""
 
 import itertools
 import re
@@ -37,7 +37,7 @@ Natives = dict[str, Native]
 
 
 def read_document(path: Path, place: str) -> tuple[dict[str, object] | None, list[Problem], str]:
-    """Return what a suite file holds, and its text; None, with the problems, where it cannot be read."""
+    """Return the content of a suite file as a document and as text; None, with the problems, if it cannot be read."""
     try:
         with path.open("rb") as file:
             data = file.read(_LARGEST_FILE + 1)
@@ -50,7 +50,7 @@ def read_document(path: Path, place: str) -> tuple[dict[str, object] | None, lis
     except ValueError as error:  # a NUL in the path
         return None, [Problem(place, f"cannot be read: {error}")], ""
     if len(data) > _LARGEST_FILE:
-        return None, [Problem(place, "larger than 4 MiB: that is no suite")], ""
+        return None, [Problem(place, "larger than 4 MiB, too large for a suite")], ""
     return *parse_toml(text, place), text
 
 
@@ -63,15 +63,18 @@ def read_suite(
     text: str = "",
     expected: bool = False,
 ) -> tuple[Suite | None, list[Problem]]:
-    """Check a parsed suite file. ``name`` is the file's without its ending; ``options`` override every sweep.
+    """Check a parsed suite file. ``name``: the file's name without ending. ``options`` override every sweep.
 
-    ``text``: the file's own, which tells lines; ``expected``: something is expected of it beside what it says itself.
+    ``text``: the file's content, to report line numbers. ``expected``: the command line has expectations for it.
     """
     problems = [_unknown_top(key, place) for key in document if key not in TOP]
     named = document.get("name", None)
     if named is not None and not (isinstance(named, str) and NAME.fullmatch(named)):
         problems.append(
-            Problem(f"{place}: name", f"{quoted(named)} is no name for a suite; letters, digits, '.', '_' and '-' are")
+            Problem(
+                f"{place}: name",
+                f"{quoted(named)} is not a valid name for a suite; use letters, digits, '.', '_' and '-'",
+            )
         )
     description = document.get("description", "")
     if not isinstance(description, str):
@@ -95,7 +98,7 @@ def read_suite(
     )
     files, wrong = read_table_of_files(document.get("config", {}), f"{place}: config", folder)
     problems += wrong
-    natives = _laid_over({each.adapter: each for each in files}, natives.values())
+    natives = _overridden({each.adapter: each for each in files}, natives.values())
     expectations, wrong = read_expectations(document.get("expect", []), place, text)
     problems += wrong
     expected = expected or bool(expectations)
@@ -140,7 +143,7 @@ def read_suite(
 
 
 def _read_links(tables: object, place: str, problems: list[Problem]) -> dict[str, str]:
-    """Return what the tables ``[link.NAME]`` say, by name, as a level of the factor link is written."""
+    """Return the links of the tables ``[link.NAME]``, by name, in the form of the factor link's levels."""
     if not isinstance(tables, dict):
         problems.append(Problem(place, f"{quoted(tables)} is no table; write [link.NAME] and rate, delay, … below"))
         return {}
@@ -157,7 +160,7 @@ def _read_links(tables: object, place: str, problems: list[Problem]) -> dict[str
 
 
 def _spelled(table: object, links: Mapping[str, str], place: str, problems: list[Problem]) -> object:
-    """Return the table of a sweep with the links that it names, and its settings of the machine, spelled out."""
+    """Return the table of a sweep with names of links replaced by the links, and settings as levels."""
     if isinstance(table, dict) and "system" in table:
         table = {**table, "system": _settings(table["system"], f"{place}: system", problems)}
     if not isinstance(table, dict) or "link" not in table:
@@ -169,7 +172,7 @@ def _spelled(table: object, links: Mapping[str, str], place: str, problems: list
 
 
 def _settings(value: object, place: str, problems: list[Problem]) -> object:
-    """Return the levels of ``{ NAME = [VALUE, …], … }``, all combinations of them, as text; several tables: of each."""
+    """Return all combinations of ``{ NAME = [VALUE, …], … }`` as levels; for a list of tables those of each."""
     if isinstance(value, list):
         spelled = [_settings(each, place, problems) for each in value]
         return [one for each in spelled for one in (each if isinstance(each, list) else [each])]
@@ -184,21 +187,19 @@ def _settings(value: object, place: str, problems: list[Problem]) -> object:
 
 
 def _read_together(value: object, place: str, problems: list[Problem]) -> tuple[tuple[str, ...], ...]:
-    """Return one combination of factors, or several: ``["pin", "priority"]``, ``[["pin", "priority"], …]``."""
+    """Return the combinations of factors: ``["pin", "priority"]``, or several: ``[["pin", "priority"], …]``."""
     found = [value] if isinstance(value, list) and value and isinstance(value[0], str) else value
     if not isinstance(found, list) or not all(isinstance(each, list) and len(each) > 1 for each in found):
-        text = f"{quoted(value)} names no factors that vary together; two or more do, as in ['pin', 'priority']"
+        text = f"{quoted(value)} is not a combination of factors; name two or more, as in ['pin', 'priority']"
         problems.append(Problem(place, text))
         return ()
-    strangers = [name for each in found for name in each if not isinstance(name, str) or name not in FACTORS]
-    problems += [
-        Problem(place, f"{quoted(name)} is no factor; {did_you_mean(str(name), FACTORS)}") for name in strangers
-    ]
+    unknown = [name for each in found for name in each if not isinstance(name, str) or name not in FACTORS]
+    problems += [Problem(place, f"{quoted(name)} is no factor; {did_you_mean(str(name), FACTORS)}") for name in unknown]
     return tuple(tuple(map(str, each)) for each in found)
 
 
 def suite_name(stem: str) -> str:
-    """Make a name that a folder can bear out of a file's name."""
+    """Convert a file's name to one that is valid for a folder."""
     cleaned = re.sub(r"[^A-Za-z0-9._-]+", "-", stem).strip("-.")
     return cleaned[:100] or "suite"
 
@@ -206,7 +207,7 @@ def suite_name(stem: str) -> str:
 def find_workload(
     value: object, name: str, place: str, folder: Path, text: str
 ) -> tuple[Workload | None, list[Problem]]:
-    """Return the workload of a suite: its own, or that of the file which it names."""
+    """Return the workload of a suite: its own, or that of the file it names."""
     if not isinstance(value, str):
         return read_workload(value, name, place, text, folder)
     document, problems, other = read_document(folder / value, value)
@@ -224,13 +225,13 @@ def make_sweep(
     workload: Workload | None = None,
     expected: bool = False,
 ) -> tuple[Sweep, list[Problem]]:
-    """Complete what was given with defaults. ``expected``: its trials are to tell whether expectations hold."""
+    """Complete the given keys with defaults. ``expected``: the trials must decide expectations."""
     problems: list[Problem] = []
     if workload is not None:
         given, problems = _carrying(given, workload, place)
     else:
         problems += [
-            Problem(given[each].place, "without a workload: it multiplies one; take rate, or publishers and topics")
+            Problem(given[each].place, "multiplies a workload, and there is none; use rate, or publishers and topics")
             for each in ("scale", "copies")
             if each in given
         ]
@@ -247,7 +248,7 @@ def make_sweep(
         once["limit_s"] = max(DEFAULT_LIMIT_S, 2 * cast("float", once.get("duration_s", 0.0)))
     limits = msgspec.convert({key.field: once.pop(key.field) for key in LIMITS.values() if key.field in once}, Limits)
     if limits.duration_s is not None and limits.limit_s < limits.duration_s:
-        text = f"{limits.limit_s:g}s ends a trial before its duration of {limits.duration_s:g}s does"
+        text = f"{limits.limit_s:g}s is shorter than the trial's duration of {limits.duration_s:g}s"
         problems.append(Problem(given["limit"].place, text))
     sweep = Sweep(
         place=place,
@@ -262,13 +263,13 @@ def make_sweep(
 
 
 def _carrying(given: Table, workload: Workload, place: str) -> tuple[Table, list[Problem]]:
-    """Return what was given with what follows from the workload; what both say is a problem."""
+    """Add the keys that follow from the workload. A key that is also given is a problem."""
     problems = [
-        Problem(given[each].place, f"the workload's topics say {each}; leave it out")
+        Problem(given[each].place, f"the workload's topics determine {each}; leave it out")
         for each in OF_WORKLOAD
         if each in given
     ]
-    said: dict[str, Level] = {
+    from_workload: dict[str, Level] = {
         "pattern": "stream",
         "size": max(each.size for each in workload.topics),
         "publishers": len(workload.topics),
@@ -276,12 +277,12 @@ def _carrying(given: Table, workload: Workload, place: str) -> tuple[Table, list
         "topics": len(workload.topics),
         "rate": max(workload.rates_hz),
     }
-    found = {name: Given((level,), f"{place}: workload") for name, level in said.items()}
+    found = {name: Given((level,), f"{place}: workload") for name, level in from_workload.items()}
     return {"pin": Given(("off",), place), **given, **found}, problems
 
 
 def overlay(*layers: Table) -> Table:
-    """Lay tables over each other, the last on top. Samples and duration push each other out: only one can stand."""
+    """Merge tables, the last has priority. Samples and duration replace each other: only one is allowed."""
     merged: dict[str, Given] = {}
     for layer in layers:
         if "samples" in layer or "duration" in layer:
@@ -321,20 +322,20 @@ def _read_sweep(
         name = None
     given, wrong = read_table(table, place, folder, extra=("name", "native", "config"))
     problems += wrong
-    natives = _laid_over(defaults[1], _natives_of(table, place, folder, problems).values())
+    natives = _overridden(defaults[1], _natives_of(table, place, folder, problems).values())
     sweep, wrong = make_sweep(place, overlay(defaults[0], given, options), natives, name, workload, expected)
     problems += wrong
     return sweep
 
 
 def _natives_of(table: Table, place: str, folder: Path, problems: list[Problem]) -> Natives:
-    """Return the native settings of one table, the user's own configuration files among them."""
+    """Return the native settings of one table, including the user's own configuration files."""
     files, wrong = read_table_of_files(table.get("config", {}), f"{place}: config", folder)
     problems += wrong
-    return _laid_over(_read_native(table.get("native", {}), f"{place}: native", problems), files)
+    return _overridden(_read_native(table.get("native", {}), f"{place}: native", problems), files)
 
 
-def _laid_over(natives: Natives, over: Iterable[Native]) -> Natives:
+def _overridden(natives: Natives, over: Iterable[Native]) -> Natives:
     merged = dict(natives)
     for native in over:
         below = merged.get(native.adapter)
@@ -355,7 +356,7 @@ def _read_native(table: object, place: str, problems: list[Problem]) -> Natives:
             problems.append(
                 Problem(
                     f"{place}: {adapter}",
-                    f"{quoted(settings)} is no table; native settings stand in a table of their adapter's name",
+                    f"{quoted(settings)} is no table; put native settings in a table named after their adapter",
                 )
             )
             continue
@@ -374,5 +375,5 @@ def _read_native(table: object, place: str, problems: list[Problem]) -> Natives:
 
 def _unknown_top(key: str, place: str) -> Problem:
     if key in KEYS or key == "native":
-        return Problem(f"{place}: {key}", "not at the top of the file; it belongs into [defaults] or a [[sweep]]")
+        return Problem(f"{place}: {key}", "not allowed at the top of the file; move it to [defaults] or a [[sweep]]")
     return Problem(f"{place}: {key}", f"no such key; {did_you_mean(key, TOP)}")

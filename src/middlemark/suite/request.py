@@ -1,4 +1,4 @@
-"""The request as typed → checked suites: those of a checkout or of the package, or files. What is read is read here."""
+"""Load the requested suites: by name, from this checkout or package, or from files."""
 
 import os
 from collections.abc import Sequence
@@ -20,10 +20,10 @@ DEFAULT_SUITE = "first-look"
 
 
 def load(names_or_paths: Sequence[str], options: RawOptions) -> tuple[Suite, ...]:
-    """Return the suites asked for with the options laid over every sweep of theirs.
+    """Return the requested suites, with the options applied to every sweep.
 
-    Without a suite but with a factor among the options there is one suite of one sweep, ``command-line``; with neither
-    it is ``first-look``. Raises RequestError with every problem of every suite and of the options.
+    Without a suite but with a factor among the options, the request is one suite with one sweep, ``command-line``; with
+    neither it is ``first-look``. Raises RequestError with every problem of every suite and of the options.
     """
     given, seed, problems = read_options(options)
     typed_native, wrong = read_native(options.native)
@@ -47,7 +47,7 @@ def load(names_or_paths: Sequence[str], options: RawOptions) -> tuple[Suite, ...
             suites.append(suite)
     named, wrong = same_ids([*(each for suite in suites for each in suite.expectations), *expected])
     problems += wrong
-    problems = list(dict.fromkeys(problems))  # an option that is wrong for one sweep is wrong for the next as well
+    problems = list(dict.fromkeys(problems))  # a wrong option is reported by every sweep
     if seed is None and len({suite.seed for suite in suites if suite.seed is not None}) > 1:
         problems.append(Problem("--seed", "these suites name different seeds; choose one with --seed N"))
     if problems:
@@ -89,11 +89,11 @@ def _load_one(name: str, options: Table, expected: bool) -> tuple[Suite | None, 
 
 
 def folder_of(name: str) -> Path | None:
-    """Return the folder ``suites`` or ``studies`` that comes with Middlemark; None when the installation has none."""
+    """Return the folder ``suites`` or ``studies`` of Middlemark; None: this installation has none."""
     package = Path(__file__).resolve().parents[1]
     checkout = package.parents[1]
     for folder in (package / name, checkout / name):
-        # Only a checkout has src/middlemark: beside site-packages a folder "suites" would be somebody else's.
+        # Only a checkout has src/middlemark: a folder "suites" next to site-packages would not be ours.
         if folder.is_dir() and (folder.parent == package or package.parent.name == "src"):
             return folder
     return None
@@ -106,7 +106,7 @@ def suite_files() -> dict[str, Path]:
 
 
 def find_suite(name: str) -> Path | str:
-    """Return the file of a suite, given by path (it ends in .toml or has a slash) or by name; or what is wrong."""
+    """Return the file of a suite, given by path (ends in .toml or contains a slash) or by name; or an error text."""
     if name.endswith(".toml") or "/" in name:
         return Path(name)
     files = suite_files()
@@ -114,13 +114,13 @@ def find_suite(name: str) -> Path | str:
         return files[name]
     near = nearest(name, files)
     question = f" (did you mean '{near}'?)" if near else ""
-    known = f"there is {listing(files)}" if files else "none is installed"
-    beside = f"; './{name}.toml' would be the file here" if Path(f"{name}.toml").is_file() else ""
+    known = f"available: {listing(files)}" if files else "none is installed"
+    beside = f"; for the file here write './{name}.toml'" if Path(f"{name}.toml").is_file() else ""
     return f"no suite of that name{question}; {known}{beside}"
 
 
 def shown_path(path: Path) -> str:
-    """Return the path as a person would write it from here: relative where that is shorter and stays below."""
+    """Return the path as a person would write it: relative if it is below the current folder."""
     absolute = os.path.abspath(path)
     try:
         relative = os.path.relpath(absolute)

@@ -1,11 +1,11 @@
-"""``[scorecard]``: the metrics that matter to a reader, and how much each does."""
+"""Read ``[scorecard]``: metrics and their weights."""
 
 from middlemark.model.spelling import did_you_mean, quoted
 from middlemark.problems import Problem
 
 
 def read_scorecard(value: object, place: str) -> tuple[tuple[tuple[str, float], ...], list[Problem]]:
-    """Return the weight of each metric as written, and every problem: ``weights = { p50 = 3, memory = 1 }``."""
+    """Return the metrics with their weights, and every problem: ``weights = { p50 = 3, memory = 1 }``."""
     if value is None:
         return (), []
     from middlemark.stats.metrics import METRICS
@@ -18,5 +18,5 @@ def read_scorecard(value: object, place: str) -> tuple[tuple[tuple[str, float], 
         if name not in METRICS:
             problems.append(Problem(f"{place}: {name}", f"there is no such metric; {did_you_mean(name, METRICS)}"))
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight <= 1e6:
-            problems.append(Problem(f"{place}: {name}", f"{quoted(weight)} is no weight; a number above 0 is"))
+            problems.append(Problem(f"{place}: {name}", f"{quoted(weight)} is not a weight; write a number above 0"))
     return (() if problems else tuple((name, float(weight)) for name, weight in weights.items())), problems

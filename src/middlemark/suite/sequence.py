@@ -1,7 +1,7 @@
-"""Sizes and instants of messages from files: a recorded sequence (Parquet), or a list in a text file.
+"""Read sizes and send times of messages from files: a recorded sequence (Parquet), or a list in a text file.
 
-A sequence has a row a message: ``topic``, ``at_ns`` (from the first message of all) and ``size_bytes``. It is repeated
-every lap: from its first message to its last, and once more the mean time between two messages of its busiest topic.
+A sequence has one row per message: ``topic``, ``at_ns`` (since the first message of all) and ``size_bytes``. It is
+repeated every lap. A lap lasts from the first message to the last, plus the mean interval of the busiest topic.
 """
 
 import functools
@@ -25,32 +25,32 @@ Sizes = npt.NDArray[np.uint32]
 Instants = npt.NDArray[np.uint64]
 
 ONLY_LAP_S = 1.0
-"""How long a sequence lasts that has one instant only."""
+"""The length of a sequence with only one send time."""
 _LARGEST_LIST = 64 << 20
-_MOST_TOLD = 5
+_MOST_LISTED = 5
 
 
 class Course(msgspec.Struct, frozen=True):
-    """What one topic did: an instant, in ns from the sequence's begin, and a size for each message."""
+    """The messages of one topic: the time in ns since the sequence's beginning and the size of each."""
 
     at_ns: Instants
     sizes: Sizes
 
 
 class Sequence(msgspec.Struct, frozen=True):
-    """What a file recorded."""
+    """The content of a recorded file."""
 
     path: str
     digest: str
     courses: dict[str, Course]
     lap_ns: int
 
-    def of(self, topic: str) -> FromFile:
-        """Return what stands for that topic's sizes and instants."""
+    def reference(self, topic: str) -> FromFile:
+        """Return a reference to this topic's sizes and send times."""
         return FromFile(self.path, self.digest, len(self.courses[topic].sizes), topic)
 
     def rate_hz(self, topic: str) -> float:
-        """Return the mean rate of that topic."""
+        """Return the mean rate of this topic."""
         return len(self.courses[topic].sizes) * 1e9 / self.lap_ns
 
 
@@ -72,7 +72,7 @@ def read_sequence(path: Path) -> Sequence:
         what = str(error).splitlines()[0]
         raise Wrong(f"{path.name} is no recorded sequence (topic, at_ns, size_bytes): {what}") from None
     if not len(numbers):
-        raise Wrong(f"{path.name}: there is no message in it")
+        raise Wrong(f"{path.name}: it contains no messages")
     at_ns, sizes = columns
     courses: dict[str, Course] = {}
     for number, name in enumerate(names):
@@ -105,7 +105,7 @@ def _at_least_the_header(sizes: npt.NDArray[Any]) -> Sizes:
 
 
 def read_sizes(path: Path) -> tuple[FromFile, Sizes]:
-    """Read a list of sizes: one a line, or several with semicolons between. Raises Wrong."""
+    """Read a list of sizes, separated by lines or semicolons. Raises Wrong."""
     digest, text = _text_of(path)
     sizes = _each(text, path.name, lambda word: SIZE.read(int(word) if word.isdigit() else word))
     found = _at_least_the_header(np.array(sizes, dtype=np.uint64).clip(max=(1 << 32) - 1))
@@ -113,7 +113,7 @@ def read_sizes(path: Path) -> tuple[FromFile, Sizes]:
 
 
 def read_instants(path: Path) -> tuple[FromFile, Instants, float]:
-    """Read a list of instants in seconds, ascending, and return also their mean rate. The first is the begin.
+    """Read an ascending list of send times in seconds; return it relative to the first, and the mean rate.
 
     Raises Wrong.
     """
@@ -121,7 +121,7 @@ def read_instants(path: Path) -> tuple[FromFile, Instants, float]:
     stamps = np.array(_each(text, path.name, _stamp_ns), dtype=np.int64)
     back = np.flatnonzero(np.diff(stamps) < 0)
     if len(back):
-        raise Wrong(f"{path.name}: instant {back[0] + 2} is before the one in front of it; they must ascend")
+        raise Wrong(f"{path.name}: instant {back[0] + 2} is before the previous one; they must ascend")
     at_ns = (stamps - stamps[0]).astype(np.uint64)
     return (
         FromFile(str(path.resolve()), digest, len(at_ns)),
@@ -136,7 +136,7 @@ def _stamp_ns(word: str) -> int:
     except (InvalidOperation, OverflowError, ValueError):
         stamp = -1
     if not 0 <= stamp < 1 << 62:
-        raise Wrong(f"{quoted(word)} is no instant; write seconds, as 0.033")
+        raise Wrong(f"{quoted(word)} is not an instant; write seconds, as 0.033")
     return stamp
 
 
@@ -145,7 +145,7 @@ def _text_of(path: Path) -> tuple[str, str]:
         with path.open("rb") as file:
             data = file.read(_LARGEST_LIST + 1)
         if len(data) > _LARGEST_LIST:
-            raise Wrong(f"{path.name} is larger than 64 MiB: that is no list")
+            raise Wrong(f"{path.name} is larger than 64 MiB, too large for a list")
         return hashlib.sha256(data).hexdigest(), data.decode("utf-8-sig")
     except OSError as error:
         raise Wrong(f"{path.name} cannot be read: {error.strerror or error}") from None
@@ -154,7 +154,7 @@ def _text_of(path: Path) -> tuple[str, str]:
 
 
 def _each(text: str, name: str, read: Callable[[str], Any]) -> list[Any]:
-    """Return what stands between semicolons and lines. Raises Wrong with the lines of what is none."""
+    """Read the words between semicolons and line ends. Raises Wrong with the line of every bad one."""
     found: list[Any] = []
     wrong: list[str] = []
     for line, word in _words(text):
@@ -163,10 +163,10 @@ def _each(text: str, name: str, read: Callable[[str], Any]) -> list[Any]:
         except Wrong as error:
             wrong.append(f"line {line}: {error}")
     if wrong:
-        more = f"; and {len(wrong) - _MOST_TOLD} more" if len(wrong) > _MOST_TOLD else ""
-        raise Wrong(f"{name}: {'; '.join(wrong[:_MOST_TOLD])}{more}")
+        more = f"; and {len(wrong) - _MOST_LISTED} more" if len(wrong) > _MOST_LISTED else ""
+        raise Wrong(f"{name}: {'; '.join(wrong[:_MOST_LISTED])}{more}")
     if not found:
-        raise Wrong(f"{name}: there is nothing in it")
+        raise Wrong(f"{name}: it is empty")
     return found
 
 
@@ -182,18 +182,18 @@ def digest_of(path: Path) -> str:
 
 
 def sizes_of(file: FromFile) -> Sizes:
-    """Return the sizes that stand there. Raises Wrong, also where the file is not what it was."""
+    """Return the sizes in the file. Raises Wrong, also if the file has changed."""
     if file.topic is not None:
-        return _known(file.path, file.digest).courses[file.topic].sizes
+        return _read_unchanged(file.path, file.digest).courses[file.topic].sizes
     found, sizes = read_sizes(Path(file.path))
     return sizes if found == file else _changed(file.path)
 
 
 def instants_of(file: FromFile, lap_s: float) -> Instants:
-    """Return the instants that stand there in ns, stretched to so long a lap. Raises Wrong as ``sizes_of`` does."""
+    """Return the send times in ns, stretched to a lap of ``lap_s``. Raises Wrong like ``sizes_of``."""
     if file.topic is not None:
-        known = _known(file.path, file.digest)
-        at_ns, lap_ns = known.courses[file.topic].at_ns, known.lap_ns
+        recorded = _read_unchanged(file.path, file.digest)
+        at_ns, lap_ns = recorded.courses[file.topic].at_ns, recorded.lap_ns
     else:
         found, at_ns, rate_hz = read_instants(Path(file.path))
         lap_ns = round(file.messages * 1e9 / rate_hz) if found == file else _changed(file.path)
@@ -204,10 +204,10 @@ def instants_of(file: FromFile, lap_s: float) -> Instants:
 
 
 @functools.lru_cache(maxsize=2)
-def _known(path: str, digest: str) -> Sequence:
+def _read_unchanged(path: str, digest: str) -> Sequence:
     found = read_sequence(Path(path))
     return found if found.digest == digest else _changed(path)
 
 
 def _changed(path: str) -> Any:
-    raise Wrong(f"{path} is not what it was when the suite was read")
+    raise Wrong(f"{path} has changed since the suite was read")

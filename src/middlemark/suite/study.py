@@ -1,4 +1,4 @@
-"""The studies that come with Middlemark: a document's claims as a suite, and what the document says of them."""
+"""The studies of Middlemark: a document's claims as a suite, with the document's own figures."""
 
 import re
 from pathlib import Path
@@ -11,16 +11,16 @@ from middlemark.suite.read import read_document
 from middlemark.suite.request import folder_of, shown_path
 
 _PART = re.compile(r"(?<=[0-9])[a-z]$")
-"""Of an expectation's id: ``O1b`` is a part of the claim O1."""
+"""The part letter of an expectation's id: ``O1b`` is a part of claim O1."""
 
 
 class Claimed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the document says of one claim."""
+    """A claim as the document states it."""
 
     figure: str
-    """Its own, as printed, or that there is none."""
+    """The document's figure, as printed, or a note that there is none."""
     contradicts: str = ""
-    """Where the document contradicts itself there."""
+    """The place where the document contradicts this claim."""
 
 
 class Study(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -31,25 +31,25 @@ class Study(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     measured_on: str
     conditions: str
     here: str
-    """What is done alike here, and what is not."""
+    """The similarities and differences of the measurement here."""
     claims: dict[str, Claimed]
-    """By their ids, without the letters of parts."""
+    """By claim id, without part letters."""
     name: str = ""
     folder: Path = Path()
 
     @property
     def suite(self) -> Path:
-        """Return the file of its suite, which has an expectation or several for each claim."""
+        """The file of its suite, which has one or more expectations per claim."""
         return self.folder / "suite.toml"
 
     @property
     def figures(self) -> Path | None:
-        """Return the file of the document's own figures, which ``import`` reads; None: it has none."""
+        """The file with the document's figures, for ``import``; None: there is none."""
         path = self.folder / "figures.toml"
         return path if path.is_file() else None
 
     def claim_of(self, expectation: str) -> Claimed | None:
-        """Return what the document says of the claim that an expectation, by its id, is or is a part of."""
+        """Return the document's claim of which this expectation (its id) is all or part."""
         return self.claims.get(_PART.sub("", expectation))
 
 
@@ -60,12 +60,12 @@ def study_names() -> tuple[str, ...]:
 
 
 def read_study(name: str) -> Study:
-    """Return the study of that name. Raises RequestError."""
+    """Read a study. Raises RequestError."""
     folder = folder_of("studies")
     names = study_names()
     if folder is None or name not in names:
         near = f"{did_you_mean(name, names)}; there are {listing(names)}" if names else "none is installed"
-        raise RequestError([Problem(f"study '{name}'", f"there is none of that name; {near}")])
+        raise RequestError([Problem(f"study '{name}'", f"there is no study of this name; {near}")])
     path = folder / name / "study.toml"
     document, problems, _ = read_document(path, shown_path(path))
     if document is None:

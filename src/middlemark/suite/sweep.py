@@ -1,4 +1,4 @@
-"""What a suite is: frozen values, checked, with every level's place kept so that later problems can name it."""
+"""The structs of a suite. Every level keeps its place, so that later problems can name it."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -17,7 +17,7 @@ from middlemark.model.workload import Workload
 class Levels(msgspec.Struct, frozen=True):
     """The levels of one factor in one sweep, in the order written.
 
-    ``place`` is where they were given; ``named`` is false where nobody named them and the default stands in.
+    ``place``: where they are given. ``named``: false if they are the default.
     """
 
     factor: str
@@ -35,14 +35,14 @@ class Native(msgspec.Struct, frozen=True):
 
 
 class TypedNative(msgspec.Struct, frozen=True):
-    """One ``--native``: ``word`` is ADAPTER.KEY or KEY, as typed; which of the two only the adapters here can say."""
+    """One ``--native``. ``word`` is ADAPTER.KEY or KEY, as typed; the available adapters decide which of both."""
 
     word: str
     value: str
 
     @property
     def place(self) -> str:
-        """Return where it was given."""
+        """Return where it is given."""
         file = user_file(self.value)
         return (
             f"--config {self.word.removesuffix(f'.{KEY}')}={file.path}"
@@ -52,13 +52,13 @@ class TypedNative(msgspec.Struct, frozen=True):
 
 
 class Sweep(msgspec.Struct, frozen=True, kw_only=True):
-    """Factors to be crossed and how each cell is measured."""
+    """Factors to combine, and how to measure each cell."""
 
     place: str
     """``suites/lan.toml: sweep 2``, or ``command line``."""
     name: str | None = None
     factors: tuple[Levels, ...]
-    """One for each factor, in the order of ``FACTORS``."""
+    """One per factor, in the order of ``FACTORS``."""
     limits: Limits
     trials: Annotated[
         int, Key(kind=whole("number of trials", 1, 10_000), metavar="N", help="Fresh starts of each configuration.")
@@ -85,15 +85,15 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = None
     deciding_trials: bool = False
-    """Nobody named a number of trials, and something is expected: the plan makes as many as can tell."""
+    """True: no number of trials is given, and expectations need as many as it takes to decide them."""
     workload: Workload | None = None
-    """The graph that its cells carry."""
+    """The workload that its cells carry."""
     native: tuple[Native, ...] = ()
     typed_native: tuple[TypedNative, ...] = ()
-    """The command line's, laid over ``native``."""
+    """From the command line; they override ``native``."""
 
     def levels(self, factor: str) -> Levels:
-        """Return the levels of that factor. KeyError when it is none."""
+        """Return the levels of this factor. Raises KeyError."""
         for each in self.factors:
             if each.factor == factor:
                 return each
@@ -101,26 +101,26 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Suite(msgspec.Struct, frozen=True, kw_only=True):
-    """An experiment: sweeps in the order written. ``place`` is its file, or ``command line``."""
+    """An experiment: sweeps in file order. ``place``: its file, or ``command line``."""
 
     name: str
     description: str = ""
     place: str
     seed: int | None = None
     together: tuple[tuple[str, ...], ...] = ()
-    """Names of factors whose combinations are compared as well (``vary_together``)."""
+    """Combinations of factors that are compared too (``vary_together``)."""
     scorecard: tuple[tuple[str, float], ...] = ()
     """Metrics and their weights."""
     sweeps: tuple[Sweep, ...]
     expectations: tuple[Expectation, ...] = ()
-    """What is expected of the configurations of the whole request; the last suite has those that were typed, too."""
+    """Expectations of the whole request. The last suite also has those of the command line."""
 
 
 class RawOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What the command line asks of a run, as typed and unchecked: only what was given."""
+    """The options of the command line, as typed and unchecked; only those given."""
 
     keys: Mapping[str, str | bool] = {}
-    """By name, for any of ``KEYS``."""
+    """By name; any of ``KEYS``."""
     seed: str | None = None
     native: tuple[str, ...] = ()
     """``[ADAPTER.]KEY=VALUE``, each as typed."""
@@ -129,7 +129,7 @@ class RawOptions(msgspec.Struct, frozen=True, kw_only=True):
     config: tuple[str, ...] = ()
     """``ADAPTER=FILE``, each as typed."""
     expect: tuple[str, ...] = ()
-    """What stands below ``[[expect]]``, with commas between, each as typed."""
+    """The keys of an ``[[expect]]``, separated by commas, each as typed."""
 
 
 def raw_options(
@@ -141,9 +141,9 @@ def raw_options(
     expect: tuple[str, ...] = (),
     **keys: str | bool | None,
 ) -> RawOptions:
-    """Return the options; a key that is None was not given. TypeError for a name that is no key."""
-    if strangers := keys.keys() - KEYS.keys():
-        raise TypeError(f"no key of a sweep: {strangers}")
+    """Return the options without those that are None. Raises TypeError for an unknown key."""
+    if unknown := keys.keys() - KEYS.keys():
+        raise TypeError(f"no key of a sweep: {unknown}")
     return RawOptions(
         keys={name: typed for name, typed in keys.items() if typed is not None},
         seed=seed,
@@ -155,6 +155,6 @@ def raw_options(
 
 
 ONCE: Mapping[str, Key] = {**LIMITS, **declared(Sweep, Key)}
-"""By name: what is set once for a sweep."""
+"""Keys that are set once per sweep, by name."""
 
 KEYS: Mapping[str, Key] = {**FACTORS, **ONCE}

@@ -1,4 +1,4 @@
-"""One table of keys (a sweep, the defaults, the command line) → checked levels, or every problem in it."""
+"""Read a table of keys (a sweep, the defaults, the command line): checked levels, or every problem in it."""
 
 import re
 import tomllib
@@ -17,7 +17,7 @@ from middlemark.suite.sweep import KEYS
 
 
 class Given(msgspec.Struct, frozen=True):
-    """What one key was given: a factor's levels in order, or the one value of a limit."""
+    """The value of one key: a factor's levels in order, or one value."""
 
     values: tuple[Level, ...]
     place: str
@@ -30,7 +30,7 @@ SEED = whole("seed", 0, 2**63 - 1)
 
 
 def parse_toml(text: str, place: str) -> tuple[dict[str, object] | None, list[Problem]]:
-    """Parse TOML; a syntax error is a problem with its line."""
+    """Parse TOML. A syntax error is a problem with its line."""
     try:
         return tomllib.loads(text), []
     except tomllib.TOMLDecodeError as error:
@@ -38,20 +38,20 @@ def parse_toml(text: str, place: str) -> tuple[dict[str, object] | None, list[Pr
         if match:
             return None, [Problem(f"{place}: line {match[2]}: column {match[3]}", f"not TOML: {match[1]}")]
         return None, [Problem(place, f"not TOML: {error}")]
-    except ValueError:  # Python's own limit on the digits of an integer, or a date that does not exist
-        return None, [Problem(place, "not TOML: a number or a date in it is out of every range")]
+    except ValueError:  # too many digits, or a date that does not exist
+        return None, [Problem(place, "not TOML: it contains a number or a date that is out of range")]
     except RecursionError:
-        return None, [Problem(place, "not TOML that can be read: lists or tables are nested too deeply")]
+        return None, [Problem(place, "not TOML: lists or tables are nested too deeply")]
 
 
 def line_of(text: str, head: str, number: int, key: str) -> int | None:
-    """Return the line of a key of that table ``[[head]]``, or of its head where it has no such line."""
+    """Return the line of a key in the table ``[[head]]`` with this number; without such a key, the line of the head."""
     heads = [*re.finditer(r"(?m)^[ \t]*\[\[?[^\]\n]*\]\]?", text)]
-    mine = [at for at, each in enumerate(heads) if re.sub(r"\s", "", each[0]) == f"[[{head}]]"]
-    if number >= len(mine):
+    matching = [at for at, each in enumerate(heads) if re.sub(r"\s", "", each[0]) == f"[[{head}]]"]
+    if number >= len(matching):
         return None
-    begin = heads[mine[number]].start()
-    end = heads[mine[number] + 1].start() if mine[number] + 1 < len(heads) else len(text)
+    begin = heads[matching[number]].start()
+    end = heads[matching[number] + 1].start() if matching[number] + 1 < len(heads) else len(text)
     found = re.compile(rf"(?m)^[ \t]*[\"']?{re.escape(key)}[\"']?[ \t]*=").search(text, begin, end) if key else None
     return text.count("\n", 0, found.start() if found else begin) + 1
 
@@ -64,7 +64,7 @@ def read_seed(value: object) -> int:
 def read_table(
     table: Mapping[str, object], place: str, folder: Path, extra: tuple[str, ...] = ()
 ) -> tuple[Table, list[Problem]]:
-    """Read every key of a table. ``extra``: keys that are somebody else's to read. ``folder``: where @files are."""
+    """Read every key of a table. ``extra``: keys to skip. ``folder``: where files named with @ are."""
     found: Table = {}
     problems: list[Problem] = []
     for name, value in table.items():
@@ -84,10 +84,10 @@ def read_table(
 
 
 def read_key(key: Key, value: object, place: str, folder: Path) -> tuple[Given | None, list[Problem]]:
-    """Read one key: a single value or, for a factor, a list of levels. None when nothing of it can be used."""
+    """Read one key: a single value or, for a factor, a list of levels. Returns None if nothing of it is valid."""
     if not key.listed:
         if isinstance(value, list):
-            return None, [Problem(place, f"a list, but {key.name} is set once for a sweep; write another [[sweep]]")]
+            return None, [Problem(place, f"a list, but a sweep has only one {key.name}; write another [[sweep]]")]
         levels: list[object] = [value]
     else:
         levels = _spread(key, value)
@@ -116,9 +116,9 @@ def read_key(key: Key, value: object, place: str, folder: Path) -> tuple[Given |
             else:
                 seen.add(one)
                 values.append(one)
-    alone = key.kind.beside_all is not None and "all" in values
-    if alone and not {"all", *(key.kind.beside_all or ())}.issuperset(values):
-        problems.append(Problem(place, "'all' stands alone; leave the other names out, or leave out 'all'"))
+    has_all = key.kind.beside_all is not None and "all" in values
+    if has_all and not {"all", *(key.kind.beside_all or ())}.issuperset(values):
+        problems.append(Problem(place, "'all' includes the other names; leave them out, or leave out 'all'"))
     return (Given(tuple(values), place) if values else None), problems
 
 
@@ -134,7 +134,7 @@ _LARGEST_FILE = 1 << 20
 
 
 def read_demands(text: str, place: str) -> tuple[list[int], list[Problem]]:
-    """Return the sizes in order, and a problem with line and column (both from 1) for each entry that is none.
+    """Return the sizes in order, and a problem with line and column (both from 1) for each invalid entry.
 
     Blank entries and lines are skipped: LatencyTest's own files end their lines with a semicolon.
     """
@@ -161,7 +161,7 @@ def read_demands(text: str, place: str) -> tuple[list[int], list[Problem]]:
 
 
 def load_demands(name: str, folder: Path) -> tuple[list[int], list[Problem]]:
-    """Read the file ``name`` (relative to ``folder``). Raises Wrong when it cannot be read as text."""
+    """Read the file ``name`` in ``folder``. Raises Wrong if it is not readable text."""
     if not name:
         raise Wrong("'@' without a file's name; write @demands.csv")
     path = folder / name
@@ -169,7 +169,7 @@ def load_demands(name: str, folder: Path) -> tuple[list[int], list[Problem]]:
         with path.open("rb") as file:
             data = file.read(_LARGEST_FILE + 1)
         if len(data) > _LARGEST_FILE:
-            raise Wrong(f"{name} is larger than 1 MiB: that is no list of sizes")
+            raise Wrong(f"{name} is larger than 1 MiB, too large for a list of sizes")
         text = data.decode("utf-8-sig")
     except OSError as error:
         raise Wrong(f"cannot read {path}: {error.strerror or error}") from None

@@ -1,4 +1,4 @@
-"""Users' own configuration files, of ``--config ADAPTER=FILE`` and of a suite's ``config`` table: read and hashed."""
+"""Read users' own configuration files: ``--config ADAPTER=FILE`` and a suite's ``config`` table."""
 
 import hashlib
 import os
@@ -14,7 +14,7 @@ LARGEST = 4 << 20
 
 
 def read_user_file(path: Path, place: str) -> tuple[UserFile | None, list[Problem]]:
-    """Return the file's absolute path and hash, or what is wrong with it."""
+    """Return the file's absolute path and hash, or the problem."""
     try:
         with path.open("rb") as file:
             content = file.read(LARGEST + 1)
@@ -22,7 +22,7 @@ def read_user_file(path: Path, place: str) -> tuple[UserFile | None, list[Proble
         why = getattr(error, "strerror", None) or str(error)
         return None, [Problem(place, f"{path}: {why}; give the path of a configuration file")]
     if len(content) > LARGEST:
-        return None, [Problem(place, f"{path}: larger than 4 MiB: that is no configuration")]
+        return None, [Problem(place, f"{path}: larger than 4 MiB, too large for a configuration")]
     return UserFile(os.path.abspath(path), hashlib.sha256(content).hexdigest()), []
 
 

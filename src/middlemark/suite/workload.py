@@ -1,4 +1,4 @@
-"""The ``workload`` of a suite: a table of topics, services and processes, or the file that has one."""
+"""Read the ``workload`` of a suite: a table of topics, services and processes, or the file with one."""
 
 import math
 import re
@@ -16,24 +16,24 @@ from middlemark.suite import sequence
 from middlemark.suite.table import line_of
 
 MOST_ENDS = 4096
-"""Publishers and subscribers of a graph; each has a thread."""
+"""The most publishers and subscribers of a graph; each has a thread."""
 SHORTEST_DEADLINE_S = 1e-6
 LARGEST_SIGMAS = 4
-"""Above the median of a lognormal distribution, where no largest size is given: one in 30,000 would be larger."""
+"""The default largest size of a lognormal distribution, in sigmas above the median: 1 in 30,000 would be larger."""
 WIDEST_SIGMA = 3.0
 _NAME = re.compile(r"[A-Za-z0-9_~/][A-Za-z0-9_~/.:-]{0,199}")
 
 
 def _read_name(value: object) -> str:
     if not isinstance(value, str) or not _NAME.fullmatch(value):
-        raise Wrong(f"{quoted(value)} is no name; letters, digits, '_', '/', '.', ':' and '-' are")
+        raise Wrong(f"{quoted(value)} is not a valid name; use letters, digits, '_', '/', '.', ':' and '-'")
     return value
 
 
 def _read_nodes(value: object) -> tuple[str, ...]:
     nodes = value if isinstance(value, list) else [value]
     if not nodes:
-        raise Wrong("an empty list: nobody receives it; name a node, or leave the topic out")
+        raise Wrong("an empty list: no node receives the topic; name a node, or leave the topic out")
     found = tuple(map(_read_name, nodes))
     if len(set(found)) < len(found):
         raise Wrong("a node is named twice")
@@ -43,13 +43,13 @@ def _read_nodes(value: object) -> tuple[str, ...]:
 def _read_hz(value: object) -> float:
     rate = RATE.read(value)
     if not isinstance(rate, float):
-        raise Wrong(f"{quoted(value)} is no rate of a robot's topic; write messages a second (30, '1k')")
+        raise Wrong(f"{quoted(value)} is not a rate of a topic; write messages a second (30, '1k')")
     return rate
 
 
 _ARRIVALS = words("kind of arrivals", "periodic", "poisson")
 Reads = Callable[[object], Any]
-"""A value of TOML → the level. Raises Wrong."""
+"""Converts a TOML value to a level. Raises Wrong."""
 
 _KINDS: Mapping[str, Reads] = {
     "name": _read_name,
@@ -95,7 +95,7 @@ def _read_lognormal(value: str) -> dict[str, Any]:
     except ValueError:
         sigma = -1.0
     if not 0 < sigma <= WIDEST_SIGMA:
-        raise Wrong(f"{quoted(match[2].strip())} is no sigma; a number above 0, at most {WIDEST_SIGMA:g}, is")
+        raise Wrong(f"{quoted(match[2].strip())} is not a sigma; write a number above 0, at most {WIDEST_SIGMA:g}")
     most = _size(match[3].strip()) if match[3] else math.ceil(median * math.exp(LARGEST_SIGMAS * sigma))
     if most < median:
         raise Wrong(f"the largest size, {most}, is below the median of {median}")
@@ -109,18 +109,18 @@ def _size(word: str) -> int:
 
 
 class _Reader:
-    """Reads one table; ``problems`` grows."""
+    """Reads one table. Problems are added to ``problems``."""
 
     def __init__(self, place: str, text: str, folder: Path) -> None:
         self.problems: list[Problem] = []
         self.recorded: sequence.Sequence | None = None
-        """What the topics did, where the workload names a sequence."""
+        """The recorded sequence that the workload names."""
         self.place = place
         self._text = text
         self._folder = folder
 
     def find_sequence(self, value: object) -> None:
-        """Read the file that the workload names."""
+        """Read the recorded sequence that the workload names."""
         try:
             if not isinstance(value, str) or not value:
                 raise Wrong(f'{quoted(value)} is no file; write sequence = "robot.parquet"')
@@ -129,7 +129,7 @@ class _Reader:
             self.problems.append(Problem(f"{self.place}: workload.sequence", str(error)))
 
     def sizes(self, value: object) -> dict[str, Any]:
-        """Return ``size``, and ``sizes`` where they vary. Raises Wrong."""
+        """Return ``size``, and ``sizes`` if they vary. Raises Wrong."""
         if isinstance(value, str) and value.startswith("@"):
             found, sizes = sequence.read_sizes(self._folder / value[1:])
             return {"size": int(sizes.max()), "sizes": found}
@@ -145,7 +145,7 @@ class _Reader:
         return {"arrivals": _ARRIVALS.read(value)}
 
     def wrong(self, kind: str, number: int, key: str, text: str) -> None:
-        """Note a problem of the table ``[[workload.kind]]`` of that number, with the line of its key."""
+        """Add a problem of table ``number`` of ``[[workload.kind]]``, with the line of its key."""
         line = line_of(self._text, f"workload.{kind}", number, key)
         where = f"line {line}: " if line else ""
         self.problems.append(Problem(f"{self.place}: {where}workload.{kind} {number + 1}: {key}".rstrip(": "), text))
@@ -161,7 +161,7 @@ class _Reader:
     def read(
         self, kind: str, number: int, table: Mapping[str, object], kinds: Mapping[str, Reads], needed: Sequence[str]
     ) -> dict[str, Any] | None:
-        """Return the levels of a table by their keys; None: something of it is wrong."""
+        """Return the levels of a table by key; None: there are problems."""
         before = len(self.problems)
         found: dict[str, Any] = {}
         for key, value in table.items():
@@ -186,7 +186,7 @@ def read_workload(
 ) -> tuple[Workload | None, list[Problem]]:
     """Check the table ``workload`` of a file.
 
-    ``text`` is the file's, so that problems have their lines; ``folder`` has the files that it names.
+    ``text``: the file's content, to report line numbers. ``folder``: has the files that it names.
     """
     if not isinstance(table, dict):
         return None, [Problem(f"{place}: workload", "no table; write [[workload.topic]] and its keys below")]
@@ -198,7 +198,7 @@ def read_workload(
     if "sequence" in table:
         reader.find_sequence(table["sequence"])
     topics = [*_topics(reader, table), *_services(reader, table)]
-    nodes = {node for _, _, each in topics for node in _of(each)}
+    nodes = {node for _, _, each in topics for node in _nodes_of(each)}
     shared = _processes(reader, table.get("process", {}), nodes)
     sites = _sites(reader, table.get("site", {}), nodes, shared)
     _check(reader, topics)
@@ -210,10 +210,10 @@ def read_workload(
 
 
 Placed = tuple[str, int, Topic]
-"""A topic, and the kind and number of the table that it comes from."""
+"""The kind and number of the table that a topic comes from, and the topic."""
 
 
-def _of(topic: Topic) -> tuple[str, ...]:
+def _nodes_of(topic: Topic) -> tuple[str, ...]:
     return (topic.source, *topic.to)
 
 
@@ -227,7 +227,7 @@ def _topics(reader: _Reader, table: Mapping[str, object]) -> Iterator[Placed]:
         arrivals = found.pop("arrivals", {})
         if "instants" in arrivals and ("rate" in found or "after" in found):
             key = "rate" if "rate" in found else "after"
-            reader.wrong("topic", number, "arrivals", f"a file says when it is published; leave {key} out")
+            reader.wrong("topic", number, "arrivals", f"the file determines when it is published; leave {key} out")
             continue
         found |= arrivals
         found = _as_recorded(reader.recorded, found)
@@ -240,11 +240,11 @@ def _topics(reader: _Reader, table: Mapping[str, object]) -> Iterator[Placed]:
                 "topic",
                 number,
                 "",
-                f"{what}: it is published at a rate, or after another topic{_not_in(reader.recorded, found['name'])}",
+                f"{what}: a topic needs one of both{_not_in(reader.recorded, found['name'])}",
             )
             continue
         if "work" in found and "after" not in found:
-            reader.wrong("topic", number, "work", "without after: work is done on what arrived")
+            reader.wrong("topic", number, "work", "work without after: a node only works on messages that it received")
             continue
         if found.get("durability") == "transient-local" and (why := _keeps_no_history(found)):
             reader.wrong("topic", number, "durability", why)
@@ -254,24 +254,24 @@ def _topics(reader: _Reader, table: Mapping[str, object]) -> Iterator[Placed]:
 
 
 def _keeps_no_history(found: Mapping[str, Any]) -> str:
-    """Return why the topic can have no late joiners; empty: it can."""
+    """Return why the topic cannot have late joiners; empty: it can."""
     if found.get("reliability") == "best-effort":
-        return "transient-local beside best-effort: nobody sends again what was published before; take reliable"
+        return "transient-local with best-effort: earlier messages are not sent again; use reliable"
     if "depth" in found and found["depth"] is None:
-        return "transient-local beside depth all: give the depth that a subscriber gets which joins late, as in 1"
+        return "transient-local with depth all: give the depth that a late subscriber receives, such as 1"
     return ""
 
 
 def _as_recorded(recorded: sequence.Sequence | None, found: dict[str, Any]) -> dict[str, Any]:
-    """Return the topic with the sizes and the instants of the sequence, as far as it has none of its own."""
+    """Fill in the sizes and send times of the sequence where the topic has none of its own."""
     name = found["name"]
     if recorded is None or name not in recorded.courses:
         return found
-    mine: FromFile = recorded.of(name)
+    reference: FromFile = recorded.reference(name)
     if "size" not in found:
-        found |= {"size": int(recorded.courses[name].sizes.max()), "sizes": mine}
+        found |= {"size": int(recorded.courses[name].sizes.max()), "sizes": reference}
     if not {"rate", "after", "arrivals"} & found.keys():
-        found |= {"rate": recorded.rate_hz(name), "instants": mine}
+        found |= {"rate": recorded.rate_hz(name), "instants": reference}
     return found
 
 
@@ -282,7 +282,7 @@ def _not_in(recorded: sequence.Sequence | None, name: str) -> str:
 
 
 def _services(reader: _Reader, table: Mapping[str, object]) -> Iterator[Placed]:
-    """Yield two topics a service: the request, and the reply that follows it."""
+    """Yield two topics per service: the request, and the reply that follows it."""
     for number, each in enumerate(reader.tables(table, "service")):
         found = reader.read("service", number, each, _SERVICE, ("name", "client", "server", "request", "reply", "rate"))
         if found is None:
@@ -315,7 +315,7 @@ def _processes(reader: _Reader, table: object, nodes: set[str]) -> tuple[Process
     found = _groups(reader, "process", table, nodes)
     for name, members in found.items():
         if name in nodes and name not in members:
-            text = f"a node of its own is called '{name}'; take another name"
+            text = f"a node outside this process has the name '{name}'; choose another name"
             reader.problems.append(Problem(f"{reader.place}: workload.process: {name}", text))
     return tuple(Process(name, members) for name, members in found.items())
 
@@ -326,10 +326,10 @@ def _sites(reader: _Reader, table: object, nodes: set[str], shared: Sequence[Pro
     of_node = {node: name for name, members in found.items() for node in members}
     for name in found:
         if not is_site(name):
-            text = "no name of a site; write a letter, then letters, digits and _, all small"
+            text = "not a valid name of a site; use lower-case letters, digits and _, beginning with a letter"
             reader.problems.append(Problem(f"{where}: {name}", text))
     if found and (missing := sorted(nodes - of_node.keys())):
-        reader.problems.append(Problem(where, f"no site has {listing(missing)}; every node is on one"))
+        reader.problems.append(Problem(where, f"{listing(missing)} not on any site; put every node on one"))
     for process in shared:
         if len(on := sorted({of_node[node] for node in process.nodes if node in of_node})) > 1:
             reader.problems.append(Problem(where, f"process {process.name} would be on {listing(on)}"))
@@ -337,7 +337,7 @@ def _sites(reader: _Reader, table: object, nodes: set[str], shared: Sequence[Pro
 
 
 def _groups(reader: _Reader, kind: str, table: object, nodes: set[str]) -> dict[str, tuple[str, ...]]:
-    """Return the nodes by the name of their group; each node is in one."""
+    """Return the nodes of each group. A node is in one group only."""
     if not isinstance(table, dict):
         text = f"no table; write [workload.{kind}] and NAME = [nodes] below"
         reader.problems.append(Problem(f"{reader.place}: workload.{kind}", text))
@@ -363,7 +363,7 @@ def _groups(reader: _Reader, kind: str, table: object, nodes: set[str]) -> dict[
 
 
 def _check(reader: _Reader, topics: Sequence[Placed]) -> None:
-    """Note what does not fit together: names, what follows what, and how many ends there are."""
+    """Report inconsistencies: duplicate names, wrong predecessors, too many ends."""
     by_name: dict[str, Topic] = {}
     for kind, number, each in topics:
         first = by_name.setdefault(each.name, each)
@@ -371,7 +371,7 @@ def _check(reader: _Reader, topics: Sequence[Placed]) -> None:
             other = f", and of type {first.type} there" if first.type != each.type else ""
             reader.wrong(kind, number, "name", f"a second topic '{each.name}'{other}: one topic has one publisher here")
         if each.source in each.to:
-            reader.wrong(kind, number, "to", f"'{each.source}' subscribes to what it publishes")
+            reader.wrong(kind, number, "to", f"'{each.source}' subscribes to its own topic")
     called = {each.after for _, _, each in topics if each.service}
     for kind, number, each in topics:
         if each.after is None:
@@ -383,17 +383,19 @@ def _check(reader: _Reader, topics: Sequence[Placed]) -> None:
             text = f"'{each.source}' does not subscribe to '{each.after}', whose nodes are {', '.join(before.to)}"
             reader.wrong(kind, number, "after", text)
         elif not each.service and before.name in called:
-            text = f"'{each.after}' has the requests of a service, which its replies follow and nothing else"
+            text = f"'{each.after}' has the requests of a service, so only its replies may follow"
             reader.wrong(kind, number, "after", text)
-        elif _circles(each, by_name):
-            reader.wrong(kind, number, "after", "a circle: no topic in it has a rate of its own")
+        elif _is_in_circle(each, by_name):
+            reader.wrong(kind, number, "after", "a circle of topics, none of which has a rate")
     ends = sum(1 + len(each.to) for _, _, each in topics)
     if ends > MOST_ENDS:
-        where = Problem("workload", f"{ends:,} publishers and subscribers; at most {MOST_ENDS:,} have a thread each")
+        where = Problem(
+            "workload", f"{ends:,} publishers and subscribers; at most {MOST_ENDS:,} are possible, as each has a thread"
+        )
         reader.problems.append(where)
 
 
-def _circles(topic: Topic, by_name: Mapping[str, Topic]) -> bool:
+def _is_in_circle(topic: Topic, by_name: Mapping[str, Topic]) -> bool:
     seen = {topic.name}
     at: Topic | None = topic
     while at is not None and at.after is not None:

@@ -211,7 +211,7 @@ def _put_back(entry: Entry, announce: Announce | None, prefixes: dict[str, tuple
     if settings.same(now, entry.before):
         return ""
     if not settings.same(now, entry.after):
-        return f"{entry.target}: somebody else has set it to {now} since: it stays (it was {entry.before} before)"
+        return f"{entry.target}: another program has set it to {now} since: it stays (it was {entry.before} before)"
     settings.write(Setting(entry.target, entry.before), prefix, announce)
     return ""
 
@@ -241,7 +241,7 @@ def persist(changes: Changes, wanted: Sequence[Setting], announce: Announce | No
 
 
 def _remove(path: str, announce: Announce | None) -> None:
-    """Remove our file; leave a file that somebody else wrote at its path."""
+    """Remove our file; leave a file that another program wrote at its path."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             if file.readline() != _HEAD:

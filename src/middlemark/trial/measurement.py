@@ -173,11 +173,11 @@ class Measurement:
 
     async def _start(self, environment: dict[str, str]) -> list[tuple[Channel, tuple[AnyRoleRequest, ...]]]:
         """Start every process with its roles, the first sender's process first."""
-        told = self.tasks.workers
-        receives = [each.far for each in told]
+        worker_tasks = self.tasks.workers
+        receives = [each.far for each in worker_tasks]
         workers = [
             await self.session.start(each.who, environment, receives=far)
-            for each, far in zip(told, receives, strict=True)
+            for each, far in zip(worker_tasks, receives, strict=True)
         ]
         hellos = await asyncio.gather(*(worker.event(HelloEvent, timeout_s=START_S) for worker in workers))
         for worker, hello in zip(workers, hellos, strict=True):
@@ -198,7 +198,7 @@ class Measurement:
         for at, worker in enumerate(workers):
             if self.session.clocks is None or not receives[at]:
                 worker.send(commands[at])
-        return [(worker, each.roles) for worker, each in zip(workers, told, strict=True)]
+        return [(worker, each.roles) for worker, each in zip(workers, worker_tasks, strict=True)]
 
     async def _meet(self, workers: Sequence[tuple[Channel, tuple[AnyRoleRequest, ...]]]) -> None:
         timeout = self.setting.limits.match_timeout_s + START_S
@@ -272,7 +272,7 @@ class Measurement:
         ends = Ends([each for each in self.roles.receivers if isinstance(each, SubscriberRequest)])
         holding = [{each.index for each in who.roles if isinstance(each, SubscriberRequest)} for who in following]
 
-        def told(event: EndedEvent) -> None:
+        def stop_receivers(event: EndedEvent) -> None:
             for stop in ends.after(topics, event):
                 for who, mine in zip(following, holding, strict=True):
                     if here := mine.intersection(stop.subscribers):
@@ -283,7 +283,7 @@ class Measurement:
         tasks = [asyncio.create_task(each) for each in self.session.deaths()]
         try:
             for each in following:
-                each.on_end = told
+                each.on_end = stop_receivers
                 each.start(longest_s)
             running = [asyncio.create_task(each.run()) for each in following]
             tasks += running

@@ -1,1 +1,1 @@
-"""The stored runs, served to one's own browser: reads folders, writes nothing, listens on 127.0.0.1 only."""
+"""Serve stored runs to the user's own browser: only reads folders, only listens on 127.0.0.1."""

@@ -1,4 +1,4 @@
-"""The runs in a folder, as a list shows them. A name from a request is looked up here, never joined to a path."""
+"""The list of runs in a folder. Names from requests are looked up in it and never joined to a path."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from middlemark.store import StoreError, list_runs, read_run
 
 
 class Shelved(msgspec.Struct, frozen=True):
-    """One run; ``wrong``: why it cannot be read, and then the rest is empty."""
+    """A run in the list. ``wrong``: why it cannot be read; the other fields are then empty."""
 
     name: str
     folder: Path
@@ -28,18 +28,18 @@ class Shelved(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """What a search looks in, in lower case."""
+        """The text that a search looks in, in lower case."""
         fields = (self.name, self.suites, self.started, self.machine, self.adapters, self.state, self.wrong or "")
         return " ".join(fields).lower()
 
 
 class Shelf:
-    """All runs under one folder. A run's files are read again only when they have changed."""
+    """All runs in one folder. A run's files are read again only if they have changed."""
 
     def __init__(self, root: Path) -> None:
-        """``root``: a folder of runs, or a run itself."""
+        """``root``: a folder of runs, or the folder of one run."""
         self.root = root
-        self._known: dict[Path, tuple[tuple[float, int], Shelved]] = {}
+        self._cache: dict[Path, tuple[tuple[float, int], Shelved]] = {}
 
     def runs(self) -> Mapping[str, Shelved]:
         """Return the runs by name, newest first."""
@@ -47,25 +47,25 @@ class Shelf:
         return {each.name: each for each in map(self._shelved, found)}
 
     def search(self, words: str) -> Sequence[Shelved]:
-        """Return the runs in which every word occurs."""
+        """Return the runs whose text contains every word."""
         wanted = re.split(r"\s+", words.lower().strip())
         return [each for each in self.runs().values() if all(word in each.text for word in wanted)]
 
     def _shelved(self, folder: Path) -> Shelved:
         state = _state_of(folder)
-        known = self._known.get(folder)
-        if known is not None and known[0] == state:
-            return known[1]
+        cached = self._cache.get(folder)
+        if cached is not None and cached[0] == state:
+            return cached[1]
         try:
-            shelved = _shelved(read_run(folder))
+            shelved = _listed(read_run(folder))
         except StoreError as error:
             shelved = Shelved(folder.resolve().name, folder, state="damaged", wrong=str(error))
-        if shelved.state != "running":  # one that is killed leaves its files as they are
-            self._known[folder] = (state, shelved)
+        if shelved.state != "running":  # do not cache it: if it is killed, its files do not change
+            self._cache[folder] = (state, shelved)
         return shelved
 
 
-def _shelved(run: Run) -> Shelved:
+def _listed(run: Run) -> Shelved:
     file = run.file
     machine = file.machine
     return Shelved(
@@ -84,7 +84,7 @@ def _shelved(run: Run) -> Shelved:
 
 
 def _state_of(folder: Path) -> tuple[float, int]:
-    """Return what changes when a run does: the newest time of its two files, and the size of what grows."""
+    """Return a value that changes with the run: the newest time of its two files, and their size."""
     times = []
     size = 0
     for name in ("run.json", "trials.jsonl"):

@@ -1,4 +1,4 @@
-"""Addresses → pages. Everything lies behind the token, which is part of the address; nothing here writes."""
+"""The pages and their addresses. Every address contains the token; no request writes anything."""
 
 import secrets
 from collections.abc import Callable, Sequence
@@ -36,7 +36,7 @@ HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
     "img-src data: blob:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 }
-"""The pages need no other origin, and no other origin needs them; the token must not travel in a Referer."""
+"""Forbid other origins in both directions, and keep the token out of Referer headers."""
 
 
 def site(shelf: Shelf, report: Report, token: str) -> Starlette:
@@ -46,15 +46,17 @@ def site(shelf: Shelf, report: Report, token: str) -> Starlette:
     def answer(text: str, status: int = 200) -> HTMLResponse:
         return HTMLResponse(text, status, HEADERS)
 
-    def admitted(request: Request) -> bool:
+    def has_token(request: Request) -> bool:
         return secrets.compare_digest(request.path_params.get("token", "").encode(), token.encode())
 
-    def nowhere() -> HTMLResponse:
-        return answer(_refusal("", "There is nothing at this address: open the one that middlemark view printed."), 404)
+    def not_found() -> HTMLResponse:
+        return answer(
+            _refusal("", "There is no page at this address: open the address that middlemark view printed."), 404
+        )
 
     async def runs(request: Request) -> HTMLResponse:
-        if not admitted(request):
-            return nowhere()
+        if not has_token(request):
+            return not_found()
         words = request.query_params.get("q", "")
 
         def page() -> str:
@@ -74,20 +76,20 @@ def site(shelf: Shelf, report: Report, token: str) -> Starlette:
             return answer(_refusal(base, str(error), error.advice), 409)
 
     async def run(request: Request) -> HTMLResponse:
-        if not admitted(request):
-            return nowhere()
+        if not has_token(request):
+            return not_found()
         return await reported([request.path_params["name"]])
 
     async def compare(request: Request) -> HTMLResponse:
-        if not admitted(request):
-            return nowhere()
+        if not has_token(request):
+            return not_found()
         names = [request.query_params.get(side, "") for side in ("a", "b")]
         if not all(names) or names[0] == names[1]:
             return answer(_refusal(base, "Choose two different runs, one as A and one as B."), 400)
         return await reported(names)
 
-    async def lost(_request: Request, _: Exception) -> HTMLResponse:
-        return nowhere()
+    async def handle_error(_request: Request, _: Exception) -> HTMLResponse:
+        return not_found()
 
     app = Starlette(
         routes=[
@@ -96,17 +98,17 @@ def site(shelf: Shelf, report: Report, token: str) -> Starlette:
             Route("/{token}/compare", compare),
         ],
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])],
-        exception_handlers={404: lost, 405: lost},
+        exception_handlers={404: handle_error, 405: handle_error},
     )
-    app.router.redirect_slashes = False  # it would tell a right token without its slash from a wrong one
+    app.router.redirect_slashes = False  # redirecting would reveal that a token is right
     return app
 
 
 def _shelf(base: str, root: str, runs: Sequence[Shelved], words: str, of: int) -> str:
-    """Return the list of ``runs``, those of all ``of`` that have these words; ``base`` is the address of this page."""
+    """Return the list of ``runs``, which match ``words``, out of ``of`` runs. ``base``: the address of this page."""
     return _TEMPLATES.get_template("shelf.html").render(base=base, root=root, runs=runs, words=words, of=of)
 
 
 def _refusal(base: str, text: str, advice: str = "") -> str:
-    """Return a page that says why there is no other."""
+    """Return a page with an error message."""
     return _TEMPLATES.get_template("refusal.html").render(base=base, text=text, advice=advice)

@@ -1,1 +1,1 @@
-"""The worker executables: where they are found and what they say of themselves."""
+"""The worker executables: find them and read their descriptions."""

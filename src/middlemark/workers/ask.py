@@ -1,4 +1,4 @@
-"""Asks an executable a question on its command line: what it may take is bounded, in time and in memory."""
+"""Ask an executable a question on its command line, with limits on time and memory."""
 
 import asyncio
 import contextlib
@@ -9,28 +9,28 @@ from collections.abc import Sequence
 from typing import IO, NamedTuple
 
 MOST_ANSWER_BYTES = 16 << 20
-"""A description has some 20 KiB; what is refused of a plan a line a trial."""
+"""A description has about 20 KiB; the refusals of a plan have one line per trial."""
 WORDS_BYTES = 4096
-"""What is kept of stderr, the end of it."""
+"""How much of the end of stderr is kept."""
 
 
 class WorkerReply(NamedTuple):
-    """What it said, and how it ended."""
+    """The answer of an executable and its exit status."""
 
     status: int
     out: bytes
     words: str
-    """The end of what it wrote to stderr."""
+    """The end of stderr."""
 
 
 class NoAnswerError(Exception):
-    """It did not answer; the text, which is to be read after the executable's name, says why."""
+    """It did not answer. The text says why and follows the executable's name in messages."""
 
 
-async def ask(argv: Sequence[str], told: bytes = b"", *, timeout_s: float) -> WorkerReply:
-    """Start ``argv`` with ``told`` on its stdin and return what it answers. Raises NoAnswerError and OSError."""
-    with os.fdopen(os.memfd_create("told"), "w+b") as stdin:
-        stdin.write(told)
+async def ask(argv: Sequence[str], request: bytes = b"", *, timeout_s: float) -> WorkerReply:
+    """Start ``argv`` with ``request`` on its stdin and return its answer. Raises NoAnswerError and OSError."""
+    with os.fdopen(os.memfd_create("request"), "w+b") as stdin:
+        stdin.write(request)
         stdin.seek(0)
         process = subprocess.Popen(
             argv, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
@@ -45,13 +45,13 @@ async def ask(argv: Sequence[str], told: bytes = b"", *, timeout_s: float) -> Wo
                 reading.append(asyncio.create_task(_read(lines, most)))
             out = await reading[0]
             if len(out) > MOST_ANSWER_BYTES:
-                raise NoAnswerError(f"{argv[-1]} said more than {MOST_ANSWER_BYTES >> 20} MiB")
+                raise NoAnswerError(f"{argv[-1]} answered more than {MOST_ANSWER_BYTES >> 20} MiB")
             words = await reading[1]
             while process.poll() is None:
                 await asyncio.sleep(0.001)
         return WorkerReply(process.returncode, out, words.decode(errors="replace").strip())
     except TimeoutError:
-        raise NoAnswerError(f"{argv[-1]} was not answered within {timeout_s:g} s") from None
+        raise NoAnswerError(f"{argv[-1]} did not answer within {timeout_s:g} s") from None
     finally:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -62,7 +62,7 @@ async def ask(argv: Sequence[str], told: bytes = b"", *, timeout_s: float) -> Wo
             transport.close()
         for pipe in (process.stdout, process.stderr):
             if pipe is not None:
-                pipe.close()  # a transport closes it in the loop's next turn, which an interrupt takes away
+                pipe.close()  # its transport would only close it in the next loop iteration, which may not come
 
 
 async def _reader(pipe: IO[bytes] | None) -> tuple[asyncio.StreamReader, asyncio.ReadTransport]:
@@ -72,7 +72,7 @@ async def _reader(pipe: IO[bytes] | None) -> tuple[asyncio.StreamReader, asyncio
 
 
 async def _read(lines: asyncio.StreamReader, most: int | None) -> bytes:
-    """Return all that comes, as far as one byte beyond ``most``; None: the end of all that comes."""
+    """Read up to one byte more than ``most``; None: read everything and keep the end."""
     kept = bytearray()
     while (most is None or len(kept) <= most) and (chunk := await lines.read(1 << 16)):
         kept += chunk

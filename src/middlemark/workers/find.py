@@ -1,4 +1,4 @@
-"""Finds the worker executables and asks each what it is."""
+"""Find the worker executables and ask each for its description."""
 
 import asyncio
 import contextlib
@@ -19,29 +19,29 @@ PREFIX = "middlemark-worker-"
 LEFT_OUT = "middlemark-left-out-"
 WITNESS = "middlemark-witness"
 BUILDER = "MIDDLEMARK_BUILDER"
-"""The variable that has the path of the set-up's script; ./middlemark sets it."""
+"""The variable with the path of the set-up script; ./middlemark sets it."""
 NOT_YET = "it is not built yet"
-"""How the reason begins of an adapter of this checkout that the build knows nothing of."""
+"""The beginning of the reason for an adapter of this checkout of which the build has no note."""
 DESCRIBE_S = 10.0
 AT_ONCE = 8
 ROS = Path("/opt/ros")
-"""Where distributions of ROS 2 are; each has a script to be sourced before anything of it can be loaded."""
+"""The folder of ROS 2 distributions. Each has a script to source before its libraries can be loaded."""
 
 _DECODER = msgspec.json.Decoder(Description)
 
 
 def find_workers() -> tuple[tuple[Worker, ...], tuple[BrokenWorker, ...]]:
-    """Return the workers that described themselves, by name, and those that could not.
+    """Return the workers that described themselves, sorted by name, and those that could not.
 
-    Looked for in MIDDLEMARK_WORKERS (folders or files, separated by colons), the package's own folder and the PATH;
-    of one name the first counts. Raises OSError where this process may not start another, or open what that takes.
+    Searches MIDDLEMARK_WORKERS (folders or files, separated by colons), the package's own folder and the PATH; the
+    first worker of each name counts. Raises OSError if a limit of this process prevents starting one.
     """
     paths = executables()
     return interrupts.run(described(paths)) if paths else ((), ())
 
 
 async def described(paths: Mapping[str, str]) -> tuple[tuple[Worker, ...], tuple[BrokenWorker, ...]]:
-    """Ask the workers at these paths, by adapter, what they are. As :func:`find_workers`."""
+    """Ask the workers at these paths (adapter name → path). Returns and raises like :func:`find_workers`."""
     found = await _describe_all(paths)
     workers = tuple(
         sorted((each for each in found if isinstance(each, Worker)), key=lambda each: each.description.name)
@@ -53,22 +53,22 @@ def executables() -> dict[str, str]:
     """Return adapter name → absolute path of its worker."""
     found: dict[str, str] = {}
     for place in _places():
-        for path in _named(place, PREFIX):
+        for path in _files_with_prefix(place, PREFIX):
             name = path.name.removeprefix(PREFIX)
-            if name not in found and _runs(path):
+            if name not in found and _is_executable(path):
                 found[name] = str(path.absolute())
     return found
 
 
 def left_out() -> dict[str, str]:
-    """Return adapter name → why it was not built and how to get it.
+    """Return adapter name → why it was not built, and how to build it.
 
-    The build notes that beside the workers. An adapter of this checkout without a note was not built yet.
+    The build writes these notes to files next to the workers. An adapter of this checkout without one is not built yet.
     """
     here = executables()
     found: dict[str, str] = {}
     for place in _places():
-        for path in _named(place, LEFT_OUT):
+        for path in _files_with_prefix(place, LEFT_OUT):
             name = path.name.removeprefix(LEFT_OUT)
             if name in here or name in found:
                 continue
@@ -81,7 +81,7 @@ def left_out() -> dict[str, str]:
 
 
 def checkout_adapters() -> list[str]:
-    """Return the adapters of this checkout, by name; none where ./middlemark was not used."""
+    """Return the names of this checkout's adapters, sorted; empty if ./middlemark was not used."""
     builder = os.environ.get(BUILDER)
     if not builder:
         return []
@@ -89,16 +89,16 @@ def checkout_adapters() -> list[str]:
 
 
 def witness() -> str | None:
-    """Return the absolute path of the witness to the noise, which is built beside the workers; None: there is none."""
+    """Return the absolute path of the noise witness, which is built next to the workers; None: there is none."""
     for place in _places():
         path = (place.parent if place.name.startswith(PREFIX) else place) / WITNESS
-        if _runs(path):
+        if _is_executable(path):
             return str(path.absolute())
     return None
 
 
-def _named(place: Path, prefix: str) -> list[Path]:
-    """Return the files there whose names begin so, or the one that ``place`` is; nothing of a place nobody may read."""
+def _files_with_prefix(place: Path, prefix: str) -> list[Path]:
+    """Return the files in ``place`` with this prefix, or ``place`` itself; empty if it cannot be read."""
     if place.name.startswith(prefix) and os.path.isfile(place):
         return [place]
     try:
@@ -107,8 +107,8 @@ def _named(place: Path, prefix: str) -> list[Path]:
         return []
 
 
-def _runs(path: Path) -> bool:
-    return os.path.isfile(path) and os.access(path, os.X_OK)  # of a name that is too long, too, both say no
+def _is_executable(path: Path) -> bool:
+    return os.path.isfile(path) and os.access(path, os.X_OK)  # both return False for a name that is too long
 
 
 def _places() -> list[Path]:
@@ -118,10 +118,10 @@ def _places() -> list[Path]:
 
 
 async def _describe_all(paths: Mapping[str, str]) -> list[Worker | BrokenWorker]:
-    few = asyncio.Semaphore(AT_ONCE)
+    limit = asyncio.Semaphore(AT_ONCE)
 
     async def described(name: str, path: str) -> Worker | BrokenWorker:
-        async with few:
+        async with limit:
             return await describe(name, path)
 
     asking = [asyncio.create_task(described(name, path)) for name, path in paths.items()]
@@ -134,7 +134,7 @@ async def _describe_all(paths: Mapping[str, str]) -> list[Worker | BrokenWorker]
 
 
 async def describe(name: str, path: str) -> Worker | BrokenWorker:
-    """Ask one worker for its description; what is wrong with the worker is in the answer."""
+    """Ask one worker for its description. Errors are part of the result."""
     try:
         answer = await ask([path, "--describe"], timeout_s=DESCRIBE_S)
     except NoAnswerError as error:
@@ -151,19 +151,17 @@ async def describe(name: str, path: str) -> Worker | BrokenWorker:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         return BrokenWorker(name, path, f"--describe: {error}")
     if description.protocol != PROTOCOL_VERSION:
-        return BrokenWorker(
-            name, path, f"speaks protocol {description.protocol}, not {PROTOCOL_VERSION}: build it anew"
-        )
-    _, at, version = name.partition("@")  # one of several builds: it does not know that itself
+        return BrokenWorker(name, path, f"uses protocol {description.protocol}, not {PROTOCOL_VERSION}: rebuild it")
+    _, at, version = name.partition("@")  # the version of one of several builds, which the worker does not know
     return Worker(path, msgspec.structs.replace(description, name=f"{description.name}{at}{version}"))
 
 
 def _sourcing(words: str) -> str:
-    """Return what to do about a library that the loader did not find; nothing where it did."""
+    """Return advice about a library that the loader did not find, or ""."""
     missing = re.search(r"error while loading shared libraries: ([^:\s]+)", words)
     if missing is None:
         return ""
     homes = sorted(ROS.glob(f"*/lib/{missing[1]}"))
     script = homes[-1].parents[1] / "setup.bash" if homes else ROS / "DISTRO" / "setup.bash"
-    where = "" if homes else ", if it is of ROS 2"
-    return f" → `source {script}` in this shell{where}, or build the workers anew"
+    where = "" if homes else ", if it belongs to ROS 2"
+    return f" → `source {script}` in this shell{where}, or rebuild the workers"

@@ -1,1 +1,1 @@
-"""Workloads from what people have: descriptions of other tools, recordings, and the file that they become."""
+"""Make workloads from other sources: topologies of other tools, recordings, a running ROS 2."""

@@ -1,9 +1,9 @@
-"""Recorded bags: ROS 1's, and rosbag2's with sqlite3 or MCAP, compressed or not. Read once, message by message.
+"""Read recorded bags: ROS 1's, and rosbag2's with sqlite3 or MCAP, compressed or not. Reads message by message.
 
-A bag knows topics, types, sizes and instants, ROS 1's also who published. The sizes and instants of all messages are
-written as they are read, a Parquet file (``sequence`` of a workload), so that a replay has them as they were. It does
-not know who received, nor by when a message had to arrive: each topic has one subscriber, and a deadline of the mean
-time between its messages, but at most ``LONGEST_DEADLINE_S``. Both stand in the suite to be edited.
+A bag contains topics, types, sizes and times, and in ROS 1 the publishers. The sizes and times of all messages are
+written to a Parquet file (the ``sequence`` of a workload) for an exact replay. A bag does not contain subscribers
+and deadlines: each topic gets one subscriber, and the mean interval of its messages as deadline, at most
+``LONGEST_DEADLINE_S``. Users edit both in the suite.
 """
 
 from array import array
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 LONGEST_DEADLINE_S = 1.0
 LEAST_RATE_HZ = 0.01
 SUBSCRIBER = "subscriber"
-_AGAIN = "`rosbag reindex` or `ros2 bag reindex` may mend it"
+_REPAIR = "`rosbag reindex` or `ros2 bag reindex` may repair it"
 
 
 class Recorded(msgspec.Struct, frozen=True):
-    """What was read. ``remarks``: of the whole; ``comments``: of each topic."""
+    """The workload of a bag. ``remarks``: about the whole; ``comments``: about each topic."""
 
     workload: Workload
     remarks: tuple[str, ...]
@@ -38,7 +38,7 @@ class Recorded(msgspec.Struct, frozen=True):
 
 
 class _Seen:
-    """What is known of one connection of the bag."""
+    """Statistics of one connection of the bag."""
 
     def __init__(self, connection: "Connection") -> None:
         self.connection = connection
@@ -61,7 +61,7 @@ class _BagReader(Protocol):
 
 
 class _Sequence:
-    """The Parquet file of the messages: what has been seen goes out a group of rows at a time."""
+    """Writes the Parquet file of the messages, a group of rows at a time."""
 
     ROWS = 1 << 16
 
@@ -104,9 +104,9 @@ class _Sequence:
 
 
 def read(path: Path, name: str, sequence: Path | None = None) -> Recorded:
-    """Return the workload of a bag. Raises RequestError where it cannot be read to its end.
+    """Return the workload of a bag. Raises RequestError if it cannot be read to its end.
 
-    ``sequence``: the file that its messages' sizes and instants are written to; None: only their means are kept.
+    ``sequence``: the file for the messages' sizes and times; None: keep only means.
     """
     seen: dict[tuple[str, int], _Seen] = {}
     try:
@@ -124,14 +124,14 @@ def read(path: Path, name: str, sequence: Path | None = None) -> Recorded:
         raise RequestError([Problem(str(path), f"cannot be read: {error.strerror or error}")]) from None
     except RequestError:
         raise
-    except Exception as error:  # what a library makes of a damaged file may be anything
+    except Exception as error:  # libraries raise various errors for a damaged file
         what = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise RequestError([Problem(str(path), f"no bag that can be read to its end: {what}; {_AGAIN}")]) from None
+        raise RequestError([Problem(str(path), f"not a complete, readable bag: {what}; {_REPAIR}")]) from None
     return _workload(name, path, list(zip(names, seen.values(), strict=True)), sequence)
 
 
 def _names(seen: Iterable[_Seen]) -> Iterator[str]:
-    """Yield what the topic of each connection is called: the second publisher of a name has a topic of its own."""
+    """Yield a topic name for each connection: a second publisher of a topic gets a topic of its own."""
     taken: set[str] = set()
     for each in seen:
         topic = each.connection.topic
@@ -141,7 +141,7 @@ def _names(seen: Iterable[_Seen]) -> Iterator[str]:
 
 @contextmanager
 def _written(path: Path | None, names: list[str]) -> Iterator[Callable[[int, int, int], None]]:
-    """Give what is told of each message: its topic's number, instant and size. A file that is not whole is removed."""
+    """Yield a function that records a message: topic number, time and size. Removes the file if it is incomplete."""
     if path is None:
         yield lambda _topic, _at_ns, _size: None
         return
@@ -167,7 +167,7 @@ def _opened(path: Path) -> Iterator[_BagReader]:
 def _workload(name: str, path: Path, seen: list[tuple[str, _Seen]], sequence: Path | None) -> Recorded:
     recorded = [each for _, each in seen if each.messages]
     if not recorded:
-        raise RequestError([Problem(str(path), "there is no message in it")])
+        raise RequestError([Problem(str(path), "it contains no messages")])
     begin, end = min(each.first for each in recorded), max(each.last for each in recorded)
     long_s = max((end - begin) / 1e9, 1e-3)
     topics: list[Topic] = []
@@ -175,20 +175,20 @@ def _workload(name: str, path: Path, seen: list[tuple[str, _Seen]], sequence: Pa
     for called, each in seen:
         if not each.messages:
             continue
-        topic, told = _topic(called, each, long_s)
+        topic, comment = _topic(called, each, long_s)
         topics.append(topic)
-        comments[called] = told
+        comments[called] = comment
     remarks = [
         f"Recorded in {path.name}: {sum(each.messages for each in recorded):,} messages in {long_s:.1f} s.",
-        "A bag does not know who received a topic (to), nor by when it had to arrive (deadline): edit both.",
-        "Sizes are the means of the recorded ones, rates the mean rates; type says what was recorded, octets are sent."
+        "A bag does not contain subscribers (to) and deadlines (deadline): edit both.",
+        "Sizes and rates are the means of the recorded messages. type is the recorded type; octets are sent."
         if sequence is None
-        else f"Sizes and instants of all messages are in {sequence.name}; a size, a rate or an after of its own that a"
-        " topic is given comes before. Type says what was recorded, octets are sent.",
+        else f"Sizes and times of all messages are in {sequence.name}; a size, rate or after that is given for a topic"
+        " has priority. type is the recorded type; octets are sent.",
     ]
     empty = [each.connection.topic for _, each in seen if not each.messages]
     if empty:
-        remarks.append(f"Left out, as nothing was recorded of them: {', '.join(dict.fromkeys(empty))}.")
+        remarks.append(f"Left out, because they have no messages: {', '.join(dict.fromkeys(empty))}.")
     return Recorded(Workload(name=name, topics=tuple(topics)), tuple(remarks), comments)
 
 
@@ -198,8 +198,8 @@ def _topic(called: str, seen: _Seen, long_s: float) -> tuple[Topic, tuple[str, .
     rate = float(f"{max(rate, LEAST_RATE_HZ):.6g}")
     size = round(seen.bytes / seen.messages)
     source, remarks = _publisher(called, seen.connection)
-    qos, more = _qos(seen.connection)
-    remarks += [f"{seen.messages:,} messages of {seen.least:,} to {seen.most:,} bytes, {rate:.4g} Hz", *more]
+    qos, qos_remarks = _qos(seen.connection)
+    remarks += [f"{seen.messages:,} messages of {seen.least:,} to {seen.most:,} bytes, {rate:.4g} Hz", *qos_remarks]
     topic = Topic(
         name=called,
         source=source,
@@ -214,15 +214,15 @@ def _topic(called: str, seen: _Seen, long_s: float) -> tuple[Topic, tuple[str, .
 
 
 def _publisher(called: str, connection: "Connection") -> tuple[str, list[str]]:
-    """Return the node that published: ROS 1 tells it, of others each topic has a node of its own."""
-    known = getattr(connection.ext, "callerid", None)
-    if known and known != f"/{SUBSCRIBER}":
-        return known, []
+    """Return the publishing node and remarks. Only ROS 1 records it; otherwise each topic has a node of its own."""
+    caller = getattr(connection.ext, "callerid", None)
+    if caller and caller != f"/{SUBSCRIBER}":
+        return caller, []
     return f"{called.strip('/')}/publisher", []
 
 
 def _qos(connection: "Connection") -> tuple[dict[str, Any], list[str]]:
-    """Return what there is a factor for, and what there is none for in words."""
+    """Return the factors of the QoS, and remarks about the rest."""
     profiles = getattr(connection.ext, "offered_qos_profiles", None)
     if not profiles:
         latched = getattr(connection.ext, "latching", 0)
@@ -231,8 +231,8 @@ def _qos(connection: "Connection") -> tuple[dict[str, Any], list[str]]:
     reliability: Reliability = "best-effort" if offered.reliability.name == "BEST_EFFORT" else "reliable"
     depth = None if offered.history.name == "KEEP_ALL" else max(1, offered.depth or 10)
     found: dict[str, Any] = {"reliability": reliability, "depth": depth}
-    more: list[str] = []
+    remarks: list[str] = []
     if offered.durability.name == "TRANSIENT_LOCAL":
-        durable, more = durability(reliability, depth)
+        durable, remarks = durability(reliability, depth)
         found |= durable
-    return found, more
+    return found, remarks

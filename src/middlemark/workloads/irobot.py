@@ -1,7 +1,7 @@
-"""Topologies of iRobot's ros2-performance: nodes with publishers, subscribers, clients and servers, as JSON.
+"""Read topologies of iRobot's ros2-performance: nodes with publishers, subscribers, clients and servers, as JSON.
 
-Its messages are a header of 20 bytes (PerformanceHeader: stamp, number, frequency, size) and their data, whose size
-their type's name tells: ``stamped9_float32``, ``stamped250kb`` (KiB), ``stamped_vector`` with ``msg_size``.
+Its messages have a header of 20 bytes (PerformanceHeader: stamp, number, frequency, size) and data whose size is in the
+type's name: ``stamped9_float32``, ``stamped250kb`` (KiB), ``stamped_vector`` with ``msg_size``.
 """
 
 import re
@@ -23,13 +23,13 @@ _RELIABILITY = {"reliable": "reliable", "best_effort": "best-effort"}
 _TRANSIENT = "transient_local"
 _KNOWN_QOS = ("qos_history", "qos_depth", "qos_reliability", "qos_durability")
 TOO_LATE_S = 0.05
-"""ros2-performance calls a message too late that takes longer than this, or than its period."""
+"""ros2-performance counts a message as too late if it takes longer than this or its period."""
 CALL_BYTES = 64
-"""A request or reply whose type's size nothing tells."""
+"""The size of a request or reply, which the topology does not contain."""
 
 
 class Topology(msgspec.Struct, frozen=True):
-    """What was read. ``remarks``: what is carried otherwise than there, or not at all."""
+    """The workload of a topology. ``remarks``: everything that differs from it or is left out."""
 
     workload: Workload
     remarks: tuple[str, ...]
@@ -43,13 +43,13 @@ def read(text: str | bytes, name: str, place: str) -> Topology:
         raise RequestError([Problem(place, f"not JSON: {error}")]) from None
     nodes = document.get("nodes") if isinstance(document, dict) else None
     if not isinstance(nodes, list) or not nodes or not all(isinstance(each, dict) for each in nodes):
-        raise RequestError([Problem(place, "no topology: a list 'nodes' of objects is missing")])
+        raise RequestError([Problem(place, "not a topology: a list 'nodes' of objects is missing")])
     reading = _Reading(place)
     named = [(reading.word(each, "node_name", f"node {at}"), each) for at, each in enumerate(nodes, start=1)]
     subscribers = _subscribers(reading, named)
     topics = [*_topics(reading, named, subscribers), *_services(reading, named)]
     if not topics and not reading.problems:
-        reading.problems.append(Problem(place, "nobody publishes to anybody"))
+        reading.problems.append(Problem(place, "no topic has a publisher and a subscriber"))
     if reading.problems:
         raise RequestError(reading.problems)
     return Topology(Workload(name=name, topics=tuple(topics)), tuple(dict.fromkeys(reading.remarks)))
@@ -68,14 +68,14 @@ class _Reading:
         found = table.get(key)
         if isinstance(found, str) and found:
             return found
-        self.wrong(where, f"{key} is missing, or no text")
+        self.wrong(where, f"{key} is missing, or not text")
         return "?"
 
     def tables(self, node: Mapping[str, Any], key: str, where: str) -> Sequence[Mapping[str, Any]]:
         found = node.get(key, [])
         if isinstance(found, list) and all(isinstance(each, dict) for each in found):
             return found
-        self.wrong(where, f"{key} is no list of objects")
+        self.wrong(where, f"{key} is not a list of objects")
         return []
 
     def rate(self, table: Mapping[str, Any], where: str) -> float:
@@ -96,9 +96,9 @@ class _Reading:
         if table.get("qos_history") in _HISTORY:
             found["depth"] = None
         if table.get("qos_durability") == _TRANSIENT:
-            durable, told = durability(found.get("reliability", "reliable"), found.get("depth", 1))
+            durable, remarks = durability(found.get("reliability", "reliable"), found.get("depth", 1))
             found |= durable
-            self.remarks += [f"{where}: {each}" for each in told]
+            self.remarks += [f"{where}: {each}" for each in remarks]
         others = [f"{key} {table[key]}" for key in table if key.startswith("qos_") and key not in _KNOWN_QOS]
         if others:
             self.remarks.append(f"{where}: not carried: {', '.join(others)}")
@@ -108,7 +108,7 @@ class _Reading:
         kind = str(table.get("msg_type", ""))
         match = _TYPE.fullmatch(kind.lower())
         if match is None:
-            self.wrong(where, f"the size of msg_type '{kind}' is not known; stamped… types are")
+            self.wrong(where, f"the size of msg_type '{kind}' is unknown; use stamped… types")
             return SMALLEST_MESSAGE
         if match[2] == "vector":
             given = table.get("msg_size", 0)
@@ -128,7 +128,7 @@ def _subscribers(reading: _Reading, nodes: _Named) -> dict[str, list[str]]:
 
 
 def _topics(reading: _Reading, nodes: _Named, subscribers: Mapping[str, list[str]]) -> Iterator[Topic]:
-    """Yield the topics that somebody receives; a second publisher of a name has a topic of its own."""
+    """Yield the topics with subscribers. A second publisher of a topic gets a topic of its own."""
     taken: set[str] = set()
     for name, node in nodes:
         for each in reading.tables(node, "publishers", name):
@@ -137,11 +137,11 @@ def _topics(reading: _Reading, nodes: _Named, subscribers: Mapping[str, list[str
             to = tuple(dict.fromkeys(node for node in subscribers.get(topic, ()) if node != name))
             size, qos, rate = reading.size(each, where), reading.qos(each, where), reading.rate(each, where)
             if not to:
-                reading.remarks.append(f"{where}: left out: nobody subscribes to it")
+                reading.remarks.append(f"{where}: left out: no other node subscribes to it")
                 continue
             called = topic if topic not in taken else f"{topic}/{name}"
             if called != topic:
-                reading.remarks.append(f"{where}: '{called}' here, since another node publishes it too")
+                reading.remarks.append(f"{where}: named '{called}' here, because another node publishes it too")
             taken.add(called)
             yield Topic(
                 name=called,
@@ -152,13 +152,13 @@ def _topics(reading: _Reading, nodes: _Named, subscribers: Mapping[str, list[str
                 deadline_s=min(1 / rate, TOO_LATE_S),
                 **qos,
             )
-    unheard = [topic for topic in subscribers if topic not in taken]
-    if unheard:
-        reading.remarks.append(f"subscribed to and published by nobody: {', '.join(unheard)}")
+    unpublished = [topic for topic in subscribers if topic not in taken]
+    if unpublished:
+        reading.remarks.append(f"subscribed to, but not published: {', '.join(unpublished)}")
 
 
 def _services(reading: _Reading, nodes: _Named) -> Iterator[Topic]:
-    """Yield two topics a client: its requests, and the replies that follow them."""
+    """Yield two topics per client: its requests, and the replies that follow them."""
     servers: dict[str, str] = {}
     for name, node in nodes:
         for each in reading.tables(node, "servers", name):
@@ -168,7 +168,7 @@ def _services(reading: _Reading, nodes: _Named) -> Iterator[Topic]:
             service = reading.word(each, "service_name", f"{name}: clients")
             where = f"{name}: {service}"
             if service not in servers:
-                reading.remarks.append(f"{where}: left out: nobody serves it")
+                reading.remarks.append(f"{where}: left out: it has no server")
                 continue
             request, rate = f"{service}/{name}/request", reading.rate(each, where)
             yield Topic(name=request, source=name, to=(servers[service],), size=CALL_BYTES, rate_hz=rate)
@@ -180,4 +180,6 @@ def _services(reading: _Reading, nodes: _Named) -> Iterator[Topic]:
                 after=request,
                 service=True,
             )
-            reading.remarks.append(f"{where}: requests and replies of {CALL_BYTES} bytes, which nothing tells")
+            reading.remarks.append(
+                f"{where}: requests and replies have {CALL_BYTES} bytes, because the topology has no sizes"
+            )

@@ -1,4 +1,4 @@
-"""A workload as the text of a suite, to be edited: what its source could not know stands in comments."""
+"""Write a workload as the text of a suite, with comments about everything that its source did not contain."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -18,10 +18,10 @@ def toml(
     comments: Mapping[str, Sequence[str]] = MappingProxyType({}),
     sequence: str | None = None,
 ) -> str:
-    """Return the suite that carries the workload.
+    """Return a suite with the workload.
 
-    ``remarks``: what is to be known of it, or was left out; ``comments``: the same of a topic, by its name.
-    ``sequence``: the file, beside the suite, that has sizes and instants; None: the topics' own are written.
+    ``remarks``: comments about the whole; ``comments``: topic name → comments about it. ``sequence``: the file next to
+    the suite with sizes and times; None: write the topics' own.
     """
     parts = ["\n".join([*_commented(remarks), f"description = {_text(description)}"])]
     if sequence is not None:
@@ -41,27 +41,27 @@ def toml(
 
 
 def durability(reliability: Reliability, depth: int | None) -> tuple[dict[str, Durability], list[str]]:
-    """Return the durability of a topic that is transient-local, and in words why it is not carried so."""
+    """Return the durability for a transient-local topic, and a remark if it cannot be carried."""
     if reliability == "reliable" and depth is not None:
         return {"durability": "transient-local"}, []
-    return {}, ["durability transient-local is carried with reliability reliable and a depth only: here volatile"]
+    return {}, ["durability transient-local needs reliability reliable and a depth: volatile here"]
 
 
 def _commented(remarks: Sequence[str]) -> list[str]:
     return [f"# {line}" for each in remarks for line in each.splitlines()]
 
 
-def _topic(topic: Topic, its_own: bool) -> list[str]:
+def _topic(topic: Topic, with_size_and_rate: bool) -> list[str]:
     lines = [
         f"name = {_text(topic.name)}",
         f"from = {_text(topic.source)}",
         f"to = {_texts(topic.to)}",
     ]
-    if its_own:
+    if with_size_and_rate:
         lines.append(f"size = {topic.size}")
     if topic.type != OCTETS:
         lines.append(f"type = {_text(topic.type)}")
-    if topic.rate_hz is not None and its_own:
+    if topic.rate_hz is not None and with_size_and_rate:
         lines.append(f"rate = {topic.rate_hz:.9g}")
     if topic.after is not None:
         lines += [f"after = {_text(topic.after)}", f'work = "{topic.work_s * 1e6:.9g}us"']
@@ -94,7 +94,7 @@ def _service(request: Topic, reply: Topic) -> list[str]:
 
 
 def _text(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)  # a basic string of TOML is one of JSON
+    return json.dumps(text, ensure_ascii=False)  # a TOML basic string is a JSON string
 
 
 def _texts(texts: Sequence[str]) -> str:
