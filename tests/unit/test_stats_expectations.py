@@ -122,7 +122,7 @@ def test_of_a_run_s_verdicts_none_is_false_in_95_runs_of_100() -> None:
     asked = expecting(*claims, cells=cells, rounds=15)
     told = [set(verdicts(asked, [1000, 500] * 5, seed)) for seed in range(200)]
     # Both claims about a ratio of 0.5 count as false wherever they are decided at all.
-    assert sum(each != {ClaimVerdict.CANNOT_TELL} for each in told) <= 0.05 * 200 + 2 * (0.05 * 0.95 * 200) ** 0.5
+    assert sum(each != {ClaimVerdict.UNDECIDED} for each in told) <= 0.05 * 200 + 2 * (0.05 * 0.95 * 200) ** 0.5
 
 
 def test_several_pairs_must_all_hold_and_the_one_that_fails_is_shown() -> None:
