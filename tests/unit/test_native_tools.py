@@ -44,7 +44,7 @@ def test_a_tool_that_is_absent_is_named_with_where_it_comes_from(
     native.main(1, [])
     lines = capsys.readouterr().out.splitlines()
     assert [line.partition(":")[0] for line in lines] == list(native.ABSENT)
-    assert "ddsperf: not here (apt-get install cyclonedds-tools); left out" in lines
+    assert "ddsperf: skipped, not installed (apt-get install cyclonedds-tools)" in lines
     assert all(tool in PAGE.partition("## How to get them")[2] for tool in native.ABSENT)
 
 
@@ -55,7 +55,7 @@ def test_the_reason_stands_beside_a_ratio_that_is_not_alike_and_nowhere_else(nat
     assert native.line_of(pair, 64, [(108.0, 100.0)]).splitlines()[1].strip() == "it copies"
     assert native.line_of(pair, 64, [(92.0, 100.0)]).splitlines()[1].strip() == "it copies"
     unknown = dataclasses.replace(pair, why="")
-    assert native.line_of(unknown, 64, [(92.0, 100.0)]).splitlines()[1].strip() == "why is not known"
+    assert native.line_of(unknown, 64, [(92.0, 100.0)]).splitlines()[1].strip() == "the reason is not known"
 
 
 def test_a_tool_that_goes_on_for_ever_is_waited_for_and_ended(tools: ModuleType, tmp_path: Path) -> None:
@@ -75,8 +75,8 @@ def test_a_tool_that_goes_on_for_ever_is_waited_for_and_ended(tools: ModuleType,
 
 def test_what_a_tool_printed_is_read_as_import_reads_it(tools: ModuleType) -> None:
     logs = ROOT / "tests" / "fixtures" / "imports"
-    whole = tools.told((logs / "latencytest" / "one-process.log").read_bytes())
+    whole = tools.figure_of((logs / "latencytest" / "one-process.log").read_bytes())
     assert whole > 0
-    assert tools.told((logs / "throughputtest" / "both.log").read_bytes(), rate=True) == 4920.091
+    assert tools.figure_of((logs / "throughputtest" / "both.log").read_bytes(), rate=True) == 4920.091
     with pytest.raises(SystemExit, match="no figures in"):
-        tools.told(b"Segmentation fault\n")
+        tools.figure_of(b"Segmentation fault\n")
