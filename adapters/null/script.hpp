@@ -1,4 +1,4 @@
-// What the null adapter is told to do wrong, and when.
+// The faults of the null adapter, and when they happen.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,9 @@ namespace middlemark::null {
 using Sequences = std::set<std::uint64_t>;
 using Pauses = std::map<std::uint64_t, std::chrono::nanoseconds>;
 
-/// Lists name sequences of measured messages; they apply to what the role `at` publishes, but `stall`, which applies to what the
-/// subscribers take.
+/// Lists contain sequences of measured messages. They apply to messages that the role `at` publishes, except `stall`,
+/// which
+/// applies to messages that the subscribers take.
 struct Script : kit::NativeKeys {
   using NativeKeys::NativeKeys;
   std::string at = key<std::string>(
@@ -80,7 +81,7 @@ struct Script : kit::NativeKeys {
   }
 
  private:
-  /// The last one is whose publisher misbehaves when nothing else is said.
+  /// Returns the roles that publish. By default the last one misbehaves.
   static std::vector<std::string> roles_that_publish(Pattern pattern) {
     switch (pattern) {
       case Pattern::ping_pong:
