@@ -1,7 +1,5 @@
-// The multicast group of a trial. LCM has no option for the network interface: it sends and joins on the interface that
-// the
-// route to its group names, which is seldom the loopback interface. So this file finds LCM's sockets among the
-// descriptors
+// The multicast group of a trial. LCM has no option for the network interface: it sends and joins on the interface that the
+// route to its group names, which is seldom the loopback interface. So this file finds LCM's sockets among the descriptors
 // of the process and sets their interface.
 #pragma once
 
@@ -18,8 +16,7 @@
 
 namespace middlemark::lcm {
 
-/// Group and port of a trial. They never equal LCM's default (239.255.76.67:7667), and two trials rarely share them.
-/// The
+/// Group and port of a trial. They never equal LCM's default (239.255.76.67:7667), and two trials rarely share them. The
 /// names of channels contain the trial's name, too.
 struct Group {
   in_addr address{};
@@ -40,8 +37,7 @@ struct Group {
   }
 };
 
-/// Sets the interface of every LCM socket in this process. Senders are the UDP sockets with a multicast TTL of 0;
-/// receivers
+/// Sets the interface of every LCM socket in this process. Senders are the UDP sockets with a multicast TTL of 0; receivers
 /// are the sockets bound to the group's port.
 inline void keep_to_interface(const Group& group) {
   rlimit limit{};

@@ -40,8 +40,7 @@ class Connection : kit::Pinned, protected ::MOOS::MOOSAsyncCommClient {
     throw AdapterError("moos: " + name_ + " could not connect to the MOOSDB at " + database_.text());
   }
 
-  /// Ends the client's threads; derived classes call it in their destructors, because the threads use their members.
-  /// The
+  /// Ends the client's threads; derived classes call it in their destructors, because the threads use their members. The
   /// reading thread checks for the end only after it received something, once a second, so this asks the database a
   /// question.
   void close() noexcept {

@@ -32,8 +32,7 @@ struct Options : Native {
   return static_cast<unsigned>(std::clamp<std::uint64_t>(topic.capacity().value_or(0), by_itself, most));
 }
 
-/// Returns how many messages of a publisher may wait for the client's writing thread. Beyond 2048
-/// (OUTBOX_PENDING_LIMIT)
+/// Returns how many messages of a publisher may wait for the client's writing thread. Beyond 2048 (OUTBOX_PENDING_LIMIT)
 /// MOOS drops half of them without telling the publisher.
 [[nodiscard]] inline unsigned outbox(std::size_t message_bytes) {
   constexpr std::size_t most_bytes = std::size_t{16} << 20;

@@ -21,8 +21,7 @@
 
 namespace middlemark::mqtt {
 
-/// The environment variable with the broker's address: "127.0.0.1:40123" or the path of a Unix socket. The launcher
-/// sets it
+/// The environment variable with the broker's address: "127.0.0.1:40123" or the path of a Unix socket. The launcher sets it
 /// for the workers.
 inline constexpr const char* broker_variable = "MIDDLEMARK_MQTT_BROKER";
 
@@ -78,9 +77,8 @@ struct Trial : kit::Trial<Options> {
 /// Writes the broker's configuration, and returns the command that starts the broker.
 [[nodiscard]] inline Companion broker(const Settings& settings) {
   const Options options(settings);
-  // With port 0 mosquitto does not report the port that it got. If another process takes the port first, mosquitto
-  // prints
-  // an error and ends.
+  // With port 0 mosquitto does not report the port that it got. If another process takes the port first, mosquitto prints an
+  // error and ends.
   const BrokerAddress address =
       settings.transport != "unix"
           ? BrokerAddress{kit::ipv4_text(settings.interface), kit::free_port(settings.interface, SOCK_STREAM)}

@@ -1,5 +1,4 @@
-// Publishers and subscribers. Each is a client of the broker with its own connection, driven by the thread that uses
-// it.
+// Publishers and subscribers. Each is a client of the broker with its own connection, driven by the thread that uses it.
 // Only under listen() libmosquitto runs a thread.
 #pragma once
 
@@ -127,8 +126,7 @@ class Connection : kit::Pinned {
     check(mosquitto_tls_opts_set(client_, verify, "tlsv1.3", nullptr), "mosquitto_tls_opts_set()");
   }
 
-  /// Checks that this client may publish and subscribe, by a message to itself: the broker acknowledges subscriptions
-  /// and
+  /// Checks that this client may publish and subscribe, by a message to itself: the broker acknowledges subscriptions and
   /// messages of clients without permission, too.
   void greet() {
     const std::string topic = name_ + "/greeting";

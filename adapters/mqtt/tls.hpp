@@ -1,6 +1,5 @@
-// TLS to the broker. Both ends show a certificate of the trial's authority, and the broker grants permissions by the
-// names in
-// the certificates. Not on the hot path.
+// TLS to the broker. Both ends show a certificate of the trial's authority, and the broker grants permissions by the names
+// in the certificates. Not on the hot path.
 #pragma once
 
 #ifdef MIDDLEMARK_MQTT_HAS_TLS
@@ -36,8 +35,7 @@ inline constexpr bool has_tls = true;
   return name;
 }
 
-/// Returns the algorithms in use, such as "TLSv1.3: TLS_AES_256_GCM_SHA384, x25519, to the broker and from it"; empty:
-/// not
+/// Returns the algorithms in use, such as "TLSv1.3: TLS_AES_256_GCM_SHA384, x25519, to the broker and from it"; empty: not
 /// verified.
 [[nodiscard]] inline std::string algorithms_of(mosquitto* client) {
   auto* const ssl = static_cast<SSL*>(mosquitto_ssl_get(client));

@@ -1,5 +1,4 @@
-// Parts that all ends share: addresses, the memory of messages, and receiving. Hot file: after opening, our code here
-// does
+// Parts that all ends share: addresses, the memory of messages, and receiving. Hot file: after opening, our code here does
 // not allocate, lock, log or throw. NNG allocates each message.
 #pragma once
 
@@ -70,8 +69,7 @@ class End : kit::Pinned {
   kit::LastFailure<&nng_strerror> failure_;
 };
 
-/// The memory that an end writes its messages in. Without a loan it is the end's own memory, which is copied into an
-/// NNG
+/// The memory that an end writes its messages in. Without a loan it is the end's own memory, which is copied into an NNG
 /// message as nng_send() does; with a loan it is the body of an NNG message.
 class Writing : kit::Pinned {
  public:
@@ -103,8 +101,7 @@ class Writing : kit::Pinned {
   Message letter_;
 };
 
-/// An end that receives. Under `block`, wait() receives with a timeout, as nng_recvmsg() does with NNG_OPT_RECVTIMEO;
-/// the
+/// An end that receives. Under `block`, wait() receives with a timeout, as nng_recvmsg() does with NNG_OPT_RECVTIMEO; the
 /// next take() visits that message.
 class Receiver : public End {
  public:

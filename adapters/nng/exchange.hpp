@@ -8,8 +8,7 @@
 
 namespace middlemark::nng {
 
-/// A REQ socket. When a receive on it times out, NNG cancels the request, too. So its receives have no timeout: wait()
-/// polls
+/// A REQ socket. When a receive on it times out, NNG cancels the request, too. So its receives have no timeout: wait() polls
 /// the socket's descriptor, and under listen() a receive lasts until the next request cancels it.
 class Client : public Writing, public Receiver {
  public:

@@ -1,5 +1,4 @@
-// Publisher and subscriber of a topic. Best effort: PUB and SUB. Reliable: PUSH and PULL with a socket for each
-// subscriber,
+// Publisher and subscriber of a topic. Best effort: PUB and SUB. Reliable: PUSH and PULL with a socket for each subscriber,
 // because PUSH sends a message to one of its peers only.
 #pragma once
 

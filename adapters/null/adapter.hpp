@@ -1,5 +1,4 @@
-// An adapter with scripted faults: it loses, duplicates, reorders, delays and damages messages, stalls, hangs and
-// crashes.
+// An adapter with scripted faults: it loses, duplicates, reorders, delays and damages messages, stalls, hangs and crashes.
 // It tests Middlemark itself.
 #pragma once
 

@@ -20,8 +20,7 @@ namespace middlemark::null {
 using Sequences = std::set<std::uint64_t>;
 using Pauses = std::map<std::uint64_t, std::chrono::nanoseconds>;
 
-/// Lists contain sequences of measured messages. They apply to messages that the role `at` publishes, except `stall`,
-/// which
+/// Lists contain sequences of measured messages. They apply to messages that the role `at` publishes, except `stall`, which
 /// applies to messages that the subscribers take.
 struct Script : kit::NativeKeys {
   using NativeKeys::NativeKeys;

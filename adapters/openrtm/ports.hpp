@@ -1,5 +1,4 @@
-// Publishers and subscribers: an OutPort and an InPort each. Hot file: while the roles run, our code here does not
-// allocate,
+// Publishers and subscribers: an OutPort and an InPort each. Hot file: while the roles run, our code here does not allocate,
 // lock, log or throw.
 #pragma once
 
@@ -155,9 +154,8 @@ class Publisher : kit::Pinned {
   kit::LastFailure<static_cast<const char* (*)(RTC::DataPortStatus)>(&RTC::toString)> failure_;
 };
 
-/// An InPort and its listener. OpenRTM calls the listener for each message, one connector after the other, on the
-/// thread that
-/// received the message; within one process that is the publisher's thread.
+/// An InPort and its listener. OpenRTM calls the listener for each message, one connector after the other, on the thread
+/// that received the message; within one process that is the publisher's thread.
 class Subscriber : kit::Pinned, RTC::ConnectorDataListenerT<Message> {
  public:
   static constexpr std::size_t most_per_take = 64;

@@ -20,8 +20,7 @@
 
 namespace middlemark::openrtm {
 
-/// A ring buffer with a lock. All connectors of a subscriber share one buffer; OpenRTM's loses messages when two write
-/// at
+/// A ring buffer with a lock. All connectors of a subscriber share one buffer; OpenRTM's loses messages when two write at
 /// once, because it does not lock between storing a message and advancing to the next slot.
 class SharedBuffer : public RTC::CdrRingBuffer {
  public:
@@ -78,8 +77,7 @@ class Runtime : kit::Pinned {
     RTC::Manager::instance().join();
   }
 
-  /// Limits from now on how long a call waits for another process. OpenRTM cuts the connector when the limit is
-  /// reached, so
+  /// Limits from now on how long a call waits for another process. OpenRTM cuts the connector when the limit is reached, so
   /// it is at least one second.
   static void bound_calls(const Settings& settings) {
     const auto longest = std::max<std::chrono::nanoseconds>(settings.write_timeout, std::chrono::seconds(1));

@@ -37,7 +37,7 @@ struct AnyConversion<middlemark::orocos::Octets> {
     value.bytes.assign(octets->get_buffer(), octets->get_buffer() + octets->length());
     return true;
   }
-  /// Called for a pull. RTT keeps the value until the Any was sent.
+  /// Called for a pull. Copies the octets, because the Any outlives the value.
   static CORBA::Any_ptr createAny(const StdType& value) {
     auto* const any = new CORBA::Any;
     *any <<= lent(value);

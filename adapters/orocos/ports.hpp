@@ -1,5 +1,4 @@
-// Publishers and subscribers: a component with ports each. Hot file: while the roles run, our code here does not
-// allocate,
+// Publishers and subscribers: a component with ports each. Hot file: while the roles run, our code here does not allocate,
 // lock, log or throw.
 #pragma once
 
@@ -58,8 +57,7 @@ class Turn : kit::Pinned {
 struct Trial : kit::Trial<Options> {
   using kit::Trial<Options>::Trial;
 
-  /// Waits until the publishers have disconnected: RTT hangs when two processes disconnect from each other at once.
-  /// After
+  /// Waits until the publishers have disconnected: RTT hangs when two processes disconnect from each other at once. After
   /// one second the publisher was probably killed, and this side disconnects.
   void close() {
     for (const auto& [note, input] : inputs)
@@ -77,8 +75,7 @@ struct Trial : kit::Trial<Options> {
 
 class Publisher : public kit::OwnBuffer {
  public:
-  /// Best effort uses one port for all subscribers. A reliable publisher has one port per subscriber, because a port
-  /// that
+  /// Best effort uses one port for all subscribers. A reliable publisher has one port per subscriber, because a port that
   /// repeats a write for one subscriber writes to the others again.
   Publisher(Trial& trial, const Topic& topic, unsigned index)
       : OwnBuffer(topic.message_bytes),

@@ -1,5 +1,4 @@
-// RTT's headers. They have functions called requires(), which is a keyword since C++20, so they are renamed here; none
-// of
+// RTT's headers. They have functions called requires(), which is a keyword since C++20, so they are renamed here; none of
 // these functions is called or virtual. The standard headers, which use the keyword, are included first.
 #pragma once
 

@@ -1,10 +1,8 @@
-// The RMWs of this machine: the list in the ament index, the one that a process loads, and the middleware under it.
-// Does not
+// The RMWs of this machine: the list in the ament index, the one that a process loads, and the middleware under it. Does not
 // use rclcpp.
 //
 // A process has one RMW: the one in RMW_IMPLEMENTATION when ROS 2 first reads it. If the variable is set, rcl reads it
-// before
-// main(). So a worker starts without the variable (start_without_rmw()) and sets it for its trial's transport
+// before main(). So a worker starts without the variable (start_without_rmw()) and sets it for its trial's transport
 // (load_rmw()).
 #pragma once
 
@@ -32,8 +30,7 @@ namespace middlemark::ros2 {
 /// The variable in which a worker keeps the value of RMW_IMPLEMENTATION, the user's default.
 inline constexpr const char* kept_rmw = "MIDDLEMARK_RMW_IMPLEMENTATION";
 
-/// Restarts this executable as the same process without RMW_IMPLEMENTATION and RCL_ASSERT_RMW_ID_MATCHES, if either is
-/// set;
+/// Restarts this executable as the same process without RMW_IMPLEMENTATION and RCL_ASSERT_RMW_ID_MATCHES, if either is set;
 /// keeps the value of the first in `kept_rmw`. Call first in main().
 inline void start_without_rmw(char** argv) {
   const char* const asked = std::getenv("RMW_IMPLEMENTATION");
@@ -74,8 +71,7 @@ struct Rmw {
   return text.substr(begin + opening.size(), end - begin - opening.size());
 }
 
-/// Returns every RMW in the ament index: first the user's default, or rmw_fastrtps_cpp, which is ROS 2's; then the
-/// others by
+/// Returns every RMW in the ament index: first the user's default, or rmw_fastrtps_cpp, which is ROS 2's; then the others by
 /// name. If a name occurs twice, the first prefix in AMENT_PREFIX_PATH counts.
 [[nodiscard]] inline std::vector<Rmw> installed_rmws() {
   const char* const path = std::getenv("AMENT_PREFIX_PATH");
@@ -104,8 +100,7 @@ inline void load_rmw(const std::string& name) {
 }
 
 /// Returns the middleware under an RMW, such as "Fast DDS 2.9.1", from the library that is loaded with it. Loads both.
-/// Empty:
-/// unknown, or the RMW cannot be loaded.
+/// Empty: unknown, or the RMW cannot be loaded.
 [[nodiscard]] inline std::string beneath(const std::string& rmw) {
   struct Known {
     const char* name;

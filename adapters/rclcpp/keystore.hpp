@@ -1,5 +1,4 @@
-// SROS2 for this process: makes an enclave from the trial's certificates, laid out as by `ros2 security
-// create_enclave`, and
+// SROS2 for this process: makes an enclave from the trial's certificates, laid out as by `ros2 security create_enclave`, and
 // sets the variables that rcl reads. Does not use rclcpp.
 #pragma once
 
@@ -27,8 +26,7 @@ namespace middlemark::ros2 {
 }
 
 /// Makes a keystore in the trial's folder with the enclave of this process's identity, and returns its path. Files are
-/// symbolic links, so keys are not copied. Each process has its own keystore, because several of one identity start at
-/// once.
+/// symbolic links, so keys are not copied. Each process has its own keystore, because several of one identity start at once.
 /// Throws AdapterError.
 [[nodiscard]] inline std::string make_keystore(const Settings& settings) {
   const std::filesystem::path keystore =

@@ -105,8 +105,7 @@ class Spinning : kit::Pinned {
   std::thread thread_;
 };
 
-/// Waiting, listening and error messages of subscriptions, clients and services. Derived classes call silence() in
-/// their
+/// Waiting, listening and error messages of subscriptions, clients and services. Derived classes call silence() in their
 /// destructors.
 class Receiver : public kit::Attempts {
  public:

@@ -1,6 +1,5 @@
-// ROS 2 in this process, and its nodes. Every endpoint has its own node, so that an executor can spin it separately;
-// the nodes
-// of a process share one participant.
+// ROS 2 in this process, and its nodes. Every endpoint has its own node, so that an executor can spin it separately; the
+// nodes of a process share one participant.
 #pragma once
 
 #include <cstdlib>

@@ -1,6 +1,5 @@
-// Descriptions of the RMWs: names, versions, the transport of each, and the notes in a result. Uses nothing of rclcpp
-// but its
-// version.
+// Descriptions of the RMWs: names, versions, the transport of each, and the notes in a result. Uses nothing of rclcpp but
+// its version.
 #pragma once
 
 #include <cstdint>
@@ -48,9 +47,8 @@ inline constexpr const char* no_segment = "/";
 
 [[nodiscard]] inline bool over_fastdds(const std::string& rmw) { return rmw.find("fastrtps") != rmw.npos; }
 
-/// Returns the outcome of a publish() that the RMW refused. When a history is full Fast DDS waits 100 ms for room, and
-/// the RMW
-/// then reports only a failure.
+/// Returns the outcome of a publish() that the RMW refused. When a history is full Fast DDS waits 100 ms for room, and the
+/// RMW then reports only a failure.
 [[nodiscard]] inline Published refused(const Settings& settings) {
   const bool waited = over_fastdds(settings.transport) && settings.reliability == Reliability::reliable;
   return waited ? Published::timed_out : Published::failed;
@@ -80,8 +78,7 @@ inline constexpr const char* no_segment = "/";
   return transport;
 }
 
-/// Returns the protection of a trial. ROS 2 does not report any, so this says what an RMW over DDS applies: under
-/// Enforce it
+/// Returns the protection of a trial. ROS 2 does not report any, so this says what an RMW over DDS applies: under Enforce it
 /// applies everything or refuses to start.
 [[nodiscard]] inline std::string protected_by(const std::string& words) {
   return "SROS2, strategy Enforce, " + words + ": DDS Security (PKI-DH, Access-Permissions, AES-GCM-GMAC)";

@@ -2,10 +2,8 @@
 //
 //   bench_ros1 BYTES ROUND_TRIPS [ping-cpu pong-cpu]
 //
-// Two processes, TCPROS without options (the adapter's transport tcpros), queues of 1. Each receives as the adapter
-// does
-// under `block`: callAvailable(timeout) of its own callback queue, on its main thread. Needs a ROS master
-// (ROS_MASTER_URI).
+// Two processes, TCPROS without options (the adapter's transport tcpros), queues of 1. Each receives as the adapter does
+// under `block`: callAvailable(timeout) of its own callback queue, on its main thread. Needs a ROS master (ROS_MASTER_URI).
 // Prints the p50 in ns; the first tenth is not counted.
 #include <ros/callback_queue.h>
 #include <ros/ros.h>

@@ -236,8 +236,7 @@ class TopicSubscriber : public Inbox {
   ros::Subscriber subscriber_;
 };
 
-/// A client. roscpp's call() has no timeout: when one over a persistent connection exceeds the write timeout, the
-/// client
+/// A client. roscpp's call() has no timeout: when one over a persistent connection exceeds the write timeout, the client
 /// closes the connection, which ends the call.
 class ServiceClient : public kit::Attempts, public kit::ReplyOfCall {
  public:

@@ -1,6 +1,5 @@
-// The message of every topic and service, `uint8[] data`, with the traits that roscpp needs for a type without
-// generated code;
-// and the pool of messages that are handed over as shared pointers.
+// The message of every topic and service, `uint8[] data`, with the traits that roscpp needs for a type without generated
+// code; and the pool of messages that are handed over as shared pointers.
 #pragma once
 
 #include <ros/message_traits.h>
@@ -52,9 +51,8 @@ using BytesConstPtr = boost::shared_ptr<const Bytes>;
 inline std::atomic<std::size_t> bytes_waiting{0};
 
 /// A pool of messages, which become free again when the last subscriber has released them. A ring in the order of
-/// publishing.
-/// It grows up to `most` messages (at least two), so a publisher stops allocating when its subscribers' queues are
-/// full.
+/// publishing. It grows up to `most` messages (at least two), so a publisher stops allocating when its subscribers' queues
+/// are full.
 class MessagePool {
  public:
   MessagePool(std::size_t bytes, std::size_t most) : bytes_(bytes), most_(most) {

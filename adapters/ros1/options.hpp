@@ -36,8 +36,7 @@ struct Native : kit::NativeKeys {
                                       .otherwise = "1500"});
 };
 
-/// roscpp bounds its queues by the number of messages only, so a deep or unbounded queue of large messages would fill
-/// the
+/// roscpp bounds its queues by the number of messages only, so a deep or unbounded queue of large messages would fill the
 /// machine's memory. This sets further bounds.
 struct Options : Native {
   std::string transport;
@@ -88,8 +87,7 @@ struct Options : Native {
     return static_cast<std::uint32_t>((topic.depth ? depth(topic) : keep_all_queue()) * topic.publishers);
   }
 
-  /// Returns how many bytes the publishers of a process may have published and roscpp not sent before publish() waits.
-  /// With
+  /// Returns how many bytes the publishers of a process may have published and roscpp not sent before publish() waits. With
   /// a depth this bound matters only when roscpp's thread does not run: messages then wait for it outside of the queue.
   [[nodiscard]] std::size_t bytes_in_flight(const Topic& topic) const {
     return topic.depth ? depth(topic) * (topic.message_bytes + overhead_bytes) + keep_all_bytes : kept_ * each_;
