@@ -46,18 +46,19 @@ struct Database {
 [[nodiscard]] inline Companion database(const Settings& settings) {
   const Options options(settings);
   const Database at{kit::ipv4_text(settings.interface), kit::free_port(settings.interface, SOCK_STREAM)};
-  Companion companion{.name = "MOOSDB at " + at.text(),
-                      .argv = {kit::find_program("prlimit", "install util-linux"),
-                               "--data=" + std::to_string(kit::physical_memory() / 2),  // because it queues without a bound
-                               kit::find_program("stdbuf", "install coreutils"),
-                               "-oL",  // flush each line: the launcher waits for ready_pattern
-                               database_program(),
-                               settings.scratch + "/none.moos",  // no such file: by default MOOSDB reads Mission.moos
-                               "--moos_port=" + std::to_string(at.port), "--moos_community=" + settings.scope,
-                               "--moos_suicide_disable",  // without this MOOSDB joins a multicast group
-                               "--moos_no_colour"},
-                      .environment = {{database_variable, at.text()}},
-                      .ready_pattern = "Connect to this server on port"};
+  Companion companion{
+      .name = "MOOSDB at " + at.text(),
+      .argv = {kit::find_program("prlimit", "install util-linux"),
+               "--data=" + std::to_string(kit::physical_memory() / 2),  // because it queues without a bound
+               kit::find_program("stdbuf", "install coreutils"),
+               "-oL",  // flush each line: the launcher waits for ready_pattern
+               database_program(),
+               settings.scratch + "/none.moos",  // no such file: by default MOOSDB reads Mission.moos
+               "--moos_port=" + std::to_string(at.port), "--moos_community=" + settings.scope,
+               "--moos_suicide_disable",  // without this MOOSDB joins a multicast group
+               "--moos_no_colour"},
+      .environment = {{database_variable, at.text()}},
+      .ready_pattern = "Connect to this server on port"};
   if (options.response_ms > 0) companion.argv.push_back("--response=*:" + std::to_string(options.response_ms));
   // Without this MOOSDB prints a line for every late packet, which in a flood is every packet.
   if (!options.as_it_is) companion.argv.push_back("--warning_latency=1000000000");

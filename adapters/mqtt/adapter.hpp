@@ -55,8 +55,8 @@ class Mqtt : kit::Pinned {
     if (has_tls) made.security.push_back(Security::encrypted);
     made.permissions = has_tls;
     made.security_why = has_tls         ? "TLS always encrypts, and a password without TLS can be read on the network"
-                      : mqtt::has_tls ? "mosquitto has no TLS over Unix sockets"
-                                      : "it was built without OpenSSL 3 (Debian, Ubuntu: apt install libssl-dev)";
+                        : mqtt::has_tls ? "mosquitto has no TLS over Unix sockets"
+                                        : "it was built without OpenSSL 3 (Debian, Ubuntu: apt install libssl-dev)";
     return made;
   }
 

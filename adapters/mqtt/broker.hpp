@@ -27,7 +27,7 @@ inline constexpr const char* broker_variable = "MIDDLEMARK_MQTT_BROKER";
 
 struct BrokerAddress {
   std::string host;  ///< or the path of a Unix socket
-  int port = 0;  ///< 0: `host` is the path of a Unix socket, for libmosquitto as well
+  int port = 0;      ///< 0: `host` is the path of a Unix socket, for libmosquitto as well
 
   [[nodiscard]] std::string text() const { return port == 0 ? host : host + ":" + std::to_string(port); }
 

@@ -37,8 +37,9 @@ struct Native : kit::NativeKeys {
 };
 
 struct Options : Native {
-  bool as_it_is = false;  ///< the default configuration: neither broker nor clients get other values than their defaults
-  std::uint64_t messages = 0;  ///< queue of one subscriber in the broker; 0: bounded by `bytes` only, or the broker's default
+  bool as_it_is = false;  ///< the default configuration: broker and clients keep all their defaults
+  /// The length of one subscriber's queue in the broker; 0: bounded by `bytes` only, or the broker's default.
+  std::uint64_t messages = 0;
   std::uint64_t bytes = 0;  ///< the bound of this queue in bytes
   std::vector<std::string> notes;
 

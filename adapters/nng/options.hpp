@@ -22,7 +22,7 @@ struct Native : kit::NativeKeys {
   bool nodelay = key("nodelay", true, {.help = "`tcp-nodelay`; false: Nagle's algorithm", .transports = {"tcp"}});
   bool prefer_new =
       key("prefer_new", true,
-          {.help = "`sub:prefnew`: a subscriber whose queue is full drops its oldest message; false: the one that came",
+          {.help = "`sub:prefnew`: a subscriber whose queue is full drops its oldest message; false: the new one",
            .patterns = {Pattern::ping_pong, Pattern::stream}});
   std::optional<int> recvbuf = key<int>(
       "recvbuf",
@@ -30,19 +30,19 @@ struct Native : kit::NativeKeys {
        .least = 1,
        .most = deepest_queue,
        .patterns = {Pattern::ping_pong, Pattern::stream},
-       .otherwise = "of a stream the depth for each publisher, else 128 or the depth where that is more"});
+       .otherwise = "streams: the depth for each publisher; else 128, or the depth if larger"});
   std::chrono::milliseconds resend_time =
       key("resend_time", std::chrono::milliseconds(60'000),
           {.help = "`req:resend-time` in ms: a request without a reply is sent again",
            .least = 1,
            .most = 1'000'000'000,
            .patterns = {Pattern::request_reply}});
-  std::optional<int> sendbuf =
-      key<int>("sendbuf", {.help = "`send-buffer` of `PUB` and `PUSH`, messages that wait for each subscriber",
-                           .least = 1,
-                           .most = deepest_queue,
-                           .patterns = {Pattern::ping_pong, Pattern::stream},
-                           .otherwise = "of a stream the depth; else of `PUSH` the depth, of `PUB` 16 or the depth"});
+  std::optional<int> sendbuf = key<int>(
+      "sendbuf", {.help = "`send-buffer` of `PUB` and `PUSH`, messages that wait for each subscriber",
+                  .least = 1,
+                  .most = deepest_queue,
+                  .patterns = {Pattern::ping_pong, Pattern::stream},
+                  .otherwise = "streams: the depth; else `PUSH`: the depth, `PUB`: 16, or the depth if larger"});
 };
 
 struct Options : Native {

@@ -23,7 +23,7 @@ namespace middlemark::null {
 /// A topic, with the role that publishes on it and the queues between its endpoints.
 struct Route {
   Topic topic;
-  std::string role;  ///< the role that publishes, in the words of scripts
+  std::string role;                  ///< the role that publishes, in the words of scripts
   std::vector<unsigned> publishers;  ///< for a stream: the index of each publisher among all publishers of the trial
   std::vector<unsigned> subscribers;
   std::uint64_t slots = 1;

@@ -68,7 +68,8 @@ class Publisher : kit::Pinned {
 
   /// Returns the content of the bound variable, which write() copies.
   [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
-    output_.message.data.length(static_cast<CORBA::ULong>(bytes));  // never more than at the start, so this does not allocate
+    // Never more than at the start, so this does not allocate.
+    output_.message.data.length(static_cast<CORBA::ULong>(bytes));
     return octets_of(output_.message);
   }
 
@@ -118,7 +119,8 @@ class Publisher : kit::Pinned {
     return all;
   }
   [[nodiscard]] static bool full(RTC::DataPortStatus status) noexcept {
-    using enum RTC::DataPortStatus;  // `new` writes to the connector's own buffer, which does not wait and reports BUFFER_TIMEOUT
+    // `new` writes to the connector's own buffer, which does not wait and reports BUFFER_TIMEOUT.
+    using enum RTC::DataPortStatus;
     return status == SEND_FULL || status == BUFFER_FULL || status == BUFFER_TIMEOUT;
   }
   [[nodiscard]] Published failed(RTC::DataPortStatus status) noexcept {

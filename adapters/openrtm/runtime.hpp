@@ -54,13 +54,14 @@ class Interrupt : kit::Pinned {
 class Runtime : kit::Pinned {
  public:
   explicit Runtime(const Settings& settings) {
-    std::vector<std::string> words{"openrtm",
-                                   "-f",
-                                   "/dev/null",  // the default is an rtc.conf in the current folder
-                                   "-o",
-                                   "manager.shutdown_auto:NO",  // without this the manager ends when it finds no component
-                                   "-o",
-                                   "manager.termination_waittime:0"};
+    std::vector<std::string> words{
+        "openrtm",
+        "-f",
+        "/dev/null",  // the default is an rtc.conf in the current folder
+        "-o",
+        "manager.shutdown_auto:NO",  // without this the manager ends when it finds no component
+        "-o",
+        "manager.termination_waittime:0"};
     for (std::string& option : options(settings)) words.insert(words.end(), {"-o", std::move(option)});
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());

@@ -29,7 +29,7 @@ enum class Locking : std::uint8_t { lock_free, locked };
 struct Native : kit::NativeKeys {
   using NativeKeys::NativeKeys;
   Connection connection = key("connection", Connection::buffer,
-                              {.help = "`ConnPolicy::type`: `data` has the newest message alone, of best effort",
+                              {.help = "`ConnPolicy::type`: `data` keeps only the newest message; best effort only",
                                .choices = {"buffer", "data"},
                                .transports = {intraprocess, corba, mqueue}});
   bool keep_last = key("keep_last", false,
@@ -42,7 +42,7 @@ struct Native : kit::NativeKeys {
   std::optional<bool> pull =
       key<bool>("pull", {.help = "`ConnPolicy::pull`: messages wait with their publisher until they are read",
                          .transports = {corba},
-                         .otherwise = "true where it is to be reliable"});
+                         .otherwise = "true if reliable"});
 };
 
 struct Options : Native {

@@ -69,7 +69,7 @@ struct Trial : kit::Trial<Options> {
     inputs.clear();
   }
 
-  const bool remote = !settings.one_process;  ///< other processes connect over CORBA
+  const bool remote = !settings.one_process;               ///< other processes connect over CORBA
   std::map<std::string, std::unique_ptr<Input>> inputs{};  ///< of this process, by the names of their notes
 };
 
@@ -177,7 +177,7 @@ class Publisher : public kit::OwnBuffer {
   const char* failed_ = "";
   Octets sample_;
   RTT::TaskContext component_;
-  std::vector<std::unique_ptr<RTT::corba::TaskContextProxy>> proxies_;  // destroyed after the ports and before the component
+  std::vector<std::unique_ptr<RTT::corba::TaskContextProxy>> proxies_;  // destroyed after ports_, before component_
   std::vector<bool> written_;
   std::vector<std::unique_ptr<RTT::OutputPort<Octets>>> ports_;
 };

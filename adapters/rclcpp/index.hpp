@@ -56,7 +56,7 @@ inline bool measures_nothing = false;
 }
 
 struct Rmw {
-  std::string name;  ///< of its package, as in RMW_IMPLEMENTATION
+  std::string name;     ///< of its package, as in RMW_IMPLEMENTATION
   std::string version;  ///< of its package; empty: unknown
 };
 

@@ -60,7 +60,7 @@ struct Native : kit::NativeKeys {
   if (kind == "events") return std::make_shared<rclcpp::experimental::executors::EventsExecutor>();
 #endif
   throw AdapterError("rclcpp: native.executor = '" + kind + "' is not an executor of this rclcpp",
-                       "single and multi always exist");
+                     "single and multi always exist");
 }
 
 /// Passes rclcpp's callbacks to the listener while there is one. Shared with the callback, which rclcpp keeps.

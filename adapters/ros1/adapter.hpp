@@ -35,7 +35,7 @@ class Ros1 {
     };
     Transport shared = network(ros1::intraprocess, "process-memory");
     shared.processes = {1};
-    shared.services = false;  // roscpp's services use TCP
+    shared.services = false;               // roscpp's services use TCP
     shared.types = {MessageType::octets};  // nothing is serialized there
     shared.loan = {true};
     shared.hands_over = {true};

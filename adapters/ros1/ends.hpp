@@ -99,7 +99,7 @@ class TopicPublisher : public kit::Attempts {
                            timeout_);
   }
 
-  std::unique_ptr<CodingTimes> times_;  // null for octets
+  std::unique_ptr<CodingTimes> times_;    // null for octets
   std::unique_ptr<TypedOutgoing> typed_;  // null for octets
   Bytes message_;
   std::optional<MessagePool> pool_;
@@ -232,7 +232,7 @@ class TopicSubscriber : public Inbox {
 
  private:
   std::unique_ptr<CodingTimes> times_;  // null for octets
-  std::size_t here_;  // publishers in this process, which share one connection
+  std::size_t here_;                    // publishers in this process, which share one connection
   ros::Subscriber subscriber_;
 };
 

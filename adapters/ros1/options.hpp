@@ -121,9 +121,9 @@ struct Options : Native {
                     " bytes holds (net.core.rmem_default); it is lost with the first that is dropped");
   }
 
-  std::size_t each_;  // bytes that a message takes in a queue
+  std::size_t each_;            // bytes that a message takes in a queue
   std::size_t affordable_ = 0;  // messages in one queue
-  std::size_t kept_ = 0;  // messages of a keep-all publisher that may wait
+  std::size_t kept_ = 0;        // messages of a keep-all publisher that may wait
 };
 
 }  // namespace middlemark::ros1

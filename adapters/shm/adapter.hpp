@@ -115,7 +115,7 @@ class SharedMemory {
   const Settings settings_;
   const Options options_;
   std::size_t least_depth_ = static_cast<std::size_t>(-1);  // smallest depth of a ring with fewer slots than asked for
-  std::size_t asked_depth_ = 0;  // the depth asked for that ring
+  std::size_t asked_depth_ = 0;                             // the depth asked for that ring
 };
 
 static_assert(fulfils_contract<SharedMemory>);

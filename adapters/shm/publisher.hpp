@@ -67,7 +67,7 @@ class Publisher : kit::Pinned {
 
   std::size_t matched() noexcept {
     const std::size_t found = ring_.attached().load(std::memory_order_acquire);
-    if (found == ring_.layout().subscribers) ring_.unlink();  // nobody opens it later, and a killed process leaves no file behind
+    if (found == ring_.layout().subscribers) ring_.unlink();  // nobody opens it later, and a kill leaves no file behind
     return found;
   }
 

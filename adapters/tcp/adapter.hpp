@@ -30,9 +30,11 @@ struct TcpSockets {
         key<std::size_t>("receive_buffer_bytes", saying("receive buffer by the kernel's account", buffer));
     // Three of loopback's 64 KiB segments. send() locks the socket until it returns, so during a send() of 1 MiB the
     // acknowledgements wait and the window of the sender runs out.
-    std::size_t send_chunk_bytes = key<std::size_t>(
-        "send_chunk_bytes", 192 << 10,
-        {.help = "the most given to one send()", .least = 1, .most = 1 << 30, .type = NativeType::bytes});
+    std::size_t send_chunk_bytes = key<std::size_t>("send_chunk_bytes", 192 << 10,
+                                                    {.help = "largest number of bytes passed to one send()",
+                                                     .least = 1,
+                                                     .most = 1 << 30,
+                                                     .type = NativeType::bytes});
   };
 
   explicit TcpSockets(const Settings& settings)

@@ -57,7 +57,8 @@ class Context : kit::Pinned {
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
     SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     SSL_CTX_set_num_tickets(context, 0);  // connections of a trial are never resumed
-    SSL_CTX_set_read_ahead(context, 1);  // each recv() reads all that is there, not first the 5 bytes of a record's header
+    // Each recv() reads all that is there, not first the 5 bytes of a record's header.
+    SSL_CTX_set_read_ahead(context, 1);
     SSL_CTX_set_default_read_buffer_len(context, read_buffer_bytes);
   }
   [[nodiscard]] SSL_CTX* get() const noexcept { return context_.get(); }

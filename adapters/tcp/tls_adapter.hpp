@@ -20,8 +20,9 @@ class TcpWithTls {
         links_(settings, sockets_.listener(), [this](int fd) { sockets_.tune(fd); }),
         channels_(settings, links_) {
     if (sockets_.options.timestamping) {
-      throw AdapterError("tcp: native.timestamping: with TLS, OpenSSL receives and does not report when a packet arrived",
-                         "leave it out, or measure it with --security none");
+      throw AdapterError(
+          "tcp: native.timestamping: with TLS, OpenSSL receives and does not report when a packet arrived",
+          "leave it out, or measure it with --security none");
     }
   }
 

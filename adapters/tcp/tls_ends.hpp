@@ -106,7 +106,7 @@ class Publisher {
     kit::Flow flow;
     Channel* channel = nullptr;
     std::size_t sent = 0;  // bytes of the current message, or of the one that was cut
-    bool begun = false;  // the channel has accepted a part of the remaining bytes
+    bool begun = false;    // the channel has accepted a part of the remaining bytes
   };
 
   Published send(Peer& peer, std::span<const std::byte> message) noexcept {
@@ -145,7 +145,7 @@ class Publisher {
   const Ways ways_;
   const std::chrono::nanoseconds write_timeout_;
   const std::size_t prefix_;
-  std::size_t frame_;  // bytes of the current message and its prefix
+  std::size_t frame_;      // bytes of the current message and its prefix
   std::size_t cut_frame_;  // bytes of the message that was cut
   kit::Memory memory_;
   kit::Memory cut_memory_;
@@ -247,7 +247,7 @@ class Subscriber {
 
   /// Returns true when a message is complete.
   bool fill(Peer& peer) noexcept {
-    if (peer.gone || peer.channel == nullptr) return false;  // null: this publisher was not waited for, because it sends nothing
+    if (peer.gone || peer.channel == nullptr) return false;  // null: not waited for, because it sends nothing
     if (peer.prefix != 0 && peer.filled == 0) peer.due = peer.prefix;
     for (;;) {
       const long got = peer.channel->read(peer.memory.data() + peer.filled, peer.due - peer.filled);
@@ -283,8 +283,8 @@ class Subscriber {
   }
 
   const Ways ways_;
-  std::deque<Peer> peers_;  // never moves a Peer
-  Peer* complete_ = nullptr;  // a peer whose whole message wait() has read
+  std::deque<Peer> peers_;     // never moves a Peer
+  Peer* complete_ = nullptr;   // a peer whose whole message wait() has read
   kit::Descriptor readiness_;  // epoll; only with several publishers
 };
 

@@ -32,12 +32,12 @@ class Udp {
                                                   .most = 1 << 30,
                                                   .otherwise = "twice what a message of the trial takes",
                                                   .type = NativeType::bytes});
-    std::size_t datagram_bytes = key(
-        "datagram_bytes", udp::datagram_limit,
-        {.help = "largest datagram of a message of more than " + std::to_string(udp::datagram_limit) + " bytes",
-         .least = 1024,
-         .most = udp::datagram_limit,
-         .type = NativeType::bytes});
+    std::size_t datagram_bytes =
+        key("datagram_bytes", udp::datagram_limit,
+            {.help = "largest datagram of a message of more than " + std::to_string(udp::datagram_limit) + " bytes",
+             .least = 1024,
+             .most = udp::datagram_limit,
+             .type = NativeType::bytes});
   };
 
   explicit Udp(const Settings& settings) : settings_(settings), options_(kit::read_native<Options>("udp", settings)) {
@@ -88,12 +88,11 @@ class Udp {
 
   [[nodiscard]] std::vector<std::string> notes() const {
     std::vector<std::string> all;
-    if (options_.timestamping && fragmented_)
-      all.emplace_back("messages of several datagrams have no arrival stamp");
+    if (options_.timestamping && fragmented_) all.emplace_back("messages of several datagrams have no arrival stamp");
     if (granted_bytes_ >= needed_bytes_) return all;
     all.push_back("the receive buffer is " + std::to_string(granted_bytes_) +
-                   " bytes and the replies to one message take " + std::to_string(needed_bytes_) +
-                   ": some may be lost; sudo sysctl -w net.core.rmem_max=" + std::to_string(needed_bytes_ / 2 + 1));
+                  " bytes and the replies to one message take " + std::to_string(needed_bytes_) +
+                  ": some may be lost; sudo sysctl -w net.core.rmem_max=" + std::to_string(needed_bytes_ / 2 + 1));
     return all;
   }
 

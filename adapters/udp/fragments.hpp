@@ -19,10 +19,10 @@ namespace middlemark::udp {
 
 /// The header of a fragment. A message that fits one datagram has none.
 struct FragmentHeader {
-  std::uint32_t message = 0;  ///< the publisher's count, from 1; may wrap around
+  std::uint32_t message = 0;   ///< the publisher's count, from 1; may wrap around
   std::uint32_t bytes = 0;     ///< of the message
   std::uint32_t fragment = 0;  ///< index, from 0
-  std::uint32_t flow = 0;  ///< topic and publisher, so that foreign datagrams are not taken for fragments
+  std::uint32_t flow = 0;      ///< topic and publisher, so that foreign datagrams are not taken for fragments
 };
 static_assert(sizeof(FragmentHeader) == 16);
 
@@ -162,7 +162,7 @@ class Reassembly {
   const kit::Memory memory_;
   Datagrams datagrams_;
   std::uint32_t message_ = 0;  // number of the current message; 0: none
-  std::size_t next_ = 0;  // the fragment that comes next
+  std::size_t next_ = 0;       // the fragment that comes next
 };
 
 }  // namespace middlemark::udp

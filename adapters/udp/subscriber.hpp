@@ -150,7 +150,7 @@ class Subscriber {
   const bool stamps_arrivals_;
   const bool varies_;
   const kit::Memory memory_;  // of a message of one datagram
-  std::size_t length_ = 0;  // of that message
+  std::size_t length_ = 0;    // of that message
   std::vector<Source> sources_;
   kit::Descriptor readiness_;  // epoll; only with several sockets
   std::uint64_t arrived_ns_ = 0;

@@ -26,12 +26,11 @@ class UnixSocket {
         {.help = "send buffer by the kernel's account", .least = 1, .most = 1 << 30, .type = NativeType::bytes});
     // One buffer of the kernel holds 32 KiB in one page fragment. A message of 64 KiB is sent as two chunks, and the reader
     // copies the first while the second is written.
-    std::size_t send_chunk_bytes = key<std::size_t>(
-        "send_chunk_bytes", 32 << 10,
-        {.help = "largest number of bytes passed to one send()",
-         .least = 1,
-         .most = 1 << 30,
-         .type = NativeType::bytes});
+    std::size_t send_chunk_bytes = key<std::size_t>("send_chunk_bytes", 32 << 10,
+                                                    {.help = "largest number of bytes passed to one send()",
+                                                     .least = 1,
+                                                     .most = 1 << 30,
+                                                     .type = NativeType::bytes});
   };
 
   explicit UnixSocket(const Settings& settings)

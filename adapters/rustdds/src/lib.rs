@@ -22,17 +22,17 @@ middlemark_adapter::native_settings! {
     pub struct Native {
         /// SO_RCVBUF of each of a participant's four sockets that receive, as far as net.core.rmem_max allows
         socket_receive_buffer_size: Option<u32> = None => [
-            kind: NativeType::Bytes, least: Some(4096), most: Some(1 << 30), otherwise: "8MiB, as RustDDS has it",
+            kind: NativeType::Bytes, least: Some(4096), most: Some(1 << 30), otherwise: "8MiB, RustDDS's default",
         ],
         /// SO_SNDBUF of the sockets that send, as far as net.core.wmem_max allows
         socket_send_buffer_size: Option<u32> = None => [
-            kind: NativeType::Bytes, least: Some(4096), most: Some(1 << 30), otherwise: "8MiB, as RustDDS has it",
+            kind: NativeType::Bytes, least: Some(4096), most: Some(1 << 30), otherwise: "8MiB, RustDDS's default",
         ],
-        /// resource_limits of a writer: messages that a reliable one has on their way before it blocks
+        /// resource_limits of a writer: messages that a reliable writer has on their way before it blocks
         writer_max_samples: Option<u32> = None => [
-            least: Some(2), most: Some(1_000_000), otherwise: "8192, as RustDDS has it, or what fits in 256 MiB",
+            least: Some(2), most: Some(1_000_000), otherwise: "8192, RustDDS's default, or what fits in 256 MiB",
         ],
-        /// a best-effort publish waits for a socket that is full, instead of dropping what does not fit
+        /// a best-effort publish waits while a socket is full, instead of dropping the message
         best_effort_may_block: bool = false => [],
     }
 }
