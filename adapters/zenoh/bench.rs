@@ -45,7 +45,7 @@ fn ping(endpoint: &str, bytes: usize, round_trips: RoundTrips) -> Result<()> {
     while !ends.publisher.matching_status().wait()?.matching() {
         std::thread::sleep(Duration::from_millis(1));
     }
-    std::thread::sleep(Duration::from_millis(200));  // the pong's publisher may not know this subscriber yet
+    std::thread::sleep(Duration::from_millis(200)); // the pong's publisher may not know this subscriber yet
     round_trips.measure(|_| {
         ends.publisher.put(vec![0x5a_u8; bytes]).wait()?;
         assert_eq!(ends.messages.recv()?.payload().len(), bytes);

@@ -63,7 +63,7 @@ impl Adapter for RustDds {
             name,
             carrier,
             receive: vec![Reception::Block, Reception::Poll],
-            keep_all: false,  // a reader acknowledges what arrives, and drops messages that are not taken in time
+            keep_all: false, // a reader acknowledges what arrives, and drops messages that are not taken in time
             max_bytes: 4 << 20,
             max_bytes_advice: "what does not fit in a socket's buffer is sent again at 0.8 MB/s: see README",
             varying_sizes: true,

@@ -26,7 +26,7 @@ impl Meeting {
 /// Returns an endpoint to listen on. In zenoh the endpoint determines the reliability: a reliable UDP link is QUIC without
 /// encryption.
 fn own_endpoint(settings: &Settings) -> Result<String> {
-    const LONGEST_PATH: usize = 107;  // for the address of a Unix socket
+    const LONGEST_PATH: usize = 107; // for the address of a Unix socket
     match settings.transport.get() {
         "tcp" | "udp" | AS_IT_COMES => {
             let address: Ipv4Addr = settings.ipv4()?.parse()?;

@@ -75,7 +75,7 @@ impl Adapter for Zenoh {
             carrier,
             processes: vec![2],
             varying_sizes: true,
-            max_depth: Some(100_000),  // a ring allocates all its places at the start, about 300 bytes each
+            max_depth: Some(100_000), // a ring allocates all its places at the start, about 300 bytes each
             ..Transport::default()
         };
         let protected = |name, carrier| Transport {
@@ -101,7 +101,7 @@ impl Adapter for Zenoh {
                     segments: vec!["*.zenoh"],
                     loan: vec![false, true],
                     hands_over: vec![true],
-                    varying_sizes: false,  // memory is taken from the pool before the length is known
+                    varying_sizes: false, // memory is taken from the pool before the length is known
                     security_why: "zenoh encrypts links, not shared memory",
                     ..transport("shm", "shared-memory")
                 },

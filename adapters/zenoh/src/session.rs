@@ -186,7 +186,7 @@ fn take_turn(settings: &Settings) -> Result<File> {
 fn make_segments(zenoh: &zenoh::Session, pool: Option<&Pool>) {
     const PAUSE: Duration = Duration::from_millis(1);
     if let Some(pool) = pool {
-        let _ = pool.alloc(1).wait();  // a failed allocation has created them, too
+        let _ = pool.alloc(1).wait(); // a failed allocation has created them, too
         return;
     }
     loop {
