@@ -131,10 +131,10 @@ export const decision = {
     const isAsked = (each) => wish.processes === undefined || each.f.processes === undefined || each.f.processes === wish.processes;
     const cells = context.cells.filter((each) => each.kind === context.option("kind") && (context.option("floors") || !each.floor) && isAsked(each));
     const decided = decide(cells, wish);
-    const told = toldFactors(decided.map((row) => row.first), context.data.factors, wish);
+    const named = namedFactors(decided.map((row) => row.first), context.data.factors, wish);
     const rows = decided.map((row) => ({
       ...row,
-      label: configurationName(row, told),
+      label: configurationName(row, named),
       verdict: STATUS[row.status],
       latency_ns: row.value ?? row.meanwhile,
       quantile: row.quantile,
@@ -258,7 +258,7 @@ export const decision = {
 const colourOf = ({ status }) => ({ holds: "var(--good)", fails: "var(--bad)", unmeasured: "var(--quiet)" })[status];
 
 // Adapter and transport, and those other factors in which the configurations differ; what the reader asks for is not one of them.
-function toldFactors(cells, factors, wish) {
+function namedFactors(cells, factors, wish) {
   const free = new Set(["size", "subscribers", ...(wish.rate === undefined ? [] : ["rate"])]);
   const always = new Set(["adapter", "transport"]);
   const varies = ({ name }) => new Set(cells.map((cell) => JSON.stringify(cell.f[name]))).size > 1;

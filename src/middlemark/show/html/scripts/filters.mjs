@@ -5,7 +5,7 @@ import { element } from "./table.mjs";
 export function filters(place, factors, selection, changed, best) {
   const panels = factors.filter((each) => each.levels.length > 1).map((factor) => panel(factor, selection, changed));
   const reset = element("button", { type: "button", onclick: () => { selection.reset(best); changed(); } }, "Show all");
-  const told = element("output", { class: "told", "aria-live": "polite" });
+  const count = element("output", { class: "told", "aria-live": "polite" });
   const choices = [
     ["", "best of each"],
     ["all", "all"],
@@ -25,14 +25,14 @@ export function filters(place, factors, selection, changed, best) {
     ...(best ? [element("label", {}, "Transports ", transports)] : []),
     ...panels.map((each) => each.node),
     reset,
-    told,
+    count,
   );
   return {
     show(number, all) {
       panels.forEach((each) => each.show());
       if (best) transports.value = best.isBest() ? "" : "all";
       reset.disabled = number === all;
-      told.textContent =
+      count.textContent =
         number === all ? (all === 1 ? "one configuration" : `all ${all} configurations`) : `${number} of ${all} configurations`;
     },
   };

@@ -215,14 +215,14 @@ function sentence(place, standing) {
 
 function settling({ command, seconds }) {
   if (!command) return [];
-  const told = element("output", { class: "told" });
+  const outcome = element("output", { class: "told" });
   const shown = element("code", { hidden: true }, command);
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(command);
-      told.textContent = "copied";
+      outcome.textContent = "copied";
     } catch {
-      told.textContent = "";
+      outcome.textContent = "";
     }
     shown.hidden = false;
   };
@@ -230,7 +230,7 @@ function settling({ command, seconds }) {
   return [
     element("button", { type: "button", onclick: copy, title: command }, `Copy the command that decides it${about}`),
     " ",
-    told,
+    outcome,
     shown,
   ];
 }
