@@ -1,6 +1,7 @@
 // A stream through this adapter's ring without Middlemark's roles: nothing is paced, stamped, counted or checked.
 //
 //   ring_alone BYTES MESSAGES [publisher-cpu subscriber-cpu]
+//
 // A reliable stream in two processes, with polling. Prints the received messages a second; the first tenth is not
 // counted.
 #include <sched.h>

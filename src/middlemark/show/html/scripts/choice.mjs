@@ -12,9 +12,9 @@ const ORDER = { holds: 0, fails: 1, unmeasured: 2 };
 
 const rank = (quantile) => (/^p\d/.test(quantile) ? Number(quantile.slice(1)) : NaN); // "p99.9": 99.9
 
-// wish: {size, quantile} and, where the reader named them, {rate, subscribers, deadline (ns), budget (processors)}. Returns a
-// row per configuration, {label, status, value, quantile, cpu, margin, between, reasons, cells, meanwhile}: first those that
-// hold, then by latency. quantile: the quantile that value is; where the wished one is unknown, the highest known below it.
+// wish: {size, quantile} and, where the reader named them, {rate, subscribers, deadline (ns), budget (processors)}.
+// Returns a row per configuration, {label, status, value, quantile, cpu, margin, between, reasons, cells, meanwhile}: first the rows
+// that hold, then by latency. quantile: the quantile of `value`; where the wished one is unknown, the highest known below it.
 // meanwhile: the latency of one message at a time, where nothing was measured near the rate.
 export function decide(cells, wish) {
   const rows = [...configurations(cells, wish.rate === undefined)].map((each) => judged(each, wish));
