@@ -1,5 +1,5 @@
-// bundle.mjs NPM FILE: the report's script with D3 and Observable Plot as one script for a page, after the licences of every package
-// that is in it.
+// bundle.mjs NPM FILE: writes the report's script with D3 and Observable Plot as one script for a page, which begins with the
+// licences of all packages in it.
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
@@ -17,7 +17,7 @@ const made = await build({
   format: "iife",
   target: "es2022",
   charset: "utf8",
-  legalComments: "none", // the licences stand above
+  legalComments: "none", // the script begins with the licences
   metafile: true,
   write: false,
 });
@@ -31,10 +31,10 @@ for (const folder of new Set(folders)) {
 }
 const notices = [...licences].map(([text, names]) => `${names.join(", ")}:\n\n${text}`).join(`\n\n${"-".repeat(40)}\n\n`);
 const whole = `/*!\n${notices.replaceAll("*/", "* /")}\n*/\n${made.outputFiles[0].text}`;
-if (/<\/script|<!--/i.test(whole)) throw new Error("what ends a script element stands in the bundle: it cannot be inlined");
+if (/<\/script|<!--/i.test(whole)) throw new Error("the bundle contains the end of a script element: it cannot be inlined");
 writeFileSync(file, whole);
 
-// The licence's text; a package that brings none names it in its package.json.
+// Returns the licence's text, or, for a package without one, the licence's name in package.json.
 function licence(folder, { license, author }) {
   const name = readdirSync(folder).find((each) => /^(licen[cs]e|copying|unlicense)/i.test(each));
   if (name) return readFileSync(join(folder, name), "utf8").replaceAll("\r", "").trim();

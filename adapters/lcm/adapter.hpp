@@ -1,4 +1,4 @@
-// LCM over UDP multicast. README.md says how each setting becomes one of the middleware's own.
+// LCM over UDP multicast. README.md lists the LCM option that each setting sets.
 #pragma once
 
 #include <lcm/lcm.h>
@@ -22,13 +22,13 @@ class Lcm {
   explicit Lcm(const Settings& settings) : settings_(settings), options_(settings), group_(settings) {}
 
   [[nodiscard]] static Description describe() {
-    // Nothing paces the fragments of a message, so that all of it must fit the receive buffer. 1 MiB goes through smaller
-    // ones too, with losses.
+    // LCM does not pace the fragments of a message, so the whole message must fit into the receive buffer. The limit is
+    // never below 1 MiB: with a smaller buffer such messages still arrive, but some are lost.
     const std::size_t buffer = lcm::largest_receive_buffer();
     const std::size_t most = std::clamp(buffer, std::size_t{1} << 20, std::size_t{64} << 20);
     return {.name = "lcm",
             .title = "LCM",
-            // The library cannot be asked, and the number in its file's name is libtool's.
+            // LCM has no function that returns its version, and the number in its library's file name is libtool's.
             .version = std::to_string(LCM_MAJOR_VERSION) + '.' + std::to_string(LCM_MINOR_VERSION) + '.' +
                        std::to_string(LCM_MICRO_VERSION),
             .library = kit::loaded_library(reinterpret_cast<const void*>(&lcm_create)).path,

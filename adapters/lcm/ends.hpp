@@ -1,4 +1,4 @@
-// Publisher and subscriber of a channel, each with an lcm_t of its own.
+// Publisher and subscriber of a channel. Each has its own lcm_t.
 #pragma once
 
 #include <lcm/lcm.h>
@@ -49,7 +49,7 @@ class Publisher : public kit::OwnBuffer {
     return Published::failed;
   }
 
-  /// LCM tells nobody who subscribes.
+  /// LCM does not report subscribers, so they announce themselves through kit::Attendance.
   [[nodiscard]] std::size_t matched() { return attendance_.count(); }
 
   [[nodiscard]] std::string last_error() const { return failure_.text(); }
@@ -73,7 +73,8 @@ class Subscriber : kit::Pinned {
           static_cast<Subscriber*>(self)->deliver(*message);
         },
         this);
-    // LCM now tests itself with a message along the route; only then can its receiver be told where to listen.
+    // lcm_get_fileno() makes LCM send itself a test message. keep_to_interface() comes later, because that message
+    // needs the route as it is.
     waits_on_ = subscription != nullptr ? lcm_get_fileno(lcm_.get()) : -1;
     if (waits_on_ < 0) {
       throw AdapterError("lcm: " + topic.name + ": LCM did not receive its own test message on " + group.text(),
@@ -86,8 +87,8 @@ class Subscriber : kit::Pinned {
     kit::Attendance(settings, topic).attend(index);
   }
 
-  /// After a wait() one message: to ask whether there is more costs a system call when there is not, and lcm_handle()
-  /// takes one at a time.
+  /// Handles one message after wait() has announced it: lcm_handle() takes one message per call, and asking for more
+  /// costs a system call.
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
     receiver_ = Listener(visitor);

@@ -1,5 +1,6 @@
-// Where LCM's multicast goes. LCM has no setting for the network interface: it sends and joins where the route to its group
-// leads, which is seldom the loopback interface. So its sockets are found among this process's descriptors and told.
+// The multicast group of a trial. LCM has no option for the network interface: it sends and joins on the interface that the
+// route to its group names, which is seldom the loopback interface. So this file finds LCM's sockets among the descriptors
+// of the process and sets their interface.
 #pragma once
 
 #include <netinet/in.h>
@@ -15,8 +16,8 @@
 
 namespace middlemark::lcm {
 
-/// The group and port of a trial: what others on this machine use by default (239.255.76.67:7667) is never met, and other
-/// trials hardly. Channels carry the trial's name besides.
+/// Group and port of a trial. They never equal LCM's default (239.255.76.67:7667), and two trials rarely share them. The
+/// names of channels contain the trial's name, too.
 struct Group {
   in_addr address{};
   std::uint16_t port = 0;
@@ -25,7 +26,7 @@ struct Group {
   explicit Group(const Settings& settings) : interface(settings.interface) {
     const std::uint64_t hash = kit::name_hash(settings.scope + "/" + std::to_string(settings.domain));
     const auto low = static_cast<std::uint32_t>(hash >> 32 & 0xFFFF);
-    address.s_addr = htonl(0xEFFF0000U | (low == 0x4C43 ? 1 : low));  // 239.255.x.y, but not LCM's own
+    address.s_addr = htonl(0xEFFF0000U | (low == 0x4C43 ? 1 : low));  // 239.255.x.y, but not LCM's default
     port = static_cast<std::uint16_t>(10'000 + hash % 20'000);
   }
   [[nodiscard]] std::string text() const { return kit::text_of(address) + ":" + std::to_string(port); }
@@ -36,8 +37,8 @@ struct Group {
   }
 };
 
-/// Every socket of LCM's in this process sends to, and has joined, the group's interface alone when this returns: the senders are
-/// the UDP sockets whose multicast has a time to live of 0, the receivers those that are bound to the group's port.
+/// Sets the interface of every LCM socket in this process. Senders are the UDP sockets with a multicast TTL of 0; receivers
+/// are the sockets bound to the group's port.
 inline void keep_to_interface(const Group& group) {
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
@@ -59,8 +60,8 @@ inline void keep_to_interface(const Group& group) {
       continue;
     }
     length = sizeof ttl;
-    if (bound.sin_port == htons(group.port)) {  // LCM 1.3 binds to any address, later ones to the group's
-      // Joined there already where the route leads there.
+    if (bound.sin_port == htons(group.port)) {  // LCM 1.3 binds to any address, later versions to the group's
+      // LCM may have joined this interface already.
       setsockopt(fd, IPPROTO_IP, IP_DROP_MEMBERSHIP, &anywhere, sizeof anywhere);
       if (setsockopt(fd, IPPROTO_IP, IP_ADD_MEMBERSHIP, &there, sizeof there) != 0 && errno != EADDRINUSE) {
         kit::fail("lcm: joining " + group.text() + " on " + group.interface);

@@ -1,4 +1,4 @@
-// What the native settings are, and what a trial's settings become in LCM.
+// Native settings, and the LCM options that follow from a trial's settings.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +14,10 @@
 
 namespace middlemark::lcm {
 
-/// What a user may ask for; LCM itself would write a warning when it gets less.
+/// Returns the largest receive buffer in bytes that a process may ask for. LCM prints a warning when it gets less.
 [[nodiscard]] inline std::uint64_t largest_receive_buffer() { return kit::kernel_limit("net/core/rmem_max", 212'992); }
 
-/// What a socket has that nobody asks for more.
+/// Returns the size in bytes of a socket's receive buffer by default.
 [[nodiscard]] inline std::uint64_t usual_receive_buffer() {
   return kit::kernel_limit("net/core/rmem_default", 212'992);
 }
@@ -38,7 +38,7 @@ struct Native : kit::NativeKeys {
 };
 
 struct Options {
-  std::uint64_t receive_buffer = 0;  ///< 0: the system's
+  std::uint64_t receive_buffer = 0;  ///< bytes; 0: the kernel's default
   std::vector<std::string> notes;
 
   explicit Options(const Settings& settings) : asked_(kit::read_native<Native>("lcm", settings)) {
@@ -46,7 +46,7 @@ struct Options {
       lcms_own_ = true;
       return;
     }
-    // Everybody hears everybody, whatever the topic.
+    // Every socket receives the messages of all topics.
     std::uint64_t publishers = 0;
     for (const Topic& topic : settings.endpoints) publishers += topic.publishers;
     constexpr std::uint64_t least_buffer = std::uint64_t{2} << 20;  // what LCM's manual advises
@@ -57,7 +57,7 @@ struct Options {
       notes.push_back("the receive buffer is " + std::to_string(most) + " bytes where " + std::to_string(wanted) +
                       " are wanted: messages may be lost; sudo sysctl -w net.core.rmem_max=" + std::to_string(wanted));
     }
-    std::set<std::string> bounded;  // of several topics each note once
+    std::set<std::string> bounded;  // a set, so that topics with the same note add it once
     for (const Topic& topic : settings.endpoints) {
       const std::uint64_t depth = topic.depth.value_or(keep_all);
       if (depth <= fitting(topic)) continue;
@@ -68,7 +68,7 @@ struct Options {
     notes.insert(notes.end(), bounded.begin(), bounded.end());
   }
 
-  /// Messages of one publisher; 0: no bound; nullopt: as LCM has it.
+  /// Returns the capacity in messages of one publisher; 0: unbounded; nullopt: LCM's default.
   [[nodiscard]] std::optional<int> queue_capacity(const Topic& topic) const {
     if (lcms_own_ && !topic.depth && !asked_.queue_capacity) return std::nullopt;
     const std::uint64_t depth = topic.depth.value_or(keep_all);

@@ -1,4 +1,4 @@
-// The typed messages as lcm-gen made them of messages.lcm. Only where MIDDLEMARK_LCM_MESSAGES is defined: lcm-gen was found.
+// Typed messages: the classes that lcm-gen generates from messages.lcm. Needs lcm-gen, as MIDDLEMARK_LCM_MESSAGES says.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ struct GeneratedCoding : kit::StandardFields {
   [[nodiscard]] static bool decode(Message& message, std::span<const std::byte> bytes) noexcept {
     try {
       return message.decode(bytes.data(), 0, static_cast<int>(bytes.size())) >= 0;
-    } catch (const std::exception&) {  // a length is no length
+    } catch (const std::exception&) {  // thrown for an invalid length
       return false;
     }
   }

@@ -1,5 +1,4 @@
-// The memory that a message is copied out into and back from, and the two ends that do it. Hot file: nothing here allocates,
-// locks or throws once it is open.
+// Copies a message out and back. Hot file: after construction nothing here allocates, locks or throws.
 #pragma once
 
 #include <chrono>
@@ -13,13 +12,13 @@
 
 namespace middlemark::copies {
 
-/// A message of its own, written once so that its pages are there. All begin at a cache line: at unlike offsets copies run into
-/// the processor's store-to-load aliasing at 4 KiB.
+/// Memory of one message, written once so that its pages exist. Every message begins at a cache line: copies between
+/// different offsets run into the processor's store-to-load aliasing at 4 KiB.
 class Message {
  public:
   explicit Message(std::size_t bytes) : bytes_(bytes), memory_(new(std::align_val_t{line}) std::byte[bytes]()) {}
   [[nodiscard]] std::span<std::byte> span() noexcept { return {memory_.get(), bytes_}; }
-  /// Plain memcpy. The compiler must neither join two of them nor leave one out that nobody seems to read.
+  /// Calls memcpy(). The asm statement keeps the compiler from merging or removing copies.
   void copy_from(Message& other) noexcept {
     std::memcpy(memory_.get(), other.memory_.get(), bytes_);
     asm volatile("" : : "r"(memory_.get()) : "memory");
@@ -34,14 +33,14 @@ class Message {
   std::unique_ptr<std::byte[], Free> memory_;
 };
 
-/// Where a message is between its way out and its way back.
+/// The message after the way out and before the way back.
 struct Mirror {
   explicit Mirror(std::size_t bytes) : message(bytes) {}
   Message message;
   bool holds_one = false;
 };
 
-/// The way out.
+/// Copies the message out.
 class Publisher {
  public:
   explicit Publisher(std::shared_ptr<Mirror> mirror)
@@ -53,14 +52,14 @@ class Publisher {
     mirror_->holds_one = true;
     return Published::ok;
   }
-  [[nodiscard]] static std::size_t matched() noexcept { return 0; }  // nobody else takes part
+  [[nodiscard]] static std::size_t matched() noexcept { return 0; }  // no other process takes part
 
  private:
   std::shared_ptr<Mirror> mirror_;
   Message own_;
 };
 
-/// The way back: into a third message, so that a copy that was left out would be found by its content.
+/// Copies the message back, into a third message: the core's check of the content then finds a copy that was skipped.
 class Subscriber {
  public:
   explicit Subscriber(std::shared_ptr<Mirror> mirror)

@@ -1,4 +1,4 @@
-// MOOS: clients of a MOOSDB, which keeps a variable for each topic. README.md says how each setting becomes one of theirs.
+// MOOS: clients of a MOOSDB, which has one variable per topic. README.md lists the MOOS option that each setting sets.
 #pragma once
 
 #include <MOOS/libMOOS/MOOSVersion.h>
@@ -58,8 +58,8 @@ class Moos : kit::Pinned {
   [[nodiscard]] std::vector<std::string> notes() const {
     if (settings_.pattern != Pattern::stream) return {};
     return {
-        "MOOSDB holds no publisher up and queues what a subscriber has not read without a bound; with half of the "
-        "machine's memory it ends"};
+        "MOOSDB never makes a publisher wait, and queues without a bound the messages that a subscriber has not read; "
+        "it ends when it uses half of the machine's memory"};
   }
 
  private:

@@ -1,4 +1,4 @@
-// MOOSDB, through which every message goes: the trial's own, at a port of the trial's own.
+// MOOSDB, the process that every message passes through. Each trial starts its own, on its own port.
 #pragma once
 
 #include <sys/socket.h>
@@ -14,7 +14,8 @@
 
 namespace middlemark::moos {
 
-/// Set for the workers: "127.0.0.1:40123".
+/// The environment variable with the address of the MOOSDB, such as "127.0.0.1:40123". The launcher sets it for the
+/// workers.
 inline constexpr const char* database_variable = "MIDDLEMARK_MOOSDB_AT";
 
 struct Database {
@@ -24,18 +25,18 @@ struct Database {
   [[nodiscard]] std::string text() const { return host + ":" + std::to_string(port); }
 
   [[nodiscard]] static Database of_the_trial() {
-    const char* const told = std::getenv(database_variable);
-    const std::string text = told != nullptr ? told : "";
+    const char* const value = std::getenv(database_variable);
+    const std::string text = value != nullptr ? value : "";
     const std::size_t colon = std::min(text.rfind(':'), text.size());
     Database database{text.substr(0, colon), colon < text.size() ? std::atoi(text.c_str() + colon + 1) : 0};
     if (database.port > 0) return database;
-    throw AdapterError(std::string("moos: ") + database_variable + " = '" + text + "' is no address",
+    throw AdapterError(std::string("moos: ") + database_variable + " = '" + text + "' is not an address",
                        "start the MOOSDB that 'middlemark-worker-moos --companions' names, with its environment");
   }
 };
 
 [[nodiscard]] inline std::string database_program() {
-#ifdef MIDDLEMARK_MOOSDB  // of the installation that is linked
+#ifdef MIDDLEMARK_MOOSDB  // the one that belongs to the linked library
   return MIDDLEMARK_MOOSDB;
 #else
   return kit::find_program("MOOSDB", "it comes with MOOS; its folder belongs on the PATH");
@@ -45,20 +46,21 @@ struct Database {
 [[nodiscard]] inline Companion database(const Settings& settings) {
   const Options options(settings);
   const Database at{kit::ipv4_text(settings.interface), kit::free_port(settings.interface, SOCK_STREAM)};
-  Companion companion{.name = "MOOSDB at " + at.text(),
-                      .argv = {kit::find_program("prlimit", "install util-linux"),
-                               "--data=" + std::to_string(kit::physical_memory() / 2),  // it queues without a bound
-                               kit::find_program("stdbuf", "install coreutils"),
-                               "-oL",  // by itself it would not say in time that it is ready
-                               database_program(),
-                               settings.scratch + "/none.moos",  // else it reads Mission.moos of the folder it is in
-                               "--moos_port=" + std::to_string(at.port), "--moos_community=" + settings.scope,
-                               "--moos_suicide_disable",  // it would join a multicast group
-                               "--moos_no_colour"},
-                      .environment = {{database_variable, at.text()}},
-                      .ready_pattern = "Connect to this server on port"};
+  Companion companion{
+      .name = "MOOSDB at " + at.text(),
+      .argv = {kit::find_program("prlimit", "install util-linux"),
+               "--data=" + std::to_string(kit::physical_memory() / 2),  // because it queues without a bound
+               kit::find_program("stdbuf", "install coreutils"),
+               "-oL",  // flush each line: the launcher waits for ready_pattern
+               database_program(),
+               settings.scratch + "/none.moos",  // no such file: by default MOOSDB reads Mission.moos
+               "--moos_port=" + std::to_string(at.port), "--moos_community=" + settings.scope,
+               "--moos_suicide_disable",  // without this MOOSDB joins a multicast group
+               "--moos_no_colour"},
+      .environment = {{database_variable, at.text()}},
+      .ready_pattern = "Connect to this server on port"};
   if (options.response_ms > 0) companion.argv.push_back("--response=*:" + std::to_string(options.response_ms));
-  // A line for each packet that is late: in a flood all are.
+  // Without this MOOSDB prints a line for every late packet, which in a flood is every packet.
   if (!options.as_it_is) companion.argv.push_back("--warning_latency=1000000000");
   return companion;
 }

@@ -1,4 +1,4 @@
-// Publishers and subscribers: each is a client of the database's with a connection and two threads of its own.
+// Publishers and subscribers. Each is a client of the database, with its own connection and two threads.
 #pragma once
 
 #include <MOOS/libMOOS/Comms/MOOSAsyncCommClient.h>
@@ -23,7 +23,7 @@
 
 namespace middlemark::moos {
 
-/// What it has of MOOS's own client is what that leaves to those that derive from it.
+/// A client of the database. It derives from MOOS's client to reach protected members.
 class Connection : kit::Pinned, protected ::MOOS::MOOSAsyncCommClient {
  protected:
   Connection(std::string name, const Database& database, const Options& options)
@@ -40,8 +40,9 @@ class Connection : kit::Pinned, protected ::MOOS::MOOSAsyncCommClient {
     throw AdapterError("moos: " + name_ + " could not connect to the MOOSDB at " + database_.text());
   }
 
-  /// Ends its threads, which use what derives from it. The one that reads looks whether it shall end when something has come, which is once
-  /// in a second: so the database is made to answer.
+  /// Ends the client's threads; derived classes call it in their destructors, because the threads use their members. The
+  /// reading thread checks for the end only after it received something, once a second, so this asks the database a
+  /// question.
   void close() noexcept {
     ReadingThread_.RequestQuit();
     CMOOSMsg request(MOOS_SERVER_REQUEST, a_question, "");
@@ -74,9 +75,9 @@ class Publisher : public Connection {
   }
   ~Publisher() { close(); }
 
-  /// The memory is the content of a message, of which Post() makes a copy.
+  /// Returns the content of `message_`, which Post() copies.
   [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
-    message_.m_sVal.resize(bytes);  // at most what it began with: allocates nothing
+    message_.m_sVal.resize(bytes);  // never more than at the start, so this does not allocate
     return std::as_writable_bytes(std::span(message_.m_sVal));
   }
 
@@ -86,7 +87,7 @@ class Publisher : public Connection {
       if (best_effort_) return Published::ok;
       if (!kit::wait_until(room, write_timeout_)) return Published::timed_out;
     }
-    message_.m_dfTime = MOOSTime();  // as Notify() does
+    message_.m_dfTime = MOOSTime();  // Notify() also sets it
     if (Post(message_)) return Published::ok;
     failure_.note("Post", 0);
     return Published::failed;
@@ -112,7 +113,7 @@ class Subscriber : public Connection {
              unsigned index)
       : Connection(topic.name + ".s" + std::to_string(index), database, options), topic_(topic.name) {
     m_nInPendingLimit = inbox(topic, m_nInPendingLimit);
-    // As MOOS's own CMOOSApp waits for its mail.
+    // MOOS's CMOOSApp waits for messages in this way.
     SetOnMailCallBack(
         [](void* self) {
           static_cast<Subscriber*>(self)->mail_.set();
@@ -120,8 +121,8 @@ class Subscriber : public Connection {
         },
         this);
     open();
-    // It registers and does not hear whether that has been done. The database takes one message of a client after the other, so that it has
-    // been when a question after it is answered.
+    // MOOS does not report when a registration is done. The database handles a client's messages in order, so the
+    // registration is done when the database has answered a later question.
     MOOSMSG_LIST answer;
     constexpr double longest_s = 5;
     if (!Register(topic_, 0) || !ServerRequest(a_question, answer, longest_s, false)) {
@@ -149,7 +150,8 @@ class Subscriber : public Connection {
     return mail_.tryWait(std::chrono::ceil<std::chrono::milliseconds>(timeout).count());
   }
 
-  /// Messages go to a queue of the client's with a thread of its own, which calls. What has come before goes there first.
+  /// Delivers through an active queue of the client, whose thread calls `listener`. Messages that arrived before go
+  /// first.
   void listen(Listener listener) {
     receiver_ = listener;
     AddActiveQueue(

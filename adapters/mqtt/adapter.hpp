@@ -1,4 +1,4 @@
-// MQTT through libmosquitto, with mosquitto as the broker. README.md says how each setting becomes one of theirs.
+// MQTT: libmosquitto with the broker mosquitto. README.md lists the option of either that each setting sets.
 #pragma once
 
 #include <mosquitto.h>
@@ -51,13 +51,13 @@ class Mqtt : kit::Pinned {
  private:
   [[nodiscard]] static Transport transport(const char* name, const char* carrier) {
     const bool has_tls = mqtt::has_tls && std::string_view(carrier) == "tcp";
-    Transport of{.name = name, .carrier = carrier, .companions = true, .varying_sizes = true, .max_history = 1};
-    if (has_tls) of.security.push_back(Security::encrypted);
-    of.permissions = has_tls;
-    of.security_why = has_tls         ? "TLS always encrypts, and a password without it is there for all to read"
-                      : mqtt::has_tls ? "mosquitto has no TLS over Unix sockets"
-                                      : "it was built without OpenSSL 3 (Debian, Ubuntu: apt install libssl-dev)";
-    return of;
+    Transport made{.name = name, .carrier = carrier, .companions = true, .varying_sizes = true, .max_history = 1};
+    if (has_tls) made.security.push_back(Security::encrypted);
+    made.permissions = has_tls;
+    made.security_why = has_tls         ? "TLS always encrypts, and a password without TLS can be read on the network"
+                        : mqtt::has_tls ? "mosquitto has no TLS over Unix sockets"
+                                        : "it was built without OpenSSL 3 (Debian, Ubuntu: apt install libssl-dev)";
+    return made;
   }
 
   mqtt::Trial trial_;

@@ -1,4 +1,4 @@
-// The broker: mosquitto, with a configuration and an address of the trial's own.
+// The broker: one mosquitto per trial, with its own configuration and address.
 #pragma once
 
 #include <unistd.h>
@@ -21,32 +21,33 @@
 
 namespace middlemark::mqtt {
 
-/// Set for the workers: "127.0.0.1:40123", or the path of a Unix socket.
+/// The environment variable with the broker's address: "127.0.0.1:40123" or the path of a Unix socket. The launcher sets it
+/// for the workers.
 inline constexpr const char* broker_variable = "MIDDLEMARK_MQTT_BROKER";
 
 struct BrokerAddress {
-  std::string host;  ///< or a path
-  int port = 0;      ///< 0: libmosquitto takes `host` for the path of a Unix socket
+  std::string host;  ///< or the path of a Unix socket
+  int port = 0;      ///< 0: `host` is the path of a Unix socket, for libmosquitto as well
 
   [[nodiscard]] std::string text() const { return port == 0 ? host : host + ":" + std::to_string(port); }
 
   [[nodiscard]] static BrokerAddress of_the_trial() {
-    const char* const told = std::getenv(broker_variable);
-    const std::string_view text = told != nullptr ? told : "";
+    const char* const value = std::getenv(broker_variable);
+    const std::string_view text = value != nullptr ? value : "";
     if (text.starts_with('/')) return {std::string(text), 0};
     const std::size_t colon = std::min(text.rfind(':'), text.size());
     BrokerAddress address{std::string(text.substr(0, colon)), 0};
     const char* const last = text.data() + text.size();
     if (colon == text.size() || std::from_chars(text.data() + colon + 1, last, address.port).ptr != last ||
         address.port <= 0) {
-      throw AdapterError(std::string("mqtt: ") + broker_variable + " = '" + std::string(text) + "' is no address",
+      throw AdapterError(std::string("mqtt: ") + broker_variable + " = '" + std::string(text) + "' is not an address",
                          "start the broker that 'middlemark-worker-mqtt --companions' names, with its environment");
     }
     return address;
   }
 };
 
-/// The user's own, without what a trial of its own needs: another listener would be another broker's.
+/// Returns the lines of the user's configuration file without those that the trial sets itself, such as listeners.
 [[nodiscard]] inline std::string user_lines(const std::string& path) {
   if (path.empty()) return "";
   std::ifstream file(path);
@@ -65,18 +66,19 @@ struct BrokerAddress {
   return kept;
 }
 
-/// What the clients of a process have in common.
+/// The settings and the broker's address, which all clients of a process share.
 struct Trial : kit::Trial<Options> {
   using kit::Trial<Options>::Trial;
 
   const BrokerAddress broker = BrokerAddress::of_the_trial();
-  std::string protected_by{};  ///< of the client that connected last; empty: nothing protects
+  std::string protected_by{};  ///< the TLS algorithms of the client that connected last; empty: no protection
 };
 
-/// Writes the configuration and says how to start the broker with it.
+/// Writes the broker's configuration, and returns the command that starts the broker.
 [[nodiscard]] inline Companion broker(const Settings& settings) {
   const Options options(settings);
-  // mosquitto cannot listen on port 0 and say which it got. Should the port be taken before it listens, it says so and ends.
+  // With port 0 mosquitto does not report the port that it got. If another process takes the port first, mosquitto prints an
+  // error and ends.
   const BrokerAddress address =
       settings.transport != "unix"
           ? BrokerAddress{kit::ipv4_text(settings.interface), kit::free_port(settings.interface, SOCK_STREAM)}
@@ -84,7 +86,7 @@ struct Trial : kit::Trial<Options> {
   std::ostringstream text;
   text << "listener " << address.port << ' ' << address.host << '\n';
   text << user_lines(options.config);
-  // Started by root it would become the user mosquitto, who may not enter the trial's folder.
+  // Started by root, mosquitto would change to the user mosquitto, who may not enter the trial's folder.
   if (geteuid() == 0) text << "user root\n";
   if (settings.security == Security::none) {
     text << "allow_anonymous true\n";

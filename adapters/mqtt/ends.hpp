@@ -1,5 +1,5 @@
-// Publishers and subscribers: each is a client of the broker's with a connection of its own, driven by the thread that uses it. No
-// thread of libmosquitto's runs but under listen().
+// Publishers and subscribers. Each is a client of the broker with its own connection, driven by the thread that uses it.
+// Only under listen() libmosquitto runs a thread.
 #pragma once
 
 #include <mosquitto.h>
@@ -26,7 +26,8 @@
 
 namespace middlemark::mqtt {
 
-/// A code of libmosquitto's, or errno below 0: errno is only good until the next call.
+/// Returns the text of a code of libmosquitto, or of a negated errno. The code keeps errno, which the next call
+/// overwrites.
 [[nodiscard]] inline const char* words_of(int code) noexcept {
   return code < 0 ? std::strerror(-code) : mosquitto_strerror(code);
 }
@@ -46,8 +47,8 @@ class Connection : kit::Pinned {
       check(mosquitto_int_option(client_, MOSQ_OPT_SEND_MAXIMUM, options.max_inflight), "MOSQ_OPT_SEND_MAXIMUM");
       const bool is_protected = trial.settings.security != Security::none;
       if (is_protected) show_certificate(trial.settings);
-      // Nobody would answer for an endpoint that sends nothing for long; the launcher sees a broker that is gone.
-      // With the longest there is, 65,535 s, a broker 2.0.21 takes clients for silent at once.
+      // 10 hours, so that an end that sends nothing for a while stays connected; the launcher notices a broker that has
+      // ended. The maximum, 65,535 s, makes broker 2.0.21 disconnect clients at once.
       constexpr int keepalive_s = 36'000;
       check(mosquitto_connect(client_, broker.host.c_str(), broker.port, keepalive_s),
             "mosquitto_connect() to the broker at " + broker.text());
@@ -78,14 +79,14 @@ class Connection : kit::Pinned {
       failure_.note(call, with_errno(code));
   }
 
-  /// True: something may be there to read, or room for what could not be written.
+  /// Waits until there is something to read, or room for unwritten data. False: `timeout` passed.
   [[nodiscard]] bool ready(std::chrono::nanoseconds timeout) noexcept {
     const auto events = static_cast<short>(POLLIN | (mosquitto_want_write(client_) ? POLLOUT : 0));
-    pollfd waited{mosquitto_socket(client_), events, 0};  // -1 when it is gone: then only the time passes
+    pollfd waited{mosquitto_socket(client_), events, 0};  // -1 when it is closed: then only the time passes
     const timespec limit = kit::as_timespec(timeout);
     return ppoll(&waited, 1, &limit, nullptr) > 0;
   }
-  /// Reads, without blocking, a packet or as many as are unanswered; callbacks run meanwhile.
+  /// Reads one packet, or as many as are unanswered, without blocking. Callbacks run during the call.
   void read() noexcept {
     if (mosquitto_socket(client_) >= 0) note("mosquitto_loop_read", mosquitto_loop_read(client_, 1));
   }
@@ -93,7 +94,7 @@ class Connection : kit::Pinned {
     if (mosquitto_want_write(client_)) note("mosquitto_loop_write", mosquitto_loop_write(client_, 1));
   }
 
-  /// Drives the connection until `done`. False: `timeout` passed first, or the connection is gone.
+  /// Reads and writes until `done`. False: `timeout` passed first, or the connection was closed.
   template <class Done>
   [[nodiscard]] bool drive(Done&& done, std::chrono::nanoseconds timeout) noexcept {
     for (const kit::Deadline deadline(timeout); !done();) {
@@ -125,14 +126,14 @@ class Connection : kit::Pinned {
     check(mosquitto_tls_opts_set(client_, verify, "tlsv1.3", nullptr), "mosquitto_tls_opts_set()");
   }
 
-  /// A broker confirms a subscription, and a message, also of those that it gives nothing and takes nothing from: so each client first
-  /// sends itself one.
+  /// Checks that this client may publish and subscribe, by a message to itself: the broker acknowledges subscriptions and
+  /// messages of clients without permission, too.
   void greet() {
     const std::string topic = name_ + "/greeting";
     mosquitto_message_callback_set(client_, [](mosquitto*, void* self, const mosquitto_message*) {
       static_cast<Connection*>(self)->greeted_ = true;
     });
-    // Not before its acknowledgement, which would be counted as one of a message of the trial.
+    // Waits for the acknowledgement too: a publisher would count it as that of a message of the trial.
     mosquitto_publish_callback_set(
         client_, [](mosquitto*, void* self, int) { static_cast<Connection*>(self)->confirmed_ = true; });
     check(mosquitto_subscribe(client_, nullptr, topic.c_str(), 1), "mosquitto_subscribe()");
@@ -166,10 +167,9 @@ class Publisher : public kit::OwnBuffer, public Connection {
     });
   }
 
-  /// libmosquitto would queue without a bound what the socket does not take and what is over its window: here the
-  /// publisher waits.
+  /// Waits while the socket is full or the window is used up, because libmosquitto would queue without a bound.
   [[nodiscard]] Published publish() noexcept {
-    if (qos_ > 0 && in_flight_ > 0) read();  // what has been acknowledged since the last one
+    if (qos_ > 0 && in_flight_ > 0) read();  // the acknowledgements since the last message
     const auto clear = [this]() noexcept { return in_flight_ < window_ && !mosquitto_want_write(client_); };
     if (!clear() && !drive(clear, write_timeout_)) return Published::timed_out;
     ++in_flight_;
@@ -180,8 +180,9 @@ class Publisher : public kit::OwnBuffer, public Connection {
       note("mosquitto_publish", code);
       return Published::failed;
     }
-    // A part of it may be on its way and cannot be taken back: then it is reported late and arrives whole. Of QoS 2 the broker gives a
-    // message out only when the publisher has answered its receipt, which nobody but this thread would.
+    // A message that was sent in part cannot be taken back: it arrives whole, and is reported as timed out. With QoS 2
+    // the broker forwards a message only after the publisher has answered the broker's receipt, and only this thread
+    // can do that.
     const auto finished = [this]() noexcept { return !mosquitto_want_write(client_) && (qos_ < 2 || in_flight_ == 0); };
     return finished() || drive(finished, write_timeout_) ? Published::ok : Published::timed_out;
   }
@@ -191,7 +192,7 @@ class Publisher : public kit::OwnBuffer, public Connection {
  private:
   const std::string topic_;
   const int qos_;
-  const bool retains_;  ///< the broker keeps the last one for who subscribes later
+  const bool retains_;  ///< the broker keeps the last message for later subscribers
   const int window_;
   const std::chrono::nanoseconds write_timeout_;
   int in_flight_ = 0;
@@ -226,7 +227,7 @@ class Subscriber : public Connection {
     receiver_ = Listener(visitor);
     visits_ = 0;
     deliver_early();
-    write();  // an acknowledgement that the socket did not take
+    write();  // acknowledgements for which the socket had no room
     std::size_t before = 0;
     do {
       before = visits_;
@@ -236,8 +237,7 @@ class Subscriber : public Connection {
     return visits_;
   }
 
-  /// What has arrived stays in the socket until it is read: libmosquitto keeps nothing but the message it is in the middle
-  /// of.
+  /// Unread messages stay in the socket: libmosquitto buffers only the message that it is reading.
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept { return !early_.empty() || ready(timeout); }
 
   void listen(Listener listener) {
@@ -246,7 +246,7 @@ class Subscriber : public Connection {
     check(mosquitto_loop_start(client_), "mosquitto_loop_start()");
     listening_ = true;
   }
-  /// Its thread ends when the connection does; the alternative is to cancel it, callback or not.
+  /// Disconnects first, which ends libmosquitto's thread. The alternative cancels the thread, even inside a callback.
   void silence() {
     if (!listening_) return;
     mosquitto_disconnect(client_);
@@ -275,7 +275,7 @@ class Subscriber : public Connection {
   }
 
   const bool keeps_;
-  std::vector<std::byte> early_;  ///< the retained message, where it came before the confirmation
+  std::vector<std::byte> early_;  ///< the retained message, if it arrived before take() or listen()
   Listener receiver_;
   std::size_t visits_ = 0;
   bool listening_ = false;

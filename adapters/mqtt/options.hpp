@@ -1,4 +1,4 @@
-// What the native settings are, and what a trial's settings become in MQTT and in the broker's configuration.
+// Native settings, and the options of libmosquitto and mosquitto that follow from a trial's settings.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace middlemark::mqtt {
 struct Native : kit::NativeKeys {
   using NativeKeys::NativeKeys;
   std::string config =
-      key("config", std::string(), {.help = "a mosquitto.conf of your own: see --config", .type = NativeType::file});
-  int max_inflight =  // the broker's own default, and libmosquitto's
+      key("config", std::string(), {.help = "your own mosquitto.conf: see --config", .type = NativeType::file});
+  int max_inflight =  // the default of the broker and of libmosquitto
       key("max_inflight", 20,
           {.help = "messages of QoS 1 and 2 on their way without an answer, from a publisher and to each subscriber: "
                    "`max_inflight_messages`",
@@ -37,12 +37,13 @@ struct Native : kit::NativeKeys {
 };
 
 struct Options : Native {
-  bool as_it_is = false;       ///< neither broker nor clients are told what they have by default
-  std::uint64_t messages = 0;  ///< in the broker for one subscriber; 0: as many as fit `bytes`, or as the broker has it
-  std::uint64_t bytes = 0;     ///< the same in bytes, whatever the count
+  bool as_it_is = false;  ///< the default configuration: broker and clients keep all their defaults
+  /// The length of one subscriber's queue in the broker; 0: bounded by `bytes` only, or the broker's default.
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;  ///< the bound of this queue in bytes
   std::vector<std::string> notes;
 
-  /// Of service.
+  /// Returns the QoS of a topic.
   [[nodiscard]] int quality(const Topic& topic) const {
     return qos.value_or(topic.reliability == Reliability::reliable ? 1 : 0);
   }
@@ -56,8 +57,8 @@ struct Options : Native {
                          "0 is best-effort, 1 and 2 are reliable");
     }
     if (!config.empty())
-      notes.emplace_back("config: laid over it are the listener, the log and the depth; clients stay as they are");
-    constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;  // in the broker, of all subscribers together
+      notes.emplace_back("config: Middlemark sets the listener, the log and the depth over it; clients are unchanged");
+    constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;  // in the broker, for all subscribers together
     constexpr std::uint64_t least_bytes = std::uint64_t{64} << 20;
     std::uint64_t subscribers = 1;
     for (const Topic& topic : settings.endpoints) {
@@ -69,12 +70,12 @@ struct Options : Native {
     if (messages != 0) return;
     if (as_it_is) {
       notes.emplace_back(
-          "keep-all: the broker queues for each subscriber what it does by itself, and drops what comes then");
+          "keep-all: the broker queues up to its default limit for each subscriber, and drops messages beyond it");
       return;
     }
-    notes.push_back("keep-all: the broker takes whatever comes, holds up to " + std::to_string(bytes >> 20) +
-                    " MiB for each subscriber that is slower, and drops what comes then");
-    // Of QoS 0 the broker counts messages only.
+    notes.push_back("keep-all: the broker accepts every message, holds up to " + std::to_string(bytes >> 20) +
+                    " MiB for each slow subscriber, and drops messages beyond that");
+    // With QoS 0 the broker bounds the number of messages only.
     if (settings.reliability == Reliability::best_effort)
       messages = std::max<std::uint64_t>(1000, bytes / (settings.message_bytes + 256));
   }

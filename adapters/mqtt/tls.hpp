@@ -1,5 +1,5 @@
-// TLS to the broker, which shows a certificate of the trial's authority and wants one: the names in them are what it permits things to.
-// Cold.
+// TLS to the broker. Both ends show a certificate of the trial's authority, and the broker grants permissions by the names
+// in the certificates. Not on the hot path.
 #pragma once
 
 #ifdef MIDDLEMARK_MQTT_HAS_TLS
@@ -21,7 +21,7 @@ namespace middlemark::mqtt {
 #ifdef MIDDLEMARK_MQTT_HAS_TLS
 inline constexpr bool has_tls = true;
 
-/// The common name of a certificate of the set: the user that the broker takes its bearer for.
+/// Returns the common name in a certificate, which the broker uses as the user's name.
 [[nodiscard]] inline std::string user_of(const std::string& path) {
   const std::unique_ptr<std::FILE, decltype(&std::fclose)> file(std::fopen(path.c_str(), "re"), &std::fclose);
   X509* const read = file ? PEM_read_X509(file.get(), nullptr, nullptr, nullptr) : nullptr;
@@ -35,7 +35,8 @@ inline constexpr bool has_tls = true;
   return name;
 }
 
-/// As "TLSv1.3: TLS_AES_256_GCM_SHA384, x25519, to the broker and from it".
+/// Returns the algorithms in use, such as "TLSv1.3: TLS_AES_256_GCM_SHA384, x25519, to the broker and from it"; empty: not
+/// verified.
 [[nodiscard]] inline std::string algorithms_of(mosquitto* client) {
   auto* const ssl = static_cast<SSL*>(mosquitto_ssl_get(client));
   if (ssl == nullptr || SSL_get_verify_result(ssl) != X509_V_OK) return {};
@@ -52,7 +53,7 @@ std::string algorithms_of(Client* /*client*/) {
 }
 #endif
 
-/// What the broker's configuration has of it. `permissions`: the file that permissions_text() is left in.
+/// Returns the lines on TLS in the broker's configuration. `permissions`: the path of the file with permissions_text().
 [[nodiscard]] inline std::string listener_text(const Settings& settings, const std::string& permissions) {
   const kit::Credentials set(settings);
   return "cafile " + set.authority() + "\ncertfile " + set.path("broker", ".pem") + "\nkeyfile " +
@@ -62,7 +63,7 @@ std::string algorithms_of(Client* /*client*/) {
          permissions + '\n';
 }
 
-/// Who has no line in it may neither publish nor be given anything.
+/// Returns the broker's list of permissions. A user without a line may neither publish nor receive.
 [[nodiscard]] inline std::string permissions_text(const Settings& settings) {
   const kit::Credentials set(settings);
   std::string text;

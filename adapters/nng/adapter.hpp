@@ -1,4 +1,4 @@
-// NNG through its C interface. README.md says how each setting becomes one of the middleware's own.
+// NNG through its C interface. README.md lists the NNG option that each setting sets.
 #pragma once
 
 #include <nng/nng.h>

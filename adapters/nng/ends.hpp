@@ -1,5 +1,5 @@
-// What ends have in common: where they meet, what they write in, and how messages get from a socket to a visitor. Hot file: nothing of
-// ours here allocates, locks, logs or throws once it is opened. NNG allocates each message.
+// Parts that all ends share: addresses, the memory of messages, and receiving. Hot file: after opening, our code here does
+// not allocate, lock, log or throw. NNG allocates each message.
 #pragma once
 
 #include <nng/nng.h>
@@ -31,8 +31,8 @@ struct Trial : kit::Trial<Options> {
 
   const nng_duration write_timeout = as_ms(settings.write_timeout);
 
-  /// An abstract Unix address belongs to the network namespace, has no file to be left behind and no folder whose name could be
-  /// too long. A port of TCP is the kernel's choice.
+  /// Listens on an address of the trial. An abstract Unix address belongs to the network namespace: it leaves no file
+  /// behind, and no folder can make it too long. For TCP the kernel chooses the port.
   void listen(Socket& socket, const std::string& name) const {
     const std::string wanted = settings.transport == "inproc" ? "inproc://" + name
                                : settings.transport == "ipc"  ? "abstract://" + name
@@ -40,7 +40,7 @@ struct Trial : kit::Trial<Options> {
     if (wanted.ends_with(":0")) socket.set(NNG_OPT_TCP_NODELAY, options.nodelay);
     notes.leave(name, socket.listen(wanted));
   }
-  /// False: it does not listen yet.
+  /// Connects to the end called `name`. False: that end does not listen yet.
   [[nodiscard]] bool dial(Socket& socket, const std::string& name) const {
     const auto address = notes.find(name);
     if (!address) return false;
@@ -69,8 +69,8 @@ class End : kit::Pinned {
   kit::LastFailure<&nng_strerror> failure_;
 };
 
-/// What an end writes its messages in: memory of its own, which is copied into one of NNG's as nng_send() does, or with a loan that
-/// message's body.
+/// The memory that an end writes its messages in. Without a loan it is the end's own memory, which is copied into an NNG
+/// message as nng_send() does; with a loan it is the body of an NNG message.
 class Writing : kit::Pinned {
  public:
   [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
@@ -84,7 +84,8 @@ class Writing : kit::Pinned {
       : lends_(trial.settings.loan), own_(lends_ ? 0 : topic.message_bytes) {}
   ~Writing() = default;
 
-  /// What was written; empty when there is no memory. Not the last: it will be asked for again.
+  /// Returns the message that was written; empty when there is no memory. `last`: false when the message is needed
+  /// again.
   [[nodiscard]] Message letter(bool last) noexcept {
     if (lends_ && last) return std::move(letter_);
     const std::span<const std::byte> written = lends_ ? body_of(letter_.get()) : written_;
@@ -100,8 +101,8 @@ class Writing : kit::Pinned {
   Message letter_;
 };
 
-/// Under `block` it is wait() that receives, with a timeout, as nng_recvmsg() with NNG_OPT_RECVTIMEO does; a take() after it brings that
-/// one message.
+/// An end that receives. Under `block`, wait() receives with a timeout, as nng_recvmsg() does with NNG_OPT_RECVTIMEO; the
+/// next take() visits that message.
 class Receiver : public End {
  public:
   static constexpr std::size_t most_per_take = 1024;
@@ -119,7 +120,8 @@ class Receiver : public End {
     return held_ || held_.hold(receive(as_ms(timeout)));
   }
 
-  /// The callback of an asynchronous operation runs on one of NNG's task threads; there is one operation, so one message at a time.
+  /// Starts one asynchronous receive. Its callback runs on a task thread of NNG, and starts the next receive when it is
+  /// done.
   void listen(Listener listener) {
     prepare_to_listen(listener);
     listening_->begin_to_receive(socket_, NNG_DURATION_INFINITE);
@@ -144,7 +146,7 @@ class Receiver : public End {
     receiving_.wait();
     const int code = receiving_.result();
     if (code == 0) return receiving_.message();
-    // ESTATE: a client that has nothing to receive, because it has asked nothing.
+    // ESTATE: a client without an open request.
     if (code != NNG_ETIMEDOUT && code != NNG_ESTATE) failure_.note("nng_recv_aio", code);
     return nullptr;
   }
@@ -162,7 +164,7 @@ class Receiver : public End {
     if (goes_on_) listening_->begin_to_receive(socket_, NNG_DURATION_INFINITE);
   }
 
-  const bool goes_on_;  ///< the listening receives again by itself
+  const bool goes_on_;  ///< under listen(), the callback starts the next receive
   Operation receiving_;
   kit::Held<Message> held_;
   Listener listener_;

@@ -1,4 +1,4 @@
-// NNG's handles, owned, and its errors in its own words.
+// Owners of NNG's handles, and errors in NNG's words.
 #pragma once
 
 #include <nng/nng.h>
@@ -22,16 +22,16 @@ inline void check(int code, const std::string& what, const std::string& advice =
   if (code != 0) throw AdapterError("nng: " + what + ": " + nng_strerror(code), advice);
 }
 
-/// Of NNG's timeouts, which are whole milliseconds: never shorter than it was asked for.
+/// Converts to NNG's timeouts, which are whole milliseconds; rounds up.
 [[nodiscard]] inline nng_duration as_ms(std::chrono::nanoseconds span) noexcept {
   constexpr std::chrono::milliseconds longest(1'000'000'000);
   return static_cast<nng_duration>(std::min(std::chrono::ceil<std::chrono::milliseconds>(span), longest).count());
 }
 
-/// What is still queued when it is closed is dropped: by then every receiver has had all it will look at.
+/// A socket that counts its connections. Closing drops queued messages; by then the receivers need no more.
 class Socket : kit::Pinned {
  public:
-  /// `open` is one of NNG's: nng_pub0_open, …
+  /// `open` is a function of NNG, such as nng_pub0_open.
   explicit Socket(int (*open)(nng_socket*)) {
     check(open(&socket_), "opening a socket", "is the limit of open files too low? see 'ulimit -n'");
     const auto count = [](nng_pipe, nng_pipe_ev event, void* pipes) noexcept {
@@ -51,7 +51,7 @@ class Socket : kit::Pinned {
     check(nng_socket_set_ms(socket_, option, as_ms(value)), option);
   }
 
-  /// Returns the address that others dial: with the port that 0 became.
+  /// Returns the address that others dial, in which the chosen port replaces 0.
   [[nodiscard]] std::string listen(const std::string& address) {
     nng_listener listener;
     check(nng_listen(socket_, address.c_str(), &listener, 0), "nng_listen() on " + address,
@@ -65,7 +65,7 @@ class Socket : kit::Pinned {
     check(nng_dial(socket_, address.c_str(), nullptr, 0), "nng_dial() of " + address);
   }
 
-  /// Connections to others that are ready for messages.
+  /// Returns the number of connections that are ready for messages.
   [[nodiscard]] std::size_t pipes() const noexcept { return static_cast<std::size_t>(pipes_.load()); }
   [[nodiscard]] nng_socket get() const noexcept { return socket_; }
 
@@ -87,7 +87,8 @@ using Message = std::unique_ptr<nng_msg, FreeMessage>;
   return {static_cast<std::byte*>(nng_msg_body(message)), nng_msg_len(message)};
 }
 
-/// One operation at a time, made once. nng_recvmsg() and nng_sendmsg() do the same with one that they allocate for each call.
+/// An nng_aio, which is made once and does one operation at a time. nng_recvmsg() and nng_sendmsg() allocate one per
+/// call.
 class Operation : kit::Pinned {
  public:
   explicit Operation(void (*done)(void*) = nullptr, void* object = nullptr) {
@@ -103,7 +104,7 @@ class Operation : kit::Pinned {
     nng_aio_set_msg(aio_, message.release());
     nng_send_aio(socket.get(), aio_);
   }
-  /// 0: it was sent; else what kept it, which is a code of NNG's.
+  /// Waits for the end of the send. Returns 0, or NNG's code of the failure.
   [[nodiscard]] int sent() noexcept {
     nng_aio_wait(aio_);
     const int code = nng_aio_result(aio_);
@@ -117,7 +118,7 @@ class Operation : kit::Pinned {
   }
   void wait() noexcept { nng_aio_wait(aio_); }
   [[nodiscard]] int result() noexcept { return nng_aio_result(aio_); }
-  /// Of one that has received.
+  /// Returns the message of a receive that succeeded.
   [[nodiscard]] Message message() noexcept {
     Message received(nng_aio_get_msg(aio_));
     nng_aio_set_msg(aio_, nullptr);

@@ -1,4 +1,4 @@
-// What the native settings are, and what a trial's settings become in NNG.
+// Native settings, and the NNG options that follow from a trial's settings.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace middlemark::nng {
 
-/// NNG's own limit of its queues.
+/// NNG's own limit of the length of its queues.
 inline constexpr int deepest_queue = 8192;
 
 struct Native : kit::NativeKeys {
@@ -22,7 +22,7 @@ struct Native : kit::NativeKeys {
   bool nodelay = key("nodelay", true, {.help = "`tcp-nodelay`; false: Nagle's algorithm", .transports = {"tcp"}});
   bool prefer_new =
       key("prefer_new", true,
-          {.help = "`sub:prefnew`: a subscriber whose queue is full drops its oldest message; false: the one that came",
+          {.help = "`sub:prefnew`: a subscriber whose queue is full drops its oldest message; false: the new one",
            .patterns = {Pattern::ping_pong, Pattern::stream}});
   std::optional<int> recvbuf = key<int>(
       "recvbuf",
@@ -30,19 +30,19 @@ struct Native : kit::NativeKeys {
        .least = 1,
        .most = deepest_queue,
        .patterns = {Pattern::ping_pong, Pattern::stream},
-       .otherwise = "of a stream the depth for each publisher, else 128 or the depth where that is more"});
+       .otherwise = "streams: the depth for each publisher; else 128, or the depth if larger"});
   std::chrono::milliseconds resend_time =
       key("resend_time", std::chrono::milliseconds(60'000),
           {.help = "`req:resend-time` in ms: a request without a reply is sent again",
            .least = 1,
            .most = 1'000'000'000,
            .patterns = {Pattern::request_reply}});
-  std::optional<int> sendbuf =
-      key<int>("sendbuf", {.help = "`send-buffer` of `PUB` and `PUSH`, messages that wait for each subscriber",
-                           .least = 1,
-                           .most = deepest_queue,
-                           .patterns = {Pattern::ping_pong, Pattern::stream},
-                           .otherwise = "of a stream the depth; else of `PUSH` the depth, of `PUB` 16 or the depth"});
+  std::optional<int> sendbuf = key<int>(
+      "sendbuf", {.help = "`send-buffer` of `PUB` and `PUSH`, messages that wait for each subscriber",
+                  .least = 1,
+                  .most = deepest_queue,
+                  .patterns = {Pattern::ping_pong, Pattern::stream},
+                  .otherwise = "streams: the depth; else `PUSH`: the depth, `PUB`: 16, or the depth if larger"});
 };
 
 struct Options : Native {
@@ -62,7 +62,7 @@ struct Options : Native {
 
   [[nodiscard]] static bool reliable(const Topic& topic) { return topic.reliability == Reliability::reliable; }
 
-  /// nullopt: it stays as NNG has it.
+  /// Returns the length of the queue; nullopt: NNG's default.
   [[nodiscard]] std::optional<int> send_buffer(const Topic& topic) const {
     if (sendbuf || left_alone(topic)) return sendbuf;
     return queue(topic, topic.depth, reliable(topic) ? 1 : 16);
@@ -72,7 +72,7 @@ struct Options : Native {
     return queue(topic, topic.capacity(), 128);
   }
 
-  /// Of the queues that are not what was asked for; of several topics each note once.
+  /// Notes for the report on queues that differ from what was asked for, without repetitions.
   [[nodiscard]] std::vector<std::string> notes(const std::vector<Topic>& topics) const {
     std::set<std::string> all;
     for (const Topic& topic : topics) {
@@ -92,16 +92,16 @@ struct Options : Native {
  private:
   [[nodiscard]] bool left_alone(const Topic& topic) const { return as_it_is_ && !(streams && topic.depth); }
 
-  /// As many messages as a queue may hold. A reliable publisher waits rather than lose: keep-all needs no deeper one.
+  /// Returns how many messages a queue may hold. With keep-all a reliable publisher waits, so it needs no deeper queue.
   [[nodiscard]] static std::uint64_t fitting(const Topic& topic) {
     constexpr std::uint64_t keep_all_bytes = std::uint64_t{64} << 20;
     constexpr std::uint64_t deepest_bytes = std::uint64_t{1} << 30;
-    constexpr std::uint64_t overhead_bytes = 256;  // of each queued message
+    constexpr std::uint64_t overhead_bytes = 256;  // for each queued message
     const std::uint64_t messages =
         (topic.depth ? deepest_bytes : keep_all_bytes) / (topic.message_bytes + overhead_bytes);
     return std::clamp<std::uint64_t>(messages, 4, deepest_queue);
   }
-  /// `usual`: where a message is answered before the next is sent no history is meant, and NNG's own queue will do.
+  /// `usual`: the length of the queue for patterns other than streams, which need no history: NNG's default.
   [[nodiscard]] int queue(const Topic& topic, std::optional<std::uint64_t> asked, std::uint64_t usual) const {
     const std::uint64_t most = fitting(topic);
     return static_cast<int>(std::min(std::max(asked.value_or(most), streams ? 1 : usual), most));

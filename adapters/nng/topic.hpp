@@ -1,5 +1,5 @@
-// Publisher and subscriber of a topic. Best effort: PUB and SUB. Reliable: PUSH and PULL, a socket for each subscriber, because what is
-// pushed reaches one of those that pull.
+// Publisher and subscriber of a topic. Best effort: PUB and SUB. Reliable: PUSH and PULL with a socket for each subscriber,
+// because PUSH sends a message to one of its peers only.
 #pragma once
 
 #include <nng/protocol/pipeline0/pull.h>
@@ -16,7 +16,7 @@
 
 namespace middlemark::nng {
 
-/// Where a publisher listens: for all of the topic's subscribers, or for the one of this index.
+/// Returns the name under which a publisher listens: one for all subscribers, or, if reliable, one for each.
 [[nodiscard]] inline std::string outlet_name(const Topic& topic, unsigned publisher, unsigned subscriber) {
   const std::string name = topic.name + ".nng." + std::to_string(publisher);
   return Options::reliable(topic) ? name + '.' + std::to_string(subscriber) : name;
@@ -33,7 +33,7 @@ class Publisher : public Writing, public End {
     }
   }
 
-  /// All that push wait at the same time.
+  /// Starts all sends before waiting for any, so that slow subscribers do not add up.
   [[nodiscard]] Published publish() noexcept {
     int kept_by = 0;
     std::size_t begun = 0;
@@ -71,7 +71,7 @@ class Subscriber : public Receiver {
   Subscriber(const Trial& trial, const Topic& topic, unsigned index)
       : Receiver(trial, Options::reliable(topic) ? &nng_pull0_open : &nng_sub0_open) {
     if (!Options::reliable(topic)) {
-      // Every publisher has a socket of its own and nothing else is sent there: the subscription is to everything.
+      // Each publisher has its own socket, which carries this topic only: the subscriber subscribes to all messages.
       check(nng_socket_set(socket_.get(), NNG_OPT_SUB_SUBSCRIBE, "", 0), "sub:subscribe");
       socket_.set(NNG_OPT_RECVBUF, trial.options.receive_buffer(topic));
       socket_.set(NNG_OPT_SUB_PREFNEW, trial.options.prefer_new);
@@ -79,7 +79,7 @@ class Subscriber : public Receiver {
     for (unsigned each = 0; each < topic.publishers; ++each) awaited_.push_back(outlet_name(topic, each, index));
   }
 
-  /// Dials those that listen since.
+  /// Dials the publishers that have begun to listen, and counts the connections.
   [[nodiscard]] std::size_t publishers_found() {
     std::erase_if(awaited_, [this](const std::string& name) { return trial_.dial(socket_, name); });
     return socket_.pipes();

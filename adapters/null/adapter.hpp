@@ -1,4 +1,5 @@
-// A scripted adapter that can lose, duplicate, reorder, delay, damage, stall, hang and crash: it tests the bench itself.
+// An adapter with scripted faults: it loses, duplicates, reorders, delays and damages messages, stalls, hangs and crashes.
+// It tests Middlemark itself.
 #pragma once
 
 #include <algorithm>
@@ -44,7 +45,7 @@ class Null : kit::Pinned {
                            .max_bytes_advice = "it tests the bench; a larger message tests nothing more",
                            .max_depth = 1000,
                            .varying_sizes = true};
-    Transport mislabelled = memory;  // for the bench's proof of transport: says udp, moves its bytes in memory
+    Transport mislabelled = memory;  // for the check of the actual transport: claims udp, uses shared memory
     mislabelled.name = "mislabelled";
     mislabelled.carrier = "udp";
     return {.name = "null",
@@ -67,7 +68,7 @@ class Null : kit::Pinned {
   }
 
   [[nodiscard]] std::string refusals() const {
-    return script_.fail.contains("match") ? "nobody is let in, as its script says" : "";
+    return script_.fail.contains("match") ? "no subscriber is accepted, as its script says" : "";
   }
 
  private:
@@ -79,7 +80,7 @@ class Null : kit::Pinned {
       route.publishers = asked.publishers;
       route.subscribers = asked.subscribers;
     } else {
-      route.role = topic.name.substr(topic.name.rfind('_') + 1);  // ping or pong: what the core calls its topics
+      route.role = topic.name.substr(topic.name.rfind('_') + 1);  // ping or pong, as the core names its topics
     }
     return route;
   }
@@ -93,7 +94,7 @@ class Null : kit::Pinned {
   [[nodiscard]] std::uint64_t slots(const Topic& topic) const noexcept {
     constexpr std::uint64_t usual = 16;
     constexpr std::uint64_t keep_all = 64;
-    constexpr std::uint64_t most_bytes = std::uint64_t{256} << 20;  // of all queues of the trial
+    constexpr std::uint64_t most_bytes = std::uint64_t{256} << 20;  // for all queues of the trial
     std::uint64_t queues = 1;
     for (const Topic& each : settings_.endpoints) queues += std::uint64_t{each.publishers} * each.subscribers;
     const std::uint64_t most =

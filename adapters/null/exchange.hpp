@@ -1,4 +1,4 @@
-// Request and reply of this adapter's own: every client has a queue to the server and one back.
+// Request and reply: each client has one queue to the server and one back.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@
 
 namespace middlemark::null {
 
-/// The clients' way to the server, and the server's way to each.
+/// The route from the clients to the server, and below it the route from the server to one client.
 [[nodiscard]] inline Route request_route(const Topic& service, std::uint64_t slots) {
   return {{service.name + "_request", service.message_bytes, service.publishers, 1}, "client", {}, {}, slots};
 }
@@ -62,7 +62,7 @@ class Server : kit::Pinned {
   }
   ~Server() { silence(); }
 
-  /// The reply to the request that is being visited.
+  /// Writes the reply to the request that is being visited.
   std::span<std::byte> loan(std::size_t bytes) noexcept { return replies_[asking_]->loan(bytes); }
   Published publish() noexcept { return replies_[asking_]->publish(); }
   std::size_t matched() noexcept {

@@ -1,4 +1,4 @@
-// Publishes as the script says. It alone among all adapters looks at the core's header: a script names sequences.
+// Publishes, with the faults that the script names. No other adapter reads the core's header: a script names sequences.
 #pragma once
 
 #include <time.h>
@@ -75,7 +75,7 @@ class Publisher : public kit::OwnBuffer {
  private:
   struct Destination {
     std::unique_ptr<Queue> queue;
-    bool suffers;  // from what is delivered wrong
+    bool suffers;  // false: receives every message intact
   };
 
   Published deliver_to_all() noexcept {
@@ -116,7 +116,7 @@ class Publisher : public kit::OwnBuffer {
     if (one != Published::ok) outcome = one;
   }
 
-  /// What the script adds is `due`: a full queue must not spoil the count, best effort or not.
+  /// `due`: the script adds this message, so it waits for room even with best effort, so that the counts stay exact.
   Published deliver(Queue& queue, std::span<const std::byte> message, bool due = false) noexcept {
     while (!queue.push(message)) {
       if (!blocks_when_full_ && !due) return Published::ok;
@@ -147,7 +147,7 @@ class Publisher : public kit::OwnBuffer {
   const Hog hog_;
   bool holding_ = false;
   bool refused_ = false;
-  std::optional<kit::Deadline> deadline_;  // of this publish(), once it waits
+  std::optional<kit::Deadline> deadline_;  // of the current publish(), once it waits
   std::vector<Destination> destinations_;
 };
 

@@ -1,4 +1,4 @@
-// One publisher's messages to one subscriber: a plain queue in shared memory, so that it works in one process and between two.
+// The queue from one publisher to one subscriber, in shared memory: the same code serves one process and two.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@ namespace middlemark::null {
 
 class Queue : kit::Pinned {
  public:
-  /// `slots` messages may wait; the same on both sides.
+  /// `slots`: the number of messages that may wait; equal on both sides.
   Queue(const std::string& name, std::size_t message_bytes, std::uint64_t slots)
       : slots_(slots), slot_bytes_(slot_bytes(message_bytes)), segment_(name, header_bytes + slots * slot_bytes_) {}
   ~Queue() { segment_.unlink(); }
@@ -37,7 +37,7 @@ class Queue : kit::Pinned {
     return true;
   }
 
-  /// Visits what was there when it was called.
+  /// Visits the messages that were in the queue at the time of the call.
   template <class Visitor>
   std::size_t drain(Visitor&& visitor) noexcept {
     const std::uint64_t first = word(2).load(std::memory_order_relaxed);

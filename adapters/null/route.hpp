@@ -1,4 +1,4 @@
-// Who an endpoint is among the roles of the trial, and which queues it has.
+// The roles and the queues of a topic's endpoints.
 #pragma once
 
 #include <unistd.h>
@@ -15,17 +15,16 @@
 
 namespace middlemark::null {
 
-/// Whether a script that names `only` one index, or none, means this one.
+/// Returns true when a script names this index, or no index at all.
 [[nodiscard]] inline bool meant(const std::optional<unsigned>& only, unsigned index) noexcept {
   return !only || *only == index;
 }
 
-/// One topic as this adapter carries it.
+/// A topic, with the role that publishes on it and the queues between its endpoints.
 struct Route {
   Topic topic;
-  std::string role;  ///< that publishes on it, as a script says it
-  std::vector<unsigned>
-      publishers;  ///< of a stream: the roles of its endpoints, by their indices among all of the trial
+  std::string role;                  ///< the role that publishes, in the words of scripts
+  std::vector<unsigned> publishers;  ///< for a stream: the index of each publisher among all publishers of the trial
   std::vector<unsigned> subscribers;
   std::uint64_t slots = 1;
 
@@ -41,7 +40,7 @@ struct Route {
   }
 };
 
-/// Touched memory of no use.
+/// Memory that is written once and then unused, so that the process grows by a known amount.
 class Hog {
  public:
   explicit Hog(std::size_t bytes) : memory_(bytes, std::byte{1}) {}

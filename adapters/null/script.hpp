@@ -1,4 +1,4 @@
-// What the null adapter is told to do wrong, and when.
+// The faults of the null adapter, and when they happen.
 #pragma once
 
 #include <algorithm>
@@ -20,20 +20,21 @@ namespace middlemark::null {
 using Sequences = std::set<std::uint64_t>;
 using Pauses = std::map<std::uint64_t, std::chrono::nanoseconds>;
 
-/// Lists name sequences of measured messages; they apply to what the role `at` publishes, but `stall`, which applies to what the
-/// subscribers take.
+/// Lists contain sequences of measured messages. They apply to messages that the role `at` publishes, except `stall`, which
+/// applies to messages that the subscribers take.
 struct Script : kit::NativeKeys {
   using NativeKeys::NativeKeys;
   std::string at = key<std::string>(
       "at", "",
-      {.help = "whose publisher misbehaves: `ping` or `pong` of a ping-pong, `publisher` of a stream, `client` or "
-               "`server` of request and reply",
-       .otherwise = "the last of them"});
+      {.help =
+           "the role whose publisher misbehaves: `ping` or `pong` of a ping-pong, `publisher` of a stream, `client` or "
+           "`server` of request and reply",
+       .otherwise = "the last role of the pattern"});
   std::optional<unsigned> only_publisher =
-      key<unsigned>("only_publisher", {.help = "of several at that role, the one with this index", .least = 0});
+      key<unsigned>("only_publisher", {.help = "only the publisher with this index at that role", .least = 0});
   std::optional<unsigned> only_subscriber =
-      key<unsigned>("only_subscriber", {.help = "what is delivered wrong is so to the subscriber (pong, client) with "
-                                                "this index alone, and only that one stalls and hogs",
+      key<unsigned>("only_subscriber", {.help = "only the subscriber (pong, client) with this index receives wrong "
+                                                "messages, stalls and hogs",
                                         .least = 0});
   Sequences lose = sequences("lose", "sequences never delivered: `3,7`");
   Sequences duplicate = sequences("duplicate", "sequences delivered twice");
@@ -45,22 +46,21 @@ struct Script : kit::NativeKeys {
   Pauses delay = pauses<std::chrono::microseconds>("delay", "sequence:microseconds", "publish sleeps first");
   Pauses stall = pauses<std::chrono::milliseconds>("stall", "sequence:milliseconds",
                                                    "the subscriber sleeps before it hands the message over");
-  std::chrono::microseconds every_delay_us = key(
-      "every_delay_us", std::chrono::microseconds(0),
-      {.help = "a planted difference for comparisons: microseconds that every publish spins on the clock", .least = 0});
+  std::chrono::microseconds every_delay_us =
+      key("every_delay_us", std::chrono::microseconds(0),
+          {.help = "a known difference for comparisons: microseconds that every publish spins", .least = 0});
   std::uint64_t every_delay_ns = key<std::uint64_t>("every_delay_ns", 0, {.help = "the same in ns", .least = 0});
-  std::chrono::microseconds burn = key(
-      "burn_us", std::chrono::microseconds(0),
-      {.help = "microseconds of processor time, by the thread's own account, that every publish takes", .least = 0});
+  std::chrono::microseconds burn =
+      key("burn_us", std::chrono::microseconds(0),
+          {.help = "microseconds of the thread's processor time that every publish spends", .least = 0});
   std::size_t hog_mib = key<std::size_t>(
       "hog_mib", 0,
       {.help = "MiB of memory that the misbehaving publisher keeps touched from its opening to its end", .most = 4096});
-  std::size_t hog_subscriber_mib =
-      key<std::size_t>("hog_subscriber_mib", 0, {.help = "the same of each subscriber", .most = 4096});
-  std::optional<std::uint64_t> slots =
-      key<std::uint64_t>("slots", {.help = "messages that may wait for a subscriber",
-                                   .least = 1,
-                                   .otherwise = "16, or the depth where that is more"});
+  std::size_t hog_subscriber_mib = key<std::size_t>(
+      "hog_subscriber_mib", 0, {.help = "MiB of memory that each subscriber keeps touched", .most = 4096});
+  std::optional<std::uint64_t> slots = key<std::uint64_t>(
+      "slots",
+      {.help = "messages that may wait for a subscriber", .least = 1, .otherwise = "16, or the depth if larger"});
   Sequences crash = sequences("crash", "sequences at which the process aborts");
   Sequences hang = sequences("hang", "sequences at which publish never returns");
   std::set<std::string> fail = stages();
@@ -80,7 +80,7 @@ struct Script : kit::NativeKeys {
   }
 
  private:
-  /// The last one is whose publisher misbehaves when nothing else is said.
+  /// Returns the roles that publish. By default the last one misbehaves.
   static std::vector<std::string> roles_that_publish(Pattern pattern) {
     switch (pattern) {
       case Pattern::ping_pong:

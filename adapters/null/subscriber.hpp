@@ -1,4 +1,4 @@
-// Takes what the queues of its publishers hold, and stalls where the script says so.
+// Takes messages from the queues of its publishers, and stalls where the script says so.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace middlemark::null {
 
-/// The thread that a listener is called on.
+/// The thread that calls a listener.
 class ListeningThread {
  public:
   template <class Incoming>
@@ -58,7 +58,7 @@ class Subscriber : kit::Pinned {
     return visits;
   }
 
-  /// What has come from that publisher.
+  /// Visits the waiting messages of one publisher.
   template <class Visitor>
   std::size_t take_from(std::size_t publisher, Visitor& visitor) noexcept {
     const Source& source = sources_[publisher];

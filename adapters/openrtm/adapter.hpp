@@ -1,4 +1,4 @@
-// OpenRTM-aist: data ports. README.md says how each setting becomes one of OpenRTM's own.
+// OpenRTM-aist: data ports. README.md lists the OpenRTM option that each setting sets.
 #pragma once
 
 #include <string>
@@ -38,7 +38,7 @@ class OpenRtm : kit::Pinned {
     as_it_is.reliability = {Reliability::best_effort};
     as_it_is.max_bytes = 2'000'000;
     as_it_is.max_bytes_advice = "omniORB's giopMaxMsgSize is 2 MiB: another transport sets it";
-    as_it_is.max_depth = 1;  // its buffer has 8 messages of all publishers together
+    as_it_is.max_depth = 1;  // its buffer holds 8 messages of all publishers together
     as_it_is.keep_all = false;
     as_it_is.own_network = true;
     const kit::LoadedLibrary library = kit::loaded_library(reinterpret_cast<const void*>(&RTC::Manager::terminate));

@@ -1,4 +1,4 @@
-// What the native settings are, and what a trial's settings become as properties of a connector.
+// Native settings, and the properties of a connector that follow from a trial's settings.
 #pragma once
 
 #include <coil/Properties.h>
@@ -22,7 +22,8 @@ inline constexpr const char* direct = "direct";
 
 inline constexpr std::uint32_t deepest_buffer = 1'000'000;
 
-/// A message is longer than its octets: a time stamp, their number, and what GIOP and a connector's setting up add.
+/// Room in a message beyond its octets: a time stamp, the number of octets, and the headers of GIOP and of the
+/// connector.
 inline constexpr std::size_t room_bytes = std::size_t{64} << 10;
 
 struct Native : kit::NativeKeys {
@@ -62,7 +63,7 @@ struct Options : Native {
 
   [[nodiscard]] static bool reliable(const Topic& topic) { return topic.reliability == Reliability::reliable; }
 
-  /// Of each connector between a publisher and a subscriber.
+  /// Returns the properties of each connector between a publisher and a subscriber.
   [[nodiscard]] coil::Properties connector(const Topic& topic) const {
     coil::Properties all;
     if (as_it_is_) return all;
@@ -72,8 +73,8 @@ struct Options : Native {
     here["subscription_type"] = subscription_type;
     here["publisher.push_policy"] = push_policy;
     here["shem_default_size"] = std::to_string(segment_kib(topic)) + 'k';
-    // A publisher's connector has a buffer that `new` alone uses, where the message that is being sent keeps its place; all connectors of a
-    // subscriber have one together.
+    // Each connector of a publisher has its own buffer, used by `new` only, in which the message being sent keeps its
+    // slot: hence the + 1. All connectors of a subscriber share one buffer.
     here["outport.buffer.length"] = std::to_string(topic.depth.value_or(kept(topic)) + 1);
     here["outport.buffer.write.full_policy"] = "do_nothing";
     here["inport.buffer.length"] = std::to_string(topic.capacity().value_or(kept(topic)));
@@ -83,7 +84,7 @@ struct Options : Native {
     return all;
   }
 
-  /// Messages of all publishers under keep-all, which needs a bound: 64 MiB of them, at least 4.
+  /// Returns the bound of keep-all in messages of all publishers: 64 MiB, at least 4 messages.
   [[nodiscard]] static std::uint64_t kept(const Topic& topic) {
     constexpr std::size_t keep_all_bytes = std::size_t{64} << 20;
     return std::clamp<std::size_t>(keep_all_bytes / topic.message_bytes, 4, 65'536);

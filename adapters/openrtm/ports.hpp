@@ -1,5 +1,5 @@
-// Publishers and subscribers: an OutPort and an InPort each. Hot file: nothing of ours here allocates, locks, logs or throws once the roles
-// run.
+// Publishers and subscribers: an OutPort and an InPort each. Hot file: while the roles run, our code here does not allocate,
+// lock, log or throw.
 #pragma once
 
 #include <atomic>
@@ -31,7 +31,7 @@ using Message = RTC::TimedOctetSeq;
   return std::as_writable_bytes(std::span(message.data.get_buffer(), message.data.length()));
 }
 
-/// A port and the variable that it is bound to.
+/// A port and the variable that the port is bound to.
 template <template <class> class Port>
 struct Bound : kit::Pinned {
   explicit Bound(const Topic& topic) : port(topic.name.c_str(), message) {
@@ -49,7 +49,7 @@ struct Trial : kit::Trial<Options> {
   using kit::Trial<Options>::Trial;
 
   std::list<Output> outputs{};
-  /// Never destroyed, which is not safe while another process may call: the process ends next.
+  /// Never destroyed, because other processes may still call them; the process ends soon after.
   std::list<Input>& inputs = *new std::list<Input>;
 };
 
@@ -66,9 +66,10 @@ class Publisher : kit::Pinned {
         output_(trial.outputs.emplace_back(topic)),
         unwritten_(topic.subscribers) {}
 
-  /// The memory is the content of the variable, of which write() makes a copy.
+  /// Returns the content of the bound variable, which write() copies.
   [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
-    output_.message.data.length(static_cast<CORBA::ULong>(bytes));  // at most what it began with: allocates nothing
+    // Never more than at the start, so this does not allocate.
+    output_.message.data.length(static_cast<CORBA::ULong>(bytes));
     return octets_of(output_.message);
   }
 
@@ -89,7 +90,7 @@ class Publisher : kit::Pinned {
   [[nodiscard]] std::string last_error() const { return failure_.text(); }
 
  private:
-  /// write() has written to some connectors and not to others.
+  /// Writes to the connectors that were full, after write() has reached only some of them.
   [[nodiscard]] Published write_again() {
     if (output_.port.connectors().size() != unwritten_.size()) return failed(RTC::DataPortStatus::CONNECTION_LOST);
     for (std::size_t i = 0; i < unwritten_.size(); ++i) {
@@ -103,7 +104,7 @@ class Publisher : kit::Pinned {
     if (wrong != RTC::DataPortStatus::PORT_OK) return failed(wrong);
     return done ? Published::ok : Published::timed_out;
   }
-  /// True when there is nothing to be tried again.
+  /// True when no connector is left to be tried again, or one failed.
   [[nodiscard]] bool write_to_the_rest(RTC::DataPortStatus& wrong) {
     bool all = true;
     for (std::size_t i = 0; i < unwritten_.size(); ++i) {
@@ -118,7 +119,8 @@ class Publisher : kit::Pinned {
     return all;
   }
   [[nodiscard]] static bool full(RTC::DataPortStatus status) noexcept {
-    using enum RTC::DataPortStatus;  // a connector's own buffer, of `new`, says that it waited for no time at all
+    // `new` writes to the connector's own buffer, which does not wait and reports BUFFER_TIMEOUT.
+    using enum RTC::DataPortStatus;
     return status == SEND_FULL || status == BUFFER_FULL || status == BUFFER_TIMEOUT;
   }
   [[nodiscard]] Published failed(RTC::DataPortStatus status) noexcept {
@@ -126,7 +128,7 @@ class Publisher : kit::Pinned {
     return Published::failed;
   }
 
-  /// To the next subscriber; false: it is not there yet.
+  /// Connects to the next subscriber. False: that subscriber does not exist yet.
   [[nodiscard]] bool connect() {
     const std::string subscriber = kit::subscriber_note(topic_.name, found_);
     const auto reference = trial_.notes.find(subscriber);
@@ -154,8 +156,8 @@ class Publisher : kit::Pinned {
   kit::LastFailure<static_cast<const char* (*)(RTC::DataPortStatus)>(&RTC::toString)> failure_;
 };
 
-/// What OpenRTM calls when a message has come, one connector after the other: on the thread that received it, within one process the
-/// publisher's.
+/// An InPort and its listener. OpenRTM calls the listener for each message, one connector after the other, on the thread
+/// that received the message; within one process that is the publisher's thread.
 class Subscriber : kit::Pinned, RTC::ConnectorDataListenerT<Message> {
  public:
   static constexpr std::size_t most_per_take = 64;
@@ -180,7 +182,7 @@ class Subscriber : kit::Pinned, RTC::ConnectorDataListenerT<Message> {
                                             read_ = false;
                                           });
   }
-  /// read() waits for the time that its buffer was told when it was connected.
+  /// read() waits at most inport.buffer.read.timeout, which the connector sets.
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
     const kit::Deadline deadline(timeout);
     while (!read_ && !read() && !deadline.passed()) {
@@ -188,7 +190,7 @@ class Subscriber : kit::Pinned, RTC::ConnectorDataListenerT<Message> {
     return read_;
   }
 
-  /// What has come before is in the buffer; what comes meanwhile is held up.
+  /// Delivers the messages in the buffer first; messages that arrive meanwhile wait.
   void listen(Listener listener) {
     listener_ = listener;
     hearing_ = Hearing::what_is_there;
@@ -207,7 +209,7 @@ class Subscriber : kit::Pinned, RTC::ConnectorDataListenerT<Message> {
   enum class Hearing : std::uint8_t { nothing, what_is_there, everything };
   static constexpr auto has_come = RTC::ConnectorDataListenerType::ON_BUFFER_WRITE;
 
-  /// A message is in the buffer.
+  /// Called after a message was put into the buffer.
   ReturnCode operator()(RTC::ConnectorInfo& /*connector*/, RTC::ByteData& /*message*/,
                         const std::string& /*marshaling*/) override {
     if (hearing_ == Hearing::nothing) return NO_CHANGE;
@@ -215,7 +217,7 @@ class Subscriber : kit::Pinned, RTC::ConnectorDataListenerT<Message> {
     take_all();
     return NO_CHANGE;
   }
-  /// Of a direct connector, which has no buffer: what comes before somebody listens holds its publisher up.
+  /// Called by a direct connector, which has no buffer: the publisher waits until somebody listens.
   ReturnCode operator()(RTC::ConnectorInfo& /*connector*/, Message& message) override {
     const auto heard = [this] { return hearing_ == Hearing::everything; };
     if (kit::wait_until(heard, trial_.settings.write_timeout)) listener_(octets_of(message));
@@ -240,7 +242,7 @@ class Subscriber : kit::Pinned, RTC::ConnectorDataListenerT<Message> {
   Input& input_;
   Listener listener_;
   std::atomic<Hearing> hearing_{Hearing::nothing};
-  bool read_ = false;  ///< and not visited yet
+  bool read_ = false;  ///< `input_.message` holds a message that was not visited yet
   unsigned found_ = 0;
 };
 

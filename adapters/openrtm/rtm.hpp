@@ -1,4 +1,4 @@
-// OpenRTM's headers. Those of the standard come before, for omniORB's have macros.
+// OpenRTM's headers, after those of the standard library: omniORB's headers define macros.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// OpenRTM's manager, of which a process has one: it brings CORBA's broker and the factories of what a connector consists of.
+// OpenRTM's manager, one per process. It starts the CORBA broker and registers the factories of connectors' parts.
 #pragma once
 
 #include <unistd.h>
@@ -20,8 +20,8 @@
 
 namespace middlemark::openrtm {
 
-/// The connectors of a subscriber have one buffer together, which loses messages when two write to it at once: there is no lock between
-/// the message that is put and the step to the next place.
+/// A ring buffer with a lock. All connectors of a subscriber share one buffer; OpenRTM's loses messages when two write at
+/// once, because it does not lock between storing a message and advancing to the next slot.
 class SharedBuffer : public RTC::CdrRingBuffer {
  public:
   RTC::BufferStatus write(const RTC::ByteData& message, std::chrono::nanoseconds timeout) override {
@@ -33,14 +33,14 @@ class SharedBuffer : public RTC::CdrRingBuffer {
   std::mutex writing_;
 };
 
-/// Its segment has the trial's name before OpenRTM's own, by which it is found when its process was killed.
+/// A shared-memory segment whose name begins with the trial's, so that it can be removed after its process was killed.
 class NamedSegment : public RTC::InPortSHMConsumer {
  public:
   NamedSegment() { m_shm_address = scope + ".openrtm." + m_shm_address; }
   static inline std::string scope;
 };
 
-/// Its manager takes SIGINT.
+/// Restores the handler of SIGINT, which OpenRTM's manager replaces.
 class Interrupt : kit::Pinned {
  public:
   Interrupt() { sigaction(SIGINT, nullptr, &before_); }
@@ -54,13 +54,14 @@ class Interrupt : kit::Pinned {
 class Runtime : kit::Pinned {
  public:
   explicit Runtime(const Settings& settings) {
-    std::vector<std::string> words{"openrtm",
-                                   "-f",
-                                   "/dev/null",  // not an rtc.conf wherever the worker was started
-                                   "-o",
-                                   "manager.shutdown_auto:NO",  // it would end where it finds no component
-                                   "-o",
-                                   "manager.termination_waittime:0"};
+    std::vector<std::string> words{
+        "openrtm",
+        "-f",
+        "/dev/null",  // the default is an rtc.conf in the current folder
+        "-o",
+        "manager.shutdown_auto:NO",  // without this the manager ends when it finds no component
+        "-o",
+        "manager.termination_waittime:0"};
     for (std::string& option : options(settings)) words.insert(words.end(), {"-o", std::move(option)});
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
@@ -77,7 +78,8 @@ class Runtime : kit::Pinned {
     RTC::Manager::instance().join();
   }
 
-  /// A call to a process that does not answer waits no longer from now on. When it has, OpenRTM cuts the connector: so not too soon.
+  /// Limits from now on how long a call waits for another process. OpenRTM cuts the connector when the limit is reached, so
+  /// it is at least one second.
   static void bound_calls(const Settings& settings) {
     const auto longest = std::max<std::chrono::nanoseconds>(settings.write_timeout, std::chrono::seconds(1));
     omniORB::setClientCallTimeout(static_cast<CORBA::ULong>(longest / std::chrono::milliseconds(1)));

@@ -1,4 +1,4 @@
-// OROCOS RTT: data-flow ports. README.md says how each setting becomes one of RTT's own.
+// OROCOS RTT: data-flow ports. README.md lists the RTT option that each setting sets.
 #pragma once
 
 #include <algorithm>
@@ -19,11 +19,11 @@ namespace middlemark {
 
 namespace orocos {
 
-/// RTT itself, and CORBA's broker where other processes connect.
+/// Starts RTT, and the CORBA broker when other processes connect.
 class Runtime : kit::Pinned {
  public:
   explicit Runtime(const Settings& settings) : orb_(!settings.one_process) {
-    setenv("ORO_LOGFILE", "/dev/null", 0);  // not an orocos.log wherever the worker was started
+    setenv("ORO_LOGFILE", "/dev/null", 0);  // without this RTT writes orocos.log in the current folder
     __os_init(0, nullptr);
     register_octets();
     if (!orb_) return;

@@ -1,4 +1,4 @@
-// The type of what the ports carry, and what a typekit says of it: how CORBA and a message queue take it.
+// The type that the ports carry, and its typekit: how CORBA and message queues transport it.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ struct Octets {
 
 namespace RTT::corba {
 
-/// The octets are marshalled from where they are; what arrives is copied out of the Any.
+/// Marshals the octets without copying them first. Octets that arrive are copied out of the Any.
 template <>
 struct AnyConversion<middlemark::orocos::Octets> {
   using StdType = middlemark::orocos::Octets;
@@ -37,7 +37,7 @@ struct AnyConversion<middlemark::orocos::Octets> {
     value.bytes.assign(octets->get_buffer(), octets->get_buffer() + octets->length());
     return true;
   }
-  /// Of a pull, whose Any outlives the value.
+  /// Called for a pull. Copies the octets, because the Any outlives the value.
   static CORBA::Any_ptr createAny(const StdType& value) {
     auto* const any = new CORBA::Any;
     *any <<= lent(value);
@@ -60,7 +60,7 @@ struct AnyConversion<middlemark::orocos::Octets> {
 
 namespace middlemark::orocos {
 
-/// A message of the queue is the octets.
+/// A message of a queue consists of the octets only.
 class OverQueue : public RTT::mqueue::MQTemplateProtocolBase<Octets> {
  public:
   std::pair<const void*, int> fillBlob(RTT::base::DataSourceBase::shared_ptr source, void* /*blob*/, int size,
@@ -82,7 +82,7 @@ class OverQueue : public RTT::mqueue::MQTemplateProtocolBase<Octets> {
   }
 };
 
-/// Once a process, before the first port of the type.
+/// Registers the type; call once per process, before the first port exists.
 inline void register_octets() {
   RTT::types::Types()->addType(new RTT::types::TemplateTypeInfo<Octets>("middlemark_octets"));
   RTT::types::TypeInfo* const type = RTT::types::Types()->type("middlemark_octets");

@@ -1,4 +1,4 @@
-// What the native settings are, and what a trial's settings become in a connection policy.
+// Native settings, and the connection policy that follows from a trial's settings.
 #pragma once
 
 #include <sys/resource.h>
@@ -20,7 +20,7 @@ inline constexpr const char* intraprocess = "intraprocess";
 inline constexpr const char* corba = "corba";
 inline constexpr const char* mqueue = "mqueue";
 
-/// RTT counts what a lock-free buffer holds in 16 bits, and some for the threads that use it.
+/// RTT counts the elements of a lock-free buffer in 16 bits, and adds some for the threads that use it.
 inline constexpr std::uint32_t deepest_buffer = 65'000;
 
 enum class Connection : std::uint8_t { buffer, data };
@@ -29,7 +29,7 @@ enum class Locking : std::uint8_t { lock_free, locked };
 struct Native : kit::NativeKeys {
   using NativeKeys::NativeKeys;
   Connection connection = key("connection", Connection::buffer,
-                              {.help = "`ConnPolicy::type`: `data` has the newest message alone, of best effort",
+                              {.help = "`ConnPolicy::type`: `data` keeps only the newest message; best effort only",
                                .choices = {"buffer", "data"},
                                .transports = {intraprocess, corba, mqueue}});
   bool keep_last = key("keep_last", false,
@@ -42,7 +42,7 @@ struct Native : kit::NativeKeys {
   std::optional<bool> pull =
       key<bool>("pull", {.help = "`ConnPolicy::pull`: messages wait with their publisher until they are read",
                          .transports = {corba},
-                         .otherwise = "true where it is to be reliable"});
+                         .otherwise = "true if reliable"});
 };
 
 struct Options : Native {
@@ -57,7 +57,7 @@ struct Options : Native {
         throw AdapterError("orocos: connection=data: a message that was not read in time is overwritten",
                            "ask for best-effort");
       if (over_corba_ && !pull.value_or(true))
-        throw AdapterError("orocos: pull=false: what a full buffer behind CORBA drops nobody is told",
+        throw AdapterError("orocos: pull=false: nobody learns which messages a full buffer behind CORBA drops",
                            "ask for best-effort");
     }
     if (over_queue_) refuse_too_large_queues(settings);
@@ -66,7 +66,7 @@ struct Options : Native {
   [[nodiscard]] static bool reliable(const Topic& topic) { return topic.reliability == Reliability::reliable; }
   [[nodiscard]] bool keeps_last() const { return as_it_is_ || keep_last; }
 
-  /// Of each connection between a publisher and a subscriber.
+  /// Returns the policy of each connection between a publisher and a subscriber.
   [[nodiscard]] RTT::ConnPolicy policy(const Topic& topic) const {
     RTT::ConnPolicy policy;
     if (as_it_is_) return policy;
@@ -84,14 +84,14 @@ struct Options : Native {
     return policy;
   }
 
-  /// Messages of each publisher under keep-all, which needs a bound: 64 MiB of them, at least 4.
+  /// Returns the bound of keep-all in messages of each publisher: 64 MiB, at least 4 messages.
   [[nodiscard]] static std::uint32_t kept(const Topic& topic) {
     constexpr std::size_t keep_all_bytes = std::size_t{64} << 20;
     return static_cast<std::uint32_t>(std::clamp<std::size_t>(keep_all_bytes / topic.message_bytes, 4, deepest_buffer));
   }
 
  private:
-  /// A user's message queues may take so many bytes together; the kernel also counts a record for each message.
+  /// Throws AdapterError when the queues exceed the user's limit. The kernel also counts a record for each message.
   static void refuse_too_large_queues(const Settings& settings) {
     constexpr std::uint64_t record_bytes = 64;
     std::uint64_t together = 0;

@@ -1,5 +1,5 @@
-// Publishers and subscribers: a component with ports each. Hot file: nothing of ours here allocates, locks, logs or throws once the roles
-// run.
+// Publishers and subscribers: a component with ports each. Hot file: while the roles run, our code here does not allocate,
+// lock, log or throw.
 #pragma once
 
 #include <fcntl.h>
@@ -31,17 +31,18 @@ namespace middlemark::orocos {
 
 class Subscriber;
 
-/// A subscriber's component, whose thread calls when its event port has a message.
+/// A subscriber's component. Its thread runs updateHook() when the port has a message.
 struct Input : RTT::TaskContext, kit::Pinned {
   Input(const std::string& name, Subscriber& its_subscriber) : TaskContext(name), subscriber(its_subscriber) {
     ports()->addEventPort(port);
   }
   void updateHook() override;
-  Subscriber& subscriber;  ///< while it runs
+  Subscriber& subscriber;  ///< valid while the component runs
   RTT::InputPort<Octets> port{"in"};
 };
 
-/// Held by who connects or disconnects: a process does not stand two others that do so to its ports at a time.
+/// A lock between processes, held while connecting or disconnecting: RTT fails when two processes do so to a third at
+/// once.
 class Turn : kit::Pinned {
  public:
   explicit Turn(const Settings& settings)
@@ -56,26 +57,26 @@ class Turn : kit::Pinned {
 struct Trial : kit::Trial<Options> {
   using kit::Trial<Options>::Trial;
 
-  /// Publishers disconnect, so that no two processes do it to each other at a time, which RTT does not come out of. One that was killed
-  /// is not waited for longer.
+  /// Waits until the publishers have disconnected: RTT hangs when two processes disconnect from each other at once. After
+  /// one second the publisher was probably killed, and this side disconnects.
   void close() {
     for (const auto& [note, input] : inputs)
       if (remote && !kit::wait_until([&] { return !input->port.connected(); }, std::chrono::seconds(1)))
         input->port.disconnect();
-    const Turn turn(settings);  // the call that disconnected the last has returned
+    const Turn turn(settings);  // taken when the call that disconnected the last publisher has returned
     for (const auto& [note, input] : inputs)
       if (remote) RTT::corba::TaskContextServer::CleanupServer(input.get());
     inputs.clear();
   }
 
-  const bool remote = !settings.one_process;               ///< other processes connect by CORBA
-  std::map<std::string, std::unique_ptr<Input>> inputs{};  ///< of this process, by their notes' names
+  const bool remote = !settings.one_process;               ///< other processes connect over CORBA
+  std::map<std::string, std::unique_ptr<Input>> inputs{};  ///< of this process, by the names of their notes
 };
 
 class Publisher : public kit::OwnBuffer {
  public:
-  /// One port for all subscribers. What a port could not write to one of them it would write to the others again, so a reliable
-  /// publisher has a port for each.
+  /// Best effort uses one port for all subscribers. A reliable publisher has one port per subscriber, because a port that
+  /// repeats a write for one subscriber writes to the others again.
   Publisher(Trial& trial, const Topic& topic, unsigned index)
       : OwnBuffer(topic.message_bytes),
         trial_(trial),
@@ -89,7 +90,7 @@ class Publisher : public kit::OwnBuffer {
       ports_.push_back(
           std::make_unique<RTT::OutputPort<Octets>>("out" + std::to_string(i), trial.options.keeps_last()));
       component_.ports()->addPort(*ports_.back());
-      ports_.back()->setDataSample(sample_);  // of what size memory is set aside
+      ports_.back()->setDataSample(sample_);  // RTT reserves memory for this size
     }
   }
 
@@ -105,7 +106,7 @@ class Publisher : public kit::OwnBuffer {
       return publish_to_each();
     } catch (const std::exception&) {
       failed_ = "OutputPort::write() threw";
-    } catch (...) {  // CORBA's exceptions are no others'
+    } catch (...) {  // CORBA's exceptions do not derive from std::exception
       failed_ = "OutputPort::write(): a CORBA exception";
     }
     return Published::failed;
@@ -118,7 +119,7 @@ class Publisher : public kit::OwnBuffer {
   [[nodiscard]] std::string last_error() const { return failed_; }
 
  private:
-  /// A buffer that is full refuses.
+  /// Writes to each port until every subscriber's buffer has accepted the message.
   [[nodiscard]] Published publish_to_each() noexcept {
     std::fill(written_.begin(), written_.end(), false);
     bool gone = false;
@@ -126,7 +127,7 @@ class Publisher : public kit::OwnBuffer {
     if (gone) return said(RTT::NotConnected);
     return done ? Published::ok : Published::timed_out;
   }
-  /// True when there is nothing to be tried again.
+  /// True when no port is left to be tried again.
   [[nodiscard]] bool write_to_each(bool& gone) {
     bool all = true;
     for (std::size_t i = 0; i < ports_.size(); ++i) {
@@ -138,14 +139,14 @@ class Publisher : public kit::OwnBuffer {
     }
     return all || gone;
   }
-  /// Of best effort: what does not fit is dropped.
+  /// With best effort, a message that does not fit is dropped without an error.
   [[nodiscard]] Published said(RTT::WriteStatus status) noexcept {
     if (status != RTT::NotConnected) return Published::ok;
     failed_ = "OutputPort::write(): NotConnected";
     return Published::failed;
   }
 
-  /// To the next subscriber; false: it is not there yet.
+  /// Connects to the next subscriber. False: that subscriber does not exist yet.
   [[nodiscard]] bool connect() {
     const std::string note = kit::subscriber_note(topic_.name, found_);
     RTT::ConnPolicy policy = trial_.options.policy(topic_);
@@ -163,7 +164,7 @@ class Publisher : public kit::OwnBuffer {
     }
     if (input == nullptr || !output.connectTo(input, policy))
       throw AdapterError("orocos: " + name_ + ": the connection to subscriber " + std::to_string(found_) + " failed");
-    if (policy.transport != 0) mq_unlink(policy.name_id.c_str());  // both have it open: nothing is left behind
+    if (policy.transport != 0) mq_unlink(policy.name_id.c_str());  // both ends have opened it: no name is left behind
     trial_.notes.leave(note + ".knows." + name_);
     return true;
   }
@@ -176,12 +177,12 @@ class Publisher : public kit::OwnBuffer {
   const char* failed_ = "";
   Octets sample_;
   RTT::TaskContext component_;
-  std::vector<std::unique_ptr<RTT::corba::TaskContextProxy>> proxies_;  // after the ports, before the component
+  std::vector<std::unique_ptr<RTT::corba::TaskContextProxy>> proxies_;  // destroyed after ports_, before component_
   std::vector<bool> written_;
   std::vector<std::unique_ptr<RTT::OutputPort<Octets>>> ports_;
 };
 
-/// RTT has no call that waits for a message.
+/// A subscriber. RTT has no call that waits for a message, so this cannot block.
 class Subscriber : kit::Pinned {
  public:
   static constexpr std::size_t most_per_take = 64;
@@ -193,7 +194,7 @@ class Subscriber : kit::Pinned {
         input_(*(trial.inputs[note_] = std::make_unique<Input>(note_, *this))) {
     sample_.bytes.reserve(topic.message_bytes);
     if (!trial.remote) return;
-    // It writes its reference to a file of that name, too.
+    // Create() also writes the reference to a file of this name.
     if (RTT::corba::TaskContextServer::Create(&input_, trial.settings.scratch + '/' + note_, false) == nullptr)
       throw AdapterError("orocos: TaskContextServer::Create() failed");
     trial.notes.leave(note_, RTT::corba::TaskContextServer::getIOR(&input_));
@@ -211,11 +212,11 @@ class Subscriber : kit::Pinned {
   }
   void listen(Listener listener) {
     listener_ = listener;
-    input_.start();  // calls once, whatever there is
+    input_.start();  // runs updateHook() once, even without a message
   }
   void silence() { input_.stop(); }
 
-  /// On the component's thread, which can be stopped between two calls.
+  /// Runs on the component's thread. Returns after most_per_take messages, so that the component can be stopped.
   void hear() noexcept {
     if (take(listener_) == most_per_take) input_.trigger();
   }

@@ -1,5 +1,5 @@
-// RTT's headers. Some of its functions are called requires(), which is a keyword by now: they have another name here. None is called, and
-// none is virtual. The standard's headers, which do mean the keyword, come before.
+// RTT's headers. They have functions called requires(), which is a keyword since C++20, so they are renamed here; none of
+// these functions is called or virtual. The standard headers, which use the keyword, are included first.
 #pragma once
 
 #include <mqueue.h>

@@ -1,4 +1,5 @@
-// ROS 2's client library, over each middleware (RMW) that is installed. README.md says how each setting becomes one of ROS 2's own.
+// rclcpp, ROS 2's client library, over each installed middleware (RMW). README.md lists the ROS 2 option that each
+// setting sets.
 #pragma once
 
 #include <cstdint>
@@ -98,7 +99,7 @@ class RosClientLibrary {
 
  private:
   [[nodiscard]] static std::string loaded() { return rmw_get_implementation_identifier(); }
-  /// The RMW that is loaded, with what is known of it.
+  /// Returns the name and versions of the RMW that is loaded.
   [[nodiscard]] static std::string words() {
     for (const ros2::Rmw& rmw : ros2::installed_rmws()) {
       if (rmw.name == loaded()) return ros2::words_of(rmw, ros2::beneath(loaded()));
@@ -111,7 +112,7 @@ class RosClientLibrary {
     return ros2::make_node(name + std::to_string(index), intraprocess());
   }
 
-  /// `sources` publishers share a subscription's history: their messages would push out each other's.
+  /// `sources`: the number of publishers, which share a subscription's history. The depth holds for each of them.
   [[nodiscard]] static rclcpp::QoS qos(const Topic& topic, std::size_t sources) {
     rclcpp::QoS qos(rclcpp::KeepAll{});
     if (topic.depth) qos.keep_last(*topic.depth * sources);

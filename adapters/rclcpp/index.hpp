@@ -1,8 +1,9 @@
-// The RMWs of this machine: which there are by the ament index, which one a process loads, and what it stands on. Knows nothing of
-// rclcpp.
+// The RMWs of this machine: the list in the ament index, the one that a process loads, and the middleware under it. Does not
+// use rclcpp.
 //
-// A process has one RMW: the one that RMW_IMPLEMENTATION names when ROS 2 first asks. Where that is set already, rcl asks before
-// main(). So a worker begins without it (start_without_rmw()), and sets it when it knows its trial's transport (load_rmw()).
+// A process has one RMW: the one in RMW_IMPLEMENTATION when ROS 2 first reads it. If the variable is set, rcl reads it
+// before main(). So a worker starts without the variable (start_without_rmw()) and sets it for its trial's transport
+// (load_rmw()).
 #pragma once
 
 #include <dlfcn.h>
@@ -26,11 +27,11 @@
 
 namespace middlemark::ros2 {
 
-/// Where a worker keeps what RMW_IMPLEMENTATION was: the user's default.
+/// The variable in which a worker keeps the value of RMW_IMPLEMENTATION, the user's default.
 inline constexpr const char* kept_rmw = "MIDDLEMARK_RMW_IMPLEMENTATION";
 
-/// Where RMW_IMPLEMENTATION, or RCL_ASSERT_RMW_ID_MATCHES, is set: keeps it and starts this executable anew, as the same process,
-/// without either. So it happens once. First in main().
+/// Restarts this executable as the same process without RMW_IMPLEMENTATION and RCL_ASSERT_RMW_ID_MATCHES, if either is set;
+/// keeps the value of the first in `kept_rmw`. Call first in main().
 inline void start_without_rmw(char** argv) {
   const char* const asked = std::getenv("RMW_IMPLEMENTATION");
   if (asked == nullptr && std::getenv("RCL_ASSERT_RMW_ID_MATCHES") == nullptr) return;
@@ -39,26 +40,27 @@ inline void start_without_rmw(char** argv) {
   unsetenv("RCL_ASSERT_RMW_ID_MATCHES");
   std::error_code error;
   execv(std::filesystem::read_symlink("/proc/self/exe", error).c_str(), argv);
-  std::fprintf(stderr, "rclcpp: the worker cannot start itself anew without RMW_IMPLEMENTATION: %s\n",
+  std::fprintf(stderr, "rclcpp: the worker cannot restart itself without RMW_IMPLEMENTATION: %s\n",
                std::strerror(errno));
   std::exit(1);
 }
 
-/// --describe: every RMW may be loaded, to say what it stands on. A worker that measures holds its own alone.
+/// True for --describe, which may load every RMW to find the middleware under it. A worker that measures loads one
+/// only.
 inline bool measures_nothing = false;
 
-/// What the user chose for all programs of ROS 2; empty: nothing.
+/// Returns the user's default RMW of all ROS 2 programs; empty: none was set.
 [[nodiscard]] inline std::string chosen_rmw() {
   const char* const chosen = std::getenv(kept_rmw);
   return chosen != nullptr ? chosen : "";
 }
 
 struct Rmw {
-  std::string name;     ///< its package's, which is what RMW_IMPLEMENTATION takes
-  std::string version;  ///< its package's; empty: not told
+  std::string name;     ///< of its package, as in RMW_IMPLEMENTATION
+  std::string version;  ///< of its package; empty: unknown
 };
 
-/// The text between <version> and </version>; empty: there is none.
+/// Returns the text between <version> and </version>; empty: there is none.
 [[nodiscard]] inline std::string package_version(const std::filesystem::path& package_xml) {
   std::ifstream file(package_xml);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
@@ -69,8 +71,8 @@ struct Rmw {
   return text.substr(begin + opening.size(), end - begin - opening.size());
 }
 
-/// Every RMW of the ament index, the default first: what the user chose, else rmw_fastrtps_cpp, which ROS 2 takes by itself; the
-/// others by name. Of one name the first prefix of AMENT_PREFIX_PATH counts.
+/// Returns every RMW in the ament index: first the user's default, or rmw_fastrtps_cpp, which is ROS 2's; then the others by
+/// name. If a name occurs twice, the first prefix in AMENT_PREFIX_PATH counts.
 [[nodiscard]] inline std::vector<Rmw> installed_rmws() {
   const char* const path = std::getenv("AMENT_PREFIX_PATH");
   std::istringstream prefixes(path != nullptr ? path : "");
@@ -81,7 +83,7 @@ struct Rmw {
     for (const auto& entry :
          std::filesystem::directory_iterator(share / "ament_index/resource_index/rmw_typesupport", none)) {
       const std::string name = entry.path().filename().string();
-      if (name == "rmw_implementation") continue;  // it loads the others
+      if (name == "rmw_implementation") continue;  // this package loads the others
       versions.try_emplace(name, package_version(share / name / "package.xml"));
     }
   }
@@ -92,17 +94,17 @@ struct Rmw {
   return found;
 }
 
-/// Says which RMW this process loads when ROS 2 is first asked for something. Empty: ROS 2's own choice.
+/// Sets which RMW this process loads when ROS 2 is first used. Empty: ROS 2's default.
 inline void load_rmw(const std::string& name) {
   if (!name.empty()) setenv("RMW_IMPLEMENTATION", name.c_str(), 1);
 }
 
-/// "Fast DDS 2.9.1": the middleware under an RMW, by the library that is loaded with it. Loads both, if they are not yet; empty: not
-/// known, or the RMW cannot be loaded.
+/// Returns the middleware under an RMW, such as "Fast DDS 2.9.1", from the library that is loaded with it. Loads both.
+/// Empty: unknown, or the RMW cannot be loaded.
 [[nodiscard]] inline std::string beneath(const std::string& rmw) {
   struct Known {
     const char* name;
-    const char* function;  // of its library
+    const char* function;  // a function in its library
   };
   constexpr Known all[] = {
       {"Fast DDS", "_ZN8eprosima7fastdds3dds24DomainParticipantFactory12get_instanceEv"},
@@ -110,7 +112,7 @@ inline void load_rmw(const std::string& name) {
       {"Connext DDS", "DDS_DomainParticipantFactory_get_instance"},
       {"zenoh", "z_open"},
   };
-  void* const library = dlopen(("lib" + rmw + ".so").c_str(), RTLD_LAZY);  // for as long as the process lives
+  void* const library = dlopen(("lib" + rmw + ".so").c_str(), RTLD_LAZY);  // never closed
   if (library == nullptr) return "";
   for (const Known& each : all) {
     const void* const function = dlsym(library, each.function);

@@ -1,5 +1,5 @@
-// SROS2 for this process: an enclave out of the trial's set of certificates, laid out as `ros2 security create_enclave` does, and the
-// variables by which rcl finds it. Knows nothing of rclcpp.
+// SROS2 for this process: makes an enclave from the trial's certificates, laid out as by `ros2 security create_enclave`, and
+// sets the variables that rcl reads. Does not use rclcpp.
 #pragma once
 
 #include <unistd.h>
@@ -14,7 +14,7 @@
 
 namespace middlemark::ros2 {
 
-/// Each file of an enclave, by the name that an RMW knows, and the file of the set that it is.
+/// Returns the files of an enclave: the name that an RMW expects, and the path of the certificate or key.
 [[nodiscard]] inline std::map<std::string, std::string> enclave_files(const Settings& settings) {
   const kit::Credentials set(settings);
   return {{"identity_ca.cert.pem", set.own_authority()},
@@ -25,8 +25,9 @@ namespace middlemark::ros2 {
           {"permissions.p7s", set.permissions()}};
 }
 
-/// Makes a keystore with the enclave of this process's identity in the trial's folder, and returns its path. Links: no key lies in a
-/// second place. A process has its own, for those of one identity start at the same time. Throws AdapterError.
+/// Makes a keystore in the trial's folder with the enclave of this process's identity, and returns its path. Files are
+/// symbolic links, so keys are not copied. Each process has its own keystore, because several of one identity start at once.
+/// Throws AdapterError.
 [[nodiscard]] inline std::string make_keystore(const Settings& settings) {
   const std::filesystem::path keystore =
       std::filesystem::path(settings.scratch) / ("sros2." + std::to_string(getpid()));
@@ -42,12 +43,12 @@ namespace middlemark::ros2 {
   return keystore;
 }
 
-/// Before rclcpp::init(). What the user's shell says of SROS2 is not the trial's.
+/// Sets the variables of SROS2; call before rclcpp::init(). They replace those of the user's shell.
 inline void use_security(const Settings& settings) {
   const bool wanted = settings.security != Security::none;
   setenv("ROS_SECURITY_ENABLE", wanted ? "true" : "false", 1);
   if (!wanted) return;
-  setenv("ROS_SECURITY_STRATEGY", "Enforce", 1);  // Permissive, the default, goes on without what is missing
+  setenv("ROS_SECURITY_STRATEGY", "Enforce", 1);  // Permissive, the default, continues without missing files
   setenv("ROS_SECURITY_KEYSTORE", make_keystore(settings).c_str(), 1);
   setenv("ROS_SECURITY_ENCLAVE_OVERRIDE", ("/" + std::string(word(settings.identity))).c_str(), 1);
 }

@@ -1,4 +1,4 @@
-// Reception by an executor, on a thread of its own: where rclcpp calls, and how it is started and stopped.
+// Reception by an executor on its own thread: the target of rclcpp's callbacks, and how the executor starts and stops.
 #pragma once
 
 #include <atomic>
@@ -29,7 +29,7 @@
 
 namespace middlemark::ros2 {
 
-/// As far as this rclcpp has them.
+/// The executors that this version of rclcpp has.
 inline const std::vector<std::string> executors{
     "single",
     "multi",
@@ -52,7 +52,7 @@ struct Native : kit::NativeKeys {
   if (kind == "multi") return std::make_shared<rclcpp::executors::MultiThreadedExecutor>();
 #ifdef MIDDLEMARK_RCLCPP_STATIC
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // later releases advise against it, and still have it
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // later releases deprecate it, but still have it
   if (kind == "static") return std::make_shared<rclcpp::executors::StaticSingleThreadedExecutor>();
 #pragma GCC diagnostic pop
 #endif
@@ -60,10 +60,10 @@ struct Native : kit::NativeKeys {
   if (kind == "events") return std::make_shared<rclcpp::experimental::executors::EventsExecutor>();
 #endif
   throw AdapterError("rclcpp: native.executor = '" + kind + "' is not an executor of this rclcpp",
-                     "single and multi always are");
+                     "single and multi always exist");
 }
 
-/// Where rclcpp's callbacks go: to the listener while there is one. Shared with the callback, which rclcpp keeps.
+/// Passes rclcpp's callbacks to the listener while there is one. Shared with the callback, which rclcpp keeps.
 struct Inlet {
   std::optional<Listener> listener;
 
@@ -72,7 +72,7 @@ struct Inlet {
   }
 };
 
-/// An executor that spins one node. The node's callbacks exclude each other, however many threads the executor has.
+/// An executor that spins one node. The node's callbacks never run at the same time, even with several threads.
 class Spinning : kit::Pinned {
  public:
   Spinning(std::shared_ptr<rclcpp::Node> node, std::string kind) : node_(std::move(node)), kind_(std::move(kind)) {}
@@ -90,7 +90,7 @@ class Spinning : kit::Pinned {
 
   void stop() {
     if (!thread_.joinable()) return;
-    while (!executor_->is_spinning() && !ended_) std::this_thread::yield();  // to cancel before the spin has no effect
+    while (!executor_->is_spinning() && !ended_) std::this_thread::yield();  // cancel() before spin() has no effect
     executor_->cancel();
     thread_.join();
     executor_->remove_node(node_);
@@ -105,13 +105,13 @@ class Spinning : kit::Pinned {
   std::thread thread_;
 };
 
-/// What subscriptions, clients and services have in common: waiting, listening, and words for what went wrong. Whoever
-/// derives from it calls silence() in its destructor.
+/// Waiting, listening and error messages of subscriptions, clients and services. Derived classes call silence() in their
+/// destructors.
 class Receiver : public kit::Attempts {
  public:
   static constexpr std::size_t most_per_take = 1024;
 
-  /// Without a wait set (the trial does not block) every wait is spurious.
+  /// Returns true at once when there is no wait set, which is the case unless the reception is `block`.
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
     if (!wait_set_) return true;
     bool some = false;

@@ -1,4 +1,4 @@
-// ROS 2 in this process, and a node of it. Every endpoint has a node of its own, so that an executor can spin it alone; the
+// ROS 2 in this process, and its nodes. Every endpoint has its own node, so that an executor can spin it separately; the
 // nodes of a process share one participant.
 #pragma once
 
@@ -18,12 +18,12 @@
 
 namespace middlemark::ros2 {
 
-/// rclcpp::init() to rclcpp::shutdown(), over the trial's RMW, without its signal handlers and its log files.
+/// Runs from rclcpp::init() to rclcpp::shutdown() with the trial's RMW, without rclcpp's signal handlers and log files.
 class Session : kit::Pinned {
  public:
   explicit Session(const Settings& settings) {
     load_rmw(settings.transport == intraprocess_name ? chosen_rmw() : settings.transport);
-    if (settings.interface == "lo") {  // the first is Humble's way to say it, the second that of later releases
+    if (settings.interface == "lo") {  // the first is for Humble, the second for later releases
       setenv("ROS_LOCALHOST_ONLY", "1", 1);
       setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST", 1);
     }
@@ -46,7 +46,7 @@ class Session : kit::Pinned {
   return std::make_shared<rclcpp::Node>(name, options);
 }
 
-/// Runs what may throw rclcpp's exceptions, as AdapterError. Before the start only.
+/// Calls `make` and turns exceptions of rclcpp into AdapterError. Before the start only.
 template <class Make>
 auto made(const std::string& what, Make&& make) {
   try {

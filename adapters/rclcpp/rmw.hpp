@@ -1,5 +1,5 @@
-// What is said of the RMWs: names, versions, what carries the data of each, and notes of a result. Knows nothing of rclcpp but its
-// version.
+// Descriptions of the RMWs: names, versions, the transport of each, and the notes in a result. Uses nothing of rclcpp but
+// its version.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,11 @@
 namespace middlemark::ros2 {
 
 inline constexpr const char* intraprocess_name = "intraprocess";
-/// The segments of `intraprocess`: the name of no file. What the RMW maps beside it carries none of its messages.
+/// A pattern that matches no segment: the segments that the RMW maps besides carry no messages of `intraprocess`.
 inline constexpr const char* no_segment = "/";
 
-/// librclcpp has no version in its name, and its header has one since Humble. `of_library`: what else is known.
+/// Returns rclcpp's version. The library's name has none, and the header has one since Humble. `of_library`: the
+/// fallback.
 [[nodiscard]] inline std::string version([[maybe_unused]] const std::string& of_library) {
 #ifdef RCLCPP_VERSION_STR
   return RCLCPP_VERSION_STR;
@@ -30,12 +31,12 @@ inline constexpr const char* no_segment = "/";
 #endif
 }
 
-/// "rmw_fastrtps_cpp 6.2.7 (Fast DDS 2.9.1)", as far as it is known.
+/// Returns name and versions as far as known, such as "rmw_fastrtps_cpp 6.2.7 (Fast DDS 2.9.1)".
 [[nodiscard]] inline std::string words_of(const Rmw& rmw, const std::string& beneath) {
   return rmw.name + (rmw.version.empty() ? "" : " " + rmw.version) + (beneath.empty() ? "" : " (" + beneath + ")");
 }
 
-/// `rmws`: each in words.
+/// `rmws`: name and versions of each.
 [[nodiscard]] inline std::string title(const std::vector<std::string>& rmws) {
   const char* const distribution = std::getenv("ROS_DISTRO");
   std::string text =
@@ -46,8 +47,8 @@ inline constexpr const char* no_segment = "/";
 
 [[nodiscard]] inline bool over_fastdds(const std::string& rmw) { return rmw.find("fastrtps") != rmw.npos; }
 
-/// What a publish() came to that the RMW refused. Where a history is full Fast DDS waits 100 ms for room, and the RMW then says only
-/// that it failed.
+/// Returns the outcome of a publish() that the RMW refused. When a history is full Fast DDS waits 100 ms for room, and the
+/// RMW then reports only a failure.
 [[nodiscard]] inline Published refused(const Settings& settings) {
   const bool waited = over_fastdds(settings.transport) && settings.reliability == Reliability::reliable;
   return waited ? Published::timed_out : Published::failed;
@@ -57,7 +58,7 @@ inline constexpr const char* no_segment = "/";
   return over_fastdds(rmw) || rmw.find("cyclonedds") != rmw.npos;
 }
 
-/// What an RMW takes between two processes of a host.
+/// Describes the transport of an RMW between two processes of a host.
 [[nodiscard]] inline Transport network(const std::string& rmw) {
   Transport transport;
   transport.name = rmw;
@@ -65,25 +66,25 @@ inline constexpr const char* no_segment = "/";
   transport.carrier = rmw.find("zenoh") != rmw.npos ? "tcp" : "udp";
   if (over_fastdds(rmw)) {
     transport.carrier = "shared-memory";
-    transport.best_effort_carrier = "udp";  // its best-effort writers take the first of its transports
+    transport.best_effort_carrier = "udp";  // its best-effort writers use the first transport in its list
     transport.segments = {"fastrtps_*"};
   }
   if (over_dds_security(rmw)) {
     transport.security = {Security::none, Security::authenticated, Security::signed_, Security::encrypted};
     transport.permissions = true;
   } else {
-    transport.security_why = "whether this RMW takes an SROS2 keystore is not known here";
+    transport.security_why = "Middlemark does not know whether this RMW uses an SROS2 keystore";
   }
   return transport;
 }
 
-/// What protects a trial. ROS 2 tells nothing of it: what an RMW over DDS sets, which goes on with all of it or, under Enforce, not at
-/// all.
+/// Returns the protection of a trial. ROS 2 does not report any, so this says what an RMW over DDS applies: under Enforce it
+/// applies everything or refuses to start.
 [[nodiscard]] inline std::string protected_by(const std::string& words) {
   return "SROS2, strategy Enforce, " + words + ": DDS Security (PKI-DH, Access-Permissions, AES-GCM-GMAC)";
 }
 
-/// rclcpp's own communication within a process.
+/// Describes rclcpp's own transport within a process.
 [[nodiscard]] inline Transport within_process() {
   Transport transport;
   transport.name = intraprocess_name;
@@ -91,13 +92,13 @@ inline constexpr const char* no_segment = "/";
   transport.processes = {1};
   transport.segments = {no_segment};
   transport.hands_over = {false};           // a unique_ptr is moved
-  transport.receive = {Reception::listen};  // a message of this kind never reaches take()
+  transport.receive = {Reception::listen};  // messages of this transport never reach take()
   transport.keep_all = false;
-  transport.security_why = "what stays within a process is not encrypted";
+  transport.security_why = "messages within a process are not encrypted";
   return transport;
 }
 
-/// `rmw` is the name of the one that is loaded, `words` what is said of it.
+/// Returns the notes of a result. `rmw`: the name of the loaded RMW; `words`: its name and versions.
 [[nodiscard]] inline std::vector<std::string> notes(const std::string& rmw, const std::string& words,
                                                     const Settings& settings) {
   constexpr std::uint64_t segment = 512 * 1024;  // Fast DDS's default

@@ -1,4 +1,4 @@
-// A client and a service of middlemark_interfaces/srv/Bytes behind the contract.
+// A client and a service of middlemark_interfaces/srv/Bytes that fulfil the adapter's contract.
 #pragma once
 
 #include <algorithm>
@@ -50,7 +50,7 @@ class Client : public Receiver {
     std::size_t visits = 0;
     attempt("rclcpp::Client::take_response", [&] {
       for (; client_->take_response(reply_, header_); ++visits) {
-        client_->remove_pending_request(header_.sequence_number);  // its promise; the reply is here
+        client_->remove_pending_request(header_.sequence_number);  // drops its promise, which is not used
         visitor(std::as_bytes(std::span(std::as_const(reply_.data))));
       }
     });
@@ -109,7 +109,8 @@ class Server : public Receiver {
   [[nodiscard]] std::size_t matched() { return clients_found(*node_); }
 
  private:
-  /// Releases before Jazzy cannot count a service's clients: each client knows its service, which has to do.
+  /// Returns the number of clients. Releases before Jazzy cannot count them; there, waiting for the clients to find the
+  /// service has to do.
   template <class Node>
   [[nodiscard]] std::size_t clients_found(Node& node) const {
     if constexpr (requires { node.count_clients(name_); }) {

@@ -1,4 +1,4 @@
-// A publisher and a subscription of std_msgs/msg/UInt8MultiArray behind the contract.
+// A publisher and a subscription of std_msgs/msg/UInt8MultiArray that fulfil the adapter's contract.
 #pragma once
 
 #include <chrono>
@@ -22,8 +22,8 @@ using Message = std_msgs::msg::UInt8MultiArray;
 
 class Publisher : public kit::Attempts {
  public:
-  /// `intraprocess`: every message is an object of its own that rclcpp takes over, as its intra-process communication wants.
-  /// `refused`: what a publish() came to that rclcpp threw out of.
+  /// `intraprocess`: every message is a new object that rclcpp takes over, as its intra-process communication needs.
+  /// `refused`: the outcome of a publish() in which rclcpp throws.
   Publisher(std::shared_ptr<rclcpp::Node> node, const Topic& topic, const rclcpp::QoS& qos, bool intraprocess,
             Published refused)
       : node_(std::move(node)), bytes_(topic.message_bytes), intraprocess_(intraprocess), refused_(refused) {

@@ -1,4 +1,4 @@
-// ROS 1 (roscpp) behind the contract of core/adapter.hpp. README.md says how each setting maps to roscpp's own.
+// ROS 1 (roscpp). README.md lists the roscpp option that each setting sets.
 #pragma once
 
 #include <ros/init.h>
@@ -30,12 +30,12 @@ class Ros1 {
                        .types = ros1::types,
                        .varying_sizes = true,
                        .services = true,
-                       .max_history = 1,  // of a latched publisher the last
+                       .max_history = 1,  // a latched publisher keeps its last message
                        .security_why = "ROS 1 has none, and SROS, which added it, is not developed any more"};
     };
     Transport shared = network(ros1::intraprocess, "process-memory");
     shared.processes = {1};
-    shared.services = false;               // roscpp's go by TCP
+    shared.services = false;               // roscpp's services use TCP
     shared.types = {MessageType::octets};  // nothing is serialized there
     shared.loan = {true};
     shared.hands_over = {true};
@@ -45,7 +45,7 @@ class Ros1 {
     Transport datagrams = network(ros1::udpros, "udp", Reliability::best_effort);
     datagrams.services = false;
     datagrams.max_history = 0;
-    datagrams.types = {MessageType::octets};  // of several typed topics one does not always find its publisher there
+    datagrams.types = {MessageType::octets};  // of several typed topics, one sometimes does not find its publisher
     Transport own = network(as_it_comes, "any");
     own.processes = {1, 2};
     return {.name = "ros1",
@@ -89,7 +89,7 @@ class Ros1 {
   [[nodiscard]] std::vector<std::string> notes() const { return options_.notes; }
 
  private:
-  /// Every end is a nodelet of its own, where there are nodelets.
+  /// Returns the node's handle, or under `nodelet` the handle of a new nodelet for this end.
   ros::NodeHandle& handle(const std::string& name) {
     return nodelets_ ? nodelets_->load(ros1::global(name)) : node_.handle();
   }

@@ -1,9 +1,9 @@
-// The round trip written directly against roscpp: what the adapter is held against.
+// A round trip written directly against roscpp, to compare the adapter with.
 //
 //   bench_ros1 BYTES ROUND_TRIPS [ping-cpu pong-cpu]
 //
-// Two processes, TCPROS as it comes (the adapter's default transport), queues of 1. Each receives as the adapter does under
-// `block`: callAvailable(timeout) of a callback queue of its own, on its main thread. Needs a ROS master (ROS_MASTER_URI).
+// Two processes, TCPROS without options (the adapter's transport tcpros), queues of 1. Each receives as the adapter does
+// under `block`: callAvailable(timeout) of its own callback queue, on its main thread. Needs a ROS master (ROS_MASTER_URI).
 // Prints the p50 in ns; the first tenth is not counted.
 #include <ros/callback_queue.h>
 #include <ros/ros.h>
@@ -18,7 +18,7 @@
 
 namespace bench {
 
-struct Message {  // as a generator would make it of `uint8[] data`
+struct Message {  // as a generator makes it for `uint8[] data`
   std::vector<std::uint8_t> data;
 };
 using MessageConstPtr = boost::shared_ptr<const Message>;
@@ -85,7 +85,7 @@ void ping(const std::string& topic, std::size_t bytes, std::size_t round_trips) 
   const ros::Subscriber subscriber =
       node.subscribe<Message>("/" + topic + "_pong", 1, [&](const MessageConstPtr&) { replied = true; });
   while (publisher.getNumSubscribers() == 0 || subscriber.getNumPublishers() == 0) usleep(1000);
-  usleep(200'000);  // the other side finds both too
+  usleep(200'000);  // so that the other side finds both, too
 
   Message message;
   message.data.resize(bytes);

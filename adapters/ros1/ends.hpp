@@ -64,7 +64,7 @@ class TopicPublisher : public kit::Attempts {
     return message.span();
   }
 
-  /// Serializing is a copy, and the sending is left to roscpp's own thread; a shared pointer is handed over as it is.
+  /// Serializing copies the message, and a thread of roscpp sends it. A shared message is handed over without a copy.
   [[nodiscard]] Published publish() noexcept {
     Published outcome{};
     const bool done = attempt("ros::Publisher::publish", [&] {
@@ -78,10 +78,10 @@ class TopicPublisher : public kit::Attempts {
     return done ? outcome : Published::failed;
   }
 
-  /// roscpp serializes within publish(), its buffer's allocation included.
+  /// roscpp serializes within publish(); the time includes the allocation of its buffer.
   [[nodiscard]] CodingTimes* serializing() noexcept { return times_.get(); }
 
-  /// The subscribers within a process share one connection, so roscpp counts them as one.
+  /// The subscribers of one process share a connection, which roscpp counts as one.
   [[nodiscard]] std::size_t matched() const {
     const std::size_t links = publisher_.getNumSubscribers();
     return links >= links_due_ ? subscribers_ : std::min(links, subscribers_ - 1);
@@ -99,8 +99,8 @@ class TopicPublisher : public kit::Attempts {
                            timeout_);
   }
 
-  std::unique_ptr<CodingTimes> times_;    // null of octets
-  std::unique_ptr<TypedOutgoing> typed_;  // null of octets
+  std::unique_ptr<CodingTimes> times_;    // null for octets
+  std::unique_ptr<TypedOutgoing> typed_;  // null for octets
   Bytes message_;
   std::optional<MessagePool> pool_;
   std::size_t most_in_flight_;
@@ -110,7 +110,7 @@ class TopicPublisher : public kit::Attempts {
   ros::Publisher publisher_;
 };
 
-/// Waits as callAvailable(timeout) does, but leaves the calling to take().
+/// A callback queue that waits as callAvailable(timeout) does, but leaves the calls to take().
 class WaitableQueue : public ros::CallbackQueue {
  public:
   bool wait(std::chrono::nanoseconds timeout) {
@@ -120,11 +120,11 @@ class WaitableQueue : public ros::CallbackQueue {
   }
 };
 
-/// Base of what receives. roscpp's callbacks come on the role's thread out of a callback queue (poll, block), or on a spinner's
-/// (listen).
+/// Base of the ends that receive. roscpp's callbacks run on the role's thread (poll, block) or on a spinner's (listen).
 class Inbox : public kit::Attempts {
  public:
-  /// A spinner's thread is started here, by the main thread: one that a role started would share its processor and name.
+  /// Starts the spinner's thread here, on the main thread: started by a role it would share the role's processor and
+  /// name.
   Inbox(Reception reception, bool spins) : listens_(reception == Reception::listen) {
     if (!listens_ || !spins) return;
     spinner_.emplace(1, &queue_);
@@ -156,7 +156,7 @@ class Inbox : public kit::Attempts {
     spinner_.reset();
   }
 
-  /// A callback under way goes on until its end; later ones do nothing. Nothing is called any more afterwards.
+  /// Stops deliveries: a callback under way still ends, and later ones do nothing. When this returns, none is running.
   template <class End>
   void close(End& end) {
     set(ignoring);
@@ -164,7 +164,8 @@ class Inbox : public kit::Attempts {
     spinner_.reset();
   }
 
-  /// One message, in a callback. Those that come before listen() wait for it. Nobody hears those that come after silence().
+  /// Delivers one message within a callback. Messages that come before listen() wait for it; those after silence() are
+  /// dropped.
   void deliver(std::span<const std::byte> message) noexcept {
     if (listens_) {
       state_.wait(early, std::memory_order_acquire);
@@ -193,7 +194,7 @@ class Inbox : public kit::Attempts {
 
 class TopicSubscriber : public Inbox {
  public:
-  /// A nodelet's handle brings the callback queue of its manager, whose threads take the place of a spinner.
+  /// A nodelet's handle has the callback queue of its manager, whose threads replace the spinner.
   TopicSubscriber(ros::NodeHandle& node, const Topic& topic, const Settings& settings, const Options& options)
       : Inbox(settings.reception, options.transport != nodelet),
         times_(make_times(topic.type)),
@@ -219,7 +220,7 @@ class TopicSubscriber : public Inbox {
   }
   ~TopicSubscriber() { silence(); }
 
-  /// Unsubscribing waits for the callback under way and forgets those that are due.
+  /// Unsubscribing waits for the running callback and drops those that wait.
   void silence() { close(subscriber_); }
 
   [[nodiscard]] CodingTimes* deserializing() noexcept { return times_.get(); }
@@ -230,13 +231,13 @@ class TopicSubscriber : public Inbox {
   }
 
  private:
-  std::unique_ptr<CodingTimes> times_;  // null of octets
-  std::size_t here_;                    // publishers, likewise
+  std::unique_ptr<CodingTimes> times_;  // null for octets
+  std::size_t here_;                    // publishers in this process, which share one connection
   ros::Subscriber subscriber_;
 };
 
-/// roscpp's call() has no timeout: one over a persistent connection that takes longer than the write timeout loses its
-/// connection, which ends it.
+/// A client. roscpp's call() has no timeout: when one over a persistent connection exceeds the write timeout, the client
+/// closes the connection, which ends the call.
 class ServiceClient : public kit::Attempts, public kit::ReplyOfCall {
  public:
   ServiceClient(ros::NodeHandle& node, const Topic& service, const Settings& settings, const Options& options)
@@ -253,10 +254,10 @@ class ServiceClient : public kit::Attempts, public kit::ReplyOfCall {
     return request_.span();
   }
 
-  /// Blocks until the reply is there: roscpp has no other way to call.
+  /// Blocks until the reply has come: roscpp has no other way to call.
   [[nodiscard]] Published publish() noexcept {
     constexpr const char* call = "ros::ServiceClient::call";
-    // A call that was withdrawn lost its connection.
+    // A call that timed out has closed its connection.
     if (!client_.isValid() && !attempt(call, [this] { connect(); })) return Published::failed;
     if (deadline_) deadline_->begin();
     const bool done = attempt(call, [this] {
@@ -282,7 +283,7 @@ class ServiceClient : public kit::Attempts, public kit::ReplyOfCall {
   Bytes request_;
   Bytes reply_;
   ros::ServiceClient client_;
-  std::optional<kit::CallDeadline> deadline_;  // ends before the client it watches
+  std::optional<kit::CallDeadline> deadline_;  // destroyed before the client that it closes
 };
 
 class ServiceServer : public Inbox {
@@ -306,12 +307,13 @@ class ServiceServer : public Inbox {
     reply_.size = static_cast<std::uint32_t>(bytes);
     return reply_.span();
   }
-  /// roscpp sends it when the callback that visits the request returns.
+  /// roscpp sends the reply when the callback that visits the request returns.
   [[nodiscard]] Published publish() noexcept {
     answered_ = true;
     return Published::ok;
   }
-  /// A service does not know its clients. They look for it, and what they ask waits for it: none can be missed.
+  /// A service cannot count its clients. Clients look for the service, and their requests wait for it, so none is
+  /// missed.
   [[nodiscard]] std::size_t matched() const noexcept { return clients_; }
 
   void silence() { close(server_); }

@@ -1,5 +1,5 @@
-// The message of every topic and service: `uint8[] data`, with the traits roscpp asks of a type that no generator made; and the pool
-// of those that are handed over by their shared pointer.
+// The message of every topic and service, `uint8[] data`, with the traits that roscpp needs for a type without generated
+// code; and the pool of messages that are handed over as shared pointers.
 #pragma once
 
 #include <ros/message_traits.h>
@@ -23,10 +23,11 @@
 
 namespace middlemark::ros1 {
 
-/// Copies share their memory. It is not cleared: a generated message's vector would be before every reception.
+/// Octets. Copies share the memory, which is not cleared; a generated message's vector is cleared before every
+/// reception.
 struct Bytes {
   Bytes() = default;
-  /// To write in: its pages are there.
+  /// Makes a message to write in, whose pages exist.
   explicit Bytes(std::size_t bytes) {
     make(bytes);
     std::memset(data.get(), 0, bytes);
@@ -45,12 +46,13 @@ struct Bytes {
 using BytesPtr = boost::shared_ptr<Bytes>;
 using BytesConstPtr = boost::shared_ptr<const Bytes>;
 
-/// Bytes of serialized messages that roscpp has not sent yet. Global: roscpp may let go of the last after all of ours has.
+/// Bytes of serialized messages that roscpp has not sent yet. Global, because roscpp may free the last ones after the
+/// adapter.
 inline std::atomic<std::size_t> bytes_waiting{0};
 
-/// Messages come back when the last subscriber has let go of them. A ring in the order of handing over, which is about the
-/// order of coming back. It grows until `most`, at least two, are out at once, so a publisher allocates while its subscribers' queues fill and
-/// no more after that.
+/// A pool of messages, which become free again when the last subscriber has released them. A ring in the order of
+/// publishing. It grows up to `most` messages (at least two), so a publisher stops allocating when its subscribers' queues
+/// are full.
 class MessagePool {
  public:
   MessagePool(std::size_t bytes, std::size_t most) : bytes_(bytes), most_(most) {
@@ -59,10 +61,10 @@ class MessagePool {
     in_hand_ = ring_.begin();
   }
 
-  /// The one to write in.
+  /// The message to write in.
   [[nodiscard]] const BytesPtr& in_hand() const noexcept { return *in_hand_; }
 
-  /// Finds the one to have in hand next, which is the caller's for good after handed_over(). Waits when all are out.
+  /// Finds the next message to write in; it is current after handed_over(). Waits when no message is free.
   [[nodiscard]] bool find_next(std::chrono::nanoseconds timeout) {
     if (!next_is_free() && ring_.size() < most_) add(std::next(in_hand_));
     return kit::wait_until([this] { return next_is_free(); }, timeout);
@@ -74,7 +76,7 @@ class MessagePool {
     next_ = std::next(in_hand_);
     if (next_ == ring_.end()) next_ = ring_.begin();
     if (next_->use_count() != 1) return false;
-    std::atomic_thread_fence(std::memory_order_acquire);  // its last reader has read
+    std::atomic_thread_fence(std::memory_order_acquire);  // orders after the last reader's release
     return true;
   }
 
@@ -89,7 +91,7 @@ class MessagePool {
 
 }  // namespace middlemark::ros1
 
-// md5sum of the definition's text, and of request and response together.
+// md5sums of the definition's text, and of request and response together.
 ROS_IMPLEMENT_SIMPLE_TOPIC_TRAITS(middlemark::ros1::Bytes, "f43a8e1b362b75baa741461b46adc7e0", "middlemark/Bytes",
                                   "uint8[] data\n")
 template <>
@@ -114,7 +116,7 @@ struct Serializer<middlemark::ros1::Bytes> {
   static void read(Stream& stream, middlemark::ros1::Bytes& message) {
     std::uint32_t bytes = 0;
     stream.next(bytes);
-    const std::uint8_t* const from = stream.advance(bytes);  // throws when there are fewer
+    const std::uint8_t* const from = stream.advance(bytes);  // throws when the message is shorter
     if (message.size != bytes || message.data.use_count() != 1) message.make(bytes);
     std::memcpy(message.data.get(), from, bytes);
   }
@@ -127,7 +129,7 @@ struct Serializer<middlemark::ros1::Bytes> {
 
 namespace middlemark::ros1 {
 
-/// As roscpp does it for every type, in a buffer that is counted until roscpp lets go of it.
+/// Serializes as roscpp does for every type, into a buffer that `bytes_waiting` counts until roscpp frees it.
 template <class Message>
 ros::SerializedMessage counted(const Message& message) {
   const std::uint32_t content = ros::serialization::serializationLength(message);

@@ -1,4 +1,4 @@
-// The nodes of a trial: rosmaster, which they find each other by, this process as one of them, and its nodelets.
+// The nodes of a trial: rosmaster, which they find each other by; this process as a node; and its nodelets.
 #pragma once
 
 #include <nodelet/loader.h>
@@ -26,12 +26,12 @@
 
 namespace middlemark::ros1 {
 
-/// Writes the configuration of its log and says how to start rosmaster.
+/// Writes the configuration of rosmaster's log, and returns the command that starts rosmaster.
 [[nodiscard]] inline Companion rosmaster(const Settings& settings) {
   const std::string address = kit::ipv4_text(settings.interface);
   const std::uint16_t wanted = Options(settings).master_port.value_or(0);
   const std::string port = std::to_string(kit::free_port(settings.interface, SOCK_STREAM, wanted));
-  // rosmaster says nothing on its streams by itself, and its log file would be in the user's home: this logs to stdout.
+  // By default rosmaster prints nothing and writes its log in the user's home. With this it logs to stdout.
   const std::string logging = "rosmaster-logging.conf";
   kit::Rendezvous(settings).leave(
       logging,
@@ -43,7 +43,7 @@ namespace middlemark::ros1 {
   return {.name = "rosmaster",
           .argv = {kit::find_program("rosmaster", "Debian: apt install python3-rosmaster"), "--core", "-p", port},
           .environment = {{"ROS_MASTER_URI", "http://" + address + ":" + port},
-                          {"ROS_HOSTNAME", address},  // it would come before ROS_IP
+                          {"ROS_HOSTNAME", address},  // replaces the user's, which overrides ROS_IP
                           {"ROS_IP", address},
                           {"ROS_HOME", settings.scratch},
                           {"ROS_LOG_DIR", settings.scratch},
@@ -54,21 +54,21 @@ namespace middlemark::ros1 {
           .ready_timeout_s = 15};
 }
 
-/// This process as a node, once.
+/// Makes this process a node; once per process.
 class Node : kit::Pinned {
  public:
   explicit Node(const Settings& settings) {
     const char* const uri = std::getenv("ROS_MASTER_URI");
-    if (uri == nullptr) {  // roscpp would abort the process
+    if (uri == nullptr) {  // without the variable roscpp aborts the process
       throw AdapterError("ros1: ROS_MASTER_URI is not set",
                          "start the rosmaster that 'middlemark-worker-ros1 --companions' names, with its environment");
     }
     const std::string address = kit::ipv4_text(settings.interface);
-    // A second node of the same name would end the first.
+    // A second node of the same name ends the first.
     const std::string name = settings.scope + "_" + std::to_string(getpid());
     ros::init(ros::M_string{{"__master", uri}, {"__hostname", address}, {"__ip", address}}, name,
               ros::init_options::NoSigintHandler | ros::init_options::NoRosout | ros::init_options::AnonymousName);
-    ros::master::setRetryTimeout(ros::WallDuration(5.0));  // it would wait for ever
+    ros::master::setRetryTimeout(ros::WallDuration(5.0));  // by default it waits for ever
     if (!ros::master::check()) {
       throw AdapterError(std::string("ros1: no ROS master answers at ") + uri, "did rosmaster end?");
     }
@@ -83,16 +83,16 @@ class Node : kit::Pinned {
   std::optional<ros::NodeHandle> handle_;
 };
 
-/// Global: a node's namespace, and the environment's, play no part.
+/// Makes a name absolute, so that namespaces of nodes and of the environment do not change it.
 [[nodiscard]] inline std::string global(const std::string& name) { return "/" + name; }
 
-/// One manager of nodelets. It is given instances instead of names of plugins: what pluginlib does by name is to make an
-/// instance, once.
+/// One manager of nodelets. It gets objects instead of names of plugins; for a name, pluginlib would make such an
+/// object.
 class Nodelets {
  public:
   Nodelets() : loader_([this](const std::string& /*type*/) { return made_ = boost::make_shared<End>(); }) {}
 
-  /// The handle of a new nodelet. Callbacks come one at a time, on any of the manager's worker threads.
+  /// Returns the handle of a new nodelet. Callbacks run one at a time, on any of the manager's worker threads.
   [[nodiscard]] ros::NodeHandle& load(const std::string& name) {
     if (!loader_.load(name, "middlemark/End", {}, {})) {
       throw AdapterError("ros1: nodelet: " + name + " cannot be loaded");
@@ -101,7 +101,7 @@ class Nodelets {
   }
 
  private:
-  /// Its work is done by the publisher or subscriber that has its handle.
+  /// A nodelet without code: the publisher or subscriber that has its handle does the work.
   struct End : ::nodelet::Nodelet {
     using Nodelet::getNodeHandle;
     void onInit() override {}

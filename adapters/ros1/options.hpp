@@ -1,4 +1,4 @@
-// What the native settings are, and what a trial's settings become in roscpp: transports and lengths of queues.
+// Native settings, and the transports and queue lengths of roscpp that follow from a trial's settings.
 #pragma once
 
 #include <algorithm>
@@ -36,8 +36,8 @@ struct Native : kit::NativeKeys {
                                       .otherwise = "1500"});
 };
 
-/// roscpp's queues hold whole messages and are bounded by number only: a deep queue of large messages, or one without a
-/// bound, would fill the memory of the machine. So they are bounded here.
+/// roscpp bounds its queues by the number of messages only, so a deep or unbounded queue of large messages would fill the
+/// machine's memory. This sets further bounds.
 struct Options : Native {
   std::string transport;
   std::vector<std::string> notes;
@@ -57,7 +57,7 @@ struct Options : Native {
       }
       if (settings.pattern == Pattern::request_reply) return;
     }
-    std::size_t queues = 0;  // of `depth` messages: a subscriber has as many as its topic has publishers
+    std::size_t queues = 0;  // of `depth` messages; a subscriber has one for each publisher of its topic
     for (const Topic& topic : settings.endpoints) queues += std::size_t{topic.publishers} * (1 + topic.subscribers);
     affordable_ = std::max(kit::physical_memory() / 4 / std::max<std::size_t>(queues, 1) / each_, least_messages);
     kept_ = std::min(std::max(keep_all_bytes / each_, least_messages), affordable_);
@@ -74,26 +74,26 @@ struct Options : Native {
     if (transport == udpros) note_datagrams(settings.message_bytes);
   }
 
-  /// Messages stay in the process and are handed over by their shared pointer.
+  /// Returns true when messages stay in the process and are handed over as shared pointers.
   [[nodiscard]] bool shares() const { return transport == intraprocess || transport == nodelet; }
 
-  /// 0 is roscpp's word for no bound; what bounds it is bytes_in_flight().
+  /// Returns 0 for no bound, as roscpp does; then bytes_in_flight() is the bound.
   [[nodiscard]] std::uint32_t publisher_queue(const Topic& topic) const {
     return topic.depth ? static_cast<std::uint32_t>(depth(topic)) : 0;
   }
 
-  /// One queue for all publishers of the topic.
+  /// Returns the length of a subscriber's queue, which all publishers of the topic share.
   [[nodiscard]] std::uint32_t subscriber_queue(const Topic& topic) const {
     return static_cast<std::uint32_t>((topic.depth ? depth(topic) : keep_all_queue()) * topic.publishers);
   }
 
-  /// Bytes that the publishers of a process may have handed over and roscpp has not sent, before publish() waits. With a depth
-  /// this is only met when roscpp's own thread does not get to run: what is published waits for it outside of the queue.
+  /// Returns how many bytes the publishers of a process may have published and roscpp not sent before publish() waits. With
+  /// a depth this bound matters only when roscpp's thread does not run: messages then wait for it outside of the queue.
   [[nodiscard]] std::size_t bytes_in_flight(const Topic& topic) const {
     return topic.depth ? depth(topic) * (topic.message_bytes + overhead_bytes) + keep_all_bytes : kept_ * each_;
   }
 
-  /// Messages a publisher may have out within a process before it waits for one to come back.
+  /// Returns how many messages of a publisher may be in use within a process before it waits.
   [[nodiscard]] std::size_t shared_messages(const Topic& topic) const {
     const std::size_t in_callbacks_and_hands = topic.subscribers + std::size_t{2};
     return (topic.depth ? depth(topic) * topic.publishers * topic.subscribers : kept_) + in_callbacks_and_hands +
@@ -101,7 +101,7 @@ struct Options : Native {
   }
 
  private:
-  /// What roscpp keeps beside each message in a queue (heads of buffer and message, entries of queues), about.
+  /// Memory in bytes that roscpp needs besides each message in a queue, about.
   static constexpr std::size_t overhead_bytes = 512;
   static constexpr std::size_t keep_all_bytes = std::size_t{256} << 20;
   static constexpr std::size_t least_messages = 4;
@@ -109,7 +109,7 @@ struct Options : Native {
   [[nodiscard]] std::size_t depth(const Topic& topic) const { return std::min<std::size_t>(*topic.depth, affordable_); }
   [[nodiscard]] std::size_t keep_all_queue() const { return std::min(kept_ * 4, affordable_); }
 
-  /// UDPROS cuts a message into datagrams and loses all of it with any of them.
+  /// Adds a note when a message exceeds the receive buffer: UDPROS cuts it into datagrams and drops it if one is lost.
   void note_datagrams(std::size_t message_bytes) {
     constexpr std::size_t head_bytes = 8;
     const std::size_t content = static_cast<std::size_t>(udp_datagram_bytes.value_or(1500)) - head_bytes;
@@ -121,9 +121,9 @@ struct Options : Native {
                     " bytes holds (net.core.rmem_default); it is lost with the first that is dropped");
   }
 
-  std::size_t each_;            // bytes of a message in a queue
-  std::size_t affordable_ = 0;  // messages in a queue
-  std::size_t kept_ = 0;        // messages a keep-all publisher may have waiting
+  std::size_t each_;            // bytes that a message takes in a queue
+  std::size_t affordable_ = 0;  // messages in one queue
+  std::size_t kept_ = 0;        // messages of a keep-all publisher that may wait
 };
 
 }  // namespace middlemark::ros1

@@ -1,5 +1,5 @@
-// The typed messages of the distribution's sensor_msgs and tf2_msgs, which roscpp serializes. Only where MIDDLEMARK_ROS1_MESSAGES is
-// defined: their headers were found.
+// The typed messages in the distribution's sensor_msgs and tf2_msgs, which roscpp serializes. Needs their headers, as
+// MIDDLEMARK_ROS1_MESSAGES says.
 #pragma once
 
 #include <ros/node_handle.h>
@@ -28,7 +28,7 @@
 
 namespace middlemark::ros1 {
 
-/// A message of a publisher's, with the roscpp that its struct asks for.
+/// A publisher's typed message, with the calls of roscpp that depend on its type.
 class TypedOutgoing : kit::Pinned {
  public:
   virtual ~TypedOutgoing() = default;
@@ -39,12 +39,12 @@ class TypedOutgoing : kit::Pinned {
   virtual void publish(const ros::Publisher& publisher, CodingTimes& times) = 0;
 };
 
-/// Is given the main array of each message; less of it where the message is not as it was sent.
+/// Receives the main array of each message; a shorter part when the message differs from the one sent.
 using TypedSink = std::function<void(std::span<const std::byte>)>;
 
 #ifdef MIDDLEMARK_ROS1_MESSAGES
 
-/// The generated headers ask their allocator for `rebind`, which std::allocator has no more in C++20.
+/// std::allocator with `rebind`, which C++20 removed and which the generated headers need.
 template <class T>
 struct Allocator : std::allocator<T> {
   Allocator() = default;
@@ -63,7 +63,7 @@ struct RosTypes : kit::StandardFields {
   using Tf = tf2_msgs::TFMessage_<Allocator<void>>;
 };
 
-/// Of the publisher whose message roscpp is publishing: it calls serializeMessage() with the message only.
+/// The times of the publisher that is publishing on this thread: roscpp calls serializeMessage() with the message only.
 inline thread_local CodingTimes* serializing_times = nullptr;
 
 template <class Message>
@@ -124,7 +124,7 @@ class TypedOutgoingOf final : public TypedOutgoing {
   });
 }
 
-/// roscpp's own, which makes a message and deserializes into it just before the callback, with the time that this takes.
+/// roscpp's helper, which makes a message and deserializes into it before the callback; measures the time.
 template <class Struct>
 class TimedHelper final : public ros::SubscriptionCallbackHelperT<const boost::shared_ptr<const Struct>&> {
   using Base = ros::SubscriptionCallbackHelperT<const boost::shared_ptr<const Struct>&>;

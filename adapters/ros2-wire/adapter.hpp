@@ -1,5 +1,5 @@
-// What a ROS 2 node puts on the wire: its topic names, types, qualities of service and service headers, written with Eclipse
-// Cyclone DDS and without any of ROS. README.md says how each setting becomes one of the middleware's own.
+// The wire format of a ROS 2 node (topic names, types, qualities of service and service headers), sent with Eclipse Cyclone
+// DDS and without ROS. README.md lists the option of the middleware that each setting sets.
 #pragma once
 
 #include <dds/dds.h>
@@ -117,7 +117,7 @@ class Ros2Wire {
   [[nodiscard]] static const dds_topic_descriptor_t& type_of(const Topic& topic) {
     return topic.type == MessageType::octets ? ros2_wire::multi_array_type : cyclonedds::type_of(topic.type);
   }
-  /// The participant takes the topic with it.
+  /// The topic belongs to the participant, which deletes it.
   [[nodiscard]] dds_entity_t make_topic(const std::string& name, const dds_topic_descriptor_t& type) const {
     return cyclonedds::checked(dds_create_topic(participant_.get(), &type, name.c_str(), nullptr, nullptr),
                                "dds_create_topic for " + name);
@@ -148,8 +148,8 @@ class Ros2Wire {
     dds_qset_userdata(qos.get(), id.data(), id.size());
     return qos;
   }
-  /// Every client's reader receives the replies to all of them: no depth is enough for a client that is slower than the
-  /// others, whose replies would push out its own.
+  /// Returns the service with unlimited depth when it has several clients. Every client's reader receives the replies to all
+  /// of them, so with any depth they could push out the replies of a slow client.
   [[nodiscard]] static Topic of_replies(Topic service) {
     if (service.publishers > 1) service.depth.reset();
     return service;

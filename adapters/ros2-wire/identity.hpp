@@ -1,5 +1,5 @@
-// How a node and the two ends of a service call themselves in discovery, in the words of rmw_cyclonedds: its peers pair a
-// client's reader with its writer by them.
+// The user data of a node and of the two ends of a service in discovery, as rmw_cyclonedds writes it: its peers pair a
+// client's reader with the client's writer by these names.
 #pragma once
 
 #include <dds/dds.h>
@@ -14,7 +14,7 @@
 
 namespace middlemark::ros2_wire {
 
-/// A node that is in no security enclave.
+/// Returns the QoS of a node without a security enclave.
 [[nodiscard]] inline cyclonedds::Qos participant_qos() {
   constexpr std::string_view enclave = "enclave=/;";
   cyclonedds::Qos qos(dds_create_qos());
@@ -22,7 +22,7 @@ namespace middlemark::ros2_wire {
   return qos;
 }
 
-/// The participant's GUID with `count` in the place of its entity id, as hexadecimal bytes parted by dots.
+/// Returns the participant's GUID with `count` in place of its entity id, as hexadecimal bytes separated by dots.
 [[nodiscard]] inline std::string unique_id(const cyclonedds::Entity& participant, std::uint32_t count) {
   dds_guid_t guid{};
   cyclonedds::checked(dds_get_guid(participant.get(), &guid), "dds_get_guid");

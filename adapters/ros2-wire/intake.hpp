@@ -1,5 +1,5 @@
-// How samples with a byte sequence reach the visitor: dds_take() into memory of the adapter's, where a node of ROS 2 would
-// have a std::vector.
+// Receives samples that contain a sequence of bytes: dds_take() copies them into memory of the adapter, where a ROS 2 node
+// has a std::vector.
 #pragma once
 
 #include <dds/dds.h>
@@ -41,7 +41,7 @@ class Samples {
   std::int32_t take(dds_entity_t reader, Each&& each) noexcept {
     const std::int32_t taken = dds_take(reader, addresses_.data(), infos_.data(), infos_.size(), batch());
     for (std::size_t i = 0; std::cmp_less(i, taken); ++i) {
-      if (infos_[i].valid_data) each(std::as_const(samples_[i]));  // else: a writer left
+      if (infos_[i].valid_data) each(std::as_const(samples_[i]));  // false: the sample says that a writer left
     }
     return taken;
   }
@@ -83,7 +83,8 @@ class MessageIntake {
   std::optional<cyclonedds::TypedSamples> typed_;
 };
 
-/// Of requests, or of the replies to `mine`: all clients of a service share the topic of its replies.
+/// Receives requests; or the replies to the client `mine`, because all clients of a service share the topic of its
+/// replies.
 class CallIntake {
  public:
   CallIntake(std::size_t bytes, std::optional<std::uint64_t> mine) : samples_(bytes), mine_(mine) {}

@@ -1,4 +1,4 @@
-// A data writer of byte sequences.
+// Data writers of sequences of bytes.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace middlemark::ros2_wire {
 
-/// One sample that is filled and written again and again; `Sample` is UInt8MultiArray or Call.
+/// A sample that is filled and written repeatedly. `Sample` is UInt8MultiArray or Call.
 template <class Sample>
 class Outgoing {
  public:
@@ -46,7 +46,7 @@ class Outgoing {
   std::vector<std::byte> memory_;
 };
 
-/// Of a topic, whose messages may be typed.
+/// The publisher of a topic, whose messages may be typed.
 class Publisher : public Outgoing<UInt8MultiArray> {
  public:
   Publisher(cyclonedds::Entity writer, const cyclonedds::Native& native, MessageType type, std::size_t bytes)
@@ -59,7 +59,7 @@ class Publisher : public Outgoing<UInt8MultiArray> {
   [[nodiscard]] Published publish() noexcept { return typed_ ? write(typed_->to_send()) : Outgoing::publish(); }
 
  private:
-  std::unique_ptr<kit::TypedMessage> typed_;  // null of octets
+  std::unique_ptr<kit::TypedMessage> typed_;  // null for octets
 };
 
 }  // namespace middlemark::ros2_wire

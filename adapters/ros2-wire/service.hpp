@@ -1,5 +1,5 @@
-// Request and reply as rmw_cyclonedds makes them out of two topics: the header of a request says who asked and for which
-// time, and the reply carries it back.
+// Request and reply as rmw_cyclonedds builds them from two topics: the header of a request names the client and the number
+// of the request, and the reply repeats it.
 #pragma once
 
 #include <dds/dds.h>
@@ -20,7 +20,7 @@
 
 namespace middlemark::ros2_wire {
 
-/// What clients and servers have in common: calls that come in and calls that go out.
+/// The common part of clients and servers: incoming and outgoing calls.
 class End {
  public:
   End(cyclonedds::Entity reader, CallIntake intake, cyclonedds::Entity writer, const cyclonedds::Native& native,
@@ -37,7 +37,7 @@ class End {
   void listen(Listener listener) { incoming_.listen(listener); }
   void silence() { incoming_.silence(); }
 
-  /// Of the other end's reader and writer whichever was found last: an end is there when both are.
+  /// Returns the smaller number of matched readers and writers: another end is complete when both are found.
   [[nodiscard]] std::size_t matched() { return std::min(outgoing_.matched(), incoming_.publishers_found()); }
 
   [[nodiscard]] std::string last_error() const {
@@ -47,7 +47,7 @@ class End {
 
  protected:
   Outgoing<Call> outgoing_;
-  cyclonedds::Subscriber<CallIntake> incoming_;  // last: it is destroyed first, and with it every callback
+  cyclonedds::Subscriber<CallIntake> incoming_;  // last, so that it and its callbacks end first
 };
 
 class Client : public End {

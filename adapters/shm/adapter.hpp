@@ -1,4 +1,4 @@
-// The floor of shared memory: what two processes on this machine can do with nothing between them.
+// The raw transport of shared memory: two processes on this machine with no middleware between them.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ class SharedMemory {
                            {.help = "for `middlemark selftest`: every publish spins that many ns first",
                             .least = 1,
                             .most = 1'000'000'000,
-                            .otherwise = "nothing is planted"});
+                            .otherwise = "no delay"});
   };
 
   explicit SharedMemory(const Settings& settings)
@@ -98,22 +98,24 @@ class SharedMemory {
     return settings_.reception == Reception::poll ? polled_room : slept_on_room;
   }
 
-  static constexpr std::size_t most_bytes = std::size_t{1} << 29;  // of all rings of the trial
-  // The publisher looks at the subscribers' cursors, another transfer between the processors, only once a round.
+  static constexpr std::size_t most_bytes = std::size_t{1} << 29;  // of all rings of a trial
+  // Two slots: the publisher reads the subscribers' cursors, which costs a transfer between processors, only once a
+  // round.
   static constexpr shm::RingLayout::Roomy ping_pong_room{.bytes = std::size_t{8} << 10, .least = 2};
-  // A stream at 64 B through a ring that stays in the nearest cache (up to 24 KiB of 32) is 1.6 to 11 times as fast as through
-  // a larger one, and with four slots instead of two one can be written while another is read: 2.5 times as fast at 64 KiB.
+  // At 64 B, a ring that fits the nearest cache (24 KiB of 32) is 1.6 to 11 times as fast as a larger one. With four slots
+  // instead of two the publisher can write one while another is read: 2.5 times as fast at 64 KiB.
   static constexpr shm::RingLayout::Roomy polled_room{.bytes = std::size_t{16} << 10, .least = 4};
-  // Who sleeps is woken once a ring rather than once a message: at 1 KiB 17 times as fast as with 16 slots, at 64 KiB twice.
+  // A sleeping subscriber is woken once per ring instead of once per message: at 1 KiB 17 times as fast as with 16 slots, at
+  // 64 KiB twice as fast.
   static constexpr shm::RingLayout::Roomy slept_on_room{.bytes = std::size_t{1280} << 10, .least = 8};
   static constexpr std::size_t keep_all_depth = 63;  // and one slot to write in
-  // A publisher that waits loses nothing in a small ring, and a large one falls out of the caches.
+  // A reliable publisher waits, so a small ring loses nothing, and a large one would not fit the caches.
   static constexpr std::size_t keep_all_waiting_depth = 7;
 
   const Settings settings_;
   const Options options_;
-  std::size_t least_depth_ = static_cast<std::size_t>(-1);  // of the rings that are shallower than asked for
-  std::size_t asked_depth_ = 0;                             // of that one
+  std::size_t least_depth_ = static_cast<std::size_t>(-1);  // smallest depth of a ring with fewer slots than asked for
+  std::size_t asked_depth_ = 0;                             // the depth asked for that ring
 };
 
 static_assert(fulfils_contract<SharedMemory>);

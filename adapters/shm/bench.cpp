@@ -1,7 +1,9 @@
-// The stream of this adapter's ring without the bench: nothing is paced, stamped, counted or checked.
+// A stream through this adapter's ring without Middlemark's roles: nothing is paced, stamped, counted or checked.
 //
 //   ring_alone BYTES MESSAGES [publisher-cpu subscriber-cpu]
-//     A reliable stream that is polled, in two processes. Prints the messages a second that were taken, the first tenth left out.
+//
+// A reliable stream in two processes, with polling. Prints the received messages a second; the first tenth is not
+// counted.
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -26,7 +28,7 @@
 namespace middlemark {
 namespace {
 
-/// Reads the headers, as who only wants to know which message it is would.
+/// Reads the sequence number of each message and nothing else.
 struct Reader {
   std::uint64_t latest = 0;
   void operator()(std::span<const std::byte> message) noexcept { latest = read_header(message).sequence(); }
@@ -42,7 +44,7 @@ void publish_all(const Settings& settings, std::uint64_t messages) {
   }
 }
 
-/// Returns the messages a second.
+/// Returns the received messages a second.
 double take_all(const Settings& settings, std::uint64_t messages) {
   SharedMemory adapter(settings);
   auto subscriber = adapter.subscriber(stream_topic(settings, 0), 0);
@@ -80,7 +82,7 @@ int main(int argc, char** argv) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     pin_thread(argc == 5 ? std::atoi(argv[3]) : 0);
     publish_all(settings, messages);
-    _exit(0);  // what is mapped stays the subscriber's
+    _exit(0);  // without destructors: the subscriber still uses the mapped memory
   }
   pin_thread(argc == 5 ? std::atoi(argv[4]) : 1);
   std::printf("%.0f\n", take_all(settings, messages));

@@ -1,4 +1,4 @@
-// Writes the messages of one topic into its ring. Hot file: nothing here allocates, locks or throws once it is open.
+// Writes the messages of one topic into its ring. Hot file: after opening, nothing here allocates, locks or throws.
 #pragma once
 
 #include <sched.h>
@@ -20,7 +20,7 @@
 
 namespace middlemark::shm {
 
-/// Returns not before `ns` have passed; it is late by less than two readings of the clock.
+/// Spins for at least `ns`; longer by less than two readings of the clock.
 inline void spin(std::uint64_t ns) noexcept {
   for (const std::uint64_t until = monotonic_ns() + ns; monotonic_ns() < until;) {
   }
@@ -28,8 +28,8 @@ inline void spin(std::uint64_t ns) noexcept {
 
 class Publisher : kit::Pinned {
  public:
-  /// `planted_delay_ns`: what every publish() is to take longer, so that `middlemark selftest` can ask whether a known difference
-  /// is found; 0: nothing is planted.
+  /// `planted_delay_ns`: a delay added to every publish(), so that `middlemark selftest` can check whether a known
+  /// difference is found; 0: none.
   Publisher(const Settings& settings, const Topic& topic, const RingLayout& layout, const std::string& ring_name,
             const std::vector<std::string>& doorbells, std::uint64_t planted_delay_ns)
       : hands_over_(settings.loan),
@@ -43,14 +43,14 @@ class Publisher : kit::Pinned {
         look_at_(looks_always_ ? 0 : full_at_),
         bytes_(layout.message_bytes),
         own_(hands_over_ ? 0 : layout.message_bytes) {
-    // A polling subscriber never sleeps: no bell, and no fence for it on the way.
+    // A polling subscriber never sleeps, so publish() needs neither bell nor fence.
     if (!sleeps_) return;
     for (const std::string& name : doorbells) doorbells_.push_back(std::make_unique<Doorbell>(name));
   }
   ~Publisher() { ring_.unlink(); }
 
   std::span<std::byte> loan(std::size_t bytes) noexcept {
-    if (bytes != bytes_) [[unlikely]]  // no store where all are alike
+    if (bytes != bytes_) [[unlikely]]  // no store while the sizes are equal
       bytes_ = bytes;
     return {hands_over_ ? ring_.slots().payload(ring_.slots().at(next_)).data() : own_.span().data(), bytes_};
   }
@@ -67,17 +67,17 @@ class Publisher : kit::Pinned {
 
   std::size_t matched() noexcept {
     const std::size_t found = ring_.attached().load(std::memory_order_acquire);
-    if (found == ring_.layout().subscribers) ring_.unlink();  // nobody else will open it, and a kill leaves nothing
+    if (found == ring_.layout().subscribers) ring_.unlink();  // nobody opens it later, and a kill leaves no file behind
     return found;
   }
 
  private:
-  // What a flood of small messages meets at the other processor is the queue of stores that wait for its cache lines: every
-  // store beside those of the message, a saved register or a return address, takes a place in it. So the way of most messages
-  // calls nothing.
+  // A flood of small messages is limited by the queue of stores that wait for cache lines of the other processor. Every
+  // store besides the message's own, such as a saved register or a return address, takes a place in this queue. So the path
+  // of most messages makes no function calls.
 
-  /// A small message in pieces as it was written a moment ago, see TwoWords: a load of more cannot be served before what it
-  /// spans is in the cache. There is room for it.
+  /// Copies a small message in pieces of the size in which it was just written (see TwoWords): a larger load must wait until
+  /// all the bytes are in the cache.
   static void copy(std::span<std::byte> to, std::span<const std::byte> from) noexcept {
     constexpr std::size_t piece = sizeof(TwoWords);
     constexpr std::size_t in_pieces = 8 * piece;
@@ -95,8 +95,8 @@ class Publisher : kit::Pinned {
     for (const auto& doorbell : doorbells_) doorbell->bell().ring();
   }
 
-  /// Off the way of most messages: the ring may be full; or a delay is planted, or sizes vary, which sends every message here, so
-  /// that it costs nothing where there is neither.
+  /// Called when the ring may be full. With a planted delay or varying sizes every message comes here, so that neither costs
+  /// anything elsewhere.
   [[gnu::noinline]] bool ready() noexcept {
     if (planted_delay_ns_ != 0) spin(planted_delay_ns_);
     if (next_ == full_at_ && !has_room() && !make_room()) return false;
@@ -110,7 +110,7 @@ class Publisher : kit::Pinned {
     return next_ != full_at_;
   }
 
-  /// Waits for the slowest subscriber. False: not in time, or best effort.
+  /// Waits for the slowest subscriber. False: timed out, or best effort.
   bool make_room() noexcept {
     if (!blocks_when_full_) return false;
     const std::uint64_t deadline = monotonic_ns() + write_timeout_ns_;
@@ -133,11 +133,11 @@ class Publisher : kit::Pinned {
   Ring ring_;
   std::uint64_t next_ = 0;
   const std::uint64_t planted_delay_ns_;
-  std::uint64_t full_at_;  // the number that has no slot as far as is known
+  std::uint64_t full_at_;  // the sequence number that has no free slot, as far as known
   const bool looks_always_;
-  std::uint64_t look_at_;  // the number before which to look; next_ is never beyond it
+  std::uint64_t look_at_;  // the sequence number at which ready() is called; next_ is never larger
   std::vector<std::unique_ptr<Doorbell>> doorbells_;
-  std::size_t bytes_;  // of the message in hand
+  std::size_t bytes_;  // of the current message
   OwnMessage own_;
 };
 

@@ -1,5 +1,5 @@
-// Reads the messages of one topic out of the rings of its publishers. Hot file: nothing here allocates, locks or throws once it
-// is open.
+// Reads the messages of one topic from the rings of its publishers. Hot file: after opening, nothing here allocates, locks
+// or throws.
 #pragma once
 
 #include <algorithm>
@@ -18,13 +18,14 @@ namespace middlemark::shm {
 
 class Subscriber : kit::Pinned {
  public:
-  static constexpr std::uint64_t most_per_take = 64;  ///< of each publisher, so that no other waits for a fast one
+  static constexpr std::uint64_t most_per_take = 64;  ///< per publisher, so that a fast one does not delay the others
 
   Subscriber(const Settings& settings, const Topic& topic, const RingLayout& layout,
              const std::vector<std::string>& rings, const std::string& doorbell_name, unsigned index)
       : index_(index),
         wakes_publishers_(settings.reception != Reception::poll && topic.reliability == Reliability::reliable),
-        // Slots are given back several at a time: each time is a transfer between the processors when the ring is full.
+        // Slots are freed in batches: when the ring is full, each update of the cursor costs a transfer between
+        // processors.
         bound_(std::clamp<std::uint64_t>(layout.slots / 4, 1, most_per_take)),
         doorbell_(doorbell_name) {
     for (const std::string& name : rings) {
@@ -91,7 +92,7 @@ class Subscriber : kit::Pinned {
 
   const std::size_t index_;
   const bool wakes_publishers_;
-  const std::uint64_t bound_;  ///< of a take(), of each publisher
+  const std::uint64_t bound_;  ///< messages per take() and publisher
   std::vector<std::unique_ptr<Source>> sources_;
   Doorbell doorbell_;
 };

@@ -1,4 +1,5 @@
-// The floor of TCP: one connection for each pair of processes that talk, a send() and a recv() a message, no delay.
+// The raw transport of TCP: one connection for each pair of communicating processes, one send() and one recv() per message,
+// TCP_NODELAY.
 #pragma once
 
 #include <netinet/in.h>
@@ -16,7 +17,7 @@
 
 namespace middlemark {
 
-/// How they are made, whatever goes over them.
+/// Makes and tunes sockets; shared by the adapters with and without TLS.
 struct TcpSockets {
   struct Options : kit::NativeKeys {
     using NativeKeys::NativeKeys;
@@ -27,11 +28,13 @@ struct TcpSockets {
         key<std::size_t>("send_buffer_bytes", saying("send buffer by the kernel's account", buffer));
     std::optional<std::size_t> receive_buffer_bytes =
         key<std::size_t>("receive_buffer_bytes", saying("receive buffer by the kernel's account", buffer));
-    // Three of loopback's 64 KiB segments. A send() keeps the socket to itself until it returns, so while a whole 1 MiB
-    // is being given the acknowledgements wait outside and the sender runs dry of window.
-    std::size_t send_chunk_bytes = key<std::size_t>(
-        "send_chunk_bytes", 192 << 10,
-        {.help = "the most given to one send()", .least = 1, .most = 1 << 30, .type = NativeType::bytes});
+    // Three of loopback's 64 KiB segments. send() locks the socket until it returns, so during a send() of 1 MiB the
+    // acknowledgements wait and the window of the sender runs out.
+    std::size_t send_chunk_bytes = key<std::size_t>("send_chunk_bytes", 192 << 10,
+                                                    {.help = "largest number of bytes passed to one send()",
+                                                     .least = 1,
+                                                     .most = 1 << 30,
+                                                     .type = NativeType::bytes});
   };
 
   explicit TcpSockets(const Settings& settings)

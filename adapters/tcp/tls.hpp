@@ -1,5 +1,5 @@
-// TLS over the connections of a trial with security: both sides show a certificate of the trial's authority before anything else
-// passes. Cold but for Channel::read() and write(), which neither allocate, log nor throw.
+// TLS over the connections of a trial with security. Both sides show a certificate of the trial's authority before any
+// message is sent. On the hot path are only Channel::read() and write(), which do not allocate, log or throw.
 #pragma once
 
 #include <fcntl.h>
@@ -24,14 +24,14 @@
 
 namespace middlemark::tls {
 
-/// A code of OpenSSL's, or errno below 0; 0: the other side has ended the connection.
+/// Returns the text of a code of OpenSSL, or of a negated errno; 0: the other side has ended the connection.
 [[nodiscard]] inline const char* words_of(long code) noexcept {
   if (code == 0) return "the other side has ended the connection";
   if (code < 0) return std::strerror(static_cast<int>(-code));
   const char* const words = ERR_reason_error_string(static_cast<unsigned long>(code));
-  return words != nullptr ? words : "OpenSSL does not say why";
+  return words != nullptr ? words : "OpenSSL gives no reason";
 }
-/// Of what failed just now; this thread's queue of errors is empty then.
+/// Returns the code of the last failure and clears this thread's queue of errors.
 [[nodiscard]] inline long last_code() noexcept {
   const int error = errno;
   const unsigned long code = ERR_peek_last_error();
@@ -42,7 +42,7 @@ namespace middlemark::tls {
   throw AdapterError("tcp: " + what + ": " + words_of(code));
 }
 
-/// This process's certificate and key, and whom it believes.
+/// This process's certificate and key, and the authority that it trusts.
 class Context : kit::Pinned {
  public:
   explicit Context(const Settings& settings) : context_(SSL_CTX_new(TLS_method())) {
@@ -56,8 +56,9 @@ class Context : kit::Pinned {
     demand(SSL_CTX_check_private_key(context), mine.key());
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
     SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    SSL_CTX_set_num_tickets(context, 0);  // no connection of a trial is resumed
-    SSL_CTX_set_read_ahead(context, 1);  // a recv() brings what is there: not first the five bytes in front of a record
+    SSL_CTX_set_num_tickets(context, 0);  // connections of a trial are never resumed
+    // Each recv() reads all that is there, not first the 5 bytes of a record's header.
+    SSL_CTX_set_read_ahead(context, 1);
     SSL_CTX_set_default_read_buffer_len(context, read_buffer_bytes);
   }
   [[nodiscard]] SSL_CTX* get() const noexcept { return context_.get(); }
@@ -76,18 +77,19 @@ class Context : kit::Pinned {
   std::unique_ptr<SSL_CTX, Free> context_;
 };
 
-/// One connection. A role that writes and one that reads may be two threads: OpenSSL wants one at a time, so neither sleeps in here.
+/// One connection. A writing and a reading role may be two threads. OpenSSL allows one at a time, so no call here
+/// sleeps.
 class Channel : kit::Pinned {
  public:
-  /// `accepted`: the other side has connected.
+  /// `accepted`: this side has accepted the connection.
   Channel(const Context& context, int fd, bool accepted) : ssl_(SSL_new(context.get())), fd_(fd) {
     if (!ssl_ || SSL_set_fd(ssl_.get(), fd) != 1) fail("SSL_new()", last_code());
     if (fcntl(fd, F_SETFL, O_NONBLOCK) != 0) kit::fail("fcntl() of a connection");
     accepted ? SSL_set_accept_state(ssl_.get()) : SSL_set_connect_state(ssl_.get());
   }
 
-  /// One step towards both sides knowing who the other is; does not wait. Whoever connects is done before the other side has looked at
-  /// its certificate: so each tells the other, in a byte, that it has.
+  /// Advances the handshake by one step without waiting. The connecting side finishes before the other side has checked its
+  /// certificate, so each side confirms its check by a byte.
   [[nodiscard]] bool is_ready() {
     const std::lock_guard lock(mutex_);
     char byte = 'k';
@@ -97,7 +99,7 @@ class Channel : kit::Pinned {
     return stage_ == Stage::ready;
   }
 
-  /// Bytes taken; 0: the connection takes none now, and the same bytes must be offered again; below 0: it is gone.
+  /// Returns how many bytes were accepted; 0: none now, and the same bytes must be passed again; below 0: disconnected.
   [[nodiscard]] long write(const std::byte* from, std::size_t bytes) noexcept {
     const std::lock_guard lock(mutex_);
     std::size_t taken = 0;
@@ -105,14 +107,14 @@ class Channel : kit::Pinned {
       return static_cast<long>(taken);
     return outcome("SSL_write");
   }
-  /// Bytes received; 0: there are none; below 0: it is gone.
+  /// Returns how many bytes were received; 0: none; below 0: disconnected.
   [[nodiscard]] long read(std::byte* to, std::size_t room) noexcept {
     const std::lock_guard lock(mutex_);
     std::size_t got = 0;
     if (SSL_read_ex(ssl_.get(), to, room, &got) == 1) return static_cast<long>(got);
     return outcome("SSL_read");
   }
-  /// Something was received that poll() does not see any more.
+  /// Returns true when OpenSSL holds received bytes, which poll() does not report.
   [[nodiscard]] bool holds_some() noexcept {
     const std::lock_guard lock(mutex_);
     return SSL_has_pending(ssl_.get()) == 1;
@@ -121,7 +123,7 @@ class Channel : kit::Pinned {
   [[nodiscard]] int fd() const noexcept { return fd_; }
   [[nodiscard]] std::string last_error() const { return failure_.text(); }
 
-  /// As "TLSv1.3: TLS_AES_256_GCM_SHA384, x25519, certificates of EC, 256 bits".
+  /// Returns the algorithms, such as "TLSv1.3: TLS_AES_256_GCM_SHA384, x25519, certificates of EC, 256 bits".
   [[nodiscard]] std::string protected_by() const {
     SSL* const ssl = ssl_.get();
     const std::unique_ptr<X509, decltype(&X509_free)> peer(SSL_get1_peer_certificate(ssl), &X509_free);
@@ -160,12 +162,12 @@ class Channel : kit::Pinned {
   kit::LastFailure<&words_of> failure_;
 };
 
-/// Those of one process, one for each of its connections.
+/// The channels of one process, one for each connection.
 class Channels : kit::Pinned {
  public:
   Channels(const Settings& settings, const kit::Links& links) : context_(settings), listener_(links.listener()) {}
 
-  /// The one over that connection; null while the peers do not know each other. Throws AdapterError where they never will.
+  /// Returns the channel over a connection; null while the handshake lasts. Throws AdapterError when it failed.
   [[nodiscard]] Channel* find(int fd) {
     const std::lock_guard lock(mutex_);
     auto found = std::ranges::find_if(channels_, [fd](const auto& each) { return each->fd() == fd; });
@@ -180,7 +182,7 @@ class Channels : kit::Pinned {
   }
 
  private:
-  /// Such a connection has the listener's port.
+  /// An accepted connection has the listener's port.
   [[nodiscard]] bool accepted(int fd) const { return port_of(fd) == port_of(listener_); }
   [[nodiscard]] static in_port_t port_of(int fd) {
     sockaddr_in address{};

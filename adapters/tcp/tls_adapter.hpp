@@ -1,4 +1,4 @@
-// The floor of TLS: the connections of adapter.hpp, and OpenSSL's TLS 1.3 over them.
+// The raw transport of TLS: the connections of adapter.hpp with OpenSSL's TLS 1.3.
 #pragma once
 
 #include <string>
@@ -20,8 +20,9 @@ class TcpWithTls {
         links_(settings, sockets_.listener(), [this](int fd) { sockets_.tune(fd); }),
         channels_(settings, links_) {
     if (sockets_.options.timestamping) {
-      throw AdapterError("tcp: native.timestamping: OpenSSL receives here, and does not pass on when a packet came",
-                         "leave it out, or measure it with --security none");
+      throw AdapterError(
+          "tcp: native.timestamping: with TLS, OpenSSL receives and does not report when a packet arrived",
+          "leave it out, or measure it with --security none");
     }
   }
 

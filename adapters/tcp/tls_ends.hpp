@@ -1,5 +1,5 @@
-// Publisher and subscriber over TLS: as kit/stream.hpp has them over plain connections, where what protects would cost those a branch a
-// message. Hot file: nothing here allocates, locks for long, logs or throws once the peers know each other.
+// Publisher and subscriber over TLS. They repeat kit/stream.hpp, because a test for TLS there would cost a branch per
+// message. Hot file: after the handshake nothing here allocates, locks for long, logs or throws.
 #pragma once
 
 #include <poll.h>
@@ -26,7 +26,7 @@
 
 namespace middlemark::tls {
 
-/// The connections of a process, and what is over them.
+/// The connections of a process, and the TLS channels over them.
 struct Ways {
   kit::Links& links;
   Channels& channels;
@@ -72,7 +72,8 @@ class Publisher {
     return memory_.span().subspan(prefix_, bytes);
   }
 
-  /// What a peer has begun to take cannot be taken back: it is reported as timed_out, its rest goes before the next message.
+  /// A message that a peer has accepted in part cannot be taken back: publish() returns timed_out, and the rest is sent
+  /// before the next message.
   Published publish() noexcept {
     left_ = write_timeout_;
     if (cut_) [[unlikely]]
@@ -104,8 +105,8 @@ class Publisher {
   struct Peer {
     kit::Flow flow;
     Channel* channel = nullptr;
-    std::size_t sent = 0;  // of the current message, or of the one that was cut
-    bool begun = false;    // and the channel has some of the rest already
+    std::size_t sent = 0;  // bytes of the current message, or of the one that was cut
+    bool begun = false;    // the channel has accepted a part of the remaining bytes
   };
 
   Published send(Peer& peer, std::span<const std::byte> message) noexcept {
@@ -119,7 +120,7 @@ class Publisher {
         return Published::failed;
       } else {
         peer.begun = true;
-        const kit::Deadline deadline(left_);  // the timeout is the publish's, not each peer's
+        const kit::Deadline deadline(left_);  // the timeout is for the whole publish(), not for each peer
         const bool room = awaits(peer.channel->fd(), POLLOUT, left_);
         left_ = deadline.left();
         if (!room) {
@@ -132,7 +133,7 @@ class Publisher {
     return Published::ok;
   }
 
-  /// False when some peer still takes nothing.
+  /// Returns false while a peer still accepts nothing.
   bool send_rest() noexcept {
     cut_ = false;
     for (Peer& peer : peers_) {
@@ -144,8 +145,8 @@ class Publisher {
   const Ways ways_;
   const std::chrono::nanoseconds write_timeout_;
   const std::size_t prefix_;
-  std::size_t frame_;      // bytes of the message in hand, its prefix included
-  std::size_t cut_frame_;  // of the one that was cut
+  std::size_t frame_;      // bytes of the current message and its prefix
+  std::size_t cut_frame_;  // bytes of the message that was cut
   kit::Memory memory_;
   kit::Memory cut_memory_;
   std::vector<Peer> peers_;
@@ -169,7 +170,7 @@ class Subscriber {
     ways_.links.add(topic, kit::End::subscriber, index);
   }
 
-  /// Whoever only receives has to show its certificate too before anything is sent.
+  /// A process that only receives must also show its certificate before a message is sent.
   [[nodiscard]] std::size_t publishers_found() {
     ways_.links.advance();
     for (Peer& peer : peers_) {
@@ -186,7 +187,7 @@ class Subscriber {
         std::ranges::count_if(peers_, [](const Peer& peer) { return peer.channel != nullptr; }));
   }
 
-  /// In turn from all until nothing is left or there were most_per_take.
+  /// Takes from all publishers alternately until nothing is left or most_per_take messages were visited.
   template <class Visitor>
   std::size_t take(Visitor&& visitor) noexcept {
     std::size_t visits = 0;
@@ -206,7 +207,7 @@ class Subscriber {
 
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
     for (const kit::Deadline deadline(timeout); complete_ == nullptr;) {
-      // What a recv() has brought beyond the last message is seen by nobody but the channel.
+      // Messages that one recv() has read beyond the last one are known to the channel only.
       for (Peer& peer : peers_) {
         if (complete_ == nullptr && peer.holds_some() && fill(peer)) complete_ = &peer;
       }
@@ -238,20 +239,20 @@ class Subscriber {
     kit::Flow flow;
     std::size_t prefix;
     kit::Memory memory;
-    std::size_t due;  // bytes to be filled: where sizes vary first the prefix, then also what that tells
+    std::size_t due;  // bytes to fill; where sizes vary, first the prefix and then also the length that it names
     Channel* channel = nullptr;
     std::size_t filled = 0;  // bytes of the message being read
     bool gone = false;
   };
 
-  /// True when a message is complete.
+  /// Returns true when a message is complete.
   bool fill(Peer& peer) noexcept {
-    if (peer.gone || peer.channel == nullptr) return false;  // null: it was not waited for, since it sends nothing
+    if (peer.gone || peer.channel == nullptr) return false;  // null: not waited for, because it sends nothing
     if (peer.prefix != 0 && peer.filled == 0) peer.due = peer.prefix;
     for (;;) {
       const long got = peer.channel->read(peer.memory.data() + peer.filled, peer.due - peer.filled);
       if (got == 0) return false;
-      if (got < 0) {  // and with it the message it may have begun
+      if (got < 0) {  // a message that was received in part is lost
         if (readiness_) epoll_ctl(readiness_.get(), EPOLL_CTL_DEL, peer.channel->fd(), nullptr);
         peer.gone = true;
         return false;
@@ -269,7 +270,7 @@ class Subscriber {
     }
   }
 
-  /// One that has received something, or nullptr.
+  /// Returns a peer whose connection has data; null: timed out.
   Peer* await_any(std::chrono::nanoseconds timeout) noexcept {
     if (!readiness_) {
       Peer& only = peers_.front();
@@ -282,8 +283,8 @@ class Subscriber {
   }
 
   const Ways ways_;
-  std::deque<Peer> peers_;     // a Peer stays where it is
-  Peer* complete_ = nullptr;   // wait() has read a whole message from it
+  std::deque<Peer> peers_;     // never moves a Peer
+  Peer* complete_ = nullptr;   // a peer whose whole message wait() has read
   kit::Descriptor readiness_;  // epoll; only with several publishers
 };
 

@@ -1,4 +1,5 @@
-// The floor of UDP: a datagram a message where it fits, a send() and a recv() each; larger ones in fragments, in place.
+// The raw transport of UDP: a message that fits one datagram takes one send() and one recv(); larger messages are sent in
+// fragments, without extra copies.
 #pragma once
 
 #include <algorithm>
@@ -31,12 +32,12 @@ class Udp {
                                                   .most = 1 << 30,
                                                   .otherwise = "twice what a message of the trial takes",
                                                   .type = NativeType::bytes});
-    std::size_t datagram_bytes = key(
-        "datagram_bytes", udp::datagram_limit,
-        {.help = "the most one datagram of a message beyond " + std::to_string(udp::datagram_limit) + " bytes may have",
-         .least = 1024,
-         .most = udp::datagram_limit,
-         .type = NativeType::bytes});
+    std::size_t datagram_bytes =
+        key("datagram_bytes", udp::datagram_limit,
+            {.help = "largest datagram of a message of more than " + std::to_string(udp::datagram_limit) + " bytes",
+             .least = 1024,
+             .most = udp::datagram_limit,
+             .type = NativeType::bytes});
   };
 
   explicit Udp(const Settings& settings) : settings_(settings), options_(kit::read_native<Options>("udp", settings)) {
@@ -66,8 +67,8 @@ class Udp {
 
   [[nodiscard]] udp::Subscriber subscriber(const Topic& topic, unsigned index) {
     const udp::Layout layout = udp::Layout::of(topic.message_bytes, options_.datagram_bytes);
-    // One publisher's message must fit while nobody reads; room for a second one keeps a late one from costing the
-    // next.
+    // The buffer must hold one message of each publisher while nobody reads. Twice that, so that a late message does not
+    // push out the next one.
     const std::size_t datagram =
         layout.whole() ? topic.message_bytes : layout.fragment_bytes + sizeof(udp::FragmentHeader);
     const std::size_t publishers = layout.whole() ? topic.publishers : 1;
@@ -86,20 +87,19 @@ class Udp {
   }
 
   [[nodiscard]] std::vector<std::string> notes() const {
-    std::vector<std::string> told;
-    if (options_.timestamping && fragmented_)
-      told.emplace_back("no arrival is stamped of a message in several datagrams");
-    if (granted_bytes_ >= needed_bytes_) return told;
-    told.push_back("the receive buffer is " + std::to_string(granted_bytes_) +
-                   " bytes and the replies to one message take " + std::to_string(needed_bytes_) +
-                   ": some may be lost; sudo sysctl -w net.core.rmem_max=" + std::to_string(needed_bytes_ / 2 + 1));
-    return told;
+    std::vector<std::string> all;
+    if (options_.timestamping && fragmented_) all.emplace_back("messages of several datagrams have no arrival stamp");
+    if (granted_bytes_ >= needed_bytes_) return all;
+    all.push_back("the receive buffer is " + std::to_string(granted_bytes_) +
+                  " bytes and the replies to one message take " + std::to_string(needed_bytes_) +
+                  ": some may be lost; sudo sysctl -w net.core.rmem_max=" + std::to_string(needed_bytes_ / 2 + 1));
+    return all;
   }
 
  private:
   static constexpr std::size_t least_buffer_bytes = std::size_t{4} << 20;
 
-  /// What a socket of this user gets when it asks for `bytes`.
+  /// Returns the size of the buffer that a socket of this user gets when it asks for `bytes`.
   static std::size_t grant(std::size_t bytes) {
     const kit::Descriptor probe = kit::open_socket(AF_INET, SOCK_DGRAM);
     return kit::grow_buffer(probe.get(), SO_RCVBUF, SO_RCVBUFFORCE, bytes);

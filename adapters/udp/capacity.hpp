@@ -1,5 +1,5 @@
-// How large a message this user can be sent on this machine. UDP has no flow control: what arrives while the receiver
-// is not reading must fit its socket's buffer, which counts the kernel's memory, not the message's bytes.
+// The largest message that this user can receive on this machine. UDP has no flow control: messages that arrive while the
+// receiver does not read must fit its socket's buffer, whose size counts the kernel's memory, not the message's bytes.
 #pragma once
 
 #include <linux/sock_diag.h>
@@ -22,8 +22,8 @@
 
 namespace middlemark::udp {
 
-/// What a queued datagram of `bytes` costs of the receive buffer, measured with one on loopback: 832 bytes more than it
-/// has on Linux 6.18, up to twice as many on kernels that put it into one piece.
+/// Returns how much of the receive buffer a queued datagram of `bytes` takes, measured on loopback. On Linux 6.18 this is
+/// 832 bytes more than its size; on kernels that store it in one piece up to twice its size.
 [[nodiscard]] inline std::size_t datagram_cost(std::size_t bytes) {
   const std::size_t at_worst = bytes * 2 + 4096;
   const kit::Descriptor receiver(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
@@ -43,8 +43,8 @@ namespace middlemark::udp {
   return cost >= bytes ? cost : at_worst;
 }
 
-/// All the memory that UDP may have on this machine (net.ipv4.udp_mem); half of it is left to others and to the way
-/// back.
+/// Returns half of the memory in bytes that UDP may use on this machine (net.ipv4.udp_mem). The other half is for other
+/// sockets and for the way back.
 [[nodiscard]] inline std::size_t udp_memory_share() {
   std::ifstream file("/proc/sys/net/ipv4/udp_mem");
   std::size_t low = 0;
@@ -59,7 +59,7 @@ struct Capacity {
   std::string advice;
 };
 
-/// Opens, and closes again, a socket or two of its own.
+/// Returns the largest message up to `wanted_bytes`, and advice when it is smaller. Opens two sockets and closes them.
 [[nodiscard]] inline Capacity capacity(std::size_t datagram_bytes, std::size_t wanted_bytes) {
   const std::size_t cost = datagram_cost(datagram_bytes);
   const Layout wanted = Layout::of(wanted_bytes, datagram_bytes);

@@ -1,6 +1,6 @@
-// Messages of more than one datagram: cut by the publisher, put together again by the subscriber, without a copy on
-// either side: each fragment is sent from and received into its place. Every array is built when the endpoint opens; a
-// message changes only its number.
+// Messages of more than one datagram. The publisher cuts them and the subscriber reassembles them, without extra copies:
+// each fragment is sent from its place in the message and received into its place. Every array is built when the endpoint
+// opens; for a message only its number changes.
 #pragma once
 
 #include <sys/socket.h>
@@ -17,37 +17,37 @@
 
 namespace middlemark::udp {
 
-/// In front of each fragment, and only there: a message that fits one datagram carries nothing of ours.
+/// The header of a fragment. A message that fits one datagram has none.
 struct FragmentHeader {
-  std::uint32_t message = 0;   ///< the publisher's count, from 1; so much later another of that number is no matter
+  std::uint32_t message = 0;   ///< the publisher's count, from 1; may wrap around
   std::uint32_t bytes = 0;     ///< of the message
-  std::uint32_t fragment = 0;  ///< from 0
-  std::uint32_t flow = 0;      ///< topic and publisher: a stranger's datagram is not taken for a fragment
+  std::uint32_t fragment = 0;  ///< index, from 0
+  std::uint32_t flow = 0;      ///< topic and publisher, so that foreign datagrams are not taken for fragments
 };
 static_assert(sizeof(FragmentHeader) == 16);
 
-inline constexpr std::size_t datagram_limit = 65'507;  ///< what IPv4 carries in one UDP datagram
+inline constexpr std::size_t datagram_limit = 65'507;  ///< payload of one UDP datagram over IPv4
 
-/// How a message is cut; both ends compute the same. Fragments are equal but for the last.
+/// How a message is cut, computed in the same way on both ends. All fragments but the last have equal size.
 struct Layout {
   std::size_t message_bytes = 0;
   std::size_t fragment_bytes = 0;
   std::size_t fragments = 1;
 
-  /// `datagram_bytes`: the most one datagram may have, the header included.
+  /// `datagram_bytes`: the limit for one datagram, with its header.
   [[nodiscard]] static constexpr Layout of(std::size_t message_bytes, std::size_t datagram_bytes) noexcept {
-    constexpr std::size_t line = 64;  // fragments begin on cache lines
+    constexpr std::size_t line = 64;  // fragments begin at cache lines
     if (message_bytes <= datagram_limit) return {message_bytes, message_bytes, 1};
     const std::size_t most = (datagram_bytes - sizeof(FragmentHeader)) / line * line;
     const std::size_t fragments = (message_bytes + most - 1) / most;
     const std::size_t equal = ((message_bytes + fragments - 1) / fragments + line - 1) / line * line;
     return {message_bytes, equal, (message_bytes + equal - 1) / equal};
   }
-  /// Of a message that is shorter, or as long.
+  /// Returns the layout of another message that is not larger.
   [[nodiscard]] constexpr Layout cut(std::size_t bytes) const noexcept {
     return {bytes, fragment_bytes, (bytes + fragment_bytes - 1) / fragment_bytes};
   }
-  /// The same with room for a full fragment in the last place.
+  /// Returns a layout whose last fragment has full size.
   [[nodiscard]] constexpr Layout padded() const noexcept {
     return {fragments * fragment_bytes, fragment_bytes, fragments};
   }
@@ -57,7 +57,7 @@ struct Layout {
   }
 };
 
-/// A datagram for each fragment, ready for sendmmsg() or recvmmsg(): a header of its own and its place in the message.
+/// The datagrams of a message for sendmmsg() or recvmmsg(), each with a header and its place in the message.
 class Datagrams {
  public:
   Datagrams(const Layout& layout, std::byte* message, std::uint32_t flow)
@@ -77,7 +77,7 @@ class Datagrams {
   void number(std::uint32_t message) noexcept {
     for (FragmentHeader& each : headers_) each.message = message;
   }
-  /// The next message is cut so.
+  /// Sets the layout of the next message.
   void cut(const Layout& layout) noexcept {
     for (std::size_t i = 0; i < layout.fragments; ++i) {
       headers_[i].bytes = static_cast<std::uint32_t>(layout.message_bytes);
@@ -91,8 +91,8 @@ class Datagrams {
   std::vector<mmsghdr> datagrams_;
 };
 
-/// Puts the messages of one publisher together. Fragments come in order over one socket, so one that is out of turn
-/// means that another was lost, and with it the message: what follows is dropped until a message begins.
+/// Reassembles the messages of one publisher. A socket delivers fragments in order, so a fragment out of order means that
+/// another was lost, and with it the message; everything is dropped until the next message begins.
 class Reassembly {
  public:
   /// `varies`: `layout` is that of the largest message.
@@ -101,14 +101,14 @@ class Reassembly {
         cut_(layout),
         varies_(varies),
         flow_(flow),
-        // Padded, because a message may begin in the place of the last fragment of one before, when that was lost.
+        // Padded: when a last fragment was lost, the next message may begin in its place.
         memory_(layout.padded().message_bytes),
         datagrams_(layout.padded(), memory_.data(), flow) {}
 
-  /// Calls recvmmsg() once. Returns what it returned; complete() tells whether the message is.
+  /// Calls recvmmsg() once and returns its result. Then ask complete().
   int receive(int fd, int flags) noexcept {
     const std::size_t first = next_;
-    // Not beyond the message: how many it has is known once its first is there.
+    // Not beyond this message: the number of its fragments is known once the first has come.
     const std::size_t known = varies_ && first == 0 ? 1 : cut_.fragments;
     const auto room = static_cast<unsigned>(std::min(known - first, most_at_once));
     const int count = recvmmsg(fd, &datagrams_[first], room, flags, nullptr);
@@ -122,10 +122,10 @@ class Reassembly {
   void begin_next() noexcept { next_ = 0; }
 
  private:
-  // More would keep the sender's first fragments waiting for the last of a batch; fewer would be more calls.
+  // A larger batch delays the sender's first fragments until the last is there; a smaller one needs more calls.
   static constexpr std::size_t most_at_once = 64;
 
-  /// The datagram that was received into `slot` is, as a rule, the fragment of that place.
+  /// Checks the datagram in `slot`, and moves it to its place if it is not there already.
   void place(std::size_t slot) noexcept {
     const FragmentHeader header = datagrams_.header(slot);
     const std::size_t length = datagrams_[slot].msg_len;
@@ -135,7 +135,7 @@ class Reassembly {
                       header.fragment < cut.fragments &&
                       length == sizeof(FragmentHeader) + cut.length(header.fragment) &&
                       (datagrams_[slot].msg_hdr.msg_flags & MSG_TRUNC) == 0;
-    if (!ours) return;  // It took a slot, so what follows lies one place late and is moved.
+    if (!ours) return;  // a foreign datagram uses up a slot: later fragments are one slot late and get moved
     if (header.fragment == 0) {
       message_ = header.message;
       cut_ = cut;
@@ -149,20 +149,20 @@ class Reassembly {
     ++next_;
   }
 
-  /// Never to a later place (next_ <= slot), so nothing that is still to be looked at is overwritten.
+  /// Moves only to earlier places (next_ <= slot), so it never overwrites a fragment that is still to be checked.
   void move(std::size_t slot) noexcept {
     std::byte* to = memory_.data() + next_ * layout_.fragment_bytes;
     std::memmove(to, memory_.data() + slot * layout_.fragment_bytes, cut_.length(next_));
   }
 
   const Layout layout_;
-  Layout cut_;  // of the message that is being put together
+  Layout cut_;  // of the current message
   const bool varies_;
   const std::uint32_t flow_;
   const kit::Memory memory_;
   Datagrams datagrams_;
-  std::uint32_t message_ = 0;  // being put together; 0: none
-  std::size_t next_ = 0;       // the fragment it needs
+  std::uint32_t message_ = 0;  // number of the current message; 0: none
+  std::size_t next_ = 0;       // the fragment that comes next
 };
 
 }  // namespace middlemark::udp

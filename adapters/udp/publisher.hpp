@@ -1,5 +1,4 @@
-// Sends the messages of one topic, each to every subscriber. Hot file: once matched, nothing here allocates, locks or
-// throws.
+// Sends the messages of one topic to every subscriber. Hot file: once matched, nothing here allocates, locks or throws.
 #pragma once
 
 #include <sys/socket.h>
@@ -23,15 +22,15 @@
 
 namespace middlemark::udp {
 
-/// Tells the fragments of one publisher of one topic from everything else.
+/// Returns a number that marks the fragments of one publisher of one topic.
 [[nodiscard]] constexpr std::uint32_t flow_number(std::string_view topic, unsigned publisher) noexcept {
   std::uint32_t hash = 0x811C9DC5U;  // FNV-1a
   for (const char letter : topic) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x01000193U;
   return hash + publisher;
 }
 
-/// What a subscriber's socket is noted by. Fragments have one for each publisher, so that those of one message come in order
-/// and into place.
+/// Returns the name under which a subscriber notes its socket. For fragments a subscriber has one socket per publisher, so
+/// that the fragments of one message arrive in order and in place.
 [[nodiscard]] inline std::string socket_note(const Topic& topic, unsigned subscriber, const Layout& layout,
                                              unsigned publisher) {
   const std::string note = kit::subscriber_note(topic.name, subscriber);
@@ -85,7 +84,7 @@ class Publisher {
   [[nodiscard]] std::string last_error() const { return failure_.text(); }
 
  private:
-  /// A connected socket saves the look-up of the route with every message.
+  /// Connects a socket to a subscriber, which saves the look-up of the route for every message.
   [[nodiscard]] kit::Descriptor reach(unsigned subscriber) const {
     const auto note = socket_note(topic_, subscriber, layout_, index_);
     const auto found = kit::Rendezvous(settings_).find<kit::Address>(note);
@@ -99,7 +98,8 @@ class Publisher {
     return socket;
   }
 
-  /// A device without room drops the datagram, as a receiver without room does: no failure of a best effort.
+  /// When the network device has no room it drops the datagram, as a full receiver does; with best effort that is not a
+  /// failure.
   bool send_whole(int fd) noexcept {
     while (send(fd, memory_.data(), cut_.message_bytes, 0) < 0) {
       if (errno == ENOBUFS) return true;
@@ -122,7 +122,7 @@ class Publisher {
     return true;
   }
 
-  /// A message that was cut short is abandoned: its receiver notices when the next one begins.
+  /// Abandons a message that was sent in part: the receiver notices when the next one begins.
   Published give_up() noexcept {
     if (errno == EAGAIN) return Published::timed_out;
     failure_.note("send", errno);
@@ -133,7 +133,7 @@ class Publisher {
   const Topic topic_;
   const unsigned index_;
   const Layout layout_;
-  Layout cut_;  // of the message in hand
+  Layout cut_;  // of the current message
   const kit::Memory memory_;
   std::vector<kit::Descriptor> peers_;
   std::optional<Datagrams> datagrams_;

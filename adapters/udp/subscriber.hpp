@@ -1,4 +1,4 @@
-// Receives the messages of one topic. Hot file: nothing here allocates, locks, logs or throws once it is open.
+// Receives the messages of one topic. Hot file: after opening, nothing here allocates, locks, logs or throws.
 #pragma once
 
 #include <sys/epoll.h>
@@ -28,12 +28,12 @@
 
 namespace middlemark::udp {
 
-/// Messages that fit a datagram come over one socket from all publishers; fragments over one socket for each.
+/// Receives messages of one datagram from all publishers over one socket, and fragments over one socket per publisher.
 class Subscriber {
  public:
-  static constexpr unsigned most_per_take = 64;  ///< of each publisher; of a message in fragments, system calls
+  static constexpr unsigned most_per_take = 64;  ///< messages per publisher; for fragments, system calls
 
-  /// `buffer_bytes`: of each socket, by the kernel's account.
+  /// `buffer_bytes`: the receive buffer of each socket as the kernel counts it.
   Subscriber(const Settings& settings, const Topic& topic, unsigned index, const Layout& layout,
              std::size_t buffer_bytes, bool timestamping)
       : stamps_arrivals_(timestamping && layout.whole()),
@@ -56,8 +56,8 @@ class Subscriber {
     }
   }
 
-  /// After a wait() that returned true over one socket: what that wait() has read. Otherwise reads from each socket until
-  /// nothing is left or it was read most_per_take times.
+  /// After wait() has received a message over the only socket, visits that message. Otherwise reads from each socket until
+  /// nothing is left, at most most_per_take times.
   template <class Visitor>
   std::size_t take(Visitor&& visitor) noexcept {
     if (complete_) {
@@ -91,7 +91,7 @@ class Subscriber {
       source.timeout(source.socket.get(), timeout, read);
       return complete_;
     }
-    // Until the message is whole. Where fragments are lost all the time none may ever be.
+    // Until a message is complete or time is up: while fragments keep getting lost, none is ever complete.
     const std::uint64_t end = monotonic_ns() + static_cast<std::uint64_t>(timeout.count());
     while (!complete_) {
       if (source.timeout(source.socket.get(), timeout, read) < 0 || monotonic_ns() >= end) break;
@@ -99,7 +99,7 @@ class Subscriber {
     return complete_;
   }
 
-  /// Of the message that was visited last.
+  /// Arrival of the message that was visited last.
   [[nodiscard]] std::uint64_t arrived_ns() const noexcept { return arrived_ns_; }
 
  private:
@@ -109,14 +109,14 @@ class Subscriber {
     std::unique_ptr<Reassembly> fragments;  // null: each datagram is a message
   };
 
-  /// One system call. Sets complete_ when a message is; below 0 when nothing came.
+  /// Receives with one system call. Sets complete_ when a message is complete; below 0: nothing came.
   ssize_t receive(Source& source, int flags) noexcept {
     if (source.fragments) {
       const int count = source.fragments->receive(source.socket.get(), flags);
       complete_ = source.fragments->complete();
       return count;
     }
-    // MSG_TRUNC gives the datagram's own length: one of another length is a stranger's.
+    // MSG_TRUNC returns the datagram's own length; a datagram of another length is foreign.
     const int how = (flags & MSG_DONTWAIT) | MSG_TRUNC;
     const ssize_t length =
         stamps_arrivals_ ? kit::receive_stamped(source.socket.get(), memory_.data(), memory_.size(), how, arrived_ns_)
@@ -149,12 +149,12 @@ class Subscriber {
 
   const bool stamps_arrivals_;
   const bool varies_;
-  const kit::Memory memory_;  // of a message that is one datagram
+  const kit::Memory memory_;  // of a message of one datagram
   std::size_t length_ = 0;    // of that message
   std::vector<Source> sources_;
   kit::Descriptor readiness_;  // epoll; only with several sockets
   std::uint64_t arrived_ns_ = 0;
-  bool complete_ = false;  // a whole message lies there and has not been visited
+  bool complete_ = false;  // a complete message waits to be visited
 };
 
 }  // namespace middlemark::udp

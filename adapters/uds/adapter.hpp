@@ -1,5 +1,5 @@
-// The floor of Unix stream sockets: one connection for each pair of processes that talk, a send() and a recv() a
-// message.
+// The raw transport of Unix stream sockets: one connection for each pair of communicating processes, one send() and one
+// recv() per message.
 #pragma once
 
 #include <sys/socket.h>
@@ -19,16 +19,18 @@ class UnixSocket {
  public:
   struct Options : kit::NativeKeys {
     using NativeKeys::NativeKeys;
-    // Twice the kernel's default, which lets the writer of 1 MiB and more fall asleep for its reader several times a
-    // message. It is what every user may have (net.core.wmem_max as it comes), and more brings nothing.
+    // Twice the kernel's default, with which the writer of 1 MiB or more sleeps several times per message. Every user may
+    // have this much (the default of net.core.wmem_max), and more is not faster.
     std::size_t send_buffer_bytes = key<std::size_t>(
         "send_buffer_bytes", 425'984,
         {.help = "send buffer by the kernel's account", .least = 1, .most = 1 << 30, .type = NativeType::bytes});
-    // What one buffer of the kernel holds without a second part (a 32 KiB page fragment): 64 KiB goes as two of them, and
-    // the reader copies the first while the second is written.
-    std::size_t send_chunk_bytes = key<std::size_t>(
-        "send_chunk_bytes", 32 << 10,
-        {.help = "the most given to one send()", .least = 1, .most = 1 << 30, .type = NativeType::bytes});
+    // One buffer of the kernel holds 32 KiB in one page fragment. A message of 64 KiB is sent as two chunks, and the reader
+    // copies the first while the second is written.
+    std::size_t send_chunk_bytes = key<std::size_t>("send_chunk_bytes", 32 << 10,
+                                                    {.help = "largest number of bytes passed to one send()",
+                                                     .least = 1,
+                                                     .most = 1 << 30,
+                                                     .type = NativeType::bytes});
   };
 
   explicit UnixSocket(const Settings& settings)
@@ -63,7 +65,7 @@ class UnixSocket {
   }
 
  private:
-  /// Bound to an abstract name of the kernel's choice: unique, no path to be too long, and nothing to be left behind.
+  /// Makes a listener with an abstract name that the kernel chooses: unique, of limited length, and without a file.
   static kit::Descriptor listener() {
     kit::Descriptor socket = kit::open_socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK);
     kit::bind_to(socket.get(), kit::abstract_unix());
@@ -78,7 +80,7 @@ class UnixSocket {
 
   const Options options_;
   const std::chrono::nanoseconds write_timeout_;
-  std::size_t granted_bytes_ = static_cast<std::size_t>(-1);  // before the first connection: nothing to note
+  std::size_t granted_bytes_ = static_cast<std::size_t>(-1);  // no note before the first connection
   kit::Links links_;
 };
 

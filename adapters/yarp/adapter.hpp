@@ -1,4 +1,4 @@
-// YARP's ports and carriers behind the contract of core/adapter.hpp. README.md says how each setting maps to YARP's own.
+// YARP's ports and carriers. README.md lists the YARP option that each setting sets.
 #pragma once
 
 #include <yarp/conf/version.h>
@@ -32,7 +32,7 @@ class Yarp {
     };
     Transport datagrams = over(yarp::udp, "udp");
     datagrams.reliability = {Reliability::best_effort};
-    datagrams.max_bytes = 65'000;  // one datagram: of several, those of two messages come to be mixed when one is lost
+    datagrams.max_bytes = 65'000;  // one datagram: when one of several is lost, YARP mixes those of two messages
     Transport shared = over(yarp::shmem, "shared-memory");
     shared.segments = {"SYSV*"};
     Transport within = over(yarp::local, "process-memory");

@@ -1,4 +1,4 @@
-// connect() of this whole process, YARP's and ACE's calls included.
+// Replaces connect() for the whole process, including the calls in YARP and ACE.
 #include "connect.hpp"
 
 #include <dlfcn.h>
@@ -10,7 +10,7 @@
 namespace middlemark::yarp {
 namespace {
 
-std::atomic<std::uint64_t> least_peer{65'536};  // more than any port has
+std::atomic<std::uint64_t> least_peer{65'536};  // larger than any port
 
 void bind_first(int socket, const sockaddr* peer) {
   if (peer == nullptr || peer->sa_family != AF_INET) return;
@@ -23,7 +23,7 @@ void bind_first(int socket, const sockaddr* peer) {
   if (getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &type_bytes) != 0 || type != SOCK_STREAM) return;
   if (getsockname(socket, address, &own_bytes) != 0 || own.sin_port != 0) return;
   own.sin_family = AF_INET;
-  static_cast<void>(bind(socket, address, sizeof own));  // refused: as it would have been
+  static_cast<void>(bind(socket, address, sizeof own));  // if it fails, connect() chooses the port as usual
 }
 
 }  // namespace

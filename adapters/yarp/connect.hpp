@@ -1,13 +1,13 @@
-// Connections whose local port nobody else has.
+// Connections with unique local ports.
 #pragma once
 
 #include <cstdint>
 
 namespace middlemark::yarp {
 
-/// From now on each TCP connection of this process to a port from `least` on is bound to a free port first. YARP names the shared memory of
-/// a connection by the number of its local port, and the kernel lets connections to different ports have the same number: two of them
-/// then use one ring, and one waits forever.
+/// Binds each later TCP connection of this process to a port from `least` on to a free local port. YARP names the shared
+/// memory of a connection after its local port, and the kernel may give two connections to different ports the same local
+/// port: both would then use one ring, and one would wait forever.
 void bind_connections(std::uint64_t least);
 
 }  // namespace middlemark::yarp

@@ -1,4 +1,4 @@
-// The name server of a trial, which its ports find each other by, and this process as a part of YARP's network.
+// The trial's name server, through which its ports find each other, and YARP's network in this process.
 #pragma once
 
 #include <yarp/os/Carriers.h>
@@ -21,14 +21,15 @@
 #include "connect.hpp"
 #include "options.hpp"
 
-#ifdef MIDDLEMARK_YARP_WHEEL  // its carriers are linked; an installed YARP loads them
+#ifdef MIDDLEMARK_YARP_WHEEL  // the wheel's carriers are linked; an installed YARP loads them
 void add_owned_shmem(const char* owner);
 void add_owned_unix_stream(const char* owner);
 #endif
 
 namespace middlemark::yarp {
 
-/// Throws AdapterError where it is not there. Of an installation comes the one that belongs to the library.
+/// Returns the path of yarpserver; of an installed YARP, the one that belongs to the library. Throws AdapterError if
+/// missing.
 [[nodiscard]] inline std::string name_server_program() {
 #ifdef MIDDLEMARK_YARP_WHEEL
   return MIDDLEMARK_YARP_WHEEL "/yarpserver";
@@ -39,20 +40,20 @@ namespace middlemark::yarp {
 #endif
 }
 
-/// A name server that has everything in memory and its address in the trial's folder, where ports look for it.
+/// Describes a name server that keeps its data in memory and writes its address to the trial's folder, where ports read it.
 [[nodiscard]] inline Companion name_server(const Settings& settings) {
   const std::string address = kit::ipv4_text(settings.interface);
   const std::string port = std::to_string(kit::free_port(settings.interface, SOCK_STREAM));
   return {.name = "yarpserver",
           .argv = {kit::find_program("stdbuf", "install coreutils"),
-                   "-oL",  // by itself it would not say in time that it is ready
+                   "-oL",  // flush each line: the launcher waits for ready_pattern
                    name_server_program(), "--write", "--ip", address, "--socket", port, "--portdb",
                    ":memory:", "--subdb", ":memory:"},
           .environment = {{"YARP_CONFIG_HOME", settings.scratch},
                           {"YARP_NAMESPACE", "/" + settings.scope},
                           {"YARP_IP", address},
-                          {"YARP_RUNTIME_DIR", settings.scratch},  // of unix_stream's sockets
-                          {"TMPDIR", settings.scratch},            // of shmem's mutexes
+                          {"YARP_RUNTIME_DIR", settings.scratch},  // for the sockets of unix_stream
+                          {"TMPDIR", settings.scratch},            // for the mutexes of shmem
                           {"YARP_PORT_PREFIX", ""},
                           {"YARP_FORWARD_LOG_ENABLE", "0"},
                           {"YARP_CLOCK", ""},
@@ -60,7 +61,7 @@ namespace middlemark::yarp {
           .ready_pattern = "Ok. Ready!"};
 }
 
-/// YARP in this process, once.
+/// Initialises YARP in this process; once per process.
 class Network : kit::Pinned {
  public:
   explicit Network(const Options& options) : stays_open_(options.stays_open()) {
@@ -74,7 +75,7 @@ class Network : kit::Pinned {
       throw AdapterError("yarp: no name server answers",
                          "start the yarpserver that 'middlemark-worker-yarp --companions' names, with its environment");
     }
-    // A connection of shmem goes to a port that the kernel chose; YARP's own ports and the name server's are below.
+    // Connections of shmem go to ports that the kernel chose. The ports of YARP and of the name server have smaller numbers.
     if (options.carrier == shmem) bind_connections(kit::kernel_limit("net/ipv4/ip_local_port_range", 32'768));
   }
   ~Network() {
@@ -85,7 +86,8 @@ class Network : kit::Pinned {
   const bool stays_open_;
 };
 
-/// What YARP's threads use as long as a connection is open. It is never freed where those stay open (see Options::stays_open()).
+/// An object that YARP's threads use while a connection is open. Never freed if connections stay open
+/// (Options::stays_open()).
 template <class Used>
 class Lasting : kit::Pinned {
  public:
@@ -104,7 +106,7 @@ class Lasting : kit::Pinned {
   std::unique_ptr<Used> used_;
 };
 
-/// What ports are called.
+/// Returns the name of a port.
 [[nodiscard]] inline std::string publisher_port(const std::string& topic, unsigned index) {
   return "/" + topic + "/p" + std::to_string(index);
 }
@@ -112,8 +114,8 @@ class Lasting : kit::Pinned {
   return "/" + topic + "/s" + std::to_string(index);
 }
 
-/// Opens a port. The name server lets five connections wait and resets those that come then, as where many processes start at once; YARP
-/// does not try again.
+/// Opens a port, repeatedly for up to 5 s: the name server queues five connections and resets others when many processes
+/// start at once, and YARP does not retry. does not try again.
 template <class Port>
 void open(Port& port, const std::string& name) {
   if (!kit::wait_until([&] { return port.open(name); }, std::chrono::seconds(5), std::chrono::milliseconds(20))) {

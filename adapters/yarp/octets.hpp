@@ -1,5 +1,4 @@
-// A message as YARP sees it: a length of 4 bytes and so many octets, which go out of the adapter's memory and come into it without a copy
-// of its own.
+// A message as YARP sends it: a length of 4 bytes, then the octets. YARP reads and writes the adapter's memory directly.
 #pragma once
 
 #include <yarp/os/ConnectionReader.h>
@@ -19,7 +18,7 @@ namespace middlemark::yarp {
 
 class Octets : public ::yarp::os::Portable {
  public:
-  Octets() : Octets(0) {}  // YARP's queue wants one, and does not make it here
+  Octets() : Octets(0) {}  // the template of YARP's queue needs it, but never calls it
   explicit Octets(std::size_t capacity, bool touched = true) : memory_(capacity, touched) {}
 
   [[nodiscard]] std::span<std::byte> span() const noexcept { return memory_.span().first(size_); }
@@ -28,7 +27,7 @@ class Octets : public ::yarp::os::Portable {
     return span();
   }
 
-  /// Within a process the carrier `local` hands over the publisher's own, which is written again soon.
+  /// Copies another message. The carrier `local` passes the publisher's own object, which the publisher soon overwrites.
   void copy(const Octets& other) noexcept {
     std::memcpy(resized(other.size_).data(), other.memory_.data(), other.size_);
   }
@@ -45,14 +44,14 @@ class Octets : public ::yarp::os::Portable {
     return !connection.isError();
   }
 
-  /// For who writes the next one before YARP has sent this.
+  /// Writes a copy, for callers that change the message before YARP has sent it.
   bool write_copy(::yarp::os::ConnectionWriter& connection) const {
     connection.appendInt32(static_cast<std::int32_t>(size_));
     connection.appendBlock(reinterpret_cast<const char*>(memory_.data()), size_);
     return !connection.isError();
   }
 
-  /// read() into nowhere.
+  /// Reads a message and drops it.
   static bool skip(::yarp::os::ConnectionReader& connection) {
     std::array<char, 16'384> nowhere;
     std::int64_t left = connection.expectInt32();

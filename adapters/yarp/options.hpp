@@ -1,4 +1,4 @@
-// What the native settings are, and what a trial's settings become in YARP: carriers and the lengths of queues.
+// Native settings, and the carriers and queue lengths of YARP that follow from a trial's settings.
 #pragma once
 
 #include <algorithm>
@@ -38,10 +38,10 @@ struct Options : Native {
       : Native(kit::read_native<Native>("yarp", settings)),
         carrier(settings.comes_as_it_is() ? tcp : settings.transport) {
     if (settings.calls_service() && carrier != tcp && carrier != fast_tcp) {
-      throw AdapterError("yarp: " + carrier + " carries no calls, of octets or of a type: none could be given up",
+      throw AdapterError("yarp: " + carrier + " carries no calls, because none could be given up after a timeout",
                          "choose the transport tcp or fast_tcp for request and reply");
     }
-    std::size_t bytes = 1;  // of a message in every subscriber's queue
+    std::size_t bytes = 1;  // of one message in the queue of every subscriber
     for (const Topic& topic : settings.endpoints) {
       bytes += topic.service ? 0 : topic.message_bytes * topic.subscribers;
       if (unbuffered && topic.reliability == Reliability::best_effort) {
@@ -53,11 +53,11 @@ struct Options : Native {
     for (const Topic& topic : settings.endpoints) note_queue(topic);
   }
 
-  /// Closing a connection of `local` frees what the other end still uses, of `shmem` what its own thread does, so that these are left to
-  /// the end of the process.
+  /// Returns true for carriers whose connections stay open until the process ends. Closing one of `local` frees memory that
+  /// the other end still uses; closing one of `shmem` frees memory that its own thread uses.
   [[nodiscard]] bool stays_open() const { return carrier == local || carrier == shmem; }
 
-  /// Messages that can wait for a subscriber; nullopt: the last one alone, which the next one replaces.
+  /// Returns how many messages may wait for a subscriber; nullopt: one, which the next message replaces.
   [[nodiscard]] std::optional<std::uint32_t> queue(const Topic& topic) const {
     if (topic.capacity() == 1 && topic.reliability == Reliability::best_effort) return std::nullopt;
     const std::uint64_t wanted = topic.capacity().value_or(

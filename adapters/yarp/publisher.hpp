@@ -27,7 +27,7 @@
 
 namespace middlemark::yarp {
 
-/// Connects a port to those of the subscribers (of a service: to its server) as they appear.
+/// Connects a port to the ports of subscribers (for a service, of its server) as they appear.
 class Connections {
  public:
   Connections(const Settings& settings, const Topic& topic, std::string from, std::string carrier)
@@ -51,8 +51,9 @@ class Connections {
   unsigned made_ = 0;
 };
 
-/// Buffered: writes as a BufferedPort does, each message out of a buffer that comes back when the thread of the last connection has sent
-/// it. It is BufferedPort::writeStrict(): a message waits until the one before is sent; but here not without an end.
+/// Without native.unbuffered a publisher works like BufferedPort::writeStrict(): it writes from a buffer that is free again
+/// when the last connection's thread has sent it, and a message waits until the one before was sent. Here the wait has a
+/// limit.
 class Publisher : public kit::Attempts {
  public:
   Publisher(const Settings& settings, const Options& options, const Topic& topic, unsigned index)
@@ -105,10 +106,10 @@ class Publisher : public kit::Attempts {
   struct Output {
     std::atomic<std::uint32_t> sending{0};  ///< 1: a buffer is under way
     std::array<std::optional<Buffer>, 3> buffers;
-    ::yarp::os::Port port;  // closed before its buffers go
+    ::yarp::os::Port port;  // closed before its buffers are destroyed
   };
 
-  /// YARP gives a connection up when its reader takes longer than that, whatever was sent.
+  /// Writes on this thread. YARP closes a connection whose reader takes longer than the write timeout.
   [[nodiscard]] Published write_through(const Buffer& message) noexcept {
     const kit::Deadline deadline(timeout_);
     const bool done = attempt("yarp::os::Port::write", [&] {
@@ -118,7 +119,7 @@ class Publisher : public kit::Attempts {
     return done ? Published::ok : deadline.passed() ? Published::timed_out : Published::failed;
   }
 
-  /// Whether every connection has sent the message before, within the write timeout.
+  /// Waits until every connection has sent the message before. False: timed out.
   [[nodiscard]] bool sent() noexcept {
     std::atomic<std::uint32_t>& sending = output_->sending;
     if (sending.load() == 0) return true;
@@ -133,7 +134,7 @@ class Publisher : public kit::Attempts {
   const bool unbuffered_;
   const bool strict_;
   const std::chrono::nanoseconds timeout_;
-  const std::size_t used_;  ///< of the buffers: by `local` the one before the last may still be read
+  const std::size_t used_;  ///< buffers in use: with `local` the one before the last may still be read
   Connections connections_;
   std::size_t in_hand_ = 0;
   Lasting<Output> output_;

@@ -27,8 +27,8 @@
 
 namespace middlemark::yarp {
 
-/// A call waits for its reply, which is made within publish(). One that takes longer than the write timeout costs its connection; the next
-/// call makes another.
+/// A client whose publish() waits for the reply. After the write timeout YARP closes the connection, and the next call makes
+/// a new one.
 class Client : public kit::Attempts, public kit::ReplyOfCall {
  public:
   Client(const Settings& settings, const Options& options, const Topic& service, unsigned index)
@@ -67,8 +67,8 @@ class Client : public kit::Attempts, public kit::ReplyOfCall {
   ::yarp::os::RpcClient port_;
 };
 
-/// Requests come on YARP's thread of the client's connection, one at a time. It calls the listener, or waits until the role has taken the
-/// request and answered it, as RpcServer::read() and reply() have it.
+/// A server. YARP's thread of each connection passes requests to read(), one at a time. read() calls the listener, or waits
+/// until the role has taken and answered the request, as RpcServer::read() and reply() do.
 class Server : kit::Pinned, ::yarp::os::PortReader {
  public:
   Server(const Settings& settings, const Topic& service)
@@ -88,7 +88,7 @@ class Server : kit::Pinned, ::yarp::os::PortReader {
   }
 
   [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept { return reply_.resized(bytes); }
-  /// YARP sends it when the thread of the connection goes on.
+  /// YARP sends the reply when the connection's thread continues.
   [[nodiscard]] Published publish() noexcept {
     answered_ = true;
     return Published::ok;

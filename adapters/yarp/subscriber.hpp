@@ -1,4 +1,4 @@
-// Subscribers of topics: input ports with the queue that a BufferedPort has.
+// Subscribers of topics: input ports with the queue of a BufferedPort.
 #pragma once
 
 #include <yarp/os/Port.h>
@@ -27,14 +27,14 @@
 
 namespace middlemark::yarp {
 
-/// YARP's queue, which makes messages as it needs them and uses them again.
+/// YARP's queue, which allocates messages when needed and reuses them.
 class Queue : public ::yarp::os::PortReaderBuffer<Octets> {
  public:
   explicit Queue(std::size_t message_bytes) : message_bytes_(message_bytes) {}
 
   ::yarp::os::PortReader* create() const override { return new Octets(message_bytes_); }
 
-  /// What `local` hands over is queued as a copy.
+  /// Queues a copy of a message that `local` has passed.
   bool take_in(const Octets& message) {
     Copy* copy = nullptr;
     {
@@ -55,7 +55,7 @@ class Queue : public ::yarp::os::PortReaderBuffer<Octets> {
   struct Copy final : Octets {
     Copy(Queue& queue, std::size_t bytes) : Octets(bytes), owner(queue) {}
 
-    /// The queue has another one in its place.
+    /// Called when the queue has replaced this message.
     void onCompletion() const override {
       const std::lock_guard lock(owner.mutex_);
       owner.free_.push_back(const_cast<Copy*>(this));
@@ -80,7 +80,7 @@ class Subscriber {
     open(input_->port, name);
     kit::Attendance(settings, topic).attend(index);
   }
-  /// Nobody takes anything any more: whoever waits for room goes on, and its publisher with it.
+  /// Lets connections' threads that wait for room continue, and their publishers with them: nothing is taken any more.
   ~Subscriber() {
     input_->closed.store(true);
     for (unsigned each = 0; each < publishers_; ++each) input_->room.post();
@@ -97,7 +97,7 @@ class Subscriber {
                                           });
   }
 
-  /// A queue of YARP's can be waited for only without an end, so that each message is announced beside it, when it is in there.
+  /// Waits on a semaphore besides the queue, because waits on YARP's queue have no timeout.
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
     while (input_->announced.check()) {
     }
@@ -124,14 +124,15 @@ class Subscriber {
           queue(topic.message_bytes) {
       queue.setStrict(bounded);
       queue.attach(port);
-      port.setReader(*this);  // which hands on to the queue
+      port.setReader(*this);  // the port passes messages to read(), which queues them
       port.setOutputMode(false);
     }
     ~Input() override { port.close(); }
 
-    /// On YARP's thread of one connection. While it waits here for room, nothing more is read from that connection; best effort drops.
+    /// Called on YARP's thread of one connection. While it waits for room, nothing more is read from that connection. With
+    /// best effort it drops the message instead.
     bool read(::yarp::os::ConnectionReader& connection) override {
-      if (!connection.isValid()) return queue.read(connection);  // the port is closing
+      if (!connection.isValid()) return queue.read(connection);  // false while the port closes
       const auto* const reference = dynamic_cast<const Octets*>(connection.getReference());
       if (bounded && !closed.load()) {
         if (strict) {
@@ -146,9 +147,9 @@ class Subscriber {
       return ok;
     }
 
-    /// On the thread that YARP starts for callbacks of a queue.
+    /// Called on the thread that YARP starts for a queue's callbacks.
     void onRead(Octets& message) override {
-      if (bounded) room.post();  // first, for the answer to it may be here before this thread goes on
+      if (bounded) room.post();  // first, because the next message may arrive before this thread continues
       listener(message.span());
     }
 
@@ -156,11 +157,11 @@ class Subscriber {
     const bool strict;
     const bool bounded;
     std::atomic<bool> closed{false};
-    ::yarp::os::Semaphore room;  ///< messages that the queue still takes
+    ::yarp::os::Semaphore room;  ///< free places in the queue
     ::yarp::os::Semaphore announced{0};
     Listener listener;
     ::yarp::os::Port port;
-    Queue queue;  // goes first: it would close a port that is gone
+    Queue queue;  // destroyed first, because it closes the port
   };
 
   const unsigned publishers_;

@@ -1,6 +1,5 @@
-//! A ping-pong written straight against zenoh, as its own documentation would write it: what the adapter is held
-//! against. It receives as the adapter does under `block`: a blocking recv() of a channel, here a ring of one, over one
-//! TCP link.
+//! A ping-pong written directly against zenoh in the way of its documentation, to compare the adapter with. It receives as
+//! the adapter does under `block`: a blocking recv() from a channel, here a ring of one, over one TCP link.
 
 use std::net::TcpListener;
 use std::time::Duration;
@@ -46,7 +45,7 @@ fn ping(endpoint: &str, bytes: usize, round_trips: RoundTrips) -> Result<()> {
     while !ends.publisher.matching_status().wait()?.matching() {
         std::thread::sleep(Duration::from_millis(1));
     }
-    std::thread::sleep(Duration::from_millis(200)); // the pong's publisher may not know of us yet
+    std::thread::sleep(Duration::from_millis(200)); // the pong's publisher may not know this subscriber yet
     round_trips.measure(|_| {
         ends.publisher.put(vec![0x5a_u8; bytes]).wait()?;
         assert_eq!(ends.messages.recv()?.payload().len(), bytes);

@@ -1,4 +1,4 @@
-// ZeroMQ through libzmq's C interface. README.md says how each setting becomes one of the middleware's own.
+// ZeroMQ through libzmq's C interface. README.md lists the ZeroMQ option that each setting sets.
 #pragma once
 
 #include <zmq.h>
@@ -43,7 +43,7 @@ class ZeroMq {
                        .security = std::move(security),
                        .security_why = !curve    ? "this libzmq was built without CURVE"
                                        : crosses ? "CURVE always encrypts"
-                                                 : "what stays within a process has no CURVE"};
+                                                 : "CURVE does not apply within a process"};
     };
     return {.name = "zeromq",
             .title = "ZeroMQ (libzmq)",

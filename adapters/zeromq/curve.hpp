@@ -1,5 +1,5 @@
-// CURVE between the ends of a trial: who binds is the server, who connects the client, and each shows a key that the other knows.
-// Cold: a thread of its own answers ZeroMQ's question whether a client's key may come in (ZAP, RFC 27).
+// CURVE between the ends of a trial: the binding end is the server, the connecting end the client, and each shows a key that
+// the other knows. Not on the hot path. A thread answers ZeroMQ's requests whether a client's key is accepted (ZAP, RFC 27).
 #pragma once
 
 #include <zmq.h>
@@ -19,7 +19,7 @@
 
 namespace middlemark::zeromq {
 
-/// Files of the set of certificates that hold ZeroMQ's keys, in Z85.
+/// Suffixes of the files with ZeroMQ's keys, in Z85, in the set of certificates.
 inline constexpr const char* secret_key = ".curve";
 inline constexpr const char* public_key = ".curve.pub";
 
@@ -38,25 +38,25 @@ class Curve : kit::Pinned {
       std::array<std::uint8_t, 32> key{};
       const std::string text = credentials_.read(identity, public_key);
       if (text.size() != 40 || zmq_z85_decode(key.data(), text.c_str()) == nullptr)
-        throw AdapterError("zeromq: " + credentials_.path(identity, public_key) + " is no key of CURVE's in Z85");
+        throw AdapterError("zeromq: " + credentials_.path(identity, public_key) + " is not a CURVE key in Z85");
       known_.emplace_back(key.begin(), key.end());
     }
     static_cast<void>(asked_.bind("inproc://zeromq.zap.01"));
     thread_ = std::thread([this] { answer(); });
   }
   ~Curve() {
-    zmq_ctx_shutdown(context_.get());  // the ends are closed
+    zmq_ctx_shutdown(context_.get());  // the ends are closed already
     thread_.join();
   }
 
-  /// Before it binds: clients whose keys the trial does not know are refused.
+  /// Makes a server of the socket; call before binding. It refuses clients whose keys do not belong to the trial.
   void serve(Socket& socket) const {
     socket.set(ZMQ_CURVE_SERVER, 1, "ZMQ_CURVE_SERVER");
     socket.set(ZMQ_CURVE_SECRETKEY, secret_, "ZMQ_CURVE_SECRETKEY");
     socket.set(ZMQ_ZAP_DOMAIN, std::string("middlemark"), "ZMQ_ZAP_DOMAIN");
   }
-  /// Before it connects: a server that does not have that party's key is refused. Who says it is nobody of the trial is expected
-  /// to have a key that it has not.
+  /// Makes a client of the socket; call before connecting. It refuses a server without the key of the identity `server`. An
+  /// identity that is not of the trial is replaced by the first party, whose key that server does not have.
   void call(Socket& socket, const std::string& server) const {
     const std::string party = std::ranges::count(parties, server) != 0 ? server : parties.front();
     socket.set(ZMQ_CURVE_SERVERKEY, credentials_.read(party, public_key), "ZMQ_CURVE_SERVERKEY");
@@ -65,7 +65,8 @@ class Curve : kit::Pinned {
   }
 
  private:
-  /// Until the context is shut down. Frames of a question: version, request, domain, address, routing id, mechanism, key.
+  /// Answers until the context is shut down. Frames of a request: version, request, domain, address, routing id, mechanism,
+  /// key.
   void answer() noexcept {
     while (const std::optional<std::vector<std::string>> question = receive()) {
       const std::vector<std::string>& frames = *question;
@@ -80,7 +81,7 @@ class Curve : kit::Pinned {
     }
   }
 
-  /// Nothing when the context was shut down.
+  /// Returns the frames of a request; nullopt: the context was shut down.
   [[nodiscard]] std::optional<std::vector<std::string>> receive() noexcept {
     std::vector<std::string> frames;
     int more = 1;

@@ -1,5 +1,5 @@
-// What every end has: a socket, where it binds, how it sends, and how messages get from it to a visitor. Hot file: nothing of ours here
-// allocates, locks, logs or throws once it is opened.
+// The common part of all ends: a socket, its address, sending and receiving. Hot file: after opening, our code here does not
+// allocate, lock, log or throw.
 #pragma once
 
 #include <zmq.h>
@@ -27,17 +27,17 @@
 
 namespace middlemark::zeromq {
 
-/// A note says where an end is bound, and on the next line whose it is.
+/// The trial's context and keys. The note of a bound end has its address, and on the next line its identity.
 struct Trial : kit::Trial<Options> {
   explicit Trial(const Settings& its_settings) : kit::Trial<Options>(its_settings), context(options.io_threads) {
     if (settings.security != Security::none) curve.emplace(context, settings);
   }
 
   const Context context;
-  std::optional<Curve> curve;  ///< of a trial with security
+  std::optional<Curve> curve;  ///< only for a trial with security
 };
 
-/// One that others connect to: a publisher of a topic, or a server.
+/// Returns the name of the note of an end that others connect to: a publisher or a server.
 [[nodiscard]] inline std::string note_of(const Topic& topic, unsigned index) {
   return topic.name + ".zeromq." + std::to_string(index);
 }
@@ -57,8 +57,8 @@ class End {
   }
   ~End() = default;
 
-  /// An abstract Unix address belongs to the network namespace, has no file to be left behind and no folder whose name could be
-  /// too long. A port of TCP is the kernel's choice.
+  /// Binds to an address of the trial. An abstract Unix address belongs to the network namespace: it leaves no file behind,
+  /// and no folder can make it too long. For TCP the kernel chooses the port.
   void bind(const Topic& topic, unsigned index) {
     const std::string name = note_of(topic, index);
     const std::string& transport = trial_.settings.transport;
@@ -69,7 +69,7 @@ class End {
     trial_.notes.leave(name, socket_.bind(wanted) + '\n' + std::string(word(trial_.settings.identity)));
   }
 
-  /// To what another end has left.
+  /// Connects to the end that has left `note`.
   void connect(const std::string& note) {
     const std::size_t line = note.find('\n');
     if (trial_.curve) trial_.curve->call(socket_, note.substr(line + 1));
@@ -89,7 +89,7 @@ class End {
   kit::LastFailure<&zmq_strerror> failure_;
 };
 
-/// What an end writes its messages in: memory of its own, which zmq_send() copies, or with a loan ZeroMQ's.
+/// The memory that an end writes its messages in: its own, which zmq_send() copies, or with a loan a message of ZeroMQ.
 class Writing : kit::Pinned {
  public:
   [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
@@ -110,9 +110,9 @@ class Writing : kit::Pinned {
   Letter letter_;
 };
 
-/// Under `block` it is wait() that receives: a zmq_msg_recv() with ZMQ_RCVTIMEO, as a program of ZeroMQ's would; zmq_poll()
-/// before it would be a second round through the mailbox. Asking whether there is more after a message costs a system
-/// call when there is not, so a take() after a wait() brings that one message.
+/// An end that receives. Under `block`, wait() receives with zmq_msg_recv() and ZMQ_RCVTIMEO, as a ZeroMQ program would;
+/// zmq_poll() before that would read the mailbox twice. A take() after wait() visits that one message only, because asking
+/// for more costs a system call.
 class Receiver : public End {
  public:
   static constexpr std::size_t most_per_take = 1024;
@@ -138,17 +138,17 @@ class Receiver : public End {
   Receiver(const Trial& trial, const Topic& topic, int type) : End(trial, topic, type), routed_(type == ZMQ_ROUTER) {}
 
   [[nodiscard]] bool receive(int flags) noexcept {
-    // The frames of a message arrive together.
+    // All frames of a message arrive together.
     const bool received = (!routed_ || identity_.receive(socket_, flags)) && body_.receive(socket_, flags);
     if (!received && zmq_errno() != EAGAIN && zmq_errno() != EINTR) failure_.note("zmq_msg_recv", zmq_errno());
     return received;
   }
 
-  const bool routed_;  // its messages come with the sender's identity in front
+  const bool routed_;  // messages begin with a frame that holds the sender's identity
   Frame identity_;
 
  private:
-  kit::Held<bool> held_;  // in body_
+  kit::Held<bool> held_;  // true: body_ holds a message
   int timeout_ms_ = -1;
   Frame body_;
 };

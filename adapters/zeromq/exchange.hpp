@@ -1,7 +1,7 @@
-// Request and reply: DEALER and ROUTER, or REQ and REP. None of these drops: a full queue makes the sender wait.
+// Request and reply: DEALER and ROUTER, or REQ and REP. None of these drops messages: a full queue makes the sender wait.
 //
-// ZeroMQ tells neither end that the other is there. So each client greets with a message without content and the server
-// answers it, before the start.
+// ZeroMQ does not report to an end that the other exists. So before the start each client sends an empty message as a
+// greeting, and the server answers it.
 #pragma once
 
 #include "ends.hpp"
@@ -40,24 +40,24 @@ class Server : public Writing, public Receiver {
   Server(const Trial& trial, const Topic& service)
       : Writing(trial, service), Receiver(trial, service, trial.options.rpc == Rpc::req_rep ? ZMQ_REP : ZMQ_ROUTER) {
     if (routed_) {
-      // Otherwise a reply that finds its client's queue full is dropped without a word.
+      // Without this option a reply is silently dropped when its client's queue is full.
       socket_.set(ZMQ_ROUTER_MANDATORY, 1, "ZMQ_ROUTER_MANDATORY");
     } else {
-      // A REP drops it in any case, and takes a queue for full for up to a millisecond after it was emptied. A REQ has one
-      // request open at a time: without a bound there is one message in the queue at most.
+      // A REP always drops such a reply, and may consider a queue full for a millisecond after it was emptied. A REQ has one
+      // open request, so even without a bound the queue holds at most one message.
       socket_.set(ZMQ_SNDHWM, 0, "ZMQ_SNDHWM");
     }
     bind(service, 0);
   }
 
-  /// The reply to the request that is being visited, whose sender's identity is still in hand.
+  /// Replies to the request that is being visited; `identity_` still holds its sender.
   [[nodiscard]] Published publish() noexcept {
     return reply([this]() noexcept { return send(socket_); });
   }
 
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
-    // A REP must answer each request before it can take the next: one that the visitor left gets an answer without content.
+    // A REP must answer each request before it takes the next: a request without an answer gets an empty one.
     const auto answering = [this, &visitor](std::span<const std::byte> request) noexcept {
       answered_ = false;
       visitor(request);

@@ -1,4 +1,4 @@
-// libzmq's handles, owned, and its errors in its own words.
+// Owners of libzmq's handles, and errors in libzmq's words.
 #pragma once
 
 #include <zmq.h>
@@ -35,7 +35,7 @@ class Context : kit::Pinned {
   void* context_;
 };
 
-/// What is still queued when it is closed is dropped: by then every receiver has had all it will look at.
+/// A socket. Closing drops queued messages; by then the receivers need no more.
 class Socket : kit::Pinned {
  public:
   Socket(const Context& context, int type) : socket_(zmq_socket(context.get(), type)) {
@@ -50,12 +50,12 @@ class Socket : kit::Pinned {
     }
   }
 
-  /// A key: it stands in no message.
+  /// Sets an option to a text or a key; the message of a failure does not contain it.
   void set(int option, const std::string& text, const char* name) {
     if (zmq_setsockopt(socket_, option, text.c_str(), text.size() + (text.size() == 40 ? 1 : 0)) != 0) fail(name);
   }
 
-  /// Returns the endpoint others connect to: with the port that a wildcard became.
+  /// Returns the endpoint that others connect to, in which the chosen port replaces the wildcard.
   [[nodiscard]] std::string bind(const std::string& endpoint) {
     if (zmq_bind(socket_, endpoint.c_str()) != 0) fail("zmq_bind() to " + endpoint, "does another trial use it?");
     if (endpoint.starts_with("inproc:")) return endpoint;
@@ -68,7 +68,7 @@ class Socket : kit::Pinned {
     if (zmq_connect(socket_, endpoint.c_str()) != 0) fail("zmq_connect() to " + endpoint);
   }
 
-  /// False, with zmq_errno(): it was not sent.
+  /// Sends a frame. False: it was not sent, see zmq_errno().
   [[nodiscard]] bool send(std::span<const std::byte> bytes, int flags) noexcept {
     int sent = 0;
     do {
@@ -77,7 +77,7 @@ class Socket : kit::Pinned {
     return sent >= 0;
   }
 
-  /// Takes in what the other threads have said to this socket. zmq_send() by itself looks only about once a millisecond.
+  /// Processes commands that other threads sent to this socket. zmq_send() does so only about once a millisecond.
   void catch_up() noexcept {
     int events = 0;
     std::size_t length = sizeof events;
@@ -90,13 +90,13 @@ class Socket : kit::Pinned {
   void* socket_;
 };
 
-/// A message to be sent, written in place: zmq_send() copies its bytes into one of these.
+/// A message that is written in place; zmq_send() would copy the bytes into such a message.
 class Letter : kit::Pinned {
  public:
   Letter() noexcept { zmq_msg_init(&letter_); }
   ~Letter() { zmq_msg_close(&letter_); }
 
-  /// The same memory until it was sent; empty when there is none.
+  /// Returns memory of the next message, which is the same until send(); empty when there is none.
   [[nodiscard]] std::span<std::byte> open(std::size_t bytes) noexcept {
     if (!open_) {
       open_ = zmq_msg_init_size(&letter_, bytes) == 0;
@@ -104,7 +104,7 @@ class Letter : kit::Pinned {
     }
     return open_ ? std::span(static_cast<std::byte*>(zmq_msg_data(&letter_)), bytes) : std::span<std::byte>();
   }
-  /// False, with zmq_errno(): it was not sent, and stays as it is.
+  /// Sends the message. False: it was not sent and is unchanged, see zmq_errno().
   [[nodiscard]] bool send(const Socket& socket) noexcept {
     int sent = 0;
     do {
@@ -120,7 +120,7 @@ class Letter : kit::Pinned {
   bool open_ = false;
 };
 
-/// One received frame; receiving into it again releases what it held.
+/// A received frame. Receiving again releases the previous content.
 class Frame : kit::Pinned {
  public:
   Frame() noexcept { zmq_msg_init(&frame_); }

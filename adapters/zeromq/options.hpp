@@ -1,4 +1,4 @@
-// What the native settings are, and what a trial's settings become in ZeroMQ.
+// Native settings, and the ZeroMQ options that follow from a trial's settings.
 #pragma once
 
 #include <algorithm>
@@ -25,9 +25,8 @@ struct Native : kit::NativeKeys {
                              .transports = {"ipc", "tcp"},
                              .otherwise = "the kernel's own",
                              .type = NativeType::bytes};
-  const NativeSetting queue{.least = 0,
-                            .most = most_messages,
-                            .otherwise = "of a stream the depth, else 1000 or the depth where that is more"};
+  const NativeSetting queue{
+      .least = 0, .most = most_messages, .otherwise = "streams: the depth; else 1000, or the depth if larger"};
   bool conflate =
       key("conflate", false,
           {.help = "`ZMQ_CONFLATE` at the subscriber, which keeps the last message only; best-effort, depth 1",
@@ -65,13 +64,13 @@ struct Options : Native {
 
   [[nodiscard]] static bool nodrop(const Topic& topic) { return topic.reliability == Reliability::reliable; }
   [[nodiscard]] int send_hwm(const Topic& topic) const { return sndhwm.value_or(bound(topic)); }
-  /// Messages after which a sender that may drop looks what its receivers have taken; 0: it leaves that to libzmq.
+  /// Returns the number of messages after which a best-effort sender calls catch_up(); 0: never.
   [[nodiscard]] unsigned catch_up_every(const Topic& topic) const {
     return as_it_is_ || nodrop(topic) ? 0 : static_cast<unsigned>((send_hwm(topic) + 1) / 2);
   }
   [[nodiscard]] int receive_hwm(const Topic& topic) const { return rcvhwm.value_or(bound(topic)); }
 
-  /// Of the queues that are not what was asked for; of several topics each note once.
+  /// Notes for the report on queues that differ from what was asked for, without repetitions.
   [[nodiscard]] std::vector<std::string> notes(const std::vector<Topic>& topics) const {
     std::set<std::string> all;
     for (const Topic& topic : topics) {
@@ -89,16 +88,16 @@ struct Options : Native {
   }
 
  private:
-  /// libzmq's own. A mark of 1 makes its threads signal each other twice for every message, and where a message is
-  /// answered before the next it keeps nothing back: only a stream's depth is meant.
+  /// libzmq's default. With a mark of 1 its threads signal each other twice for every message. Where a message is answered
+  /// before the next is sent, a deeper queue holds nothing back, so only streams use the depth.
   static constexpr std::uint32_t usual_mark = 1000;
 
-  /// A history as deep as was asked for, or as much as a queue may hold: a reliable sender waits rather than lose, so that
-  /// keep-all needs no queue without a bound, which a flood would fill the memory with.
+  /// Returns the length of a queue: the depth, or as much as a queue may hold. With keep-all a reliable sender waits, so it
+  /// needs no unbounded queue, which a flood would let fill the memory.
   [[nodiscard]] std::uint32_t most(const Topic& topic) const {
     constexpr std::uint64_t keep_all_bytes = std::uint64_t{64} << 20;
     constexpr std::uint64_t deepest_bytes = std::uint64_t{1} << 30;
-    constexpr std::uint64_t overhead_bytes = 128;  // of each queued message
+    constexpr std::uint64_t overhead_bytes = 128;  // for each queued message
     const std::uint64_t messages =
         (topic.depth || as_it_is_ ? deepest_bytes : keep_all_bytes) / (topic.message_bytes + overhead_bytes);
     if (!topic.depth && as_it_is_)

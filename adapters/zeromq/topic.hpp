@@ -1,5 +1,5 @@
-// Publisher and subscriber of a topic: XPUB, which is a PUB that shows its subscriptions, and SUB. Every publisher has a
-// socket and an endpoint of its own and nothing else is sent there, so a subscription is to everything.
+// Publisher and subscriber of a topic: XPUB, a PUB that shows its subscriptions, and SUB. Each publisher has its own socket,
+// which carries this topic only, so subscribers subscribe to all messages.
 #pragma once
 
 #include <vector>
@@ -18,8 +18,8 @@ class Publisher : public Writing, public End {
   }
 
   [[nodiscard]] Published publish() noexcept {
-    // A sender learns what its receivers have taken when it looks, about once a millisecond. One that may drop would
-    // until then take a queue for full that has long been empty.
+    // libzmq updates a sender's view of the queues about once a millisecond. Until then a best-effort sender would drop
+    // messages because of a queue that is empty again.
     if (catch_up_every_ != 0 && ++since_ >= catch_up_every_) {
       since_ = 0;
       socket_.catch_up();
@@ -27,7 +27,7 @@ class Publisher : public Writing, public End {
     return outcome(send(socket_));
   }
 
-  /// Subscriptions that have arrived: \1 comes, \0 goes.
+  /// Counts subscriptions: \1 announces one, \0 ends one.
   [[nodiscard]] std::size_t matched() {
     Frame subscription;
     while (subscription.receive(socket_, ZMQ_DONTWAIT)) {
@@ -55,7 +55,7 @@ class Subscriber : public Receiver {
     for (unsigned i = 0; i < topic.publishers; ++i) awaited_.push_back(note_of(topic, i));
   }
 
-  /// Connects to those that have been bound since. That the subscription has arrived, their matched() tells.
+  /// Connects to the publishers that have been bound since. Their matched() reports that the subscription has arrived.
   [[nodiscard]] std::size_t publishers_found() {
     std::erase_if(awaited_, [this](const std::string& note) {
       const auto left = trial_.notes.find(note);

@@ -84,7 +84,7 @@ TEST(Timestamping, is_reported_as_missing_for_messages_of_several_datagrams) {
   Udp adapter(settings);
   const auto subscriber = adapter.subscriber({"mm_arrival_ping", settings.message_bytes, 1, 1}, 0);
   ASSERT_FALSE(adapter.notes().empty());
-  EXPECT_EQ(adapter.notes().front(), "no arrival is stamped of a message in several datagrams");
+  EXPECT_EQ(adapter.notes().front(), "messages of several datagrams have no arrival stamp");
 }
 
 }  // namespace

@@ -232,7 +232,7 @@ TEST_F(ReadyWorker, that_finds_no_peer_reports_which_roles_are_missing) {
   const Json error = refusal();
   EXPECT_EQ(error.at("code"), "unmatched");
   EXPECT_TRUE(names(error, "ping found 0 of 1 subscribers; pong 0 found 0 of 1 subscribers")) << error;
-  EXPECT_TRUE(names(error, "; the middleware reports: nobody is let in, as its script says")) << error;
+  EXPECT_TRUE(names(error, "; the middleware reports: no subscriber is accepted, as its script says")) << error;
   EXPECT_NE(error.at("advice"), "") << error;
 }
 

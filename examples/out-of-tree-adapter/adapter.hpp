@@ -77,7 +77,8 @@ class Subscriber {
  public:
   static constexpr std::size_t most_per_take = 64;
 
-  Subscriber(const Topic& topic, unsigned index) : buffer_(topic.message_bytes + 1) {  // one more: shows a message that is too long
+  Subscriber(const Topic& topic, unsigned index)
+      : buffer_(topic.message_bytes + 1) {  // one more byte, to notice longer messages
     kit::bind_to(socket_.get(), address_of(topic, index));
   }
 

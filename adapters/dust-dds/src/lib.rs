@@ -33,7 +33,7 @@ middlemark_adapter::worker!(DustDds);
 
 middlemark_adapter::native_settings! {
     pub struct Native {
-        /// payload of the largest datagram; a larger message goes in fragments
+        /// payload of the largest datagram; a larger message is sent in fragments
         fragment_size: Option<u32> = None => [
             kind: NativeType::Bytes, least: Some(256), most: Some(65_000),
             otherwise: "65000 on loopback under udp, else 1344, as Dust DDS has it",

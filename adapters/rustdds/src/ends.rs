@@ -1,4 +1,4 @@
-//! A publisher and a subscriber of a topic.
+//! The publisher and the subscriber of a topic.
 
 use std::cell::RefCell;
 use std::io;
@@ -18,7 +18,7 @@ pub struct Publisher {
     writer: Writer,
     options: WriteOptions,
     memory: Arc<Buffer>,
-    /// Of the message in hand.
+    /// Bytes of the current message.
     length: usize,
     peers: Arc<Peers>,
 }
@@ -34,7 +34,7 @@ impl Publisher {
 impl middlemark_adapter::Publisher for Publisher {
     fn loan(&mut self, bytes: usize, _error: &mut LastError) -> Option<&mut [MaybeUninit<u8>]> {
         self.length = bytes;
-        // RustDDS has serialized and dropped the message before: nobody else holds the memory.
+        // RustDDS has serialized and dropped the previous message, so nobody else holds the memory.
         let memory = Arc::get_mut(&mut self.memory)?;
         let whole = memory.message().len();
         memory.loan(whole)?.get_mut(..bytes)
@@ -57,7 +57,7 @@ impl middlemark_adapter::Publisher for Publisher {
     }
 }
 
-/// A reader tells of messages over a socket that mio waits for.
+/// Waits for the socket by which a reader reports messages.
 struct Bell {
     poll: Poll,
     events: Events,
@@ -73,9 +73,9 @@ impl Bell {
 
 pub struct Subscriber {
     reader: Reader,
-    /// Of one that blocks.
+    /// Only with reception `block`.
     bell: Option<Bell>,
-    /// Messages may be left that the bell has rung for.
+    /// Messages may be left for which the socket will not wake again.
     more: bool,
     memory: RefCell<Vec<u8>>,
     peers: Arc<Peers>,
@@ -96,8 +96,8 @@ impl middlemark_adapter::Subscriber for Subscriber {
             self.reader.drain_read_notifications();
         }
         for visits in 0..Self::MOST_PER_TAKE {
-            // It is decoded under a lock that RustDDS's own thread takes for each message that arrives, and a visitor may publish, which
-            // waits for that thread: so octets are copied there and visited here.
+            // RustDDS decodes under a lock that its own thread takes for each message. A visitor may publish, which waits
+            // for that thread. So the decoder only copies the octets, and they are visited here.
             match self.reader.try_take_one_with(decoder(&self.memory)) {
                 Ok(Some(_)) => visitor.visit(&self.memory.borrow()),
                 Ok(None) => {

@@ -1,4 +1,4 @@
-//! RustDDS behind Middlemark's contract. README.md says how each setting becomes RustDDS's own.
+//! RustDDS as an adapter. README.md lists the RustDDS option that each setting sets.
 
 mod ends;
 mod octets;
@@ -22,17 +22,17 @@ middlemark_adapter::native_settings! {
     pub struct Native {
         /// SO_RCVBUF of each of a participant's four sockets that receive, as far as net.core.rmem_max allows
         socket_receive_buffer_size: Option<u32> = None => [
-            kind: NativeType::Bytes, least: Some(4096), most: Some(1 << 30), otherwise: "8MiB, as RustDDS has it",
+            kind: NativeType::Bytes, least: Some(4096), most: Some(1 << 30), otherwise: "8MiB, RustDDS's default",
         ],
         /// SO_SNDBUF of the sockets that send, as far as net.core.wmem_max allows
         socket_send_buffer_size: Option<u32> = None => [
-            kind: NativeType::Bytes, least: Some(4096), most: Some(1 << 30), otherwise: "8MiB, as RustDDS has it",
+            kind: NativeType::Bytes, least: Some(4096), most: Some(1 << 30), otherwise: "8MiB, RustDDS's default",
         ],
-        /// resource_limits of a writer: messages that a reliable one has on their way before it blocks
+        /// resource_limits of a writer: messages that a reliable writer has on their way before it blocks
         writer_max_samples: Option<u32> = None => [
-            least: Some(2), most: Some(1_000_000), otherwise: "8192, as RustDDS has it, or what fits in 256 MiB",
+            least: Some(2), most: Some(1_000_000), otherwise: "8192, RustDDS's default, or what fits in 256 MiB",
         ],
-        /// a best-effort publish waits for a socket that is full, instead of dropping what does not fit
+        /// a best-effort publish waits while a socket is full, instead of dropping the message
         best_effort_may_block: bool = false => [],
     }
 }
@@ -41,7 +41,7 @@ struct RustDds {
     settings: &'static Settings,
     native: Native,
     writes: Participant,
-    /// The same, or one of its own.
+    /// Equal to `writes`, or a participant of its own.
     reads: Participant,
 }
 
@@ -51,7 +51,7 @@ struct Participant {
     peers: Arc<Peers>,
 }
 
-/// A participant tells so many of its host of itself over 127.0.0.1.
+/// The number of participants of a host that a participant announces itself to over 127.0.0.1.
 const LOCAL_PARTICIPANTS: u32 = 12;
 
 impl Adapter for RustDds {
@@ -63,7 +63,7 @@ impl Adapter for RustDds {
             name,
             carrier,
             receive: vec![Reception::Block, Reception::Poll],
-            keep_all: false, // a reader acknowledges what arrives and throws away what is not taken in time
+            keep_all: false, // a reader acknowledges what arrives, and drops messages that are not taken in time
             max_bytes: 4 << 20,
             max_bytes_advice: "what does not fit in a socket's buffer is sent again at 0.8 MB/s: see README",
             varying_sizes: true,
@@ -93,7 +93,7 @@ impl Adapter for RustDds {
         let native = Native::of(settings);
         let address: Ipv4Addr = settings.ipv4()?.parse()?;
         let writes = Participant::open(settings, &native, address)?;
-        // A participant finds its own readers by its own multicast, which does not come back over loopback.
+        // A participant finds its own readers by its own multicast, which loopback does not return.
         let to_itself = settings.endpoints.iter().any(|each| each.publishers_here > 0 && each.subscribers_here > 0);
         let apart = address.is_loopback() && to_itself;
         let reads = if apart { Participant::open(settings, &native, address)? } else { writes.clone() };
@@ -108,7 +108,7 @@ impl Adapter for RustDds {
     }
 
     fn subscriber(&mut self, topic: &Topic, _index: u32) -> Result<Subscriber> {
-        // The messages of several publishers would push each other out.
+        // Room for the depth of each publisher, so that their messages do not push each other out.
         let qos = self.qos(topic, topic.capacity()).build();
         let Participant { dds, peers } = &self.reads;
         let at = self.reads.topic(topic, &qos)?;
@@ -164,7 +164,7 @@ impl RustDds {
             .history(History::KeepLast { depth })
     }
 
-    /// A writer's limit is how many messages can be on their way: RustDDS's own is a number, whatever their size.
+    /// A writer's limit is the number of messages on their way. RustDDS's default does not depend on their size.
     fn writer_qos(&self, topic: &Topic) -> QosPolicies {
         const USUAL: usize = 8192;
         const MOST_BYTES: usize = 256 << 20;
@@ -181,7 +181,7 @@ impl RustDds {
     }
 }
 
-/// Of the crate: it has no constant of its own for that.
+/// Returns the version of the crate, which has no constant for it.
 fn version_compiled() -> &'static str {
     let lock = include_str!("../Cargo.lock").split_once("name = \"rustdds\"\nversion = \"");
     lock.and_then(|(_, rest)| rest.split('"').next()).unwrap_or("0.15")

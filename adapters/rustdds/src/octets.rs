@@ -15,7 +15,7 @@ use serde::{Serialize, Serializer};
 pub const TYPE_NAME: &str = "Octets";
 
 pub type Writer = DataWriter<Written, CDRSerializerAdapter<Written>>;
-/// What it takes is `()`: the octets are where the decoder has put them.
+/// Takes `()`, because the decoder has already copied the octets.
 pub type Reader = SimpleDataReader<(), CDRDeserializerAdapter<()>>;
 
 /// A message to write: the first `length` bytes of the publisher's memory, which RustDDS serializes before it returns.
@@ -30,7 +30,7 @@ impl Serialize for Written {
     }
 }
 
-/// Deserializes into memory that is used again.
+/// Deserializes into memory that is reused.
 #[derive(Clone, Copy)]
 pub struct Intake<'a>(&'a RefCell<Vec<u8>>);
 

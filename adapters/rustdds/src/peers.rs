@@ -1,5 +1,5 @@
-//! Who was found: what the participant tells of matches. A writer's and a reader's own channels of that hold four events, and lose what
-//! comes when they are full.
+//! Counts matched peers from the participant's events. The event channel of a single writer or reader holds four events and
+//! drops later ones when it is full.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -14,7 +14,7 @@ pub struct Peers {
 
 struct Known {
     listener: Listener,
-    /// Ends of this process and whom each is matched with.
+    /// Ends of this process, each with a peer that it is matched with.
     matches: BTreeSet<(GUID, GUID)>,
 }
 

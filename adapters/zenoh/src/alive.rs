@@ -1,5 +1,5 @@
-//! Who is there: every end of a topic declares a liveliness token after it has declared itself, so whoever sees the
-//! token has seen the declaration before it, for both come in order over one link.
+//! Counts the ends of topics by liveliness tokens. Every end declares a token after itself, and both arrive in this order
+//! over the same link: a process that sees the token knows the end.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ use zenoh::pubsub::Subscriber;
 use zenoh::sample::SampleKind;
 use zenoh::{Result, Session, Wait};
 
-/// Its word stands in the token.
+/// The kind of an end; its name is part of the token.
 #[derive(Clone, Copy, Debug)]
 pub enum Role {
     Publisher,
@@ -57,7 +57,7 @@ impl Alive {
         self.session.liveliness().declare_token(format!("{}{index}", self.prefix(role, &topic.name))).wait()
     }
 
-    /// Whether an end was lost sight of since this was asked: it has closed, or the link to it has.
+    /// Returns true when an end has disappeared since the last call: it was closed, or the link to it was.
     pub fn parted(&self) -> bool {
         self.parted.load(Ordering::Relaxed) && self.parted.swap(false, Ordering::Relaxed)
     }

@@ -1,5 +1,5 @@
-//! How the workers of a trial find each other: each listens on an endpoint of its own, writes it into the scratch folder and connects
-//! to whoever was there before it. Every two have one link then, in whatever order they start.
+//! How the workers of a trial connect: each listens on its own endpoint, writes the endpoint into the scratch folder and
+//! connects to all that were there before. So each pair has exactly one link, in whatever order they start.
 
 use std::fs;
 use std::io;
@@ -8,9 +8,9 @@ use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use middlemark_adapter::{Error, Result, Security, Settings, AS_IT_COMES};
 
 pub struct Meeting {
-    /// zenoh's endpoint.
+    /// The endpoint that zenoh listens on.
     pub listen: String,
-    /// Those of whoever was there before.
+    /// The endpoints of the workers that started earlier.
     pub connect: Vec<String>,
 }
 
@@ -23,9 +23,10 @@ impl Meeting {
     }
 }
 
-/// Where this process can listen. zenoh tells a link's reliability by its endpoint: a reliable UDP link is QUIC, not encrypted.
+/// Returns an endpoint to listen on. In zenoh the endpoint determines the reliability: a reliable UDP link is QUIC without
+/// encryption.
 fn own_endpoint(settings: &Settings) -> Result<String> {
-    const LONGEST_PATH: usize = 107; // of the address of a Unix socket
+    const LONGEST_PATH: usize = 107; // for the address of a Unix socket
     match settings.transport.get() {
         "tcp" | "udp" | AS_IT_COMES => {
             let address: Ipv4Addr = settings.ipv4()?.parse()?;
@@ -57,7 +58,8 @@ fn own_endpoint(settings: &Settings) -> Result<String> {
     }
 }
 
-/// Takes the next number and returns what stands under those before it. Written aside and linked: whoever reads it finds the whole of it.
+/// Writes the endpoint under the next free number and returns the endpoints before it. The file is written under another
+/// name and then linked, so that readers always find its whole content.
 fn announce(scratch: &str, endpoint: &str) -> io::Result<Vec<String>> {
     let aside = format!("{scratch}/zenoh.{}.new", std::process::id());
     fs::write(&aside, endpoint)?;

@@ -1,5 +1,5 @@
-//! What zenoh and rustls say in their logs while the sessions of a protected trial meet: zenoh's functions tell neither the suite that
-//! a link has agreed upon nor why one was refused. Nothing is listened to any more when they have met.
+//! Reads the logs of zenoh and rustls while the sessions of a protected trial connect: zenoh's functions report neither the
+//! cipher suite of a link nor why a link was refused. The logs are no longer read once the sessions have connected.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -18,7 +18,7 @@ static MET: AtomicBool = AtomicBool::new(false);
 static SUITES: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 static REFUSAL: Mutex<String> = Mutex::new(String::new());
 
-/// Before the session is opened. Where RUST_LOG is set zenoh's log goes to stderr instead.
+/// Starts reading the logs; call before the session is opened. With RUST_LOG, zenoh's log goes to stderr instead.
 pub fn listen() {
     if log::set_logger(&Rustls).is_ok() {
         log::set_max_level(log::LevelFilter::Debug);
@@ -28,7 +28,7 @@ pub fn listen() {
     }
 }
 
-/// Those agreed upon so far, when sessions have met.
+/// Returns the cipher suites of all links; call when the sessions have connected. Stops reading the logs.
 pub fn suites() -> BTreeSet<String> {
     log::set_max_level(log::LevelFilter::Off);
     MET.store(true, Ordering::Relaxed);
@@ -36,7 +36,7 @@ pub fn suites() -> BTreeSet<String> {
     SUITES.lock().unwrap().clone()
 }
 
-/// What was said last of a link that did not come about.
+/// Returns the last reason for which a link was refused; empty: none.
 pub fn refusals() -> String {
     REFUSAL.lock().unwrap().clone()
 }
@@ -73,7 +73,7 @@ impl Subscriber for Zenoh {
         }
     }
 
-    /// Who connects says at debug why it does not succeed, who is connected to warns.
+    /// The connecting side logs its failures at level debug, the accepting side at level warn.
     fn enabled(&self, about: &Metadata<'_>) -> bool {
         let (target, level) = (about.target(), *about.level());
         let tells = target.ends_with("::orchestrator") || (target.starts_with("zenoh_link") && level <= Level::WARN);
@@ -91,7 +91,7 @@ impl Subscriber for Zenoh {
         let said = &message.0;
         if !connects || said.starts_with("Unable to connect") {
             let mut last = REFUSAL.lock().unwrap();
-            // Who has ended listens no more, which is no reason beside another.
+            // A process that has ended refuses connections, which must not replace an earlier reason.
             if last.is_empty() || !said.contains("Connection refused") {
                 *last = message.without_place().to_owned();
             }
@@ -112,7 +112,7 @@ impl Subscriber for Zenoh {
 struct Message(String);
 
 impl Message {
-    /// zenoh ends what it says with the file and line that says it, and a hint that is for another case.
+    /// Removes the source location at the end of zenoh's messages, and a hint that is meant for another case.
     fn without_place(&self) -> &str {
         let said = self.0.split(" at /").next().unwrap_or_default();
         said.split(". Hint:").next().unwrap_or_default()

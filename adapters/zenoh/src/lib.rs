@@ -1,4 +1,4 @@
-//! Eclipse zenoh behind Middlemark's contract. README.md says how each setting becomes zenoh's own.
+//! Eclipse zenoh as an adapter. README.md lists the zenoh option that each setting sets.
 
 mod alive;
 mod endpoints;
@@ -29,19 +29,19 @@ middlemark_adapter::native_settings! {
     pub struct Native {
         /// block: publish waits for a full link; drop: the message is dropped
         congestion: Option<bool> = None => [
-            choices: vec!["drop", "block"], otherwise: "block of reliable, drop of best-effort",
+            choices: vec!["drop", "block"], otherwise: "block if reliable, drop if best-effort",
         ],
-        /// true: each message leaves by itself; false (zenoh's own default): messages share a batch
-        express: Option<bool> = None => [otherwise: "true of ping-pong and request/reply, false of streams",],
+        /// true: each message is sent at once; false (zenoh's default): messages share a batch
+        express: Option<bool> = None => [otherwise: "true for ping-pong and request/reply, false for streams",],
         /// zenoh's priority of every message
         priority: u8 = 4 => [
             choices: vec!["real-time", "interactive-high", "interactive-low", "data-high", "data", "data-low", "background"],
         ],
-        /// bytes of the largest batch; a larger message goes in fragments
+        /// bytes of the largest batch; a larger message is sent in fragments
         batch_size: Option<u32> = None => [least: Some(256), most: Some(65_535), otherwise: "65535",],
-        /// ring: a full channel loses its oldest message; fifo: it holds zenoh's thread up, which is back-pressure
+        /// ring: a full channel drops its oldest message; fifo: it blocks zenoh's thread, which is back-pressure
         channel: Option<bool> = None => [
-            choices: vec!["fifo", "ring"], otherwise: "ring with a depth, fifo of keep-all",
+            choices: vec!["fifo", "ring"], otherwise: "ring with a depth, fifo with keep-all",
         ],
         /// messages that a FIFO channel holds under keep-all; the default is zenoh's
         fifo_capacity: usize = 256 => [least: Some(1), most: Some(10_000_000),],
@@ -50,13 +50,13 @@ middlemark_adapter::native_settings! {
             kind: NativeType::Bytes, least: Some(4096), most: Some(1 << 40), transports: vec!["shm"],
             otherwise: "see README",
         ],
-        /// a message that is not loaned is copied into shared memory from so many bytes on; zenoh's own default is 3072
+        /// smallest message in bytes that is copied into shared memory if it is not loaned; zenoh's default is 3072
         shm_threshold: usize = 1 => [
             kind: NativeType::Bytes, least: Some(1), most: Some(1 << 40), transports: vec!["shm"],
         ],
-        /// a configuration of your own in JSON5 or YAML: see --config
+        /// your own configuration in JSON5 or YAML: see --config
         "config" file: Option<String> = None => [kind: NativeType::File,],
-        /// any path of zenoh's configuration, with '/' between its parts, as JSON5; it has the last word
+        /// any path of zenoh's configuration, with '/' between its parts, as JSON5; overrides all other settings
         "config.*" config: Vec<(String, String)> = Vec::new() => [],
     }
 }
@@ -75,7 +75,7 @@ impl Adapter for Zenoh {
             carrier,
             processes: vec![2],
             varying_sizes: true,
-            max_depth: Some(100_000), // a ring has all of its places from the start, some 300 bytes each
+            max_depth: Some(100_000), // a ring allocates all its places at the start, about 300 bytes each
             ..Transport::default()
         };
         let protected = |name, carrier| Transport {
@@ -101,20 +101,20 @@ impl Adapter for Zenoh {
                     segments: vec!["*.zenoh"],
                     loan: vec![false, true],
                     hands_over: vec![true],
-                    varying_sizes: false, // its memory is taken from the pool before the length is known
+                    varying_sizes: false, // memory is taken from the pool before the length is known
                     security_why: "zenoh encrypts links, not shared memory",
                     ..transport("shm", "shared-memory")
                 },
                 Transport {
                     processes: vec![1],
                     hands_over: vec![false], // the buffer itself is moved to the subscriber
-                    security_why: "what stays within a process is not encrypted",
+                    security_why: "messages within a process are not encrypted",
                     ..transport("intraprocess", "process-memory")
                 },
                 Transport {
                     segments: vec!["*.zenoh"],
                     processes: vec![1, 2],
-                    security_why: "as it comes it protects nothing",
+                    security_why: "zenoh's default configuration protects nothing",
                     ..transport(AS_IT_COMES, "any")
                 },
             ],
@@ -127,8 +127,8 @@ impl Adapter for Zenoh {
         if settings.security != Security::None {
             heard::listen();
         }
-        // Where nobody listens to zenoh's log, every message asks for a listener again; so somebody does, and hears nothing unless
-        // RUST_LOG says otherwise.
+        // Without a subscriber to zenoh's log, every message looks for one again. So this installs one, which logs nothing
+        // unless RUST_LOG is set.
         zenoh::init_log_from_env_or("off");
         Ok(Self { session: Arc::new(Session::open(settings)?) })
     }
@@ -153,7 +153,7 @@ impl Adapter for Zenoh {
         let Session { settings, pool_bytes, .. } = *self.session;
         if self.session.native.file.is_some() {
             return vec![
-                "config: laid over it are the mode (peer), multicast scouting (off), the endpoints and the transport"
+                "config: Middlemark sets over it the mode (peer), multicast scouting (off), the endpoints and the transport"
                     .into(),
             ];
         }
@@ -170,8 +170,8 @@ impl Adapter for Zenoh {
             return Vec::new();
         }
         vec![format!(
-            "the shared memory that each process sends from holds {messages} messages; zenoh uses it again only 100 ms later: \
-             native.shm_pool_bytes gives it more"
+            "the shared memory that each process sends from holds {messages} messages; zenoh reuses it only after 100 ms: \
+             native.shm_pool_bytes makes it larger"
         )]
     }
 }
@@ -198,10 +198,12 @@ impl RequestReply for Zenoh {
 }
 
 impl Drop for Zenoh {
-    /// zenoh waits up to 10 s for a QUIC link whose peer has left in the same moment; nobody needs what it waits for.
+    /// Closes the session, but waits at most 1 s: zenoh waits up to 10 s for a QUIC link whose peer leaves at the same
+    /// moment.
     ///
-    /// Its threads outlive its sessions. One that still handles a peer's leaving when the process takes its static objects apart ends
-    /// it with SIGABRT (6 of 83 trials of three clients over shared memory), and nothing tells when the last has done so.
+    /// zenoh's threads outlive its sessions. If one still handles a peer that leaves while the process destroys its static
+    /// objects, the process ends with SIGABRT (6 of 83 trials with three clients over shared memory). zenoh does not report
+    /// when the last thread is done, so this sleeps.
     fn drop(&mut self) {
         const PATIENCE: Duration = Duration::from_secs(1);
         const LEAVING: Duration = Duration::from_millis(100);

@@ -1,5 +1,5 @@
-//! What protects a trial: TLS on every link, for which both ends show a certificate, and permissions (zenoh's access control), which
-//! the sender's and the receiver's certificates have and no other.
+//! The protection of a trial: TLS on every link with certificates of both ends, and permissions (zenoh's access control) for
+//! the certificates of sender and receiver only.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,31 +17,33 @@ const VERIFIES_NAMES: &str = "transport/link/tls/verify_name_on_connect";
 
 pub struct Protection {
     settings: &'static Settings,
-    /// Common names of the sender and the receiver, by which access control and a link's other end are told.
+    /// Common names of the sender and the receiver, by which access control and this module identify the other end of a
+    /// link.
     parties: BTreeSet<String>,
     /// Kinds of their keys.
     keys: BTreeSet<String>,
 }
 
 impl Protection {
-    /// `None`: nothing is to protect the trial.
+    /// Returns `None` for a trial without security.
     pub fn of(settings: &'static Settings, native: &Native) -> Result<Option<Self>> {
         if settings.security == Security::None {
             return Ok(None);
         }
-        let mut of = Self { settings, parties: BTreeSet::new(), keys: BTreeSet::new() };
+        let mut protection = Self { settings, parties: BTreeSet::new(), keys: BTreeSet::new() };
         for party in [Identity::Sender, Identity::Receiver] {
             let shown = Certificate::read(&settings.credential(party.word(), ".pem"))?;
-            of.parties.insert(shown.name);
-            of.keys.insert(shown.key);
+            protection.parties.insert(shown.name);
+            protection.keys.insert(shown.key);
         }
         if native.config.iter().all(|(path, json5)| path != VERIFIES_NAMES || json5 != "false") {
-            of.is_reached_by_name()?;
+            protection.is_reached_by_name()?;
         }
-        Ok(Some(of))
+        Ok(Some(protection))
     }
 
-    /// Others connect to this process too, and refuse a certificate that is not good for its address; zenoh would not say why.
+    /// Checks that the certificate is valid for this process's address. Peers refuse it otherwise, and zenoh gives no
+    /// reason.
     fn is_reached_by_name(&self) -> Result<()> {
         let path = self.file(".pem");
         let address = self.settings.ipv4()?;
@@ -49,7 +51,7 @@ impl Protection {
             return Ok(());
         }
         Err(Error::new(
-            format!("zenoh: {}: it is not good for {address}, where the others reach this process", path.display()),
+            format!("zenoh: {}: not valid for {address}, the address that peers connect to", path.display()),
             format!("give it that address as a subject alternative name, or native.config.{VERIFIES_NAMES}=false"),
         ))
     }
@@ -58,7 +60,7 @@ impl Protection {
         self.settings.credential(self.settings.identity.word(), ending)
     }
 
-    /// Sets what protects. After everything else: no configuration of the user's may take it away.
+    /// Configures TLS and permissions; called last, so that no configuration of the user overrides them.
     pub fn configure(&self, set: &mut impl FnMut(&str, &str) -> Result<()>) -> Result<()> {
         let certificate = text(&self.file(".pem"));
         let key = text(&self.file(".key"));
@@ -76,7 +78,7 @@ impl Protection {
         set("access_control", &self.permissions())
     }
 
-    /// Whoever is of the trial may do everything, and nobody else anything.
+    /// Returns the permissions: everything for the two parties of the trial, nothing for others.
     fn permissions(&self) -> String {
         format!(
             r#"{{
@@ -93,7 +95,7 @@ impl Protection {
         )
     }
 
-    /// What is in force on all links, as rustls said when it agreed upon it. Empty: a link is there that shows no party's certificate.
+    /// Returns the algorithms on all links, as logged by rustls. Empty: a link without the certificate of a party exists.
     pub fn words(&self, zenoh: &Session) -> String {
         let suites = heard::suites();
         let protected = zenoh.info().links().wait().all(|link| {
@@ -108,7 +110,7 @@ impl Protection {
     }
 }
 
-/// As JSON5.
+/// Formats a path as JSON5.
 fn text(path: &Path) -> String {
     format!("{:?}", path.to_string_lossy())
 }
@@ -117,7 +119,7 @@ fn joined(words: &BTreeSet<String>) -> String {
     words.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
-/// What of a certificate is asked here.
+/// The parts of a certificate that are used here.
 struct Certificate {
     name: String,
     key: String,

@@ -1,5 +1,5 @@
-//! An end that receives: a subscriber, a client's replies or a server's queryable. Messages wait in one of zenoh's two channels, or
-//! come in a callback on zenoh's own thread.
+//! Ends that receive: subscribers, a client's replies and a server's queryable. Messages wait in one of zenoh's two
+//! channels, or arrive in a callback on a thread of zenoh.
 
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex};
@@ -15,16 +15,16 @@ use zenoh::{Result, Wait};
 use crate::alive::Role;
 use crate::session::Session;
 
-/// The message that is being visited; a server answers it.
+/// The message that is being visited, which a server answers.
 pub type Current<T> = Arc<AtomicPtr<T>>;
 
-/// Shows messages to a visitor in one piece.
+/// Shows each message to a visitor as one slice.
 struct Presenter<T> {
     payload: fn(&T) -> Option<&ZBytes>,
     current: Current<T>,
-    /// Where a message that came in fragments is put together; it only ever grows to the size of the topic's messages.
+    /// Joins a message that came in fragments; grows to the size of the topic's messages.
     joined: Vec<u8>,
-    /// Of one that is called by zenoh.
+    /// Only under `listen`.
     listener: Option<Listener>,
 }
 
@@ -53,21 +53,21 @@ impl<T> Presenter<T> {
 enum Source<T> {
     Fifo(FifoChannelHandler<T>),
     Ring(RingChannelHandler<T>),
-    /// Locked for the whole of a call: two links deliver on two threads of zenoh's.
+    /// Locked for a whole call, because two links deliver on two threads of zenoh.
     Callback(Arc<Mutex<Presenter<T>>>),
 }
 
 pub struct Receiver<T> {
     source: Source<T>,
-    /// Set after something was put into the channel: whoever polls looks here first. The channels are locked to be looked
-    /// into, and zenoh's thread on the same processor would hardly ever find the lock free.
+    /// Set after a message was put into the channel; take() reads this first. Reading the channel needs its lock, and while
+    /// a poller on the same processor held it all the time, zenoh's thread would hardly get it.
     arrived: Arc<AtomicBool>,
-    /// What wait() took out of the channel.
+    /// The message that wait() took from the channel.
     announced: Option<T>,
     presenter: Presenter<T>,
     topic: String,
     session: Arc<Session>,
-    /// What zenoh has declared, and its token, which is declared after it and dropped after it.
+    /// The declared end and its token, which is declared after the end and dropped after it.
     declared: Option<Box<dyn Send>>,
 }
 
@@ -113,7 +113,7 @@ impl<T: Send + 'static> Receiver<T> {
             })
         };
         let native = &session.native;
-        // So many of each publisher: at depth 1 the messages of several would push each other out.
+        // Room for the depth of each publisher, so that their messages do not push each other out.
         let capacity = topic.capacity().unwrap_or(native.fifo_capacity);
         let (callback, source) = if session.settings.reception == Reception::Listen {
             let ear = Arc::new(Mutex::new(presenter()));
@@ -145,7 +145,7 @@ impl<T: Send + 'static> Receiver<T> {
         }
     }
 
-    /// None ends the listening; then no call is under way when it returns.
+    /// Sets the listener. `None` ends the listening: when this returns, no call is under way.
     fn hear(&mut self, listener: Option<Listener>) {
         if let Source::Callback(ear) = &self.source {
             ear.lock().unwrap().listener = listener;

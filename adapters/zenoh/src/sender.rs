@@ -1,4 +1,4 @@
-//! An end that sends: a publisher, a client's querier or a server's answers.
+//! Ends that send: publishers, a client's querier and a server's replies.
 
 use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering;
@@ -20,10 +20,10 @@ use crate::alive::Role;
 use crate::receiver::Current;
 use crate::session::Session;
 
-/// The memory that the next message is written in. zenoh takes a payload for good, so each message has a new one.
+/// The memory of the next message. zenoh takes ownership of a payload, so each message needs new memory.
 enum Memory {
     Heap(Vec<u8>),
-    /// Of the session's pool.
+    /// From the session's pool.
     Lent(Option<ZShmMut>),
 }
 
@@ -37,10 +37,10 @@ pub struct Sender {
     route: Route,
     memory: Memory,
     bytes: usize,
-    /// Of the message in hand.
+    /// Bytes of the current message.
     length: usize,
     topic: String,
-    /// Less than the write timeout, for the clock is coarse.
+    /// A publish() that took this long has timed out. Less than the write timeout, because the clock is coarse.
     given_up_ns: u64,
     gave_up: bool,
     // Declared after the route and dropped with it.
@@ -66,7 +66,7 @@ impl Sender {
         Ok(Self::new(session, topic, Route::Topic(publisher), Some(token)))
     }
 
-    /// Replies come as they are made: consolidating them would hold the reply back until the query has ended.
+    /// Declares a querier without consolidation, which would hold a reply back until the query has ended.
     pub fn client(session: &Arc<Session>, service: &Topic, index: u32, replies: Callback<Reply>) -> Result<Self> {
         let querier = session
             .zenoh
@@ -101,8 +101,8 @@ impl Sender {
         sender
     }
 
-    /// Finds memory for the next message. zenoh looks for what its peers have read ten times a second, and only then does memory come
-    /// back to the pool.
+    /// Finds memory for the next message, and waits up to `patience` for it. zenoh checks ten times a second which messages
+    /// its peers have read, and only then frees memory of the pool.
     fn reserve(&mut self, patience: Duration) {
         const PAUSE: Duration = Duration::from_micros(200);
         match (&mut self.memory, &self.session.pool) {
@@ -123,12 +123,12 @@ impl Sender {
         }
     }
 
-    /// What was written, whole. None: there was no memory to write in.
+    /// Returns the written message; `None`: there was no memory.
     fn written(&mut self) -> Option<ZBytes> {
         match &mut self.memory {
             Memory::Heap(next) if next.capacity() < self.bytes => None,
             Memory::Heap(next) => {
-                // SAFETY: loan() made room for so many, and the caller wrote them.
+                // SAFETY: loan() reserved `length` bytes, and the caller wrote them.
                 unsafe { next.set_len(self.length) };
                 Some(std::mem::take(next).into())
             }
@@ -142,7 +142,7 @@ impl Sender {
             Route::Topic(publisher) => publisher.put(payload).wait(),
             Route::Requests(querier, replies) => querier.get().payload(payload).with(replies.clone()).wait(),
             Route::Replies { asked, key } => {
-                // SAFETY: it is set for the length of a visit, and the visitor is who calls here.
+                // SAFETY: the pointer is set during a visit, and the visitor makes this call.
                 let query = unsafe { asked.load(Ordering::Acquire).as_ref() }.ok_or("no request is being visited")?;
                 query.reply(key, payload).express(self.session.express()).wait()
             }
@@ -156,7 +156,7 @@ impl middlemark_adapter::Publisher for Sender {
         self.length = bytes;
         match &mut self.memory {
             Memory::Heap(next) => next.spare_capacity_mut().get_mut(..bytes),
-            // SAFETY: whoever writes to it writes bytes.
+            // SAFETY: callers only write initialised bytes.
             Memory::Lent(next) => next.as_mut().map(|next| unsafe {
                 let memory: &mut [u8] = next.as_mut();
                 &mut *(std::ptr::from_mut(memory) as *mut [MaybeUninit<u8>])
@@ -164,10 +164,10 @@ impl middlemark_adapter::Publisher for Sender {
         }
     }
 
-    /// zenoh does not tell that it gave up: it closes the link (or drops the message) when the timeout is over. Memory for the next
-    /// message is found afterwards: a pool with nothing free is back-pressure here.
+    /// zenoh does not report a timeout: when it is over, zenoh closes the link or drops the message. Then finds memory for
+    /// the next message: waiting for a full pool counts as back-pressure.
     fn publish(&mut self, error: &mut LastError) -> Published {
-        // From then on zenoh takes every message and sends it to nobody, until the peer has connected again.
+        // After a timeout zenoh accepts every message and sends none until the peer has connected again.
         if self.gave_up && self.matched() == 0 {
             return Published::Failed;
         }
@@ -177,7 +177,7 @@ impl middlemark_adapter::Publisher for Sender {
         let begin_ns = coarse_ns();
         let sent = self.send();
         if matches!(self.memory, Memory::Lent(_)) {
-            // Shorter than the timeout: a wait for memory alone must not be taken for a link that was full for too long.
+            // Less than the timeout, so that a wait for memory is not mistaken for a full link.
             self.reserve(self.session.settings.write_timeout() * 4 / 5);
         }
         if let Err(why) = sent {
@@ -192,7 +192,7 @@ impl middlemark_adapter::Publisher for Sender {
         Published::TimedOut
     }
 
-    /// Tokens tell how many peers there are; zenoh's own matching tells that it would send to one.
+    /// Counts peers by their tokens, once zenoh's matching status says that it would send to one.
     fn matched(&mut self) -> usize {
         if !self.session.can_send() {
             return 0;
@@ -210,10 +210,10 @@ impl middlemark_adapter::Publisher for Sender {
     }
 }
 
-/// A few ns, and exact to a few ms: it only has to tell a second from none.
+/// Reads a clock in a few ns, precise to a few ms: enough to notice a timeout.
 fn coarse_ns() -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: it writes one timespec.
+    // SAFETY: the call writes one timespec.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC_COARSE, &mut now) };
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }

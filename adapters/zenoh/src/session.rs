@@ -1,4 +1,4 @@
-//! The session of a worker, what it is configured with, and the shared memory that it sends from.
+//! The session of a worker, its configuration, and the shared memory that it sends from.
 
 use std::fs::File;
 use std::io;
@@ -20,13 +20,13 @@ type Pool = ShmProvider<PosixShmProviderBackend>;
 pub struct Session {
     pub zenoh: zenoh::Session,
     pub alive: Alive,
-    /// What senders lend from; none: they lend from the heap.
+    /// Memory that senders lend; `None`: they lend from the heap.
     pub pool: Option<Pool>,
     pub settings: &'static Settings,
     pub native: Native,
-    /// Of shared memory that this process sends from; 0: messages do not go there.
+    /// Size of the shared memory that this process sends from; 0: none is used.
     pub pool_bytes: usize,
-    /// None: nothing is to protect the trial.
+    /// `None`: a trial without security.
     pub protection: Option<Protection>,
 }
 
@@ -35,7 +35,7 @@ impl Session {
         let native = Native::of(settings);
         let pooled = settings.transport == "shm";
         let pool_bytes = if pooled { pool_bytes(settings, &native)? } else { 0 };
-        // As it comes large messages go through a pool of zenoh's own size.
+        // In the default configuration large messages use a pool of zenoh's default size.
         let shared = pooled || (settings.comes_as_it_is() && !settings.one_process);
         let _turn = shared.then(|| take_turn(settings)).transpose()?;
         let meeting = (!settings.one_process).then(|| Meeting::of(settings)).transpose()?;
@@ -56,7 +56,8 @@ impl Session {
         Ok(Self { zenoh, alive, pool, settings, native, pool_bytes, protection })
     }
 
-    /// zenoh falls back to the link alone, and says nothing, when a peer cannot see its shared memory.
+    /// Returns true when every link uses shared memory, if wanted: when a peer cannot open it, zenoh silently uses the link
+    /// only.
     pub fn can_send(&self) -> bool {
         self.pool_bytes == 0 || {
             let mut links = self.zenoh.info().transports().wait();
@@ -71,7 +72,8 @@ impl Session {
         }
     }
 
-    /// A message that is waited for gains from leaving by itself, and a stream loses nine tenths of its rate by it.
+    /// By default true except for streams. Sending each message at once helps a message that is waited for, but takes nine
+    /// tenths of a stream's rate.
     pub fn express(&self) -> bool {
         let own = self.settings.pattern != Pattern::Stream && !self.settings.comes_as_it_is();
         self.native.express.unwrap_or(own)
@@ -91,7 +93,7 @@ fn failed(settings: &Settings, act: &str, name: &str, error: zenoh::Error) -> Er
     format!("zenoh: {}: cannot {act} {name}: {}", settings.transport, without_place(&error)).into()
 }
 
-/// zenoh ends what it says with the file and line that says it, on the machine that compiled it.
+/// Removes the source location at the end of zenoh's messages.
 fn without_place(error: &zenoh::Error) -> String {
     let words = error.to_string();
     words.rsplit_once(" at /").map_or(words.as_str(), |(said, _)| said).to_owned()
@@ -144,14 +146,15 @@ fn configuration(
     Ok(config)
 }
 
-/// zenoh finds out ten times a second what a peer has read, and until then no message's memory is used again: the pool is what may be
-/// sent in 100 ms. So it is made for 2048 messages, which is more than a ping sends in that time, within bounds.
+/// Returns the size of the pool in bytes. zenoh checks ten times a second which messages its peers have read, and until then
+/// reuses no memory, so the pool limits what can be sent in 100 ms. 2048 messages, more than a ping sends in that time,
+/// within bounds.
 fn pool_bytes(settings: &Settings, native: &Native) -> Result<usize> {
     const MIB: usize = 1 << 20;
     const LEAST_MESSAGES: usize = 8;
-    // An allocation's own data and what the alignment costs.
+    // Metadata of an allocation, and alignment.
     let message = settings.message_bytes + 64;
-    // A neighbour may take its part too.
+    // Half, so that another trial can have as much.
     let parts = 2 * settings.workers.max(1) as usize;
     let share = settings.shm_free_bytes / parts;
     let usual = (2048 * message).clamp(16 * MIB, 256 * MIB).min(share).max(LEAST_MESSAGES * message);
@@ -161,9 +164,9 @@ fn pool_bytes(settings: &Settings, native: &Native) -> Result<usize> {
     Ok(wanted)
 }
 
-/// The workers of a trial open their sessions one after the other where these have shared memory. The first segment that a process
-/// makes has zenoh remove from /dev/shm every segment that nobody has locked, and between making one and locking it another process's
-/// is such a segment: it would lose its name, and nobody could ever open it. A process that ends gives its turn back, however it ends.
+/// Locks a file, so that workers with shared memory open their sessions one after the other. When a process makes its first
+/// segment, zenoh deletes every segment in /dev/shm that nobody has locked. Another process's new segment is unlocked for a
+/// moment: it would lose its name, and nobody could open it. The kernel unlocks the file when a process ends.
 fn take_turn(settings: &Settings) -> Result<File> {
     let path = format!("{}/zenoh.turn", settings.scratch);
     let failed = |error: io::Error| Error::from(format!("zenoh: {path}: {error}"));
@@ -178,12 +181,12 @@ fn take_turn(settings: &Settings) -> Result<File> {
     Ok(file)
 }
 
-/// Has zenoh make now what segments it would make later: the pool that it copies messages into, on a thread of its own (until it is
-/// there zenoh sends without), and with the first allocation those that tell of what is allocated.
+/// Makes zenoh create the segments that it would create later: its own pool for copies, which a thread of zenoh creates
+/// (until then zenoh sends without it), and with the first allocation the segments of metadata.
 fn make_segments(zenoh: &zenoh::Session, pool: Option<&Pool>) {
     const PAUSE: Duration = Duration::from_millis(1);
     if let Some(pool) = pool {
-        let _ = pool.alloc(1).wait(); // one that fails has made them too
+        let _ = pool.alloc(1).wait(); // a failed allocation has created them, too
         return;
     }
     loop {

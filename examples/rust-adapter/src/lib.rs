@@ -128,7 +128,7 @@ impl middlemark_adapter::Subscriber for Subscriber {
     fn wait(&mut self, timeout: Duration, _error: &mut LastError) -> bool {
         let mut readable = libc::pollfd { fd: self.socket.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         let most = libc::timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: timeout.subsec_nanos().into() };
-        // SAFETY: both live on the stack.
+        // SAFETY: both structs outlive the call.
         unsafe { libc::ppoll(&mut readable, 1, &most, std::ptr::null()) > 0 }
     }
 }

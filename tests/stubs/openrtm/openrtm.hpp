@@ -1,5 +1,5 @@
-// Declarations of OpenRTM-aist 2.1 and omniORB that the adapter uses, without function. Where OpenRTM is not installed,
-// the checks compile the adapter against them.
+// Declarations of OpenRTM-aist 2.1 and omniORB, without implementations. Where OpenRTM is not installed, the checks compile
+// the adapter against them.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// Declarations of OROCOS RTT 2.9 and omniORB that the adapter uses, without function. Where RTT is not installed, the
-// checks compile the adapter against them.
+// Declarations of OROCOS RTT 2.9 and omniORB, without implementations. Where RTT is not installed, the checks compile the
+// adapter against them.
 #pragma once
 
 #include <memory>
@@ -159,7 +159,7 @@ std::shared_ptr<TypeInfoRepository> Types();
 namespace corba {
 template <class T>
 struct AnyConversion;
-/// It compiles what a type's conversion must have.
+/// Instantiates the conversion functions that a type needs, so that the compiler checks them.
 template <class T>
 struct CorbaTemplateProtocol : types::TypeTransporter {
   virtual CORBA::Any* createAny(const T& value) const { return AnyConversion<T>::createAny(value); }

@@ -1,4 +1,5 @@
-// Lines along any factor that has numbers (message size, subscribers, depth, rate), one a series, in panels where experiments must not share one.
+// Lines along a factor with numeric levels (message size, subscribers, depth, rate), one line per series, in separate panels for
+// experiments that must not share one.
 import * as Plot from "@observablehq/plot";
 import { experimentOf, levelName, lineName } from "./labels.mjs";
 import { NARROW, SCALES, differing, fitted, logAxis, plotted, sizeAxis, stacked, tip, widthOf } from "./style.mjs";
@@ -10,12 +11,15 @@ const CROWD = 40; // lines that nobody tells apart
 const MOST_PANELS = 6;
 const BELOW = 46; // pixels for the axis
 
-// metrics: [{key, name (of the CSV), title, scale, value(cell), low?(cell), high?(cell)}]; together: keys drawn side by side as one choice.
+// metrics: [{key, name (of the CSV), title, scale, value(cell), low?(cell), high?(cell)}]; together: keys of metrics that are
+// drawn side by side as one choice.
 // first: the factor that is the axis at first where a line has several levels of it; else the size is.
 export function along({ id, title, says, metrics, together, first = "size", only = () => true }) {
   const chosen = (context) => {
     const key = context.option("figure");
-    return key === "together" ? metrics.filter((each) => together.includes(each.key)) : metrics.filter((each) => each.key === key);
+    return key === "together"
+      ? metrics.filter((each) => together.includes(each.key))
+      : metrics.filter((each) => each.key === key);
   };
   return {
     id,
@@ -23,9 +27,19 @@ export function along({ id, title, says, metrics, together, first = "size", only
     says,
     has: (data) => data.cells.some((cell) => only(cell) && metrics.some((each) => each.value(cell) > 0)),
     options: (context) => [
-      { key: "figure", label: "Figure", values: [...(together ? [["together", together.join(", ")]] : []), ...metrics.map((each) => [each.key, each.title])], initial: together && isWorthPanels(context.cells.filter(only), metrics, together) ? "together" : metrics[0].key },
+      {
+        key: "figure",
+        label: "Figure",
+        values: [...(together ? [["together", together.join(", ")]] : []), ...metrics.map((each) => [each.key, each.title])],
+        initial: together && isWorthPanels(context.cells.filter(only), metrics, together) ? "together" : metrics[0].key,
+      },
       { key: "along", label: "Along", values: axes(context.data), initial: usualAxis(context.data, first) },
-      { key: "panels", label: "Panels by", values: panelChoices(context, context.option("along") ?? usualAxis(context.data, first)), initial: usualPanels(context) },
+      {
+        key: "panels",
+        label: "Panels by",
+        values: panelChoices(context, context.option("along") ?? usualAxis(context.data, first)),
+        initial: usualPanels(context),
+      },
     ],
     rows(context) {
       const axis = context.option("along");
@@ -39,19 +53,29 @@ export function along({ id, title, says, metrics, together, first = "size", only
           label: cell.label,
           line: lineName(cell, context.data.factors, axis),
           along: cell.f[axis],
-          panel: isByExperiment ? experimentOf(cell, context.data) : panels ? `${panels.label}: ${levelName(panels, cell.f[panels.name])}` : "",
+          panel: isByExperiment
+            ? experimentOf(cell, context.data)
+            : panels
+              ? `${panels.label}: ${levelName(panels, cell.f[panels.name])}`
+              : "",
           trials: cell.trials,
           warnings: cell.warnings?.length ?? 0,
           ...Object.fromEntries(metrics.flatMap((each) => [[each.name, each.value(cell)], ...bounds(each, cell)])),
         })));
       // A single point says nothing of a slope; along the size it is the only figure there is.
-      const kept = axis === "size" ? rows : rows.filter((row) => rows.some((each) => each.line === row.line && each.along !== row.along));
+      const kept =
+        axis === "size" ? rows : rows.filter((row) => rows.some((each) => each.line === row.line && each.along !== row.along));
       const columns = [
         { name: "label", title: "what" },
         { name: "along", title: nameOfAxis(context.data, axis), show: shownAlong(context.data, axis) },
         ...metrics.flatMap((each) => [
           { name: each.name, title: each.title, show: SCALES[each.scale].show },
-          ...(each.low ? [{ name: `${each.name}_low`, title: "from (95 %)", show: SCALES[each.scale].show }, { name: `${each.name}_high`, title: "to", show: SCALES[each.scale].show }] : []),
+          ...(each.low
+            ? [
+                { name: `${each.name}_low`, title: "from (95 %)", show: SCALES[each.scale].show },
+                { name: `${each.name}_high`, title: "to", show: SCALES[each.scale].show },
+              ]
+            : []),
         ]),
         { name: "trials", title: "trials" },
         { name: "warnings", title: "warnings" },
@@ -85,7 +109,8 @@ function usualAxis(data, first) {
   return [first, "size"].find((each) => names.includes(each)) ?? names[0];
 }
 
-const nameOfAxis = (data, axis) => (axis === "size" ? "message size" : data.factors.find((each) => each.name === axis)?.label ?? axis);
+const nameOfAxis = (data, axis) =>
+  axis === "size" ? "message size" : (data.factors.find((each) => each.name === axis)?.label ?? axis);
 
 function shownAlong(data, axis) {
   const unit = data.factors.find((each) => each.name === axis)?.unit;
@@ -95,16 +120,27 @@ function shownAlong(data, axis) {
 
 // Side by side they want room, and the rarer ones values: with few samples hardly a cell has a p99.
 const isWorthPanels = (cells, metrics, together) =>
-  cells.length <= 200 && metrics.filter((each) => together.includes(each.key)).every((each) => cells.filter((cell) => each.value(cell) > 0).length * 2 >= cells.length);
+  cells.length <= 200 &&
+  metrics
+    .filter((each) => together.includes(each.key))
+    .every((each) => cells.filter((cell) => each.value(cell) > 0).length * 2 >= cells.length);
 
-const bounds = (metric, cell) => (metric.low ? [[`${metric.name}_low`, metric.low(cell)], [`${metric.name}_high`, metric.high(cell)]] : []);
+const bounds = (metric, cell) =>
+  metric.low
+    ? [
+        [`${metric.name}_low`, metric.low(cell)],
+        [`${metric.name}_high`, metric.high(cell)],
+      ]
+    : [];
 
 const EXPERIMENT = "experiment";
 
 const panelChoices = (context, axis) => [
   ["", "nothing"],
   ...(context.data.experiment.length > 1 ? [[EXPERIMENT, "experiment"]] : []),
-  ...context.data.factors.filter((each) => each.name !== axis && each.levels.length > 1 && each.levels.length <= 6).map((each) => [each.name, each.label]),
+  ...context.data.factors
+    .filter((each) => each.name !== axis && each.levels.length > 1 && each.levels.length <= 6)
+    .map((each) => [each.name, each.label]),
 ];
 
 // Polling and blocking, calls and streams are different experiments: they do not share a panel unless the reader wants it.
@@ -112,7 +148,11 @@ function usualPanels({ data, cells }) {
   const several = (of) => new Set(cells.map(of)).size;
   const panels = data.experiment.length > 1 ? several((each) => experimentOf(each, data)) : 0;
   if (panels > 1 && panels <= MOST_PANELS) return EXPERIMENT;
-  return ["receive", "pattern", "processes"].find((name) => data.factors.some((each) => each.name === name && each.levels.length <= 6) && several((each) => each.f[name]) > 1) ?? "";
+  return (
+    ["receive", "pattern", "processes"].find(
+      (name) => data.factors.some((each) => each.name === name && each.levels.length <= 6) && several((each) => each.f[name]) > 1,
+    ) ?? ""
+  );
 }
 
 // The baseline as one line: the fastest raw transport at each point.
@@ -135,16 +175,38 @@ export function lines(rows, chosen, { along, width, context, height }) {
   const [short, shared] = differing(rows.filter((row) => !row.cell.is_raw_transport).map((row) => row.line));
   const within = new Map([...grouped(rows, (row) => row.panel)].map(([name, members]) => [name, differing(members.filter((row) => !row.cell.is_raw_transport).map((row) => row.line))[0]]));
   const points = metrics.flatMap((metric) =>
-    rows.filter((row) => row[metric.name] > 0).map((row) => ({ ...row, line: short(row.line), name: within.get(row.panel)(row.line), value: row[metric.name], low: row[`${metric.name}_low`], high: row[`${metric.name}_high`], metric: metric.title, style: context.styles.of(row.cell.series) })),
+    rows
+      .filter((row) => row[metric.name] > 0)
+      .map((row) => ({
+        ...row,
+        line: short(row.line),
+        name: within.get(row.panel)(row.line),
+        value: row[metric.name],
+        low: row[`${metric.name}_low`],
+        high: row[`${metric.name}_high`],
+        metric: metric.title,
+        style: context.styles.of(row.cell.series),
+      })),
   );
   const across = metrics.length > 1 && width >= NARROW;
   const isAlone = new Set(points.map((each) => each.panel)).size < 2;
-  const named = (point) => [across || metrics.length === 1 ? "" : point.metric, isAlone ? "" : point.panel].filter(Boolean).join(" · ");
+  const named = (point) =>
+    [across || metrics.length === 1 ? "" : point.metric, isAlone ? "" : point.panel].filter(Boolean).join(" · ");
   const panels = grouped(points, named);
   const series = [...new Map(points.map((each) => [each.line, each]))].map(([name, each]) => ({ name, ...each.style }));
   const isCrowded = series.length > CROWD;
   const beside = width >= NARROW && !across && series.length <= MOST_NAMES && series.length > 1;
-  const look = { along, data: context.data, width, metrics, across, isCrowded, beside, room: beside ? Math.min(width * 0.36, Math.max(...points.map((each) => widthOf(each.name))) + 14) : 14, isBanded: series.length <= MOST_BANDS };
+  const look = {
+    along,
+    data: context.data,
+    width,
+    metrics,
+    across,
+    isCrowded,
+    beside,
+    room: beside ? Math.min(width * 0.36, Math.max(...points.map((each) => widthOf(each.name))) + 14) : 14,
+    isBanded: series.length <= MOST_BANDS,
+  };
   const high = height ?? (panels.size > 1 ? 270 : 360);
   // Each panel has an axis of its own: polling takes a tenth of what blocking takes, and would leave the others a strip.
   const isFlat = (members) => panels.size > 1 && new Set(members.map((each) => each.along)).size === 1;
@@ -153,7 +215,8 @@ export function lines(rows, chosen, { along, width, context, height }) {
   if (shared) notes.push(`All of them: ${shared}.`);
   if (panels.size > 1) notes.push("Each panel has an axis of its own.");
   if (empty.length) notes.push(`Not drawn, since no configuration of this selection has it: ${empty.join(", ")}.`);
-  if (!look.isBanded && points.some((each) => each.low > 0)) notes.push("Intervals are drawn for up to 12 lines; the table has all.");
+  if (!look.isBanded && points.some((each) => each.low > 0))
+    notes.push("Intervals are drawn for up to 12 lines; the table has all.");
   return { svg: stacked(drawings, width), legend: isCrowded ? context.styles.adapters() : beside ? [] : series, notes };
 }
 
@@ -183,9 +246,24 @@ function panel(name, points, { along, data, width, metrics, across, isCrowded, b
     Plot.line(points.filter((each) => each.cell.is_raw_transport), { ...common, y: "value", z: "line", strokeDasharray: "5 4", strokeWidth: 1.5 }),
     Plot.line(points.filter((each) => !each.cell.is_raw_transport), { ...common, y: "value", z: "line", strokeWidth: isCrowded ? 1 : 1.8, strokeOpacity: isCrowded ? 0.6 : 1 }),
     Plot.dot(points, { x: "along", y: "value", fill: (each) => each.style.colour, symbol: (each) => each.style.symbol, r: isCrowded ? 2.2 : 3.4, ...facets }),
-    name ? Plot.text([name], { ...(across ? { fx: () => metrics[0].title } : {}), text: (each) => each, frameAnchor: "top-left", dx: across ? -60 : 6, dy: across ? -28 : -14, fontWeight: 600 }) : null,
+    name
+      ? Plot.text([name], {
+          ...(across ? { fx: () => metrics[0].title } : {}),
+          text: (each) => each,
+          frameAnchor: "top-left",
+          dx: across ? -60 : 6,
+          dy: across ? -28 : -14,
+          fontWeight: 600,
+        })
+      : null,
     beside ? names(points, y.scale.domain, { pixels: high - marginTop - BELOW, room }) : null,
-    tip({ data: points, at: { x: "along", y: "value", ...facets }, title: (each) => `${each.label}\n${each.metric}: ${scale.show(each.value)}${each.low ? `\n95 %: ${scale.show(each.low)} to ${scale.show(each.high)}` : ""}` }),
+    tip({
+      data: points,
+      at: { x: "along", y: "value", ...facets },
+      title: (each) =>
+        `${each.label}\n${each.metric}: ${scale.show(each.value)}` +
+        (each.low ? `\n95 %: ${scale.show(each.low)} to ${scale.show(each.high)}` : ""),
+    }),
   ]);
 }
 
@@ -197,8 +275,19 @@ function names(points, [low, high], { pixels, room }) {
   const sorted = here.sort((a, b) => b.value - a.value).map((each) => ({ ...each, pixel: at(each.value) }));
   sorted.forEach((each, index) => { each.pixel = Math.max(each.pixel, index ? sorted[index - 1].pixel + 13 : 0); });
   for (let index = sorted.length - 1, limit = pixels; index >= 0; index--, limit -= 13) {
-    sorted[index].pixel = Math.min(sorted[index].pixel, limit, index < sorted.length - 1 ? sorted[index + 1].pixel - 13 : Infinity);
+    sorted[index].pixel = Math.min(
+      sorted[index].pixel,
+      limit,
+      index < sorted.length - 1 ? sorted[index + 1].pixel - 13 : Infinity,
+    );
   }
   const ends = sorted.map((each) => ({ ...each, along: most, value: high * (low / high) ** (each.pixel / pixels) }));
-  return Plot.text(ends, { x: "along", y: "value", text: (each) => fitted(each.name, room - 12), fill: (each) => each.style.colour, textAnchor: "start", dx: 10 });
+  return Plot.text(ends, {
+    x: "along",
+    y: "value",
+    text: (each) => fitted(each.name, room - 12),
+    fill: (each) => each.style.colour,
+    textAnchor: "start",
+    dx: 10,
+  });
 }

@@ -1,6 +1,6 @@
-// Which measured configurations hold what a reader needs. A configuration is what cells have in common but for size, load and subscribers.
-// Nothing is said of what was not measured near: a rate within a factor of two, sizes between two that are at most 64 times apart, and
-// exactly as many subscribers.
+// Finds the measured configurations that fulfil a reader's need. A configuration is a group of cells that differ in size, load
+// and subscribers only. It is judged only near its measurements: at a rate within a factor of two, at a size between two
+// measured sizes that are at most 64 times apart, and with exactly the measured number of subscribers.
 
 const FREE = ["size", "rate", "subscribers"];
 const NEAR_RATE = 2;
@@ -13,9 +13,9 @@ const ORDER = { holds: 0, fails: 1, unmeasured: 2 };
 const rank = (quantile) => (/^p\d/.test(quantile) ? Number(quantile.slice(1)) : NaN); // "p99.9": 99.9
 
 // wish: {size, quantile} and, where the reader named them, {rate, subscribers, deadline (ns), budget (processors)}.
-// Returns a row a configuration: {label, status, value, quantile, cpu, margin, between, reasons, cells, meanwhile}, those that hold first,
-// fastest first. quantile: what value is of, the highest that is known where the wished one is not; meanwhile: that of one at a time, where
-// nothing was measured near the rate.
+// Returns a row per configuration, {label, status, value, quantile, cpu, margin, between, reasons, cells, meanwhile}: first the rows
+// that hold, then by latency. quantile: the quantile of `value`; where the wished one is unknown, the highest known below it.
+// meanwhile: the latency of one message at a time, where nothing was measured near the rate.
 export function decide(cells, wish) {
   const rows = [...configurations(cells, wish.rate === undefined)].map((each) => judged(each, wish));
   return rows.sort((a, b) => ORDER[a.status] - ORDER[b.status] || (a.value ?? Infinity) - (b.value ?? Infinity));
@@ -24,7 +24,12 @@ export function decide(cells, wish) {
 function configurations(cells, byLoad) {
   const groups = new Map();
   for (const cell of cells) {
-    const key = JSON.stringify([cell.run, cell.kind, byLoad ? cell.f.rate : null, Object.entries(cell.f).filter(([name]) => !FREE.includes(name))]);
+    const key = JSON.stringify([
+      cell.run,
+      cell.kind,
+      byLoad ? cell.f.rate : null,
+      Object.entries(cell.f).filter(([name]) => !FREE.includes(name)),
+    ]);
     if (!groups.has(key)) groups.set(key, []);
     groups.get(key).push(cell);
   }
@@ -32,7 +37,19 @@ function configurations(cells, byLoad) {
 }
 
 function judged(cells, wish) {
-  const row = { status: "holds", value: null, quantile: wish.quantile, meanwhile: null, cpu: null, margin: null, between: null, reasons: [], cells: cells.map((each) => each.i), first: cells[0], series: [...new Set(cells.map((each) => each.series))] };
+  const row = {
+    status: "holds",
+    value: null,
+    quantile: wish.quantile,
+    meanwhile: null,
+    cpu: null,
+    margin: null,
+    between: null,
+    reasons: [],
+    cells: cells.map((each) => each.i),
+    first: cells[0],
+    series: [...new Set(cells.map((each) => each.series))],
+  };
   const settle = (status, reason) => {
     if (status === "fails" || row.status === "holds") row.status = status;
     row.reasons.push(reason);
@@ -54,7 +71,13 @@ function judged(cells, wish) {
   if (near.length && !found) settle("unmeasured", { measured: "size", levels: distinct(near.map((each) => each.size)) });
   if (!found) return row;
 
-  Object.assign(row, { value: found.value, quantile: found.quantile, cpu: found.cpu, between: found.between, cells: found.cells });
+  Object.assign(row, {
+    value: found.value,
+    quantile: found.quantile,
+    cpu: found.cpu,
+    between: found.between,
+    cells: found.cells,
+  });
   if (found.loss > MOST_LOSS) settle("fails", { loses: found.loss });
   if (found.value === null) settle("unmeasured", "no percentile has samples enough");
   else if (wish.deadline !== undefined) {
@@ -78,7 +101,7 @@ function quantileOf(latency, wished) {
 
 const distinct = (values) => [...new Set(values)].sort((a, b) => a - b);
 
-// What was measured of a cell: itself, and under a rising load its steps.
+// Returns the measured points of a cell: its own, and the steps of a rising load.
 function pointsOf(cell, wish) {
   const [quantile, value] = quantileOf(cell.latency, wish.quantile);
   const own = {
@@ -108,7 +131,7 @@ function pointsOf(cell, wish) {
   return [own, ...steps];
 }
 
-// Of each size the point whose load is nearest to the wished one, where one is near; else says why there is none.
+// Returns for each size the point whose load is nearest to the wished one, if it is near; settles the row's status if none is.
 function byRate(points, wish, settle) {
   const known = points.filter((each) => each.load && each.received);
   const capable = known.filter((each) => each.size >= wish.size && each.received >= KEEPS_UP * wish.rate);

@@ -9,35 +9,57 @@ const interval = (end) => (cell) => (cell.by_rate ? cell.interval?.[end] ?? null
 export const throughput = along({
   id: "throughput-by-size",
   title: "Throughput",
-  says: "Messages that arrived intact at one subscriber, and the same as bytes of payload. Of round trips it is how many went there and back, one at a time unless the configuration says otherwise. Up is better; both axes are logarithmic.",
-  metrics: [{ ...field("rate_hz", "messages a second", "rate"), low: interval(0), high: interval(1) }, field("bytes_per_s", "bytes a second", "bytesRate")],
+  says:
+    "Messages that arrived intact at one subscriber, and their payload in bytes. For round trips: the number of round " +
+    "trips, one at a time unless the configuration says otherwise. Up is better; both axes are logarithmic.",
+  metrics: [
+    { ...field("rate_hz", "messages a second", "rate"), low: interval(0), high: interval(1) },
+    field("bytes_per_s", "bytes a second", "bytesRate"),
+  ],
 });
 
 export const loss = along({
   id: "loss",
   title: "Loss",
-  says: "The share of the messages that never arrived at a subscriber they were sent to. What lost nothing is not drawn: the axis is logarithmic.",
+  says:
+    "The share of the messages that never arrived at a subscriber they were sent to. Configurations without loss are not " +
+    "drawn, because the axis is logarithmic.",
   metrics: [field("loss", "lost", "share")],
 });
 
 export const processor = along({
   id: "processor",
   title: "Processor time",
-  says: "What a message costs in processor time, all workers together and less what publishers spent waiting for their next instant; or how many processors were in use. What the companions (RouDi, a broker) use is a figure of its own. Down is better.",
-  metrics: [field("cpu_ns_per_message", "for each message", "time"), field("cpu", "processors in use", "ratio"), field("companion_cpu", "processors, companions", "ratio")],
+  says:
+    "The processor time that a message takes in all workers together, without the time that publishers spend waiting for " +
+    "their next instant; or the number of processors in use. The processors that companions (RouDi, a broker) use are a " +
+    "figure of their own. Down is better.",
+  metrics: [
+    field("cpu_ns_per_message", "for each message", "time"),
+    field("cpu", "processors in use", "ratio"),
+    field("companion_cpu", "processors, companions", "ratio"),
+  ],
 });
 
 export const memory = along({
   id: "memory",
   title: "Memory",
-  says: "Resident memory at the end of the measurement, of all workers together (pages that they share count in each), of one subscriber's process, and of the companions, which are in neither.",
-  metrics: [field("rss_bytes", "all workers", "bytes"), field("bytes_per_subscriber", "one subscriber", "bytes"), field("companion_rss_bytes", "companions", "bytes")],
+  says:
+    "Resident memory at the end of the measurement: of all workers together (shared pages count for each worker), of one " +
+    "subscriber's process, and of the companions, which are in neither of the two.",
+  metrics: [
+    field("rss_bytes", "all workers", "bytes"),
+    field("bytes_per_subscriber", "one subscriber", "bytes"),
+    field("companion_rss_bytes", "companions", "bytes"),
+  ],
   first: "subscribers",
 });
 
 export const switches = along({
   id: "context-switches",
   title: "Context switches",
-  says: "How often a second a thread had to wait (voluntary) or was made to give way (involuntary). Involuntary ones mean that somebody else wanted the processor.",
+  says:
+    "How often a second a thread had to wait (voluntary) or was preempted (involuntary). Involuntary switches mean that " +
+    "another thread wanted the processor.",
   metrics: [field("voluntary_hz", "voluntary", "rate"), field("involuntary_hz", "involuntary", "rate")],
 });

@@ -16,7 +16,11 @@ function rowsOf(context) {
   const rows = drawn.flatMap((cell) =>
     cell.curve.map(([percentile, ns]) => ({ cell, label: nameOf(cell, context, "size"), percentile, ns })),
   );
-  const columns = columnsOf(["label", "what"], ["percentile", "percentile", (value) => (value === 100 ? "100 (maximum)" : String(value))], ["ns", "latency", time]);
+  const columns = columnsOf(
+    ["label", "what"],
+    ["percentile", "percentile", (value) => (value === 100 ? "100 (maximum)" : String(value))],
+    ["ns", "latency", time],
+  );
   const notes = cells.length > MOST ? [`The ${MOST} fastest of ${cells.length} are shown; filter above to see others.`] : [];
   return { rows, columns, notes };
 }
@@ -34,7 +38,9 @@ const linesOf = (points, at) =>
 
 // Nines: 0 at p0, 1 at p90, 2 at p99. The maximum has infinitely many and stands a third of one after the last percentile.
 export function nines(curve) {
-  const finite = curve.filter(([percentile]) => percentile < 100).map(([percentile, ns]) => [-Math.log10(1 - percentile / 100), ns]);
+  const finite = curve
+    .filter(([percentile]) => percentile < 100)
+    .map(([percentile, ns]) => [-Math.log10(1 - percentile / 100), ns]);
   const last = curve.at(-1);
   return last[0] < 100 || finite.length === 0 ? finite : [...finite, [finite.at(-1)[0] + 1 / 3, last[1]]];
 }
@@ -42,18 +48,28 @@ export function nines(curve) {
 export const percentileCurve = {
   id: "percentile-curve",
   title: "Percentile curve",
-  says: "Latency at each percentile, stretched towards the rare slow messages: every step to the right is ten times rarer. A flat line is predictable; a line that climbs late has stalls. The last point is the slowest message.",
+  says:
+    "Latency at each percentile, stretched towards the rare slow messages: every step to the right is ten times rarer. A " +
+    "flat line is predictable; a line that climbs late has stalls. The last point is the slowest message.",
   has: (data) => data.cells.some(has),
   options: (context) => atOneSize(context, has),
   rows: rowsOf,
   draw(rows, context, width) {
     const cells = new Map(rows.map((row) => [row.cell.i, row]));
-    const points = [...cells.values()].flatMap((row) => nines(row.cell.curve).map(([x, ns]) => ({ ...row, x, ns, style: context.styles.of(row.cell.series) })));
+    const points = [...cells.values()].flatMap((row) =>
+      nines(row.cell.curve).map(([x, ns]) => ({ ...row, x, ns, style: context.styles.of(row.cell.series) })),
+    );
     const most = Math.max(...points.map((each) => each.x));
     const ticks = [0, -Math.log10(0.5), 1, 2, 3, 4, 5, 6].filter((each) => each <= most);
     const y = logAxis(points.map((each) => each.ns), time, null, { most: 9 });
     const frame = { width, height: 340, marginLeft: 64, marginRight: 20 };
-    const x = { domain: [0, most * 1.02], ticks, tickFormat: (x) => (x === 0 ? "p0" : `p${Number((100 * (1 - 10 ** -x)).toPrecision(8))}`), label: null, grid: true };
+    const x = {
+      domain: [0, most * 1.02],
+      ticks,
+      tickFormat: (x) => (x === 0 ? "p0" : `p${Number((100 * (1 - 10 ** -x)).toPrecision(8))}`),
+      label: null,
+      grid: true,
+    };
     const svg = plotted(frame, { x, y }, [
       ...linesOf(points, { x: "x", y: "ns" }),
       Plot.dot(points, { x: "x", y: "ns", fill: (each) => each.style.colour, symbol: (each) => each.style.symbol, r: 2.6 }),
@@ -66,7 +82,9 @@ export const percentileCurve = {
 export const ecdf = {
   id: "ecdf",
   title: "Share of messages within a time",
-  says: "The cumulative distribution (ECDF): for each time, how many of the messages took no longer. Steep is steady; two steps are two ways of being delivered. Between the percentiles that are kept it is drawn straight.",
+  says:
+    "The cumulative distribution (ECDF): for each time, the share of the messages that took no longer. A steep line is " +
+    "steady; two steps mean that messages were delivered in two ways. Lines between the stored percentiles are straight.",
   has: (data) => data.cells.some(has),
   options: (context) => atOneSize(context, has),
   rows: rowsOf,
@@ -74,11 +92,28 @@ export const ecdf = {
     const points = rows.map((row) => ({ ...row, style: context.styles.of(row.cell.series) }));
     const x = logAxis(points.map((each) => each.ns), time, null, { most: Math.floor(width / 70) });
     const frame = { width, height: 320, marginLeft: 54, marginRight: 20 };
-    const svg = plotted(frame, { x, y: { domain: [0, 100], tickFormat: (value) => `${value} %`, grid: true, label: null, ticks: width < NARROW ? 5 : 10 } }, [
-      ...linesOf(points, { x: "ns", y: "percentile" }),
-      Plot.dot(points, { x: "ns", y: "percentile", fill: (each) => each.style.colour, symbol: (each) => each.style.symbol, r: 2.6 }),
-      tip({ data: points, at: { x: "ns", y: "percentile" }, title: (each) => `${each.label}\n${each.percentile} % within ${time(each.ns) ?? ABSENT}` }),
-    ]);
+    const svg = plotted(
+      frame,
+      {
+        x,
+        y: { domain: [0, 100], tickFormat: (value) => `${value} %`, grid: true, label: null, ticks: width < NARROW ? 5 : 10 },
+      },
+      [
+        ...linesOf(points, { x: "ns", y: "percentile" }),
+        Plot.dot(points, {
+          x: "ns",
+          y: "percentile",
+          fill: (each) => each.style.colour,
+          symbol: (each) => each.style.symbol,
+          r: 2.6,
+        }),
+        tip({
+          data: points,
+          at: { x: "ns", y: "percentile" },
+          title: (each) => `${each.label}\n${each.percentile} % within ${time(each.ns) ?? ABSENT}`,
+        }),
+      ],
+    );
     return { svg, legend: legend(rows, context) };
   },
 };

@@ -1,4 +1,5 @@
-// Comparisons as a forest plot: each line a pair of cells that differ in one factor, its shift with the interval, and the verdict in words.
+// Comparisons as a forest plot: each line is a pair of cells that differ in one factor, with the shift, its interval and the
+// verdict.
 import * as Plot from "@observablehq/plot";
 import { bands, fitted, plotted, roomFor, tip } from "./style.mjs";
 import { columnsOf } from "./table.mjs";
@@ -6,7 +7,7 @@ import { plain, signed } from "./words.mjs";
 
 const MOST = 40;
 
-// Symbols tell the verdicts apart without their colours; the words stand beside them.
+// Each verdict has its own symbol, so that colours are not needed to distinguish them.
 const LOOKS = {
   better: { symbol: "triangle", colour: "var(--good)" },
   worse: { symbol: "square", colour: "var(--bad)" },
@@ -31,7 +32,12 @@ const forestOf = ({ id, title, says, fixed = {}, most = MOST, isFixed }) => ({
     if (isFixed) return [];
     const values = (name) => [...new Set(data.comparisons.map((each) => each[name]))];
     return [
-      { key: "factor", label: "--by", values: values("factor").map((name) => [name, name]), initial: ["run", "adapter"].find((each) => values("factor").includes(each)) },
+      {
+        key: "factor",
+        label: "--by",
+        values: values("factor").map((name) => [name, name]),
+        initial: ["run", "adapter"].find((each) => values("factor").includes(each)),
+      },
       { key: "metric", label: "Metric", values: values("metric").map((name) => [name, name]), initial: "p50" },
       { key: "verdict", label: "Verdict", values: [["", "any"], ...values("verdict").map((name) => [name, name])], initial: "" },
     ];
@@ -45,15 +51,34 @@ const forestOf = ({ id, title, says, fixed = {}, most = MOST, isFixed }) => ({
       .map((each, index) => ({ ...each, index, first: each.names[0], second: each.names[1], needed: each.verdict === "undecided" ? (each.trials_needed ?? "more than 10,000") : null, marked: (each.marks ?? []).join("; ") }))
       .sort((a, b) => a.shift - b.shift);
     const columns = columnsOf(
-      ["what", "same on both sides"], ["first", "first"], ["second", "second"], ["shift", "second over first", signed], ["low", "from (95 %)", signed],
-      ["high", "to", signed], ["p_family", "p of all", plain], ["pairs", "pairs"], ["verdict", "the second is"], ["needed", "trials that would tell"],
+      ["what", "same on both sides"],
+      ["first", "first"],
+      ["second", "second"],
+      ["shift", "second over first", signed],
+      ["low", "from (95 %)", signed],
+      ["high", "to", signed],
+      ["p_family", "p of all", plain],
+      ["pairs", "pairs"],
+      ["verdict", "the second is"],
+      ["needed", "trials that would tell"],
       ["marked", "mind"],
     );
-    const notes = rows.some((each) => each.low === null || each.low === undefined) ? ["Without a line: fewer than six pairs have no interval, and no verdict can come of them."] : [];
-    if (rows.length > most) notes.push(`${most} of ${rows.length} are drawn, those with a verdict first and of them the largest differences; the table has all.`);
+    const notes = rows.some((each) => each.low === null || each.low === undefined)
+      ? ["Without a line: fewer than six pairs have no interval, and no verdict can come of them."]
+      : [];
+    if (rows.length > most)
+      notes.push(
+        `${most} of ${rows.length} are drawn, those with a verdict first and of them the largest differences; the table has all.`,
+      );
     const leftOut = context.data.comparisons_left_out?.[option("factor")];
-    if (leftOut) notes.push(`${leftOut.toLocaleString("en")} more were judged with these; there was no room for them in this file.`);
-    return { rows, columns, notes, absent: "Nothing of what is selected was measured in enough trials, or differs in one factor alone." };
+    if (leftOut)
+      notes.push(`${leftOut.toLocaleString("en")} more were judged with these; there was no room for them in this file.`);
+    return {
+      rows,
+      columns,
+      notes,
+      absent: "Nothing of what is selected was measured in enough trials, or differs in one factor alone.",
+    };
   },
   draw(rows, context, width) {
     const drawn = [...rows].sort((a, b) => weight(b) - weight(a)).slice(0, most).sort((a, b) => a.shift - b.shift);
@@ -64,11 +89,21 @@ const forestOf = ({ id, title, says, fixed = {}, most = MOST, isFixed }) => ({
     const names = new Map(drawn.map((row) => [row.index, named(row)]));
     const margin = context.data.margin ?? 0.05;
     // A shift of +100 % is as far as one of −50 %: the axis is that of ratios.
-    const ratios = drawn.flatMap((row) => [row.shift, row.low, row.high]).filter((each) => Number.isFinite(each)).map((each) => Math.max(1 + each, 0.01));
+    const ratios = drawn
+      .flatMap((row) => [row.shift, row.low, row.high])
+      .filter((each) => Number.isFinite(each))
+      .map((each) => Math.max(1 + each, 0.01));
     const domain = [Math.min(1 / (1 + margin * 2), ...ratios) / 1.05, Math.max(1 + margin * 2, ...ratios) * 1.05];
-    const ticks = [0.02, 0.05, 0.1, 0.2, 0.33, 0.5, 0.67, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 20, 50].filter((each) => each >= domain[0] && each <= domain[1]);
+    const ticks = [0.02, 0.05, 0.1, 0.2, 0.33, 0.5, 0.67, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 20, 50].filter(
+      (each) => each >= domain[0] && each <= domain[1],
+    );
     const room = Math.max(3, Math.floor((width - left - right) / 60));
-    const thin = ticks.filter((each, index) => each === 1 || index % Math.ceil(ticks.length / room) === 0).filter((each, _, all) => each === 1 || !all.includes(1) || Math.abs(Math.log(each)) / Math.log(domain[1] / domain[0]) > 0.8 / room);
+    const thin = ticks
+      .filter((each, index) => each === 1 || index % Math.ceil(ticks.length / room) === 0)
+      .filter(
+        (each, _, all) =>
+          each === 1 || !all.includes(1) || Math.abs(Math.log(each)) / Math.log(domain[1] / domain[0]) > 0.8 / room,
+      );
     const y = (row) => row.index;
     const frame = { width, height: drawn.length * (wide ? 24 : 40) + 60, marginLeft: left, marginRight: right };
     const beside = wide ? bands(drawn.map(y), names, left) : { type: "band", domain: drawn.map(y), axis: null };
@@ -77,11 +112,47 @@ const forestOf = ({ id, title, says, fixed = {}, most = MOST, isFixed }) => ({
       Plot.axisX(thin, { text: (each) => signed(Math.round((each - 1) * 100) / 100), label: null }),
       Plot.ruleX([1], { stroke: "var(--ink)" }),
       Plot.ruleX([1 + margin, 1 / (1 + margin)], { stroke: "var(--quiet)", strokeDasharray: "1 3" }),
-      Plot.link(drawn.filter((row) => Number.isFinite(row.low) && Number.isFinite(row.high)), { x1: (row) => 1 + row.low, x2: (row) => 1 + row.high, y1: y, y2: y, stroke: (row) => look(row.verdict).colour, strokeWidth: 2 }),
-      Plot.dot(drawn, { x: (row) => Math.max(1 + row.shift, domain[0]), y, symbol: (row) => look(row.verdict).symbol, fill: (row) => look(row.verdict).colour, r: 5 }),
-      Plot.text(drawn, { y, frameAnchor: "right", dx: right - 8, textAnchor: "end", text: "verdict", fill: (row) => look(row.verdict).colour }),
-      wide ? null : Plot.text(drawn, { y, frameAnchor: "left", dy: -14, textAnchor: "start", text: (row) => fitted(named(row), width - 24) }),
-      tip({ data: drawn, at: { x: (row) => 1 + row.shift, y }, title: (row) => `${named(row)}\n${signed(row.shift)} (${signed(row.low)} to ${signed(row.high)}), ${row.pairs} pairs: ${row.verdict}` }),
+      Plot.link(
+        drawn.filter((row) => Number.isFinite(row.low) && Number.isFinite(row.high)),
+        {
+          x1: (row) => 1 + row.low,
+          x2: (row) => 1 + row.high,
+          y1: y,
+          y2: y,
+          stroke: (row) => look(row.verdict).colour,
+          strokeWidth: 2,
+        },
+      ),
+      Plot.dot(drawn, {
+        x: (row) => Math.max(1 + row.shift, domain[0]),
+        y,
+        symbol: (row) => look(row.verdict).symbol,
+        fill: (row) => look(row.verdict).colour,
+        r: 5,
+      }),
+      Plot.text(drawn, {
+        y,
+        frameAnchor: "right",
+        dx: right - 8,
+        textAnchor: "end",
+        text: "verdict",
+        fill: (row) => look(row.verdict).colour,
+      }),
+      wide
+        ? null
+        : Plot.text(drawn, {
+            y,
+            frameAnchor: "left",
+            dy: -14,
+            textAnchor: "start",
+            text: (row) => fitted(named(row), width - 24),
+          }),
+      tip({
+        data: drawn,
+        at: { x: (row) => 1 + row.shift, y },
+        title: (row) =>
+          `${named(row)}\n${signed(row.shift)} (${signed(row.low)} to ${signed(row.high)}), ${row.pairs} pairs: ${row.verdict}`,
+      }),
     ]);
     return { svg };
   },
@@ -90,10 +161,13 @@ const forestOf = ({ id, title, says, fixed = {}, most = MOST, isFixed }) => ({
 export const forest = forestOf({
   id: "forest",
   title: "How much they differ",
-  says: "Each line holds the second of two configurations against the first, which differ in the chosen factor alone: the shift of the typical trial and its 95 % interval. Between the two dotted lines a difference does not matter. The verdict corrects for everything that the run compares by that metric.",
+  says:
+    "Each line compares the second of two configurations, which differ in the chosen factor only, with the first: the shift " +
+    "of the typical trial and its 95 % interval. Between the two dotted lines a difference does not matter. The verdict is " +
+    "corrected for all comparisons of the run by that metric.",
 });
 
-// What two runs have in common, the second beside the first: those that changed before those of which nothing can be told.
+// The configurations that two runs share: first those that changed.
 export const changes = forestOf({
   id: "changes",
   title: "What changed",

@@ -1,10 +1,20 @@
 // Latency along a factor.
 import { along } from "./along.mjs";
 
-const quantile = (key) => ({ key, name: `${key.replace(".", "_")}_ns`, title: key, scale: "time", value: (cell) => cell.latency?.[key] ?? null });
+const quantile = (key) => ({
+  key,
+  name: `${key.replace(".", "_")}_ns`,
+  title: key,
+  scale: "time",
+  value: (cell) => cell.latency?.[key] ?? null,
+});
 
 // The interval is that of the figure that stands for a trial; where that is a rate, it says nothing of a latency.
-const p50 = { ...quantile("p50"), low: (cell) => (cell.by_rate ? null : cell.interval?.[0] ?? null), high: (cell) => (cell.by_rate ? null : cell.interval?.[1] ?? null) };
+const p50 = {
+  ...quantile("p50"),
+  low: (cell) => (cell.by_rate ? null : (cell.interval?.[0] ?? null)),
+  high: (cell) => (cell.by_rate ? null : (cell.interval?.[1] ?? null)),
+};
 
 export const latencyBySize = (kind, words, quantiles) =>
   along({

@@ -1,4 +1,4 @@
-// What the reader has chosen: levels of factors, and the options of figures. Kept in the address after the #, so that a link restores it.
+// The reader's choice of levels and of the figures' options. Kept in the address after the #, so that a link restores it.
 
 // levels: factor → a set of indices into its levels; a factor that is not in it is not filtered. options: key → text.
 export class Selection {

@@ -1,5 +1,6 @@
-// How a series looks, the same in every figure and under every filter: colour by its adapter, symbol by its place among all, so that
-// nothing is told by colour alone. Colours are names of the style sheet's, which has them for light, dark and paper.
+// The look of a series, which is equal in every figure and under every filter: its colour by adapter, its symbol by its
+// position, so that colours are not needed to distinguish series. Colours are variables of the style sheet, for light, dark and
+// paper.
 import * as Plot from "@observablehq/plot";
 import * as d3 from "d3";
 import { bytes, bytesRate, plain, rate, share, time } from "./words.mjs";
@@ -41,16 +42,29 @@ export const NARROW = 620;
 // Marks are given their colour, not a value that a scale would make one of.
 const AS_GIVEN = { color: { type: "identity" }, symbol: { type: "identity" } };
 
-// A drawing: its width, height and margins; scales, of which `x` and `y` may be axes that bring marks of their own; and its marks.
+// Draws a plot. frame: width, height and margins; x, y: scales, or axes with marks of their own; marks: the other marks.
 export const plotted = (frame, { x, y, ...scales }, marks) =>
-  Plot.plot({ ...AS_GIVEN, ...frame, x: x.scale ?? x, y: y.scale ?? y, ...scales, marks: [...(x.marks?.("x") ?? []), ...(y.marks?.("y") ?? []), ...marks] });
+  Plot.plot({
+    ...AS_GIVEN,
+    ...frame,
+    x: x.scale ?? x,
+    y: y.scale ?? y,
+    ...scales,
+    marks: [...(x.marks?.("x") ?? []), ...(y.marks?.("y") ?? []), ...marks],
+  });
 
 // The scale of rows one below the other, each with its name at the left where there is room for it.
-export const bands = (domain, names, room) => ({ type: "band", domain, label: null, tickSize: 0, tickFormat: (key) => fitted(names.get(key), room - 14) });
+export const bands = (domain, names, room) => ({
+  type: "band",
+  domain,
+  label: null,
+  tickSize: 0,
+  tickFormat: (key) => fitted(names.get(key), room - 14),
+});
 
 const TIP = { fill: "var(--surface)", stroke: "var(--line)" };
 
-// What a pointer near a mark is shown; `title` is text.
+// The text box near the pointer; `title` is text, not markup.
 export const tip = (options) => Plot.tip(options.data, Plot.pointer({ ...TIP, ...options.at, title: options.title }));
 
 export const SCALES = {
@@ -62,7 +76,7 @@ export const SCALES = {
   share: { show: share },
 };
 
-// Axes are {scale, marks(which)}. Plot's own axis of a logarithmic scale would leave out the names of ticks that D3 finds too many.
+// Axes are {scale, marks(which)}. Plot's own logarithmic axis leaves out the names of ticks when D3 finds them too many.
 const axis = (scale, ticks, show, label, grid) => ({
   scale: { ...scale, axis: null, label },
   marks: (which) => [
@@ -149,7 +163,8 @@ export function stacked(drawings, width) {
   for (const each of drawings) {
     const height = Number(each.getAttribute("height"));
     each.setAttribute("y", y);
-    each.setAttribute("style", `width: ${width}px; height: ${height}px; overflow: visible`); // Plot's own is for one that stands alone
+    // Replaces Plot's style, which is for a single drawing.
+    each.setAttribute("style", `width: ${width}px; height: ${height}px; overflow: visible`);
     y += height;
     whole.append(each);
   }

@@ -17,9 +17,15 @@ const scaled = (value, units) => {
 export const time = (ns) => scaled(ns, [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]]);
 
 // As the document's sentences have them, digit for digit.
-export const us = (ns) => (ns === null || ns === undefined ? ABSENT : `${ns < 99_950 ? (ns / 1e3).toPrecision(3) : Math.round(ns / 1e3).toLocaleString("en")} µs`);
+export const us = (ns) =>
+  ns === null || ns === undefined
+    ? ABSENT
+    : `${ns < 99_950 ? (ns / 1e3).toPrecision(3) : Math.round(ns / 1e3).toLocaleString("en")} µs`;
 
-export const times = (ratio) => (ratio === null || ratio === undefined ? "" : `${ratio < 9.995 ? ratio.toFixed(2) : ratio < 99.95 ? ratio.toFixed(1) : Math.round(ratio).toLocaleString("en")} ×`);
+export const times = (ratio) =>
+  ratio === null || ratio === undefined
+    ? ""
+    : `${ratio < 9.995 ? ratio.toFixed(2) : ratio < 99.95 ? ratio.toFixed(1) : Math.round(ratio).toLocaleString("en")} ×`;
 
 export const bytes = (number) => scaled(number, [[1 << 30, "GiB"], [1 << 20, "MiB"], [1 << 10, "KiB"], [1, "B"]]);
 

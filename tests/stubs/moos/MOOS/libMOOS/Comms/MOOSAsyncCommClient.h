@@ -26,7 +26,7 @@ class ActiveMailQueue {
   bool Push(const CMOOSMsg& message);
 };
 
-/// CMOOSCommClient, which it derives from, is left out.
+/// Includes the members of its base class CMOOSCommClient, which has no stub.
 class MOOSAsyncCommClient {
  public:
   MOOSAsyncCommClient();
