@@ -47,7 +47,8 @@ export function along({ id, title, says, metrics, together, first = "size", only
       const isByExperiment = context.option("panels") === EXPERIMENT;
       const shown = chosen(context);
       const rows = withBaselineLine(context, shown[0], context.cells
-        .filter((cell) => only(cell) && !cell.failed && cell.f[axis] > 0 && typeof cell.f[axis] === "number" && shown.some((each) => each.value(cell) > 0))
+        .filter((cell) => only(cell) && !cell.failed && cell.f[axis] > 0 && typeof cell.f[axis] === "number")
+        .filter((cell) => shown.some((each) => each.value(cell) > 0))
         .map((cell) => ({
           cell,
           label: cell.label,
@@ -163,7 +164,8 @@ function withBaselineLine(context, metric, rows) {
   for (const row of rows.filter((each) => each.cell.is_raw_transport && each[metric.name] > 0)) {
     const key = `${row.panel} ${row.along}`;
     const known = best.get(key);
-    if (!known || (isHigher ? row[metric.name] > known[metric.name] : row[metric.name] < known[metric.name])) best.set(key, { ...row, line: "baseline" });
+    if (!known || (isHigher ? row[metric.name] > known[metric.name] : row[metric.name] < known[metric.name]))
+      best.set(key, { ...row, line: "baseline" });
   }
   return [...best.values(), ...rows.filter((each) => !each.cell.is_raw_transport)];
 }
@@ -173,7 +175,12 @@ export function lines(rows, chosen, { along, width, context, height }) {
   const empty = chosen.filter((metric) => !metrics.includes(metric)).map((metric) => metric.title);
   if (metrics.length === 0) return null;
   const [short, shared] = differing(rows.filter((row) => !row.cell.is_raw_transport).map((row) => row.line));
-  const within = new Map([...grouped(rows, (row) => row.panel)].map(([name, members]) => [name, differing(members.filter((row) => !row.cell.is_raw_transport).map((row) => row.line))[0]]));
+  const within = new Map(
+    [...grouped(rows, (row) => row.panel)].map(([name, members]) => [
+      name,
+      differing(members.filter((row) => !row.cell.is_raw_transport).map((row) => row.line))[0],
+    ]),
+  );
   const points = metrics.flatMap((metric) =>
     rows
       .filter((row) => row[metric.name] > 0)
@@ -242,10 +249,31 @@ function panel(name, points, { along, data, width, metrics, across, isCrowded, b
   const marginTop = name || across ? 34 : 16;
   const frame = { width, height: high, marginLeft: 64, marginRight: room, marginTop, marginBottom: BELOW };
   return plotted(frame, { x, y, fx: { label: null, axis: "top", domain: metrics.map((each) => each.title), padding: 0.06 } }, [
-    Plot.areaY(bands, { x: "along", y1: "low", y2: "high", z: "line", fill: (each) => each.style.colour, fillOpacity: 0.16, ...facets }),
-    Plot.line(points.filter((each) => each.cell.is_raw_transport), { ...common, y: "value", z: "line", strokeDasharray: "5 4", strokeWidth: 1.5 }),
-    Plot.line(points.filter((each) => !each.cell.is_raw_transport), { ...common, y: "value", z: "line", strokeWidth: isCrowded ? 1 : 1.8, strokeOpacity: isCrowded ? 0.6 : 1 }),
-    Plot.dot(points, { x: "along", y: "value", fill: (each) => each.style.colour, symbol: (each) => each.style.symbol, r: isCrowded ? 2.2 : 3.4, ...facets }),
+    Plot.areaY(bands, {
+      x: "along",
+      y1: "low",
+      y2: "high",
+      z: "line",
+      fill: (each) => each.style.colour,
+      fillOpacity: 0.16,
+      ...facets,
+    }),
+    Plot.line(
+      points.filter((each) => each.cell.is_raw_transport),
+      { ...common, y: "value", z: "line", strokeDasharray: "5 4", strokeWidth: 1.5 },
+    ),
+    Plot.line(
+      points.filter((each) => !each.cell.is_raw_transport),
+      { ...common, y: "value", z: "line", strokeWidth: isCrowded ? 1 : 1.8, strokeOpacity: isCrowded ? 0.6 : 1 },
+    ),
+    Plot.dot(points, {
+      x: "along",
+      y: "value",
+      fill: (each) => each.style.colour,
+      symbol: (each) => each.style.symbol,
+      r: isCrowded ? 2.2 : 3.4,
+      ...facets,
+    }),
     name
       ? Plot.text([name], {
           ...(across ? { fx: () => metrics[0].title } : {}),

@@ -70,7 +70,8 @@ function wishOf(context) {
 // The rarest that most cells have: with few samples there is no p99.
 function usualQuantile(cells) {
   const measured = cells.filter((each) => !each.is_raw_transport && !each.failed);
-  return ["p99", "p90"].find((name) => measured.filter((each) => each.latency?.[name] > 0).length * 2 >= measured.length) ?? "p50";
+  const isUsual = (name) => measured.filter((each) => each.latency?.[name] > 0).length * 2 >= measured.length;
+  return ["p99", "p90"].find(isUsual) ?? "p50";
 }
 
 // Returns the command that measures what the rows lack.
@@ -121,15 +122,27 @@ export const decision = {
     return [
       { key: "quantile", label: "Held at", values: known.map((each) => [each, each]), initial: usualQuantile(context.cells) },
       { key: "kind", label: "Deadline of a", values: kinds.map((kind) => [kind, KINDS[kind] ?? kind]), initial: kinds[0] },
-      { key: "raw-transports", label: "Raw transports", values: [["", "left out"], ["shown", "shown"]], initial: context.cells.every((each) => each.is_raw_transport) ? "shown" : "" },
+      {
+        key: "raw-transports",
+        label: "Raw transports",
+        values: [
+          ["", "left out"],
+          ["shown", "shown"],
+        ],
+        initial: context.cells.every((each) => each.is_raw_transport) ? "shown" : "",
+      },
     ];
   },
   rows(context) {
     const wish = wishOf(context);
     const wrong = FIELDS.find(({ key }) => wish[key] === null);
     if (wrong) return { rows: [], columns: [], absent: `${wrong.label} cannot be read: it wants ${wrong.wrong}.` };
-    const isAsked = (each) => wish.processes === undefined || each.f.processes === undefined || each.f.processes === wish.processes;
-    const cells = context.cells.filter((each) => each.kind === context.option("kind") && (context.option("raw-transports") || !each.is_raw_transport) && isAsked(each));
+    const isAsked = (each) =>
+      wish.processes === undefined || each.f.processes === undefined || each.f.processes === wish.processes;
+    const cells = context.cells.filter(
+      (each) =>
+        each.kind === context.option("kind") && (context.option("raw-transports") || !each.is_raw_transport) && isAsked(each),
+    );
     const decided = decide(cells, wish);
     const named = namedFactors(decided.map((row) => row.first), context.data.factors, wish);
     const rows = decided.map((row) => ({

@@ -33,7 +33,16 @@ const legend = (rows, context) => {
 // A mark a kind of line: Plot knows no dashes that differ within one.
 const linesOf = (points, at) =>
   [false, true].map((isRawTransport) =>
-    Plot.line(points.filter((each) => Boolean(each.cell.is_raw_transport) === isRawTransport), { ...at, z: (each) => each.cell.i, stroke: (each) => each.style.colour, strokeWidth: 1.8, strokeDasharray: isRawTransport ? "5 4" : undefined }),
+    Plot.line(
+      points.filter((each) => Boolean(each.cell.is_raw_transport) === isRawTransport),
+      {
+        ...at,
+        z: (each) => each.cell.i,
+        stroke: (each) => each.style.colour,
+        strokeWidth: 1.8,
+        strokeDasharray: isRawTransport ? "5 4" : undefined,
+      },
+    ),
   );
 
 // Nines: 0 at p0, 1 at p90, 2 at p99. The maximum has infinitely many and stands a third of one after the last percentile.

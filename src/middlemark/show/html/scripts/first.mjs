@@ -38,11 +38,26 @@ export const firstPicture = {
     const standing = standingOf(context);
     const { cells } = context.data;
     const baseline = standing.baseline === undefined ? null : cells[standing.baseline];
-    const bound = (cell, end) => (standing.by === "p50" ? cell.interval?.[end] ?? null : null);
-    const row = (cell, label, trust, isRawTransport, place) => ({ cell, label, isRawTransport, figure: place?.figure ?? figureOf(cell, standing), low: bound(cell, 0), high: bound(cell, 1), p50_ns: cell.latency?.p50 ?? null, p99_ns: cell.latency?.p99 ?? null, rate_hz: cell.rate_hz ?? null, times: isRawTransport ? 1 : place?.ratio ?? null, trials: cell.trials, ...trust });
+    const bound = (cell, end) => (standing.by === "p50" ? (cell.interval?.[end] ?? null) : null);
+    const row = (cell, label, trust, isRawTransport, place) => ({
+      cell,
+      label,
+      isRawTransport,
+      figure: place?.figure ?? figureOf(cell, standing),
+      low: bound(cell, 0),
+      high: bound(cell, 1),
+      p50_ns: cell.latency?.p50 ?? null,
+      p99_ns: cell.latency?.p99 ?? null,
+      rate_hz: cell.rate_hz ?? null,
+      times: isRawTransport ? 1 : (place?.ratio ?? null),
+      trials: cell.trials,
+      ...trust,
+    });
     const rows = [
       ...(baseline ? [row(baseline, "baseline", { isSure: !baseline.doubt, why: baseline.doubt ?? baseline.name }, true)] : []),
-      ...standing.places.map((place) => row(cells[place.row], cells[place.row].name, trustOf(place, cells[place.row]), false, place)),
+      ...standing.places.map((place) =>
+        row(cells[place.row], cells[place.row].name, trustOf(place, cells[place.row]), false, place),
+      ),
     ];
     const rated = isByRate(standing, cells);
     const columns = [
@@ -55,7 +70,9 @@ export const firstPicture = {
       { name: "trials", title: "trials" },
       { name: "why", title: "trust" },
     ];
-    const failed = standing.failed.map((index) => cells[index]).map((each) => `${each.name} (${each.failed?.code.replaceAll("-", " ") ?? "another actual transport"})`);
+    const failed = standing.failed
+      .map((index) => cells[index])
+      .map((each) => `${each.name} (${each.failed?.code.replaceAll("-", " ") ?? "another actual transport"})`);
     const notes = failed.length ? [`In no order: ${failed.join(", ")}.`] : [];
     if (rows.length > MOST) notes.push(`${MOST} of ${rows.length} are drawn; the table has all.`);
     return { rows, columns, notes };
@@ -64,7 +81,15 @@ export const firstPicture = {
     const standing = standingOf(context);
     const isRate = isByRate(standing, context.data.cells);
     const show = isRate ? rate : us;
-    const drawn = rows.slice(0, MOST).map((row, index) => ({ ...row, index, colour: row.isRawTransport ? "var(--raw-transport)" : context.styles.of(row.cell.series).colour, own: isRate ? row.rate_hz : row.p50_ns, tail: isRate ? null : row.p99_ns }));
+    const drawn = rows
+      .slice(0, MOST)
+      .map((row, index) => ({
+        ...row,
+        index,
+        colour: row.isRawTransport ? "var(--raw-transport)" : context.styles.of(row.cell.series).colour,
+        own: isRate ? row.rate_hz : row.p50_ns,
+        tail: isRate ? null : row.p99_ns,
+      }));
     const wide = width >= NARROW;
     const left = wide ? Math.min(width * 0.34, Math.max(...drawn.map((row) => widthOf(row.label))) + 16) : 10;
     const room = Math.min(170, Math.max(...drawn.map((row) => widthOf(row.why))) + 24);
@@ -80,11 +105,22 @@ export const firstPicture = {
       Plot.text(drawn, { y, ...HALO, frameAnchor: "right", textAnchor: "end", fill: "var(--ink)", ...options });
     const mark = (row) => `${row.isSure ? "●" : "○"} ${row.why}`.trim();
     const baselineRow = drawn.find((row) => row.isRawTransport);
-    const head = (dx, words, textAnchor = "end") => Plot.text([words], { frameAnchor: "top-right", dx, dy: -14, textAnchor, text: (each) => each, fill: "var(--quiet)" });
-    const frame = { width, height: drawn.length * (wide ? 22 : 46) + 52, marginLeft: left, marginRight: right, marginTop: wide ? 24 : 8, marginBottom: 26 };
+    const head = (dx, words, textAnchor = "end") =>
+      Plot.text([words], { frameAnchor: "top-right", dx, dy: -14, textAnchor, text: (each) => each, fill: "var(--quiet)" });
+    const frame = {
+      width,
+      height: drawn.length * (wide ? 22 : 46) + 52,
+      marginLeft: left,
+      marginRight: right,
+      marginTop: wide ? 24 : 8,
+      marginBottom: 26,
+    };
     const svg = plotted(frame, { x, y: { type: "band", domain: drawn.map(y), axis: null, padding: 0.1 } }, [
       baselineRow ? Plot.ruleX([baselineRow.own], { stroke: "var(--raw-transport)", strokeDasharray: "5 4" }) : null,
-      Plot.ruleY(drawn.filter((row) => row.tail > 0), { y, x1: "own", x2: "tail", stroke: (row) => row.colour, strokeOpacity: 0.35, dy }),
+      Plot.ruleY(
+        drawn.filter((row) => row.tail > 0),
+        { y, x1: "own", x2: "tail", stroke: (row) => row.colour, strokeOpacity: 0.35, dy },
+      ),
       Plot.link(
         drawn.filter((row) => row.low > 0 && row.high > 0),
         { x1: "low", x2: "high", y1: y, y2: y, stroke: (row) => row.colour, strokeWidth: 5, strokeOpacity: 0.45, dy },

@@ -18,8 +18,9 @@ const GOOD = new Set(["faster", "less", "better", "A eliminated"]);
 
 const look = (verdict) => LOOKS[verdict] ?? (GOOD.has(verdict) ? LOOKS.better : LOOKS.worse);
 
-// What is shown where there is no room for all: verdicts before intervals, those before what has neither; and the larger.
-const weight = (row) => (row.verdict === "undecided" ? 0 : 100) + (Number.isFinite(row.low) ? 50 : 0) + Math.min(49, Math.abs(Math.log(1 + row.shift)));
+// The rank of a row where not all fit: verdicts first, then rows with an interval, then the others; larger shifts first.
+const weight = (row) =>
+  (row.verdict === "undecided" ? 0 : 100) + (Number.isFinite(row.low) ? 50 : 0) + Math.min(49, Math.abs(Math.log(1 + row.shift)));
 
 // `fixed`: the options that the reader does not choose.
 const forestOf = ({ id, title, says, fixed = {}, most = MOST, isFixed }) => ({
@@ -47,8 +48,21 @@ const forestOf = ({ id, title, says, fixed = {}, most = MOST, isFixed }) => ({
     const option = (key) => fixed[key] ?? context.option(key);
     const verdict = option("verdict");
     const rows = context.data.comparisons
-      .filter((each) => each.factor === option("factor") && each.metric === option("metric") && (!verdict || each.verdict === verdict) && (isFixed || (seen.has(each.a) && seen.has(each.b))))
-      .map((each, index) => ({ ...each, index, first: each.names[0], second: each.names[1], needed: each.verdict === "undecided" ? (each.trials_needed ?? "more than 10,000") : null, marked: (each.marks ?? []).join("; ") }))
+      .filter(
+        (each) =>
+          each.factor === option("factor") &&
+          each.metric === option("metric") &&
+          (!verdict || each.verdict === verdict) &&
+          (isFixed || (seen.has(each.a) && seen.has(each.b))),
+      )
+      .map((each, index) => ({
+        ...each,
+        index,
+        first: each.names[0],
+        second: each.names[1],
+        needed: each.verdict === "undecided" ? (each.trials_needed ?? "more than 10,000") : null,
+        marked: (each.marks ?? []).join("; "),
+      }))
       .sort((a, b) => a.shift - b.shift);
     const columns = columnsOf(
       ["what", "same on both sides"],

@@ -21,8 +21,9 @@ export const latencyBySize = (kind, words, quantiles) =>
     id: `latency-by-size${kind === "one_way" ? "-one-way" : ""}`,
     title: `Latency: ${words}`,
     says:
-      "Both axes are logarithmic. A point is the median over the trials of a configuration, a band the 95 % interval of that median (six trials or more have one); dashed grey lines are raw transports, what this machine " +
-      "does without any middleware. A percentile with too few samples behind it is left out.",
+      "Both axes are logarithmic. A point is the median over the trials of a configuration, a band the 95 % interval of that " +
+      "median (needs six trials). Dashed grey lines are raw transports: this machine without any middleware. Percentiles with " +
+      "too few samples are left out.",
     metrics: [p50, ...quantiles.slice(1).map(quantile), ...["mean", "min", "max"].map(quantile)],
     together: ["p50", "p99", "p99.9"],
     only: (cell) => cell.kind === kind,
@@ -31,6 +32,16 @@ export const latencyBySize = (kind, words, quantiles) =>
 export const timesRawTransport = along({
   id: "times-raw-transport",
   title: "How many times the raw transport of the same carrier",
-  says: "The p50 of a configuration over that of the raw transport that carries data the same way, at the same size and with the same way of receiving. One is the raw transport itself; the scale is logarithmic.",
-  metrics: [{ key: "times", name: "times_raw_transport", title: "times the raw transport", scale: "ratio", value: (cell) => (cell.is_raw_transport ? null : cell.times_raw_transport ?? null) }],
+  says:
+    "The p50 of a configuration divided by the p50 of the raw transport with the same carrier, size and reception. One is the " +
+    "raw transport itself; the scale is logarithmic.",
+  metrics: [
+    {
+      key: "times",
+      name: "times_raw_transport",
+      title: "times the raw transport",
+      scale: "ratio",
+      value: (cell) => (cell.is_raw_transport ? null : (cell.times_raw_transport ?? null)),
+    },
+  ],
 });

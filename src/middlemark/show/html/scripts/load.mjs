@@ -100,23 +100,29 @@ export const offeredReceived = {
     const x = logAxis(offered, rate, "offered", most);
     const y = logAxis(received.map((each) => each.received_hz), rate, "received", { most: 8 });
     const frame = { width, height: 340, marginLeft: 64, marginRight: 20, marginBottom: 46 };
-    const svg = plotted(frame, { x, y: lost ? { tickFormat: share, label: "share of messages lost", grid: true, zero: true } : y }, [
-      lost ? null : Plot.line([ends.map((end) => [end, end])].flat(), { stroke: "var(--raw-transport)", strokeDasharray: "5 4" }),
-      Plot.line(shown, { ...at, z: "line", stroke: (each) => each.style.colour, strokeOpacity: 0.6 }),
-      Plot.dot(shown, {
-        ...at,
-        stroke: (each) => each.style.colour,
-        fill: (each) => (each.loss > 0 ? "var(--surface)" : each.style.colour),
-        symbol: (each) => each.style.symbol,
-        r: 4,
-      }),
-      tip({
-        data: shown,
-        at,
-        title: (each) =>
-          `${each.label}\noffered ${rate(each.offered_hz)}, received ${rate(each.received_hz)}, lost ${share(each.loss)}`,
-      }),
-    ]);
+    const svg = plotted(
+      frame,
+      { x, y: lost ? { tickFormat: share, label: "share of messages lost", grid: true, zero: true } : y },
+      [
+        lost
+          ? null
+          : Plot.line([ends.map((end) => [end, end])].flat(), { stroke: "var(--raw-transport)", strokeDasharray: "5 4" }),
+        Plot.line(shown, { ...at, z: "line", stroke: (each) => each.style.colour, strokeOpacity: 0.6 }),
+        Plot.dot(shown, {
+          ...at,
+          stroke: (each) => each.style.colour,
+          fill: (each) => (each.loss > 0 ? "var(--surface)" : each.style.colour),
+          symbol: (each) => each.style.symbol,
+          r: 4,
+        }),
+        tip({
+          data: shown,
+          at,
+          title: (each) =>
+            `${each.label}\noffered ${rate(each.offered_hz)}, received ${rate(each.received_hz)}, lost ${share(each.loss)}`,
+        }),
+      ],
+    );
     return { svg, legend: legendOf(points) };
   },
 };

@@ -23,8 +23,12 @@ const mean = (values) => Math.exp(values.reduce((sum, each) => sum + Math.log(ea
 export const overall = {
   id: "overall",
   title: "Over everything",
-  says: "How many times the lowest each middleware takes, at its best transport: the geometric mean over every size and experiment. 1 is the lowest everywhere. It answers no question of yours; the chart above does.",
-  has: (data) => new Set(data.cells.filter((each) => !each.is_raw_transport && !each.failed).map((each) => each.f.adapter)).size > 1 && data.standings.length > 1,
+  says:
+    "The latency of each middleware at its best transport as a multiple of the lowest: the geometric mean over every size and " +
+    "experiment. 1 is the lowest everywhere. For a question of your own use the chart above.",
+  has: (data) =>
+    new Set(data.cells.filter((each) => !each.is_raw_transport && !each.failed).map((each) => each.f.adapter)).size > 1 &&
+    data.standings.length > 1,
   // Chips: each middleware in or out, here and in every other figure.
   controls(context, apply) {
     const factor = context.data.factors.find((each) => each.name === "adapter");

@@ -45,8 +45,11 @@ function start() {
   const data = JSON.parse(document.getElementById("data").textContent);
   if (data.cells.length === 0) return; // the page says so without figures
   for (const cell of data.cells) cell.f.run = cell.run; // of several runs it is a factor like any other
-  // The factors that make another experiment, and the rows that are shown by default: the best transport of each middleware, and the baseline.
-  data.experiment = Object.keys(data.standings[0]?.levels ?? {}).map((name) => data.factors.find((each) => each.name === name && name !== "run")).filter(Boolean);
+  // The factors that distinguish experiments, and the rows that are shown by default: the best transport of each middleware, and
+  // the baseline.
+  data.experiment = Object.keys(data.standings[0]?.levels ?? {})
+    .map((name) => data.factors.find((each) => each.name === name && name !== "run"))
+    .filter(Boolean);
   const best = bestOf(data);
   const selection = new Selection(data.factors);
   const indices = indexed(data.cells, data.factors);

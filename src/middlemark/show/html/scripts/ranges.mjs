@@ -49,7 +49,9 @@ const has = (cell) => cell.latency?.p50 > 0;
 export const ranges = {
   id: "latency-at-a-size",
   title: "Latency at one size",
-  says: "Each line is a configuration, from its p50 (circle) over p99 (triangle) to p99.9 (square), fastest first; grey lines are raw transports. Left is better.",
+  says:
+    "Each line is a configuration, from its p50 (circle) over p99 (triangle) to p99.9 (square), fastest first; grey lines are " +
+    "raw transports. Left is better.",
   has: (data) => data.cells.some(has),
   options: (context) => atOneSize(context, has),
   rows(context) {
@@ -85,7 +87,17 @@ export const ranges = {
   draw(rows, context, width) {
     const drawn = rows.slice(0, MOST);
     const [short, shared] = differing(drawn.filter((row) => !row.cell.is_raw_transport).map((row) => row.label));
-    const points = drawn.flatMap((row) => MARKS.map(([name, symbol]) => ({ row, name, symbol, value: row[`${name.replace(".", "_")}_ns`], colour: context.styles.of(row.cell.series).colour }))).filter((each) => each.value > 0);
+    const points = drawn
+      .flatMap((row) =>
+        MARKS.map(([name, symbol]) => ({
+          row,
+          name,
+          symbol,
+          value: row[`${name.replace(".", "_")}_ns`],
+          colour: context.styles.of(row.cell.series).colour,
+        })),
+      )
+      .filter((each) => each.value > 0);
     const key = (row) => row.cell.i;
     const names = new Map(drawn.map((row) => [key(row), short(row.label)]));
     const room = roomFor([...names.values()], width);

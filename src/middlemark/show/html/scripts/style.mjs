@@ -12,7 +12,7 @@ const SYMBOLS = ["circle", "square", "triangle", "diamond", "star", "cross", "wy
 export class Styles {
   constructor(cells) {
     const adapters = [...new Set(cells.filter((each) => !each.is_raw_transport).map((each) => each.f.adapter))];
-    // A single adapter's series are told apart by colour, too.
+    // With a single adapter, each series has its own colour.
     const coloured = adapters.length > 1 ? (cell) => cell.f.adapter : (cell) => cell.series;
     const colours = new Map();
     this.known = new Map();
@@ -21,9 +21,14 @@ export class Styles {
       if (this.known.has(cell.series)) continue;
       const key = coloured(cell);
       if (!cell.is_raw_transport && !colours.has(key)) colours.set(key, colours.size % COLOURS);
-      if (!cell.is_raw_transport && this.byColour.every((each) => each.name !== key)) this.byColour.push({ name: key, colour: `var(--c${colours.get(key)})` });
+      if (!cell.is_raw_transport && this.byColour.every((each) => each.name !== key))
+        this.byColour.push({ name: key, colour: `var(--c${colours.get(key)})` });
       const colour = cell.is_raw_transport ? "var(--raw-transport)" : `var(--c${colours.get(key)})`;
-      this.known.set(cell.series, { colour, symbol: SYMBOLS[this.known.size % SYMBOLS.length], dash: cell.is_raw_transport ? "5 4" : "" });
+      this.known.set(cell.series, {
+        colour,
+        symbol: SYMBOLS[this.known.size % SYMBOLS.length],
+        dash: cell.is_raw_transport ? "5 4" : "",
+      });
     }
   }
 

@@ -102,7 +102,14 @@ export const heatMap = {
   has: (data) => data.cells.some((cell) => cell.heat),
   options(context) {
     const cells = context.cells.filter((cell) => cell.heat);
-    return [{ key: "cell", label: "Configuration", values: cells.map((cell) => [String(cell.i), cell.label]), initial: String(cells.find((each) => !each.is_raw_transport)?.i ?? cells[0]?.i) }];
+    return [
+      {
+        key: "cell",
+        label: "Configuration",
+        values: cells.map((cell) => [String(cell.i), cell.label]),
+        initial: String(cells.find((each) => !each.is_raw_transport)?.i ?? cells[0]?.i),
+      },
+    ];
   },
   rows(context) {
     const cell = context.cells.find((each) => each.heat && String(each.i) === context.option("cell"));
