@@ -1,5 +1,5 @@
-// bundle.mjs NPM FILE: the report's script with D3 and Observable Plot as one script for a page, after the licences of every package
-// that is in it.
+// bundle.mjs NPM FILE: writes the report's script with D3 and Observable Plot as one script, after the licences of all
+// packages that it contains.
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
@@ -17,13 +17,13 @@ const made = await build({
   format: "iife",
   target: "es2022",
   charset: "utf8",
-  legalComments: "none", // the licences stand above
+  legalComments: "none", // the licences are written first instead
   metafile: true,
   write: false,
 });
 
 const folders = Object.keys(made.metafile.inputs).flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []);
-const licences = new Map(); // text → the packages under it
+const licences = new Map(); // text → names of the packages with this licence
 for (const folder of new Set(folders)) {
   const about = JSON.parse(readFileSync(join(npm, folder, "package.json"), "utf8"));
   const text = licence(join(npm, folder), about);
@@ -31,10 +31,10 @@ for (const folder of new Set(folders)) {
 }
 const notices = [...licences].map(([text, names]) => `${names.join(", ")}:\n\n${text}`).join(`\n\n${"-".repeat(40)}\n\n`);
 const whole = `/*!\n${notices.replaceAll("*/", "* /")}\n*/\n${made.outputFiles[0].text}`;
-if (/<\/script|<!--/i.test(whole)) throw new Error("what ends a script element stands in the bundle: it cannot be inlined");
+if (/<\/script|<!--/i.test(whole)) throw new Error("the bundle contains </script or <!--, so it cannot be inlined");
 writeFileSync(file, whole);
 
-// The licence's text; a package that brings none names it in its package.json.
+// Returns the licence's text, or its name from package.json if the package has no such file.
 function licence(folder, { license, author }) {
   const name = readdirSync(folder).find((each) => /^(licen[cs]e|copying|unlicense)/i.test(each));
   if (name) return readFileSync(join(folder, name), "utf8").replaceAll("\r", "").trim();

@@ -1,6 +1,11 @@
-// Errors that are hard to see: undefined names and unused names.
-const browser = ["CSS", "Node", "document", "window", "location", "history", "navigator", "performance", "requestAnimationFrame", "getComputedStyle", "URL", "URLSearchParams", "Blob", "setTimeout", "IntersectionObserver", "ResizeObserver", "XMLSerializer"];
-const node = ["process", "console", "Buffer", "URL", "setTimeout", "document", "window", "performance", "getComputedStyle", "fetch", "location", "requestAnimationFrame"]; // those after URL: within page.evaluate
+// The JavaScript lint: errors that are hard to see, such as undefined and unused names.
+const browser = [
+  "CSS", "Node", "document", "window", "location", "history", "navigator", "performance",
+  "requestAnimationFrame", "getComputedStyle", "URL", "URLSearchParams", "Blob", "setTimeout", "IntersectionObserver", "ResizeObserver", "XMLSerializer",
+];
+const node = ["process", "console", "Buffer", "URL", "setTimeout"];
+// Names of the page, for functions that page.evaluate() runs there.
+const inPage = ["document", "window", "performance", "getComputedStyle", "fetch", "location", "requestAnimationFrame"];
 const readable = (names) => Object.fromEntries(names.map((name) => [name, "readonly"]));
 
 const rules = {
@@ -12,10 +17,18 @@ const rules = {
   "no-redeclare": "error",
   "prefer-const": "error",
   eqeqeq: "error",
-  "no-restricted-properties": ["error", ...["innerHTML", "outerHTML", "insertAdjacentHTML"].map((property) => ({ property, message: "text is never markup" }))],
+ "no-restricted-properties": [
+    "error",
+    ...["innerHTML", "outerHTML", "insertAdjacentHTML"].map((property) => ({ property, message: "text is never markup" })),
+  ],
 };
 
 export default [
   { files: ["**/scripts/*.mjs"], languageOptions: { globals: readable(browser) }, rules },
-  { files: ["**/*.mjs"], ignores: ["**/scripts/*.mjs"], languageOptions: { globals: readable(node) }, rules: { ...rules, "no-restricted-properties": "off" } },
+ {
+    files: ["**/*.mjs"],
+    ignores: ["**/scripts/*.mjs"],
+    languageOptions: { globals: readable([...node, ...inPage]) },
+    rules: { ...rules, "no-restricted-properties": "off" },
+  },
 ];

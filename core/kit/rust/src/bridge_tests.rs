@@ -1,11 +1,11 @@
-//! An adapter as C++ sees it: through its tables alone.
+//! Tests an adapter the way C++ uses it: through its tables of functions.
 
 use std::mem::MaybeUninit;
 
 use super::*;
 use crate::{Buffer, Description, Identity, List, Pattern, Reception, Reliability, RequestReply};
 
-/// What it does depends on the transport.
+/// An adapter whose behaviour depends on the transport.
 struct Fake {
     settings: &'static Settings,
 }
@@ -84,7 +84,7 @@ impl Subscriber for Receiver {
 
 static CALLS: AdapterCalls = AdapterCalls::with_request_reply::<Fake>();
 
-/// Each text with its advice.
+/// Collects each text with its advice.
 #[derive(Default)]
 struct Told(Vec<(String, String)>);
 
