@@ -1,7 +1,8 @@
 // The JavaScript lint: errors that are hard to see, such as undefined and unused names.
 const browser = [
   "CSS", "Node", "document", "window", "location", "history", "navigator", "performance",
-  "requestAnimationFrame", "getComputedStyle", "URL", "URLSearchParams", "Blob", "setTimeout", "IntersectionObserver", "ResizeObserver", "XMLSerializer",
+  "requestAnimationFrame", "getComputedStyle", "URL", "URLSearchParams", "Blob", "setTimeout",
+  "IntersectionObserver", "ResizeObserver", "XMLSerializer",
 ];
 const node = ["process", "console", "Buffer", "URL", "setTimeout"];
 // Names of the page, for functions that page.evaluate() runs there.
@@ -17,7 +18,7 @@ const rules = {
   "no-redeclare": "error",
   "prefer-const": "error",
   eqeqeq: "error",
- "no-restricted-properties": [
+  "no-restricted-properties": [
     "error",
     ...["innerHTML", "outerHTML", "insertAdjacentHTML"].map((property) => ({ property, message: "text is never markup" })),
   ],
@@ -25,7 +26,7 @@ const rules = {
 
 export default [
   { files: ["**/scripts/*.mjs"], languageOptions: { globals: readable(browser) }, rules },
- {
+  {
     files: ["**/*.mjs"],
     ignores: ["**/scripts/*.mjs"],
     languageOptions: { globals: readable([...node, ...inPage]) },
