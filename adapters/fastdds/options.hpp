@@ -1,5 +1,6 @@
 // The native settings of Fast DDS, and the values that follow from a trial's settings. All are computed before anything
 // is opened. README.md gives the reason for each value that is not Fast DDS's default.
+#pragma once
 
 #include <algorithm>
 #include <chrono>

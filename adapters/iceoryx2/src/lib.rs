@@ -185,8 +185,8 @@ impl Adapter for Iceoryx2 {
                  publisher waits and best effort loses messages"
             )],
             Some(depth) if room.bounded => vec![format!(
-                "a subscriber holds {held} messages of a publisher where the depth asks for {depth}: all publishers together use at \
-                 most half of /dev/shm"
+                "a subscriber holds {held} messages of a publisher where the depth asks for {depth}: all publishers together \
+                 use at most half of /dev/shm"
             )],
             Some(_) => Vec::new(),
         }
