@@ -89,7 +89,7 @@ class CallDeadline {
         seen = now;
         since = std::chrono::steady_clock::now();
       } else if (std::chrono::steady_clock::now() - since >= limit - period) {
-        // The claim prevents that a call which ends meanwhile is mistaken for the next one.
+        // Without the claim, a call that ends meanwhile could be mistaken for the next one.
         if (!call_.compare_exchange_strong(now, now | claim, std::memory_order_acq_rel)) continue;
         withdraw_();
         withdrawn_.store(true, std::memory_order_release);
