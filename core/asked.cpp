@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// What the person at the launcher can mend: the place for the samples.
+/// True for errors that the user can fix where the samples are written: permissions, space, paths.
 bool concerns_the_disk(const std::error_code& code) {
   switch (code.value()) {
     case EACCES:
@@ -93,7 +93,7 @@ ErrorEvent error_event(const std::exception_ptr& error) {
     std::rethrow_exception(error);
   } catch (const ConfigurationError& wrong) {
     return error_event(ErrorCode::configure, wrong.what(),
-                       "launcher and worker are of different versions: build both anew");
+                       "launcher and worker are of different versions: build both again");
   } catch (const AdapterError& refused) {
     return error_event(ErrorCode::refused, refused.what(), refused.advice());
   } catch (const std::system_error& failed) {
@@ -123,7 +123,7 @@ int print_companions(const WorkerParts& parts) {
     whole.settings = parse_settings(request);
     whole.settings.endpoints = endpoints_of(whole, parts.request_reply);
     const Settings& settings = whole.settings;
-    // Not parts.check(): which pongs echo is not known yet, and the workers ask it.
+    // Not parts.check(): it depends on which pongs echo, which is not known yet. The workers call it.
     refuse_what_is_not_listed(parts.describe(), settings);
     answer["companions"] = json_of(parts.companions ? parts.companions(settings) : std::vector<Companion>{});
   } catch (const std::exception& /*error*/) {

@@ -1,4 +1,5 @@
-// An executable out of an adapter: `int main(int argc, char** argv) { return middlemark::run_worker<X>(argc, argv); }`.
+// Turns an adapter into an executable: `int main(int argc, char** argv) { return middlemark::run_worker<X>(argc, argv);
+// }`.
 #pragma once
 
 #include <functional>
@@ -11,16 +12,16 @@
 
 namespace middlemark {
 
-/// What run_worker needs of an adapter; the rest of the worker is compiled once.
+/// The parts of a worker that depend on the adapter. The rest of the worker is compiled once for all adapters.
 struct WorkerParts {
   std::function<Description()> describe;
   std::function<std::vector<Companion>(const Settings&)> companions;  ///< empty: the adapter has none
-  std::function<void(const Settings&)> check;                         ///< empty: nothing beyond the description
+  std::function<void(const Settings&)> check;                         ///< empty: the description says everything
   std::function<std::unique_ptr<Session>(const Configuration&, const Clock&)> open;
-  std::optional<std::size_t> most_per_take{};  ///< of its subscribers, where they say it
-  bool listens = false;                        ///< every subscriber, client and server has a thread that calls back
-  bool request_reply = false;                  ///< it has clients and servers
-  bool protects = false;                       ///< it tells what protects a trial with security
+  std::optional<std::size_t> most_per_take{};  ///< of its subscribers, if they have a bound
+  bool listens = false;                        ///< every subscriber, client and server can listen
+  bool request_reply = false;                  ///< the adapter has clients and servers
+  bool protects = false;                       ///< the adapter has protected_by()
 };
 
 template <class A>
@@ -33,8 +34,8 @@ template <class A>
   return Listens<SubscriberOf<A>>;
 }
 
-/// Speaks docs/protocol.md. Returns the exit code: 0 after `quit`, 1 after an error it has reported, 2 for wrong arguments, 3 when
-/// the launcher went away.
+/// Speaks docs/protocol.md. Returns the exit code: 0 after `quit`, 1 after an error that it has reported, 2 for wrong
+/// arguments, 3 if the launcher is gone.
 int worker_main(int argc, char** argv, const WorkerParts& parts);
 
 template <class A>
@@ -61,8 +62,9 @@ int run_worker(int argc, char** argv) {
   return worker_main(argc, argv, parts_of<A>());
 }
 
-/// Of two adapters: that of `safe` describes them, and has the trials with security, so that these cost the others of `A` nothing.
-/// Compile it in a file of its own: beside another the compiler makes another code of `A`.
+/// Runs two adapters in one worker: `safe` describes both and runs the trials with security, so that security costs the
+/// other trials, which `A` runs, nothing. Compile it in a file of its own: next to other code the compiler generates
+/// different code for `A`.
 template <class A>
 int run_worker(int argc, char** argv, WorkerParts safe) {
   safe.open = [plain = parts_of<A>().open, open = safe.open](const Configuration& configuration, const Clock& clock) {

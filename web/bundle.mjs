@@ -23,7 +23,7 @@ const made = await build({
 });
 
 const folders = Object.keys(made.metafile.inputs).flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []);
-const licences = new Map(); // text → the packages under it
+const licences = new Map(); // text → names of the packages with this licence
 for (const folder of new Set(folders)) {
   const about = JSON.parse(readFileSync(join(npm, folder, "package.json"), "utf8"));
   const text = licence(join(npm, folder), about);

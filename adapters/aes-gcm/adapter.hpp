@@ -1,5 +1,5 @@
-// The floor of encryption: what AES-256-GCM of a message costs. One thread encrypts it out and decrypts it back, and nobody else takes
-// part.
+// The raw cost of encryption: AES-256-GCM of each message. One thread encrypts a message and decrypts it again; no
+// other process or thread takes part.
 #pragma once
 
 #include <openssl/crypto.h>
@@ -41,7 +41,7 @@ class AesGcm {
                             .security_why = "it does nothing but encrypt"}}};
   }
 
-  /// Both are the ping's, and used by its thread alone.
+  /// The ping uses both, on one thread.
   Publisher publisher(const Topic& /*topic*/, unsigned /*index*/) { return Publisher(mirror_); }
   Subscriber subscriber(const Topic& /*topic*/, unsigned /*index*/) { return Subscriber(mirror_); }
 

@@ -1,5 +1,5 @@
-// A message that is encrypted out into memory and decrypted back, and the two ends that do it. Hot file: nothing here allocates,
-// locks or throws once it is open.
+// A publisher that encrypts a message into memory, and a subscriber that decrypts it. Hot file: nothing here allocates,
+// locks or throws after it is open.
 #pragma once
 
 #include <openssl/evp.h>
@@ -24,10 +24,10 @@ inline constexpr std::size_t key_bytes = 32;
 inline constexpr std::size_t tag_bytes = 16;
 using Key = std::array<unsigned char, key_bytes>;
 using Tag = std::array<unsigned char, tag_bytes>;
-/// Another for each message under one key: a counter.
+/// A counter, so that no two messages under one key have the same.
 using Nonce = std::array<unsigned char, 12>;
 
-/// AES-256-GCM one way, its key scheduled once, as a connection does it.
+/// AES-256-GCM in one direction. The key schedule is computed once, as in a connection.
 class Cipher : kit::Pinned {
  public:
   Cipher(const Key& key, bool encrypts) : context_(EVP_CIPHER_CTX_new()) {
@@ -45,7 +45,7 @@ class Cipher : kit::Pinned {
            EVP_EncryptFinal_ex(context, octets(to) + bytes, &bytes) == 1 &&
            EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, tag_bytes, tag.data()) == 1;
   }
-  /// False: also where it is not as it was encrypted.
+  /// Returns false also if the message was changed after it was encrypted.
   [[nodiscard]] bool decrypt(std::span<const std::byte> from, std::byte* to, const Nonce& nonce, Tag& tag) noexcept {
     EVP_CIPHER_CTX* const context = context_.get();
     int bytes = 0;
@@ -67,7 +67,7 @@ class Cipher : kit::Pinned {
   std::unique_ptr<EVP_CIPHER_CTX, Free> context_;
 };
 
-/// Where a message is between its way out and its way back, encrypted.
+/// The encrypted message between publish() and take().
 struct Mirror {
   explicit Mirror(std::size_t bytes) : sealed(bytes) {
     if (RAND_bytes(key.data(), key_bytes) != 1) throw AdapterError("aes-gcm: OpenSSL gives no random key");
@@ -79,7 +79,7 @@ struct Mirror {
   bool holds_one = false;
 };
 
-/// The way out.
+/// Encrypts each message.
 class Publisher {
  public:
   explicit Publisher(std::shared_ptr<Mirror> mirror)
@@ -92,7 +92,7 @@ class Publisher {
     mirror_->holds_one = cipher_.encrypt(own_.span(), mirror_->sealed.data(), mirror_->nonce, mirror_->tag);
     return mirror_->holds_one ? Published::ok : Published::failed;
   }
-  [[nodiscard]] static std::size_t matched() noexcept { return 0; }  // nobody else takes part
+  [[nodiscard]] static std::size_t matched() noexcept { return 0; }
 
  private:
   std::shared_ptr<Mirror> mirror_;
@@ -101,7 +101,7 @@ class Publisher {
   std::uint64_t number_ = 0;
 };
 
-/// The way back: into a third message, whose content is checked as every message's is.
+/// Decrypts each message into memory of its own, whose content the core then checks as usual.
 class Subscriber {
  public:
   explicit Subscriber(std::shared_ptr<Mirror> mirror)

@@ -1,4 +1,4 @@
-// Eclipse Cyclone DDS, through its C API. README.md says how each setting becomes one of the middleware's own.
+// Eclipse Cyclone DDS, through its C API. README.md says how each setting maps to Cyclone DDS's own.
 #pragma once
 
 #include <dds/dds.h>
@@ -124,7 +124,7 @@ class CycloneDds {
     return settings;
   }
 
-  /// The participant takes the topic with it.
+  /// The participant deletes the topic.
   [[nodiscard]] dds_entity_t make_topic(const Topic& topic) const {
     const cyclonedds::OctetsType octets(static_cast<std::uint32_t>(topic.message_bytes));
     const auto& type = topic.varies                        ? cyclonedds::sequence_type

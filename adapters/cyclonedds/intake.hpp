@@ -1,4 +1,4 @@
-// How octets, and typed messages, reach the visitor.
+// Takes octets, or typed messages, and visits them.
 #pragma once
 
 #include <dds/dds.h>
@@ -21,14 +21,14 @@
 namespace middlemark::cyclonedds {
 
 enum class Access {
-  typed,     ///< dds_take() into structs that idlc made: Cyclone DDS deserializes
-  copied,    ///< dds_take() into memory of the adapter's: Cyclone DDS deserializes, which for octets is one memcpy
-  varying,   ///< the same, where each is a sequence
+  typed,     ///< dds_take() into structs that idlc generated: Cyclone DDS deserialises
+  copied,    ///< dds_take() into the adapter's memory: Cyclone DDS deserialises, which for octets is one memcpy
+  varying,   ///< like copied, but each message is a sequence
   in_place,  ///< dds_takecdr(): a reference to the chunk in shared memory, as ROS 2's rmw takes loaned messages
 };
 
-/// dds_take() with null pointers, Cyclone's "reader loan", is neither: it copies as well, and clears the memory when it
-/// is returned.
+/// dds_take() with null pointers (Cyclone DDS's "reader loan") is not used: it copies too, and clears the memory when
+/// it is returned.
 class Intake {
  public:
   Intake(MessageType type, std::size_t bytes, Access access)
@@ -47,7 +47,8 @@ class Intake {
     for (std::uint32_t i = 0; i < batch_; ++i) samples_[i] = copies_.data() + bytes * i;
     if (access_ != Access::varying) return;
     sequences_.resize(batch_);
-    for (std::uint32_t i = 0; i < batch_; ++i) {  // not to be released: Cyclone DDS writes into it, as there is room
+    for (std::uint32_t i = 0; i < batch_;
+         ++i) {  // Cyclone DDS writes into its buffer, which is large enough, and does not release it
       sequences_[i] = {static_cast<std::uint32_t>(bytes), 0, static_cast<std::uint8_t*>(samples_[i]), false};
       samples_[i] = &sequences_[i];
     }
@@ -95,7 +96,7 @@ class Intake {
         if (const void* chunk = chunk_of(reference); chunk != nullptr) {
           visitor(std::span(static_cast<const std::byte*>(chunk), bytes_));
           ++visits;
-        } else {  // not delivered: it would be a figure of UDP's under the name of shared memory
+        } else {  // not delivered: its latency would be UDP's, reported as that of shared memory
           failure.note("a message came over the network instead of shared memory", DDS_RETCODE_ERROR);
         }
       }

@@ -1,5 +1,5 @@
-// The type of a trial's topics: a struct of one octet array, made at run time, so that any size is a fixed size; of topics whose
-// sizes vary one octet sequence.
+// The type of a trial's topics, made at run time: a struct of one octet array, so that any size is a fixed size. If the
+// sizes of a topic vary, a struct of one octet sequence.
 #pragma once
 
 #include <dds/dds.h>
@@ -12,10 +12,10 @@
 
 namespace middlemark::cyclonedds {
 
-/// What idlc writes for `@final struct OctetsN { octet data[N]; };`, less the XTypes description, which it would have
-/// to compute. Keyless and without padding, so Cyclone DDS serializes it with one memcpy and takes it for fixed-size,
-/// which its shared memory and its loans require. The descriptor points into this object: create the topics while it
-/// lives.
+/// The descriptor that idlc writes for `@final struct OctetsN { octet data[N]; };`, without the XTypes description,
+/// which we would have to compute. It has no key and no padding. So Cyclone DDS serialises it with one memcpy, and
+/// accepts it as a fixed-size type, which its shared memory and its loans require. The descriptor points into this
+/// object: create the topics while it exists.
 class OctetsType : kit::Pinned {
  public:
   explicit OctetsType(std::uint32_t bytes)
@@ -28,7 +28,7 @@ class OctetsType : kit::Pinned {
                     .m_nkeys = 0,
                     .m_typename = name_.c_str(),
                     .m_keys = nullptr,
-                    .m_nops = 2,  // operations, not words
+                    .m_nops = 2,  // number of operations, not of words
                     .m_ops = operations_.data(),
                     .m_meta = "",
                     .type_information = {nullptr, 0},
@@ -43,8 +43,8 @@ class OctetsType : kit::Pinned {
   dds_topic_descriptor_t descriptor_;
 };
 
-/// What idlc writes for `@final struct Octets { sequence<octet> data; };`, which is a dds_sequence_t. Neither fixed-size nor
-/// for shared memory.
+/// The descriptor that idlc writes for `@final struct Octets { sequence<octet> data; };`, which is a dds_sequence_t in
+/// C. It is not a fixed-size type, so it cannot use shared memory.
 inline constexpr std::array<std::uint32_t, 3> sequence_operations{
     std::uint32_t{DDS_OP_ADR} | std::uint32_t{DDS_OP_TYPE_SEQ} | std::uint32_t{DDS_OP_SUBTYPE_1BY}, 0, DDS_OP_RTS};
 inline constexpr dds_topic_descriptor_t sequence_type{.m_size = sizeof(dds_sequence_t),

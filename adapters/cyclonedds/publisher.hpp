@@ -1,4 +1,4 @@
-// A data writer of octets, or of typed messages, behind the contract's Publisher.
+// A data writer of octets or typed messages that implements the contract's Publisher.
 #pragma once
 
 #include <dds/dds.h>
@@ -21,7 +21,8 @@ namespace middlemark::cyclonedds {
 
 class Publisher : kit::Pinned {
  public:
-  /// `lends`: every message is written into a chunk of iceoryx's. `varies`: each is a sequence of at most so many bytes.
+  /// `lends`: every message is written into one of iceoryx's chunks. `varies`: each message is a sequence of at most
+  /// `bytes` bytes.
   Publisher(Entity writer, const Native& native, MessageType type, std::size_t bytes, bool lends, bool varies)
       : writer_(std::move(writer), native),
         bytes_(bytes),
@@ -55,7 +56,7 @@ class Publisher : kit::Pinned {
 
   [[nodiscard]] Published publish() noexcept {
     if (typed_) return writer_.write(typed_->to_send());
-    // dds_write takes a loan back whether or not it succeeds.
+    // dds_write() takes the loan back even if it fails.
     return writer_.write(lends_ ? std::exchange(lent_, nullptr) : sample_);
   }
 
@@ -64,9 +65,9 @@ class Publisher : kit::Pinned {
 
  private:
   Writer writer_;
-  std::size_t bytes_;  // of the message in hand
+  std::size_t bytes_;  // of the current message
   bool lends_;
-  std::unique_ptr<kit::TypedMessage> typed_;  // null of octets
+  std::unique_ptr<kit::TypedMessage> typed_;  // null for octets
   std::vector<std::byte> own_;
   std::span<std::byte> memory_;
   dds_sequence_t sequence_;

@@ -1,4 +1,4 @@
-// What Cyclone DDS needs of RouDi, iceoryx's daemon: its shared memory is iceoryx's.
+// Cyclone DDS's use of RouDi, iceoryx's daemon: its shared memory is iceoryx's.
 #pragma once
 
 #include <algorithm>
@@ -12,23 +12,23 @@
 
 namespace middlemark::cyclonedds {
 
-/// Messages read by one dds_takecdr at most: each keeps its chunk until all have been visited.
+/// The most messages that one dds_takecdr() reads. Each keeps its chunk until all of them have been visited.
 inline constexpr std::uint32_t chunks_taken_at_once = 8;
 
-/// iceoryx's limit is 256 chunks held by a reader; one is kept for the message on its way into a full history.
+/// iceoryx lets a reader hold 256 chunks. One of them is for the message that arrives at a full history.
 inline constexpr std::uint32_t iceoryx_most_depth = 255;
 
-/// iceoryx's ChunkHeader (40 bytes), Cyclone's own (some 70) and their alignment, with room for the next patch release.
+/// iceoryx's ChunkHeader (40 bytes), Cyclone DDS's own (about 70), their alignment, and a reserve for patch releases.
 inline constexpr std::uint64_t chunk_overhead_bytes = 256;
 
 using iceoryx::data_segment;
 
-/// Chunks that the ends of one topic can hold at once, when each reader keeps `depth` messages.
+/// The most chunks that writers and readers of one topic use at once if each reader keeps `depth` messages.
 [[nodiscard]] constexpr std::uint64_t chunks_held(std::uint64_t publishers, std::uint64_t subscribers,
                                                   std::uint64_t depth) {
-  const std::uint64_t writer = 2;  // the one being filled, and the one sent last
-  const std::uint64_t reader =
-      2 * depth + 1 + std::min<std::uint64_t>(depth, chunks_taken_at_once);  // queue, history, on the way, taken
+  const std::uint64_t writer = 2;  // one that is being filled, and the one that was sent last
+  // In its queue and its history, one that is arriving, and those that are being visited.
+  const std::uint64_t reader = 2 * depth + 1 + std::min<std::uint64_t>(depth, chunks_taken_at_once);
   return publishers * writer + subscribers * reader;
 }
 
@@ -43,12 +43,13 @@ using iceoryx::data_segment;
   };
   iceoryx::Pool pool;
   pool.chunk_bytes = iceoryx::aligned_chunk(settings.message_bytes + chunk_overhead_bytes);
-  // Deep histories of large messages are seldom full: the memory is bounded, but never below what a depth of 1 needs.
+  // Deep histories of large messages are rarely full, so the memory is limited, but never below the need of a depth of
+  // 1.
   pool.chunks = std::max(chunks_at(1), std::min(chunks_at(settings.depth.value_or(1)), most_bytes / pool.chunk_bytes));
   return pool;
 }
 
-/// What RouDi and killed workers leave behind.
+/// The files that RouDi and killed workers leave.
 [[nodiscard]] inline std::vector<std::string> roudi_residue() {
   std::vector<std::string> all = iceoryx::roudi_residue();
   all.emplace_back(runtime_residue);

@@ -1,4 +1,4 @@
-// D-Bus through libdbus, between peers and through dbus-daemon. README.md says how each setting becomes one of theirs.
+// D-Bus through libdbus, between peers and through dbus-daemon. README.md says how each setting maps to D-Bus's own.
 #pragma once
 
 #include <dbus/dbus.h>

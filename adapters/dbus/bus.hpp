@@ -1,4 +1,4 @@
-// The daemon: dbus-daemon, with a configuration and an address of the trial's own.
+// The daemon dbus-daemon, with a configuration and an address of its own for each trial.
 #pragma once
 
 #include <cstdlib>
@@ -15,17 +15,17 @@
 
 namespace middlemark::dbus {
 
-/// Set for the workers: "unix:path=/tmp/…/bus".
+/// The environment variable with the daemon's address in the workers: "unix:path=/tmp/…/bus".
 inline constexpr const char* bus_variable = "MIDDLEMARK_DBUS_BUS";
 
 [[nodiscard]] inline std::string address_of_the_bus() {
-  const char* const told = std::getenv(bus_variable);
-  if (told != nullptr && *told != '\0') return told;
+  const char* const address = std::getenv(bus_variable);
+  if (address != nullptr && *address != '\0') return address;
   throw AdapterError(std::string("dbus: ") + bus_variable + " is not set",
                      "start the daemon that 'middlemark-worker-dbus --companions' names, with its environment");
 }
 
-/// The limits that a user's session has, of the machine's own file.
+/// The limits of a user's session, from this machine's session.conf.
 [[nodiscard]] inline std::string session_limits() {
   const std::string path = "/usr/share/dbus-1/session.conf";
   std::ifstream file(path);
@@ -37,7 +37,8 @@ inline constexpr const char* bus_variable = "MIDDLEMARK_DBUS_BUS";
   return limits;
 }
 
-/// Writes the configuration and says how to start the daemon with it. It starts no services and reads no other file.
+/// Writes the configuration and returns how to start the daemon with it. The daemon starts no services and reads no
+/// other file.
 [[nodiscard]] inline Companion bus(const Settings& settings) {
   const Options options(settings);
   const std::string address = "unix:path=" + kit::unix_path(settings, "bus");

@@ -1,5 +1,6 @@
-// What ends have in common: whom they are connected with, how they send, and how messages get from connections to a visitor. Hot file:
-// nothing of ours here allocates, locks, logs or throws once it is opened. libdbus allocates each message.
+// Code that publishers, subscribers, clients and servers share: their connections, sending, and passing messages to a
+// visitor. Hot file: after it is opened nothing of ours here allocates, locks, logs or throws. libdbus allocates each
+// message.
 #pragma once
 
 #include <dbus/dbus.h>
@@ -40,7 +41,8 @@ inline constexpr const char* interface_name = "middlemark.Topic";
 inline constexpr const char* member_name = "message";
 
 [[nodiscard]] inline std::string path_of(const Topic& topic) { return '/' + topic.name; }
-/// Where a peer listens: a name in the kernel's own table leaves no file behind, and no folder's name makes it too long.
+/// The address of a peer: a name in the kernel's own table, which leaves no file and does not depend on the length of a
+/// folder's name.
 [[nodiscard]] inline std::string peer_address(const std::string& name) { return "unix:abstract=" + name + ".dbus"; }
 
 class End : kit::Pinned {
@@ -54,7 +56,7 @@ class End : kit::Pinned {
   explicit End(const Trial& trial) : trial_(trial) {}
   ~End() = default;
 
-  /// `name`: what peers look for. On a bus: it connects to that, instead.
+  /// Lets peers connect under `name`. On a bus it connects to the bus instead.
   void serve(const std::string& name) {
     if (!trial_.peer) return join_bus();
     server_.emplace(peer_address(name), connections_);
@@ -65,14 +67,14 @@ class End : kit::Pinned {
     Error error;
     if (dbus_bus_register(connection.get(), error.get()) == 0) error.fail("dbus_bus_register() at " + trial_.bus);
   }
-  /// Connects to a peer that serves by now; false: it does not yet.
+  /// Connects to a peer; returns false if the peer does not listen yet.
   [[nodiscard]] bool meet(const std::string& name) {
     if (!trial_.notes.find(name)) return false;
     connections_.emplace_back(peer_address(name));
     return true;
   }
 
-  /// Connections whose both sides know each other.
+  /// Number of connections on which both sides have authenticated.
   [[nodiscard]] std::size_t established() {
     if (server_) server_->accept();
     return static_cast<std::size_t>(std::ranges::count_if(connections_, &Connection::authenticated));
@@ -83,7 +85,7 @@ class End : kit::Pinned {
     note("dbus_connection_send: no memory");
     return Published::failed;
   }
-  /// Of what could not be written in time.
+  /// The result of a publish() whose message was not written in time.
   [[nodiscard]] Published late(const Connection& connection) noexcept {
     if (connection.connected()) return Published::timed_out;
     note("the connection is gone");
@@ -91,37 +93,38 @@ class End : kit::Pinned {
   }
 
   const Trial& trial_;
-  Connections connections_;  // before the server, which closes first
+  Connections connections_;  // declared before the server, which must close first
   std::optional<PeerServer> server_;
 
  private:
   std::atomic<const char*> failed_{nullptr};
 };
 
-/// How an end sends: what it was lent in a message of its own, until it is written. libdbus would queue without a bound.
+/// The sending half. Each message is built from the memory of loan() and written before publish() returns; libdbus
+/// would queue messages without a limit.
 class Sender : public kit::OwnBuffer {
  protected:
   Sender(const Trial& trial, const Topic& topic)
       : OwnBuffer(topic.message_bytes), write_timeout_(trial.settings.write_timeout) {}
   ~Sender() = default;
 
-  /// False: there is no memory.
+  /// Returns false if there is no memory.
   [[nodiscard]] bool fill(DBusMessage* message) noexcept { return message != nullptr && append(message, message_); }
 
   const std::chrono::nanoseconds write_timeout_;
 };
 
-/// libdbus has no thread: who receives reads the sockets. It reads 2048 bytes at a time.
+/// libdbus has no thread of its own: the receiver reads the sockets, 2048 bytes at a time.
 class Receiver : public End {
  public:
-  static constexpr std::size_t most_per_take = 256;  ///< of each connection
+  static constexpr std::size_t most_per_take = 256;  ///< per connection
 
-  /// Until a message is whole, or the time is over.
+  /// Waits until a message is complete, or the timeout has passed.
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
     for (const kit::Deadline deadline(timeout); !holds_message();) {
       const auto left = deadline.left();
       if (left.count() == 0) return false;
-      if (!advance(left)) kit::nap(left);  // nobody is there any more
+      if (!advance(left)) kit::nap(left);  // no connection is left
     }
     return true;
   }
@@ -131,7 +134,7 @@ class Receiver : public End {
   Receiver(const Trial& trial, unsigned peers) : End(trial) { waited_.reserve(peers); }
   ~Receiver() = default;
 
-  /// `visit(connection, message)`: true when it was one to be visited.
+  /// `visit(connection, message)` returns true if it has visited the message.
   template <class Visit>
   std::size_t take_with(const Visit& visit) noexcept {
     std::size_t visits = visit_read(visit);
@@ -157,10 +160,10 @@ class Receiver : public End {
   [[nodiscard]] bool holds_message() const noexcept {
     return std::ranges::any_of(connections_, &Connection::holds_message);
   }
-  /// False: no connection is there any more.
+  /// Returns false if no connection is left.
   bool advance(std::chrono::nanoseconds timeout) noexcept {
     if (connections_.size() == 1) return connections_.front().advance(timeout);
-    waited_.resize(connections_.size());  // within what is reserved
+    waited_.resize(connections_.size());  // within the reserved capacity
     for (std::size_t i = 0; i < waited_.size(); ++i) waited_[i] = {connections_[i].descriptor(), POLLIN, 0};
     const timespec limit = kit::as_timespec(timeout);
     if (ppoll(waited_.data(), waited_.size(), &limit, nullptr) <= 0) return true;

@@ -1,4 +1,4 @@
-// Request and reply: method calls and their returns.
+// Request and reply: method calls and method returns.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace middlemark::dbus {
 
-/// Who serves on a bus owns this name.
+/// The name that a server owns on the bus.
 [[nodiscard]] inline std::string bus_name_of(const Topic& service) { return "middlemark." + service.name; }
 [[nodiscard]] inline std::string server_note(const Topic& service) { return service.name + ".server"; }
 
@@ -34,7 +34,7 @@ class Client : public Sender, public Receiver {
     return connection.written(deadline) ? Published::ok : late(connection);
   }
 
-  /// Replies to requests that were given up are dropped.
+  /// Drops replies to requests that were given up.
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
     return take_with([this, &visitor](Connection&, DBusMessage* message) noexcept {
@@ -58,7 +58,7 @@ class Client : public Sender, public Receiver {
   const std::string path_;
   const std::string bus_name_;
   const std::string server_;
-  dbus_uint32_t asked_ = 0;  ///< the serial of the last request
+  dbus_uint32_t asked_ = 0;  ///< serial number of the last request
 };
 
 class Server : public Sender, public Receiver {
@@ -76,7 +76,7 @@ class Server : public Sender, public Receiver {
     trial.notes.leave(server_note(service));
   }
 
-  /// The reply to the request that is being visited.
+  /// Sends the reply to the request that is being visited.
   [[nodiscard]] Published publish() noexcept {
     const kit::Deadline deadline(write_timeout_);
     if (!from_->written(deadline)) return late(*from_);
@@ -106,7 +106,7 @@ class Server : public Sender, public Receiver {
   const std::string name_;
   const unsigned clients_;
   unsigned found_ = 0;
-  Connection* from_ = nullptr;  ///< of the request that is being visited
+  Connection* from_ = nullptr;  ///< connection of the request that is being visited
   DBusMessage* request_ = nullptr;
 };
 

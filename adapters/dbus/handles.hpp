@@ -1,4 +1,4 @@
-// libdbus's handles, owned.
+// Owners of libdbus's handles.
 #pragma once
 
 #include <dbus/dbus.h>
@@ -20,7 +20,7 @@
 
 namespace middlemark::dbus {
 
-/// libdbus's words of what went wrong, which it fills in.
+/// An error that libdbus fills in.
 class Error : kit::Pinned {
  public:
   Error() noexcept { dbus_error_init(&error_); }
@@ -28,14 +28,14 @@ class Error : kit::Pinned {
   [[nodiscard]] DBusError* get() noexcept { return &error_; }
   [[nodiscard]] bool happened() const noexcept { return dbus_error_is_set(&error_) != 0; }
   [[noreturn]] void fail(const std::string& what) const {
-    throw AdapterError("dbus: " + what + ": " + (error_.message != nullptr ? error_.message : "no words"));
+    throw AdapterError("dbus: " + what + ": " + (error_.message != nullptr ? error_.message : "no reason given"));
   }
 
  private:
   DBusError error_;
 };
 
-/// Of libdbus's timeouts: whole milliseconds, never shorter than was asked for.
+/// A timeout for libdbus: whole milliseconds, rounded up.
 [[nodiscard]] inline int as_ms(std::chrono::nanoseconds span) noexcept {
   constexpr std::chrono::milliseconds longest(1'000'000'000);
   return static_cast<int>(std::min(std::chrono::ceil<std::chrono::milliseconds>(span), longest).count());
@@ -46,7 +46,7 @@ struct FreeMessage {
 };
 using Message = std::unique_ptr<DBusMessage, FreeMessage>;
 
-/// The bytes of a message that is one array of them; they are the message's own. Empty of any other message.
+/// The bytes of a message that consists of one array of bytes; they belong to the message. Empty for any other message.
 [[nodiscard]] inline std::span<const std::byte> payload_of(DBusMessage* message) noexcept {
   DBusMessageIter arguments;
   if (dbus_message_iter_init(message, &arguments) == 0 ||
@@ -62,7 +62,7 @@ using Message = std::unique_ptr<DBusMessage, FreeMessage>;
   return {bytes, static_cast<std::size_t>(count)};
 }
 
-/// False: there is no memory.
+/// Returns false if there is no memory.
 [[nodiscard]] inline bool append(DBusMessage* message, std::span<const std::byte> payload) noexcept {
   const std::byte* const bytes = payload.data();
   DBusMessageIter arguments;
@@ -83,7 +83,7 @@ class Connection : kit::Pinned {
     if (connection_ == nullptr) error.fail("dbus_connection_open_private() to " + address);
     dbus_connection_set_exit_on_disconnect(connection_, 0);
   }
-  /// One that a server has accepted.
+  /// A connection that a server has accepted.
   explicit Connection(DBusConnection* accepted) noexcept : connection_(dbus_connection_ref(accepted)) {}
   ~Connection() {
     dbus_connection_close(connection_);
@@ -97,7 +97,8 @@ class Connection : kit::Pinned {
     return fd;
   }
 
-  /// Reads and writes what is possible, after `timeout` at the latest. False: the connection is gone.
+  /// Reads and writes as much as possible, and returns after `timeout` at the latest. Returns false if the connection
+  /// is gone.
   bool advance(std::chrono::nanoseconds timeout) noexcept {
     return dbus_connection_read_write(connection_, as_ms(timeout)) != 0;
   }
@@ -110,11 +111,12 @@ class Connection : kit::Pinned {
   }
   [[nodiscard]] Message pop() noexcept { return Message(dbus_connection_pop_message(connection_)); }
 
-  /// Puts it behind what waits, and writes as much as the socket takes. False: there is no memory.
+  /// Queues the message and writes as much as the socket takes. Returns false if there is no memory.
   [[nodiscard]] bool send(DBusMessage* message, dbus_uint32_t* serial = nullptr) noexcept {
     return dbus_connection_send(connection_, message, serial) != 0;
   }
-  /// False: something still waits for room when the deadline passes, or the connection is gone. libdbus has no thread that would go on.
+  /// Writes queued messages until the deadline; libdbus has no thread that would do it. Returns false if some are still
+  /// queued, or if the connection is gone.
   [[nodiscard]] bool written(const kit::Deadline& deadline) noexcept {
     while (dbus_connection_has_messages_to_send(connection_) != 0) {
       const auto left = deadline.left();
@@ -130,7 +132,7 @@ class Connection : kit::Pinned {
 
 using Connections = std::deque<Connection>;
 
-/// Listens for peers, without a daemon. What comes is accepted when accept() looks, into `connections`.
+/// Listens for peers, without a daemon. accept() adds new connections to `connections`.
 class PeerServer : kit::Pinned {
  public:
   PeerServer(const std::string& address, Connections& connections) {

@@ -1,4 +1,5 @@
-// What the native settings are, and what a trial's settings become as limits of the daemon's, which counts bytes and no messages.
+// The native settings, and the daemon's limits that follow from a trial's settings. The daemon counts bytes, not
+// messages.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +13,9 @@
 
 namespace middlemark::dbus {
 
-/// The daemon reads its limits as signed numbers of 32 bits.
+/// The largest limit: the daemon reads its limits as signed 32-bit numbers.
 inline constexpr std::int64_t most_bytes = 2'147'483'647;
-/// Of D-Bus: an array, and a message with its header.
+/// Limits of D-Bus: an array, and a message with its header.
 inline constexpr std::size_t largest_array = std::size_t{64} << 20;
 inline constexpr std::int64_t largest_message = std::int64_t{128} << 20;
 
@@ -22,24 +23,24 @@ struct Native : kit::NativeKeys {
   using NativeKeys::NativeKeys;
   const NativeSetting limit{.least = 1, .most = most_bytes, .transports = {"bus"}, .type = NativeType::bytes};
   std::optional<std::int64_t> max_incoming = key<std::int64_t>(
-      "max_incoming", saying("`max_incoming_bytes`: messages of one sender in the daemon, which then reads no "
-                             "more from it until some have been sent on",
+      "max_incoming", saying("`max_incoming_bytes`: bytes of one sender in the daemon, which then stops reading "
+                             "from it until some have been passed on",
                              limit));
   std::optional<std::int64_t> max_outgoing = key<std::int64_t>(
       "max_outgoing",
-      saying("`max_outgoing_bytes`: messages in the daemon for one receiver, which then drops what comes for it",
+      saying("`max_outgoing_bytes`: bytes in the daemon for one receiver, for which it then drops further messages",
              limit));
 };
 
 struct Options : Native {
-  std::int64_t incoming = 0;  ///< the daemon's, of bytes
+  std::int64_t incoming = 0;  ///< the daemon's limits in bytes
   std::int64_t outgoing = 0;
   std::vector<std::string> notes;
 
   explicit Options(const Settings& settings) : Native(kit::read_native<Native>("dbus", settings)) {
     if (settings.transport == "peer") return;
     if (settings.comes_as_it_is()) {
-      notes.emplace_back("the daemon holds what the limits of session.conf allow, and drops what comes then");
+      notes.emplace_back("the daemon holds as much as session.conf's limits allow, and drops further messages");
       return;
     }
     std::int64_t held = 0;
@@ -50,8 +51,9 @@ struct Options : Native {
       publishers = std::max(publishers, topic.publishers);
       reliable = reliable || topic.service || topic.reliability == Reliability::reliable;
     }
-    // What a slow receiver leaves in the daemon counts for its sender, too. So a limit on what comes in makes a sender wait, and
-    // one on what goes out makes the daemon drop: which of the two is met first is whether D-Bus is reliable.
+    // A message that waits in the daemon for a slow receiver also counts for its sender. So the limit on incoming bytes
+    // makes a sender wait, and the limit on outgoing bytes makes the daemon drop. The lower of the two limits decides
+    // if D-Bus is reliable.
     const std::int64_t each = most_bytes / 2 / publishers;
     if (held > each)
       notes.push_back("the daemon holds " + mib(each) + " of each publisher, which is less than the depth asked for");
@@ -60,12 +62,13 @@ struct Options : Native {
     outgoing = max_outgoing.value_or(reliable ? most_bytes : held * publishers);
     if (!settings.depth) {
       notes.push_back("keep-all: the daemon holds " + mib(held) + " of each publisher, then " +
-                      (reliable ? "the publisher waits" : "drops what comes"));
+                      (reliable ? "the publisher waits" : "the daemon drops further messages"));
     }
   }
 
  private:
-  /// Of one publisher's history. Small messages are bounded by their number: a receiver must have them all within the drain.
+  /// The bytes of one publisher's history. For small messages their number is limited, because a receiver must have
+  /// received all of them before the drain ends.
   [[nodiscard]] static std::int64_t bytes(const Topic& topic) {
     constexpr std::int64_t header_bytes = 256;
     constexpr std::int64_t most_messages = 16'384;

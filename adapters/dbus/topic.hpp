@@ -1,5 +1,5 @@
-// Publisher and subscriber of a topic: signals. A peer's publisher serves, and sends each signal on every subscriber's connection; on a
-// bus subscribers have a match rule, and the daemon does that.
+// Publisher and subscriber of a topic, with D-Bus signals. Without a bus the publisher sends each signal on every
+// subscriber's connection. On a bus the subscribers have a match rule, and the daemon distributes the signals.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ class Publisher : public Sender, public End {
 
   [[nodiscard]] Published publish() noexcept {
     const kit::Deadline deadline(write_timeout_);
-    // What an earlier deadline cut off goes first.
+    // The rest of a message that missed an earlier deadline goes first.
     for (Connection& each : connections_) {
       if (!each.written(waits_ ? deadline : kit::Deadline({}))) return late_or_dropped(each);
     }
@@ -42,8 +42,8 @@ class Publisher : public Sender, public End {
 
  private:
   [[nodiscard]] Published late_or_dropped(const Connection& connection) noexcept {
-    const Published came_to = late(connection);
-    return came_to == Published::timed_out && !waits_ ? Published::ok : came_to;
+    const Published outcome = late(connection);
+    return outcome == Published::timed_out && !waits_ ? Published::ok : outcome;
   }
 
   const std::string path_;
@@ -78,7 +78,7 @@ class Subscriber : public Receiver {
     });
   }
 
-  /// A bus tells nobody who publishes, and a publisher is on it before it says that it is ready.
+  /// On a bus a subscriber cannot see publishers. Each publisher is connected before it reports that it is ready.
   [[nodiscard]] std::size_t publishers_found() {
     if (!trial_.peer) return publishers_;
     std::erase_if(awaited_, [this](const std::string& name) { return meet(name); });

@@ -1,4 +1,4 @@
-// eCAL 6 through its C++ API. README.md says how each setting becomes one of the middleware's own.
+// eCAL 6 through its C++ API. README.md says how each setting maps to eCAL's own.
 #pragma once
 
 #include <ecal/ecal.h>
@@ -38,7 +38,7 @@ class Ecal : kit::Pinned {
     };
     Transport memory = transport(ecal::shm, "shared-memory", {Reliability::best_effort, Reliability::reliable});
     memory.segments = {"ecal_*"};
-    memory.keep_all = true;  // reliable, a publisher waits for each of its messages
+    memory.keep_all = true;  // a reliable publisher waits after each message
     const kit::LoadedLibrary library = kit::loaded_library(reinterpret_cast<const void*>(&eCAL::Finalize));
     return {.name = "ecal",
             .title = "Eclipse eCAL",

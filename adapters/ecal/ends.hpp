@@ -1,7 +1,8 @@
-// Publishers and subscribers. Hot file: nothing of ours here allocates, locks, logs or throws once the roles run.
+// Publishers and subscribers. Hot file: nothing of ours here allocates, locks, logs or throws while the roles run.
 //
-// That an end is registered does not say that its memory file or its connection is open: what is sent at once may be lost. So a
-// publisher sends its index, which is shorter than any message, until each subscriber has left a note that it has heard it.
+// eCAL registers publishers and subscribers before their memory file or connection is open, and then loses messages. So
+// a publisher sends its index, which is shorter than any message, until each subscriber has left a note that it has
+// received it.
 #pragma once
 
 #include <ecal/ecal.h>
@@ -39,7 +40,8 @@ class Publisher : public kit::OwnBuffer {
         timeout_(settings.write_timeout),
         publisher_(topic.name, {}, options.of_publisher(topic)) {}
 
-  /// With a handshake it comes back when every subscriber's callback has returned. That one has not in time Send() does not say.
+  /// Over reliable shared memory, Send() returns after every subscriber's callback has returned. It does not report a
+  /// timeout, so the deadline is checked here.
   [[nodiscard]] Published publish() noexcept {
     const kit::Deadline deadline(timeout_);
     if (!publisher_.Send(message_.data(), message_.size())) [[unlikely]] {
@@ -66,7 +68,7 @@ class Publisher : public kit::OwnBuffer {
   eCAL::CPublisher publisher_;
 };
 
-/// eCAL calls back, for one message at a time, and has no other way to receive.
+/// eCAL can only receive by callback, and calls back for one message at a time.
 class Subscriber : kit::Pinned {
  public:
   Subscriber(const Options& options, const Settings& settings, const Topic& topic, unsigned index)
@@ -93,7 +95,7 @@ class Subscriber : kit::Pinned {
     listener_ = listener;
     begun_.store(true);
   }
-  /// Waits for a call that is under way.
+  /// Waits for a running callback.
   void silence() { subscriber_.RemoveReceiveCallback(); }
 
   [[nodiscard]] std::size_t publishers_found() {
@@ -113,7 +115,7 @@ class Subscriber : kit::Pinned {
       if (publisher < heard_.size()) heard_[publisher].store(true);
       return;
     }
-    // The listener comes a moment after the start.
+    // The listener is set a moment after the start.
     if (!begun_.load() && !kit::wait_until([this] { return begun_.load(); }, std::chrono::seconds(1))) return;
     listener_({static_cast<const std::byte*>(message.buffer), message.buffer_size});
   }

@@ -1,4 +1,4 @@
-// What the native settings are, and what a trial's settings become in eCAL's configuration.
+// The native settings, and eCAL's configuration that follows from a trial's settings.
 #pragma once
 
 #include <ecal/ecal.h>
@@ -22,11 +22,12 @@ struct Native : kit::NativeKeys {
   unsigned buffers =
       key("buffers", 1U,
           {.help = "`memfile_buffer_count`: memory files of a publisher", .least = 1, .most = 64, .transports = {shm}});
-  unsigned refresh_ms = key("refresh_ms", 1000U,
-                            {.help = "`registration_refresh`: how often each end says in ms that it is there",
-                             .least = 10,
-                             .most = 5000,
-                             .transports = {shm, udp, tcp}});
+  unsigned refresh_ms =
+      key("refresh_ms", 1000U,
+          {.help = "`registration_refresh`: interval in ms in which each publisher and subscriber announces itself",
+           .least = 10,
+           .most = 5000,
+           .transports = {shm, udp, tcp}});
   unsigned tcp_threads =
       key("tcp_threads", 4U,
           {.help = "`number_executor_reader` and `_writer`", .least = 1, .most = 64, .transports = {tcp}});
@@ -46,11 +47,11 @@ struct Options : Native {
         port_(port_of(settings.scope)) {
     if (settings.interface != "lo") {
       throw AdapterError("ecal: interface " + settings.interface + ": eCAL has no setting for the network interface",
-                         "within the host it is lo");
+                         "choose lo, which eCAL uses within a host");
     }
   }
 
-  /// Without any file of the user's.
+  /// The configuration, without any of the user's files.
   [[nodiscard]] eCAL::Configuration configuration() const {
     eCAL::Configuration all;
     all.communication_mode = eCAL::eCommunicationMode::local;
@@ -67,30 +68,31 @@ struct Options : Native {
     return all;
   }
   [[nodiscard]] eCAL::Publisher::Configuration of_publisher(const Topic& topic) const {
-    eCAL::Publisher::Configuration its;
-    if (as_it_is_) return its;
-    its.layer.shm.enable = transport_ == shm;
-    its.layer.udp.enable = transport_ == udp;
-    its.layer.tcp.enable = transport_ == tcp;
-    its.layer.shm.zero_copy_mode = zero_copy;
-    its.layer.shm.memfile_buffer_count = buffers;
-    // A file that is too small for a message is made anew, for which publish() sleeps and its message may be missed.
-    its.layer.shm.memfile_min_size_bytes = static_cast<unsigned>(topic.message_bytes + 4096);
-    its.layer.shm.acknowledge_timeout_ms = reliable(topic) ? write_timeout_ms_ : 0;
-    return its;
+    eCAL::Publisher::Configuration result;
+    if (as_it_is_) return result;
+    result.layer.shm.enable = transport_ == shm;
+    result.layer.udp.enable = transport_ == udp;
+    result.layer.tcp.enable = transport_ == tcp;
+    result.layer.shm.zero_copy_mode = zero_copy;
+    result.layer.shm.memfile_buffer_count = buffers;
+    // eCAL replaces a memory file that is too small for a message; publish() then sleeps, and the message may be lost.
+    result.layer.shm.memfile_min_size_bytes = static_cast<unsigned>(topic.message_bytes + 4096);
+    result.layer.shm.acknowledge_timeout_ms = reliable(topic) ? write_timeout_ms_ : 0;
+    return result;
   }
   [[nodiscard]] eCAL::Subscriber::Configuration of_subscriber() const {
-    eCAL::Subscriber::Configuration its;
-    if (as_it_is_) return its;
-    its.layer.shm.enable = transport_ == shm;
-    its.layer.udp.enable = transport_ == udp;
-    its.layer.tcp.enable = transport_ == tcp;
-    return its;
+    eCAL::Subscriber::Configuration result;
+    if (as_it_is_) return result;
+    result.layer.shm.enable = transport_ == shm;
+    result.layer.udp.enable = transport_ == udp;
+    result.layer.tcp.enable = transport_ == tcp;
+    return result;
   }
   [[nodiscard]] static bool reliable(const Topic& topic) { return topic.reliability == Reliability::reliable; }
 
  private:
-  /// Of the trial's own, so that no other program of eCAL's on this host takes part; not one of outgoing connections.
+  /// A port of its own for each trial, so that no other eCAL program on this host takes part; outside the range of
+  /// outgoing connections.
   [[nodiscard]] static unsigned port_of(const std::string& scope) {
     std::uint32_t hash = 2'166'136'261U;
     for (const char letter : scope) hash = (hash ^ static_cast<unsigned char>(letter)) * 16'777'619U;

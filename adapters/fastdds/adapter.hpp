@@ -80,8 +80,8 @@ class FastDds {
         });
     if (!settings.loan || !typed) return;
     throw AdapterError(
-        "fastdds: only plain types can be loaned, and those with texts and sequences, as where sizes vary, are not",
-        "take loan false, or type octets");
+        "fastdds: only plain types can be loaned; types with texts or sequences are not plain, nor are varying sizes",
+        "choose loan = false, or type = octets of one size");
   }
 
   explicit FastDds(const Settings& settings) : options_(settings) {
@@ -128,16 +128,16 @@ class FastDds {
     transport.permissions = true;
     transport.security = {Security::none, Security::authenticated};
     if (transport.name == "data-sharing") {
-      transport.security_why = "Fast DDS does not share what it signs or encrypts";
+      transport.security_why = "Fast DDS does not use data-sharing for messages that it signs or encrypts";
     } else {
       transport.security.insert(transport.security.end(), {Security::signed_, Security::encrypted});
     }
   }
 
-  /// A participant that is left behind leaves its shared memory behind.
+  /// Deletes the participant, because one that is not deleted leaves its shared memory.
   struct Delete {
     void operator()(dds::DomainParticipant* participant) const {
-      if (tcp_exit) return;  // leave(), at the end of main(), ends the process with it
+      if (tcp_exit) return;  // leave(), at the end of main(), ends the process together with the participant
       participant->delete_contained_entities();
       factory().delete_participant(participant);
     }
@@ -145,28 +145,28 @@ class FastDds {
 
   static dds::DomainParticipantFactory& factory() { return *dds::DomainParticipantFactory::get_instance(); }
 
-  /// Deaf to the user's profiles and environment. Must run before Fast DDS is first used in the process.
+  /// Removes the effect of the user's profiles and environment. Must run before Fast DDS is first used in the process.
   void isolate() const {
     for (const char* name : {"FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE",
                              "FASTDDS_ENVIRONMENT_FILE", "FASTDDS_STATISTICS", "FASTDDS_BUILTIN_TRANSPORTS",
                              "ROS_DISCOVERY_SERVER", "ROS_SUPER_CLIENT", "ROS2_EASY_MODE"}) {
       unsetenv(name);
     }
-    // DEFAULT_FASTRTPS_PROFILES.xml, of version 3 DEFAULT_FASTDDS_PROFILES.xml, in the working directory.
+    // Ignore DEFAULT_FASTRTPS_PROFILES.xml (version 3: DEFAULT_FASTDDS_PROFILES.xml) in the working directory.
     setenv("SKIP_DEFAULT_XML_FILE", "1", 1);
     deliver_within_the_process(options_.over("intraprocess") || options_.as_it_is ||
                                (options_.composed && !options_.secure));
-    // That it does not let a peer in is a warning.
+    // With security, log warnings too: the rejection of a peer is one.
     dds::Log::SetVerbosity(options_.secure ? dds::Log::Kind::Warning : dds::Log::Kind::Error);
     dds::Log::RegisterConsumer(std::make_unique<Logged>());
   }
 
-  /// The user's own, whose library settings have the last word.
+  /// Loads the user's own profiles, whose library settings replace ours.
   void load_profiles() const {
     if (options_.config.empty()) return;
     if (!succeeded(factory().load_XML_profiles_file(options_.config)) || !succeeded(factory().load_profiles())) {
       throw AdapterError("fastdds: config: " + options_.config + ": " + Logged::errors(),
-                         "is it Fast DDS's XML of profiles?");
+                         "check that it is Fast DDS's XML of profiles");
     }
   }
 

@@ -1,4 +1,4 @@
-// A DataWriter and a DataReader behind the contract's Publisher and Subscriber.
+// A DataWriter and a DataReader that implement the contract's Publisher and Subscriber.
 #pragma once
 
 #include <atomic>
@@ -59,7 +59,7 @@ class Publisher : kit::Pinned {
 
   ~Publisher() {
     if (loaned_ != nullptr) writer_->discard_loan(loaned_);
-    // Fast DDS 2.9 takes a writer's history apart while a heartbeat may still go through it, which then never ends.
+    // Fast DDS 2.9 destroys a writer's history while a heartbeat may still iterate over it, which then never ends.
     std::size_t removed = 0;
     writer_->clear_history(&removed);
     parent_.delete_datawriter(writer_);
@@ -93,7 +93,8 @@ class Publisher : kit::Pinned {
         loaned_ = nullptr;
         return Published::ok;
       }
-      // A full history says so before max_blocking_time has passed when an acknowledgement wakes it for nothing.
+      // With a full history, write() returns a timeout before max_blocking_time if an acknowledgement wakes it without
+      // freeing space.
       if (code == code_timeout && deadline && !deadline->passed()) continue;
       failure_.note("DataWriter::write", code);
       return code == code_timeout ? Published::timed_out : Published::failed;
@@ -106,7 +107,7 @@ class Publisher : kit::Pinned {
                                                                       : 0;
   }
 
-  /// Fast DDS serializes within write().
+  /// Fast DDS serialises within write().
   [[nodiscard]] CodingTimes* serializing() noexcept { return times_.get(); }
 
   [[nodiscard]] std::string last_error() const { return failure_.text(); }
@@ -115,12 +116,12 @@ class Publisher : kit::Pinned {
   dds::Publisher& parent_;
   dds::DataWriter* const writer_;
   const std::size_t bytes_;
-  const std::size_t prefix_;  ///< of a message in the buffer: its length, where sizes vary
+  const std::size_t prefix_;  ///< bytes before a message in the buffer: its length, if sizes vary
   const bool loan_;
-  const bool waits_;  ///< for acknowledgements when the history is full
+  const bool waits_;  ///< publish() waits for acknowledgements if the history is full
   const std::chrono::nanoseconds timeout_;
-  const std::unique_ptr<CodingTimes> times_;        ///< null of octets
-  const std::unique_ptr<kit::CodedMessage> typed_;  ///< null of octets
+  const std::unique_ptr<CodingTimes> times_;        ///< null for octets
+  const std::unique_ptr<kit::CodedMessage> typed_;  ///< null for octets
   std::vector<std::byte> buffer_;
   const std::span<std::byte> memory_;
   void* const sample_;
@@ -128,15 +129,15 @@ class Publisher : kit::Pinned {
   LastFailure failure_;
 };
 
-/// Samples are always taken on loan: what is visited is Fast DDS's own memory.
+/// Takes all samples on loan, so the visited memory is Fast DDS's own.
 class Subscriber : private dds::DataReaderListener, kit::Pinned {
   static constexpr unsigned reads_per_take = 8;
 
  public:
   static constexpr std::size_t most_per_take = reads_per_take * Options::most_samples_per_read;
 
-  /// Makes the reader itself, because the reader is given the address of this object. `linger`: how long all readers of the process stay
-  /// at the end before the first goes.
+  /// Makes the reader itself, because the reader needs the address of this object. `linger`: how long all readers of
+  /// the process stay at the end before the first one is deleted.
   Subscriber(dds::Subscriber& parent, dds::Topic& type, const Topic& topic, const Options& options,
              std::chrono::milliseconds& linger)
       : parent_(parent),
@@ -193,23 +194,22 @@ class Subscriber : private dds::DataReaderListener, kit::Pinned {
   void listen(Listener listener) {
     listener_ = listener;
     listening_.store(true);
-    deliver();  // what came before raises no event any more
+    deliver();  // messages that came before raise no event
   }
 
-  /// Fast DDS does not wait for a callback under way when its listener is taken away, so the callback itself is
-  /// counted.
+  /// Fast DDS does not wait for a running callback when its listener is removed, so running callbacks are counted.
   void silence() {
     listening_.store(false);
     while (deliver_.under_way()) std::this_thread::yield();
   }
 
-  /// Fast DDS deserializes within take(), all that it takes at once.
+  /// Fast DDS deserialises within take(): all messages that it takes at once.
   [[nodiscard]] CodingTimes* deserializing() noexcept { return times_.get(); }
 
   [[nodiscard]] std::string last_error() const { return failure_.text(); }
 
  private:
-  /// One read and its visits; true when there may be more.
+  /// Takes once and visits the messages; returns true if there may be more.
   template <class Visitor>
   [[nodiscard]] bool read(Visitor& visitor, std::size_t& visited) noexcept {
     const int code = number_of(reader_->take(samples_, infos_, samples_per_read_));
@@ -240,11 +240,12 @@ class Subscriber : private dds::DataReaderListener, kit::Pinned {
     auto& message = *static_cast<kit::CodedMessage*>(sample);
     times_->add(message.took());
     const std::span<const std::byte> array = message.received();
-    if (array.size() != bytes_) failure_.note("a message arrived with another constant content", code_error);
+    if (array.size() != bytes_)
+      failure_.note("a message arrived whose constant fields differ from what was sent", code_error);
     return array;
   }
 
-  /// On the thread that delivers, which holds the reader's mutex.
+  /// Called on the thread that delivers, which holds the reader's mutex.
   void on_data_available(dds::DataReader* /*reader*/) noexcept override { deliver(); }
 
   void deliver() noexcept {
@@ -257,12 +258,12 @@ class Subscriber : private dds::DataReaderListener, kit::Pinned {
 
   dds::Subscriber& parent_;
   std::chrono::milliseconds& linger_;
-  const std::unique_ptr<CodingTimes> times_;  ///< null of octets
+  const std::unique_ptr<CodingTimes> times_;  ///< null for octets
   const bool typed_;
   const std::size_t bytes_;
   const bool varies_;
   const dds::LoanableCollection::size_type samples_per_read_;
-  const bool overwritten_;  ///< the writer may reuse a message's memory under the reader; asked of octets only
+  const bool overwritten_;  ///< the writer may overwrite a message while it is read; checked for octets only
   bool more_ = false;
   Listener listener_;
   std::atomic<bool> listening_{false};

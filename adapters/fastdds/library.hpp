@@ -1,5 +1,5 @@
-// Fast DDS as this adapter uses it: all that differs between versions 2 and 3 under one name each (CMakeLists.txt says which
-// was found), the type of every message, and why a call failed.
+// Fast DDS for this adapter: one name for each difference between versions 2 and 3 (CMakeLists.txt sets the version),
+// the type of the messages, and the reason of a failure.
 #pragma once
 
 #include <dlfcn.h>
@@ -50,13 +50,13 @@ using ReaderTimes = decltype(dds::RTPSReliableReaderQos::times);
 
 #if MIDDLEMARK_FASTDDS_MAJOR == 2
 
-namespace renamed = eprosima::fastrtps::rtps;  ///< what version 3 has in eprosima::fastdds::rtps
+namespace renamed = eprosima::fastrtps::rtps;  ///< the namespace that version 3 calls eprosima::fastdds::rtps
 using Duration = eprosima::fastrtps::Duration_t;
 using ReturnCode = eprosima::fastrtps::types::ReturnCode_t;
 
 #define MIDDLEMARK_FASTDDS_RTPS "8fastrtps4rtps"
 
-/// How the files of the SHM transport begin.
+/// Beginning of the SHM transport's file names.
 inline constexpr const char* shm_files = "fastrtps_";
 
 inline constexpr auto heartbeat_period = &WriterTimes::heartbeatPeriod;
@@ -100,20 +100,20 @@ inline void deliver_within_the_process(bool allowed) {
 
 #endif
 
-/// Whether the library that is loaded was built with DDS Security: no header says so, and one without it takes no notice of its
-/// properties and sends in plain text. This function is there with it alone.
+/// True if the loaded library was built with DDS Security. No header says so, and a library without it ignores the
+/// security properties and sends plain text. This function exists only in a library with security.
 [[nodiscard]] inline bool has_security() {
   return dlsym(RTLD_DEFAULT, "_ZN8eprosima" MIDDLEMARK_FASTDDS_RTPS
                              "15RTPSParticipant30is_security_enabled_for_writerERKNS1_16WriterAttributesE") != nullptr;
 }
 
-/// The type of the messages of a topic, whose size is known when the trial starts. Octets are a fixed array of bytes: plain and bounded,
-/// which is what Fast DDS asks of a type before it lends its memory or shares it between processes; no code generator is needed. Messages
-/// are only ever taken on loan, for which a plain type is not deserialized. A sample of another type is a kit::CodedMessage, serialized
-/// field by field as the code is that fastddsgen writes.
+/// The type of a topic's messages, whose size is known when the trial starts. Octets are a fixed array of bytes: plain
+/// and bounded, which Fast DDS requires of a type before it lends memory or shares it between processes. No code
+/// generator is needed. Messages are always taken on loan, so a plain type is not deserialised. A sample of another
+/// type is a kit::CodedMessage, serialised field by field like the code that fastddsgen generates.
 ///
-/// Of a topic whose sizes vary it is a sequence of at most so many bytes: its length, then its bytes, in memory as in CDR. That is
-/// not plain.
+/// If the sizes of a topic vary, the type is a sequence of at most `bytes` bytes: its length, then its bytes, in memory
+/// as in CDR. This type is not plain.
 class BytesType final : public dds::TopicDataType {
  public:
   using Payload = renamed::SerializedPayload_t;
@@ -137,7 +137,7 @@ class BytesType final : public dds::TopicDataType {
 #endif
   }
 
-  /// Two sizes are two types, so that endpoints of different sizes never match.
+  /// The name contains the size, so that endpoints of different sizes never match.
   [[nodiscard]] static std::string name_of(MessageType type, std::size_t bytes, bool varies) {
     const std::string kind = type != MessageType::octets ? std::string(word(type)) : varies ? "BytesUpTo" : "Bytes";
     return "middlemark::" + kind + std::to_string(bytes);
@@ -154,7 +154,7 @@ class BytesType final : public dds::TopicDataType {
   bool getKey(void* /*sample*/, renamed::InstanceHandle_t* /*key*/, bool /*md5*/) override { return false; }
   bool is_plain() const override { return plain(); }
 
-  // Not marked as overriding: those with a representation came in 2.12, with Fast CDR 2, and since then they are called.
+  // Not marked `override`: the overloads with a representation exist, and are called, from 2.12 with Fast CDR 2 on.
   virtual bool serialize(void* sample, Payload* payload, Representation /*as*/) { return encode(sample, *payload); }
   virtual std::function<std::uint32_t()> getSerializedSizeProvider(void* sample, Representation /*as*/) {
     return getSerializedSizeProvider(sample);
@@ -200,7 +200,7 @@ class BytesType final : public dds::TopicDataType {
     }
   }
 
-  /// Of a sample of octets in CDR, without its header.
+  /// The length of an octets sample in CDR, without its header.
   [[nodiscard]] std::size_t length_of(const void* sample) const {
     if (!varies_) return serialized_ - sizeof header;
     Length length = 0;
@@ -228,7 +228,7 @@ class BytesType final : public dds::TopicDataType {
     return true;
   }
 
-  /// Of a typed message what is wrong is visited, and counted: Fast DDS would drop it without a word.
+  /// Accepts a typed message even if it is damaged, so that the core counts it: Fast DDS would silently drop it.
   [[nodiscard]] bool decode(const Payload& payload, void* sample) const {
     if (plain()) return false;
     if (!octets()) {
@@ -244,12 +244,12 @@ class BytesType final : public dds::TopicDataType {
   }
 
   MessageType type_;
-  std::size_t bytes_;  ///< of a sample of octets in memory, the largest
+  std::size_t bytes_;  ///< of a sample of octets in memory, at most
   bool varies_;
   std::uint32_t serialized_;
 };
 
-// The numbers mean the same in all versions.
+// These codes have the same meaning in all versions.
 inline constexpr int code_ok = 0;
 inline constexpr int code_error = 1;
 inline constexpr int code_timeout = 10;
@@ -270,7 +270,8 @@ inline constexpr int code_no_data = 11;
 
 using LastFailure = kit::LastFailure<&text_of>;
 
-/// What Fast DDS logged as an error, or about security as a warning, each once: its calls say only that they failed.
+/// Collects what Fast DDS logs as errors, and as warnings about security, each once. Its calls report failures without
+/// a reason.
 class Logged final : public dds::LogConsumer {
  public:
   void Consume(const dds::Log::Entry& entry) override {
@@ -280,7 +281,7 @@ class Logged final : public dds::LogConsumer {
     if (!counts || text_.size() >= 1000 || text_.find(entry.message) != text_.npos) return;
     text_ += (text_.empty() ? "" : "; ") + entry.message;
   }
-  /// Empty: nothing.
+  /// Empty if nothing was logged.
   [[nodiscard]] static std::string said() {
     dds::Log::Flush();
     const std::lock_guard lock(mutex_);
@@ -296,7 +297,7 @@ class Logged final : public dds::LogConsumer {
   static inline std::string text_;
 };
 
-/// `entity` itself. Throws where Fast DDS made none. `what`: "the writer of <topic>".
+/// Returns `entity`. Throws if Fast DDS did not make it. `what`: such as "the writer of <topic>".
 template <class Entity>
 [[nodiscard]] Entity* created(Entity* entity, const std::string& what) {
   if (entity == nullptr) throw AdapterError("fastdds: cannot create " + what + ": " + Logged::errors());

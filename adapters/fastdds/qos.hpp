@@ -1,4 +1,4 @@
-// Quality of service of a trial's participant and endpoints. What is not set here is Fast DDS's default.
+// Quality of service of a trial's participant and endpoints. Values that are not set here are Fast DDS's defaults.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ namespace middlemark::fastdds {
 inline constexpr const char* flow_controller = "middlemark";
 inline constexpr const char* key_agreement = "DH+MODP-2048-256";
 
-/// What writers and readers have in common; `messages` is what the history of this end holds.
+/// The quality of service that writers and readers share. `messages`: how many the history of this endpoint holds.
 template <class Qos>
 [[nodiscard]] Qos endpoint_qos(Qos qos, const Options& options, const Topic& topic, std::uint64_t messages) {
   qos.reliability().kind =
@@ -51,14 +51,14 @@ template <class Qos>
   }
   for (const auto& [name, value] : options.properties) qos.properties().properties().emplace_back(name, value);
   if (options.over("data-sharing")) {
-    qos.data_sharing().on("");  // ON, not AUTO: what cannot be shared must fail and not go another way
+    qos.data_sharing().on("");  // ON, not AUTO: without data-sharing the endpoint must fail, not use another transport
   } else if (!options.as_it_is) {
     qos.data_sharing().off();
   }
   return qos;
 }
 
-/// `own`: what the library, or the user's profile, has.
+/// `own`: the values of the library, or of the user's profile.
 [[nodiscard]] inline dds::DataWriterQos writer_qos(const dds::DataWriterQos& own, const Options& options,
                                                    const Topic& topic) {
   auto qos = endpoint_qos(own, options, topic, topic.depth.value_or(options.writer_samples));
@@ -89,8 +89,8 @@ template <class Qos>
   return qos;
 }
 
-/// Connects to the peers' discovery ports. Each process has one participant, so its number is 0; without the logical
-/// port Fast DDS tries those of four participants and sleeps 100 ms before each.
+/// Adds the peers' discovery ports, for connections to them. Each process has one participant, so its number is 0.
+/// Without the logical port Fast DDS tries the ports of four participants and sleeps 100 ms before each.
 inline void add_tcp_peers(dds::DomainParticipantQos& qos, const Settings& settings, const TcpPlace& place) {
   using renamed::IPLocator;
   auto& wire = qos.wire_protocol();
@@ -103,13 +103,13 @@ inline void add_tcp_peers(dds::DomainParticipantQos& qos, const Settings& settin
     IPLocator::setLogicalPort(peer, static_cast<std::uint16_t>(wire.port.getUnicastPort(domain, 0)));
     wire.builtin.initialPeersList.push_back(peer);
   }
-  // Each announcement is an attempt to connect. By default there are five, 100 ms apart, and then one every three
-  // seconds. Not closer than that: an attempt that meets a peer between listening and being ready may end in a second
-  // race of Fast DDS's.
+  // Each announcement is an attempt to connect. By default there are five, 100 ms apart, then one every three seconds.
+  // A shorter interval is not safe: an attempt that reaches a peer between listening and being ready may run into a
+  // second race in Fast DDS.
   wire.builtin.discovery_config.initial_announcements.count = std::max(100U, 10 * settings.workers);
 }
 
-/// What a profile of the user's says of security goes: the trial's is the factor's.
+/// Replaces the security settings of the user's profile by the trial's, which are a factor.
 inline void secure(dds::DomainParticipantQos& qos, const Options& options) {
   auto& all = qos.properties().properties();
   std::erase_if(all, [](const auto& each) { return each.name().starts_with(dds_security::prefix); });
@@ -119,14 +119,14 @@ inline void secure(dds::DomainParticipantQos& qos, const Options& options) {
   all.emplace_back("dds.sec.access.plugin", "builtin.Access-Permissions");
   all.emplace_back("dds.sec.crypto.plugin", "builtin.AES-GCM-GMAC");
   all.emplace_back(authentication + "preferred_key_agreement",
-                   key_agreement);  // since 3.1; before it there is no other
+                   key_agreement);  // exists since 3.1; older versions have no other algorithm
   for (const auto& [name, value] :
        dds_security::files(options.settings, authentication, "dds.sec.access.builtin.Access-Permissions.")) {
     all.emplace_back(name, value);
   }
 }
 
-/// The transports of the trial and nothing else, on one interface. `place`: over TCP.
+/// The transports of the trial only, on one interface. `place` is set over TCP.
 [[nodiscard]] inline dds::DomainParticipantQos participant_qos(dds::DomainParticipantQos qos, const Options& options,
                                                                const std::optional<TcpPlace>& place) {
   qos.name(options.settings.scope.c_str());
@@ -151,7 +151,7 @@ inline void secure(dds::DomainParticipantQos& qos, const Options& options) {
       transports.push_back(std::make_shared<rtps::UDPv4TransportDescriptor>());
       transports.push_back(std::make_shared<rtps::SharedMemTransportDescriptor>());
     }
-    for (auto& each : transports) {  // by itself one goes out on every interface
+    for (auto& each : transports) {  // by default they use every interface
       auto* const sockets = dynamic_cast<rtps::SocketTransportDescriptor*>(each.get());
       if (sockets != nullptr) sockets->interfaceWhiteList = {kit::ipv4_text(options.settings.interface)};
     }
@@ -181,7 +181,7 @@ inline void secure(dds::DomainParticipantQos& qos, const Options& options) {
     transport->check_crc = options.tcp_crc;
     use(std::move(transport));
     add_tcp_peers(qos, options.settings, *place);
-  } else {  // udp, and the discovery of intraprocess
+  } else {  // udp, or intraprocess, which uses UDP for discovery
     auto transport = std::make_shared<rtps::UDPv4TransportDescriptor>();
     transport->non_blocking_send = options.udp_non_blocking_send;
     use(std::move(transport));

@@ -1,16 +1,18 @@
-// How the processes of a trial find each other over TCP, and how they end there: Fast DDS 2.9 does neither safely.
+// How the processes of a trial find each other over TCP, and how they end. Fast DDS 2.9 does neither safely.
 //
-// TCP has no multicast, so they agree through the trial's scratch folder. The first one chooses a free port for everyone. Each takes
-// the next place, and listens only when the one before it is listening. So each connects to those who come after it, and its first
-// attempt is always refused. That is on purpose. Fast DDS 2.9 starts to connect before it notes which logical port it wants, and
-// drops the peer's answer when that comes first: the two then never find each other (seen in up to half of all starts on two busy
-// processors). After a refusal it has noted the port, and connects with its next announcement.
+// TCP has no multicast, so the processes agree through the trial's scratch folder. The first process chooses a free
+// port for each. Each process takes the next place, and listens only after the process before it listens. Each connects
+// to the processes after it, so its first attempt is always refused. This is on purpose: Fast DDS 2.9 starts to connect
+// before it notes which logical port it wants, and drops the peer's answer if the answer comes first. The two processes
+// then never find each other (seen in up to half of all starts on two busy processors). After a refusal the port is
+// noted, and the next announcement connects.
 //
-// Deleting a participant frees a receiver as soon as one of the threads that read its connections says that it is done with it, for
-// they share one flag: with two peers or more another thread still writes to it. And when a peer goes, the thread that reads its
-// connection takes the socket while a thread that sends may be replacing it by a new one, without a lock. Both corrupt the heap.
-// Nothing of a TCP participant outlives its process, so the kernel may have it. Each process waits for the others at its very end, and
-// ends with them; what breaks in the moment between the first end and its own changes nothing any more.
+// Deleting a participant is unsafe for two reasons. The threads that read its connections share one flag, so it frees a
+// receiver when the first of them has finished, while another may still write to it. And when a peer closes a
+// connection, the reading thread takes the socket without a lock while a sending thread may be replacing it. Both
+// corrupt the heap. Nothing of a TCP participant outlives its process, so the participant is not deleted: the kernel
+// cleans up. At its very end each process waits for the others and exits with them. Failures between the first exit and
+// its own have no effect on the result.
 #pragma once
 
 #include <fcntl.h>
@@ -33,17 +35,17 @@
 
 namespace middlemark::fastdds {
 
-/// A file that each process of the trial has locked, together with the others, until its end; the kernel lets go of the lock of one that
-/// died. Open when the process has taken its place; it outlives the adapter.
+/// A file that all processes of the trial keep locked (shared) until their end; the kernel releases the lock of a
+/// process that died. Open from the moment when the process has taken its place; it outlives the adapter.
 inline kit::Descriptor tcp_exit;
 
-/// This process's place among those of the trial.
+/// This process's place among the processes of the trial.
 class TcpPlace {
  public:
-  /// Waits until the place before is open.
+  /// Waits until the process at the place before listens.
   explicit TcpPlace(const Settings& settings) : notes_(settings) {
     std::string proposal = kit::ipv4_text(settings.interface);
-    // Fast DDS 3 connects to higher ports only, from which it expects the reverse.
+    // Fast DDS 3 only connects to higher ports, and expects connections from lower ones.
     for (const auto port : kit::free_ports(settings.interface, SOCK_STREAM, settings.workers)) {
       proposal += ' ' + std::to_string(port);
     }
@@ -54,7 +56,8 @@ class TcpPlace {
     for (std::uint16_t port = 0; agreed >> port;) ports_.push_back(port);
     place_ = before.size();
     if (place_ >= ports_.size()) {
-      throw AdapterError("fastdds: tcp: all places are taken", "a trial's scratch folder must not be used twice");
+      throw AdapterError("fastdds: tcp: more processes than the trial has",
+                         "do not use a trial's scratch folder twice");
     }
     const std::string lock = settings.scratch + "/tcp.lock";
     tcp_exit = kit::Descriptor(::open(lock.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600));
@@ -79,34 +82,35 @@ class TcpPlace {
     return peers;
   }
 
-  /// To be called when this process listens.
+  /// Call when this process listens.
   void open() const { notes_.leave(open_note(place_)); }
 
  private:
   [[nodiscard]] static std::string open_note(std::size_t place) { return "tcp.open." + std::to_string(place); }
 
-  /// Beside `lo` each process may have an address of its own.
+  /// On other interfaces than `lo` each process may have its own address.
   void await_addresses() {
-    const auto told = [this](std::size_t place) {
+    const auto has_address = [this](std::size_t place) {
       std::istringstream note(notes_.find("tcp.place." + std::to_string(place)).value_or(""));
       return static_cast<bool>(note >> addresses_[place]);
     };
     for (std::size_t place = 0; place < ports_.size(); ++place) {
-      if (!kit::wait_until([&] { return told(place); }, std::chrono::seconds(10), std::chrono::milliseconds(1))) {
+      if (!kit::wait_until([&] { return has_address(place); }, std::chrono::seconds(10),
+                           std::chrono::milliseconds(1))) {
         throw AdapterError("fastdds: tcp: process " + std::to_string(place) + " of " + std::to_string(ports_.size()) +
-                               " did not say its address within 10 s",
-                           "see what the other workers of the trial said");
+                               " did not announce its address within 10 s",
+                           "read the errors of the trial's other workers");
       }
     }
   }
 
   void await_open(std::size_t place) const {
-    const auto patience = std::chrono::seconds(10 + place / 4);  // each of those before waited likewise
+    const auto patience = std::chrono::seconds(10 + place / 4);  // each process before has waited too
     if (!kit::wait_until([&] { return notes_.find(open_note(place)).has_value(); }, patience,
                          std::chrono::milliseconds(1))) {
       throw AdapterError("fastdds: tcp: the process before this one did not open its port within " +
                              std::to_string(patience.count()) + " s (" + open_note(place) + ")",
-                         "see what the other workers of the trial said");
+                         "read the errors of the trial's other workers");
     }
   }
 
@@ -116,7 +120,8 @@ class TcpPlace {
   std::size_t place_ = 0;
 };
 
-/// The end of main(). Over TCP it does not return: destructors of static objects must not meet Fast DDS's threads either.
+/// Call at the end of main(). Over TCP it does not return: destructors of static objects must not run while Fast DDS's
+/// threads do.
 [[nodiscard]] inline int leave(int status) {
   if (!tcp_exit) return status;
   std::fflush(nullptr);
@@ -124,12 +129,12 @@ class TcpPlace {
   ends_with = status;
   for (const int broken : {SIGABRT, SIGBUS, SIGSEGV}) signal(broken, [](int) { _exit(ends_with); });
   const int null = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
-  dup2(null, STDERR_FILENO);  // malloc would tell what it found
+  dup2(null, STDERR_FILENO);  // hides malloc's messages about the corrupt heap
   flock(tcp_exit.get(), LOCK_UN);
   const auto all_are_here = [] {
     return flock(tcp_exit.get(), LOCK_EX | LOCK_NB) == 0 && flock(tcp_exit.get(), LOCK_UN) == 0;
   };
-  // The launcher waits for three seconds.
+  // Less than the launcher's limit of three seconds.
   static_cast<void>(kit::wait_until(all_are_here, std::chrono::seconds(2), std::chrono::microseconds(200)));
   _exit(status);
 }

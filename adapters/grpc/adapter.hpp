@@ -1,4 +1,4 @@
-// gRPC for C++. README.md says how each setting becomes one of the middleware's own.
+// gRPC for C++. README.md says how each setting maps to gRPC's own.
 #pragma once
 
 #include <grpc/grpc.h>
@@ -19,7 +19,7 @@ namespace middlemark {
 class Grpc {
  public:
   explicit Grpc(const Settings& settings) : trial_((kit::allow_many_descriptors(), settings)) {
-    grpc_init();  // never given back: gRPC's own end may wait up to 10 s for a thread of its own that polls
+    grpc_init();  // without grpc_shutdown(), which may wait up to 10 s for one of gRPC's polling threads
   }
 
   [[nodiscard]] static Description describe() {
@@ -32,7 +32,7 @@ class Grpc {
     };
     Transport own = transport(as_it_comes, "tcp");
     own.max_bytes = rpc::usual_receive_bytes - rpc::wrapping_bytes;
-    own.max_bytes_advice = "gRPC receives 4 MiB as it comes; 'tcp' has no limit";
+    own.max_bytes_advice = "gRPC's default limit is 4 MiB; the transport tcp has no limit";
     return {.name = "grpc",
             .title = "gRPC",
             .version = grpc::Version(),

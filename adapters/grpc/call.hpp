@@ -1,6 +1,7 @@
-// Request and reply: a unary call. Hot file: nothing of ours here allocates, logs or throws once the roles run.
+// Request and reply: a unary call. Hot file: nothing of ours here allocates, logs or throws while the roles run.
 //
-// gRPC tells neither end that the other is there. So each client greets with a request without content, before the start.
+// In gRPC, client and server do not notice when the other one is there. So each client sends an empty request as a
+// greeting before the start.
 #pragma once
 
 #include <array>
@@ -24,7 +25,7 @@
 namespace middlemark::rpc {
 
 inline const char* words_of(grpc::StatusCode code) noexcept {
-  return code == grpc::StatusCode::UNAVAILABLE ? "UNAVAILABLE" : "not answered (grpc::StatusCode of its own)";
+  return code == grpc::StatusCode::UNAVAILABLE ? "UNAVAILABLE" : "not answered (another grpc::StatusCode)";
 }
 
 class Client : kit::Pinned {
@@ -38,7 +39,7 @@ class Client : kit::Pinned {
 
   [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept { return room_in(request_, bytes); }
 
-  /// Begins the call; the socket takes what it has room for, and who waits for the reply writes the rest.
+  /// Begins the call. Writes as much as the socket takes; the rest is written while the reply is awaited.
   [[nodiscard]] Published publish() noexcept {
     if (calls_.load() > 0 && !cancel()) [[unlikely]]
       return Published::timed_out;
@@ -78,7 +79,7 @@ class Client : kit::Pinned {
   [[nodiscard]] Call& call() noexcept { return all_[turn_]; }
 
   void begin() noexcept {
-    turn_ = 1 - turn_;  // a listener may begin the next one
+    turn_ = 1 - turn_;  // under `listen` the callback may begin the next call
     Call& now = call();
     now.reader.reset();
     now.context.emplace();
@@ -93,7 +94,7 @@ class Client : kit::Pinned {
     }
   }
 
-  /// On a thread of gRPC's.
+  /// Called on one of gRPC's threads.
   void conclude(Call& now, const grpc::Status& status) noexcept {
     calls_.fetch_sub(1);
     if (!status.ok()) return failure_.note("grpc::Call", status.error_code());
@@ -104,7 +105,7 @@ class Client : kit::Pinned {
     }
   }
 
-  /// True: the reply is there.
+  /// Returns true if the reply has arrived.
   [[nodiscard]] bool receive(std::chrono::nanoseconds timeout) noexcept {
     const auto event = queue_.next(timeout);
     if (!event) return false;
@@ -116,7 +117,7 @@ class Client : kit::Pinned {
     return false;
   }
 
-  /// Gives up what is under way. False: gRPC did not give it back.
+  /// Gives up the running call. Returns false if gRPC did not return it in time.
   [[nodiscard]] bool cancel() noexcept {
     held_.drop();
     if (calls_.load() == 0) return true;
@@ -135,13 +136,13 @@ class Client : kit::Pinned {
   Payload request_;
   std::array<Call, 2> all_;
   std::size_t turn_ = 0;
-  std::atomic<int> calls_{0};  ///< under way: 0 or 1
+  std::atomic<int> calls_{0};  ///< running calls: 0 or 1
   std::atomic<bool> greeted_{false};
   kit::Held<bool> held_;
   kit::LastFailure<&words_of> failure_;
 };
 
-/// Requests by the server's own queue, or under `listen` on gRPC's threads.
+/// Receives requests from the server's own queue, or under `listen` on gRPC's threads.
 class Server : kit::Pinned {
  public:
   Server(const Trial& trial, const Topic& service)
@@ -149,13 +150,14 @@ class Server : kit::Pinned {
         timeout_(trial.settings.write_timeout),
         host_(trial, service, 0, listens_ ? static_cast<grpc::Service&>(called_) : queued_, !listens_) {
     if (listens_) return;
-    // One more than there are clients: the next request is there before the answer to the last one is concluded.
+    // One more than there are clients: a client's next request may arrive before the answer to its last one is
+    // complete.
     for (unsigned i = 0; i <= service.publishers; ++i) await(*slots_.emplace_back(std::make_unique<Slot>()));
   }
   ~Server() { host_.end(); }
 
   [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept { return room_in(*reply_, bytes); }
-  /// gRPC sends it while the next request is waited for, or on its own threads.
+  /// gRPC sends the reply while the next request is awaited, or on its own threads.
   [[nodiscard]] Published publish() noexcept {
     answered_ = true;
     if (current_ != nullptr) answer(*current_, grpc::Status::OK);
@@ -179,7 +181,7 @@ class Server : kit::Pinned {
   [[nodiscard]] std::string last_error() const { return failure_.text(); }
 
  private:
-  /// A call that is waited for, visited or being answered.
+  /// A call that is awaited, visited or being answered.
   struct Slot {
     std::optional<grpc::ServerContext> context;
     std::optional<grpc::ServerAsyncResponseWriter<Payload>> writer;
@@ -213,7 +215,7 @@ class Server : kit::Pinned {
     }
   }
 
-  /// The next request; greetings are answered meanwhile.
+  /// The next request. Greetings are answered meanwhile.
   [[nodiscard]] Slot* next(std::chrono::nanoseconds timeout) noexcept {
     for (const kit::Deadline deadline(timeout);;) {
       const auto event = host_.queue().next(deadline.left());
@@ -223,7 +225,7 @@ class Server : kit::Pinned {
         if (!event->ok) failure_.note("grpc::ServerAsyncResponseWriter::Finish", grpc::StatusCode::CANCELLED);
         await(slot);
       } else if (!event->ok) {
-        return nullptr;  // the server ends
+        return nullptr;  // the server is shutting down
       } else if (slot.request.data().empty()) {
         ++clients_;
         reply_->clear_data();
@@ -243,13 +245,13 @@ class Server : kit::Pinned {
     current_ = nullptr;
   }
 
-  /// On a thread of gRPC's; several may be here at once.
+  /// Called on gRPC's threads, possibly on several at once.
   grpc::Status hear(const Payload& request, Payload& reply) noexcept {
     if (request.data().empty()) {
       ++clients_;
       return grpc::Status::OK;
     }
-    // The listener comes a moment after the start.
+    // The listener is set a moment after the start.
     if (!hearing_.begun() && !kit::wait_until([this] { return hearing_.begun(); }, timeout_)) return unanswered();
     bool answered = false;
     const auto before = [&] {
@@ -268,13 +270,13 @@ class Server : kit::Pinned {
   Called called_{*this};
   std::vector<std::unique_ptr<Slot>> slots_;
   Payload own_reply_;
-  Payload* reply_ = &own_reply_;  ///< what loan() and publish() speak of
-  Slot* current_ = nullptr;       ///< the call that is visited, of the queue
+  Payload* reply_ = &own_reply_;  ///< the reply that loan() and publish() write
+  Slot* current_ = nullptr;       ///< the call of the queue that is being visited
   kit::Held<Slot*> held_;
   bool answered_ = false;
   std::atomic<std::size_t> clients_{0};
   kit::LastFailure<&words_of> failure_;
-  Host host_;  // ends before what its calls speak of
+  Host host_;  // last: it ends before the members that its calls use
 };
 
 }  // namespace middlemark::rpc

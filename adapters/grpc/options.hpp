@@ -1,4 +1,4 @@
-// What the native settings are, and what a trial's settings become in gRPC.
+// The native settings, and gRPC's arguments that follow from a trial's settings.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -13,29 +13,32 @@
 
 namespace middlemark::rpc {
 
-/// Of a Payload, beyond its bytes: the field's tag and its length.
+/// Bytes that a Payload adds to its data: the field's tag and its length.
 inline constexpr std::size_t wrapping_bytes = 6;
-/// What gRPC receives at most as it comes.
+/// The largest message that gRPC receives by default.
 inline constexpr std::size_t usual_receive_bytes = std::size_t{4} << 20;
 
 struct Native : kit::NativeKeys {
   using NativeKeys::NativeKeys;
-  bool bdp_probe = key("bdp_probe", true,
-                       {.help = "`grpc.http2.bdp_probe`: the receiver's HTTP/2 windows grow with what it measures"});
-  std::optional<int> lookahead = key<int>("lookahead", {.help = "`grpc.http2.lookahead_bytes`: what a stream may send "
-                                                                "before its receiver asks for more",
-                                                        .least = 5,
-                                                        .most = 2'147'483'647,
-                                                        .otherwise = "gRPC's own: 65535 to begin with",
-                                                        .type = NativeType::bytes});
-  std::optional<int> max_frame = key<int>("max_frame", {.help = "`grpc.http2.max_frame_size`: of HTTP/2's DATA frames",
-                                                        .least = 16'384,
-                                                        .most = 16'777'215,
-                                                        .otherwise = "gRPC's own: 16384, more where it has measured",
-                                                        .type = NativeType::bytes});
+  bool bdp_probe =
+      key("bdp_probe", true,
+          {.help = "`grpc.http2.bdp_probe`: the receiver's HTTP/2 windows grow with the bandwidth that it measures"});
+  std::optional<int> lookahead =
+      key<int>("lookahead", {.help = "`grpc.http2.lookahead_bytes`: bytes that a stream may send "
+                                     "before its receiver requests more",
+                             .least = 5,
+                             .most = 2'147'483'647,
+                             .otherwise = "gRPC's default: 65535 at first",
+                             .type = NativeType::bytes});
+  std::optional<int> max_frame =
+      key<int>("max_frame", {.help = "`grpc.http2.max_frame_size`: size of HTTP/2's DATA frames",
+                             .least = 16'384,
+                             .most = 16'777'215,
+                             .otherwise = "gRPC's default: 16384, more after measuring the bandwidth",
+                             .type = NativeType::bytes});
   std::optional<int> max_receive = key<int>("max_receive", {.help = "`grpc.max_receive_message_length`",
                                                             .least = 1,
-                                                            .otherwise = "no limit; `default`: gRPC's own 4 MiB",
+                                                            .otherwise = "no limit; `default`: gRPC's 4 MiB",
                                                             .type = NativeType::bytes});
 };
 
@@ -46,14 +49,14 @@ struct Options : Native {
       if (!max_receive || topic.message_bytes + wrapping_bytes <= static_cast<std::size_t>(*max_receive)) continue;
       throw AdapterError("grpc: native.max_receive = " + std::to_string(*max_receive) + " is less than a message of " +
                              std::to_string(topic.message_bytes) + " bytes",
-                         "leave it out: there is no limit then");
+                         "leave it out for no limit");
     }
   }
 
   [[nodiscard]] grpc::ChannelArguments channel() const {
     grpc::ChannelArguments all;
     apply([&all](const char* key, int value) { all.SetInt(key, value); });
-    all.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);  // http_proxy of the environment is not for this
+    all.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);  // ignore http_proxy in the environment
     return all;
   }
   void build(grpc::ServerBuilder& server) const {

@@ -1,4 +1,5 @@
-// Publisher and subscriber of a topic: server streaming. Hot file: nothing of ours here allocates, logs or throws once the roles run.
+// Publisher and subscriber of a topic: server streaming. Hot file: nothing of ours here allocates, logs or throws while
+// the roles run.
 #pragma once
 
 #include <atomic>
@@ -21,11 +22,11 @@
 
 namespace middlemark::rpc {
 
-/// Of calls whose completion says that they have failed and not why.
+/// The error of calls whose completion reports a failure without a reason.
 inline const char* ended(int /*code*/) noexcept { return "the stream has ended"; }
 
-/// A server with one stream to each subscriber. A Write() hands the message to its stream, which has one at a time, and is complete when
-/// the kernel has the last of it: HTTP/2's windows and the socket hold the publisher up.
+/// A server with one stream to each subscriber. A stream has one Write() at a time, which completes when the kernel has
+/// the whole message. HTTP/2's windows and the socket block the publisher.
 class Publisher : kit::Pinned {
  public:
   Publisher(const Trial& trial, const Topic& topic, unsigned index)
@@ -47,7 +48,7 @@ class Publisher : kit::Pinned {
     for (const auto& stream : streams_) {
       if (stream->ended) continue;
       ++open;
-      if (!stream->writing) write(*stream);  // else it still has one that timed out before it
+      if (!stream->writing) write(*stream);  // otherwise it is still writing a message that timed out
     }
     bool whole = open == streams_.size();
     for (const kit::Deadline deadline(timeout_); open > 0;) {
@@ -70,7 +71,7 @@ class Publisher : kit::Pinned {
     return Published::failed;
   }
 
-  /// Subscribers whose streams are open: each is told so by the initial metadata.
+  /// Number of subscribers whose streams are open; the initial metadata tells each subscriber that its stream is.
   [[nodiscard]] std::size_t matched() {
     while (subscribed_ < streams_.size()) {
       const auto event = host_.queue().next(std::chrono::nanoseconds(0));
@@ -97,7 +98,7 @@ class Publisher : kit::Pinned {
     bool greeted = false;
     bool writing = false;
     bool ended = false;
-    std::uint64_t last = 0;  ///< message that was written
+    std::uint64_t last = 0;  ///< number of the last message written
   };
 
   void write(Stream& stream) noexcept {
@@ -113,10 +114,10 @@ class Publisher : kit::Pinned {
   std::uint64_t published_ = 0;
   std::size_t subscribed_ = 0;
   kit::LastFailure<&ended> failure_;
-  Host host_;  // ends before what its calls speak of
+  Host host_;  // last: it ends before the members that its calls use
 };
 
-/// One publisher's messages, by the subscriber's own queue.
+/// The messages of one publisher, received from the subscriber's own queue.
 struct QueuedStream : kit::Pinned {
   QueuedStream(Bytes::Stub& stub, Queue& queue) : reader(stub.PrepareAsyncSubscribe(&context, {}, queue.get())) {
     context.set_wait_for_ready(true);
@@ -129,13 +130,13 @@ struct QueuedStream : kit::Pinned {
   std::unique_ptr<grpc::ClientAsyncReader<Payload>> reader;
 };
 
-/// The same by gRPC's own threads.
+/// The messages of one publisher, received on gRPC's own threads.
 class CallbackStream : public grpc::ClientReadReactor<Payload>, kit::Pinned {
  public:
   CallbackStream(Bytes::Stub& stub, Hearing& hearing) : hearing_(hearing) {
     context_.set_wait_for_ready(true);
     stub.async()->Subscribe(&context_, &subscription_, this);
-    AddHold();  // read() comes from outside
+    AddHold();  // because read() is called from outside a callback
     StartCall();
   }
   ~CallbackStream() {
@@ -183,7 +184,7 @@ class Subscriber : kit::Pinned {
                                      [&](QueuedStream* stream) noexcept { visit(*stream, visitor); });
   }
 
-  /// It is wait() that receives, as the one after it would: a take() after it brings that one message.
+  /// wait() receives one message, and the take() after it visits this message only.
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept { return held_ || held_.hold(next(timeout)); }
 
   void listen(Listener listener) {
@@ -215,7 +216,7 @@ class Subscriber : kit::Pinned {
         stream.started = true;
         stream.reader->ReadInitialMetadata(&stream);
       }
-      // Not before, so that no message comes here.
+      // Not earlier, so that no message arrives in this loop.
       if (found_ == stubs_.size()) std::ranges::for_each(queued_, read_from);
     }
     return found_;
@@ -228,7 +229,7 @@ class Subscriber : kit::Pinned {
     stream->reader->Read(&stream->message, stream.get());
   }
 
-  /// The stream whose next message has come.
+  /// The stream whose next message has arrived.
   [[nodiscard]] QueuedStream* next(std::chrono::nanoseconds timeout) noexcept {
     const auto event = queue_.next(timeout);
     if (!event) return nullptr;

@@ -1,5 +1,5 @@
-// What the ends of a process have in common: gRPC's completion queue, by which an end's own thread drives its connections, the server
-// that others connect to, and the channel to one.
+// Code that publishers, subscribers, clients and servers share: gRPC's completion queue, with which each drives its
+// connections on its own thread, the server that others connect to, and the channel to it.
 #pragma once
 
 #include <grpc/support/time.h>
@@ -32,12 +32,12 @@ using middlemark_grpc::Subscription;
 
 /// How long anything may take before the start and after the stop.
 inline constexpr std::chrono::seconds patience{5};
-/// Of subscribers and servers.
+/// The bound of take() of subscribers and servers.
 inline constexpr std::size_t most_messages = 256;
 
 using Trial = kit::Trial<Options>;
 
-/// A server of the trial: a publisher of a topic, or a service's.
+/// The note in which a publisher or server leaves its address.
 [[nodiscard]] inline std::string note_of(const Topic& topic, unsigned index) {
   return topic.name + ".grpc." + std::to_string(index);
 }
@@ -45,14 +45,14 @@ using Trial = kit::Trial<Options>;
 [[nodiscard]] inline std::span<const std::byte> bytes_of(const Payload& payload) noexcept {
   return std::as_bytes(std::span(payload.data()));
 }
-/// The message's own memory, so that nothing is copied into it.
+/// The memory of the message itself, so that nothing is copied into it.
 [[nodiscard]] inline std::span<std::byte> room_in(Payload& payload, std::size_t bytes) noexcept {
   std::string& data = *payload.mutable_data();
-  data.resize(bytes);  // within what the first loan took
+  data.resize(bytes);  // within the capacity of the first loan
   return std::as_writable_bytes(std::span(data));
 }
 
-/// A completion queue. Who waits for it reads and writes the sockets of its calls.
+/// A completion queue. The thread that waits for it reads and writes the sockets of its calls.
 class Queue : kit::Pinned {
  public:
   struct Event {
@@ -74,7 +74,7 @@ class Queue : kit::Pinned {
     return event;
   }
 
-  /// Takes back what is under way, which whoever began it has cancelled. What it speaks of must be there until then.
+  /// Takes back all running calls, which must have been cancelled. The objects that they use must exist until then.
   void end() {
     if (!queue_) return;
     queue_->Shutdown();
@@ -86,7 +86,7 @@ class Queue : kit::Pinned {
         case grpc::CompletionQueue::SHUTDOWN:
           queue_.reset();
           return;
-        case grpc::CompletionQueue::TIMEOUT:  // gRPC would end the process if it were destroyed now
+        case grpc::CompletionQueue::TIMEOUT:  // gRPC would end the process if the queue were destroyed now
           static_cast<void>(queue_.release());
           return;
       }
@@ -99,16 +99,17 @@ class Queue : kit::Pinned {
   std::unique_ptr<grpc::CompletionQueue> queue_;
 };
 
-/// A server with one service, which says in a note where it listens. Each end has its own: a completion queue belongs to a server, and an
-/// end is driven by its own thread alone.
+/// A server with one service, whose address it leaves in a note. Each publisher and each server has its own Host,
+/// because a completion queue belongs to one server, and one thread drives it.
 class Host : kit::Pinned {
  public:
-  /// `queued`: calls come through queue(); else gRPC's own threads call the service.
+  /// `queued`: calls arrive through queue(). Otherwise gRPC's own threads call the service.
   Host(const Trial& trial, const Topic& topic, unsigned index, grpc::Service& service, bool queued) {
     const std::string name = note_of(topic, index);
     const bool unix_socket = trial.settings.transport == "uds";
     const std::string ip = unix_socket ? "" : kit::ipv4_text(trial.settings.interface);
-    // An abstract name belongs to the network namespace: there is no file to be left behind, and no folder whose name is too long.
+    // An abstract name belongs to the network namespace: it leaves no file, and does not depend on the length of a
+    // folder's name.
     const std::string address = unix_socket ? "unix-abstract:" + name : "ipv4:" + ip + ":0";
     grpc::ServerBuilder builder;
     int port = 0;
@@ -120,12 +121,14 @@ class Host : kit::Pinned {
     calls_ = queue.get();
     server_ = builder.BuildAndStart();
     if (queue) queue_.emplace(std::move(queue));
-    if (!server_) throw AdapterError("grpc: no server could be started at " + address, "does another trial use it?");
+    if (!server_)
+      throw AdapterError("grpc: no server could be started at " + address,
+                         "check that no other trial uses this address");
     trial.notes.leave(name, unix_socket ? address : "ipv4:" + ip + ":" + std::to_string(port));
   }
   ~Host() { end(); }
 
-  /// Cancels what is under way, and takes it back.
+  /// Cancels the running calls and takes them back.
   void end() {
     if (server_) server_->Shutdown(std::chrono::system_clock::now());
     if (queue_) queue_->end();
@@ -140,7 +143,7 @@ class Host : kit::Pinned {
   std::optional<Queue> queue_;
 };
 
-/// Null while the server has not left its note.
+/// Null until the server has left its note.
 [[nodiscard]] inline std::unique_ptr<Bytes::Stub> find_server(const Trial& trial, const Topic& topic, unsigned index) {
   const auto address = trial.notes.find(note_of(topic, index));
   if (!address) return nullptr;
@@ -148,7 +151,8 @@ class Host : kit::Pinned {
       grpc::CreateCustomChannel(*address, grpc::InsecureChannelCredentials(), trial.options.channel()));
 }
 
-/// Where gRPC's threads hand over what they receive: several may come at once, and the listener is called for one message at a time.
+/// Passes messages from gRPC's threads to the listener: several may arrive at once, but the listener is called for one
+/// at a time.
 class Hearing : kit::Pinned {
  public:
   void begin(Listener listener) {
@@ -166,7 +170,7 @@ class Hearing : kit::Pinned {
     const std::lock_guard lock(mutex_);
     listener_(message);
   }
-  /// With something before and after that excludes the other messages, too.
+  /// Also calls `before` and `after`, during which no other message is passed on.
   template <class Before, class After>
   void operator()(std::span<const std::byte> message, Before&& before, After&& after) noexcept {
     const std::lock_guard lock(mutex_);

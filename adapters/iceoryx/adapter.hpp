@@ -1,4 +1,4 @@
-// Eclipse iceoryx, through its untyped C++ API. README.md says how each setting becomes one of the middleware's own.
+// Eclipse iceoryx, through its untyped C++ API. README.md says how each setting maps to iceoryx's own.
 #pragma once
 
 #include <algorithm>
@@ -50,7 +50,7 @@ class Iceoryx {
                             .loan = {true},
                             .hands_over = {true},
                             .max_bytes = iceoryx::own_pools().back().chunk_bytes,
-                            .max_bytes_advice = "RouDi's own pools have no larger chunks; the transport shm has",
+                            .max_bytes_advice = "RouDi's own pools have no larger chunks; choose the transport shm",
                             .max_depth = iox::MAX_SUBSCRIBER_QUEUE_CAPACITY,
                             .companions = true,
                             .varying_sizes = true,

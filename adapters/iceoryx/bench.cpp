@@ -1,5 +1,6 @@
-// bench_iceoryx BYTES ROUND_TRIPS [PING_CPU PONG_CPU]: the ping-pong as iceoryx's own examples would write it, blocking on a wait set, reliable, a queue of one.
-// Prints p50 in ns. RouDi must run; its chunks must hold BYTES.
+// bench_iceoryx BYTES ROUND_TRIPS [PING_CPU PONG_CPU]: the ping-pong as iceoryx's own examples would write it: blocking
+// on a wait set, reliable, with a queue of one message. Prints p50 in ns. RouDi must run, with chunks of at least
+// BYTES.
 #include <unistd.h>
 
 #include <cstdint>
@@ -31,7 +32,7 @@ iox::popo::SubscriberOptions subscriber_options() {
   return options;
 }
 
-/// One process of the two: what it sends on, what it receives from.
+/// One of the two processes, with its publisher and its subscriber.
 class End {
  public:
   End(const iox::capro::IdString_t& sends, const iox::capro::IdString_t& receives, std::uint32_t bytes)

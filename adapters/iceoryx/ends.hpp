@@ -1,4 +1,4 @@
-// Publishers and subscribers, and iceoryx's own clients and servers, through its untyped API.
+// Publishers, subscribers, and iceoryx's own clients and servers, through its untyped API.
 #pragma once
 
 #include <pthread.h>
@@ -32,13 +32,13 @@
 
 namespace middlemark::iceoryx {
 
-/// Of those that send: one chunk of iceoryx's, lent until it is sent.
+/// The chunk that a sender has on loan until it is sent.
 class Chunk {
  public:
   Chunk(std::size_t bytes, std::uint32_t alignment)
       : bytes_(static_cast<std::uint32_t>(bytes)), alignment_(alignment) {}
 
-  /// The chunk that is lent already, else one that `lend` gives; empty, with the reason noted, when it gives none.
+  /// Returns the chunk on loan, or a new one from `lend`; empty, with the reason noted, if `lend` has none.
   template <class Lend>
   [[nodiscard]] std::span<std::byte> loan(std::size_t bytes, LastFailure& failure, const Lend& lend) noexcept {
     if (lent_ == nullptr) {
@@ -53,7 +53,7 @@ class Chunk {
     return {static_cast<std::byte*>(lent_), bytes_};
   }
 
-  /// Sends what is lent as a request or a response.
+  /// Sends the chunk on loan as a request or a response.
   template <class End>
   [[nodiscard]] Published send(LastFailure& failure, End& end) noexcept {
     if (lent_ == nullptr) return Published::failed;
@@ -72,8 +72,8 @@ class Chunk {
   void* lent_ = nullptr;
 };
 
-/// iceoryx's own publisher and server, asked one thing more: how many there are at the other end. By themselves they only tell whether
-/// there is any.
+/// iceoryx's own publisher and server, extended by the number of connected subscribers and clients. iceoryx itself only
+/// reports if there are any.
 struct PublisherPort : iox::popo::PublisherPortUser {
   explicit PublisherPort(MemberType_t* data) noexcept : PublisherPortUser(data), sender(data->m_chunkSenderData) {}
   const decltype(MemberType_t::m_chunkSenderData)& sender;
@@ -94,7 +94,7 @@ struct Counting : Base {
 
 class Publisher {
  public:
-  /// `patience`: how long a publish() may wait for a full queue; none: it never does.
+  /// `patience`: how long a publish() may wait for a full queue; nullopt: it does not wait.
   Publisher(const iox::capro::ServiceDescription& service, const iox::popo::PublisherOptions& options,
             const Chunk& chunk, std::size_t subscribers, std::optional<std::chrono::nanoseconds> patience)
       : chunk_(chunk),
@@ -127,7 +127,8 @@ class Publisher {
   [[nodiscard]] std::string last_error() const { return failure_.text(); }
 
  private:
-  /// RouDi has let the subscribers of a withdrawn publisher go: what is sent before they are back would be lost.
+  /// Offers the publisher again after a timeout, and waits for its subscribers: RouDi has disconnected them, and
+  /// messages sent before they are back would be lost.
   [[nodiscard]] bool found_again() noexcept {
     end_.offer();
     return kit::wait_until([this] { return end_.matched() >= subscribers_; }, patience_, std::chrono::milliseconds(1));
@@ -142,7 +143,7 @@ class Publisher {
   std::optional<kit::CallDeadline> deadline_;
 };
 
-/// How messages arrive: the same for subscribers, clients and servers, whose names for it differ.
+/// The receiving half of subscribers, clients and servers, which have different names for the same operations.
 template <class EndType, auto has_message, auto message_received, auto nothing, auto release>
 class Incoming : kit::Pinned {
  public:
@@ -174,7 +175,8 @@ class Incoming : kit::Pinned {
     });
   }
 
-  /// The state holds while untaken messages are there. Without a wait set (the trial does not block) every wait is spurious.
+  /// The state holds while untaken messages are there. There is no wait set unless the trial blocks; every wait is then
+  /// spurious.
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
     if (!waitset_) return true;
     return !waitset_->timedWait(iox::units::Duration::fromNanoseconds(timeout.count())).empty();
@@ -183,7 +185,7 @@ class Incoming : kit::Pinned {
   void listen(Listener listener) {
     listener_ = listener;
     listening_.store(true, std::memory_order_relaxed);
-    // iceoryx leaves its thread with the name of whoever starts it, and the role's would be the bench's.
+    // iceoryx's thread inherits the name of the thread that starts it, and would count as the role's own thread.
     char own[16] = "";
     pthread_getname_np(pthread_self(), own, sizeof own);
     pthread_setname_np(pthread_self(), "iox listener");
@@ -195,7 +197,7 @@ class Incoming : kit::Pinned {
         thread_->attachEvent(begin_, began).has_error()) {
       throw AdapterError("iceoryx: the listener takes no more");
     }
-    begin_.trigger();  // what came before the listener raises no event any more
+    begin_.trigger();  // messages that came before the listener raise no event
   }
 
   /// iceoryx's listener joins its thread.
@@ -214,7 +216,7 @@ class Incoming : kit::Pinned {
   static void on_message(EndType* /*end*/, Incoming* self) { self->deliver(); }
   static void on_begin(iox::popo::UserTrigger* /*trigger*/, Incoming* self) { self->deliver(); }
 
-  /// Everything that is there: an event is not raised again for what was left.
+  /// Delivers every message that is there: messages that were left would raise no further event.
   void deliver() noexcept {
     while (listening_.load(std::memory_order_relaxed) && take(listener_) == most_per_take) {
     }
@@ -264,7 +266,7 @@ class Server : public Requests {
       : Requests(service, options, reception), chunk_(chunk) {}
   ~Server() { silence(); }
 
-  /// The answer to the request that is being visited.
+  /// Returns memory for the answer to the request that is being visited.
   [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
     if (request_ == nullptr) return {};
     return chunk_.loan(bytes, failure_, [this](auto lent, auto alignment) {
@@ -285,7 +287,7 @@ class Server : public Requests {
   }
 
  private:
-  /// Knows during a visit which request is answered.
+  /// Remembers, during a visit, which request is being answered.
   template <class Visitor>
   struct Answering {
     Server& server;

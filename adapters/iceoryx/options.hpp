@@ -1,5 +1,5 @@
-// What the native settings are (iceoryx's own options, by their names there), how many messages may wait at each end, and the pool of
-// chunks that holds all of them at once.
+// The native settings (iceoryx's own options by their names), the lengths of the queues, and the pool of chunks that is
+// large enough for all of them.
 #pragma once
 
 #include <algorithm>
@@ -25,25 +25,25 @@ inline const std::vector<Pattern> topics_only{Pattern::ping_pong, Pattern::strea
 
 struct Native : kit::NativeKeys {
   using NativeKeys::NativeKeys;
-  std::uint64_t history = key<std::uint64_t>(
-      "historyCapacity", 0,
-      {.help = "messages a publisher keeps for subscribers to come, each of them a chunk longer in use",
-       .least = 0,
-       .most = iox::MAX_PUBLISHER_HISTORY,
-       .patterns = topics_only});
+  std::uint64_t history =
+      key<std::uint64_t>("historyCapacity", 0,
+                         {.help = "messages that a publisher keeps for late subscribers; each keeps a chunk in use",
+                          .least = 0,
+                          .most = iox::MAX_PUBLISHER_HISTORY,
+                          .patterns = topics_only});
   std::optional<std::uint64_t> queue = key<std::uint64_t>(
       "queueCapacity",
-      {.help = "messages that may wait for a subscriber when the history is keep-all (else the depth is it)",
+      {.help = "messages that may wait for a subscriber if the history is keep-all (otherwise the depth)",
        .least = 1,
        .most = iox::MAX_SUBSCRIBER_QUEUE_CAPACITY,
        .patterns = topics_only,
-       .otherwise = "256, or what 256 MiB hold"});
+       .otherwise = "256, or as many as fit in 256 MiB"});
   std::optional<std::uint64_t> requests =
       key<std::uint64_t>("requestQueueCapacity", {.help = "requests that may wait for the server",
                                                   .least = 1,
                                                   .most = iox::MAX_REQUEST_QUEUE_CAPACITY,
                                                   .patterns = {Pattern::request_reply},
-                                                  .otherwise = "16 a client"});
+                                                  .otherwise = "16 per client"});
   std::uint64_t responses = key<std::uint64_t>("responseQueueCapacity", iox::MAX_RESPONSE_QUEUE_CAPACITY,
                                                {.help = "responses that may wait for a client",
                                                 .least = 1,
@@ -55,7 +55,7 @@ struct Native : kit::NativeKeys {
                 .choices = {"1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024", "2048", "4096"}});
 };
 
-/// Those that RouDi has where nobody configures it, the smallest chunks first. A chunk's own header is not counted.
+/// RouDi's pools without a configuration, in ascending order of chunk size. A chunk's own header is not counted.
 [[nodiscard]] inline std::vector<Pool> own_pools() {
   std::vector<Pool> pools;
   for (const auto& each : iox::mepoo::MePooConfig().setDefaults().m_mempoolConfig) {
@@ -64,7 +64,7 @@ struct Native : kit::NativeKeys {
   return pools;
 }
 
-/// iceoryx queues references: what costs memory are the chunks they hold.
+/// The lengths of iceoryx's queues, which contain references. The memory is in the chunks that they refer to.
 struct Options : Native {
   std::uint32_t alignment;
   std::uint64_t chunk_bytes = 0;
@@ -76,7 +76,7 @@ struct Options : Native {
         endpoints_(settings.endpoints) {
     if (queue && settings.depth) {
       throw AdapterError("iceoryx: native.queueCapacity is set by the factor 'depth'",
-                         "choose depth = \"all\" beside it, or leave it out");
+                         "choose depth = \"all\" too, or leave it out");
     }
     const bool calls = settings.calls_service();
     const std::uint32_t header =
@@ -85,7 +85,8 @@ struct Options : Native {
     const auto chunk = iox::mepoo::ChunkSettings::create(static_cast<std::uint32_t>(settings.message_bytes), alignment,
                                                          header, header_alignment);
     if (chunk.has_error()) {
-      throw AdapterError("iceoryx: a message of " + std::to_string(settings.message_bytes) + " bytes has no chunk");
+      throw AdapterError("iceoryx: a message of " + std::to_string(settings.message_bytes) +
+                         " bytes does not fit into a chunk");
     }
     chunk_bytes = aligned_chunk(chunk.value().requiredChunkSize());
     for (const Topic& topic : endpoints_) receivers_ += topic.subscribers + (topic.service ? topic.publishers : 0);
@@ -93,17 +94,17 @@ struct Options : Native {
     if (!calls) note_queues(settings.reliability == Reliability::reliable);
   }
 
-  /// Messages that a subscriber asks to queue, of all publishers of its topic.
+  /// The number of messages that a subscriber should queue, of all publishers of its topic.
   [[nodiscard]] std::uint64_t asked(const Topic& topic) const {
     return topic.capacity().value_or(queue.value_or(iox::MAX_SUBSCRIBER_QUEUE_CAPACITY));
   }
-  /// And those that it gets: the chunks of the trial keep to a bound.
+  /// The number that it does queue, because the chunks of the trial have a limit.
   [[nodiscard]] std::uint64_t queued(const Topic& topic) const {
     const std::uint64_t bytes = topic.depth || queue ? most_bytes : unchosen_bytes;
     return std::min<std::uint64_t>(bounded(asked(topic), bytes), iox::MAX_SUBSCRIBER_QUEUE_CAPACITY);
   }
 
-  /// A client has one request under way, and perhaps some that it has given up on: a depth says nothing here.
+  /// A client has one request in flight, and perhaps some that it has given up, so the depth does not matter.
   [[nodiscard]] std::uint64_t queued_requests(const Topic& service) const {
     const std::uint64_t given_up = std::uint64_t{iox::MAX_RESPONSE_QUEUE_CAPACITY} * service.publishers;
     return std::min<std::uint64_t>(bounded(requests.value_or(given_up), unchosen_bytes),
@@ -121,7 +122,7 @@ struct Options : Native {
     return {pool};
   }
 
-  /// What RouDi's largest chunks must hold.
+  /// The chunk size that RouDi's largest pool must have at least.
   [[nodiscard]] std::uint64_t least_chunk_bytes() const { return own_ ? own_->chunk_bytes : chunk_bytes; }
 
  private:
@@ -137,10 +138,10 @@ struct Options : Native {
     return std::min(wanted, std::max<std::uint64_t>(bytes / receivers / chunk_bytes, 2));
   }
 
-  /// Chunks that are in no queue.
+  /// The number of chunks that are in no queue.
   [[nodiscard]] std::uint64_t in_hand() const noexcept {
-    const std::uint64_t sender = 3;    // the chunk being filled, the one sent last, one that a full queue pushes out
-    const std::uint64_t receiver = 2;  // beside its queue: the one being visited, and one on its way
+    const std::uint64_t sender = 3;    // the chunk being filled, the one sent last, and one that a full queue discards
+    const std::uint64_t receiver = 2;  // besides its queue: the chunk being visited, and one that is arriving
     std::uint64_t chunks = 0;
     for (const Topic& topic : endpoints_) {
       chunks +=
@@ -150,7 +151,7 @@ struct Options : Native {
     return chunks;
   }
 
-  /// The pool that messages of that many bytes come from: iceoryx takes no larger chunks when it is empty.
+  /// Chooses the pool for messages of this size. If it is empty, iceoryx does not use larger chunks.
   void choose_own_pool(std::uint64_t bytes) {
     const std::vector<Pool> all = own_pools();
     const auto found = std::ranges::find_if(all, [bytes](const Pool& each) { return each.chunk_bytes >= bytes; });
@@ -167,18 +168,18 @@ struct Options : Native {
     if (most == endpoints_.end()) return;
     const std::string got = std::to_string(queued(*most));
     if (!most->depth) {
-      notes.push_back("keep-all is bounded to " + got + " messages waiting for a subscriber: beyond, " +
-                      (reliable ? "a reliable publisher is held up" : "best effort loses the oldest"));
+      notes.push_back("keep-all is bounded to " + got + " messages waiting for a subscriber: beyond this, " +
+                      (reliable ? "a reliable publisher waits" : "best effort loses the oldest"));
     } else if (queued(*most) < asked(*most)) {
       notes.push_back("a subscriber queues " + got + " messages where the depth of " + std::to_string(*most->depth) +
                       " asks for " + std::to_string(asked(*most)) +
-                      (own_ ? ": RouDi has no more chunks of that size" : ": the chunks of a trial keep to 1 GiB"));
+                      (own_ ? ": RouDi has no more chunks of that size" : ": the chunks of a trial use at most 1 GiB"));
     }
   }
 
   std::vector<Topic> endpoints_;
-  std::uint64_t receivers_ = 0;  // queues that hold chunks
-  std::optional<Pool> own_;      // of RouDi's own pools the one that messages come from
+  std::uint64_t receivers_ = 0;  // number of queues that hold chunks
+  std::optional<Pool> own_;      // RouDi's own pool for these messages, if it has its default pools
 };
 
 }  // namespace middlemark::iceoryx

@@ -1,4 +1,4 @@
-// This process in iceoryx: its runtime, errors, names.
+// This process as a client of iceoryx: runtime, errors, names.
 #pragma once
 
 #include <unistd.h>
@@ -21,8 +21,9 @@
 
 namespace middlemark::iceoryx {
 
-/// This process as RouDi's client. iceoryx reports an error of its own to a handler of the process and goes on, or ends the process
-/// when it is fatal. Its default handler writes to stderr each time, which has no place where an error may come with every message.
+/// Registers this process with RouDi. iceoryx reports its own errors to a handler of the process and continues, or ends
+/// the process if the error is fatal. The default handler writes to stderr each time, which is too slow if an error may
+/// come with every message.
 class Runtime {
  public:
   Runtime(const Settings& settings, std::uint64_t chunk_bytes)
@@ -34,7 +35,7 @@ class Runtime {
     iox::runtime::PoshRuntime::initRuntime(iox::RuntimeName_t(iox::cxx::TruncateToCapacity, name));
   }
 
-  /// The name of the last one; empty: none.
+  /// The name of the last error; empty if there was none.
   [[nodiscard]] static std::string last_error() {
     const iox::Error error = last_.load(std::memory_order_relaxed);
     return error == iox::Error::kNO_ERROR ? "" : iox::ErrorHandler::toString(error);
@@ -45,7 +46,7 @@ class Runtime {
     last_.store(error, std::memory_order_relaxed);
     if (callback) callback();
     if (level != iox::ErrorLevel::FATAL) return;
-    // What would follow cannot cope with it, and no exception gets through.
+    // iceoryx's code cannot continue after a fatal error, and an exception cannot pass through it.
     const std::string text = std::string("iceoryx ends this process: ") + iox::ErrorHandler::toString(error) + "\n";
     [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
     std::terminate();
@@ -55,14 +56,15 @@ class Runtime {
   iox::cxx::GenericRAII restored_;
 };
 
-/// What RouDi leaves, and killed workers: iceoryx's socket to each, and its lock.
+/// Files that RouDi and killed workers leave: iceoryx's socket of each process, and its lock.
 [[nodiscard]] inline std::vector<std::string> residue() {
   std::vector<std::string> all = roudi_residue();
   all.emplace_back("/tmp/{scope}_*");
   return all;
 }
 
-/// An operation that failed, with iceoryx's own name of the result, else what the process was told.
+/// The last operation that failed, with iceoryx's own name of the result. If none failed, the last error that was
+/// reported to the process.
 inline const char* same(const char* name) noexcept { return name; }
 struct LastFailure : kit::LastFailure<&same> {
   [[nodiscard]] std::string text() const {
@@ -71,7 +73,7 @@ struct LastFailure : kit::LastFailure<&same> {
   }
 };
 
-/// Topics and services of a trial. An identifier of iceoryx's has at most 100 characters, and would be cut in silence.
+/// The name of a topic or service in iceoryx. iceoryx would silently cut an identifier after 100 characters.
 [[nodiscard]] inline iox::capro::ServiceDescription service_of(const Settings& settings, const Topic& topic) {
   const auto identifier = [](const std::string& text) {
     if (text.size() > iox::capro::IdString_t::capacity()) {

@@ -1,5 +1,5 @@
-//! The ping-pong that iceoryx2's own examples would write: publish-subscribe with loaned memory, an event for each message
-//! to wake who sleeps, reliable, one message of history. Against it the adapter is held.
+//! The ping-pong as iceoryx2's own examples would write it: publish-subscribe with loaned memory, an event that wakes
+//! the receiver for each message, reliable, with a buffer of one message. The adapter is compared with it.
 
 use std::fs;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use direct::{Loop, Result, RoundTrips};
 type Ipc = ipc::Service;
 type Messages = publish_subscribe::PortFactory<Ipc, [u8], ()>;
 
-/// Its last part is the prefix of every file in /dev/shm.
+/// The last part of the folder's path is the prefix of every file in /dev/shm.
 fn main() -> Result<()> {
     let prefix = format!("mm_bench_{}_", std::process::id());
     let root = std::env::temp_dir().join(&prefix);
@@ -34,7 +34,7 @@ fn main() -> Result<()> {
     measured
 }
 
-/// A publisher with its notifier one way, a subscriber with its listener the other.
+/// A publisher with its notifier, and a subscriber with its listener.
 struct Ends {
     publisher: Publisher<Ipc, [u8], ()>,
     notifier: Notifier<Ipc>,
@@ -59,7 +59,7 @@ fn services(node: &Node<Ipc>, name: &str) -> Result<(Messages, event::PortFactor
 }
 
 impl Ends {
-    /// Returns when the other process has its own.
+    /// Returns after the other process has opened its ports.
     fn open(root: &str, bytes: usize, sends: &str, receives: &str) -> Result<Self> {
         set_log_level(LogLevel::Error);
         let mut config = Config::default();
@@ -90,7 +90,7 @@ impl Ends {
         for (place, byte) in sample.payload_mut().iter_mut().zip(number.to_ne_bytes()) {
             place.write(byte);
         }
-        // SAFETY: bytes, of which every pattern is a value.
+        // SAFETY: every bit pattern of a byte is a valid value.
         unsafe { sample.assume_init() }.send()?;
         self.notifier.notify()?;
         Ok(())

@@ -1,11 +1,11 @@
-// When the kernel received what a socket gives: software SO_TIMESTAMPING, where it was asked for.
+// When the kernel received a message of a socket: software SO_TIMESTAMPING, if it was enabled.
 #pragma once
 
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <time.h>
 
-// The kernel's, which want the types above.
+// Headers of the kernel, which need the types above.
 #include <linux/errqueue.h>
 #include <linux/net_tstamp.h>
 
@@ -19,17 +19,17 @@
 namespace middlemark::kit {
 
 inline constexpr const char* timestamping_help =
-    "the kernel stamps what it receives, so that the breakdown tells transport from wake-up";
+    "the kernel stamps what it receives, so that the breakdown separates transport from wake-up";
 
-/// From a moment after this on the kernel stamps each packet for this socket when its stack receives it. Every packet and every receive
-/// pays for it (see the README of udp), so a floor does it only when it is asked to.
+/// Lets the kernel stamp each packet for this socket when its stack receives it; the effect begins a moment later. It
+/// makes every packet and every receive slower (see the README of udp), so a raw transport enables it only on request.
 inline void stamp_arrivals(int fd) {
   constexpr int flags = SOF_TIMESTAMPING_RX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE;
   set_option(fd, SOL_SOCKET, SO_TIMESTAMPING, flags, "SO_TIMESTAMPING");
 }
 
-/// recv(), which also says when the kernel received the (last) packet it brought: CLOCK_REALTIME in ns. `arrived_ns` stays as it
-/// is when nothing came, and is 0 when the kernel did not say.
+/// recv() that also returns when the kernel received the (last) packet: CLOCK_REALTIME in ns. `arrived_ns` is unchanged
+/// if nothing arrived, and 0 if the kernel gave no time.
 inline ssize_t receive_stamped(int fd, std::byte* data, std::size_t bytes, int flags,
                                std::uint64_t& arrived_ns) noexcept {
   iovec part{data, bytes};

@@ -1,5 +1,5 @@
-// The typed messages in plain structs, and as CDR by Fast CDR, field by field as fastddsgen writes it. Only where MIDDLEMARK_FASTCDR is
-// defined: the library's major version, of cmake/MiddlemarkCdr.cmake.
+// The typed messages as plain structs, and their CDR by Fast CDR, field by field as fastddsgen generates it. Only if
+// MIDDLEMARK_FASTCDR is defined: the major version of the library (cmake/MiddlemarkCdr.cmake).
 #pragma once
 
 #include <middlemark/kit/typed.hpp>
@@ -127,7 +127,7 @@ void write(eprosima::fastcdr::Cdr& stream, const T& value) {
   }
 }
 
-/// `most`: elements of a sequence; one that says more is damaged.
+/// `most`: the highest valid number of elements of a sequence; a larger number means a damaged message.
 template <class T>
 void read(eprosima::fastcdr::Cdr& stream, T& value, std::size_t most) {
   if constexpr (Struct<T>) {
@@ -145,7 +145,7 @@ void read(eprosima::fastcdr::Cdr& stream, T& value, std::size_t most) {
 
 inline constexpr auto endianness = eprosima::fastcdr::Cdr::LITTLE_ENDIANNESS;
 
-/// A stream over `memory`, of a DDS message.
+/// A CDR stream over `memory`, in the format of DDS messages.
 class Stream {
  public:
   explicit Stream(std::span<std::byte> memory)
@@ -214,7 +214,7 @@ using BytesAndCdr = Typed<A, CdrCoding>;
 
 namespace middlemark::kit {
 
-/// Without Fast CDR it carries octets only.
+/// Without Fast CDR the adapter carries octets only.
 template <class A>
 using BytesAndCdr = A;
 

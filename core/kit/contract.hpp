@@ -1,5 +1,6 @@
-// The contract of adapter.hpp in words: each requirement that an adapter does not fulfil is one message of the compiler, and so is an
-// optional hook that is misspelt or has another signature, which the core would pass over in silence.
+// The contract of adapter.hpp in words. Each requirement that an adapter does not fulfil becomes one readable error of
+// the compiler. An optional hook that is misspelt or has another signature is an error too: the core would silently
+// ignore it.
 //
 //   static_assert(middlemark::fulfils_contract<YourMiddleware>);
 #pragma once
@@ -18,7 +19,7 @@
 namespace middlemark {
 namespace contract {
 
-// has_<name><T>: T has a member of that name, whatever it is: then the decoy's is ambiguous.
+// has_<name><T> is true if T has a member of that name, of whatever kind: the name is then ambiguous in Both_<name>.
 #define MIDDLEMARK_MEMBER(name)            \
   struct Decoy_##name {                    \
     void name() {}                         \
@@ -65,7 +66,6 @@ MIDDLEMARK_MEMBER(client)
 MIDDLEMARK_MEMBER(server)
 #undef MIDDLEMARK_MEMBER
 
-/// Of publishers and subscribers.
 template <class E>
 consteval void check_last_error() {
   static_assert(!has_last_error<E> || HasLastError<E>,
@@ -98,7 +98,7 @@ consteval void check_publisher() {
   static_assert(
       !says || requires(P& publisher) {
         { publisher.publish() } noexcept;
-      }, "the publisher's publish() must be noexcept: return Published::failed and tell why in last_error()");
+      }, "the publisher's publish() must be noexcept: return Published::failed and say why in last_error()");
   static_assert(
       requires(P& publisher) {
         { publisher.matched() } -> std::convertible_to<std::size_t>;

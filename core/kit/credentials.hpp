@@ -1,5 +1,6 @@
-// This process's certificate and key in a trial with security: files of the trial's set, laid out as docs/security.md says. An adapter
-// gives their paths to its middleware, or reads what has to be text. Cold. No key stands in an error, a note or a log.
+// This process's certificate and key in a trial with security: files in a folder laid out as docs/security.md says. An
+// adapter passes their paths to its middleware, or reads those that it needs as text. Not on the hot path. No error,
+// note or log contains a key.
 #pragma once
 
 #include <fstream>
@@ -17,14 +18,14 @@ class Credentials {
 
   [[nodiscard]] const std::string& identity() const noexcept { return identity_; }
 
-  // X.509, in PEM: paths.
+  // Paths of X.509 files in PEM.
   [[nodiscard]] std::string authority() const { return folder_ + "ca.pem"; }
   [[nodiscard]] std::string certificate() const { return path(identity_, ".pem"); }
   [[nodiscard]] std::string key() const { return path(identity_, ".key"); }
-  /// Whose this process's own certificate is: a stranger's is of another authority.
+  /// The authority that signed this process's own certificate. A stranger's is signed by another authority.
   [[nodiscard]] std::string own_authority() const { return folder_ + (strange() ? "stranger-ca.pem" : "ca.pem"); }
 
-  // Documents of DDS Security: paths. A stranger and an intruder show for the authority's what another one has signed.
+  // Paths of DDS Security documents. A stranger and an intruder present documents that another authority has signed.
   [[nodiscard]] std::string permissions_authority() const {
     return folder_ + (forged() ? "stranger-ca.pem" : "ca.pem");
   }
@@ -35,12 +36,12 @@ class Credentials {
     return path((forged() ? "stranger-governance-" : "governance-") + std::string(word(level)), ".p7s");
   }
 
-  /// Another identity's: a companion's is "broker".
+  /// A file of another identity, such as a companion's "broker".
   [[nodiscard]] std::string path(std::string_view identity, std::string_view ending) const {
     return folder_ + std::string(identity) + std::string(ending);
   }
 
-  /// The text of a file of the set, without the line end. Throws AdapterError, which names the file alone.
+  /// Reads a file of the set without its line end. Throws an AdapterError that contains only the name of the file.
   [[nodiscard]] std::string read(std::string_view identity, std::string_view ending) const {
     const std::string from = path(identity, ending);
     std::ifstream file(from, std::ios::binary);

@@ -20,7 +20,7 @@ class Deadline {
   explicit Deadline(std::chrono::nanoseconds from_now) noexcept : at_(Clock::now() + from_now) {}
 
   [[nodiscard]] bool passed() const noexcept { return Clock::now() >= at_; }
-  /// Not below 0.
+  /// Never negative.
   [[nodiscard]] std::chrono::nanoseconds left() const noexcept {
     return std::max<std::chrono::nanoseconds>(at_ - Clock::now(), std::chrono::nanoseconds(0));
   }
@@ -39,7 +39,8 @@ inline void nap(std::chrono::nanoseconds span) noexcept {
   nanosleep(&pause, nullptr);
 }
 
-/// Looks until `condition` holds, every `pause`. False: `timeout` passed first. For what a middleware has no way to wait for.
+/// Checks `condition` every `pause` until it holds; returns false if `timeout` passes first. For events that a
+/// middleware offers no way to wait for.
 template <class Condition>
 [[nodiscard]] bool wait_until(Condition&& condition, std::chrono::nanoseconds timeout,
                               std::chrono::nanoseconds pause = std::chrono::microseconds(50)) {
@@ -52,9 +53,9 @@ template <class Condition>
   return false;
 }
 
-/// An end to calls of a middleware's that wait for as long as it takes: a thread that looks from time to time whether the same
-/// call is still under way, and after `limit` calls `withdraw`, which must make it return. It costs a call an addition before
-/// and one after. Destroy it before what `withdraw` speaks of.
+/// Ends calls of a middleware that have no timeout. A thread checks periodically if the same call is still running, and
+/// after `limit` calls `withdraw`, which must make the call return. It costs each call one addition before and one
+/// after. Destroy it before the objects that `withdraw` uses.
 class CallDeadline {
  public:
   CallDeadline(std::chrono::nanoseconds limit, std::function<void()> withdraw)
@@ -64,7 +65,7 @@ class CallDeadline {
 
   void begin() noexcept { call_.store(++count_, std::memory_order_release); }
 
-  /// True when the call was withdrawn; `withdraw` has returned.
+  /// Returns true if the call was withdrawn; `withdraw` has then returned.
   [[nodiscard]] bool end() noexcept {
     ++count_;
     const bool claimed = (call_.exchange(count_, std::memory_order_acq_rel) & claim) != 0;
@@ -84,11 +85,11 @@ class CallDeadline {
     while (!stop.stop_requested()) {
       std::this_thread::sleep_for(period);
       std::uint64_t now = call_.load(std::memory_order_acquire);
-      if (now % 2 == 0 || now != seen) {  // none, or another one
+      if (now % 2 == 0 || now != seen) {  // no call is running, or another one than before
         seen = now;
         since = std::chrono::steady_clock::now();
       } else if (std::chrono::steady_clock::now() - since >= limit - period) {
-        // Claimed, so that a call which ends meanwhile is not mistaken for the one that follows.
+        // Without the claim, a call that ends meanwhile could be mistaken for the next one.
         if (!call_.compare_exchange_strong(now, now | claim, std::memory_order_acq_rel)) continue;
         withdraw_();
         withdrawn_.store(true, std::memory_order_release);
@@ -98,8 +99,8 @@ class CallDeadline {
   }
 
   std::function<void()> withdraw_;
-  std::atomic<std::uint64_t> call_{0};  ///< odd: one is under way; and whether it was claimed
-  std::uint64_t count_ = 0;             ///< the calling thread's own
+  std::atomic<std::uint64_t> call_{0};  ///< odd while a call is running; the highest bit: the call is claimed
+  std::uint64_t count_ = 0;             ///< used by the calling thread only
   std::atomic<bool> withdrawn_{false};
   std::jthread thread_;
 };

@@ -1,14 +1,14 @@
-// One deliverer at a time, where a middleware tells on several threads that messages have come.
+// Lets one thread at a time deliver, for middlewares that report new messages on several threads.
 #pragma once
 
 #include <atomic>
 
 namespace middlemark::kit {
 
-/// Calls for events: an event that comes while messages are being delivered is left to the thread that delivers them.
+/// Counts events. An event that arrives during a delivery is left to the thread that is delivering.
 class OneDeliverer {
  public:
-  /// Calls `deliver_all` until no event has come meanwhile; it must visit all that is there.
+  /// Calls `deliver_all` until no further event has arrived; `deliver_all` must visit every message that is there.
   template <class DeliverAll>
   [[gnu::always_inline]] void operator()(DeliverAll&& deliver_all) noexcept {
     unsigned events = 1;

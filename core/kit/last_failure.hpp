@@ -1,4 +1,4 @@
-// The last call that failed while a trial was measured: noted without allocating, put into words when it is asked for.
+// The last call that failed while a trial was measured: recorded without allocating, put into words when asked for.
 #pragma once
 
 #include <array>
@@ -17,13 +17,13 @@ template <class Words, class Code>
 Code code_of(Words (*)(Code));
 }
 
-/// `words` turns a code of the middleware's into its words: zmq_strerror, dds_strretcode, …
+/// `words` turns an error code of the middleware into text: zmq_strerror, dds_strretcode, …
 template <auto words>
 class LastFailure {
  public:
   using Code = decltype(detail::code_of(words));
 
-  /// `call`: a literal, of what was tried.
+  /// `call`: a literal with the name of the call.
   void note(const char* call, Code code) noexcept {
     code_.store(code, std::memory_order_relaxed);
     call_.store(call, std::memory_order_relaxed);
@@ -38,14 +38,14 @@ class LastFailure {
   std::atomic<Code> code_{};
 };
 
-/// Base of ends whose middleware throws: what it throws after the start becomes the words of the last failure. An exception has allocated
-/// already.
+/// Base of publishers and subscribers whose middleware throws: keeps the text of the last exception that was thrown
+/// after the start. This allocates nothing beyond what the exception itself has allocated.
 class Attempts : Pinned {
  public:
   [[nodiscard]] std::string last_error() const { return words_.data(); }
 
  protected:
-  /// False: `step` threw.
+  /// Returns false if `step` threw.
   template <class Step>
   bool attempt(const char* call, Step&& step) noexcept {
     try {
@@ -61,7 +61,7 @@ class Attempts : Pinned {
   std::array<char, 160> words_{};
 };
 
-/// Of system calls: note("send", errno).
+/// For system calls: note("send", errno).
 inline const char* error_text(int code) noexcept { return std::strerror(code); }
 using LastSystemFailure = LastFailure<&error_text>;
 

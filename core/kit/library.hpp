@@ -1,4 +1,4 @@
-// Which shared library is really loaded: its file, and the version the file's name carries.
+// Finds which shared library is loaded: its file, and the version in the file's name.
 #pragma once
 
 #include <string>
@@ -6,11 +6,11 @@
 namespace middlemark::kit {
 
 struct LoadedLibrary {
-  std::string path;     ///< real path, symbolic links resolved; empty when the address belongs to none
-  std::string version;  ///< the digits behind ".so." of the real file's name ("0.10.2"); empty when it has none
+  std::string path;     ///< real path, symbolic links resolved; empty if no library contains the address
+  std::string version;  ///< the digits after ".so." in the real file's name ("0.10.2"); empty if there are none
 };
 
-/// The library that holds `address` (of one of its functions).
+/// The library that contains `address`, such as one of its functions.
 [[nodiscard]] LoadedLibrary loaded_library(const void* address);
 
 }  // namespace middlemark::kit

@@ -1,12 +1,13 @@
-// The stream connections of one process: who connects to whom, and what each direction carries. Cold: all of it is done
-// before the roles start, but for the accepting of a process that only receives, which ends with its first take() or
-// wait().
+// The stream connections of one process: which process connects to which, and what each direction carries. Everything
+// happens before the roles start, with one exception: a process that only receives accepts connections until its first
+// take() or wait() has returned.
 //
-// A stream has two directions, so a pair of processes that publish to each other shares one connection: with TCP a
-// reply then carries the acknowledgement of its request, and a round trip is 6.4 µs instead of 10.2 (polling, 64 B).
-// Both processes must come to the same pairing however they race, so each first learns who all its peers are (Topic
-// says how many there are, each announces itself), then lists the flows either way in the same order and pairs the k-th
-// with the k-th. Of a pair the process with the lower number connects. A connection opens with a Hello that says what
+// A stream has two directions, so two processes that publish to each other share one connection. With TCP a reply then
+// carries the acknowledgement of its request, and a round trip takes 6.4 µs instead of 10.2 µs (polling, 64 B). Both
+// processes must choose the same pairs, whichever is faster. So each first waits until all its peers have announced
+// themselves (Topic has their number), then lists the flows of both directions in the same order and pairs the k-th
+// with the k-th. The process with the lower number connects. A connection begins with a Hello that names the flows of
+// its two directions.
 // its directions carry.
 #pragma once
 
@@ -31,14 +32,14 @@
 
 namespace middlemark::kit {
 
-/// FNV-1a; the same in every worker, unlike std::hash's promise.
+/// FNV-1a. It gives the same hash in every worker, which std::hash does not promise.
 [[nodiscard]] constexpr std::uint64_t name_hash(std::string_view name) noexcept {
   std::uint64_t hash = 0xCBF29CE484222325ULL;
   for (const char letter : name) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001B3ULL;
   return hash;
 }
 
-/// Who an endpoint is (`process` is drawn at random by each worker) and where it is reached: the note it leaves.
+/// The note that an endpoint leaves: its process, a number that each worker draws at random, and its address.
 struct Announcement {
   std::uint64_t process = 0;
   Address address;
@@ -50,7 +51,7 @@ enum class End { publisher, subscriber };
   return end == End::publisher ? publisher_note(topic, index) : subscriber_note(topic, index);
 }
 
-/// One publisher's messages to one subscriber: a direction of a connection.
+/// The messages from one publisher to one subscriber: one direction of a connection.
 struct Flow {
   std::uint64_t topic = 0;  ///< name_hash; 0: none
   std::uint32_t publisher = 0;
@@ -71,7 +72,7 @@ class Links {
     allow_many_descriptors();
   }
 
-  /// Every endpoint of a process is made before its first matched().
+  /// Every endpoint of a process is added before its first matched().
   void add(const Topic& topic, End kind, unsigned index) {
     const std::lock_guard lock(mutex_);
     if (planned_) throw AdapterError(topic.name + ": made after this process's topics were matched");
@@ -80,11 +81,11 @@ class Links {
     flows_ += peers;
     ways_.reserve(flows_);
     connections_.reserve(flows_);
-    strangers_.reserve(flows_ + 16);  // somebody else may knock
+    strangers_.reserve(flows_ + 16);  // connections of other programs may arrive too
     notes_.leave(note_of(topic.name, kind, index), self_);
   }
 
-  /// One step towards all connections being there; does not wait for any peer.
+  /// Does as much towards all connections as is possible now; does not wait for a peer.
   void advance() {
     const std::lock_guard lock(mutex_);
     accept_waiting();
@@ -96,13 +97,13 @@ class Links {
     std::erase_if(to_make_, [this](const Connect& each) { return make(each); });
   }
 
-  /// Takes in the connections that peers have made. Neither throws nor allocates.
+  /// Accepts the connections that peers have made. Neither throws nor allocates.
   void accept() noexcept {
     const std::lock_guard lock(mutex_);
     accept_waiting();
   }
 
-  /// The socket to write (read) a flow on, owned by this object; -1 while there is none.
+  /// The socket to write (read) a flow on, owned by this object; -1 if there is none yet.
   [[nodiscard]] int outgoing(const Flow& flow) noexcept {
     const std::lock_guard lock(mutex_);
     return end(flow, true);
@@ -187,7 +188,7 @@ class Links {
     }
   }
 
-  /// Within one process every flow is both ways; the flows of a topic are paired with those of the next.
+  /// Within one process every flow goes both ways; the flows of a topic are paired with those of the next topic.
   void plan_within(const std::vector<Peer>& flows) {
     std::vector<std::vector<Peer>> topics;
     for (const Peer& each : flows) {
@@ -204,7 +205,7 @@ class Links {
     }
   }
 
-  /// False: the peer is not there (yet, or any more).
+  /// Returns false if the peer is not there yet, or is gone.
   bool make(const Connect& plan) {
     Descriptor socket = open_socket(plan.address.storage.ss_family, SOCK_STREAM);
     tune_(socket.get());
@@ -227,7 +228,8 @@ class Links {
     std::erase_if(strangers_, [this](Descriptor& each) { return greet(each); });
   }
 
-  /// True when the connection is a stranger no more: taken in, or (moved from, or closed by the caller) sent away.
+  /// Reads the Hello. Returns true when the connection is decided: kept (`socket` is moved from), or rejected (the
+  /// caller closes it).
   bool greet(Descriptor& socket) noexcept {
     Hello hello;
     const ssize_t peeked = recv(socket.get(), &hello, sizeof hello, MSG_PEEK | MSG_DONTWAIT);
@@ -266,12 +268,12 @@ class Links {
   Announcement self_;
   std::mutex mutex_;
   std::vector<Member> members_;
-  std::size_t flows_ = 0;  // ends that this process's endpoints will have
+  std::size_t flows_ = 0;  // number of flows of this process's endpoints
   bool planned_ = false;
   std::vector<Connect> to_make_;
   std::vector<Way> ways_;
   std::vector<Descriptor> connections_;
-  std::vector<Descriptor> strangers_;  // accepted, their Hello not read yet
+  std::vector<Descriptor> strangers_;  // accepted; their Hello is not read yet
 };
 
 }  // namespace middlemark::kit

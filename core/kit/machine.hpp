@@ -1,4 +1,4 @@
-// What an adapter asks of the machine: programs, limits of the kernel, memory.
+// Properties of the machine that adapters need: programs, kernel limits, memory.
 #pragma once
 
 #include <sys/resource.h>
@@ -17,26 +17,27 @@
 
 namespace middlemark::kit {
 
-/// A middleware that is the kernel itself has the kernel's version.
+/// The version of the kernel, for middlewares that are part of it.
 [[nodiscard]] inline std::string kernel_release() {
   utsname names{};
   uname(&names);
   return names.release;
 }
 
-/// The number in /proc/sys/<name>, as "net/core/rmem_max"; `otherwise` where it cannot be read.
+/// The number in /proc/sys/<name>, such as "net/core/rmem_max"; `otherwise` if it cannot be read.
 [[nodiscard]] inline std::uint64_t kernel_limit(const std::string& name, std::uint64_t otherwise = 0) {
   std::uint64_t value = 0;
   return std::ifstream("/proc/sys/" + name) >> value ? value : otherwise;
 }
 
-/// Of this machine, in bytes.
+/// The memory of this machine in bytes.
 [[nodiscard]] inline std::uint64_t physical_memory() {
   return static_cast<std::uint64_t>(std::max(sysconf(_SC_PHYS_PAGES), 1L)) *
          static_cast<std::uint64_t>(std::max(sysconf(_SC_PAGESIZE), 1L));
 }
 
-/// As many as this user may have: every pair of a publisher and a subscriber may take a descriptor or two.
+/// Raises the limit of descriptors to this user's maximum: each pair of a publisher and a subscriber may need one or
+/// two.
 inline void allow_many_descriptors() noexcept {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -44,9 +45,9 @@ inline void allow_many_descriptors() noexcept {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/// The absolute path of a program on the PATH, or in /usr/sbin, where Debian keeps daemons and which is not on every user's
-/// PATH. `library`: one that has to be of the same installation, <prefix>/lib/…: <prefix>/bin is looked into first.
-/// Throws AdapterError with the advice.
+/// The absolute path of a program on the PATH or in /usr/sbin, where Debian installs daemons and which is not on every
+/// user's PATH. With `library`, the program must come from the same installation: for <prefix>/lib/…, <prefix>/bin is
+/// searched first. Throws an AdapterError with the advice.
 [[nodiscard]] inline std::string find_program(const std::string& name, const std::string& advice,
                                               const std::string& library = {}) {
   const char* const path = std::getenv("PATH");

@@ -1,4 +1,4 @@
-// Memory to write messages in, for publishers whose middleware has none to lend.
+// Memory to write messages in, for publishers whose middleware lends none.
 #pragma once
 
 #include <sys/mman.h>
@@ -16,7 +16,7 @@
 
 namespace middlemark::kit {
 
-/// Base of such a publisher: loan() gives a buffer of its own, publish() hands `message_` over, which is as long as was asked for.
+/// Base of such a publisher: loan() returns part of its own buffer as `message_`, which publish() sends.
 class OwnBuffer : Pinned {
  public:
   explicit OwnBuffer(std::size_t message_bytes) : memory_(message_bytes), message_(memory_) {}
@@ -35,7 +35,8 @@ class OwnBuffer : Pinned {
   std::span<std::byte> message_;
 };
 
-/// Memory for one message that begins a page, touched unless it is a spare, on huge pages where it fills them.
+/// Memory for one message. It begins at a page boundary, is touched unless `touched` is false, and uses huge pages if
+/// it is large enough.
 class Memory {
  public:
   explicit Memory(std::size_t bytes, bool touched = true) : bytes_(bytes) {

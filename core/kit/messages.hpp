@@ -1,11 +1,12 @@
-// The typed messages: what ROS's common interfaces call Image, PointCloud2, Imu and TFMessage, in whatever struct a middleware's own
-// generator made of them. Each has a main array, in which the core's header and payload lie; all else is constant, is set once, and is
-// compared after each reception.
+// The typed messages Image, PointCloud2, Imu and TFMessage of ROS's common interfaces, in the structs that a
+// middleware's own generator makes of them. Each has a main array, which contains the core's header and payload. All
+// other fields are constant: they are set once and compared after each reception.
 //
-// A generated struct has the interfaces' names of fields. How it holds texts, sequences and what it owns is said by `Types`:
+// A generated struct has the field names of the interfaces. `Types` says how it represents texts, sequences and owned
+// memory:
 //   Image, PointCloud, Imu, Tf                the structs
 //   set(text, "words")   is(text, "words")    texts
-//   resize(sequence, n)  elements(sequence)   sequences; elements() gives a std::span
+//   resize(sequence, n)  elements(sequence)   sequences; elements() returns a std::span
 #pragma once
 
 #include <algorithm>
@@ -24,10 +25,11 @@
 namespace middlemark::kit {
 
 inline constexpr std::size_t imu_bytes = 37 * sizeof(double);       ///< all numbers of an imu
-inline constexpr std::size_t transform_bytes = 7 * sizeof(double);  ///< of one transform of a tf
+inline constexpr std::size_t transform_bytes = 7 * sizeof(double);  ///< one transform of a tf
 inline constexpr std::size_t point_bytes = 4 * sizeof(float);       ///< x, y, z and intensity
 
-/// Whether the main array of a message of that type can have that size; src/middlemark/model/types.py says it of cells.
+/// True if the main array of a message of this type can have this size. src/middlemark/model/types.py has the same
+/// rule.
 [[nodiscard]] constexpr bool fits(MessageType type, std::size_t bytes) noexcept {
   switch (type) {
     case MessageType::octets:
@@ -135,7 +137,7 @@ struct PointCloud {
   }
 };
 
-/// Its numbers lie in a row, in every struct.
+/// The numbers of an imu are adjacent in every struct.
 template <class Types>
 struct Imu {
   using Struct = typename Types::Imu;
@@ -153,7 +155,8 @@ struct Imu {
   }
 };
 
-/// The numbers of its transforms lie in a row each, so that they are copied from and into one.
+/// The numbers of each transform are adjacent, but not those of different transforms: they are copied from and into one
+/// array.
 template <class Types>
 struct Tf {
   using Struct = typename Types::Tf;
@@ -190,29 +193,31 @@ struct Tf {
 
 }  // namespace messages
 
-/// One message of a type that is only known when the trial starts, in a middleware's own struct. Of octets there is none.
+/// One message in a middleware's own struct, of a type that is known only when the trial starts. Not used for octets.
 class TypedMessage : Pinned {
  public:
   virtual ~TypedMessage() = default;
 
-  /// Its main array, to write in.
+  /// The main array, to write in.
   [[nodiscard]] virtual std::span<std::byte> array() noexcept = 0;
-  /// The struct, as it is to be sent.
+  /// The struct, ready to send.
   [[nodiscard]] virtual void* to_send() noexcept = 0;
   /// The struct, to receive into.
   [[nodiscard]] virtual void* to_fill() noexcept = 0;
-  /// Its main array once it was received; less than that where anything else is not as it was sent. The core counts a message that is too
-  /// short as damaged.
+  /// The main array of a received message, or less of it if any other field differs from what was sent. The core counts
+  /// a message that is too short as damaged.
   [[nodiscard]] virtual std::span<const std::byte> received() noexcept = 0;
 };
 
-/// What is visited of a message whose constant content is wrong. The core's header, with the word for a warm-up, stays in it.
+/// The bytes to visit of a message whose constant content is wrong. They still contain the core's header, which marks
+/// warm-up messages.
 [[nodiscard]] inline std::span<const std::byte> cut_short(std::span<const std::byte> array,
                                                           std::size_t bytes) noexcept {
   return array.first(std::min(array.size(), bytes) - (array.empty() ? 0 : 1));
 }
 
-/// `Shape` is one of namespace messages; `Owned` its struct, or one that also gives back what the struct owns.
+/// `Shape` is a struct of namespace messages. `Owned` is the middleware's struct, or a type that also releases what the
+/// struct owns.
 template <template <class> class Shape, class Types, class Owned = typename Shape<Types>::Struct>
 class MessageOf final : public TypedMessage {
  public:
@@ -238,7 +243,7 @@ class MessageOf final : public TypedMessage {
   [[nodiscard]] void* to_fill() noexcept override { return static_cast<typename Shape<Types>::Struct*>(&message_); }
   [[nodiscard]] std::span<const std::byte> received() noexcept override { return seen(message_); }
 
-  /// What is visited of any message of this kind, this one or another.
+  /// The bytes to visit of `message`, which may be another object of the same type.
   [[nodiscard]] std::span<const std::byte> seen(const typename Shape<Types>::Struct& message) noexcept {
     const bool intact = Shape<Types>::intact(message, bytes_);
     if constexpr (scattered) {
@@ -261,7 +266,7 @@ class MessageOf final : public TypedMessage {
   Owned message_{};
 };
 
-/// Calls `make` with the shape of that type; never of octets.
+/// Calls `make` with the shape of that type, which must not be octets.
 template <class Make>
 auto with_shape(MessageType type, Make&& make) {
   switch (type) {
@@ -278,7 +283,7 @@ auto with_shape(MessageType type, Make&& make) {
   return make.template operator()<messages::Image>();
 }
 
-/// Null of octets.
+/// Returns null for octets.
 template <class Types>
 [[nodiscard]] std::unique_ptr<TypedMessage> make_message(MessageType type, std::size_t bytes) {
   if (type == MessageType::octets) return nullptr;
@@ -288,7 +293,7 @@ template <class Types>
   });
 }
 
-/// Texts and sequences of generated structs that have the standard library's.
+/// Texts and sequences of generated structs that use the standard library's types.
 struct StandardFields {
   template <class Struct>
   using Owned = Struct;

@@ -16,7 +16,7 @@ struct Unit {
   std::int64_t worth;
 };
 
-/// Powers of 1024 by all their names: middlewares write kB for it as well.
+/// Powers of 1024 for all names: middlewares also write kB for KiB.
 constexpr std::array<Unit, 13> byte_units{{{"", 1},
                                            {"B", 1},
                                            {"k", 1LL << 10},
@@ -178,14 +178,14 @@ std::vector<std::string> native_problems(const NativeTable& table, const Setting
       continue;
     }
     if (!setting->transports.empty() && !place_of(settings.transport, setting->transports)) {
-      problems.push_back(fmt::format("native.{} has no effect on the transport {} (it has on {})", key,
+      problems.push_back(fmt::format("native.{} has no effect on the transport {} (only on {})", key,
                                      settings.transport, fmt::join(setting->transports, ", ")));
     }
     if (!setting->patterns.empty() &&
         std::ranges::find(setting->patterns, settings.pattern) == setting->patterns.end()) {
       std::vector<std::string_view> patterns;
       for (const Pattern each : setting->patterns) patterns.push_back(word(each));
-      problems.push_back(fmt::format("native.{} has no effect on {} (it has on {})", key, word(settings.pattern),
+      problems.push_back(fmt::format("native.{} has no effect on {} (only on {})", key, word(settings.pattern),
                                      fmt::join(patterns, ", ")));
     }
     if (!allows(*setting, value)) {

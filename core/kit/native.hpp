@@ -1,5 +1,6 @@
-// The middleware's own settings, declared once: what an adapter accepts, what the core refuses, what `--describe` and the
-// documents say, and the typed values that the adapter reads.
+// The native settings of a middleware, declared once. From the declaration follow the settings that an adapter accepts,
+// the values that the core refuses, the texts of `--describe` and of the documents, and the typed values that the
+// adapter reads.
 //
 //   struct Options : kit::NativeKeys {
 //     using NativeKeys::NativeKeys;
@@ -8,8 +9,8 @@
 //     std::optional<int> send_buffer = key<int>("sndbuf", {.help = "ZMQ_SNDBUF in bytes", .otherwise = "the kernel's own"});
 //   };
 //
-// Then `description.native = kit::native_table<Options>();` and `kit::read_native<Options>("zeromq", settings)`. Nothing here opens
-// anything: a plan may ask it.
+// Then `description.native = kit::native_table<Options>();` and `kit::read_native<Options>("zeromq", settings)`.
+// Nothing here opens anything: a plan may call it.
 #pragma once
 
 #include <chrono>
@@ -27,24 +28,26 @@
 
 namespace middlemark::kit {
 
-/// Native settings by key; one that ends in '*' stands for every key that begins so.
+/// Native settings by key; a key that ends in '*' covers every key with that beginning.
 using NativeTable = std::map<std::string, NativeSetting>;
 
-/// Each native setting of the trial that `table` does not allow, in words that say the key, the value and what is allowed:
-/// unknown, of the wrong type or range, or without effect on the trial's transport or pattern. A pure function.
+/// Describes each native setting of the trial that `table` does not allow: unknown, of the wrong type, out of range, or
+/// without effect on the trial's transport or pattern. Each text has the key, the value and what is allowed. A pure
+/// function.
 [[nodiscard]] std::vector<std::string> native_problems(const NativeTable& table, const Settings& settings);
 
-/// The setting of that key: its own, else the longest one with a '*' that it begins with; null: there is none.
+/// The setting that covers a key: the one of that name, else the one with '*' and the longest matching beginning, else
+/// null.
 [[nodiscard]] const NativeSetting* find_native(const NativeTable& table, const std::string& key);
 
-/// The number that a text stands for by the setting's type: 0 or 1 of a boolean, the place among the choices of a choice, bytes,
-/// ns of a duration. nullopt: it is none, or one of the words that a number may be instead.
+/// The value of a text as a number: 0 or 1 for a boolean, the index of a choice, bytes, ns of a duration. nullopt if
+/// the text is no number, or is one of the words that are allowed in place of a number.
 [[nodiscard]] std::optional<std::int64_t> native_number(const NativeSetting& setting, std::string_view text);
 
-/// "a whole number from 1 to 64", "true or false", "one of fifo, ring": what a value must be.
+/// The allowed values in words: "a whole number from 1 to 64", "true or false", "one of fifo, ring".
 [[nodiscard]] std::string native_domain(const NativeSetting& setting);
 
-/// A number as a text of that type: "true", "65536", "1ms".
+/// A number as a text of the setting's type: "true", "65536", "1ms".
 [[nodiscard]] std::string native_text(const NativeSetting& setting, std::int64_t number);
 
 namespace detail {
@@ -87,16 +90,16 @@ template <class T>
 
 }  // namespace detail
 
-/// Base of a struct whose members are an adapter's native settings: each declares its key where it is initialised, with its default and
-/// what else is to be said of it.
+/// Base of a struct whose members are an adapter's native settings. Each member declares its key in its initialiser,
+/// with its default, range and help.
 class NativeKeys {
  public:
-  /// With the trial's values over the defaults; without a trial with the defaults.
+  /// Reads the trial's values over the defaults; without a trial the members have their defaults.
   explicit NativeKeys(const Settings* trial = nullptr) : trial_(trial) {}
 
   [[nodiscard]] const NativeTable& table() const noexcept { return table_; }
 
-  /// Throws AdapterError with every setting of the trial that is wrong.
+  /// Throws an AdapterError with every wrong setting of the trial.
   void refuse_problems(const std::string& adapter, const Settings& settings) const;
 
  protected:
@@ -108,23 +111,23 @@ class NativeKeys {
     const std::string* const text = given(name);
     return text == nullptr ? otherwise : detail::value_of<T>(setting, *text);
   }
-  /// The same without a default: nullopt is what the middleware does by itself, or what follows from the trial.
+  /// A setting without a default: nullopt means the middleware's own default, or a value that follows from the trial.
   template <class T>
   [[nodiscard]] std::optional<T> key(const std::string& name, const NativeSetting& row) {
     const NativeSetting& setting = declare<T>(name, row);
     const std::string* const text = given(name);
     return text == nullptr ? std::nullopt : std::optional<T>(detail::value_of<T>(setting, *text));
   }
-  /// Of a name that ends in '*': what stands in the star's place, and the value.
+  /// For a name that ends in '*': the values, by the part of the key in place of the star.
   [[nodiscard]] std::map<std::string, std::string> keys(const std::string& name, const NativeSetting& row);
 
-  /// The row with another help.
+  /// The row with another help text.
   [[nodiscard]] static NativeSetting saying(std::string help, NativeSetting row) {
     row.help = std::move(help);
     return row;
   }
 
-  /// Of a text that the adapter reads itself and that is not what it must be.
+  /// Records that the adapter cannot use the text of a setting that it parses itself.
   void complain(const std::string& name, const std::string& wanted);
 
  private:
@@ -132,7 +135,7 @@ class NativeKeys {
   NativeSetting& declare(const std::string& name, const NativeSetting& row) {
     NativeSetting& setting = table_[name] = row;
     if (setting.type == NativeType::text) setting.type = detail::type_of<T>(!row.choices.empty());
-    if constexpr (std::is_integral_v<T>) {  // a number never wraps around in its member
+    if constexpr (std::is_integral_v<T>) {  // the member's type must be able to hold every allowed number
       using Range = std::numeric_limits<T>;
       if (setting.type != NativeType::integer && setting.type != NativeType::bytes) return setting;
       if (!setting.least) setting.least = static_cast<std::int64_t>(Range::min());
@@ -147,13 +150,13 @@ class NativeKeys {
   std::string complaints_;
 };
 
-/// For Description::native.
+/// The value for Description::native.
 template <class Options>
 [[nodiscard]] NativeTable native_table() {
   return Options().table();
 }
 
-/// The trial's values over the defaults. Throws AdapterError with every setting that is wrong.
+/// Reads the trial's values over the defaults. Throws an AdapterError with every wrong setting.
 template <class Options>
 [[nodiscard]] Options read_native(const std::string& adapter, const Settings& settings) {
   Options options(&settings);

@@ -1,4 +1,4 @@
-// A base of what is neither copied nor moved: somebody has its address, or it owns what it must give back once.
+// A base for types that must not be copied or moved: others keep their address, or they release a resource once.
 #pragma once
 
 namespace middlemark::kit {

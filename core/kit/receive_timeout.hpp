@@ -10,13 +10,13 @@
 
 namespace middlemark::kit {
 
-/// Keeps SO_RCVTIMEO of one socket. A role asks for what is left until its deadline, a different time for each message;
-/// setting the option each time would be a second system call per message. So the socket is given half of what was
-/// asked for, which serves for every wait from that to eight times it: only a wait that brings nothing costs further
-/// calls.
+/// Keeps SO_RCVTIMEO of one socket. A role asks for the time until its deadline, which differs for each message; to set
+/// the option each time would be a second system call per message. So the socket's timeout is set to half of what was
+/// requested, and kept while requests are between one and eight times that. Only a wait in which no message arrives
+/// costs further calls.
 class ReceiveTimeout {
  public:
-  /// `receive` is a blocking call on `fd`: tried until it brings something or fails, or `timeout` has passed (-1,
+  /// Calls `receive`, a blocking call on `fd`, until it returns data or fails, or until `timeout` has passed (-1,
   /// EAGAIN).
   template <class Receive>
   ssize_t operator()(int fd, std::chrono::nanoseconds timeout, Receive&& receive) noexcept {

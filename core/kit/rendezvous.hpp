@@ -1,4 +1,5 @@
-// How the workers of a trial find each other where their middleware does not do it: by files in the trial's scratch folder. Cold.
+// How the workers of a trial find each other if their middleware has no discovery: by files in the trial's scratch
+// folder. Not on the hot path.
 #pragma once
 
 #include <unistd.h>
@@ -22,20 +23,20 @@ class Rendezvous {
  public:
   explicit Rendezvous(const Settings& settings) : folder_(settings.scratch + "/") {}
 
-  /// Leaves a note of this name for the others. A reader finds the whole of it or nothing.
+  /// Writes a note for the other workers. A reader finds the whole note or none.
   void leave(const std::string& name, const std::string& content = {}) const {
     const std::string aside = write_aside(content);
     if (std::rename(aside.c_str(), (folder_ + name).c_str()) != 0) fail("rename() to", name);
   }
 
-  /// Nothing when it is not there yet.
+  /// Returns nullopt if the note does not exist yet.
   [[nodiscard]] std::optional<std::string> find(const std::string& name) const {
     std::ifstream file(folder_ + name, std::ios::binary);
     if (!file) return std::nullopt;
     return std::string(std::istreambuf_iterator<char>(file), {});
   }
 
-  /// The same of a plain value, between workers of one build.
+  /// Notes that contain a plain value, between workers of the same build.
   template <class Value>
     requires(std::is_trivially_copyable_v<Value> && !std::is_convertible_v<const Value&, std::string>)
   void leave(const std::string& name, const Value& value) const {
@@ -52,7 +53,7 @@ class Rendezvous {
     return value;
   }
 
-  /// Takes the next free number under this name with a note of one's own; the notes of those before, by their numbers.
+  /// Takes the next free number under this name, with a note. Returns the notes of all lower numbers, in order.
   [[nodiscard]] std::vector<std::string> join(const std::string& name, const std::string& content) const {
     const std::string aside = write_aside(content);
     std::vector<std::string> before;
@@ -82,7 +83,7 @@ class Rendezvous {
   std::string folder_;
 };
 
-/// What the ends of a topic call their notes.
+/// The names of the notes of a topic's subscribers and publishers.
 [[nodiscard]] inline std::string subscriber_note(const std::string& topic, unsigned index) {
   return topic + ".subscriber." + std::to_string(index);
 }
@@ -90,15 +91,16 @@ class Rendezvous {
   return topic + ".publisher." + std::to_string(index);
 }
 
-/// Of middlewares that do not tell a publisher who subscribes: each subscriber leaves a note once its subscription holds.
+/// For middlewares in which a publisher cannot see its subscribers: each subscriber leaves a note when it is
+/// subscribed.
 class Attendance {
  public:
   Attendance(const Settings& settings, const Topic& topic)
       : notes_(settings), topic_(topic.name), expected_(topic.subscribers) {}
 
-  /// By the subscriber of this index.
+  /// Called by the subscriber of this index.
   void attend(unsigned index) const { notes_.leave(subscriber_note(topic_, index)); }
-  /// Those that have: what matched() returns.
+  /// The number of subscribers that have called attend(), for matched().
   [[nodiscard]] std::size_t count() {
     while (found_ < expected_ && notes_.find(subscriber_note(topic_, found_))) ++found_;
     return found_;

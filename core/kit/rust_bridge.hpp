@@ -1,6 +1,6 @@
-// An adapter in Rust behind the contract of adapter.hpp. rust/ is the crate that it is written with; its bridge.rs and settings.rs
-// have what stands here under `rust` in the same order. A call that moves messages is one call of a function pointer: no
-// allocation, no lock, and no panic comes back.
+// An adapter in Rust behind the contract of adapter.hpp. rust/ is the crate that such adapters use; its bridge.rs and
+// settings.rs repeat the structs of namespace `rust` in the same order. A call that moves messages is one call through
+// a function pointer, without allocation, lock or panic.
 #pragma once
 
 #include <chrono>
@@ -41,8 +41,8 @@ struct SettingsView {
   RequestView request;
   List<TopicView> endpoints;
   List<NativeValue> native;
-  Text ipv4;              ///< of the interface; empty: it has none
-  std::size_t shm_bytes;  ///< of /dev/shm; 0: there is none
+  Text ipv4;              ///< of the interface; empty if it has none
+  std::size_t shm_bytes;  ///< size of /dev/shm; 0 if there is none
   std::size_t shm_free_bytes;
 };
 
@@ -74,7 +74,7 @@ struct SubscriberCalls {
   void (*close)(void* subscriber);
 };
 
-/// What was not made is null.
+/// Pointers to what was not made are null.
 struct Ends {
   void* publisher = nullptr;
   const PublisherCalls* sends = nullptr;
@@ -92,7 +92,7 @@ struct AdapterCalls {
   void* (*open)(const SettingsView& settings, Reader error);
   Make publisher;
   Make subscriber;
-  Make client;  ///< null, as the next: the core uses two topics
+  Make client;  ///< null, like server: the core uses two topics
   Make server;
   void (*notes)(void* adapter, Reader note);
   void (*protected_by)(void* adapter, Reader words);
@@ -100,16 +100,16 @@ struct AdapterCalls {
   void (*close)(void* adapter);
 };
 
-/// The library's. Throws AdapterError when the crate is of another version than this file.
+/// The table of the linked library. Throws an AdapterError if the crate has another version than this file.
 [[nodiscard]] const AdapterCalls& calls();
-/// Kept for good: threads of the middleware's may outlive the adapter.
+/// The view is kept until the process ends: threads of the middleware may outlive the adapter.
 [[nodiscard]] const SettingsView& view_of(const Settings& settings);
-/// Calls a function of `calls` that makes an end. Throws the AdapterError that it tells.
+/// Calls a function of `calls` that makes a publisher or subscriber. Throws the AdapterError that it reports.
 [[nodiscard]] Ends made(Make make, void* adapter, const Topic& topic, unsigned index);
-/// The texts that a call gives.
-[[nodiscard]] std::string words_of(void (*tell)(void*, Reader), void* object);
+/// The text that a call returns.
+[[nodiscard]] std::string words_of(void (*call)(void*, Reader), void* object);
 
-/// What a visit calls, and where it leaves the kernel's stamp.
+/// Passes a message to a visitor, and keeps the kernel's timestamp.
 template <class Function>
 struct Visited {
   Function& function;
@@ -180,7 +180,7 @@ class RustSubscriber {
   rust::Visited<Listener> heard_{listener_, arrived_ns_};
 };
 
-/// A client or a server: both of its halves; the one that receives goes first.
+/// A client or a server, made of both halves. The receiving half is destroyed first.
 class RustExchange : public RustPublisher, public RustSubscriber {
  public:
   explicit RustExchange(const rust::Ends& ends) noexcept : RustPublisher(ends), RustSubscriber(ends, 0) {}
@@ -215,7 +215,7 @@ class RustAdapter {
   void* adapter_;
 };
 
-/// One whose middleware has request and reply of its own.
+/// An adapter whose middleware has request and reply of its own.
 class RustRequestReplyAdapter : public RustAdapter {
  public:
   using RustAdapter::RustAdapter;

@@ -1,4 +1,5 @@
-// What C++ shows to an adapter in Rust, laid out as settings.rs of the crate says. Nothing is copied: C++ keeps what is shown.
+// The structs that C++ passes to an adapter in Rust, laid out as in settings.rs of the crate. They point to memory that
+// C++ keeps; nothing is copied.
 #pragma once
 
 #include <chrono>

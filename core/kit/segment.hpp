@@ -1,5 +1,5 @@
-// A named piece of shared memory that whichever side comes first creates: all-zero is every structure's initial state, so
-// nobody has to wait for somebody else's initialisation.
+// A named segment of shared memory, created by whichever side opens it first. Every structure in it has all-zero as its
+// initial state, so no side waits for another to initialise it.
 #pragma once
 
 #include <fcntl.h>
@@ -18,7 +18,8 @@
 
 namespace middlemark::kit {
 
-/// Throws where /dev/shm has not so many bytes left: to a middleware a full one is seldom an error, but a SIGBUS at the first touch.
+/// Throws if /dev/shm has fewer than `bytes` left. Most middlewares do not report a full /dev/shm: the first write then
+/// ends in a SIGBUS.
 inline void require_shared_memory(std::uint64_t bytes, const std::string& what) {
   struct statvfs disk{};
   if (statvfs("/dev/shm", &disk) != 0 || bytes <= disk.f_bavail * disk.f_frsize) return;
@@ -31,7 +32,8 @@ inline void require_shared_memory(std::uint64_t bytes, const std::string& what) 
 class Segment {
  public:
   Segment() = default;
-  /// `name` without a slash; `bytes` the same on every side. Maps and pre-faults. Throws AdapterError with the path.
+  /// `name` has no slash; `bytes` is the same on every side. Maps and pre-faults the memory. Throws an AdapterError
+  /// with the path.
   Segment(const std::string& name, std::size_t bytes) : name_("/" + name), bytes_(bytes) {
     const int descriptor = shm_open(name_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (descriptor < 0) throw error("cannot be opened");
@@ -49,14 +51,14 @@ class Segment {
       throw failure;
     }
     memory_ = static_cast<std::byte*>(memory);
-    madvise(memory_, bytes_, MADV_HUGEPAGE);  // advice only
+    madvise(memory_, bytes_, MADV_HUGEPAGE);  // ignored if it fails
 #ifdef MADV_POPULATE_WRITE
     if (madvise(memory_, bytes_, MADV_POPULATE_WRITE) != 0 && errno == EFAULT) {
-      // A page that cannot be had now would be a SIGBUS in the middle of the measuring.
+      // Without this check a page that is missing now would be a SIGBUS during the measurement.
       munmap(memory_, bytes_);
       unlink();
       throw AdapterError("/dev/shm is full: " + std::to_string(bytes_ >> 20) + " MiB for " + name_,
-                         "`df -h /dev/shm`; remove what is left there or remount it with a larger size=");
+                         "see `df -h /dev/shm`; delete files left there, or remount it with a larger size=");
     }
 #endif
   }
@@ -70,7 +72,7 @@ class Segment {
   Segment& operator=(const Segment&) = delete;
 
   [[nodiscard]] std::byte* memory() const noexcept { return memory_; }
-  /// Takes the name away; the memory lives until the last side unmaps it. Harmless when it is gone already.
+  /// Removes the name; the memory exists until the last side unmaps it. No effect if the name is gone already.
   void unlink() const noexcept { shm_unlink(name_.c_str()); }
 
  private:

@@ -1,4 +1,4 @@
-// Sockets before there is a connection: owned descriptors, options, addresses.
+// Sockets before they are connected: owned descriptors, options, addresses.
 #pragma once
 
 #include <arpa/inet.h>
@@ -50,7 +50,7 @@ class Descriptor {
   int fd_ = -1;
 };
 
-/// Throws with errno's words. `what` names the call and the thing it was made on.
+/// Throws an AdapterError with the text of errno. `what` names the call and its object.
 [[noreturn]] inline void fail(const std::string& what, std::string advice = {}) {
   const int error = errno;
   throw AdapterError(what + ": " + std::strerror(error), std::move(advice));
@@ -66,8 +66,9 @@ inline void set_option(int fd, int level, int option, int value, const char* nam
   if (setsockopt(fd, level, option, &value, sizeof value) != 0) fail(std::string("setsockopt(") + name + ")");
 }
 
-/// Asks for a socket buffer of `bytes` by the kernel's own account (it doubles what it is given); past the sysctl limit
-/// where this user may (CAP_NET_ADMIN). Returns what the socket has now. `force` is SO_SNDBUFFORCE or SO_RCVBUFFORCE.
+/// Sets the size of a socket buffer to `bytes` in the kernel's accounting, which doubles the value that it is given.
+/// Exceeds the sysctl limit if this user may (CAP_NET_ADMIN). Returns the size that the socket has now. `force` is
+/// SO_SNDBUFFORCE or SO_RCVBUFFORCE.
 inline std::size_t grow_buffer(int fd, int option, int force, std::size_t bytes) noexcept {
   const int half = static_cast<int>(std::min<std::size_t>(bytes / 2 + bytes % 2, std::size_t{1} << 29));
   if (setsockopt(fd, SOL_SOCKET, force, &half, sizeof half) != 0) {
@@ -80,13 +81,13 @@ inline std::size_t grow_buffer(int fd, int option, int force, std::size_t bytes)
 }
 
 inline void set_timeout(int fd, int option, std::chrono::nanoseconds timeout) noexcept {
-  // Zero would mean for ever; the kernel rounds up to its tick (1 to 10 ms).
+  // Zero would mean no timeout; the kernel rounds up to its tick (1 to 10 ms).
   const auto us = std::max<std::int64_t>(std::chrono::duration_cast<std::chrono::microseconds>(timeout).count(), 1);
   const timeval value{us / 1'000'000, us % 1'000'000};
   setsockopt(fd, SOL_SOCKET, option, &value, sizeof value);
 }
 
-/// An address as the kernel gave it; it is handed to the peer as these bytes.
+/// An address as the kernel returned it; peers receive these bytes.
 struct Address {
   sockaddr_storage storage{};
   socklen_t length = 0;
@@ -94,7 +95,8 @@ struct Address {
   [[nodiscard]] const sockaddr* get() const noexcept { return reinterpret_cast<const sockaddr*>(&storage); }
 };
 
-/// A name in the kernel's own table instead of a folder: a killed process leaves nothing behind. Without a name the kernel chooses one.
+/// The address of a Unix socket in the kernel's own table, not in a folder: a killed process leaves no file. If `name`
+/// is empty, the kernel chooses one.
 [[nodiscard]] inline Address abstract_unix(const std::string& name = {}) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -114,7 +116,7 @@ inline void bind_to(int fd, const Address& address) {
   return connect(fd, address.get(), address.length) == 0;
 }
 
-/// Blocks until there is something to read, or `timeout` has passed: false.
+/// Blocks until the descriptor is readable; returns false if `timeout` passed first.
 [[nodiscard]] inline bool wait_readable(int fd, std::chrono::nanoseconds timeout) noexcept {
   pollfd waited{fd, POLLIN, 0};
   const timespec limit = as_timespec(timeout);
@@ -139,7 +141,7 @@ inline void bind_to(int fd, const Address& address) {
     }
   }
   throw AdapterError("interface " + interface + ": there is none of this name with an IPv4 address",
-                     "ip -4 address lists those there are");
+                     "`ip -4 address` lists those that exist");
 }
 
 [[nodiscard]] inline std::string text_of(in_addr address) {
@@ -148,10 +150,10 @@ inline void bind_to(int fd, const Address& address) {
   return text;
 }
 
-/// "127.0.0.1"
+/// The IPv4 address of a network interface as text, such as "127.0.0.1".
 [[nodiscard]] inline std::string ipv4_text(const std::string& interface) { return text_of(ipv4_of(interface)); }
 
-/// Binds to the interface's IPv4 address and to `port`; 0: one that is free.
+/// Binds to the interface's IPv4 address and to `port`; 0 means any free port.
 inline void bind_ipv4(int fd, const std::string& interface, std::uint16_t port = 0) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -159,16 +161,16 @@ inline void bind_ipv4(int fd, const std::string& interface, std::uint16_t port =
   address.sin_addr = ipv4_of(interface);
   if (bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return;
   if (port == 0) fail("bind() to " + interface);
-  fail("port " + std::to_string(port) + " of " + interface, "'ss -lntup' shows whose it is");
+  fail("port " + std::to_string(port) + " of " + interface, "`ss -lntup` shows which process uses it");
 }
 
-/// So many ports of the interface that are free now, in rising order, for middlewares that cannot take port 0 and say which they got.
-/// `type`: SOCK_STREAM or SOCK_DGRAM. Not those of outgoing connections: until somebody listens on its port another one's connection may
-/// have it. Somebody else may still be faster.
+/// Returns `count` ports of the interface that are free now, in rising order, for middlewares that cannot bind to port
+/// 0 and report the result. `type`: SOCK_STREAM or SOCK_DGRAM. Ports in the range of outgoing connections are left out:
+/// such a connection could take one before the middleware listens. Another process may still take a port first.
 [[nodiscard]] inline std::vector<std::uint16_t> free_ports(const std::string& interface, int type, std::size_t count) {
   constexpr std::uint64_t first = 10'000;
   const std::uint64_t room = std::max(kernel_limit("net/ipv4/ip_local_port_range", 32'768), first + 1024) - first;
-  const auto begin = static_cast<unsigned>(getpid()) * 67;  // trials that run side by side begin at different ones
+  const auto begin = static_cast<unsigned>(getpid()) * 67;  // concurrent trials begin at different ports
   sockaddr_in where{};
   where.sin_family = AF_INET;
   where.sin_addr = ipv4_of(interface);
@@ -190,7 +192,8 @@ inline void bind_ipv4(int fd, const std::string& interface, std::uint16_t port =
   return ports;
 }
 
-/// One of them; `wanted` where it is given: throws when it is taken. A port whose last connections linger is free.
+/// Returns a free port: `wanted` if it is not 0 (throws if it is in use). A port with connections in TIME_WAIT counts
+/// as free.
 [[nodiscard]] inline std::uint16_t free_port(const std::string& interface, int type, std::uint16_t wanted = 0) {
   if (wanted == 0) return free_ports(interface, type, 1).front();
   const Descriptor socket = open_socket(AF_INET, type);
@@ -199,7 +202,7 @@ inline void bind_ipv4(int fd, const std::string& interface, std::uint16_t port =
   return wanted;
 }
 
-/// The path of a Unix socket in the trial's folder. Throws where the folder's name is too long for one.
+/// The path of a Unix socket in the trial's folder. Throws if the path is too long for a socket.
 [[nodiscard]] inline std::string unix_path(const Settings& settings, const std::string& name) {
   const std::string path = settings.scratch + "/" + name;
   if (path.size() < sizeof(sockaddr_un::sun_path)) return path;

@@ -1,6 +1,6 @@
-// Publisher and subscriber over stream connections. Where messages of a topic have one size a stream needs no framing: each is read
-// by its length; else the length goes in front of each. Hot file: nothing here allocates, locks, logs or throws once the connections are
-// there.
+// Publisher and subscriber over stream connections. If all messages of a topic have one size, there is no framing;
+// otherwise each message follows its length. Hot file: nothing here allocates, locks, logs or throws after the
+// connections are made.
 #pragma once
 
 #include <poll.h>
@@ -29,22 +29,22 @@
 
 namespace middlemark::kit {
 
-// In place of a connection's descriptor.
+// Values of a descriptor without a connection.
 inline constexpr int unmatched = -1;
 inline constexpr int gone = -2;
 
-/// In front of a message where sizes vary.
+/// Precedes each message if sizes vary.
 using FrameLength = std::uint64_t;
 [[nodiscard]] inline std::size_t frame_prefix(const Topic& topic) noexcept {
   return topic.varies ? sizeof(FrameLength) : 0;
 }
 
-/// Writes every message to each subscriber's connection. A message that the timeout cuts in the middle cannot be taken
-/// back from a stream: it was reported as timed_out, its rest goes before the next message, and it arrives whole after
-/// all.
+/// Writes every message to each subscriber's connection. A message that the timeout interrupts halfway cannot be taken
+/// back from a stream: publish() reports timed_out, the rest of the message goes out before the next one, and so the
+/// message arrives in full after all.
 class StreamPublisher {
  public:
-  /// `chunk_bytes`: the most that is given to one send(); see the adapters for why it is not everything.
+  /// `chunk_bytes`: the most bytes per send(); the adapters say why it has a limit.
   StreamPublisher(Links& links, const Topic& topic, unsigned index, std::size_t chunk_bytes)
       : links_(links),
         chunk_bytes_(chunk_bytes),
@@ -86,7 +86,7 @@ class StreamPublisher {
       if (one != Published::ok) [[unlikely]]
         outcome = one;
     }
-    // What was cut stays as it is; the next loan() gives other memory.
+    // The interrupted message must stay as it is, so the next loan() uses the other memory.
     if (cut_) [[unlikely]] {
       std::swap(memory_, cut_memory_);
       cut_frame_ = frame_;
@@ -100,7 +100,7 @@ class StreamPublisher {
   struct Peer {
     Flow flow;
     int fd = unmatched;
-    std::size_t sent = 0;  // of the current message, or of the one that was cut
+    std::size_t sent = 0;  // bytes of the current or of the interrupted message
   };
 
   Published send(Peer& peer, std::span<const std::byte> message) noexcept {
@@ -110,7 +110,7 @@ class StreamPublisher {
       if (sent >= 0) [[likely]] {
         peer.sent += static_cast<std::size_t>(sent);
       } else if (errno == EAGAIN) {
-        patience_ = MSG_DONTWAIT;  // the timeout is the publish's, not each peer's
+        patience_ = MSG_DONTWAIT;  // the timeout covers the whole publish(), not each peer
         if (peer.sent != 0) cut_ = true;
         return Published::timed_out;
       } else if (errno != EINTR) {
@@ -123,7 +123,7 @@ class StreamPublisher {
     return Published::ok;
   }
 
-  /// False when some peer still takes nothing.
+  /// Returns false if some peer still accepts nothing.
   bool send_rest() noexcept {
     cut_ = false;
     for (Peer& peer : peers_) {
@@ -135,22 +135,23 @@ class StreamPublisher {
   Links& links_;
   const std::size_t chunk_bytes_;
   const std::size_t prefix_;
-  std::size_t frame_;      // bytes of the message in hand, its prefix included
-  std::size_t cut_frame_;  // of the one that was cut
+  std::size_t frame_;      // bytes of the current message with its prefix
+  std::size_t cut_frame_;  // bytes of the interrupted message
   Memory memory_;
   Memory cut_memory_;
   std::vector<Peer> peers_;
-  bool cut_ = false;  // some peer has a part of the message in cut_memory_
+  bool cut_ = false;  // some peer has received a part of the message in cut_memory_
   int patience_ = 0;  // MSG_DONTWAIT once a peer of this publish() has used up the timeout
   LastSystemFailure failure_;
 };
 
-/// Reads from the connection of each publisher into a buffer of its own: what one has only begun holds nobody else up.
+/// Reads from each publisher's connection into a buffer of its own, so that a half-received message does not delay
+/// other publishers.
 class StreamSubscriber {
  public:
   static constexpr std::size_t most_per_take = 64;
 
-  /// `stamped`: its connections stamp arrivals.
+  /// `stamped`: the kernel stamps arrivals on its connections.
   StreamSubscriber(Links& links, const Topic& topic, unsigned index, bool stamped = false)
       : links_(links), stamped_(stamped) {
     for (unsigned i = 0; i < topic.publishers; ++i) {
@@ -165,8 +166,9 @@ class StreamSubscriber {
     links_.add(topic, End::subscriber, index);
   }
 
-  /// After a wait() that returned true: what that wait() has read, and of several publishers what else it saw coming.
-  /// Otherwise reads in turn from all until nothing is left or there were most_per_take.
+  /// After a wait() that returned true: visits the message that the wait() has read, and one from each other publisher
+  /// that the wait() saw as readable. Otherwise reads from all publishers in turn until nothing is left or
+  /// most_per_take is reached.
   template <class Visitor>
   std::size_t take(Visitor&& visitor) noexcept {
     if (complete_ != nullptr) {
@@ -190,7 +192,7 @@ class StreamSubscriber {
     Peer* const peer = readiness_ ? wait_for_any(timeout) : &peers_.front();
     if (peer == nullptr) return false;
     if (peer->fd < 0) [[unlikely]] {
-      poll(nullptr, 0, milliseconds(timeout));  // The only publisher is gone: nothing will come, but do not spin.
+      poll(nullptr, 0, milliseconds(timeout));  // The only publisher is gone: sleep, do not spin.
       return false;
     }
     const ssize_t got = peer->timeout(peer->fd, timeout, [&] { return read(*peer, MSG_WAITALL); });
@@ -198,13 +200,13 @@ class StreamSubscriber {
     return complete_ != nullptr;
   }
 
-  /// Of the last packet of the message that was visited last.
+  /// For the last packet of the message that was visited last.
   [[nodiscard]] std::uint64_t arrived_ns() const noexcept { return arrived_ns_; }
 
   [[nodiscard]] std::string last_error() const { return failure_.text(); }
 
  private:
-  static constexpr std::size_t most_touched_bytes = std::size_t{256} << 20;  // of all buffers
+  static constexpr std::size_t most_touched_bytes = std::size_t{256} << 20;  // of all buffers together
 
   struct Peer {
     Peer(const Flow& flow_, std::size_t prefix_, std::size_t message_bytes, bool touched)
@@ -219,7 +221,7 @@ class StreamSubscriber {
     Flow flow;
     std::size_t prefix;
     Memory memory;
-    std::size_t due;  // bytes to be filled: where sizes vary first the prefix, then also what that tells
+    std::size_t due;  // bytes to read: if sizes vary first the prefix alone, then also the length in it
     int fd = unmatched;
     std::size_t filled = 0;  // bytes of the message being read
     std::uint64_t arrived_ns = 0;
@@ -240,7 +242,7 @@ class StreamSubscriber {
     visitor(peer.message());
   }
 
-  /// True when the message is complete.
+  /// Returns true when the message is complete.
   bool account(Peer& peer, ssize_t got) noexcept {
     if (got > 0) [[likely]] {
       peer.filled += static_cast<std::size_t>(got);
@@ -255,7 +257,7 @@ class StreamSubscriber {
       return true;
     }
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return false;
-    // The publisher is gone, and with it the message it may have begun.
+    // The publisher is gone, and a message that it had begun is lost.
     if (got < 0) failure_.note("recv", errno);
     if (readiness_) epoll_ctl(readiness_.get(), EPOLL_CTL_DEL, peer.fd, nullptr);
     peer.fd = gone;
@@ -282,7 +284,7 @@ class StreamSubscriber {
     return visits;
   }
 
-  /// With several publishers: one that has sent something, or nullptr.
+  /// With several publishers: one that is readable, or nullptr.
   Peer* wait_for_any(std::chrono::nanoseconds timeout) noexcept {
     const int count =
         epoll_wait(readiness_.get(), events_.data(), static_cast<int>(events_.size()), milliseconds(timeout));
@@ -291,8 +293,8 @@ class StreamSubscriber {
     return static_cast<Peer*>(events_[seen_].data.ptr);
   }
 
-  /// Only at the start, and where nothing in this process publishes: connections that came in meanwhile. True: all are
-  /// there.
+  /// Finds connections that were accepted meanwhile. Returns true when all are there. Runs at the start only, and only
+  /// in processes that do not publish.
   bool adopt() noexcept {
     links_.accept();
     for (Peer& peer : peers_) {
@@ -308,13 +310,13 @@ class StreamSubscriber {
     return missing_ == 0;
   }
 
-  /// Some connections are missing: sleeps until one is made or one that is there brings something. take() finds out
-  /// which.
+  /// For missing connections: sleeps until a connection is made or an existing one is readable. take() finds out which
+  /// of the two.
   bool wait_for_connection(std::chrono::nanoseconds timeout) noexcept {
     std::array<pollfd, 2> either{};
     either[0] = {links_.listener(), POLLIN, 0};
     either[1] = {readiness_.get(), POLLIN, 0};
-    // A Hello may be on its way on a connection that poll() does not see.
+    // poll() does not see a connection whose Hello is still on its way, so the sleep is short.
     poll(either.data(), readiness_ ? 2 : 1, std::min(milliseconds(timeout), 5));
     return true;
   }
@@ -324,12 +326,12 @@ class StreamSubscriber {
   }
 
   Links& links_;
-  std::deque<Peer> peers_;    // a Peer stays where it is
-  std::size_t missing_ = 0;   // connections that are not there yet
+  std::deque<Peer> peers_;    // a deque, because epoll keeps the address of each Peer
+  std::size_t missing_ = 0;   // connections that are not made yet
   Peer* complete_ = nullptr;  // wait() has read a whole message from it
   Descriptor readiness_;      // epoll; only with several publishers
   std::array<epoll_event, 16> events_{};
-  std::size_t seen_ = 0;  // of events_, not taken yet
+  std::size_t seen_ = 0;  // number of events_ that are not taken yet
   const bool stamped_;
   std::uint64_t arrived_ns_ = 0;
   LastSystemFailure failure_;

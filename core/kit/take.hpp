@@ -1,5 +1,5 @@
-// How messages get from a middleware to a visitor. Hot file: nothing here allocates, locks or throws, and all of it is inlined: it costs an
-// adapter what a loop of its own would.
+// Passes messages from a middleware to a visitor. Hot file: nothing here allocates, locks or throws, and everything is
+// inlined, so it costs no more than a loop in the adapter.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,8 @@
 
 namespace middlemark::kit {
 
-/// Visits at most `most` messages. `receive` returns one, or what converts to false where there is none. Returns the number of visits.
+/// Visits at most `most` messages. `receive` returns a message, or a value that converts to false if there is none.
+/// Returns the number of visits.
 template <std::size_t most, class Receive, class Visit>
 [[gnu::always_inline]] inline std::size_t take_up_to(const Receive& receive, const Visit& visit) noexcept {
   std::size_t visits = 0;
@@ -24,20 +25,21 @@ template <std::size_t most, class Receive, class Visit>
   return visits;
 }
 
-/// The message that a wait() has received and no take() has visited yet. Of a middleware that receives into memory of the adapter's
-/// `Message` is bool.
+/// The message that a wait() has received and no take() has visited yet. For a middleware that receives into the
+/// adapter's memory, `Message` is bool.
 template <class Message>
 class Held {
  public:
   [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(message_); }
 
-  /// Where none is held. False: this was none.
+  /// Call only if none is held. Returns false if `message` is none.
   [[nodiscard]] bool hold(Message message) noexcept {
     message_ = std::move(message);
     return static_cast<bool>(message_);
   }
 
-  /// Visits the message that is held and no other: to find that there is none may cost a system call. Where none is held, take_up_to().
+  /// Visits only the held message, because checking for another one may cost a system call. If none is held, does
+  /// take_up_to().
   template <std::size_t most, class Receive, class Visit>
   [[gnu::always_inline]] std::size_t take(const Receive& receive, const Visit& visit) noexcept {
     if (!message_) return take_up_to<most>(receive, visit);
@@ -52,7 +54,7 @@ class Held {
   Message message_{};
 };
 
-/// The receiving half of a client whose call brings the reply within publish().
+/// The receiving half of a client whose call returns the reply within publish().
 class ReplyOfCall {
  public:
   static constexpr std::size_t most_per_take = 1;
@@ -67,12 +69,12 @@ class ReplyOfCall {
     if (reply_.data() == nullptr) nap(timeout);
     return reply_.data() != nullptr;
   }
-  /// Only the caller's own thread ever has a reply: the listener is called within publish().
+  /// No other thread receives replies: the listener is called within publish().
   void listen(Listener listener) { listener_ = listener; }
   void silence() { listener_ = {}; }
 
  protected:
-  /// The reply to the call, which stays where it is until the next one.
+  /// Passes on the reply to the call. Its memory stays valid until the next call.
   void replied(std::span<const std::byte> reply) noexcept {
     listener_(reply);
     if (!listener_) reply_ = reply;

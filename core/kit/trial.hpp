@@ -1,4 +1,4 @@
-// What the ends of this process have in common. An adapter whose ends share more derives from it.
+// The data that all publishers and subscribers of this process share. An adapter that shares more derives from it.
 #pragma once
 
 #include <middlemark/kit/pinned.hpp>
@@ -7,14 +7,14 @@
 
 namespace middlemark::kit {
 
-/// `Options` is what the adapter makes of the settings.
+/// `Options` is constructed from the settings.
 template <class Options>
 struct Trial : Pinned {
   explicit Trial(const Settings& its_settings) : settings(its_settings), options(settings), notes(settings) {}
 
   const Settings settings;
   const Options options;
-  const Rendezvous notes;  ///< in the trial's folder: how ends find each other
+  const Rendezvous notes;  ///< in the trial's folder: how publishers and subscribers find each other
 };
 
 }  // namespace middlemark::kit

@@ -1,10 +1,10 @@
-// Typed messages over a middleware that carries bytes: the message is serialised into the middleware's memory at publish() and
-// deserialised before the visit. Typed<A, Coding> is the adapter A with that in front; octets go through it as they are.
+// Typed messages over a middleware that carries bytes: publish() serialises a message into the middleware's memory, and
+// it is deserialised before the visit. Typed<A, Coding> wraps the adapter A; octets pass through unchanged.
 //
-// `Coding` says how, with what messages.hpp asks of `Types` and
-//   name                                       of the serialiser, as reports say it
-//   encode(message, memory) -> std::size_t     bytes written; 0: they do not fit
-//   decode(message, bytes) -> bool
+// `Coding` has what messages.hpp requires of `Types`, and
+//   name                                       the serialiser's name in reports
+//   encode(message, memory) -> std::size_t     bytes written; 0: the memory is too small
+//   decode(message, bytes) -> bool             false: the bytes are damaged
 #pragma once
 
 #include <chrono>
@@ -22,25 +22,24 @@
 
 namespace middlemark::kit {
 
-/// A message and its bytes.
+/// A message and its serialised form.
 class CodedMessage : Pinned {
  public:
   virtual ~CodedMessage() = default;
   [[nodiscard]] virtual std::span<std::byte> array() noexcept = 0;
-  /// Bytes written; 0: they do not fit.
+  /// Returns the number of bytes written; 0 if `memory` is too small.
   [[nodiscard]] virtual std::size_t encode(std::span<std::byte> memory) noexcept = 0;
-  /// What is visited of the message that these bytes are: too little where it is not as it was sent.
+  /// Deserialises `bytes` and returns the bytes to visit: too few if the message differs from what was sent.
   [[nodiscard]] virtual std::span<const std::byte> decode(std::span<const std::byte> bytes) noexcept = 0;
-  /// The same of the message decoded last.
+  /// The bytes to visit of the message that was decoded last.
   [[nodiscard]] virtual std::span<const std::byte> received() noexcept = 0;
 
-  /// What the coder took for the message that was encoded or decoded last, in ticks of CodingTimes::clock.
+  /// How long the last encode() or decode() took in the coder, in ticks of CodingTimes::clock.
   [[nodiscard]] std::uint64_t took() const noexcept { return took_; }
-  /// From now on each is added there.
+  /// From now on the duration of each is added to `times`.
   void add_to(CodingTimes* times) noexcept { times_ = times; }
 
  protected:
-  /// Calls the coder.
   template <class Code>
   auto timed(Code&& code) noexcept {
     const std::uint64_t begin = CodingTimes::clock.ticks();
@@ -78,7 +77,7 @@ class CodedMessageOf final : public CodedMessage {
   bool whole_ = true;
 };
 
-/// Null of octets.
+/// Returns null for octets.
 template <class Coding>
 [[nodiscard]] std::unique_ptr<CodedMessage> make_coded(MessageType type, std::size_t bytes) {
   if (type == MessageType::octets) return nullptr;
@@ -87,7 +86,7 @@ template <class Coding>
   });
 }
 
-/// What a message of that type comes to when it is serialised, always.
+/// The serialised size of a message of that type, which is constant.
 template <class Coding>
 [[nodiscard]] std::size_t coded_bytes(MessageType type, std::size_t bytes) {
   const auto message = make_coded<Coding>(type, bytes);
@@ -100,7 +99,7 @@ template <class Coding>
 
 namespace typed {
 
-/// The optional hooks, where the end inside has them.
+/// The optional hooks, each present only if the wrapped end has it.
 template <class Self, class End>
 struct Counting {};
 template <class Self, class End>
@@ -135,7 +134,7 @@ struct Listening<Self, End> {
   void silence() { static_cast<Self*>(this)->inner().silence(); }
 };
 
-/// A publisher, a subscriber, or both.
+/// A wrapped publisher, subscriber, or both.
 template <class Inner>
 class End : public Bounded<Inner>,
             public Counting<End<Inner>, Inner>,
@@ -143,7 +142,7 @@ class End : public Bounded<Inner>,
             public Listening<End<Inner>, Inner>,
             Pinned {
  public:
-  /// `make` returns the end inside. `sent` and `seen`: null of octets.
+  /// `make` returns the wrapped end. `sent` and `seen` are null for octets.
   template <class Make>
   End(Make&& make, std::size_t coded_bytes, std::unique_ptr<CodedMessage> sent, std::unique_ptr<CodedMessage> seen,
       MessageType type)
@@ -170,7 +169,8 @@ class End : public Bounded<Inner>,
   {
     if (sent_) {
       const std::span<std::byte> memory = inner_.loan(coded_bytes_);
-      if (sent_->encode(memory) != memory.size()) return Published::failed;  // none was lent
+      if (sent_->encode(memory) != memory.size())
+        return Published::failed;  // the middleware lent no memory, or too little
     }
     return inner_.publish();
   }
@@ -207,7 +207,7 @@ class End : public Bounded<Inner>,
   [[nodiscard]] CodingTimes* deserializing() noexcept { return deserializing_.get(); }
 
   [[nodiscard]] std::string last_error() const {
-    if (damaged_) return "a message arrived with another constant content than it was sent with";
+    if (damaged_) return "a message arrived whose constant fields differ from what was sent";
     if constexpr (HasLastError<Inner>) return inner_.last_error();
     return {};
   }
@@ -232,7 +232,7 @@ class End : public Bounded<Inner>,
   bool damaged_ = false;
   Listener listener_;
   Hearing hearing_{*this};
-  Inner inner_;  // last: it may call back until it is gone
+  Inner inner_;  // last: it may call back until it is destroyed
 };
 
 template <class Self, class A>
@@ -313,14 +313,15 @@ class Typed : public typed::Companied<Typed<A, Coding>, A>,
     for (const Topic& each : settings_.endpoints) {
       if (each.type == MessageType::octets) continue;
       all.push_back(std::string(Coding::name) +
-                    ": it carries bytes, so the publisher serialises typed messages itself, " +
+                    ": the middleware carries bytes, so the publisher serialises typed messages, " +
                     "and the subscriber deserialises them");
       break;
     }
     return all;
   }
 
-  /// As the middleware is told: octets, so many as the messages come to when they are serialised.
+  /// The settings for the wrapped adapter: the messages are octets, of the size that they have when they are
+  /// serialised.
   [[nodiscard]] static Settings coded(const Settings& settings) {
     Settings inside = settings;
     inside.message_bytes = coded_bytes<Coding>(settings.type, settings.message_bytes);
@@ -337,7 +338,7 @@ class Typed : public typed::Companied<Typed<A, Coding>, A>,
   [[nodiscard]] A& inner() noexcept { return inner_; }
   [[nodiscard]] const A& inner() const noexcept { return inner_; }
 
-  /// `make` makes the end inside, of a topic of octets.
+  /// `make` makes the wrapped end for a topic of octets.
   template <class Make>
   [[nodiscard]] auto end(Make&& make, const Topic& topic) {
     const Topic inside = coded(topic);

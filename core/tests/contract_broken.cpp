@@ -1,4 +1,4 @@
-// An adapter that fulfils as little as it can: contract_test compiles it and holds the compiler's words.
+// An adapter that breaks the contract wherever it can. contract_test compiles it and checks the errors of the compiler.
 #include <middlemark/worker.hpp>
 
 namespace middlemark {

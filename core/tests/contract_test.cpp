@@ -1,4 +1,4 @@
-// What the compiler says of an adapter that does not fulfil the contract.
+// Tests the compiler's errors for an adapter that does not fulfil the contract.
 #include <array>
 #include <cstdio>
 #include <string>
@@ -8,8 +8,8 @@
 namespace middlemark::contract_test {
 namespace {
 
-/// MIDDLEMARK_COMPILE checks contract_broken.cpp and writes what it has to say to stdout.
-std::string said() {
+/// Runs MIDDLEMARK_COMPILE, which compiles contract_broken.cpp, and returns its output.
+std::string compiler_output() {
   std::string text;
   FILE* const compiler = popen(MIDDLEMARK_COMPILE, "r");
   if (compiler == nullptr) return text;
@@ -19,8 +19,8 @@ std::string said() {
   return text;
 }
 
-TEST(Contract, says_in_words_all_that_is_missing) {
-  const std::string words = said();
+TEST(Contract, the_compiler_names_everything_that_is_missing) {
+  const std::string words = compiler_output();
   for (const char* missing :
        {"the adapter lacks a public constructor that takes a const middlemark::Settings&",
         "the adapter lacks: static middlemark::Description describe()", "the publisher's loan() must be noexcept",

@@ -64,11 +64,11 @@ Description elaborate() {
   return about;
 }
 
-/// JSON has all of `said`, and what is read from it is the same again.
+/// Expects that the JSON of `value` has every field of `expected`, and that reading it returns the same value.
 template <class Value>
-void survives(const Value& value, const char* said) {
+void survives(const Value& value, const char* expected) {
   const Json json = json_of(value);
-  const Json wanted = Json::parse(said);
+  const Json wanted = Json::parse(expected);
   for (const auto& [name, level] : wanted.items()) EXPECT_EQ(json.at(name), level) << name;
   EXPECT_EQ(json_of(read_message<Value>(Json::parse(json_of(value).dump()))), json_of(value));
 }

@@ -1,4 +1,4 @@
-// What a take() visits, and in which order threads deliver.
+// Tests which messages take() visits, and how events of several threads are delivered.
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A middleware in which messages wait.
+/// A middleware with messages that wait to be received.
 struct Waiting {
   std::vector<int> messages;
 
@@ -99,7 +99,7 @@ TEST(OneDeliverer, delivers_everything_of_many_threads_one_at_a_time) {
   constexpr int events = 20'000;
   kit::OneDeliverer deliver;
   std::atomic<int> arrived{0};
-  int delivered = 0;  // no atomic: the thread sanitizer sees two at a time
+  int delivered = 0;  // not atomic: the thread sanitizer reports two deliveries at a time
   std::vector<std::jthread> threads;
   for (int thread = 0; thread < 4; ++thread) {
     threads.emplace_back([&] {

@@ -1,4 +1,5 @@
-/* The clock of core/clock.hpp in C: the invariant TSC where the kernel itself keeps time by it, CNTVCT on ARM, CLOCK_MONOTONIC else. */
+/* The clock of core/clock.hpp in C: the invariant TSC if it is the kernel's own clock source, CNTVCT on ARM, otherwise
+ * CLOCK_MONOTONIC. */
 #ifndef MIDDLEMARK_PROBE_CLOCK_H
 #define MIDDLEMARK_PROBE_CLOCK_H
 
@@ -21,7 +22,7 @@ static uint64_t monotonic_ns(void) {
   return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
-/* The first line of a small file, and empty where it cannot be read. */
+/* The first line of a small file; empty if it cannot be read. */
 static void read_line(const char* path, char* text, size_t bytes) {
   memset(text, 0, bytes);
   const int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -38,8 +39,8 @@ static uint32_t choose_clock(void) {
   char kernels[16];
   read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", kernels, sizeof kernels);
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  const int told = __get_cpuid(0x80000007U, &eax, &ebx, &ecx, &edx);
-  return told != 0 && (edx & 1U << 8) != 0 && strcmp(kernels, "tsc") == 0 ? clock_tsc : clock_monotonic;
+  const int supported = __get_cpuid(0x80000007U, &eax, &ebx, &ecx, &edx);
+  return supported != 0 && (edx & 1U << 8) != 0 && strcmp(kernels, "tsc") == 0 ? clock_tsc : clock_monotonic;
 #elif defined(__aarch64__)
   return clock_cntvct;
 #else
@@ -47,7 +48,7 @@ static uint32_t choose_clock(void) {
 #endif
 }
 
-/* The present; loads before it have completed, so that a stamp of an arrival is never early. */
+/* The current time in ticks. All earlier loads have completed, so the stamp of an arrival is never early. */
 static inline uint64_t ticks_of(uint32_t clock) {
 #if defined(__x86_64__)
   if (clock == clock_tsc) {
@@ -67,7 +68,7 @@ static inline uint64_t ticks_of(uint32_t clock) {
   return monotonic_ns();
 }
 
-/* Both clocks at one instant: of some bracketed readings the tightest, which an interruption cannot have widened. */
+/* Reads both clocks at one instant: the tightest of several bracketed readings, which no interruption has widened. */
 static struct anchor read_both(uint32_t clock, int readings) {
   struct anchor best = {0, 0};
   uint64_t tightest = UINT64_MAX;

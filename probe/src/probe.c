@@ -19,25 +19,25 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* A page that is zero in a forked child: a child knows by it that the file is its parent's. */
+/* A page that the kernel zeroes in a forked child, which shows the child that the file is its parent's. */
 struct mine {
   _Atomic(struct file*) file;
   _Atomic int opening;
 };
 
 static _Atomic(struct mine*) process;
-static _Atomic int off; /* nothing will be recorded any more */
+static _Atomic int off; /* nothing will be recorded from now on */
 static uint32_t clock_used = clock_monotonic;
 static uint64_t chunks_wanted;
 static char folder[4000];
-static char label[64];     /* of the file: the name of its first probe */
-static struct file* known; /* also in a child: its parent's, which has the names */
+static char label[64];     /* part of the file's name: the name of the first probe */
+static struct file* known; /* the latest file; in a forked child the parent's, for its names */
 
 #define PER_THREAD \
-  static __thread __attribute__((tls_model("initial-exec"))) /* no allocation in the first stamp of a thread */
+  static __thread __attribute__((tls_model("initial-exec"))) /* the first stamp of a thread allocates nothing */
 PER_THREAD struct chunk* filling;
-PER_THREAD uint32_t filling_of; /* the generation that it belongs to; a forked child's file is of another */
-PER_THREAD int inside;          /* a signal may come while this thread opens the file */
+PER_THREAD uint32_t filling_of; /* the generation of the file that contains `filling`; a forked child's is a new one */
+PER_THREAD int inside;          /* this thread is opening the file; a signal handler may interrupt it */
 static _Atomic uint32_t generation;
 
 static struct file* refused(const char* what, const char* where) {
@@ -55,7 +55,7 @@ static struct file* mapped(void) {
   const int descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (descriptor < 0) return refused("cannot be made", path);
   const size_t bytes = bytes_of(chunks_wanted);
-  /* The room is taken now: a store into a page for which the disk has none would end the program. */
+  /* Allocate the disk space now: a store into a page without disk space would end the program. */
   const int full = posix_fallocate(descriptor, 0, (off_t)bytes);
   void* at = full != 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   if (at == MAP_FAILED) {
@@ -65,7 +65,7 @@ static struct file* mapped(void) {
     return refused("has no room", path);
   }
   struct file* file = at;
-  /* A stamp must not fault. What counts beyond the records is faulted in when it is needed, if ever. */
+  /* A stamp must not cause a page fault. The pages of struct beyond are faulted in only if they are needed. */
   char* records = (char*)file->chunks;
   const size_t length = bytes - sizeof(struct file);
   if (madvise(records, length, MADV_POPULATE_WRITE) != 0) {
@@ -84,7 +84,7 @@ static struct file* mapped(void) {
   close(descriptor);
   read_line("/proc/sys/kernel/random/boot_id", head->boot, sizeof head->boot);
   gethostname(head->host, sizeof head->host - 1);
-  if (known != NULL) { /* handles of before the fork stay what they are */
+  if (known != NULL) { /* handles from before the fork stay valid */
     memcpy(file->names, known->names, sizeof file->names);
     atomic_store(&head->names_claimed, atomic_load(&known->head.names_claimed));
     munmap(known, bytes_of(known->head.chunks));
@@ -98,24 +98,25 @@ static struct file* mapped(void) {
   return file;
 }
 
-/* Reads the environment, once. */
+/* Reads the environment, once. Returns 0 if nothing is to be recorded. */
 static int wanted(const char* name) {
-  const char* told = getenv("MIDDLEMARK_PROBE");
+  const char* chosen = getenv("MIDDLEMARK_PROBE");
   const char* records = getenv("MIDDLEMARK_PROBE_RECORDS");
-  if (told == NULL || told[0] == '\0' || strlen(told) >= sizeof folder) return 0;
+  if (chosen == NULL || chosen[0] == '\0' || strlen(chosen) >= sizeof folder) return 0;
   const unsigned long long count = records != NULL ? strtoull(records, NULL, 10) : 0;
   chunks_wanted = ((count != 0 ? count : 1U << 20) + chunk_records - 1) / chunk_records;
-  strcpy(folder, told);
+  strcpy(folder, chosen);
   snprintf(label, sizeof label, "%s", name);
   for (char* each = label; *each != '\0'; ++each) {
     if (*each == '/' || (unsigned char)*each < ' ') *each = '_';
   }
-  mkdir(folder, 0755); /* if it is not there; whatever is wrong with it is told when the file is made */
+  mkdir(folder, 0755); /* ignore errors: making the file reports them */
   clock_used = choose_clock();
   return 1;
 }
 
-/* The file of this process; `name` where it may be made for the first time. Whoever comes while another thread makes it waits. */
+/* The file of this process. Makes it if `name` is given, or in a forked child. A thread that comes while another makes
+ * the file waits. */
 static struct file* opened(const char* name) {
   struct mine* mine = atomic_load_explicit(&process, memory_order_acquire);
   if (__builtin_expect(mine != NULL, 1)) {
@@ -126,7 +127,7 @@ static struct file* opened(const char* name) {
   if (mine == NULL) {
     mine = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mine == MAP_FAILED || madvise(mine, 4096, MADV_WIPEONFORK) != 0)
-      return refused("cannot be told from its children", "the process");
+      return refused("a forked child could not be recognised", "the process");
     struct mine* others = NULL;
     if (!atomic_compare_exchange_strong(&process, &others, mine)) {
       munmap(mine, 4096);
@@ -150,8 +151,8 @@ static struct file* opened(const char* name) {
   return atomic_load(&mine->file);
 }
 
-/* The number of that name, from 1, which is added if it is new; 0: there is no room. Two threads may add one name twice, which is
- * why whoever reads the file goes by the names. */
+/* The number of that name, from 1. A new name is added; 0 if there is no space. Two threads may add the same name
+ * twice, so the reader of the file identifies topics by name. */
 static uint32_t number_of(struct file* file, uint32_t owner, const char* text) {
   if (file == NULL) return 0;
   const uint64_t claimed = atomic_load(&file->head.names_claimed);
@@ -181,7 +182,7 @@ mm_topic mm_topic_of(mm_probe probe, const char* name) { return probe == 0 ? 0 :
 
 uint64_t mm_ticks(void) { return ticks_of(clock_used); }
 
-/* Room for a record: a signal handler that interrupts this takes the next. NULL: all is full. */
+/* Claims space for a record; a signal handler that interrupts this claims the next one. NULL if all chunks are full. */
 static struct record* claimed(struct file* file) {
   const uint32_t now = atomic_load_explicit(&generation, memory_order_relaxed);
   for (;;) {
@@ -195,7 +196,7 @@ static struct record* claimed(struct file* file) {
     struct chunk* chunk = &file->chunks[next];
     chunk->anchor = read_both(clock_used, 4);
     chunk->thread = (uint64_t)syscall(SYS_gettid);
-    filling_of = 0; /* a handler that comes in between claims a chunk for itself */
+    filling_of = 0; /* a signal handler that interrupts here claims a chunk for itself */
     filling = chunk;
     atomic_signal_fence(memory_order_seq_cst);
     filling_of = now;

@@ -1,4 +1,4 @@
-/* Reads the file of a process for the tests, which are C++. */
+/* Reads the file of a process, for the tests, which are C++. */
 #pragma once
 
 #include <stdint.h>
@@ -19,10 +19,10 @@ struct told {
   uint32_t owners[8];
 };
 
-/* Calls for every whole record; 0, or what is wrong with the file. */
+/* Calls back for every complete record. Returns NULL, or what is wrong with the file. */
 const char* read_file(const char* path, struct told* told, void (*each)(void*, const struct seen*), void* context);
 
-/* A stamp, a span and an iteration by the macros, from C. */
+/* Makes a stamp, a span and an iteration from C, with the macros. */
 void stamp_from_c(uint32_t probe);
 
 #ifdef __cplusplus

@@ -28,7 +28,7 @@ struct Read {
   [[nodiscard]] std::string name(std::uint32_t topic) const { return head.names[topic - 1]; }
 };
 
-/// A folder, and the files that processes leave there. The recording is of a process, so each test has it done by a child.
+/// A folder, and the files that processes leave there. A process has one file, so each test records in a child process.
 class Stamps : public testing::Test {
  protected:
   void SetUp() override {
@@ -40,7 +40,7 @@ class Stamps : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  /// Runs it in a process of its own and returns how that ended, as waitpid() tells it.
+  /// Runs it in a child process and returns the status of waitpid().
   static int in_a_process(const std::function<void()>& body) {
     const pid_t child = fork();
     if (child == 0) {
@@ -118,7 +118,7 @@ TEST_F(Stamps, of_several_threads_are_all_there_and_each_is_whole) {
     std::vector<std::thread> running;
     for (std::uint64_t number = 0; number < threads; ++number) {
       running.emplace_back([probe, number] {
-        const Topic topic = probe.topic("shared");  // four may add it at once
+        const Topic topic = probe.topic("shared");  // the four threads may add it at once
         for (std::uint64_t i = 0; i < each; ++i) topic.sent(number * each + i, number * each + i);
       });
     }
@@ -194,7 +194,7 @@ TEST_F(Stamps, beyond_the_records_are_counted_and_spans_go_into_a_histogram) {
     }
   });
   const Read read = only_file();
-  EXPECT_EQ(read.records.size(), 1023U);  // a chunk
+  EXPECT_EQ(read.records.size(), 1023U);  // one chunk
   EXPECT_EQ(read.head.sent_beyond, 1500U - 1023U);
   EXPECT_EQ(read.head.received_beyond, 1U);
   EXPECT_EQ(read.head.spans_beyond, 10U);
@@ -206,13 +206,11 @@ TEST_F(Stamps, of_a_forked_child_go_into_a_file_of_its_own_by_the_same_handles) 
     const Topic topic = Probe("parent").topic("t");
     topic.sent(1, 0);
     in_a_process([topic] {
-      std::thread([topic] {
-        topic.sent(2, 0);
-      }).join();  // the file is made by another thread than the one that was forked
+      std::thread([topic] { topic.sent(2, 0); }).join();  // another thread than the forked one makes the file
       topic.sent(3, 0);
       in_a_process([topic] { topic.sent(4, 0); });
     });
-    in_a_process([] {});  // one that stamps nothing leaves no file
+    in_a_process([] {});  // a child without stamps leaves no file
     topic.sent(5, 0);
   });
   std::multiset<std::set<std::uint64_t>> found;
@@ -270,7 +268,7 @@ TEST_F(Stamps, allocate_nothing) {
   const int status = in_a_process([] {
     const Topic topic = Probe("allocations").topic("t");
     const std::size_t before = mallinfo2().uordblks;
-    for (std::uint64_t i = 0; i < 50000; ++i) {  // more than there is room for
+    for (std::uint64_t i = 0; i < 50000; ++i) {  // more than the records can hold
       topic.sent(i, 1);
       Span span = topic.span();
       span.next();
@@ -286,19 +284,19 @@ TEST_F(Stamps, of_a_span_leave_its_pauses_out) {
     const std::uint64_t before = mm_ticks();
     Span span = topic.span();
     span.pause();
-    span.pause();  // within the other: still one
+    span.pause();  // nested: still one pause
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     span.resume();
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     span.resume();
     span.end();
     topic.received(mm_ticks() - before);
-    span.end();  // a second time
+    span.end();  // the second call does nothing
   });
   const Read read = only_file();
   ASSERT_EQ(read.records.size(), 2U);
   EXPECT_GE(read.records[0].extra,
-            40'000'000U);  // slept within the pauses; whatever the clock, a ns has a tick at least
+            40'000'000U);  // the sleeps within the pauses; one ns is at least one tick of every clock
   EXPECT_LE(read.records[0].value + read.records[0].extra, read.records[1].value);
 }
 

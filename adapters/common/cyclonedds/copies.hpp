@@ -1,4 +1,4 @@
-// Messages taken by dds_take() into memory of the adapter's, as many at once as stay in a processor's cache together.
+// The number of messages that one dds_take() copies into the adapter's memory: as many as fit into a processor's cache.
 #pragma once
 
 #include <algorithm>

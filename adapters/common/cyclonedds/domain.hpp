@@ -1,4 +1,4 @@
-// The domain of a trial, opened with a configuration of our own; what Cyclone DDS says of it is caught.
+// The DDS domain of a trial, opened with our own configuration. Catches what Cyclone DDS logs about it.
 #pragma once
 
 #include <dds/dds.h>
@@ -33,15 +33,15 @@ class Domain {
     domain_ = Entity(domain, "dds_create_domain");
   }
 
-  /// What became of the user's own configuration; empty: there is none.
+  /// Which parts of the user's own configuration are not used; empty if there is none.
   [[nodiscard]] const std::string& note() const noexcept { return note_; }
-  /// What Cyclone DDS found doubtful in the configuration.
+  /// The lines that Cyclone DDS logged about the configuration.
   [[nodiscard]] const std::vector<std::string>& warnings() const noexcept { return warnings_; }
 
  private:
   [[nodiscard]] static std::string advice(const Settings& settings, const std::string& configuration) {
     if (settings.native.empty()) return "the configuration was " + configuration;
-    std::string text = "look at the native settings of the trial:";
+    std::string text = "check the native settings of the trial:";
     for (const auto& [key, value] : settings.native) text.append(" ").append(key).append("=").append(value);
     return text;
   }

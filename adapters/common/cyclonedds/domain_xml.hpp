@@ -1,4 +1,4 @@
-// The configuration of a trial's domain, as the XML that dds_create_domain() takes. CYCLONEDDS_URI plays no part in it.
+// The configuration of a trial's domain, as the XML that dds_create_domain() takes. CYCLONEDDS_URI has no effect on it.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct Element {
   std::map<std::string, Element> children;
   std::string text;
 
-  /// Steps are parted by '/'; a last one that begins with '@' is an attribute.
+  /// Sets a text or an attribute. `path` has steps separated by '/'; a last step that begins with '@' is an attribute.
   void set(std::string_view path, const std::string& value) {
     Element* at = this;
     for (std::size_t end = path.find('/'); end != path.npos; end = path.find('/')) {
@@ -68,12 +68,12 @@ struct Element {
   return out + "</" + name + ">";
 }
 
-/// What a trial's domain is configured with. What the transport is tuned with stands before the user's own configuration, what factors
-/// and native settings ask for behind it: Cyclone DDS takes the last word.
+/// The configuration of a trial's domain. The transport's tuning comes before the user's own configuration, and values
+/// of factors and native settings after it: in Cyclone DDS the last value counts.
 [[nodiscard]] inline std::string domain_xml(const Settings& settings, const Native& native, const UserFile& user) {
   if (!std::regex_match(settings.interface, std::regex("[A-Za-z0-9_.:@-]{1,15}"))) {
     throw AdapterError("Cyclone DDS: interface '" + settings.interface + "' is not a name of a network interface",
-                       "'ip link' lists them");
+                       "`ip link` lists the interfaces");
   }
   Element tuned;
   Element asked;
@@ -81,16 +81,17 @@ struct Element {
   const bool as_it_is = settings.comes_as_it_is();
   last.set("@Id", "any");
   last.set("General/Interfaces/NetworkInterface/@name", settings.interface);
-  // lo carries multicast although it lacks the flag; without it discovery would need a list of peers.
+  // lo carries multicast although it lacks the flag. Without multicast, discovery would need a list of peers.
   last.set("General/Interfaces/NetworkInterface/@multicast", settings.interface == "lo" ? "true" : "default");
   if (!as_it_is) {
     tuned.set("@Id", "any");
-    // Cyclone's own 14720 B and 1344 B are meant for Ethernet without fragments; loopback carries 64 KiB in one datagram.
+    // Cyclone DDS's defaults of 14720 B and 1344 B avoid fragments on Ethernet; loopback carries 64 KiB in one
+    // datagram.
     if (settings.interface == "lo" || native.sizes_datagrams()) {
       tuned.set("General/MaxMessageSize", std::to_string(native.max_message_bytes()) + "B");
       tuned.set("General/FragmentSize", std::to_string(native.fragment_bytes()) + "B");
     }
-    // A message arrives faster than it is taken off the socket: room for two, as far as the kernel allows.
+    // Messages arrive faster than they are read from the socket, so it gets space for two, if the kernel allows it.
     const std::uint64_t wanted = std::max<std::uint64_t>(std::uint64_t{16} << 20, 2 * settings.message_bytes);
     const std::uint64_t buffer = std::min(kit::kernel_limit("net/core/rmem_max"), wanted);
     if (buffer > 0) tuned.set("Internal/SocketReceiveBufferSize/@max", std::to_string(buffer) + "B");

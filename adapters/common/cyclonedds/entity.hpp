@@ -11,16 +11,16 @@
 
 namespace middlemark::cyclonedds {
 
-/// `result` as it came, or AdapterError saying what was tried and what Cyclone DDS answered.
+/// Returns `result`, or throws an AdapterError with `what` and the error of Cyclone DDS.
 inline std::int32_t checked(std::int32_t result, const std::string& what) {
   if (result < 0) {
     throw AdapterError("Cyclone DDS: " + what + ": " + dds_strretcode(result),
-                       "Cyclone DDS has written the reason to the worker's stderr, where it knows more");
+                       "the worker's stderr may contain Cyclone DDS's reason");
   }
   return result;
 }
 
-/// Owns an entity and all that was made in it.
+/// Owns an entity and everything that was made in it.
 class Entity {
  public:
   Entity() = default;

@@ -1,4 +1,4 @@
-// How many messages the ends keep: the trial's history, as far as the memory of the machine allows.
+// How many messages readers and writers keep: the trial's history, limited by the memory of the machine.
 #pragma once
 
 #include <dds/dds.h>
@@ -15,20 +15,21 @@
 
 namespace middlemark::cyclonedds {
 
-/// Readers of the trial, over all processes.
+/// Number of readers in the trial, over all processes.
 [[nodiscard]] inline std::uint64_t readers_of(const Settings& settings) {
   std::uint64_t readers = 0;
   for (const Topic& topic : settings.endpoints) readers += topic.subscribers + (topic.service ? topic.publishers : 0);
   return std::max<std::uint64_t>(readers, 1);
 }
 
-/// What a reader keeps of all its topic's publishers. Cyclone DDS's own bound is none: a flood would fill the memory.
+/// How many messages a reader keeps of all publishers of its topic. Cyclone DDS has no limit of its own: a flood would
+/// fill the memory.
 struct ReaderHistory {
   std::uint64_t messages = 0;  ///< keep-last: the depth; keep-all: the most that may wait to be taken
-  bool bounded = false;        ///< less than the trial asked for (keep-all: always)
+  bool bounded = false;        ///< fewer than the trial asked for (always true for keep-all)
 
-  /// A topic's writers share a reader's history, because a type without a key has one instance: their messages would push
-  /// out each other's.
+  /// The depth is multiplied by the number of writers, because they share a reader's history: a type without a key has
+  /// one instance, in which new messages of one writer would replace those of another.
   ReaderHistory(const Settings& settings, const Topic& topic, std::uint64_t sources) {
     constexpr std::uint64_t mib = std::uint64_t{1} << 20;
     constexpr std::uint64_t sample_overhead_bytes =
@@ -51,7 +52,7 @@ struct DeleteQos {
 };
 using Qos = std::unique_ptr<dds_qos_t, DeleteQos>;
 
-/// What readers and writers have in common, so that they always match.
+/// The quality of service that readers and writers share, so that they always match.
 [[nodiscard]] inline Qos common_qos(const Settings& settings, const Native& native, const Topic& topic) {
   Qos qos(dds_create_qos());
   dds_qset_reliability(
@@ -71,14 +72,14 @@ using Qos = std::unique_ptr<dds_qos_t, DeleteQos>;
   if (topic.depth) {
     dds_qset_history(qos.get(), DDS_HISTORY_KEEP_LAST, messages);
   } else {
-    // A full reader makes its receive thread wait, and with it, over the acknowledgements, a reliable writer.
+    // A full reader blocks its receive thread. Missing acknowledgements then block a reliable writer too.
     dds_qset_history(qos.get(), DDS_HISTORY_KEEP_ALL, 0);
     dds_qset_resource_limits(qos.get(), messages, DDS_LENGTH_UNLIMITED, messages);
   }
   return qos;
 }
 
-/// The writer's own cache is bounded by its high-water mark, whatever the history.
+/// The history does not limit the writer's own cache; its high-water mark does.
 [[nodiscard]] inline Qos writer_qos(const Settings& settings, const Native& native, const Topic& topic) {
   Qos qos = common_qos(settings, native, topic);
   if (topic.depth) {
@@ -86,12 +87,12 @@ using Qos = std::unique_ptr<dds_qos_t, DeleteQos>;
   } else {
     dds_qset_history(qos.get(), DDS_HISTORY_KEEP_ALL, 0);
   }
-  if (topic.history > 0) {  // what is kept for late joiners has a depth of its own
+  if (topic.history > 0) {  // the messages that are kept for late joiners have a depth of their own
     dds_qset_durability_service(qos.get(), 0, DDS_HISTORY_KEEP_LAST, static_cast<std::int32_t>(topic.history),
                                 DDS_LENGTH_UNLIMITED, DDS_LENGTH_UNLIMITED, DDS_LENGTH_UNLIMITED);
   }
   if (native.batches()) batch(qos.get());
-  // A writer that leaves would otherwise send a disposal after its last message.
+  // Otherwise a writer would send a disposal after its last message when it is deleted.
   if (!settings.comes_as_it_is()) dds_qset_writer_data_lifecycle(qos.get(), false);
   return qos;
 }

@@ -1,4 +1,5 @@
-# cyclonedds_messages(<target>): the typed messages by Cyclone DDS's own generator, where it is installed (MIDDLEMARK_IDLC says so).
+# cyclonedds_messages(<target>): generates the typed messages with Cyclone DDS's idlc if it is installed, and then
+# defines MIDDLEMARK_IDLC.
 function(cyclonedds_messages target)
   find_program(MIDDLEMARK_IDLC_PROGRAM idlc)
   if(NOT MIDDLEMARK_IDLC_PROGRAM)

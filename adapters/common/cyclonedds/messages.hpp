@@ -1,4 +1,4 @@
-// The typed messages as idlc made them of messages.idl, for kit/messages.hpp.
+// The typed messages that idlc generated from messages.idl, for kit/messages.hpp.
 #pragma once
 
 #include <dds/dds.h>
@@ -55,7 +55,7 @@ struct IdlTypes {
   [[nodiscard]] static bool is(const char* text, const char* words) noexcept {
     return text != nullptr && std::strcmp(text, words) == 0;
   }
-  /// Of one that is empty.
+  /// `sequence` must be empty.
   static void resize(auto& sequence, std::size_t elements) {
     const std::size_t bytes = elements * sizeof *sequence._buffer;
     sequence._buffer = static_cast<decltype(sequence._buffer)>(dds_alloc(bytes));
@@ -81,8 +81,8 @@ inline const std::vector<MessageType> types = kit::all_types;
 inline const std::vector<MessageType> types{MessageType::octets};
 
 [[nodiscard]] inline const dds_topic_descriptor_t& type_of(MessageType /*type*/) {
-  throw AdapterError("Cyclone DDS: built without idlc, it carries octets only",
-                     "apt install cyclonedds-tools, build again");
+  throw AdapterError("Cyclone DDS: this worker was built without idlc and carries octets only",
+                     "apt install cyclonedds-tools, then build the worker again");
 }
 [[nodiscard]] inline std::unique_ptr<kit::TypedMessage> make_message(MessageType /*type*/, std::size_t /*bytes*/) {
   return nullptr;

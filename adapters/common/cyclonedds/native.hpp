@@ -1,5 +1,5 @@
-// Cyclone DDS's own settings that a trial may name: paths below CycloneDDS/Domain, qualities of service, and settings of the
-// adapter's own. README.md says what each is good for.
+// The native settings of Cyclone DDS: paths below CycloneDDS/Domain, quality of service, and settings of the adapter.
+// README.md explains each.
 #pragma once
 
 #include <algorithm>
@@ -25,16 +25,16 @@ namespace middlemark::cyclonedds {
   return text;
 }
 
-/// What a trial's native settings are in Cyclone DDS's configuration.
+/// A trial's native settings in terms of Cyclone DDS's configuration.
 struct NativeElements : kit::NativeKeys {
   explicit NativeElements(const Settings* trial = nullptr);
 
-  std::map<std::string, std::string> given;             ///< by path below CycloneDDS/Domain, of the table
+  std::map<std::string, std::string> given;             ///< settings of the table, by path below CycloneDDS/Domain
   std::optional<std::chrono::nanoseconds> flush_after;  ///< nullopt: 1 ms
   std::chrono::nanoseconds latency_budget{0};
   std::int32_t transport_priority = 0;
   std::optional<std::string> config;       ///< path of the user's own configuration
-  std::map<std::string, std::string> any;  ///< by path, of what the table does not know
+  std::map<std::string, std::string> any;  ///< other settings, by path
 
  protected:
   static constexpr const char* write_batch = "Internal/WriteBatch";
@@ -43,7 +43,7 @@ struct NativeElements : kit::NativeKeys {
     const auto text = key<std::string>(path, about);
     if (!text) return;
     const auto number = kit::native_number(about, *text);
-    // Cyclone DDS wants a unit behind every number.
+    // Cyclone DDS requires a unit after every number.
     given[path] = !number                              ? *text
                   : about.type == NativeType::bytes    ? std::to_string(*number) + "B"
                   : about.type == NativeType::duration ? std::to_string(*number) + "ns"
@@ -51,7 +51,8 @@ struct NativeElements : kit::NativeKeys {
   }
 };
 
-/// The same, checked. Throws AdapterError for what is wrong, given twice, or set by a factor of the trial.
+/// The native settings, checked. Throws an AdapterError for a setting that is wrong, given twice, or fixed by a factor
+/// of the trial.
 class Native : public NativeElements {
  public:
   explicit Native(const Settings& settings);
@@ -67,12 +68,12 @@ class Native : public NativeElements {
     return all;
   }
 
-  /// How large datagrams are to be is said.
+  /// True if the trial sets the size of datagrams.
   [[nodiscard]] bool sizes_datagrams() const {
     return bytes("General/MaxMessageSize") || bytes("General/FragmentSize");
   }
   [[nodiscard]] std::int64_t max_message_bytes() const { return bytes("General/MaxMessageSize").value_or(65500); }
-  /// What fits beside the headers of RTPS.
+  /// The largest fragment that fits into a datagram next to the RTPS headers.
   [[nodiscard]] std::int64_t fragment_bytes() const {
     return bytes("General/FragmentSize").value_or(max_message_bytes() - packet_overhead_bytes);
   }
@@ -117,41 +118,41 @@ inline NativeElements::NativeElements(const Settings* trial) : NativeKeys(trial)
   const auto word = [&](const char* path, std::vector<std::string> choices, const char* otherwise, const char* help) {
     network(path, NativeType::choice, {.help = help, .choices = std::move(choices), .otherwise = otherwise});
   };
-  element("General/AllowMulticast", {.help = "what may go out as multicast: true, false, or a list of spdp, asm, ssm"});
+  element("General/AllowMulticast", {.help = "what is sent by multicast: true, false, or a list of spdp, asm, ssm"});
   static const std::regex form("true|false|(spdp|asm|ssm)(,(spdp|asm|ssm))*");
   if (given.contains("General/AllowMulticast") && !std::regex_match(given["General/AllowMulticast"], form)) {
     complain("General/AllowMulticast", "true, false, or a list of spdp, asm, ssm");
   }
   size("General/FragmentSize", 256, 65000, "65000B, or what fits in MaxMessageSize",
-       "size of the pieces a large sample is cut into");
+       "size of the fragments of a large sample");
   size("General/MaxMessageSize", 1024, 65500, "65500B", "largest datagram");
-  size("General/MaxRexmitMessageSize", 256, 65500, "1456B", "largest datagram that is sent again");
-  duration("Internal/AckDelay", 0, s, "10ms", "how long a reader holds back an acknowledgement");
+  size("General/MaxRexmitMessageSize", 256, 65500, "1456B", "largest datagram of a resend");
+  duration("Internal/AckDelay", 0, s, "10ms", "how long a reader delays an acknowledgement");
   duration("Internal/HeartbeatInterval", 100'000, 10 * s, "100ms", "how often a writer asks for acknowledgements");
   word("Internal/MultipleReceiveThreads", {"default", "true", "false"}, "default",
-       "a receive thread each for unicast and multicast, or one");
+       "one receive thread for unicast and one for multicast, or one for both");
   duration("Internal/NackDelay", 0, 10 * s, "100ms", "how long a reader waits before it asks for a resend");
   word("Internal/RetransmitMerging", {"never", "adaptive", "always"}, "never", "one resend for several readers");
   size("Internal/SocketReceiveBufferSize", 4096, gib, "16MiB or two messages, as far as `net.core.rmem_max` allows",
        "receive buffer of the sockets");
   size("Internal/SocketSendBufferSize", 4096, gib, "64KiB and more", "send buffer of the sockets");
   duration("Internal/SynchronousDeliveryLatencyBound", 0, 100 * s, "inf",
-           "samples of a latency budget up to this are delivered on the receive thread, others on a thread of their "
-           "own");
+           "samples with a latency budget up to this are delivered on the receive thread, others on another "
+           "thread");
   network("Internal/SynchronousDeliveryPriorityThreshold", NativeType::integer,
-          {.help = "the same for samples of a transport priority from this on",
+          {.help = "samples with at least this transport priority are delivered on the receive thread",
            .least = -1'000'000'000,
            .most = 1'000'000'000,
            .otherwise = "0"});
-  word("Internal/Watermarks/WhcAdaptive", {"true", "false"}, "true", "let WhcHigh follow the readers' pace");
+  word("Internal/Watermarks/WhcAdaptive", {"true", "false"}, "true", "adapt WhcHigh to the speed of the readers");
   size("Internal/Watermarks/WhcHigh", 1, gib, "500kB",
        "the writer's high-water mark: unacknowledged bytes at which a reliable writer blocks");
-  size("Internal/Watermarks/WhcHighInit", 1, gib, "30kB", "where an adaptive WhcHigh begins");
-  size("Internal/Watermarks/WhcLow", 0, gib, "1kB", "bytes at which it goes on");
+  size("Internal/Watermarks/WhcHighInit", 1, gib, "30kB", "initial value of an adaptive WhcHigh");
+  size("Internal/Watermarks/WhcLow", 0, gib, "1kB", "unacknowledged bytes at which a blocked writer continues");
   word(write_batch, {"true", "false"}, "false",
-       "batching: gather small samples into one datagram, until it is full or flush_after has passed");
+       "batching: collect small samples in one datagram until it is full or flush_after has passed");
   flush_after = key<std::chrono::nanoseconds>(
-      "flush_after", {.help = "with Internal/WriteBatch: how long a sample waits at most for its datagram to fill",
+      "flush_after", {.help = "with Internal/WriteBatch: the longest time that a sample waits for its datagram to fill",
                       .least = 50'000,
                       .most = s,
                       .transports = {"udp"},
@@ -160,15 +161,16 @@ inline NativeElements::NativeElements(const Settings* trial) : NativeKeys(trial)
       key("latency_budget", latency_budget, {.help = "quality of service of both ends", .least = 0, .most = 100 * s});
   transport_priority = key("transport_priority", transport_priority,
                            {.help = "quality of service of both ends", .least = -1'000'000'000, .most = 1'000'000'000});
-  config = key<std::string>("config", {.help = "a configuration of your own, as CYCLONEDDS_URI names it: see --config",
+  config = key<std::string>("config", {.help = "your own configuration, as CYCLONEDDS_URI would name it: see --config",
                                        .type = NativeType::file});
-  any =
-      keys("Domain/*",
-           {.help = "any element of Cyclone DDS's configuration by its path, as Domain/Internal/MaxQueuedRexmitBytes, "
-                    "or an attribute as Domain/Internal/HeartbeatInterval/@max; Cyclone DDS checks it"});
+  any = keys(
+      "Domain/*",
+      {.help = "any element of Cyclone DDS's configuration by its path, such as Domain/Internal/MaxQueuedRexmitBytes, "
+               "or an attribute, such as Domain/Internal/HeartbeatInterval/@max; Cyclone DDS checks it"});
 }
 
-/// `Domain/<path>` of a path that the table knows is that setting, and checked like it.
+/// Renames `Domain/<path>` to the setting of the table with that path, if there is one, so that it is checked as this
+/// setting.
 inline Settings Native::by_their_own_names(Settings settings) {
   const kit::NativeTable known = kit::native_table<NativeElements>();
   std::map<std::string, std::string> native;
@@ -176,7 +178,8 @@ inline Settings Native::by_their_own_names(Settings settings) {
     const std::string path = key.starts_with("Domain/") ? key.substr(7) : key;
     const auto found = std::ranges::find(known, lower(path), [](const auto& each) { return lower(each.first); });
     if (!native.emplace(found == known.end() ? key : found->first, value).second) {
-      throw AdapterError("Cyclone DDS: native." + key + " is given twice", "with and without 'Domain/'");
+      throw AdapterError("Cyclone DDS: native." + key + " is given twice",
+                         "leave out the one with or the one without 'Domain/'");
     }
   }
   settings.native = std::move(native);
@@ -199,7 +202,7 @@ inline Native::Native(const Settings& settings)
   }
 }
 
-/// Cyclone DDS only says "Invalid watermark settings".
+/// Checks the order of the watermarks; the error of Cyclone DDS is only "Invalid watermark settings".
 inline void Native::check_watermarks() const {
   const std::int64_t low = bytes("Internal/Watermarks/WhcLow").value_or(1 << 10);
   const std::int64_t first = bytes("Internal/Watermarks/WhcHighInit").value_or(30 << 10);
@@ -207,10 +210,10 @@ inline void Native::check_watermarks() const {
   if (low <= first && first <= high) return;
   throw AdapterError("Cyclone DDS: native.Internal/Watermarks: WhcLow " + std::to_string(low) + "B, WhcHighInit " +
                          std::to_string(first) + "B and WhcHigh " + std::to_string(high) + "B do not ascend",
-                     "give those that are missing: the defaults are 1kB, 30kB and 500kB");
+                     "set the missing ones: the defaults are 1kB, 30kB and 500kB");
 }
 
-/// Elements of the configuration that are a factor of the trial, or would undo one.
+/// Refuses elements of the configuration that a factor of the trial sets, or that would override one.
 inline void Native::check_path(const std::string& path, const std::string& value) {
   static const std::map<std::string, const char*> factors{
       {"@id", "domain"},
@@ -227,7 +230,7 @@ inline void Native::check_path(const std::string& path, const std::string& value
   const std::string key = "Cyclone DDS: native.Domain/" + path;
   if (!std::regex_match(path, std::regex("([A-Za-z0-9]+(/[A-Za-z0-9]+)*/)?@?[A-Za-z0-9_]+"))) {
     throw AdapterError(key + " is not a path of elements",
-                       "as Domain/Internal/HeartbeatInterval, or Domain/Internal/HeartbeatInterval/@max");
+                       "write it as Domain/Internal/HeartbeatInterval or Domain/Internal/HeartbeatInterval/@max");
   }
   const std::string wanted = lower(path);
   if (wanted.starts_with("unsupported/")) {
@@ -238,7 +241,7 @@ inline void Native::check_path(const std::string& path, const std::string& value
     throw AdapterError(key + " is set by the factor '" + factor + "'", std::string("choose it with ") + factor);
   }
   if (std::ranges::any_of(value, [](unsigned char c) { return std::iscntrl(c) != 0; })) {
-    throw AdapterError(key + ": control characters cannot stand in XML");
+    throw AdapterError(key + ": XML cannot contain control characters");
   }
 }
 

@@ -1,4 +1,4 @@
-// What the engineer should know of how a trial's settings were carried out.
+// Notes for the user on how a trial's settings were applied.
 #pragma once
 
 #include <algorithm>
@@ -22,33 +22,35 @@ namespace middlemark::cyclonedds {
   if (settings.transport == "udp" && settings.message_bytes > limit) {
     all.push_back("a message of " + std::to_string(settings.message_bytes) +
                   " bytes is larger than a socket may buffer (net.core.rmem_max = " + std::to_string(limit) +
-                  "): best effort loses it, reliable sends parts of it again after Internal/NackDelay; 'sysctl -w "
+                  "): best effort loses it, reliable sends parts of it again after Internal/NackDelay; `sysctl -w "
                   "net.core.rmem_max=" +
-                  std::to_string(2 * settings.message_bytes) + "' makes room");
+                  std::to_string(2 * settings.message_bytes) + "` raises the limit");
   }
   if (const auto asked = static_cast<std::uint64_t>(native.receive_buffer_bytes().value_or(0));
       asked > limit && limit > 0) {
     all.push_back("the kernel grants receive buffers of " + std::to_string(limit) + " bytes where " +
-                  std::to_string(asked) + " were asked for: 'sysctl -w net.core.rmem_max=" + std::to_string(asked) +
-                  "'");
+                  std::to_string(asked) +
+                  " were requested: raise the limit with `sysctl -w net.core.rmem_max=" + std::to_string(asked) + "`");
   }
-  std::set<std::string> histories;  // of several topics each note once
+  std::set<std::string> histories;  // a set: several topics may have the same note
   for (const Topic& topic : settings.endpoints) {
     const ReaderHistory history(settings, topic, topic.publishers);
     if (!topic.depth) {
-      histories.insert("keep-all is bounded to " + std::to_string(history.messages) +
-                       " messages waiting in a reader: beyond, a reliable writer is held up and best effort loses");
+      histories.insert(
+          "keep-all is bounded to " + std::to_string(history.messages) +
+          " messages waiting in a reader: beyond this, a reliable writer waits and best effort loses messages");
     } else if (history.bounded) {
       histories.insert("a reader keeps " + std::to_string(history.messages) + " messages where the depth of " +
                        std::to_string(*topic.depth) + " asks for " + std::to_string(*topic.depth * topic.publishers) +
-                       ": all readers together keep to a quarter of the machine's memory");
+                       ": all readers together use at most a quarter of the machine's memory");
     }
   }
   all.insert(all.end(), histories.begin(), histories.end());
   if (settings.security != Security::none && settings.workers > 1 &&
       std::ranges::any_of(settings.endpoints,
                           [](const Topic& topic) { return topic.publishers_here > 0 && topic.subscribers_here > 0; })) {
-    all.emplace_back("between nodes of one process nothing is protected: Cyclone DDS hands messages over");
+    all.emplace_back(
+        "between nodes of one process nothing is protected: Cyclone DDS hands over the messages in memory");
   }
   if (!domain.note().empty()) all.push_back(domain.note());
   for (const std::string& warning : domain.warnings()) all.push_back("Cyclone DDS says: " + warning);

@@ -1,4 +1,4 @@
-// What Cyclone DDS says of a configuration, caught instead of left on stderr.
+// Catches what Cyclone DDS logs about a configuration, so that it does not go to stderr.
 #pragma once
 
 #include <dds/dds.h>
@@ -20,8 +20,9 @@
 
 namespace middlemark::cyclonedds {
 
-/// Catches what Cyclone DDS logs while it lives. One at a time: the sink is the process's. Where the library does not export it
-/// (lasts() is false), stderr is turned away instead, so only for moments before the start.
+/// Catches the log of Cyclone DDS during its lifetime. The log's sink belongs to the process, so only one object may
+/// exist at a time. If the library does not export the function for it (lasts() is false), stderr is redirected
+/// instead, which is acceptable only for a short time before the start.
 class Overheard : kit::Pinned {
  public:
   Overheard() {
@@ -35,13 +36,13 @@ class Overheard : kit::Pinned {
 
   [[nodiscard]] static bool lasts() { return dds_set_log_sink != nullptr; }
 
-  /// Ends the catching.
+  /// Ends the catching and returns the lines.
   [[nodiscard]] std::vector<std::string> lines() {
     restore();
     return std::move(lines_);
   }
 
-  /// What was caught so far, each line once.
+  /// The text that was caught so far, each line once.
   [[nodiscard]] std::string said() {
     if (!lasts()) restore();
     const std::lock_guard lock(mutex_);
@@ -74,7 +75,7 @@ class Overheard : kit::Pinned {
     for (std::size_t begin = 0; begin < text.size();) {
       const std::size_t end = std::min(text.find('\n', begin), text.size());
       std::string line = text.substr(begin, end - begin);
-      // Behind the time, the domain and the thread: "1795268508.321823 [60]     worker: config: …".
+      // The text follows the time, the domain and the thread: "1795268508.321823 [60]     worker: config: …".
       if (const std::size_t head = line.find("] "); head != line.npos) line.erase(0, line.find(": ", head) + 2);
       keep(std::move(line));
       begin = end + 1;
@@ -88,7 +89,7 @@ class Overheard : kit::Pinned {
   void keep(std::string line) {
     line.erase(std::min(line.find_last_not_of(" \n") + 1, line.size()));
     std::ranges::replace(line, '\n', ' ');
-    // The place is ours, not the user's: one line of XML made by the adapter.
+    // The position in the configuration is useless to the user, because the adapter wrote the XML as one line.
     if (const std::size_t place = line.find(" (CYCLONEDDS_URI"); place != line.npos) line.erase(place);
     const std::lock_guard lock(mutex_);
     if (line.empty() || lines_.size() >= most_lines || std::ranges::count(lines_, line) != 0) return;
@@ -96,7 +97,7 @@ class Overheard : kit::Pinned {
   }
 
   static constexpr std::size_t most_lines = 50;
-  std::mutex mutex_;  // Cyclone DDS's threads speak too
+  std::mutex mutex_;  // Cyclone DDS's own threads log too
   std::vector<std::string> lines_;
   int kept_ = -1;
   int stderr_ = -1;

@@ -1,5 +1,5 @@
-// DDS Security of a trial: Cyclone DDS's plug-ins, and a participant that has them. What Cyclone DDS says of it is kept: why a
-// document or a peer was refused.
+// DDS Security of a trial: Cyclone DDS's plug-ins, and a participant that uses them. Keeps what Cyclone DDS logs, such
+// as the reason why a document or a peer was refused.
 #pragma once
 
 #include <dds/dds.h>
@@ -21,7 +21,8 @@
 
 namespace middlemark::cyclonedds {
 
-/// The folder of the plug-ins of the library that is loaded; empty: there are none. Debian has them in one beside it.
+/// The folder of the plug-ins of the loaded library; empty if there are none. Debian installs them in a folder next to
+/// it.
 [[nodiscard]] inline std::string security_plugins() {
   namespace fs = std::filesystem;
   const fs::path beside =
@@ -37,27 +38,27 @@ namespace middlemark::cyclonedds {
   return {};
 }
 
-/// Gives a transport over the network the levels that there are, and the others the reason.
+/// Sets the security levels of each transport over the network, and the reason why the others have none.
 inline void list_security(std::vector<Transport>& transports) {
   const bool there = !security_plugins().empty();
   for (Transport& each : transports) {
     if (!there) {
-      each.security_why = "the plug-ins of DDS Security (libdds_security_auth.so and others) are not beside libddsc";
+      each.security_why = "the plug-ins of DDS Security (libdds_security_auth.so and others) are not next to libddsc";
     } else if (each.carrier == "udp") {
       each.security = {Security::none, Security::authenticated, Security::signed_, Security::encrypted};
       each.permissions = true;
     } else if (each.carrier == "shared-memory") {
-      each.security_why = "iceoryx's shared memory has none, and Cyclone DDS would send in plain text";
+      each.security_why = "iceoryx's shared memory has no security, and Cyclone DDS would send plain text";
     } else {
       each.security_why = dds_security::why_not_within_a_process;
     }
   }
 }
 
-/// The participant of a trial, secured where the trial is.
+/// The participant of a trial, with security if the trial has it.
 class Participant {
  public:
-  /// `qos`: null, or what it has besides.
+  /// `qos`: further quality of service, or null.
   explicit Participant(const Settings& settings, Qos qos = nullptr) : settings_(settings) {
     const auto domain = static_cast<dds_domainid_t>(settings.domain);
     if (settings.security != Security::none) {
@@ -70,7 +71,7 @@ class Participant {
       const std::string reason = said();
       throw AdapterError("Cyclone DDS: security " + std::string(word(settings.security)) + ": no participant: " +
                              (reason.empty() ? dds_strretcode(made) : "Cyclone DDS says: " + reason),
-                         "look at the certificates and documents in " + settings.certs);
+                         "check the certificates and documents in " + settings.certs);
     }
     participant_ = Entity(made, "dds_create_participant");
     if (!Overheard::lasts()) overheard_.reset();
@@ -79,7 +80,7 @@ class Participant {
   [[nodiscard]] dds_entity_t get() const noexcept { return participant_.get(); }
   [[nodiscard]] const Entity& entity() const noexcept { return participant_; }
 
-  /// Errors and warnings since it was made, of a trial with security.
+  /// Errors and warnings that were logged since it was made; empty without security.
   [[nodiscard]] std::string said() const { return overheard_ ? overheard_->said() : ""; }
   [[nodiscard]] std::string protected_by() const { return dds_security::words(settings_, "ECDH+prime256v1-CEUM"); }
 
@@ -100,8 +101,8 @@ class Participant {
   }
 
   const Settings& settings_;
-  mutable std::optional<Overheard> overheard_;  // told to nobody else
-  Entity participant_;                          // goes first: what it says at its end is still heard
+  mutable std::optional<Overheard> overheard_;  // catches what Cyclone DDS logs
+  Entity participant_;                          // destroyed first, so that what it logs at its end is still caught
 };
 
 }  // namespace middlemark::cyclonedds

@@ -1,4 +1,4 @@
-// A data reader behind the contract's Subscriber; what its messages are is the intake's business.
+// A data reader that implements the contract's Subscriber. Its `Intake` determines the type of the messages.
 #pragma once
 
 #include <dds/dds.h>
@@ -18,7 +18,7 @@
 
 namespace middlemark::cyclonedds {
 
-/// Writers of its topic that a reader has found.
+/// Number of writers of its topic that a reader has found.
 [[nodiscard]] inline std::size_t writers_found(const Entity& reader) {
   dds_subscription_matched_status_t status{};
   checked(dds_get_subscription_matched_status(reader.get(), &status), "dds_get_subscription_matched_status");
@@ -26,8 +26,9 @@ namespace middlemark::cyclonedds {
 }
 
 /// `Intake` owns the memory that messages are taken into:
-/// batch()                                   so many samples at most are taken at once
-/// take(reader, visitor, visits, failure)    takes a batch and visits its messages; the samples taken, or Cyclone's code
+/// batch()                                  the most samples that are taken at once
+/// take(reader, visitor, visits, failure)   takes a batch and visits its messages; returns the number of samples, or
+/// Cyclone DDS's error code
 template <class Intake>
 class Subscriber : kit::Pinned {
  public:
@@ -47,8 +48,8 @@ class Subscriber : kit::Pinned {
     return take_up_to(most_per_take, visitor);
   }
 
-  /// The condition stays true while untaken messages are there. Without one (the trial does not block) every wait is
-  /// spurious.
+  /// The condition stays true while untaken messages are there. There is no condition unless the trial blocks; every
+  /// wait is then spurious.
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
     if (waitset_.get() == 0) return true;
     return dds_waitset_wait(waitset_.get(), nullptr, 0, timeout.count()) != 0;
@@ -61,10 +62,10 @@ class Subscriber : kit::Pinned {
     const dds_return_t code = dds_set_listener(reader_.get(), callbacks);
     dds_delete_listener(callbacks);
     checked(code, "dds_set_listener");
-    deliver();  // what came before the listener raises no event any more
+    deliver();  // messages that came before the listener raise no event
   }
 
-  /// dds_set_listener() returns after the last callback has.
+  /// dds_set_listener() returns only after the last callback has returned.
   void silence() {
     if (!listener_) return;
     dds_set_listener(reader_.get(), nullptr);
@@ -89,7 +90,7 @@ class Subscriber : kit::Pinned {
     return visits;
   }
 
-  /// Everything that is there: an event is not raised again for what was left.
+  /// Delivers every message that is there: messages that were left would raise no further event.
   void deliver() noexcept {
     deliver_([this]() noexcept { take_up_to(std::numeric_limits<std::size_t>::max(), listener_); });
   }

@@ -1,4 +1,4 @@
-// How typed messages reach the visitor: dds_take() into structs that idlc made, which Cyclone DDS deserializes into.
+// Takes typed messages: dds_take() deserialises them into structs that idlc generated.
 #pragma once
 
 #include <dds/dds.h>
@@ -31,7 +31,8 @@ class TypedSamples {
     for (std::size_t i = 0; std::cmp_less(i, taken); ++i) {
       if (!infos_[i].valid_data) continue;  // a writer left
       const std::span<const std::byte> array = messages_[i]->received();
-      if (array.size() != bytes_) failure.note("a message arrived with another constant content", DDS_RETCODE_ERROR);
+      if (array.size() != bytes_)
+        failure.note("a message arrived whose constant fields differ from what was sent", DDS_RETCODE_ERROR);
       visitor(array);
       ++visits;
     }

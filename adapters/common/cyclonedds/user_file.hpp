@@ -1,4 +1,4 @@
-// A user's own configuration, as CYCLONEDDS_URI would name it: what the trial's is laid over.
+// A user's own configuration, as CYCLONEDDS_URI would name it. The trial's configuration is merged into it.
 #pragma once
 
 #include <fstream>
@@ -11,8 +11,8 @@
 
 namespace middlemark::cyclonedds {
 
-/// Without what the trial's factors decide: Cyclone DDS would add our network interface to the file's, and apply what is meant for
-/// another domain to none. Throws AdapterError.
+/// Reads the file without the elements that the trial's factors set. Otherwise Cyclone DDS would use our network
+/// interface in addition to the file's, and would ignore settings for another domain. Throws an AdapterError.
 class UserFile {
  public:
   explicit UserFile(const std::optional<std::string>& path) {
@@ -20,7 +20,8 @@ class UserFile {
     std::ifstream file(*path, std::ios::binary);
     xml_.assign(std::istreambuf_iterator<char>(file), {});
     if (!file || xml_.empty()) {
-      throw AdapterError("Cyclone DDS: config: " + *path + " cannot be read, or is empty", "is it Cyclone DDS's XML?");
+      throw AdapterError("Cyclone DDS: config: " + *path + " cannot be read, or is empty",
+                         "check that it is Cyclone DDS's XML");
     }
     take_out("<!--", "-->");
     for (const char* name : {"Interfaces", "NetworkInterfaceAddress", "ExternalDomainId", "DDSSecurity", "Security"}) {
@@ -30,12 +31,12 @@ class UserFile {
     xml_ = std::regex_replace(xml_, std::regex("<Domain(\\s[^>]*)?>", std::regex::icase), "<Domain Id=\"any\">");
   }
 
-  /// Empty: there is none.
+  /// Empty if there is no file.
   [[nodiscard]] const std::string& xml() const noexcept { return xml_; }
 
   [[nodiscard]] std::string note() const {
-    return "config: laid over it are the domain, the interface, the transport and the security" +
-           (taken_out_.empty() ? "" : "; left out of it: " + taken_out_);
+    return "config: the trial sets the domain, the interface, the transport and the security" +
+           (taken_out_.empty() ? "" : "; ignored elements: " + taken_out_);
   }
 
  private:

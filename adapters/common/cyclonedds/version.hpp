@@ -1,4 +1,4 @@
-// Where the versions of Cyclone DDS differ, and nowhere else: 0.10 carries shared memory itself, 11 through a plug-in of its
+// All differences between versions of Cyclone DDS. 0.10 has shared memory built in; 11 has it in a plug-in of its
 // "publish-subscribe message exchange" (PSMX).
 #pragma once
 
@@ -18,29 +18,29 @@
 #include <utility>
 #include <vector>
 
-// 11.0 declares it and, unless built with EXPORT_ALL_SYMBOLS, does not export it.
+// 11.0 declares this function, but exports it only if it was built with EXPORT_ALL_SYMBOLS.
 extern "C" [[gnu::weak]] void dds_set_log_sink(dds_log_write_fn_t callback, void* userdata);
 
 namespace middlemark::cyclonedds {
 
-/// False where there is none to set.
+/// Returns false if the library does not export the function.
 inline bool set_log_sink(dds_log_write_fn_t callback, void* userdata) {
   if (dds_set_log_sink == nullptr) return false;
   dds_set_log_sink(callback, userdata);
   return true;
 }
 
-/// Paths below CycloneDDS/Domain and what they are set to.
+/// Paths below CycloneDDS/Domain, and their values.
 using Elements = std::vector<std::pair<std::string, std::string>>;
 
 #if DDS_VERSION_MAJOR == 0
 
-/// Processes that share memory; 1: also the ends within one.
+/// Numbers of processes that can share memory; 1: also publishers and subscribers within one process.
 inline constexpr std::initializer_list<int> shared_memory_processes = {1, 2};
 inline constexpr const char* shared_memory_needs =
-    "is the loaded libddsc built with iceoryx (ENABLE_SHM)? 'ldd' on it shows libiceoryx_binding_c";
+    "check that the loaded libddsc was built with iceoryx (ENABLE_SHM): `ldd` on it shows libiceoryx_binding_c";
 
-/// What a killed process leaves behind beside RouDi's: iceoryx's lock, by the name that the process has there.
+/// The file that a killed process leaves besides RouDi's: iceoryx's lock file, by the name of the process in iceoryx.
 inline constexpr const char* runtime_residue = "/tmp/iceoryx_rt_*";
 
 [[nodiscard]] inline Elements shared_memory_elements(bool on) {
@@ -56,20 +56,20 @@ inline constexpr const char* runtime_residue = "/tmp/iceoryx_rt_*";
   return dds_loan_sample(writer, sample);
 }
 
-/// The message in shared memory; null when it came another way.
+/// The message in shared memory; null if it came another way.
 [[nodiscard]] inline const void* chunk_of(const ddsi_serdata* data) noexcept { return data->iox_chunk; }
 
-/// Here batching is an element of the configuration, Internal/WriteBatch.
+/// In 0.10, batching is the element Internal/WriteBatch of the configuration.
 inline constexpr bool batching_is_a_quality = false;
 inline void batch(dds_qos_t* /*qos*/) {}
 
 #else
 
-/// Within one process a writer hands a copy in the process's memory to the readers, whatever is configured.
+/// Within one process a writer gives the readers a copy in the process's memory, whatever the configuration is.
 inline constexpr std::initializer_list<int> shared_memory_processes = {2};
 inline constexpr const char* shared_memory_needs =
-    "Cyclone DDS loads its plug-in by the name libpsmx_iox.so: is it built (ENABLE_ICEORYX) and beside libddsc or on "
-    "LD_LIBRARY_PATH?";
+    "check that Cyclone DDS's plug-in libpsmx_iox.so was built (ENABLE_ICEORYX) and is next to libddsc or on "
+    "LD_LIBRARY_PATH";
 
 inline constexpr const char* runtime_residue = "/tmp/CycloneDDS-iox_psmx-*";
 
@@ -90,7 +90,7 @@ inline constexpr const char* runtime_residue = "/tmp/CycloneDDS-iox_psmx-*";
   return loan != nullptr && loan->loan_origin.origin_kind == DDS_LOAN_ORIGIN_KIND_PSMX ? loan->sample_ptr : nullptr;
 }
 
-/// The element is deprecated here.
+/// In 11 the element Internal/WriteBatch is deprecated.
 inline constexpr bool batching_is_a_quality = true;
 inline void batch(dds_qos_t* qos) { dds_qset_writer_batching(qos, true); }
 

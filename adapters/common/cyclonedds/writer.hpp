@@ -1,4 +1,4 @@
-// A data writer: what a write came to, who has found it, and what happens to a batch that does not fill.
+// A data writer: the result of each write, the readers that it has found, and the flushing of incomplete batches.
 #pragma once
 
 #include <dds/dds.h>
@@ -19,15 +19,15 @@
 
 namespace middlemark::cyclonedds {
 
-/// Readers of its topic that a writer has found.
+/// Number of readers of its topic that a writer has found.
 [[nodiscard]] inline std::size_t readers_found(const Entity& writer) {
   dds_publication_matched_status_t status{};
   checked(dds_get_publication_matched_status(writer.get(), &status), "dds_get_publication_matched_status");
   return status.current_count;
 }
 
-/// Sends what a batch holds when its datagram does not fill, which Cyclone DDS itself keeps until the next write:
-/// a thread that flushes `writer` every `after`. A flush of nothing is a lock and no datagram.
+/// A thread that flushes `writer` every `after`: it sends a batch that does not fill its datagram, which Cyclone DDS
+/// would keep until the next write. Flushing an empty batch takes a lock and sends nothing.
 class Flusher {
  public:
   Flusher(dds_entity_t writer, std::chrono::nanoseconds after)

@@ -1,5 +1,5 @@
-// DDS Security 1.1 by a library's built-in plugins: the properties of a participant, and in the standard's words what its governance
-// document switches on.
+// DDS Security 1.1 with a library's built-in plugins: the properties of a participant, and a description of what its
+// governance document enables, in the words of the standard.
 #pragma once
 
 #include <fstream>
@@ -16,12 +16,13 @@ namespace middlemark::dds_security {
 
 inline constexpr const char* prefix = "dds.sec.";
 
-/// Within a process messages are handed over, and nothing protects them.
-inline constexpr const char* why_not_within_a_process = "what stays within a process is not protected";
+/// Within a process, messages are handed over and not protected.
+inline constexpr const char* why_not_within_a_process = "messages within a process are not protected";
 
 using Properties = std::vector<std::pair<std::string, std::string>>;
 
-/// The files of this process's identity. `authentication`, `access`: how a library begins the names of its properties.
+/// Properties that name the files of this process's identity. `authentication` and `access` are the prefixes of the
+/// library's property names.
 [[nodiscard]] inline Properties files(const Settings& settings, const std::string& authentication,
                                       const std::string& access) {
   const kit::Credentials credentials(settings);
@@ -34,7 +35,7 @@ using Properties = std::vector<std::pair<std::string, std::string>>;
           {access + "permissions", file + credentials.permissions()}};
 }
 
-/// What is in force between two that have met. `key_agreement`: as the library has it.
+/// Describes the protection between two participants. `key_agreement`: the library's name for it.
 [[nodiscard]] inline std::string words(const Settings& settings, const std::string& key_agreement) {
   const std::string path = kit::Credentials(settings).governance(settings.security);
   std::ifstream file(path, std::ios::binary);

@@ -1,4 +1,5 @@
-// RouDi, iceoryx's daemon: the pool it is started with, and whether one runs. For every adapter whose messages lie in its shared memory.
+// RouDi, iceoryx's daemon: its memory pools, its start, and a check if it runs. Used by every adapter whose messages
+// are in iceoryx's shared memory.
 #pragma once
 
 #include <fcntl.h>
@@ -20,47 +21,47 @@
 
 namespace middlemark::iceoryx {
 
-/// A memory pool of RouDi's.
+/// One of RouDi's memory pools.
 struct Pool {
   std::uint64_t chunk_bytes = 0;
   std::uint64_t chunks = 0;
   [[nodiscard]] std::uint64_t bytes() const noexcept { return chunk_bytes * chunks; }
 };
 
-/// RouDi refuses chunks of other sizes than multiples of this.
+/// RouDi requires chunk sizes that are multiples of 32.
 [[nodiscard]] constexpr std::uint64_t aligned_chunk(std::uint64_t bytes) noexcept { return (bytes + 31) / 32 * 32; }
 
 [[nodiscard]] inline std::string roudi_toml(const std::string& adapter) { return adapter + "-roudi.toml"; }
 
-/// Name under /dev/shm of the segment that holds the messages: iceoryx calls it by the group that may write to it, here
-/// this process's. (iceoryx_mgmt holds queues and indices, never a message.)
+/// Name under /dev/shm of the segment that contains the messages. iceoryx names it after the group that may write to
+/// it, here this process's group. (iceoryx_mgmt contains queues and indices, never a message.)
 [[nodiscard]] inline std::string data_segment() {
   const group* entry = getgrgid(getegid());
   return entry != nullptr ? entry->gr_name : std::to_string(getegid());
 }
 
-/// What is left by a killed RouDi, or one that outlived a killed worker (it aborts when it is stopped).
+/// Files left by a killed RouDi, or by one that outlived a killed worker (it aborts when it is stopped).
 [[nodiscard]] inline std::vector<std::string> roudi_residue() {
   return {"/dev/shm/iceoryx_mgmt", "/dev/shm/" + data_segment(), "/tmp/roudi", "/tmp/roudi.lock",
           "/tmp/iox-unique-roudi.lock"};
 }
 
-/// RouDi holds this file locked as long as it runs.
+/// RouDi keeps this file locked while it runs.
 inline constexpr const char* roudi_lock_path = "/tmp/iox-unique-roudi.lock";
 
 [[nodiscard]] inline bool roudi_runs() {
   const kit::Descriptor file(open(roudi_lock_path, O_RDONLY | O_CLOEXEC));
-  if (!file) return errno != ENOENT;  // another user's, which cannot be looked into, is one that runs
+  if (!file) return errno != ENOENT;  // a file of another user, which cannot be opened, counts as a RouDi that runs
   return flock(file.get(), LOCK_SH | LOCK_NB) != 0;
 }
 
-/// Writes the configuration and says how to start RouDi with it. `pools`: the smallest chunks first. `library`: that of
-/// the clients, for RouDi refuses those of another version.
+/// Writes the configuration and returns how to start RouDi with it. `pools`: in ascending order of chunk size.
+/// `library`: the one of the clients, because RouDi refuses clients of another version.
 [[nodiscard]] inline Companion roudi(const Settings& settings, const std::string& adapter,
                                      const std::vector<Pool>& pools, const std::string& library) {
   if (roudi_runs()) {
     throw AdapterError(adapter + ": shm: a RouDi already runs on this machine, and there can be only one",
-                       std::string("stop it ('fuser ") + roudi_lock_path + "' shows its process) and run again");
+                       std::string("stop it (`fuser ") + roudi_lock_path + "` shows its process) and run again");
   }
   constexpr std::uint64_t management_bytes = std::uint64_t{128} << 20;
   std::uint64_t bytes = 0;
@@ -75,16 +76,16 @@ inline constexpr const char* roudi_lock_path = "/tmp/iox-unique-roudi.lock";
   kit::require_shared_memory(bytes + management_bytes, adapter + ": " + settings.transport + ": " +
                                                            std::to_string(chunks) + " chunks of RouDi's");
   kit::Rendezvous(settings).leave(roudi_toml(adapter), toml);
-  // Monitoring off: RouDi would take a worker that was stopped or starved for 1.5 s for dead, and free what it still
-  // uses.
+  // Without monitoring: RouDi would treat a worker that did not run for 1.5 s as dead, and free memory that the worker
+  // still uses.
   return {.name = "iox-roudi",
           .argv = {kit::find_program("iox-roudi", "Debian, Ubuntu: apt install iceoryx", library), "--config-file",
                    settings.scratch + "/" + roudi_toml(adapter), "--monitoring-mode", "off", "--log-level", "warning"},
           .ready_pattern = "RouDi is ready for clients",
-          .ready_timeout_s = 10 + 5 * static_cast<double>(bytes >> 30)};  // it writes to every page first
+          .ready_timeout_s = 10 + 5 * static_cast<double>(bytes >> 30)};  // RouDi first writes to every page
 }
 
-/// iceoryx ends the process when there is no RouDi or a chunk is larger than any pool's, so both are ruled out before.
+/// iceoryx ends the process if there is no RouDi, or if a chunk is larger than any pool's. So both are checked first.
 inline void check_roudi(const Settings& settings, const std::string& adapter, std::uint64_t chunk_bytes) {
   const std::string advice =
       "start the daemon that 'middlemark-worker-" + adapter + " --companions' names, with its configuration";
@@ -92,7 +93,7 @@ inline void check_roudi(const Settings& settings, const std::string& adapter, st
   const std::string toml = roudi_toml(adapter);
   const std::string text = kit::Rendezvous(settings).find(toml).value_or("");
   std::smatch size;
-  if (!std::regex_search(text, size, std::regex("^[\\s\\S]*size = ([0-9]+)"))) {  // the last, which is the largest
+  if (!std::regex_search(text, size, std::regex("^[\\s\\S]*size = ([0-9]+)"))) {  // the last match is the largest size
     throw AdapterError(adapter + ": shm: " + toml + ", RouDi's configuration, is not there", advice);
   }
   if (std::stoull(size[1]) < chunk_bytes) {

@@ -1,4 +1,4 @@
-//! A publisher and a subscriber of a topic.
+//! Publishers and subscribers of a topic.
 
 use std::mem::MaybeUninit;
 use std::sync::mpsc::{sync_channel, Receiver, SyncSender};
@@ -14,7 +14,7 @@ use dust_dds::subscription::data_reader::DataReader;
 use dust_dds::subscription::data_reader_listener::DataReaderListener;
 use middlemark_adapter::{LastError, Published, Topic, Visitor};
 
-/// The type of every topic. Dust DDS (de)serializes a sequence of octets at once.
+/// The type of every topic. Dust DDS (de)serialises a sequence of octets in one step.
 #[derive(DdsType)]
 pub struct Octets {
     pub data: Vec<u8>,
@@ -22,7 +22,7 @@ pub struct Octets {
 
 pub struct Publisher {
     writer: DataWriter<Octets>,
-    /// Dust DDS takes a sample for good, so each message has a new one.
+    /// A new buffer for each message, because Dust DDS keeps the one that it was given.
     message: Vec<u8>,
     length: usize,
 }
@@ -41,7 +41,7 @@ impl middlemark_adapter::Publisher for Publisher {
     }
 
     fn publish(&mut self, error: &mut LastError) -> Published {
-        // SAFETY: loan() made room for so many, and the caller wrote them.
+        // SAFETY: loan() reserved so much memory, and the caller has written all of it.
         unsafe { self.message.set_len(self.length) };
         match self.writer.write(Octets { data: std::mem::take(&mut self.message) }, None) {
             Ok(()) => Published::Ok,
@@ -58,9 +58,9 @@ impl middlemark_adapter::Publisher for Publisher {
     }
 }
 
-/// Tells a subscriber, on Dust DDS's thread, that something has come. A WaitSet must not be used for it: one that times out may give up
-/// in the middle of a question to that thread, and the next take() is then given the answer to it and loses its own, with the messages in
-/// it (README.md, Traps).
+/// Wakes a subscriber, from Dust DDS's thread, when a message has arrived. A WaitSet is not used: after a timeout it
+/// may stop waiting for an answer of that thread, and the next take() then receives this answer instead of its own,
+/// whose messages are lost (README.md, Traps).
 pub struct Bell(SyncSender<()>);
 
 impl DataReaderListener<Octets> for Bell {
@@ -72,7 +72,7 @@ impl DataReaderListener<Octets> for Bell {
 pub struct Subscriber {
     reader: DataReader<Octets>,
     rings: Receiver<()>,
-    /// The last take() may have left messages that the bell has rung for.
+    /// The last take() may have left messages for which the bell has rung already.
     more: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Dust DDS behind Middlemark's contract. README.md says how each setting becomes Dust DDS's own.
+//! Dust DDS behind Middlemark's contract. README.md says how each setting maps to Dust DDS's own.
 
 mod ends;
 mod transport;
@@ -36,26 +36,26 @@ middlemark_adapter::native_settings! {
         /// payload of the largest datagram; a larger message is sent in fragments
         fragment_size: Option<u32> = None => [
             kind: NativeType::Bytes, least: Some(256), most: Some(65_000),
-            otherwise: "65000 on loopback under udp, else 1344, as Dust DDS has it",
+            otherwise: "65000 for udp on loopback, otherwise Dust DDS's 1344",
         ],
         /// SO_RCVBUF of the socket for messages, as far as net.core.rmem_max allows
         udp_receive_buffer_size: Option<u32> = None => [
             kind: NativeType::Bytes, least: Some(4096), most: Some(1 << 30),
-            otherwise: "16 MiB under udp, else the system's, as Dust DDS has it",
+            otherwise: "16 MiB for udp, otherwise the system's default",
         ],
-        /// how often a participant tells of itself
+        /// how often a participant announces itself
         participant_announcement_interval: Duration = Duration::from_secs(5) => [least: Some(1_000_000),],
     }
 }
 
-/// Dust DDS's own, for Ethernet, and what is one datagram on loopback.
+/// Fragment sizes: Dust DDS's default, for Ethernet, and the size of one datagram on loopback.
 const USUAL: u32 = 1344;
 const ON_LOOPBACK: u32 = 65_000;
-/// A reader tells the fragments it lacks in a set of so many, and panics where they lie further apart.
+/// A reader requests missing fragments in a set of this many, and panics if they are further apart.
 const MOST_FRAGMENTS: u32 = 256;
 
 const fn largest(fragment_size: u32) -> usize {
-    const HEADER: usize = 64; // of CDR, rounded up
+    const HEADER: usize = 64; // size of the CDR header, rounded up
     (MOST_FRAGMENTS * fragment_size) as usize - HEADER
 }
 
@@ -96,7 +96,7 @@ impl Adapter for DustDds {
                 Transport { max_bytes: largest(ON_LOOPBACK), ..transport("udp", "udp") },
                 Transport {
                     max_bytes: largest(USUAL),
-                    max_bytes_advice: "take the transport udp, or a larger native.fragment_size",
+                    max_bytes_advice: "choose the transport udp, or a larger native.fragment_size",
                     ..transport(AS_IT_COMES, "any")
                 },
             ],
@@ -110,10 +110,11 @@ impl Adapter for DustDds {
             return Ok(());
         }
         let text = format!(
-            "dust-dds: {} bytes are more than {MOST_FRAGMENTS} fragments of {fragment}, and a reader that misses one of more panics",
+            "dust-dds: {} bytes are more than {MOST_FRAGMENTS} fragments of {fragment}; \
+             a reader that misses one of so many panics",
             settings.message_bytes
         );
-        Err(Error::new(text, "a larger native.fragment_size (up to 65000), or smaller messages"))
+        Err(Error::new(text, "choose a larger native.fragment_size (up to 65000), or smaller messages"))
     }
 
     fn open(settings: &'static Settings) -> Result<Self> {
@@ -124,13 +125,13 @@ impl Adapter for DustDds {
         udp.set_interface_name(Some(settings.interface.to_string()));
         let buffer = native.udp_receive_buffer_size.or(tuned.then_some(16 << 20));
         udp.set_udp_receive_buffer_size(buffer.map(|bytes| bytes as usize));
-        udp.set_fragment_size(fragment_size(settings, &native)? as usize).map_err(said("fragment_size"))?;
+        udp.set_fragment_size(fragment_size(settings, &native)? as usize).map_err(failed_in("fragment_size"))?;
         let configuration = DustDdsConfigurationBuilder::new()
             .participant_announcement_interval(native.participant_announcement_interval)
             .build()
-            .map_err(said("configuration"))?;
+            .map_err(failed_in("configuration"))?;
         let transport = OneInterface { udp, multicast: transport::multicast_over(address)? };
-        // As get_instance() of the crate makes it, with our transport.
+        // Like the crate's get_instance(), but with our transport.
         let made = DomainParticipantFactoryAsync::new(
             StdRuntime::default(),
             std::process::id().to_ne_bytes(),
@@ -141,7 +142,7 @@ impl Adapter for DustDds {
         let factory = DomainParticipantFactory::new(Box::leak(Box::new(made)));
         let participant = factory
             .create_participant(settings.domain, QosKind::Default, NO_LISTENER, NO_STATUS)
-            .map_err(said("create_participant"))?;
+            .map_err(failed_in("create_participant"))?;
         Ok(Self { settings, factory, participant, topics: BTreeMap::new() })
     }
 
@@ -154,28 +155,28 @@ impl Adapter for DustDds {
         let publisher = self
             .participant
             .create_publisher(QosKind::Default, NO_LISTENER, NO_STATUS)
-            .map_err(said("create_publisher"))?;
+            .map_err(failed_in("create_publisher"))?;
         let writer = publisher
             .create_datawriter(&self.topic(topic)?, QosKind::Specific(qos), NO_LISTENER, NO_STATUS)
-            .map_err(said("create_datawriter"))?;
+            .map_err(failed_in("create_datawriter"))?;
         Ok(Publisher::of(writer, topic))
     }
 
     fn subscriber(&mut self, topic: &Topic, _index: u32) -> Result<Subscriber> {
         let qos = DataReaderQos {
             reliability: self.reliability(topic),
-            // The messages of several publishers would push each other out.
+            // The depth counts for each publisher: otherwise messages of one would replace those of another.
             history: history(topic.capacity()),
             ..Default::default()
         };
         let subscriber = self
             .participant
             .create_subscriber(QosKind::Default, NO_LISTENER, NO_STATUS)
-            .map_err(said("create_subscriber"))?;
+            .map_err(failed_in("create_subscriber"))?;
         let reader = subscriber
             .create_datareader(&self.topic(topic)?, QosKind::Specific(qos), NO_LISTENER, NO_STATUS)
-            .map_err(said("create_datareader"))?;
-        Subscriber::of(reader).map_err(said("attach_condition"))
+            .map_err(failed_in("create_datareader"))?;
+        Subscriber::of(reader).map_err(failed_in("attach_condition"))
     }
 }
 
@@ -189,7 +190,7 @@ impl DustDds {
         let made = self
             .participant
             .create_topic::<Octets>(name, "Octets", QosKind::Default, NO_LISTENER, NO_STATUS)
-            .map_err(said("create_topic"))?;
+            .map_err(failed_in("create_topic"))?;
         self.topics.insert(name.to_owned(), made.clone());
         Ok(made)
     }
@@ -219,11 +220,11 @@ fn history(depth: Option<usize>) -> HistoryQosPolicy {
     HistoryQosPolicy { kind: HistoryQosPolicyKind::KeepLast(depth) }
 }
 
-fn said(what: &'static str) -> impl Fn(DdsError) -> Error {
-    move |why| Error::from(format!("dust-dds: {what}: {why:?}"))
+fn failed_in(call: &'static str) -> impl Fn(DdsError) -> Error {
+    move |why| Error::from(format!("dust-dds: {call}: {why:?}"))
 }
 
-/// Of the crate: it has no constant of its own for that.
+/// The version of the crate, from Cargo.lock: the crate has no constant for it.
 fn version_compiled() -> &'static str {
     let lock = include_str!("../Cargo.lock").split_once("name = \"dust_dds\"\nversion = \"");
     lock.and_then(|(_, rest)| rest.split('"').next()).unwrap_or("0.16")

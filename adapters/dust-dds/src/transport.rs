@@ -1,5 +1,6 @@
-//! Dust DDS's own UDP transport, on one interface. Its `interface_name` says where it listens and what it tells of itself; multicast it
-//! sends over every interface of the machine. Here that goes over the one, and everything else is its own.
+//! Dust DDS's own UDP transport, on one interface. Its `interface_name` limits where it listens and which addresses it
+//! announces, but it sends multicast on every interface. Here multicast goes out on one interface only; everything else
+//! is unchanged.
 
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 
@@ -11,7 +12,7 @@ use dust_dds::transport::types::Locator;
 
 pub struct OneInterface {
     pub udp: RtpsUdpTransportParticipantFactory,
-    /// Sends multicast over the interface.
+    /// Sends multicast on the interface.
     pub multicast: UdpSocket,
 }
 
@@ -37,7 +38,7 @@ impl WriteMessage for Sender {
         for locator in to {
             let place = place_of(locator);
             if place.ip().is_multicast() {
-                // Nobody waits for a datagram of discovery: it is sent again.
+                // Ignore errors: discovery sends its datagrams again.
                 let _ = self.multicast.send_to(&self.own.write_buffer_mut()[..bytes], place);
             } else {
                 self.own.write_message(bytes, std::slice::from_ref(locator));
@@ -46,13 +47,13 @@ impl WriteMessage for Sender {
     }
 }
 
-/// An IPv4 address is the end of a locator's.
+/// The last four bytes of a locator's address are the IPv4 address.
 fn place_of(locator: &Locator) -> SocketAddrV4 {
     let [.., a, b, c, d] = locator.address();
     SocketAddrV4::new(Ipv4Addr::new(a, b, c, d), locator.port() as u16)
 }
 
-/// As Dust DDS sends multicast: from any port, over the interface of that address.
+/// A socket that sends multicast as Dust DDS does, from any port, but on the interface of that address.
 pub fn multicast_over(address: Ipv4Addr) -> std::io::Result<UdpSocket> {
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::DGRAM, None)?;
     socket.set_multicast_if_v4(&address)?;

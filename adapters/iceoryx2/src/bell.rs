@@ -1,4 +1,4 @@
-//! Waking receivers that sleep: an event service beside the one that carries the messages.
+//! Wakes receivers that sleep, by an event service next to the one that carries the messages.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use middlemark_adapter::LastError;
 
 use crate::{Outcome, Trial};
 
-/// One event is enough: it says "look".
+/// The only event, which tells the receiver to look for messages.
 const LOOK: usize = 0;
 
 fn events<V: Service>(trial: &Trial<V>, name: &str, ringers: u32, sleepers: u32) -> Outcome<PortFactory<V>> {
@@ -28,10 +28,10 @@ fn events<V: Service>(trial: &Trial<V>, name: &str, ringers: u32, sleepers: u32)
         .open_or_create()?)
 }
 
-/// The sender's side.
+/// The sender's side of an event service.
 pub struct Bell<V: Service>(Notifier<V>);
 
-/// Each wakes all sleepers of its name. None where receivers poll.
+/// Returns one bell for each name, which wakes all its sleepers. Empty if receivers poll.
 pub fn bells<V: Service, N: AsRef<str>>(
     trial: &Trial<V>,
     names: impl IntoIterator<Item = N>,
@@ -57,19 +57,20 @@ impl<V: Service> Bell<V> {
     }
 }
 
-/// The receiver's side. It is made before the receiver's port: whoever finds the port can wake it.
+/// The receiver's side of an event service. It is made before the receiver's port, so that a sender that finds the port
+/// can wake it.
 pub struct Sleeper<V: Service>(Listener<V>);
 
-/// None where receivers poll.
+/// Returns `None` if receivers poll.
 pub fn sleeper<V: Service>(trial: &Trial<V>, name: &str, ringers: u32, sleepers: u32) -> Outcome<Option<Sleeper<V>>> {
     let listener = || Ok(Sleeper(events(trial, name, ringers, sleepers)?.listener_builder().create()?));
     trial.blocks().then(listener).transpose()
 }
 
 impl<V: Service> Sleeper<V> {
-    /// True: somebody rang, now or before.
+    /// Returns true if a bell has rung, now or before.
     pub fn sleep(&self, timeout: Duration, error: &mut LastError) -> bool {
-        /// The socket's timeout is in microseconds, and none at all is for ever.
+        /// The socket's timeout is in microseconds, and 0 means no timeout.
         const LEAST: Duration = Duration::from_micros(1);
         match self.0.timed_wait(|_| (), timeout.max(LEAST)) {
             Ok(rung) => return rung > 0,

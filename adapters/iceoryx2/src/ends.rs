@@ -1,5 +1,5 @@
-//! What is the same for every end, whichever of iceoryx2's ports it has: where a message is written, how long it may be held up, and
-//! how much one take visits.
+//! Code that all of iceoryx2's ports share: where a message is written, how long a sender may wait, and how many
+//! messages one take visits.
 
 use std::cell::Cell;
 use std::fmt::Debug;
@@ -15,46 +15,47 @@ use middlemark_adapter::{Buffer, LastError, Published, Topic, Visitor};
 use crate::bell::{Bell, Sleeper};
 use crate::Trial;
 
-/// One of iceoryx2's ports that send.
+/// An iceoryx2 port that sends.
 pub trait Sends {
-    /// Memory of iceoryx2's for one message.
+    /// iceoryx2's memory for one message.
     type Lent;
     type Error: Debug + PartialEq;
-    /// A receiver had no room until the write timeout was over.
+    /// The error when a receiver had no space until the write timeout.
     const TIMED_OUT: Self::Error;
 
     fn lend(&self, bytes: usize) -> Result<Self::Lent, LoanError>;
     fn memory(lent: &mut Self::Lent) -> &mut [MaybeUninit<u8>];
     /// # Safety
-    /// All of the memory was written.
+    /// All of the memory must have been written.
     unsafe fn send(&self, lent: Self::Lent) -> Result<(), Self::Error>;
-    /// Whom the message is for, by its bell.
+    /// Index of the receiver's bell.
     fn addressee(&self) -> usize {
         0
     }
-    /// What is lent is good for this turn only: a server's is gone with the request that it would answer.
+    /// Identifies the request that is being answered: memory that a server borrowed for one request is invalid for the
+    /// next.
     fn turn(&self) -> u64 {
         0
     }
     fn found(&self) -> usize;
 }
 
-/// Fields are dropped in this order: what was lent before who lent it.
+/// Fields are dropped in this order, so the loan is dropped before its port.
 pub struct Sender<V: Service, S: Sends> {
-    /// The next message, and the turn that it was lent for.
+    /// The memory of the next message.
     next: Option<S::Lent>,
     turn: u64,
-    /// Without loans: written in, and copied into what is lent.
+    /// The buffer that is copied into the loan, if the trial does not use loans.
     own: Option<Buffer>,
     port: S,
-    /// Empty where receivers poll.
+    /// Empty if receivers poll.
     bells: Vec<Bell<V>>,
     patience: Patience,
     bytes: usize,
 }
 
-// SAFETY: ports count their references without atomics; they are made on one thread, used by one other, and nobody shares them but the
-// two halves of a client or a server, which that thread both has.
+// SAFETY: ports count their references without atomics. They are made on one thread and used by one other. Only the two
+// halves of a client or a server share a port, and the same thread uses both.
 unsafe impl<V: Service, S: Sends> Send for Sender<V, S> {}
 unsafe impl<V: Service, R> Send for Receiver<V, R> {}
 
@@ -73,7 +74,7 @@ impl<V: Service, S: Sends> Sender<V, S> {
         }
     }
 
-    /// Lends the next message, unless that was done before.
+    /// Borrows the memory of the next message, unless it was borrowed before.
     fn lend(&mut self, error: &mut LastError) -> Option<&mut [MaybeUninit<u8>]> {
         self.forget_another_turn();
         if self.next.is_none() {
@@ -109,10 +110,11 @@ impl<V: Service, S: Sends> middlemark_adapter::Publisher for Sender<V, S> {
             return Published::Failed;
         };
         self.patience.fresh.store(true, Relaxed);
-        // SAFETY: bytes, of which every pattern is a value; the contract has the caller write them.
+        // SAFETY: every bit pattern of a byte is a valid value, and the contract requires that the caller has written
+        // them.
         let sent = unsafe { self.port.send(lent) };
         if let Some(bell) = self.bells.get(self.port.addressee()) {
-            bell.ring(error); // also after a timeout: others may have got it
+            bell.ring(error); // also after a timeout, because other receivers may have got the message
         }
         match sent {
             Ok(()) => Published::Ok,
@@ -131,9 +133,9 @@ impl<V: Service, S: Sends> middlemark_adapter::Publisher for Sender<V, S> {
     }
 }
 
-/// One of iceoryx2's ports that receive.
+/// An iceoryx2 port that receives.
 pub trait Receives {
-    /// Visits the next message. False: there is none.
+    /// Visits the next message. Returns false if there is none.
     fn receive(&self, visitor: Visitor<'_>) -> Result<bool, ReceiveError>;
     fn has(&self) -> bool;
     fn publishers(&self) -> Option<usize> {
@@ -143,7 +145,7 @@ pub trait Receives {
 
 pub struct Receiver<V: Service, R> {
     pub port: R,
-    /// None where receivers poll.
+    /// None if receivers poll.
     pub sleeper: Option<Sleeper<V>>,
 }
 
@@ -164,8 +166,8 @@ impl<V: Service, R: Receives> middlemark_adapter::Subscriber for Receiver<V, R> 
         Self::MOST_PER_TAKE
     }
 
-    /// Looks before it sleeps: what was rung for may have been taken already, and what is there may have been rung for in an earlier
-    /// call.
+    /// Checks for messages before it sleeps: the message of an earlier ring may be taken already, and the ring of a
+    /// message that is there may have been consumed by an earlier call.
     fn wait(&mut self, timeout: Duration, error: &mut LastError) -> bool {
         match &self.sleeper {
             Some(sleeper) if !self.port.has() => sleeper.sleep(timeout, error),
@@ -178,7 +180,7 @@ impl<V: Service, R: Receives> middlemark_adapter::Subscriber for Receiver<V, R> 
     }
 }
 
-/// An end of either variant of iceoryx2's service.
+/// A publisher or subscriber of either variant of iceoryx2's service.
 pub enum Either<A, B> {
     Ipc(A),
     Threadsafe(B),
@@ -227,11 +229,11 @@ impl<A: middlemark_adapter::Subscriber, B: middlemark_adapter::Subscriber> middl
     }
 }
 
-/// Back-pressure that ends: iceoryx2 retries without a limit of time, but asks a handler before each retry. One deadline for all
-/// receivers of a message: the clock is read only once a receiver is found to be full.
+/// Limits back-pressure: iceoryx2 retries forever, but calls a handler before each retry. There is one deadline for all
+/// receivers of a message, and the clock is read only after a receiver was found to be full.
 #[derive(Default)]
 pub struct Patience {
-    /// Nobody has made this message wait so far.
+    /// True until a full receiver delays the current message.
     fresh: Arc<AtomicBool>,
 }
 

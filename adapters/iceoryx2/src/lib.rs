@@ -1,4 +1,4 @@
-//! Eclipse iceoryx2 behind Middlemark's contract. README.md says how each setting becomes one of its own.
+//! Eclipse iceoryx2 behind Middlemark's contract. README.md says how each setting maps to iceoryx2's own.
 
 mod bell;
 mod ends;
@@ -24,7 +24,8 @@ middlemark_adapter::worker!(Iceoryx2, request_reply);
 
 middlemark_adapter::native_settings! {
     pub struct Native {
-        /// the library's variant of a service: ipc counts its references without atomics, ipc_threadsafe guards each port by a mutex
+        /// the library's variant of a service: ipc counts its references without atomics,
+        /// ipc_threadsafe guards each port by a mutex
         service: bool = false => [choices: vec!["ipc", "ipc_threadsafe"],],
         /// alignment of payloads in bytes
         payload_alignment: Option<u8> = None => [
@@ -36,10 +37,11 @@ middlemark_adapter::native_settings! {
 
 type Outcome<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// Of every file in /dev/shm.
+/// The prefix of every file in /dev/shm.
 const PREFIX: &str = "middlemark-iox2.";
 
-/// The node of this process, set apart from every other iceoryx2 on the machine, and what every end of the trial has in common.
+/// The node of this process, which no other iceoryx2 program on the machine can see, and the data that all its ports
+/// share.
 pub struct Trial<V: Service> {
     node: Node<V>,
     room: Room,
@@ -48,13 +50,13 @@ pub struct Trial<V: Service> {
     _root: File,
 }
 
-/// By the variant of its services.
+/// One case for each variant of iceoryx2's service.
 pub enum Iceoryx2 {
     Ipc(Trial<ipc::Service>),
     Threadsafe(Trial<ipc_threadsafe::Service>),
 }
 
-/// The same end of whichever variant.
+/// Makes a publisher or subscriber of the trial's variant.
 macro_rules! either {
     ($trial:expr, $of:ident => $made:expr) => {
         match $trial {
@@ -64,7 +66,7 @@ macro_rules! either {
     };
 }
 
-/// Both halves of a client or a server.
+/// Makes both halves of a client or a server.
 macro_rules! either_two {
     ($trial:expr, $of:ident => $made:expr) => {
         match $trial {
@@ -74,7 +76,7 @@ macro_rules! either_two {
     };
 }
 
-/// What each end is, of both variants.
+/// The type of a publisher or subscriber of either variant.
 macro_rules! of_both {
     ($end:ident, $($port:ident)::+) => {
         Either<
@@ -99,12 +101,12 @@ impl<V: Service> Trial<V> {
         Ok(Self { node, room, native, settings, _root: root })
     }
 
-    /// Receivers sleep: each message is followed by a notification.
+    /// True if receivers sleep, and each message is followed by a notification.
     fn blocks(&self) -> bool {
         self.settings.reception == Reception::Block
     }
 
-    /// A full buffer loses its oldest message instead of holding the sender up or refusing the newest.
+    /// True if a full buffer drops its oldest message. Otherwise the sender waits, or the newest message is refused.
     fn overflows(&self, topic: &Topic) -> bool {
         !topic.reliable() && topic.depth().is_some()
     }
@@ -126,7 +128,7 @@ impl Adapter for Iceoryx2 {
             receive: vec![Reception::Poll, Reception::Block],
             loan: vec![false, true],
             hands_over: vec![true],
-            max_depth: Some(1_000_000), // as deep as was tried; it has no bound of its own
+            max_depth: Some(1_000_000), // the deepest that was tried; iceoryx2 has no limit
             ..Transport::default()
         };
         Description {
@@ -142,7 +144,7 @@ impl Adapter for Iceoryx2 {
     }
 
     fn open(settings: &'static Settings) -> Result<Self> {
-        // With the rest of its name the address of a listener's Unix socket ends here.
+        // A longer scope would make the address of a listener's Unix socket too long.
         const LONGEST_SCOPE: usize = 28;
         let scope = &settings.scope;
         if scope.len() > LONGEST_SCOPE {
@@ -179,12 +181,12 @@ impl Adapter for Iceoryx2 {
         let held = room.messages;
         match settings.depth() {
             None => vec![format!(
-                "keep-all is bounded to {held} messages of a publisher waiting in a subscriber: beyond, a reliable publisher is held \
-                 up and best effort loses"
+                "keep-all is bounded to {held} messages of a publisher waiting in a subscriber: beyond this, a reliable \
+                 publisher waits and best effort loses messages"
             )],
             Some(depth) if room.bounded => vec![format!(
-                "a subscriber holds {held} messages of a publisher where the depth asks for {depth}: all publishers together keep to \
-                 half of /dev/shm"
+                "a subscriber holds {held} messages of a publisher where the depth asks for {depth}: all publishers together \
+                 use at most half of /dev/shm"
             )],
             Some(_) => Vec::new(),
         }
@@ -208,14 +210,14 @@ impl RequestReply for Iceoryx2 {
 
 fn made<T>(what: &str, name: &str, made: Outcome<T>) -> Result<T> {
     made.map_err(|why| {
-        let advice = "is there room in /dev/shm and may it be written? 'df -h /dev/shm'";
+        let advice = "check that /dev/shm is writable and not full (`df -h /dev/shm`)";
         Error::new(format!("iceoryx2: {what} {name} cannot be made: {why} ({why:?})"), advice)
     })
 }
 
-/// The library's own defaults, whatever configuration files lie around. Files go into the trial's folder; its path may be longer than
-/// the address of a Unix socket allows, so it is named by its descriptor. Shared memory has no folders: there the prefix tells trials
-/// apart. Who is killed is cleared away by the launcher, so nobody looks for dead nodes.
+/// The library's own defaults, without configuration files. Files go into the trial's folder. Its path may be too long
+/// for the address of a Unix socket, so it is named by its descriptor. Shared memory has no folders, so a prefix
+/// separates trials. The launcher cleans up after killed processes, so iceoryx2 does not look for dead nodes.
 fn config(scope: &str, root: &File) -> Outcome<Config> {
     let mut config = Config::default();
     let path = format!("/proc/self/fd/{}", root.as_raw_fd());

@@ -1,30 +1,30 @@
-//! How much the trial's shared memory can hold, and what that leaves of the depth that was asked for.
+//! How many messages the trial's shared memory can hold, and how far this limits the depth.
 
 use iceoryx2::prelude::Config;
 use middlemark_adapter::{Error, Result, Settings, Topic};
 
-/// What a message carries in front of it, and its alignment; more than it is.
+/// An upper bound of a message's header and alignment.
 const HEADER_BYTES: usize = 128;
-/// A client's three requests and its server's six replies, at one request at a time.
+/// Three requests of a client and six replies of its server, with one request in flight.
 const CHUNKS_OF_A_CALL: usize = 9;
-/// Keep-all is as many messages as any reader could want to be behind, not the machine's memory.
+/// Limits keep-all, which would otherwise fill the machine's memory.
 const KEEP_ALL_MESSAGES: usize = 8192;
 const KEEP_ALL_BYTES: usize = 256 << 20;
 const KEEP_ALL_LEAST: usize = 4;
 
-/// A receiver's buffer. The same in every worker of a trial, or the second to open a service would be refused: it follows from the
-/// settings and the size of the file system, not from what is free in it.
+/// The size of a receiver's buffer. It must be the same in every worker of a trial, or iceoryx2 would refuse to open
+/// the service. So it follows from the settings and the size of the file system, not from the free space.
 pub struct Room {
-    /// Messages that it holds of each sender.
+    /// The messages that the buffer holds of each sender.
     pub messages: usize,
-    /// Those are fewer than the depth asks for.
+    /// True if these are fewer than the depth asks for.
     pub bounded: bool,
 }
 
 impl Room {
     pub fn of(settings: &Settings) -> Result<Self> {
         if settings.shm_bytes == 0 {
-            let advice = "iceoryx2 keeps its messages there; mount a tmpfs on it";
+            let advice = "mount a tmpfs on /dev/shm, where iceoryx2 keeps its messages";
             return Err(Error::new("iceoryx2: /dev/shm cannot be read", advice));
         }
         let chunk = settings.message_bytes + HEADER_BYTES;
@@ -38,8 +38,8 @@ impl Room {
                 pairs += publishers * subscribers;
             }
         }
-        // A publisher's segment has a chunk for each message in the buffer of each of its subscribers, for one that each looks at, and
-        // for one that it writes.
+        // A publisher's segment has a chunk for each message in each subscriber's buffer, for one message that each
+        // subscriber is visiting, and for one that the publisher is writing.
         let fitting = |bytes: usize| ((bytes / chunk).saturating_sub(writers) / pairs.max(1)).saturating_sub(1);
         let most = fitting(settings.shm_bytes / 2).max(1);
         let wanted = match settings.depth() {
@@ -56,7 +56,7 @@ impl Room {
         Ok(Self { messages, bounded: messages < wanted })
     }
 
-    /// Of the topic's own depth, where others' are deeper.
+    /// The buffer of one topic, which may have a lower depth than other topics.
     pub fn of_topic(&self, topic: &Topic) -> usize {
         topic.depth().map_or(self.messages, |depth| self.messages.min(depth as usize))
     }

@@ -1,4 +1,5 @@
-//! The request and reply that iceoryx2 has itself: a client has one request under way, and a server answers one while it visits it.
+//! iceoryx2's own request and reply. A client has one request in flight, and a server answers a request while it visits
+//! it.
 
 use std::cell::{Cell, RefCell};
 use std::mem::MaybeUninit;
@@ -20,7 +21,7 @@ use crate::bell::{bells, sleeper};
 use crate::ends::{Patience, Receiver, Receives, Sender, Sends};
 use crate::{Outcome, Trial};
 
-/// Requests carry their client's number, so that the server wakes that client alone.
+/// The header of a request contains the client's number, so that the server wakes only this client.
 type Factory<V> = PortFactory<V, [u8], u32, [u8], ()>;
 
 fn service<V: Service>(trial: &Trial<V>, topic: &Topic) -> Outcome<Factory<V>> {
@@ -44,12 +45,12 @@ fn service<V: Service>(trial: &Trial<V>, topic: &Topic) -> Outcome<Factory<V>> {
     Ok(builder.open_or_create()?)
 }
 
-/// Where a client sleeps until the server has replied.
+/// The event service on which a client waits for replies.
 fn replies_to(topic: &Topic, client: u32) -> String {
     format!("{}_replies_{client}", topic.name)
 }
 
-/// A reply is taken through it; while it lives no further request can be sent.
+/// The request in flight, through which its reply is taken. No further request can be sent while it exists.
 type Pending<V> = Rc<RefCell<Option<PendingResponse<V, [u8], u32, [u8], ()>>>>;
 
 pub struct Requests<V: Service> {
@@ -86,7 +87,7 @@ impl<V: Service> Sends for Requests<V> {
     type Error = RequestSendError;
     const TIMED_OUT: RequestSendError = RequestSendError::SendError(SendError::UnableToDeliver);
 
-    /// Whoever asks again has its reply or has given it up.
+    /// Drops the last request, which was answered or given up.
     #[inline]
     fn lend(&self, bytes: usize) -> Result<Self::Lent, LoanError> {
         self.pending.replace(None);
@@ -119,7 +120,7 @@ impl<V: Service> Receives for Replies<V> {
     }
 }
 
-/// The request that is being visited, and a number that no other visit has.
+/// The request that is being visited, and a number that is different for each visit.
 struct Visit<V: Service> {
     request: RefCell<Option<Request<V>>>,
     turn: Cell<u64>,
@@ -198,7 +199,7 @@ impl<V: Service> Receives for Requested<V> {
         let payload: *const [u8] = request.payload();
         self.visit.request.replace(Some(request));
         self.visit.turn.set(self.visit.turn.get() + 1);
-        // SAFETY: it lies in shared memory and stays the request's until that is dropped below.
+        // SAFETY: the payload is in shared memory and belongs to the request, which is dropped below.
         visitor.visit(unsafe { &*payload });
         self.visit.request.take();
         Ok(true)

@@ -1,4 +1,4 @@
-//! The two ends of a topic: byte slices of one length.
+//! Publishers and subscribers of a topic: byte slices of one length.
 
 use std::mem::MaybeUninit;
 
@@ -19,15 +19,15 @@ use crate::{Outcome, Trial};
 
 type Factory<V> = PortFactory<V, [u8], ()>;
 
-/// The library's own numbers.
+/// The library's defaults.
 fn own() -> PublishSubscribe {
     Config::default().defaults.publish_subscribe
 }
 
-/// The same for both ends, or the second to come would be refused.
+/// Publisher and subscriber must pass the same values, or the second would be refused.
 fn service<V: Service>(trial: &Trial<V>, topic: &Topic) -> Outcome<Factory<V>> {
     let own = own();
-    // As it comes: what the library offers, where that is enough.
+    // In the default configuration: the library's own limits, if they are high enough.
     let as_it_is = trial.settings.comes_as_it_is();
     let places = |own: usize, needed: u32| if as_it_is { own.max(needed as usize) } else { needed as usize };
     let mut builder = trial
@@ -91,7 +91,7 @@ impl<V: Service> Sends for Samples<V> {
     }
     fn found(&self) -> usize {
         let found = self.service.dynamic_config().number_of_subscribers();
-        let _ = self.port.update_connections(); // whoever cannot be connected fails each send as well
+        let _ = self.port.update_connections(); // a subscriber that cannot be connected makes each send fail as well
         found
     }
 }
@@ -118,7 +118,7 @@ impl<V: Service> Receives for Inbox<V> {
     }
     fn publishers(&self) -> Option<usize> {
         let found = self.service.dynamic_config().number_of_publishers();
-        let _ = self.port.update_connections(); // as of those who send
+        let _ = self.port.update_connections(); // as for publishers
         Some(found)
     }
 }

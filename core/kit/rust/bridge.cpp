@@ -8,7 +8,7 @@
 #include <middlemark/kit/native.hpp>
 #include <middlemark/kit/socket.hpp>
 
-extern "C" const middlemark::kit::rust::AdapterCalls* middlemark_rust_adapter();  // of worker!(…) in the adapter
+extern "C" const middlemark::kit::rust::AdapterCalls* middlemark_rust_adapter();  // made by worker!(…) in the adapter
 
 namespace middlemark::kit {
 namespace {
@@ -22,7 +22,7 @@ TopicView view_of(const Topic& topic) {
           topic.subscribers_here, shown(topic.depth),  topic.reliability, topic.service};
 }
 
-/// Empty: the interface has none.
+/// Empty if the interface has none.
 std::string ipv4_or_nothing(const std::string& interface) {
   try {
     return ipv4_text(interface);
@@ -31,7 +31,7 @@ std::string ipv4_or_nothing(const std::string& interface) {
   }
 }
 
-/// What a view shows.
+/// The memory that a view points to.
 struct Kept {
   Settings settings;
   std::string ipv4;
@@ -40,27 +40,28 @@ struct Kept {
   SettingsView view;
 };
 
-struct Telling {
+/// Collects the texts that a call returns.
+struct Answer {
   std::string text;
   std::string advice;
   std::vector<std::string> all;
   Reader reader() {
     return {this, [](void* object, Text its_text, Text its_advice) {
-              auto& telling = *static_cast<Telling*>(object);
-              telling.text = string_of(its_text);
-              telling.advice = string_of(its_advice);
-              telling.all.push_back(telling.text);
+              auto& answer = *static_cast<Answer*>(object);
+              answer.text = string_of(its_text);
+              answer.advice = string_of(its_advice);
+              answer.all.push_back(answer.text);
             }};
   }
 };
 
-[[noreturn]] void refuse(const Telling& told) { throw AdapterError(told.text, told.advice); }
+[[noreturn]] void refuse(const Answer& error) { throw AdapterError(error.text, error.advice); }
 
-/// What a cold call says in JSON.
+/// Reads the JSON that a call returns.
 template <class Value, class Call>
 Value asked(Call call) {
-  Telling answer;
-  Telling error;
+  Answer answer;
+  Answer error;
   if (!call(answer.reader(), error.reader())) refuse(error);
   return read_message<Value>(nlohmann::json::parse(answer.text));
 }
@@ -80,7 +81,7 @@ const AdapterCalls& calls() {
   }();
   static const AdapterCalls& its = *middlemark_rust_adapter();
   if (its.layout != layout)
-    throw AdapterError("the adapter was built with another middlemark-adapter", "build it anew");
+    throw AdapterError("the adapter was built with another middlemark-adapter", "build it again");
   return its;
 }
 
@@ -110,14 +111,14 @@ const SettingsView& view_of(const Settings& settings) {
 
 Ends made(Make make, void* adapter, const Topic& topic, unsigned index) {
   Ends ends;
-  Telling error;
+  Answer error;
   if (!make(adapter, kit::view_of(topic), index, ends, error.reader())) refuse(error);
   return ends;
 }
 
-std::string words_of(void (*tell)(void*, Reader), void* object) {
-  Telling words;
-  tell(object, words.reader());
+std::string words_of(void (*call)(void*, Reader), void* object) {
+  Answer words;
+  call(object, words.reader());
   return words.text;
 }
 
@@ -125,12 +126,12 @@ std::string words_of(void (*tell)(void*, Reader), void* object) {
 
 void RustSubscriber::listen(Listener listener) {
   listener_ = listener;
-  Telling error;
+  Answer error;
   if (!calls_.listen(subscriber_, heard_.visitor(), error.reader())) refuse(error);
 }
 
 RustAdapter::RustAdapter(const Settings& settings) {
-  Telling error;
+  Answer error;
   adapter_ = calls().open(rust::view_of(settings), error.reader());
   if (adapter_ == nullptr) refuse(error);
 }
@@ -138,7 +139,7 @@ RustAdapter::RustAdapter(const Settings& settings) {
 Description RustAdapter::describe() { return asked<Description>(calls().describe); }
 
 void RustAdapter::check(const Settings& settings) {
-  Telling error;
+  Answer error;
   if (!calls().check(rust::view_of(settings), error.reader())) refuse(error);
 }
 
@@ -149,7 +150,7 @@ std::vector<Companion> RustAdapter::companions(const Settings& settings) {
 }
 
 std::vector<std::string> RustAdapter::notes() const {
-  Telling notes;
+  Answer notes;
   calls().notes(adapter_, notes.reader());
   return notes.all;
 }

@@ -1,4 +1,4 @@
-// The worker of an adapter in Rust; the same for all of them, whatever their libraries hold.
+// The main() of every worker of an adapter in Rust.
 #include <middlemark/kit/cdr.hpp>
 #include <middlemark/kit/rust_bridge.hpp>
 #include <middlemark/worker.hpp>

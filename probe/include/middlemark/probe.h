@@ -1,9 +1,9 @@
-/* Stamps in your own program: what was sent, what was received and how long something took, into a file that
+/* Timestamps in your own program: which messages were sent and received, and how long something took, in a file that
  * `middlemark import FOLDER` reads. See docs/probe.md.
  *
- * Nothing is recorded unless MIDDLEMARK_PROBE names a folder when the first probe is opened; a stamp is then a branch. Compiled with
- * -DMIDDLEMARK_PROBE=OFF all of it vanishes. Any thread and any signal handler may call anything but mm_probe_open() and mm_topic_of(),
- * which are for threads only. After these two nothing allocates, locks, waits or fails. */
+ * Nothing is recorded unless MIDDLEMARK_PROBE names a folder when the first probe is opened; a stamp then costs one
+ * branch. Compiled with -DMIDDLEMARK_PROBE=OFF, all of this generates no code. mm_probe_open() and mm_topic_of() may be
+ * called on any thread, the other functions also in any signal handler. The others never allocate, lock, wait or fail. */
 #ifndef MIDDLEMARK_PROBE_H
 #define MIDDLEMARK_PROBE_H
 
@@ -23,10 +23,10 @@
 typedef uint32_t mm_probe; /* a node or a program; 0: nothing is recorded */
 typedef uint32_t mm_topic; /* a topic or a span of a probe; 0: nothing is recorded */
 
-/* A time that is being taken. It belongs to the caller, who may copy it or end it on another thread. */
+/* A time measurement that is running. It belongs to the caller, who may copy it or end it on another thread. */
 typedef struct mm_span {
   mm_topic topic;
-  uint32_t pauses; /* how many times it is paused and not yet resumed */
+  uint32_t pauses; /* number of mm_pause() without their mm_resume() */
   uint64_t begin_ticks, paused_ticks, pause_began_ticks;
 } mm_span;
 
@@ -39,15 +39,16 @@ enum { mm_kind_sent = 1, mm_kind_received = 2, mm_kind_span = 3, mm_kind_iterati
 extern "C" {
 #endif
 
-/* Opens the probe of that name; the first of a process makes the file of that process, which all its probes share. The same name
- * again is the same probe. 0 without MIDDLEMARK_PROBE, for a name of more than 119 bytes, after 256 names, and where the file cannot be
- * made, which is said on stderr once. A forked child gets a file of its own at its first stamp. */
+/* Opens the probe of that name; the same name gives the same probe. The first probe of a process makes the file, which
+ * all probes of the process share. Returns 0 without MIDDLEMARK_PROBE, for a name of more than 119 bytes, after 256
+ * names, and if the file cannot be made, which is reported once on stderr. A forked child gets a file of its own at its
+ * first stamp. */
 mm_probe mm_probe_open(const char* name);
 
-/* The topic or span of that name. To be asked for once and kept; 0 where the probe is 0, or as above. */
+/* Returns the topic or span of that name, for the caller to keep. 0 if the probe is 0, or for such a name as above. */
 mm_topic mm_topic_of(mm_probe probe, const char* name);
 
-/* For bindings; below is what to use. */
+/* For language bindings; programs use the functions below. */
 uint64_t mm_ticks(void);
 void mm_record(mm_topic topic, uint32_t kind, uint64_t at_ticks, uint64_t value, uint64_t extra);
 
@@ -56,13 +57,13 @@ void mm_record(mm_topic topic, uint32_t kind, uint64_t at_ticks, uint64_t value,
 #endif
 #pragma GCC visibility pop
 
-/* Just before the message is handed to the middleware. `sequence`: whatever number both ends know it by; of one topic no two
- * messages have the same. */
+/* Call just before the message is handed to the middleware. `sequence`: a number that sender and receiver both know;
+ * two messages of a topic never have the same. */
 static inline void mm_sent(mm_topic topic, uint64_t sequence, size_t bytes) {
   if (topic != 0) mm_record(topic, mm_kind_sent, mm_ticks(), sequence, bytes);
 }
 
-/* As soon as the message is in the application's hands. */
+/* Call as soon as the application has the message. */
 static inline void mm_received(mm_topic topic, uint64_t sequence) {
   if (topic != 0) mm_record(topic, mm_kind_received, mm_ticks(), sequence, 0);
 }
@@ -73,7 +74,7 @@ static inline mm_span mm_begin(mm_topic topic) {
   return span;
 }
 
-/* Time from here to mm_resume() does not count. Pauses within pauses are one. */
+/* Time from here to mm_resume() does not count. Nested pauses count once. */
 static inline void mm_pause(mm_span* span) {
   if (span->topic != 0 && span->pauses++ == 0) span->pause_began_ticks = mm_ticks();
 }
@@ -89,14 +90,15 @@ static inline void mm_span_ended_(mm_span* span, uint32_t kind, uint64_t now) {
   mm_record(span->topic, kind, span->begin_ticks, now - span->begin_ticks - span->paused_ticks, span->paused_ticks);
 }
 
-/* Records it. A second call does nothing. */
+/* Records the span. A second call does nothing. */
 static inline void mm_end(mm_span* span) {
   if (span->topic == 0) return;
   mm_span_ended_(span, mm_kind_span, mm_ticks());
   span->topic = 0;
 }
 
-/* Records the time since mm_begin() or the last mm_iterate(), and begins anew: at the end of each turn of a loop. */
+/* Records the time since mm_begin() or the last mm_iterate() as an iteration, and starts the next. Call it at the end
+ * of each pass of a loop. */
 static inline void mm_iterate(mm_span* span) {
   if (span->topic == 0) return;
   const uint64_t now = mm_ticks();
@@ -106,10 +108,11 @@ static inline void mm_iterate(mm_span* span) {
   span->pause_began_ticks = now;
 }
 
-/* mm_topic_of(), asked once a place of the program: `kept` is a static of it, for the probe that asked last. */
+/* mm_topic_of(), looked up once per place in the program. `kept` is a static variable of this place; it holds the topic
+ * of the probe that was used last. */
 static inline mm_topic mm_topic_kept_(uint64_t* kept, mm_probe probe, const char* name) {
   const uint64_t known = __atomic_load_n(kept, __ATOMIC_RELAXED);
-  if (known >> 32 == probe) return (mm_topic)known; /* of probe 0: topic 0 */
+  if (known >> 32 == probe) return (mm_topic)known; /* probe 0 has topic 0 */
   const mm_topic topic = mm_topic_of(probe, name);
   __atomic_store_n(kept, (uint64_t)probe << 32 | topic, __ATOMIC_RELAXED);
   return topic;
@@ -134,7 +137,7 @@ static inline mm_topic mm_topic_kept_(uint64_t* kept, mm_probe probe, const char
 #define MM_ITERATE(variable) mm_iterate(&(variable))
 #define MM_END(variable) mm_end(&(variable))
 
-#else /* what is asked for is still looked at by the compiler, and nothing is done */
+#else /* the compiler still checks the arguments, but nothing is done */
 
 static inline mm_probe mm_probe_open(const char* name) { return (void)name, 0U; }
 static inline mm_topic mm_topic_of(mm_probe probe, const char* name) { return (void)probe, (void)name, 0U; }

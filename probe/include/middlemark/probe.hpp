@@ -1,4 +1,4 @@
-// probe.h for C++17: handles that know their names, and a span that ends with its scope. See docs/probe.md.
+// probe.h for C++17: handles of probes and topics, and a span that ends with its scope. See docs/probe.md.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace middlemark::probe {
 
-/// A time from its construction to the end of its scope, or to end().
+/// Measures the time from its construction to the end of its scope, or to end().
 class Span {
  public:
   explicit Span(mm_topic topic) noexcept : span_(mm_begin(topic)) {}
@@ -18,7 +18,7 @@ class Span {
 
   void pause() noexcept { mm_pause(&span_); }
   void resume() noexcept { mm_resume(&span_); }
-  /// Records an iteration and begins the next; then the time after the last one is of none.
+  /// Records an iteration and starts the next one. The time after the last call is not recorded.
   void next() noexcept {
     mm_iterate(&span_);
     iterates_ = true;
@@ -32,10 +32,10 @@ class Span {
   bool iterates_ = false;
 };
 
-/// A topic or a span of a probe. A copy is the same one.
+/// A topic or a span of a probe. Copies refer to the same topic.
 class Topic {
  public:
-  Topic() noexcept = default;  ///< of no probe: nothing is recorded
+  Topic() noexcept = default;  ///< belongs to no probe: nothing is recorded
   Topic(mm_probe probe, const char* name) : topic_(mm_topic_of(probe, name)) {}
 
   void sent(std::uint64_t sequence, std::size_t bytes) const noexcept { mm_sent(topic_, sequence, bytes); }
@@ -46,7 +46,7 @@ class Topic {
   mm_topic topic_ = 0;
 };
 
-/// A node or a program. Opening it takes some milliseconds; nothing afterwards but topic() takes more than a stamp.
+/// A node or a program. Opening it takes some milliseconds; later calls take no longer than a stamp, except topic().
 class Probe {
  public:
   explicit Probe(const char* name) : probe_(mm_probe_open(name)) {}

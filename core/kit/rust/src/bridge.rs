@@ -1,4 +1,5 @@
-//! The C side: what `core/kit/rust_bridge.hpp` calls, laid out as it says. Tables of functions, one for each type that an adapter has.
+//! The Rust side of `core/kit/rust_bridge.hpp`, with the same layout: tables of functions, one for each type of an
+//! adapter.
 
 use std::any::Any;
 use std::ffi::c_void;
@@ -14,7 +15,7 @@ use crate::{
     Topic,
 };
 
-/// Whoever looks at messages, on the other side. It does not unwind.
+/// The C++ function that receives messages. It does not unwind.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Visitor<'a> {
@@ -29,20 +30,20 @@ impl Visitor<'_> {
         self.visit_stamped(message, 0);
     }
 
-    /// `arrived_ns`: when the kernel received the message, in ns of CLOCK_REALTIME as SO_TIMESTAMPING tells it; 0: it did not say.
-    /// Never an instant of the adapter's own.
+    /// `arrived_ns`: when the kernel received the message, in ns of CLOCK_REALTIME from SO_TIMESTAMPING; 0 if the
+    /// kernel gave no time. Never a time that the adapter took itself.
     #[inline]
     pub fn visit_stamped(&self, message: &[u8], arrived_ns: u64) {
-        // SAFETY: C++ keeps both for that long.
+        // SAFETY: C++ keeps both for the lifetime of the visitor.
         unsafe { (self.function)(self.object, message.as_ptr(), message.len(), arrived_ns) }
     }
 }
 
-/// Visits messages on the middleware's own thread until the listening has ended.
+/// Visits messages on the middleware's own thread until the listening ends.
 #[derive(Clone, Copy)]
 pub struct Listener(Visitor<'static>);
 
-// SAFETY: it is called for one message at a time, and C++ keeps what it points to until silence() has returned.
+// SAFETY: it is called for one message at a time, and C++ keeps its object until silence() has returned.
 unsafe impl Send for Listener {}
 
 impl Listener {
@@ -51,7 +52,7 @@ impl Listener {
     }
 }
 
-/// Takes the texts that a cold call gives: an error with its advice, a description, a note.
+/// Receives the texts of a call before the start or after the end: an error with its advice, a description, a note.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Reader {
@@ -60,19 +61,19 @@ pub struct Reader {
 }
 
 impl Reader {
-    fn tell(&self, text: &str, advice: &str) {
+    fn send(&self, text: &str, advice: &str) {
         // SAFETY: C++ keeps both during the call.
         unsafe { (self.function)(self.object, Text::of(text), Text::of(advice)) }
     }
 
-    /// `None`, and an error told, where it failed.
+    /// Returns `None` and sends the error to C++ if `what` fails or panics.
     fn attempt<T>(&self, what: impl FnOnce() -> Result<T>) -> Option<T> {
         let failed = match catch_unwind(AssertUnwindSafe(what)) {
             Ok(Ok(value)) => return Some(value),
             Ok(Err(error)) => error,
-            Err(panic) => Error::new(words_of(panic.as_ref()), "it panicked: where, stands on stderr"),
+            Err(panic) => Error::new(words_of(panic.as_ref()), "it panicked: stderr says where"),
         };
-        self.tell(&failed.text, &failed.advice);
+        self.send(&failed.text, &failed.advice);
         None
     }
 }
@@ -102,7 +103,7 @@ struct SubscriberCalls {
     close: unsafe extern "C" fn(*mut c_void),
 }
 
-/// A publisher, a subscriber, or both as C++ holds them; what was not made is null.
+/// A publisher, a subscriber, or both, as C++ keeps them; pointers to what was not made are null.
 #[repr(C)]
 struct Ends {
     publisher: *mut c_void,
@@ -115,7 +116,7 @@ type Make = unsafe extern "C" fn(adapter: *mut c_void, &Topic, index: u32, &mut 
 
 #[repr(C)]
 pub struct AdapterCalls {
-    /// Of the layouts here and in `rust_bridge.hpp`, which must be the same.
+    /// Checksum of the layouts here and in `rust_bridge.hpp`, which must be the same.
     layout: usize,
     describe: unsafe extern "C" fn(Reader, Reader) -> bool,
     check: unsafe extern "C" fn(&'static Settings, Reader) -> bool,
@@ -135,7 +136,7 @@ pub struct AdapterCalls {
 // SAFETY: functions.
 unsafe impl Sync for AdapterCalls {}
 
-/// What C++ points to: the words for what failed last in a value, first whatever it is, and the value.
+/// The object that C++ points to. The error comes first, so that it can be read without knowing `T`.
 #[repr(C)]
 struct Held<T> {
     error: LastError,
@@ -146,23 +147,23 @@ fn hold<T>(value: T) -> *mut c_void {
     Box::into_raw(Box::new(Held { error: LastError::none(), value })).cast()
 }
 
-/// Calls `act`; `otherwise` where it panics.
+/// Calls `act`; returns `otherwise` if it panics.
 #[inline]
 unsafe fn with<T, R>(object: *mut c_void, otherwise: R, act: impl FnOnce(&mut T, &mut LastError) -> R) -> R {
-    // SAFETY: hold() made it of a T, and one thread at a time uses it.
+    // SAFETY: hold() made it from a T, and one thread at a time uses it.
     let Held { error, value } = unsafe { &mut *object.cast::<Held<T>>() };
     match catch_unwind(AssertUnwindSafe(|| act(value, error))) {
         Ok(value) => value,
         Err(panic) => {
-            std::mem::forget(panic); // dropping it may panic, too
-            error.note(format_args!("it panicked: its words are on stderr"));
+            std::mem::forget(panic); // dropping it may panic too
+            error.note(format_args!("it panicked: stderr has its message"));
             otherwise
         }
     }
 }
 
 unsafe extern "C" fn close<T>(object: *mut c_void) {
-    // SAFETY: hold() made it of a T; it is given back once.
+    // SAFETY: hold() made it from a T, and it is released once.
     let held = unsafe { Box::from_raw(object.cast::<Held<T>>()) };
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(held))) {
         std::mem::forget(panic);
@@ -171,7 +172,7 @@ unsafe extern "C" fn close<T>(object: *mut c_void) {
 
 unsafe extern "C" fn last_error(object: *mut c_void, reader: Reader) {
     // SAFETY: hold() made it.
-    reader.tell(&unsafe { &*object.cast::<LastError>() }.words(), "");
+    reader.send(&unsafe { &*object.cast::<LastError>() }.words(), "");
 }
 
 impl PublisherCalls {
@@ -232,7 +233,7 @@ impl SubscriberCalls {
     }
 }
 
-/// The tables of a type.
+/// The tables of functions for a type.
 struct Table<T>(PhantomData<T>);
 impl<P: Publisher> Table<P> {
     const PUBLISHER: PublisherCalls = PublisherCalls::of::<P>();
@@ -254,7 +255,7 @@ impl Ends {
     }
 }
 
-/// Makes something of an adapter.
+/// Makes a publisher, subscriber, client or server of an adapter.
 unsafe fn make<A>(adapter: *mut c_void, error: Reader, make: impl FnOnce(&mut A) -> Result<()>) -> bool {
     unsafe { with(adapter, None, |adapter: &mut A, _| error.attempt(|| make(adapter))) }.is_some()
 }
@@ -267,14 +268,14 @@ impl AdapterCalls {
                 about.most_per_take = Some(A::Subscriber::MOST_PER_TAKE).filter(|most| *most != usize::MAX);
                 Ok(json_of(&about))
             });
-            json.map(|json| into.tell(&json, "")).is_some()
+            json.map(|json| into.send(&json, "")).is_some()
         }
         unsafe extern "C" fn check<A: Adapter>(settings: &'static Settings, error: Reader) -> bool {
             error.attempt(|| A::check(settings)).is_some()
         }
         unsafe extern "C" fn companions<A: Adapter>(settings: &'static Settings, into: Reader, error: Reader) -> bool {
             let json = error.attempt(|| Ok(json_of(&A::companions(settings)?)));
-            json.map(|json| into.tell(&json, "")).is_some()
+            json.map(|json| into.send(&json, "")).is_some()
         }
         unsafe extern "C" fn open<A: Adapter>(settings: &'static Settings, error: Reader) -> *mut c_void {
             error.attempt(|| A::open(settings)).map_or(null_mut(), hold)
@@ -301,15 +302,15 @@ impl AdapterCalls {
         }
         unsafe extern "C" fn notes<A: Adapter>(adapter: *mut c_void, into: Reader) {
             let notes = unsafe { with(adapter, Vec::new(), |adapter: &mut A, _| adapter.notes()) };
-            notes.iter().for_each(|note| into.tell(note, ""));
+            notes.iter().for_each(|note| into.send(note, ""));
         }
         unsafe extern "C" fn protected_by<A: Adapter>(adapter: *mut c_void, into: Reader) {
             let words = unsafe { with(adapter, String::new(), |adapter: &mut A, _| adapter.protected_by()) };
-            into.tell(&words, "");
+            into.send(&words, "");
         }
         unsafe extern "C" fn refusals<A: Adapter>(adapter: *mut c_void, into: Reader) {
             let words = unsafe { with(adapter, String::new(), |adapter: &mut A, _| adapter.refusals()) };
-            into.tell(&words, "");
+            into.send(&words, "");
         }
         Self {
             layout: LAYOUT,
@@ -356,8 +357,8 @@ impl AdapterCalls {
     }
 }
 
-/// The sizes of all that crosses, here and in `bridge.cpp`. A change of the contract that keeps every size must change the first
-/// number.
+/// A checksum of the sizes of all types that cross the boundary, here and in `bridge.cpp`. A change of the contract
+/// that keeps every size must change the first number.
 const LAYOUT: usize = {
     let sizes = [
         1,

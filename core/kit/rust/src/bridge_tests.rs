@@ -1,11 +1,11 @@
-//! An adapter as C++ sees it: through its tables alone.
+//! Tests an adapter the way C++ uses it: through its tables of functions.
 
 use std::mem::MaybeUninit;
 
 use super::*;
 use crate::{Buffer, Description, Identity, List, Pattern, Reception, Reliability, RequestReply};
 
-/// What it does depends on the transport.
+/// An adapter whose behaviour depends on the transport.
 struct Fake {
     settings: &'static Settings,
 }
@@ -84,15 +84,15 @@ impl Subscriber for Receiver {
 
 static CALLS: AdapterCalls = AdapterCalls::with_request_reply::<Fake>();
 
-/// Each text with its advice.
+/// Collects each text with its advice.
 #[derive(Default)]
-struct Told(Vec<(String, String)>);
+struct Collected(Vec<(String, String)>);
 
-impl Told {
+impl Collected {
     fn reader(&mut self) -> Reader {
         unsafe extern "C" fn keep(object: *mut c_void, text: Text<'_>, advice: Text<'_>) {
-            let told = unsafe { &mut *object.cast::<Told>() };
-            told.0.push((text.to_string(), advice.to_string()));
+            let collected = unsafe { &mut *object.cast::<Collected>() };
+            collected.0.push((text.to_string(), advice.to_string()));
         }
         Reader { object: std::ptr::from_mut(self).cast(), function: keep }
     }
@@ -121,42 +121,42 @@ fn topic() -> Topic<'static> {
 }
 
 fn opened(transport: &'static str) -> *mut c_void {
-    unsafe { (CALLS.open)(settings(transport), Told::default().reader()) }
+    unsafe { (CALLS.open)(settings(transport), Collected::default().reader()) }
 }
 
-fn made(make: Make, adapter: *mut c_void, error: &mut Told) -> Option<Ends> {
+fn made(make: Make, adapter: *mut c_void, error: &mut Collected) -> Option<Ends> {
     let mut ends = Ends { publisher: null_mut(), sends: null_mut(), subscriber: null_mut(), receives: null_mut() };
     unsafe { make(adapter, &topic(), 0, &mut ends, error.reader()) }.then_some(ends)
 }
 
 #[test]
 fn what_cannot_be_opened_is_told_with_its_advice() {
-    let mut error = Told::default();
+    let mut error = Collected::default();
     assert!(unsafe { (CALLS.open)(settings("none"), error.reader()) }.is_null());
     assert_eq!(error.0, [("fake: none: cannot be opened".into(), "take another".into())]);
 }
 
 #[test]
 fn a_panic_before_the_start_is_an_error_with_its_words() {
-    let mut error = Told::default();
+    let mut error = Collected::default();
     assert!(unsafe { (CALLS.open)(settings("broken"), error.reader()) }.is_null());
     assert_eq!(error.texts(), ["the middleware is broken"]);
 }
 
 #[test]
 fn a_panic_afterwards_is_a_failed_call_and_is_told_at_the_end() {
-    let ends = made(CALLS.publisher, opened("panics"), &mut Told::default()).unwrap();
+    let ends = made(CALLS.publisher, opened("panics"), &mut Collected::default()).unwrap();
     let calls = unsafe { &*ends.sends };
     assert_eq!(unsafe { (calls.publish)(ends.publisher) }, Published::Failed);
-    let mut words = Told::default();
+    let mut words = Collected::default();
     unsafe { (calls.last_error)(ends.publisher, words.reader()) };
-    assert_eq!(words.texts(), ["it panicked: its words are on stderr"]);
+    assert_eq!(words.texts(), ["it panicked: stderr has its message"]);
     unsafe { (calls.close)(ends.publisher) };
 }
 
 #[test]
 fn memory_of_another_size_than_asked_for_is_none() {
-    let ends = made(CALLS.publisher, opened("tcp"), &mut Told::default()).unwrap();
+    let ends = made(CALLS.publisher, opened("tcp"), &mut Collected::default()).unwrap();
     let calls = unsafe { &*ends.sends };
     assert!(!unsafe { (calls.loan)(ends.publisher, 8) }.is_null());
     assert!(unsafe { (calls.loan)(ends.publisher, 9) }.is_null());
@@ -171,36 +171,36 @@ fn a_visitor_gets_every_message() {
     }
     let mut seen: Vec<usize> = Vec::new();
     let visitor = Visitor { object: std::ptr::from_mut(&mut seen).cast(), function: add, life: PhantomData };
-    let ends = made(CALLS.subscriber, opened("tcp"), &mut Told::default()).unwrap();
+    let ends = made(CALLS.subscriber, opened("tcp"), &mut Collected::default()).unwrap();
     let calls = unsafe { &*ends.receives };
     assert_eq!(unsafe { (calls.take)(ends.subscriber, visitor) }, 2);
     assert_eq!(seen, [3, 5]);
-    let mut error = Told::default();
+    let mut error = Collected::default();
     assert!(!unsafe { (calls.listen)(ends.subscriber, visitor, error.reader()) });
     assert_eq!(error.texts(), ["the middleware has no thread to listen on"]);
-    assert_eq!(unsafe { (calls.publishers_found)(ends.subscriber, 7) }, 7, "who does not tell is not waited for");
+    assert_eq!(unsafe { (calls.publishers_found)(ends.subscriber, 7) }, 7, "an unreported count is not waited for");
     unsafe { (calls.close)(ends.subscriber) };
 }
 
 #[test]
 fn a_client_is_two_ends() {
     let adapter = opened("tcp");
-    let ends = made(CALLS.client.unwrap(), adapter, &mut Told::default()).unwrap();
+    let ends = made(CALLS.client.unwrap(), adapter, &mut Collected::default()).unwrap();
     assert!(!ends.publisher.is_null() && !ends.subscriber.is_null());
-    let mut error = Told::default();
+    let mut error = Collected::default();
     assert!(made(CALLS.server.unwrap(), adapter, &mut error).is_none());
     assert_eq!(error.texts(), ["fake: no servers"]);
 }
 
 #[test]
 fn descriptions_and_notes_are_told() {
-    let (mut json, mut notes) = (Told::default(), Told::default());
-    assert!(unsafe { (CALLS.describe)(json.reader(), Told::default().reader()) });
+    let (mut json, mut notes) = (Collected::default(), Collected::default());
+    assert!(unsafe { (CALLS.describe)(json.reader(), Collected::default().reader()) });
     assert!(json.texts()[0].starts_with(r#"{"protocol":1,"name":"fake","title":"","#));
     let adapter = opened("tcp");
     unsafe { (CALLS.notes)(adapter, notes.reader()) };
     assert_eq!(notes.texts(), ["one", "two"]);
-    let mut words = Told::default();
+    let mut words = Collected::default();
     unsafe { (CALLS.protected_by)(adapter, words.reader()) };
     unsafe { (CALLS.refusals)(adapter, words.reader()) };
     assert_eq!(words.texts(), ["/certs/receiver.key", "a stranger was refused"]);

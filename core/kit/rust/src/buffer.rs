@@ -1,8 +1,8 @@
-//! Memory to write messages in, for publishers whose middleware has none to lend.
+//! Memory to write messages in, for publishers whose middleware lends none.
 
 use std::mem::MaybeUninit;
 
-/// `loan` gives it, `publish` hands it over.
+/// The memory that `loan` returns and `publish` sends.
 pub struct Buffer(Box<[u8]>);
 
 impl Buffer {
@@ -10,9 +10,9 @@ impl Buffer {
         Self(vec![0; bytes].into())
     }
 
-    /// `None`: it is of another size.
+    /// `None` if `bytes` is not the size of the buffer.
     pub fn loan(&mut self, bytes: usize) -> Option<&mut [MaybeUninit<u8>]> {
-        // SAFETY: every byte has a value now, and the caller of a loan writes bytes.
+        // SAFETY: every byte is initialised, and the caller of a loan only writes bytes.
         (bytes == self.0.len()).then(|| unsafe { std::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), bytes) })
     }
 

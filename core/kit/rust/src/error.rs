@@ -1,9 +1,9 @@
-//! What goes wrong: before the start in an [`Error`], afterwards in a [`LastError`].
+//! Failures: an [`Error`] before the start, a [`LastError`] after it.
 
 use std::fmt;
 
-/// Something cannot be done before the start: the thing and the place, and the next step. Every error of the standard library or of
-/// the middleware, and every text, becomes one with `?` or `into()`.
+/// A failure before the start: what failed and where, and the next step. `?` and `into()` convert every error of the
+/// standard library or of the middleware, and every text.
 #[derive(Debug)]
 pub struct Error {
     pub text: String,
@@ -26,8 +26,8 @@ impl<E: Into<Box<dyn std::error::Error + Send + Sync>>> From<E> for Error {
 
 const CAPACITY: usize = 256;
 
-/// The middleware's own words for what failed last, kept without allocating; what does not fit is cut off. The bridge keeps one for each
-/// publisher and subscriber.
+/// The middleware's own words for the last failure, kept without allocating; longer texts are cut off. The bridge keeps
+/// one for each publisher and subscriber.
 pub struct LastError {
     bytes: [u8; CAPACITY],
     length: usize,
@@ -45,7 +45,7 @@ impl LastError {
         let _ = fmt::Write::write_fmt(self, words);
     }
 
-    /// Empty: nothing failed.
+    /// Empty if nothing failed.
     pub(crate) fn words(&self) -> String {
         String::from_utf8_lossy(&self.bytes[..self.length]).into_owned()
     }

@@ -1,4 +1,4 @@
-//! How the structs of description.rs stand in JSON.
+//! Writes the structs of description.rs as JSON.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,7 +13,7 @@ pub(crate) fn json_of(value: &impl Json) -> String {
     json
 }
 
-/// Each field with its name.
+/// Writes an object from the names and values of its fields.
 pub(crate) fn object(json: &mut String, fields: &[(&str, &dyn Json)]) {
     let mut before = '{';
     for (name, value) in fields {

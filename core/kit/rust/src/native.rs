@@ -1,5 +1,5 @@
-//! The middleware's own settings, declared once: what the adapter accepts, what the core refuses and documents, and the typed
-//! values. The same as `core/kit/native.hpp`, whose parser and refusals it uses.
+//! The native settings of a middleware, declared once: what the adapter accepts, what the core refuses and documents,
+//! and the typed values. The counterpart of `core/kit/native.hpp`, whose parser and refusals it uses.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,25 +7,26 @@ use std::time::Duration;
 use crate::description::{NativeSetting, NativeType};
 use crate::settings::Text;
 
-/// Native settings by key; one that ends in '*' stands for every key that begins so.
+/// Native settings by key; a key that ends in '*' covers every key with that beginning.
 pub type NativeTable = BTreeMap<&'static str, NativeSetting>;
 
-/// A setting of the trial that the core has found good.
+/// A native setting of the trial that the core has accepted.
 #[repr(C)]
 pub struct NativeValue {
     pub key: Text<'static>,
     pub text: Text<'static>,
-    /// What the text stands for by its type: 0 or 1 of a boolean, the place of a choice, bytes, ns of a duration; else 0.
+    /// The value of the text as a number: 0 or 1 for a boolean, the index of a choice, bytes, ns of a duration;
+    /// otherwise 0.
     pub number: i64,
 }
 
-/// A type of a member of what `native_settings!` makes.
+/// A type that members of a `native_settings!` struct can have.
 pub trait Native: Sized {
     const TYPE: NativeType;
     const LEAST: Option<i64> = None;
-    /// Reads one setting over what was there before.
+    /// Reads one setting and replaces the previous value.
     fn read(&mut self, stem: &str, value: &NativeValue);
-    /// As a default is told; empty: not at all.
+    /// The value as the text of a default; empty if there is none to show.
     fn words(&self, choices: &[&'static str]) -> String;
 }
 
@@ -76,7 +77,7 @@ impl Native for String {
     }
 }
 
-/// `None`: left to the middleware.
+/// `None`: the middleware decides.
 impl<T: Native + Default> Native for Option<T> {
     const TYPE: NativeType = T::TYPE;
     const LEAST: Option<i64> = T::LEAST;
@@ -88,7 +89,7 @@ impl<T: Native + Default> Native for Option<T> {
     }
 }
 
-/// Of a key that ends in '*': what stands in the star's place, and the text.
+/// For a key that ends in '*': the part of the key in place of the star, and the text.
 impl Native for Vec<(String, String)> {
     const TYPE: NativeType = NativeType::Text;
     fn read(&mut self, stem: &str, value: &NativeValue) {
@@ -101,7 +102,7 @@ impl Native for Vec<(String, String)> {
 }
 
 impl NativeSetting {
-    /// What the type and the default say; `native_settings!` adds the rest.
+    /// Adds what follows from the type and the default to what `native_settings!` has set.
     pub fn complete<T: Native>(mut self, otherwise: &T) -> Self {
         if self.kind == NativeType::Text {
             self.kind = if self.choices.is_empty() { T::TYPE } else { NativeType::Choice };
@@ -115,7 +116,8 @@ impl NativeSetting {
         self
     }
 
-    /// What a key must begin with to be this setting: all of it, or, where it ends in '*', what stands before.
+    /// The beginning of the key that makes it this setting: the whole key, or the part before a final '*'. `None` if
+    /// `given` is another key.
     pub fn fits<'a>(key: &'a str, given: &str) -> Option<&'a str> {
         match key.strip_suffix('*') {
             Some(stem) => given.starts_with(stem).then_some(stem),
@@ -124,8 +126,8 @@ impl NativeSetting {
     }
 }
 
-/// Declares a struct of native settings. A member's documentation is the setting's help; in brackets stands whatever else
-/// [`NativeSetting`] has.
+/// Declares a struct of native settings. A member's documentation is the setting's help; the brackets contain further
+/// fields of [`NativeSetting`].
 ///
 /// ```
 /// middlemark_adapter::native_settings! {

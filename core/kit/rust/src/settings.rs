@@ -1,4 +1,5 @@
-//! What a trial asks of an adapter: views of what `core/kit/rust_bridge.hpp` keeps, laid out as it says. See `core/settings.hpp`.
+//! The settings of a trial: views of memory that C++ keeps, laid out as in `core/kit/rust_bridge.hpp`. See
+//! `core/settings.hpp`.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -9,7 +10,7 @@ use crate::description::{Reliability, AS_IT_COMES};
 use crate::native::NativeValue;
 use crate::request::Request;
 
-/// Several values that C++ keeps; used as the slice that it is.
+/// Several values that C++ keeps; dereferences to a slice.
 #[repr(C)]
 pub struct List<'a, T> {
     items: *const T,
@@ -17,12 +18,12 @@ pub struct List<'a, T> {
     life: PhantomData<&'a [T]>,
 }
 
-/// A text that C++ keeps; used as the `str` that it is.
+/// A text that C++ keeps; dereferences to `str`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Text<'a>(List<'a, u8>);
 
-/// A number that may not be given.
+/// A value that may be absent.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Maybe<T> {
@@ -36,15 +37,15 @@ impl<T: Copy> Maybe<T> {
     }
 }
 
-/// One trial's request, and what follows from it. Frozen.
+/// The settings of one trial, and what follows from them. Immutable.
 #[repr(C)]
 pub struct Settings {
     pub(crate) request: Request,
-    /// Every topic and service of the trial, also those that this process has no part in.
+    /// Every topic and service of the trial, also those that this process does not use.
     pub endpoints: List<'static, Topic<'static>>,
     pub(crate) native: List<'static, NativeValue>,
     ipv4: Text<'static>,
-    /// Of /dev/shm in bytes: all, and what was free when the worker read its settings. 0: there is none.
+    /// Size of /dev/shm, and what was free when the worker read its settings, in bytes. 0 if there is none.
     pub shm_bytes: usize,
     pub shm_free_bytes: usize,
 }
@@ -62,16 +63,16 @@ pub struct Topic<'a> {
     /// Begins with the trial's scope.
     pub name: Text<'a>,
     pub message_bytes: usize,
-    /// Of the whole trial, in every process; of a service: its clients.
+    /// Publishers of the whole trial, in all processes; for a service: its clients.
     pub publishers: u32,
-    /// Likewise; of a service: its server.
+    /// Subscribers of the whole trial, in all processes; for a service: its server.
     pub subscribers: u32,
-    /// Of those, in this process.
+    /// How many of them are in this process.
     pub publishers_here: u32,
     pub subscribers_here: u32,
     depth: Maybe<u32>,
     pub reliability: Reliability,
-    /// Request and reply of the middleware's own.
+    /// True for the middleware's own request and reply.
     pub service: bool,
 }
 
@@ -86,7 +87,7 @@ impl Settings {
         Duration::from_nanos(self.write_timeout_ns)
     }
 
-    /// The middleware's own settings, as the core has read them: see `native_settings!`.
+    /// The native settings of the trial, as the core has read them: see `native_settings!`.
     pub fn native(&self) -> &'static [NativeValue] {
         self.native.get()
     }
@@ -99,21 +100,21 @@ impl Settings {
         self.transport == AS_IT_COMES
     }
 
-    /// The IPv4 address of the interface.
+    /// The IPv4 address of the interface. Fails if it has none.
     pub fn ipv4(&self) -> crate::Result<&'static str> {
         if self.ipv4.is_empty() {
             let text = format!("the interface {} has no IPv4 address", self.interface);
-            return Err(crate::Error::new(text, "give it one, or name another"));
+            return Err(crate::Error::new(text, "give it one, or name another interface"));
         }
         Ok(self.ipv4.get())
     }
 
-    /// A file of the trial's set of certificates: ("sender", ".key"). `docs/security.md` has their names.
+    /// The path of a file of the trial's certificates, such as ("sender", ".key"). `docs/security.md` has the names.
     pub fn credential(&self, identity: &str, ending: &str) -> std::path::PathBuf {
         std::path::Path::new(self.certs.get()).join(format!("{identity}{ending}"))
     }
 
-    /// Refuses segments for which /dev/shm has no room: a write to a tmpfs that is full ends the process.
+    /// Refuses segments that do not fit into /dev/shm: a write to a full tmpfs ends the process.
     pub fn shm_holds(&self, bytes: usize, what: &str, otherwise: &str) -> crate::Result<()> {
         if bytes <= self.shm_free_bytes {
             return Ok(());
@@ -123,7 +124,7 @@ impl Settings {
         let size = needed + whole;
         Err(crate::Error::new(
             format!("{what} need up to {needed} MiB in /dev/shm, where {free} MiB are free"),
-            format!("sudo mount -o remount,size={size}M /dev/shm (of a container: --shm-size), or {otherwise}"),
+            format!("sudo mount -o remount,size={size}M /dev/shm (in a container: --shm-size), or {otherwise}"),
         ))
     }
 }
@@ -138,13 +139,13 @@ impl Topic<'_> {
         self.depth.get()
     }
 
-    /// Messages that wait for a subscriber when each publisher has filled its history; `None`: without a bound.
+    /// The most messages that can wait for a subscriber: all histories of its publishers. `None`: no bound.
     pub fn capacity(&self) -> Option<usize> {
         self.depth().map(|depth| depth as usize * self.publishers as usize)
     }
 }
 
-// SAFETY: they are read only, and C++ changes nothing of what they show.
+// SAFETY: they are read only, and C++ does not change the memory that they point to.
 unsafe impl<T: Sync> Send for List<'_, T> {}
 unsafe impl<T: Sync> Sync for List<'_, T> {}
 
@@ -164,7 +165,7 @@ impl<'a, T> List<'a, T> {
         if self.count == 0 {
             return &[];
         }
-        // SAFETY: whoever made it keeps so many for that long.
+        // SAFETY: the maker of the list keeps `count` items for that long.
         unsafe { std::slice::from_raw_parts(self.items, self.count) }
     }
 }
@@ -181,7 +182,7 @@ impl<'a> Text<'a> {
         Self(List::of(text.as_bytes()))
     }
 
-    /// All of them came as JSON: what is no UTF-8 did not come so far.
+    /// All texts were read from JSON, so they are UTF-8.
     pub fn get(self) -> &'a str {
         std::str::from_utf8(self.0.get()).unwrap_or_default()
     }
