@@ -35,7 +35,7 @@ def test_hosts_are_names_and_what_ssh_reaches() -> None:
         ("robot.local,other", "'robot.local' is no host; write NAME=[USER@]HOST[:PORT]"),
         ("base=a,robot=b:70000", "'robot=b:70000' is no host"),
         ("base=a,robot=b;c d", "is no host"),
-        ("base=a", "one host alone; name two"),
+        ("base=a", "one host is not enough; name two"),
         ("base=a,base=b", "two hosts are called base"),
         ("here=a,robot=b", "'here' is what all roles on this machine are called"),
         ("base=a,robot=-oProxyCommand=x", "is no host"),

@@ -1,4 +1,4 @@
-"""A plan: the trials of its cells in order, with what was changed and left out, and how precise it is to become."""
+"""A plan: the trials of its cells in order, what was changed or left out, and when rounds are added."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -12,7 +12,7 @@ from middlemark.model.levels import seconds, whole
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """How long a trial goes on. Either ``samples`` or ``duration_s`` is set."""
+    """How long a trial lasts. Either ``samples`` or ``duration_s`` is set."""
 
     samples: Annotated[
         int | None,
@@ -58,15 +58,15 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
             default_text="`120s`, or twice the duration",
         ),
     ] = 120.0
-    """The measuring ends here whatever happens; what was measured by then is kept."""
+    """The measuring ends after this time in any case; what was measured until then is kept."""
 
 
 LIMITS: Mapping[str, Key] = declared(Limits, Key)
-"""By name."""
+"""Every limit by name."""
 
 
 class Trial(msgspec.Struct, frozen=True, kw_only=True):
-    """One measurement of a cell. ``order`` is its place in the run, from 0; ``number`` its round, from 1."""
+    """One measurement of a cell. ``order`` is its position in the run, from 0; ``number`` is its round, from 1."""
 
     order: int
     cell: int
@@ -74,26 +74,26 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     number: int
     limits: Limits
     domain: int | None = None
-    """The DDS domain asked for; None: one of its own."""
+    """The DDS domain asked for; None: the trial gets its own."""
     seed: int = 0
 
 
 class Note(msgspec.Struct, frozen=True):
-    """Something the plan changed or left out, and why: a size below 16, a level that an adapter does not have."""
+    """A change or omission of the plan, and why: a size below 16, a level that an adapter does not support."""
 
     place: str
     text: str
 
 
 class Precision(msgspec.Struct, frozen=True, kw_only=True):
-    """How well the cells are to be known: rounds are added until they are, or the time is spent."""
+    """The precision that cells must reach: rounds are added until they have, or until the time is spent."""
 
     part: float
-    """The interval of a cell's median lies within this part of it, on either side."""
+    """Half width of the interval of a cell's median that must be reached, as a share of the median."""
     budget_s: float
-    """No round begins that would end later than this, counted from the first trial."""
+    """No round begins that would end later than this time after the first trial."""
     focus: tuple[int, ...]
-    """Indices of the cells that are to be so precise; the others are measured with them."""
+    """Indices of the cells that must reach it; the other cells only take part in the rounds."""
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):

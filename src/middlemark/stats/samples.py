@@ -78,7 +78,9 @@ def load(path: Path, dtype: np.dtype[Any] = SAMPLE) -> Samples:
             bytes_there = os.fstat(file.fileno()).st_size
             mapped = mmap.mmap(file.fileno(), bytes_there, access=mmap.ACCESS_READ)
     except OSError as error:
-        raise SamplesError(path, error.strerror or str(error), "the run's folder must be whole and readable") from error
+        raise SamplesError(
+            path, error.strerror or str(error), "the run's folder must be complete and readable"
+        ) from error
     bytes_due = data_begins + count * dtype.itemsize
     if bytes_there != bytes_due:
         what = "truncated" if bytes_there < bytes_due else "too long"
@@ -104,10 +106,10 @@ def _read_header(path: Path, file: IO[bytes], due: np.dtype[Any]) -> tuple[int, 
     start = file.read(10)
     text = file.read(int.from_bytes(start[8:], "little"))
     if start[:8] != b"\x93NUMPY\x01\x00" or not text.endswith(b"\n") or (len(start) + len(text)) % 16:
-        raise SamplesError(path, "damaged: it does not begin as a file of samples does", _AGAIN)
+        raise SamplesError(path, "damaged: it does not begin like a file of samples", _AGAIN)
     count = _COUNT.search(text)
     if count is None or text.replace(count[0], b"(0,)").rstrip() != _header_of(due):
-        reason = "not the samples of a trial: its records or its shape are others"
+        reason = "not the samples of a trial: its record type or its shape differs"
         raise SamplesError(path, reason, "it was written by another program or another version: measure again")
     return int(count[1]), file.tell()
 

@@ -86,7 +86,7 @@ def trial_summary(
         (each.max for each in msgspec.structs.astuple(found.times) if each and each.max is not None), default=0
     )
     if longest > LONGEST_NS:
-        text = f"its samples are damaged: a time of {longest / 1e9:,.0f} s stands in them"
+        text = f"its samples are damaged: they contain a time of {longest / 1e9:,.0f} s"
         return _without_samples(outcome, Failure("samples", text, "measure that trial again"))
     return found
 

@@ -188,7 +188,7 @@ def of_stream(
             "duplicated",
             "arrived more than once",
             subscribers,
-            "see whether another run shares the domain: leave --domain out",
+            "check that no other run uses the same domain: leave --domain out",
         ),
         _wrong(
             "reordered",
@@ -250,7 +250,7 @@ def _loss(cell: Cell, subscribers: Sequence[Arrived]) -> RunWarning | None:
 
 def _against_loss(cell: Cell) -> str:
     if cell.reliability == "best-effort":
-        first = "--reliability reliable asks the middleware to send again what was lost"
+        first = "--reliability reliable makes the middleware resend lost messages"
     elif cell.depth is not None:
         first = (
             f"a history of {cell.depth:,} is overwritten before a subscriber that is behind has taken it: --depth all"

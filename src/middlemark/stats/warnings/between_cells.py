@@ -78,10 +78,10 @@ def above_memcpy(cell: Cell, bytes_per_s: float | None, memcpy_bytes_per_s: floa
         "above-memcpy",
         f"{bytes_per_s / 1e9:.3g} GB/s, and this machine's memcpy moves {memcpy_bytes_per_s / 1e9:.3g} at "
         f"{format_size(cell.size)}: a pointer was passed, or the receiver never saw the bytes",
-        "quote its messages a second and its latency, never its bytes a second"
+        "quote its message rate and its latency, never its bytes a second"
         if cell.payload == "untouched"
-        else "a filled payload is written and read outside of this time: quote messages a second, or hold it against "
-        "--payload untouched to see what is handed over",
+        else "a filled payload is written and read outside of the timed span: quote messages a second, or compare "
+        "with --payload untouched to see what is handed over",
     )
 
 
@@ -119,7 +119,7 @@ def size_costs_nothing(small: CellResult, large: CellResult, memcpy_bytes_per_s:
         f"{format_size(large.cell.size)} took {large_ns / 1000:.3g} µs and {format_size(small.cell.size)} took "
         f"{small_ns / 1000:.3g}: to copy the difference takes {copy_ns / 1000:.3g} µs at the very least, so a pointer "
         "was passed, and neither a loan nor one process was asked for",
-        "ask for what was done (--loan, --processes 1), or see in the adapter's README what it hands over",
+        "ask for it explicitly (--loan or --processes 1), or see in the adapter's README what it hands over",
     )
 
 

@@ -112,7 +112,7 @@ def cell_warnings(
 _CONTRADICTED = {
     "payload-not-seen": "its payload was seen in a capture",
     "stranger-refused": "a stranger without a certificate of the trial was let in",
-    "unauthorised-refused": "one without permission was let in",
+    "unauthorised-refused": "a participant without permission was let in",
 }
 """By the proof that failed: what was seen instead."""
 
@@ -124,15 +124,18 @@ def _protection_contradicted(cell: Cell, outcomes: Sequence[TrialOutcome]) -> Ru
     return RunWarning(
         "protection-contradicted",
         f"asked for security {cell.security}, and {' and '.join(_CONTRADICTED[each] for each in failed)}",
-        f"do not quote it as {cell.security}: it was not in force; see in the adapter's README what the level needs",
+        f"do not quote it as {cell.security}: it was not in force; the adapter's README says what the level needs",
     )
 
 
 _COUNTED = {
     "loss": ("lost", "of {of:,} replies never arrived ({part}); the latency is that of the others"),
     "late": ("late", "of {of:,} replies arrived after their timeout ({part}) and are no samples"),
-    "publish-failed": ("publish_failed", "of {of:,} messages were not taken by the middleware ({part})"),
-    "damaged": ("damaged", "of {of:,} messages arrived with wrong content ({part}); what the ping found is no sample"),
+    "publish-failed": ("publish_failed", "of {of:,} messages were refused by the middleware ({part})"),
+    "damaged": (
+        "damaged",
+        "of {of:,} messages arrived with wrong content ({part}); those that the ping found are no samples",
+    ),
     "duplicated": ("duplicated", "of {of:,} messages arrived more than once ({part})"),
     "reordered": ("reordered", "of {of:,} messages arrived out of order ({part})"),
 }
@@ -140,7 +143,7 @@ _COUNTED = {
 
 _COUNTED_IN_STREAMS = {
     "loss": "of {of:,} messages never arrived ({part}); rate and latency are those of the others",
-    "damaged": "of {of:,} messages arrived with wrong content ({part}); they are in no rate and no latency",
+    "damaged": "of {of:,} messages arrived with wrong content ({part}); they count in no rate and no latency",
 }
 """Words that differ there."""
 
@@ -176,19 +179,21 @@ def _refused(outcome: TrialOutcome) -> int:
 def _advice(code: str, cell: Cell) -> str:
     if code == "loss":
         if cell.reliability == "best-effort":
-            return "--reliability reliable asks the middleware to send again what was lost"
-        return "give the history more room (--depth all) and the kernel's socket buffers too (sysctl net.core.rmem_max)"
+            return "--reliability reliable makes the middleware resend lost messages"
+        return "use a deeper history (--depth all) and larger socket buffers (sysctl net.core.rmem_max)"
     if code == "late":
-        return "raise the suite's timeout to keep them, or look for what stalls: --priority fifo:80, --pin 0,1"
+        return (
+            "raise the suite's timeout to keep them, or look for the cause of the stalls: --priority fifo:80, --pin 0,1"
+        )
     if code == "publish-failed":
         return "the middleware has no room for another message: --depth all, or fewer subscribers"
     if code == "damaged":
-        return "the content is not what was sent: report it to the middleware's authors, with this run's folder"
+        return "the received content differs from what was sent: report it to its authors, with this run's folder"
     if code == "duplicated":
-        return "see whether another run shares the domain: leave --domain out"
+        return "check that no other run uses the same domain: leave --domain out"
     if cell.pattern == "stream":
-        return "an application would see the order: a single publisher a topic, or the middleware's own ordering"
-    return "a round trip is matched by its number and stays right; an application would see the order"
+        return "an application would see the wrong order: use one publisher a topic, or the middleware's ordering"
+    return "round trips are matched by number, so their times are right; an application would see the wrong order"
 
 
 def _few_samples(outcomes: Sequence[TrialOutcome], summaries: Sequence[Summary | None]) -> RunWarning | None:
@@ -247,7 +252,7 @@ def _apart(
 
 def _quiet(cell: Cell) -> str:
     if cell.pin is None and "pin" not in cell.unknown:
-        return "pin the roles (--pin 0,1): unpinned, each start may land elsewhere"
+        return "pin the roles (--pin 0,1): without pinning, each trial may use other processors"
     return "quiet the machine, or measure more trials (--trials 10) and quote the spread with the median"
 
 
@@ -262,7 +267,7 @@ def _actual_transport_varies(outcomes: Sequence[TrialOutcome]) -> RunWarning | N
     return RunWarning(
         "actual-transport-varies",
         f"the actual transport is {' in some trials and '.join(carriers)} in others",
-        "the trials are not of one kind: fix the transport in the middleware's own settings and measure again",
+        "the trials are not comparable: fix the transport in the middleware's own settings and measure again",
     )
 
 
@@ -272,10 +277,10 @@ def faster_than_raw_transport(times: float | None, label: str | None, *, rate: b
         return None
     return RunWarning(
         "faster-than-baseline",
-        f"receives {1 / times:.2g} times what the raw transport does ({label})"
+        f"receives {1 / times:.2g} times as much as the raw transport ({label})"
         if rate
         else f"takes {times:.2g} of the time of the raw transport ({label})",
-        "its threads keep awake the processors that the machine alone lets halt, the machine alone was disturbed, or "
+        "its threads keep awake the processors that the raw transport lets halt, the raw transport was disturbed, or "
         "less was moved than was asked: measure both again with --awake --trials 10",
     )
 
@@ -288,7 +293,7 @@ def below_baseline(times: float, label: str, doubted: str | None, *, untouched: 
     if doubted is not None:
         why = f"the baseline's own median is doubtful ({doubted}): measure both again with --trials 10"
     elif untouched:
-        why = "nobody wrote or read the payload, so less may have been moved than was asked: --payload filled"
+        why = "no role wrote or read the payload, so less may have been moved than was asked: --payload filled"
     else:
         why = (
             "its threads keep awake the processors that the baseline lets halt, or its transport hands over where its "

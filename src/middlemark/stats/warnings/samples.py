@@ -88,7 +88,7 @@ def tail_warnings(samples: Sequence[int], summaries: Sequence[Summary | None]) -
             RunWarning(
                 "p99-disagrees",
                 f"the p99s of its {len(known)} trials go from {_us(least)} to {_us(most)} µs",
-                "something happens in some trials only: quiet the machine, and quote the range (--trials 10)",
+                "only some trials were disturbed: quiet the machine, and quote the range (--trials 10)",
             )
         )
     return tuple(found)
@@ -101,15 +101,15 @@ def _bimodal(cell: Cell, values: Numbers) -> RunWarning | None:
     low, high = _us(found.low_ns), _us(found.high_ns)
     first = "pin the roles (--pin 0,1); then " if cell.pin is None else ""
     switches = (
-        "see who else wants the processors (top), and take them from him: --priority fifo:80"
+        "see which other processes use the processors (top), and get priority over them: --priority fifo:80"
         if found.high_ns > max(_TIME_SLICE_NS, 10 * found.low_ns)
-        else "find what switches (idle states, frequency, a thread of the middleware's own): --receive poll and "
-        "--priority fifo:80 keep processors awake; else quote both"
+        else "find what switches between the two (idle states, frequency, a thread of the middleware): --receive poll "
+        "and --priority fifo:80 keep processors awake; otherwise quote both"
     )
     return RunWarning(
         "bimodal",
-        f"{100 * found.share:.0f} % of its samples lie around {low} µs and the others around {high}: it has two "
-        "states, and one median is the figure of one of them at best",
+        f"{100 * found.share:.0f} % of its samples lie around {low} µs and the others around {high}: it is "
+        "bimodal, and a single median describes at most one of the two modes",
         first + switches,
     )
 
@@ -121,11 +121,11 @@ def _drift(values: Numbers) -> RunWarning | None:
     rose = found.part > 0
     return RunWarning(
         "drift",
-        f"its latency {'rose' if rose else 'fell'} to {1 + found.part:.2g} times what the trial began with: the median "
-        "depends on how long it was measured",
-        "a queue or memory grows, or a processor throttles: measure longer and see where it ends (--duration 10s)"
+        f"its latency {'rose' if rose else 'fell'} to {1 + found.part:.2g} times its value at the start of the trial: "
+        "the median depends on how long it was measured",
+        "a queue or memory grows, or a processor throttles: see whether it levels off (--duration 10s)"
         if rose
-        else "it has not settled: let it warm up for longer (--warmup 2s)",
+        else "it has not settled: use a longer warm-up (--warmup 2s)",
     )
 
 
@@ -140,7 +140,7 @@ def _warm_up_short(cell: Cell, values: Numbers, outcome: TrialOutcome) -> RunWar
         "warm-up-short",
         f"the first {100 * found.part:.2g} % of its samples{lasted}, took {_us(found.first_ns)} µs (median) and those "
         f"after them {_us(found.later_ns)}: it was still warming up",
-        "let that pass before the measuring begins: --warmup 2s",
+        "use a longer warm-up: --warmup 2s",
     )
 
 
@@ -155,7 +155,7 @@ def _few_incidents(series: Sequence[Numbers], latency: Summary | None) -> RunWar
     return RunWarning(
         "p99-few-incidents",
         f"the {beyond:,} samples beyond its p99 came in {clusters} {'cluster' if clusters == 1 else 'clusters'}: "
-        f"something happened {times}, and p99 says how long it lasted rather than how often it happens",
+        f"something happened {times}, and p99 shows how long it lasted, not how often it happens",
         "measure longer (--duration 10s), so that it happens more often; or quote the median and the maximum",
     )
 

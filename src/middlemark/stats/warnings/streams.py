@@ -37,8 +37,8 @@ def _flooded(cell: Cell, latency: Summary | None) -> RunWarning | None:
         return None
     return RunWarning(
         "flooded",
-        "it was sent as fast as possible: its one-way latency is mostly time in queues, not what a message takes",
-        "for latency under a load of your own --rate 1k; for latency against load --rate curve",
+        "it was sent as fast as possible: its one-way latency is mostly time in queues, not the time a message takes",
+        "use --rate 1k for the latency under a load of your own, --rate curve for latency against load",
     )
 
 
@@ -50,7 +50,7 @@ def _loss_behind_latency(counts: TrialCounts, latency: Summary | None) -> RunWar
     return RunWarning(
         "loss-behind-latency",
         f"its latency is that of the {arrived:.3g} % that arrived",
-        "quote it with its loss, or find what loses nothing: --rate sustainable",
+        "quote it with its loss, or find the highest rate without loss: --rate sustainable",
     )
 
 
@@ -72,7 +72,7 @@ def _rate_varies(by_second: Sequence[float]) -> RunWarning | None:
     return RunWarning(
         "rate-varies",
         f"received between {found[0]:,.0f} and {found[1]:,.0f} messages in a second",
-        "quote the range with the rate; look at the series in --format json for what else moved then",
+        "quote the range with the rate; look at the series in --format json for what else changed then",
     )
 
 
@@ -85,5 +85,5 @@ def _subscribers_differ(outcome: TrialOutcome) -> RunWarning | None:
     return RunWarning(
         "subscribers-differ",
         f"its {len(each)} subscribers received from {min(each):,.0f} to {max(each):,.0f} messages/s",
-        "the rate is their mean; each one's is under per_subscriber in --format json",
+        "the rate is their mean; per_subscriber in --format json has the rate of each",
     )

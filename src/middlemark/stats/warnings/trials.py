@@ -37,8 +37,8 @@ def _transport_contradicted(
     return RunWarning(
         "transport-contradicted",
         f"asked for {cell.transport}{should}; the actual transport is {outcome.actual_transport}{known}",
-        "do not quote it as the transport in its name: the middleware took another way, or a neighbour's traffic was "
-        "counted; quiet the machine, and see in the adapter's README what rules a transport out",
+        "do not quote it under that transport's name: the middleware used another one, or other traffic was "
+        "counted; quiet the machine, and see in the adapter's README when a transport cannot be used",
     )
 
 
@@ -118,8 +118,8 @@ def time_unaccounted(cell: Cell, outcome: TrialOutcome, spent_ns: float, samples
         "time-unaccounted",
         f"its {samples:,} round trips, with writing and checking the payloads, make up {spent_ns / 1e9:.3g} of the "
         f"{measured_ns / 1e9:.3g} s measured: {100 * left / measured_ns:.0f} % of the time passed between them",
-        "an application would wait for that too: quote messages a second beside the latency, and see what the "
-        "middleware does before a message and after it: perf record -g -p PID",
+        "an application would wait for that too: quote messages a second with the latency, and see what the "
+        "middleware does before and after a message: perf record -g -p PID",
     )
 
 
@@ -139,9 +139,9 @@ def never_slept(cell: Cell, outcome: TrialOutcome) -> RunWarning | None:
         return None
     return RunWarning(
         "reception-not-in-force",
-        f"asked to block, but its roles slept {slept:,} times in {messages:,} round trips: what waits here spins, as "
+        f"asked to block, but its roles slept {slept:,} times in {messages:,} round trips: it waits by spinning, as "
         "under --receive poll",
-        "hold it against rows that poll, not against rows that block; see in the adapter's README how it waits",
+        "compare it with rows that poll, not with rows that block; the adapter's README says how it waits",
     )
 
 
@@ -178,9 +178,9 @@ def mostly_idle(cell: Cell, outcome: TrialOutcome, samples: int) -> RunWarning |
         return None
     return RunWarning(
         "mostly-idle",
-        f"for {100 * idle:.0f} % of its time nothing ran: the processors halt between messages, and here they wake up "
-        f"{late_ns / 1000:.0f} µs late, whoever sends",
-        "--awake keeps the processors from halting: what is left is the middleware's",
+        f"for {100 * idle:.0f} % of its time no thread ran: the processors halt between messages, and here they wake "
+        f"up {late_ns / 1000:.0f} µs late with any middleware",
+        "--awake keeps the processors from halting: the rest is the middleware's time",
     )
 
 
