@@ -75,7 +75,7 @@ def nearest_raw_transports(
 
     ``medians`` are in ns, by cell: p50s, or where ``by_rate`` the time for one message (1e9 divided by its rate). If
     the middleware chooses its carrier, ``actual_transports`` (by cell, from the evidence) gives it; without evidence
-    any carrier is accepted. Of several equally near raw transports the fastest is taken.
+    any carrier is accepted. If several raw transports are equally near, the fastest is taken.
     """
     measured = _by_experiment(cells, medians, descriptions)
 

@@ -239,7 +239,7 @@ def _without_traces(sums: dict[str, float]) -> dict[str, float]:
 
 
 def shares(sums: Mapping[str, float]) -> tuple[Part, ...]:
-    """Return the parts in that order. Those in ``_OPTIONAL`` are left out if they took no time."""
+    """Return the parts in that order. Parts in ``_OPTIONAL`` are left out if they took no time."""
     shown = {name: ns for name, ns in sums.items() if ns > 0 or name not in _OPTIONAL}
     whole = math.fsum(shown.values())
     return tuple(Part(part=name, ns=ns, share=ns / whole if whole else 0.0) for name, ns in shown.items())

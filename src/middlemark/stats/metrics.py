@@ -39,7 +39,7 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     applies: Callable[[Cell], bool] = lambda _: True
     """Returns whether in such a cell the metric describes the middleware, and not a schedule or a queue."""
     where: str = "any"
-    """The same condition in words."""
+    """That condition in words."""
     samples: tuple[str, ...] = ()
     """Fields of round trips that it is computed from, in addition to ``COMPARED_TIMES``."""
     latency: bool = False
