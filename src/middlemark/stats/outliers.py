@@ -185,9 +185,9 @@ def of_stream(kept: Sequence[Kept], summary: Summary | None, outcome: TrialOutco
 def middlewares(found: Outliers, still: Stillness, *, least_ns: float = 0.0) -> int:
     """Return the least number of unexplained samples that are the middleware's.
 
-    Of the samples that exceed the median by at least some length, no more than the bound can be due to gaps of half
-    that length. This holds for every length, so the best one is used. Samples less than ``least_ns`` beyond the median
-    are left out.
+    The bound limits how many samples can exceed the median by some length because of gaps of half that length. It is
+    subtracted from the number of samples that do, for the length at which the difference is largest. Samples less than
+    ``least_ns`` beyond the median are left out.
     """
     if found.blind is not None or found.exposure is None:
         return 0

@@ -1,4 +1,4 @@
-"""What is doubtful about one trial, seen in its raw samples."""
+"""Warnings about one trial from its raw samples."""
 
 from collections.abc import Sequence
 
@@ -9,34 +9,35 @@ from middlemark.stats.quantiles import SAMPLES_BEYOND, Numbers
 from middlemark.stats.shape import drift, incidents, modes, slow_start, thinned
 
 OF_TRIALS = 0.5
-"""A cell's figure is the median of its trials': what fewer than half of them did has not moved it, and is not told."""
+"""Share of the trials that must have a warning of ``WHERE_MOST``. A cell's figure is the median of its trials', which
+fewer trials do not change."""
 
 FEWEST_INCIDENTS = 5
-"""Half of the samples that a quantile needs beyond it: with fewer incidents, one of them is a good part of the tail."""
+"""Half of the samples that a quantile needs beyond it: with fewer incidents, each is a large part of the tail."""
 
 FEWEST_BEYOND_P99 = 30
-"""Samples beyond p99, of all trials: a share of 1 % is then known to within a third of itself (30 ± √30, two sigma)."""
+"""Samples beyond p99, over all trials: the share of 1 % is then accurate to a third (30 ± √30, two sigma)."""
 
 P99_DISAGREE = 3.0
-"""Twice the factor for medians: p99 takes far more trials to pin down, and still one that triples is not one figure."""
+"""Twice the factor for medians: p99 needs far more trials to be precise, but one that triples is not one figure."""
 
 _TIME_SLICE_NS = 500_000
-"""A mode beyond this, ten times the other, is a wait for a processor: the scheduler gives it away for about 1 ms."""
+"""A mode beyond this and ten times the other is a wait for a processor: the scheduler's time slice is about 1 ms."""
 
 WHERE_MOST = (
     *("bimodal", "drift", "warm-up-short", "p99-few-incidents"),
     *("time-unaccounted", "reception-not-in-force", "mostly-idle"),
 )
-"""The codes that are told of a cell only where at least half of its trials have them."""
+"""Codes that a cell gets only if at least half of its trials have them."""
 
 
 def sample_warnings(
     cell: Cell, outcome: TrialOutcome, series: Sequence[Numbers], latency: Summary | None
 ) -> tuple[RunWarning, ...]:
-    """Return the warnings about a measured trial. ``series``: the latency in order of time, ns, of each who measured.
+    """Return the warnings about a measured trial. ``series`` has the latency of each measuring role over time, in ns.
 
-    A stream that is sent as fast as possible, or in bursts, is left out: its latency is the state of its queues, which
-    rise and fall as they must, and another warning says so.
+    A stream that is sent as fast as possible or in bursts is left out: its latency is the state of its queues, which
+    must rise and fall, and another warning says so.
     """
     if cell.pattern == "stream" and (cell.rate in ("max", "curve") or cell.burst is not None):
         return ()
@@ -63,9 +64,9 @@ def of_most(of_trials: Sequence[tuple[RunWarning, ...]]) -> list[tuple[RunWarnin
 
 
 def tail_warnings(samples: Sequence[int], summaries: Sequence[Summary | None]) -> tuple[RunWarning, ...]:
-    """Return the warnings about the p99 of a cell; the sequences hold one item a trial.
+    """Return the warnings about the p99 of a cell; the sequences have one item for each trial.
 
-    None where most trials have no p99: then the cell has none either.
+    Empty if most trials have no p99, because the cell then has none either.
     """
     present = [(count, each.p99) for count, each in zip(samples, summaries, strict=True) if each]
     known = [(count, p99) for count, p99 in present if p99 is not None]
@@ -134,7 +135,7 @@ def _warm_up_short(cell: Cell, values: Numbers, outcome: TrialOutcome) -> RunWar
     if found is None:
         return None
     first, later = found.part * found.first_ns, (1 - found.part) * found.later_ns
-    part = first / (first + later) if cell.rate == "max" else found.part  # of the time: a closed loop waits for each
+    part = first / (first + later) if cell.rate == "max" else found.part  # of the time, in a closed loop
     lasted = f", {part * outcome.measured_s:.2g} s" if outcome.measured_s else ""
     return RunWarning(
         "warm-up-short",

@@ -1,4 +1,4 @@
-"""What is doubtful about a stream, seen in its figures."""
+"""Warnings about a stream from its figures."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from middlemark.stats.rates import falls, rates, received_by_second, varies
 from middlemark.stats.warnings.cells import DISAGREE
 
 LOSS = 0.01
-"""A latency with more than this share lost behind it is that of the messages that got through."""
+"""Share of lost messages from which a latency describes only the messages that got through."""
 
 
 def stream_trial_warnings(cell: Cell, outcome: TrialOutcome) -> tuple[RunWarning, ...]:
@@ -26,7 +26,7 @@ def stream_trial_warnings(cell: Cell, outcome: TrialOutcome) -> tuple[RunWarning
 def stream_cell_warnings(cell: Cell, counts: TrialCounts, latency: Summary | None) -> tuple[RunWarning, ...]:
     """Return the warnings about all measured trials of a stream together; ``latency`` is its one-way latency.
 
-    What the roles themselves reported (missed instants, back-pressure, the histogram) is told by ``trial``.
+    The warnings that the roles report (missed instants, back-pressure, the histogram) come from ``trial``.
     """
     found = (_flooded(cell, latency), _loss_behind_latency(counts, latency))
     return tuple(each for each in found if each)
@@ -77,7 +77,7 @@ def _rate_varies(by_second: Sequence[float]) -> RunWarning | None:
 
 
 def _subscribers_differ(outcome: TrialOutcome) -> RunWarning | None:
-    """Subscribers that receive different numbers of messages make their mean nobody's."""
+    """Return the warning about subscribers with different rates, whose mean describes none of them."""
     expected = {each.expected for each in outcome.subscribers}
     each = [rate for rate in rates(outcome).by_subscriber if rate is not None]
     if len(expected) != 1 or len(each) < 2 or max(each) <= DISAGREE * min(each):
