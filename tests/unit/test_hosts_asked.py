@@ -68,7 +68,7 @@ def test_the_link_of_a_suite_gives_way_to_the_line_between_the_hosts() -> None:
     plan = plan_of(CYCLONE + "link='1gbit'", hosts=BOTH)
     assert {(cell.across, cell.link) for cell in plan.cells} == {("lab-field", None)}
     assert [each.text for each in plan.notes if "link" in each.text] == [
-        "left out: link 1gbit; between hosts it is the line that they have"
+        "left out: link 1gbit; hosts have their own network"
     ]
 
 
@@ -78,8 +78,8 @@ def test_the_link_of_a_suite_gives_way_to_the_line_between_the_hosts() -> None:
         ("across='lab-mars'", "sweep 1: across: lab-mars: there is no host mars; there are lab and field"),
         (
             "pattern='stream'\nrate='sustainable'",
-            "sweep 1: rate: sustainable wants one-way latencies while it measures, and those of two hosts are known"
-            " when a trial is over; give a rate",
+            "sweep 1: rate: sustainable needs one-way latencies while it measures, and between two hosts they are known"
+            " only after a trial; give a rate",
         ),
     ],
 )

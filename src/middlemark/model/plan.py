@@ -97,47 +97,47 @@ class Precision(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """What a candidate of a race must do to stay in it. None: that is not asked."""
+    """Requirements that a candidate of a race must meet. None: not required."""
 
     deadline_s: float | None = None
-    """99 of 100 messages arrive within it, counted from their intended instant; what is lost does not arrive."""
+    """Time from the intended instant within which 99 of 100 messages must arrive; lost messages count as late."""
     max_loss: float | None = None
-    """The share of messages that may be lost."""
+    """Largest share of messages that may be lost."""
     max_cpu: float | None = None
-    """Processors that all workers of a trial may use together."""
+    """Most processors that all workers of a trial may use together."""
 
 
 class Race(msgspec.Struct, frozen=True, kw_only=True):
-    """Rounds are added of the candidates that may be the best, until one is, some tie, or the time is spent.
+    """A race: rounds are added for the candidates that may be the best, until one is, some tie, or the time is spent.
 
     All other cells, the baselines included, run only in the rounds that were planned at first.
     """
 
     experiments: tuple[tuple[int, ...], ...]
-    """Indices of the cells that race each other."""
+    """Indices of the cells of each experiment, which race each other."""
     budget_s: float
-    """No round begins that would end later than this, counted from the first trial."""
+    """No round begins that would end later than this time after the first trial."""
     wanted: Wanted = Wanted()
     question: bool = False
-    """All of it is one question, and whatever comes of it an answer; else each experiment races for itself."""
+    """All cells are one question, and any outcome answers it. Otherwise each experiment races for itself."""
 
 
 class Reached(msgspec.Struct, frozen=True, kw_only=True):
-    """How the adding of rounds ended."""
+    """The end of a run to which rounds were added."""
 
     rounds: int
     seconds: float
-    """Of all its trials, from the first process to the last."""
+    """Duration of all its trials, from the first process to the last."""
     met: bool
-    """Every cell that was meant is precise enough, or every race is decided; false: the time was spent."""
+    """Every cell in question is precise enough, or every race is decided. False: the time was spent."""
     undecided: tuple[int, ...] = ()
-    """Indices of the cells that are not precise enough, or undecided, when the time was spent."""
+    """Indices of the cells that were not precise enough, or undecided, when the time was spent."""
     unmeasured: tuple[int, ...] = ()
     """Indices of the cells whose trials all failed; further rounds would not help."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """What will be measured, in order. ``names[i]`` is the suite (and sweep) that cell ``i`` came from."""
+    """All trials in order. ``names[i]`` is the suite, and the sweep, of cell ``i``."""
 
     cells: tuple[Cell, ...]
     trials: tuple[Trial, ...]
@@ -145,15 +145,15 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[Note, ...] = ()
     seed: int = 0
     precision: Precision | None = None
-    """None, and no race: the trials are all there will be."""
+    """None, and no race: no rounds are added."""
     race: Race | None = None
     expectations: tuple[Expectation, ...] = ()
-    """What is expected of the cells."""
+    """Expectations about the cells."""
     deciding: Deciding | None = None
-    """None: no rounds are added for them."""
+    """None: no rounds are added to decide the expectations."""
     together: tuple[tuple[str, ...], ...] = ()
-    """Names of factors that the suites vary together: cells that differ in all of these are compared as well."""
+    """Names of factors that the suites vary together: cells that differ in all of them are compared too."""
     scorecard: tuple[tuple[str, float], ...] = ()
-    """Metrics and their weights, by which the report says who is best; none: it does not."""
+    """Metrics and their weights for the ranking in the report; empty: there is none."""
     baselines: tuple[int, ...] = ()
-    """Cells of raw transports that the plan added to those that were asked for."""
+    """Indices of the raw transports' cells that the plan added."""

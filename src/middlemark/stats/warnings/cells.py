@@ -116,7 +116,7 @@ _CONTRADICTED = {
     "stranger-refused": "a stranger without a certificate of the trial was let in",
     "unauthorised-refused": "a participant without permission was let in",
 }
-"""What was seen instead, by the check that failed."""
+"""The observation instead, by the check that failed."""
 
 
 def _protection_contradicted(cell: Cell, outcomes: Sequence[TrialOutcome]) -> RunWarning | None:
