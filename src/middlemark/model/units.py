@@ -84,7 +84,7 @@ def check_rate(rate: float, shown: str) -> None:
     if rate == 0:
         raise UnitError(f"{shown} is not a rate; leave it out to send as fast as possible")
     if not LEAST_HERTZ <= rate <= MOST_HERTZ:
-        raise UnitError(f"{shown} is not a rate; write one between one message a day and 1000M a second")
+        raise UnitError(f"{shown} is not a rate; rates are from one a day to 1000M a second")
 
 
 def parse_percent(text: str) -> float:
