@@ -172,7 +172,7 @@ struct RequestedSettings {
   std::string interface = "lo";
   /// The longest time that publish() may block.
   std::chrono::nanoseconds write_timeout{1000000000};
-  /// The level asked for: exactly this one.
+  /// The level asked for. The adapter must provide exactly this level.
   Security security = Security::none;
   /// Absolute path of the folder of certificates and keys: docs/security.md. Empty at `none`.
   std::string certs{};

@@ -119,7 +119,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             kind=words("type of message", *get_args(MessageType)),
             default=("octets",),
             metavar="octets|image|point-cloud|imu|tf,…",
-            help="Bytes alone, or a message of ROS's that is serialised; size is then that of its main array.",
+            help="Plain bytes, or a ROS message that is serialised; size is then that of its main array.",
             of="middleware",
             honour=one_of("types", lambda level, known: f"it carries {listing(known)}, not {level}"),
         ),

@@ -135,7 +135,7 @@ class Settings(Message, frozen=True, kw_only=True):
     write_timeout_s: Annotated[Seconds, Meta(extra={"cpp": "std::chrono::nanoseconds"})] = 1.0
     """The longest time that publish() may block."""
     security: Security = "none"
-    """The level asked for: exactly this one."""
+    """The level asked for. The adapter must provide exactly this level."""
     certs: str = ""
     """Absolute path of the folder of certificates and keys: docs/security.md. Empty at ``none``."""
     identity: Identity = "sender"

@@ -34,10 +34,10 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, rename=_name_of):
 NAMES: Mapping[str, str] = {each: _name_of(each) for each in Summary.__struct_fields__}
 """The name in outputs (``p99.9``), by field of a Summary."""
 QUANTILES: Mapping[str, Fraction] = {
-    field: said
+    field: quantile
     for field, hint in get_type_hints(Summary, include_extras=True).items()
-    for said in get_args(hint)
-    if isinstance(said, Fraction)
+    for quantile in get_args(hint)
+    if isinstance(quantile, Fraction)
 }
 """The quantile, by field of a Summary."""
 

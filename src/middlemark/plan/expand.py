@@ -115,11 +115,11 @@ def expand(sweep: Sweep, context: Context) -> Expansion:
         if not target.wanted:
             continue
         if target.transport.alone and sweep.workload is None:
-            cells += _alone(target, levels, asked, loads.rows, context, (notes, problems))
+            cells += _copying_cells(target, levels, asked, loads.rows, context, notes, problems)
         elif not target.transport.alone:
             native = native_of(sweep, context, target.adapter)
-            told = [] if of_topics else notes
-            found = _cells(target, levels, asked, loads.rows, placings, native, told, hosts=bool(context.hosts))
+            cell_notes = [] if of_topics else notes
+            found = _cells(target, levels, asked, loads.rows, placings, native, cell_notes, hosts=bool(context.hosts))
             cells += found if sweep.workload is None else _carrying(found, sweep.workload, target, sweep.place, notes)
     return Expansion(tuple(each for each in cells if _kept(each, context)), tuple(notes), tuple(problems))
 
@@ -152,8 +152,8 @@ def _settle_sites(
     apart = [level for level in named if is_apart(level)]
     if named and hosts:
         problems += _on_hosts(everything, named, hosts)
-    elif alone := [level for level in named if level not in apart]:
-        problems.append(Problem(across.place, f"there is no host {listing(alone)}; give --hosts {alone[0]}=…"))
+    elif unknown := [level for level in named if level not in apart]:
+        problems.append(Problem(across.place, f"there is no host {listing(unknown)}; give --hosts {unknown[0]}=…"))
     if not apart:
         return
     first, second = sites_of(apart[0])
@@ -206,17 +206,17 @@ def _check_sizes(sweep: Sweep, asked: dict[str, Levels], notes: list[Note], prob
     """Leave out, with a note, sizes that a type cannot have; refuse a type or a size for which nothing remains."""
     types, sizes = asked["type"], asked["size"]
     misfits = {
-        (of, size): why
-        for of, size in itertools.product(types.values, sizes.values)
-        if (why := misfit(str(of), int(str(size))))
+        (type_name, size): why
+        for type_name, size in itertools.product(types.values, sizes.values)
+        if (why := misfit(str(type_name), int(str(size))))
     }
     lost = [
-        *(of for of in types.values if all((of, size) in misfits for size in sizes.values)),
-        *(size for size in sizes.values if all((of, size) in misfits for of in types.values)),
+        *(type_name for type_name in types.values if all((type_name, size) in misfits for size in sizes.values)),
+        *(size for size in sizes.values if all((type_name, size) in misfits for type_name in types.values)),
     ]
-    for (of, size), why in misfits.items():
-        text = f"type {of} of size {show_level('size', size)}"
-        if (of in lost or size in lost) and not sweep.skip_unsupported:
+    for (type_name, size), why in misfits.items():
+        text = f"type {type_name} of size {show_level('size', size)}"
+        if (type_name in lost or size in lost) and not sweep.skip_unsupported:
             problems.append(Problem(types.place, f"{text}: {why}"))
         else:
             notes.append(Note(types.place, f"{text} left out ({why})"))
@@ -472,13 +472,14 @@ def _some(names: Sequence[str]) -> str:
     return listing(names) if len(names) < 4 else f"{len(names)} topics"
 
 
-def _alone(
+def _copying_cells(
     target: Target,
     levels: dict[str, tuple[Level, ...]],
     asked: dict[str, Levels],
     loads: Sequence[LoadLevels],
     context: Context,
-    told: tuple[list[Note], list[Problem]],
+    notes: list[Note],
+    problems: list[Problem],
 ) -> list[Cell]:
     """Return the cells of a transport that copies within one process; it has round trips only."""
     rates = dict.fromkeys(
@@ -487,9 +488,9 @@ def _alone(
     if not rates:
         text = f"{target.name} copies within one process: measure it with pattern ping-pong and one subscriber"
         if target.company:
-            told[0].append(Note(asked["pattern"].place, f"left out: {text}"))
+            notes.append(Note(asked["pattern"].place, f"left out: {text}"))
         else:
-            told[1].append(Problem(asked["pattern"].place, text))
+            problems.append(Problem(asked["pattern"].place, text))
     cells: list[Cell] = []
     if not levels["across"]:
         return cells
@@ -498,12 +499,12 @@ def _alone(
         model = dict(zip(("size", *_OTHERS), row, strict=True))
         found = place(model["pin"], "block", "ping-pong", 1, 0, context.cpus)
         if found.no_such is not None:
-            told[1].append(Problem(asked["pin"].place, found.no_such))
+            problems.append(Problem(asked["pin"].place, found.no_such))
             continue
         model |= {"pin": found.pin, "rate": rate, "arrivals": arrivals, "link": None}
         blank = Cell(adapter=target.adapter.name, transport=target.transport.name, size=0)
-        alone = copying_alone(target.adapter, target.transport, with_levels(blank, model))
-        cells.append(with_levels(alone, model))
+        copying = copying_alone(target.adapter, target.transport, with_levels(blank, model))
+        cells.append(with_levels(copying, model))
     return cells
 
 

@@ -67,7 +67,7 @@ def check_typed_native(suites: Sequence[Suite], context: Context) -> list[Proble
                 key = each.word[len(owner) + 1 :]
                 if (wrong := _wrong(builds[0], key, each.value, context)) is not None:
                     problems.append(Problem(each.place, wrong))
-            elif owner not in asked:  # if it was asked for and is not here, that is said already
+            elif owner not in asked:  # otherwise its absence is already a problem
                 problems.append(Problem(each.place, f"{owner} is not measured; there is {listing(measured)}"))
         elif measured and not any(_keys(each, sweep, context) for sweep in sweeps):
             problems.append(Problem(each.place, _nobodys(each.word, measured.values(), context)))

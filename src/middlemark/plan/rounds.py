@@ -124,7 +124,7 @@ class Variant(msgspec.Struct, frozen=True):
     label: str
     native: Mapping[str, str] = {}
 
-    def of(self, cell: Cell) -> Cell:
+    def labelled(self, cell: Cell) -> Cell:
         """Return the cell under this label."""
         settings = tuple(sorted({**dict(cell.native), **self.native}.items()))
         return msgspec.structs.replace(cell, label=self.label, native=settings)
@@ -147,7 +147,7 @@ def labelled(plan: Plan, variants: Sequence[Sequence[Variant]]) -> Plan:
         trials = [each for each in plan.trials if each.cell == index]
         how = Measuring(name, trials[0].limits, trials[0].domain, len(trials), name)
         for each in some:
-            cells.append(each.of(cell))
+            cells.append(each.labelled(cell))
             names.append(f"{name}: {each.label}")
             measured.append(how)
     return msgspec.structs.replace(

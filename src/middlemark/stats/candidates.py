@@ -18,7 +18,7 @@ from middlemark.stats import rates
 from middlemark.stats.baselines import used_another_transport
 from middlemark.stats.costs import trial_cpu
 from middlemark.stats.interval import FEWEST
-from middlemark.stats.race import FINAL_LOOKS, FIRST_LOOK, Ended, Figures, standing
+from middlemark.stats.race import FINAL_LOOKS, FIRST_LOOK, Ended, Figures, after_look
 from middlemark.stats.result import EdgeResult
 from middlemark.stats.trials import KeptOf, SamplesOf, TrialSummary
 from middlemark.stats.workload import GraphTrial, edges_over, fails_most, graph_holds
@@ -223,7 +223,7 @@ def _after(state: RaceState, attempts: Attempts, number: int, fewest: int, *, la
     for some in (whole, timed) if len(whole) < len(timed) else (timed,):
         due = {each: logs for each, logs in some.items() if each not in eliminated}
         if holding & due.keys():
-            now = standing(due, leaders=holding, last=last)
+            now = after_look(due, leaders=holding, last=last)
             eliminated |= {each: "slower" for each in running if each in now.eliminated}
             order, ended = [*now.running], now.ended
     running = sorted(

@@ -277,17 +277,17 @@ def _no_room(trials: _Trials) -> Found | None:
     return "dev_shm", text, "", ""
 
 
-def _many(trials: _Trials, dropped: str, of: str) -> bool:
+def _many(trials: _Trials, dropped: str, total: str) -> bool:
     def many(each: TrialOutcome) -> bool:
         network = each.network
-        return network is not None and _share(network, dropped, of) > SOME
+        return network is not None and _share(network, dropped, total) > SOME
 
     return trials.often(many)
 
 
-def _share(network: NetworkCost, dropped: str, of: str) -> float:
+def _share(network: NetworkCost, dropped: str, total: str) -> float:
     count: int = getattr(network, dropped)
-    return count / max(1, count + int(getattr(network, of)))
+    return count / max(1, count + int(getattr(network, total)))
 
 
 _RULES: tuple[Rule, ...] = (

@@ -268,11 +268,11 @@ def disturbed(noise: Noise) -> RunWarning | None:
     most = max(marked, key=lambda each: (each.others_share or 0) + (each.steal_share or 0) + (each.delay_share or 0))
     trials = ", ".join(str(each.trial) for each in marked)
     which = f"in trial {trials}" if len(marked) == 1 else f"in {len(marked)} of {len(noise.trials)} trials ({trials})"
-    of = "" if len(marked) == 1 else f"; most in trial {most.trial}"
+    worst = "" if len(marked) == 1 else f"; most in trial {most.trial}"
     advice = dict.fromkeys(
         text for each in marked for mark in each.marked for start, text in _ADVICE.items() if mark.startswith(start)
     )
-    return RunWarning(DISTURBED, f"{which}{of}: {'; '.join(most.marked)}", "; ".join(advice))
+    return RunWarning(DISTURBED, f"{which}{worst}: {'; '.join(most.marked)}", "; ".join(advice))
 
 
 def _intervals(outcome: TrialOutcome) -> tuple[tuple[float, float], ...]:

@@ -51,7 +51,7 @@ class AfterLook(msgspec.Struct, frozen=True):
     ended: Ended | None
 
 
-def standing(
+def after_look(
     figures: Mapping[Hashable, Figures],
     margin: float = MARGIN,
     leaders: Collection[Hashable] | None = None,

@@ -99,12 +99,12 @@ class Power(msgspec.Struct, frozen=True):
         return self.tally.comparisons > 0 and self.tally.slower >= FOUND * self.tally.comparisons
 
 
-def highest_rate(found: int, of: int) -> float:
-    """Return the one-sided upper 95 % limit of the rate behind ``found`` of ``of`` (Clopper and Pearson, 1934)."""
+def highest_rate(found: int, compared: int) -> float:
+    """Return the upper one-sided 95 % limit of a rate, given ``found`` of ``compared`` (Clopper-Pearson, 1934)."""
     # Imported late: it takes as long as everything else together. See docs/decisions/0018.
     from scipy.special import betaincinv  # type: ignore[import-untyped]
 
-    return 1.0 if found >= of else float(betaincinv(found + 1, of - found, CONFIDENCE))
+    return 1.0 if found >= compared else float(betaincinv(found + 1, compared - found, CONFIDENCE))
 
 
 class SelfTest(msgspec.Struct, frozen=True):
@@ -137,14 +137,14 @@ class SelfTest(msgspec.Struct, frozen=True):
         return sum(each.together for each in self.same)
 
     @property
-    def of(self) -> int:
+    def compared(self) -> int:
         """Number of comparisons of A with itself."""
         return sum(each.tally.comparisons for each in self.same)
 
     @property
     def rate(self) -> float | None:
         """Share of false verdicts; None: nothing was compared."""
-        return self.false / self.of if self.of else None
+        return self.false / self.compared if self.compared else None
 
     @property
     def at_most(self) -> float | None:
@@ -152,13 +152,13 @@ class SelfTest(msgspec.Struct, frozen=True):
         return (
             None
             if self.worth is None
-            else highest_rate(min(self.worth, math.ceil(self.false * self.worth / self.of)), self.worth)
+            else highest_rate(min(self.worth, math.ceil(self.false * self.worth / self.compared)), self.worth)
         )
 
     @property
     def holds(self) -> bool:
         """Say whether the verdicts, each on its own, are compatible with at most 5 % of false ones."""
-        return self.false <= ALLOWED * self.of or self.chance > ALLOWED
+        return self.false <= ALLOWED * self.compared or self.chance > ALLOWED
 
     @property
     def called_faster(self) -> int:
@@ -218,10 +218,10 @@ def _beside_noise(same: Sequence[Same], rounds: int) -> tuple[float, int | None]
         for number in (each.tally.comparisons for each in group):
             labels = (1 + math.isqrt(1 + 8 * number)) // 2
             counts += false_counts(labels, rounds, seed, ALLOWED)
-    of = sum(each.tally.comparisons for each in same)
-    rate, spread = float(counts.mean()) / of if of else 0.0, float(counts.var())
+    compared = sum(each.tally.comparisons for each in same)
+    rate, spread = float(counts.mean()) / compared if compared else 0.0, float(counts.var())
     chance = float(np.mean(counts >= sum(each.tally.different for each in same)))
-    return chance, max(1, min(of, round(of * of * rate * (1 - rate) / spread))) if spread else None
+    return chance, max(1, min(compared, round(compared * compared * rate * (1 - rate) / spread))) if spread else None
 
 
 def scatter(values: Sequence[float]) -> float | None:

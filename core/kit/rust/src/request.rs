@@ -43,7 +43,7 @@ pub struct Request {
     pub interface: Text<'static>,
     /// The longest time that publish() may block.
     pub write_timeout_ns: u64,
-    /// The level asked for: exactly this one.
+    /// The level asked for. The adapter must provide exactly this level.
     pub security: Security,
     /// Absolute path of the folder of certificates and keys: docs/security.md. Empty at `none`.
     pub certs: Text<'static>,

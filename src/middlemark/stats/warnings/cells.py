@@ -131,21 +131,21 @@ def _protection_contradicted(cell: Cell, outcomes: Sequence[TrialOutcome]) -> Ru
 
 
 _COUNTED = {
-    "loss": ("lost", "of {of:,} replies never arrived ({part}); the latency is that of the others"),
-    "late": ("late", "of {of:,} replies arrived after their timeout ({part}) and are no samples"),
-    "publish-failed": ("publish_failed", "of {of:,} messages were refused by the middleware ({part})"),
+    "loss": ("lost", "of {total:,} replies never arrived ({part}); the latency is that of the others"),
+    "late": ("late", "of {total:,} replies arrived after their timeout ({part}) and are no samples"),
+    "publish-failed": ("publish_failed", "of {total:,} messages were refused by the middleware ({part})"),
     "damaged": (
         "damaged",
-        "of {of:,} messages arrived with wrong content ({part}); those that the ping found are no samples",
+        "of {total:,} messages arrived with wrong content ({part}); those that the ping found are no samples",
     ),
-    "duplicated": ("duplicated", "of {of:,} messages arrived more than once ({part})"),
-    "reordered": ("reordered", "of {of:,} messages arrived out of order ({part})"),
+    "duplicated": ("duplicated", "of {total:,} messages arrived more than once ({part})"),
+    "reordered": ("reordered", "of {total:,} messages arrived out of order ({part})"),
 }
 """Warnings about a count above zero: the field of TrialCounts, and the words after the number."""
 
 _COUNTED_IN_STREAMS = {
-    "loss": "of {of:,} messages never arrived ({part}); rate and latency are those of the others",
-    "damaged": "of {of:,} messages arrived with wrong content ({part}); they count in no rate and no latency",
+    "loss": "of {total:,} messages never arrived ({part}); rate and latency are those of the others",
+    "damaged": "of {total:,} messages arrived with wrong content ({part}); they count in no rate and no latency",
 }
 """Different words for streams."""
 
@@ -157,20 +157,20 @@ def _counted(code: str, cell: Cell, outcomes: Sequence[TrialOutcome]) -> RunWarn
     counts = [counts_of(each) or TrialCounts() for each in outcomes]
     if stream and code == "publish-failed":  # includes timed-out publishes, which back-pressure reports
         counts = [
-            msgspec.structs.replace(each, publish_failed=_refused(of))
-            for each, of in zip(counts, outcomes, strict=True)
+            msgspec.structs.replace(each, publish_failed=_refused(outcome))
+            for each, outcome in zip(counts, outcomes, strict=True)
         ]
     number = sum(getattr(each, field) for each in counts)
     if number == 0:
         return None
     if code == "publish-failed":
-        of = sum(each.sent for each in counts)
+        total = sum(each.sent for each in counts)
     elif code == "damaged" and not stream:  # pongs that do not echo also find damage
-        of = cell.subscribers * sum(each.sent for each in counts)
+        total = cell.subscribers * sum(each.sent for each in counts)
     else:
-        of = sum(each.received + each.lost for each in counts)
+        total = sum(each.received + each.lost for each in counts)
     occurred = sum(getattr(each, field) > 0 for each in counts)
-    text = f"{number:,} " + words.format(of=of, part=_part(number, of)) + in_trials(occurred, len(counts))
+    text = f"{number:,} " + words.format(total=total, part=_part(number, total)) + in_trials(occurred, len(counts))
     return RunWarning(code, text, _advice(code, cell))
 
 
@@ -304,5 +304,11 @@ def below_baseline(times: float, label: str, doubted: str | None, *, untouched: 
     return RunWarning("faster-than-baseline", f"takes {times:.2g} of the time of its baseline ({label})", why)
 
 
-def _part(number: int, of: int) -> str:
-    return "no total" if of == 0 else f"{100 * number / of:.2g} %" if number * 2 < of else f"{100 * number / of:.3g} %"
+def _part(number: int, total: int) -> str:
+    return (
+        "no total"
+        if total == 0
+        else f"{100 * number / total:.2g} %"
+        if number * 2 < total
+        else f"{100 * number / total:.3g} %"
+    )
