@@ -109,7 +109,7 @@ def test_what_is_found_below_something_that_is_not_is_luck() -> None:
 def test_noise_alone_seldom_gives_a_false_verdict() -> None:
     """Nominally 5 %. Labels are shared, so many machines are simulated."""
     tests = [outcome_of(0.3, seed=seed) for seed in range(150)]
-    assert sum(each.false for each in tests) <= 0.06 * sum(each.of for each in tests)
+    assert sum(each.false for each in tests) <= 0.06 * sum(each.compared for each in tests)
     assert sum(each.false for each in tests) > 0
     assert sum(each.false_together for each in tests) < sum(each.false for each in tests)
     assert sum(each.false_together > 0 for each in tests) <= 0.06 * len(tests)
