@@ -15,71 +15,72 @@
 // clang-format off
 namespace middlemark {
 
-/// The transport that sets nothing but what keeps a trial apart from others and on its network interface: the middleware as
-/// a user gets it who configures nothing. It is described last, and measured only where it is named.
+/// Name of the transport with the middleware's default configuration: the adapter sets only what keeps a trial apart from
+/// others and on its network interface. It is described last, and measured only if it is asked for by name.
 inline constexpr const char* as_it_comes = "default";
 
-/// Files of a set of certificates (docs/security.md): an authority's certificate with one and a key for each identity;
-/// governance and permissions of DDS Security beside them; or key pairs of CURVE.
+/// Kinds of files in a set of certificates (docs/security.md). `x509`: an authority's certificate, and a certificate and a
+/// key for each identity. `dds`: also the governance and permissions of DDS Security. `curve`: key pairs of CURVE.
 enum class Credential { x509, dds, curve };
 template <>
 inline constexpr std::array<std::string_view, 3> words_of<Credential>{"x509", "dds", "curve"};
 
 /// How the text of a native setting is read. `boolean`: true or false (also 1 and 0, on and off). `integer`: a whole number.
 /// `bytes`: a whole number, or one with a unit (64KiB). `duration`: a number with a unit (1.5ms). `choice`: one of a few
-/// words. `text`: anything; the adapter looks at it. `file`: the absolute path of a file of the user's, whose bytes are part
-/// of what is measured.
+/// words. `text`: anything; the adapter checks it. `file`: the absolute path of a user's file, whose bytes are part of what
+/// is measured.
 enum class NativeType { boolean, integer, bytes, duration, choice, text, file };
 template <>
 inline constexpr std::array<std::string_view, 7> words_of<NativeType>{"boolean", "integer", "bytes", "duration", "choice", "text", "file"};
 
-/// What one transport of an adapter can carry. What is not listed is refused before anything runs.
+/// One transport of an adapter with its capabilities. Anything that is not listed is refused before a trial starts.
 struct Transport {
-  /// `udp`, `shm`: unique within the adapter. `default`: the middleware's default configuration.
+  /// Unique within the adapter: `udp`, `shm`. `default`: the middleware's default configuration.
   std::string name{};
-  /// What must be seen to move: `shared-memory`, `udp`, `tcp`, `unix-socket`, `message-queue` or `process-memory`. `any`:
-  /// the middleware chooses, and what is seen is told.
+  /// The carrier that must be seen to move the data: `shared-memory`, `udp`, `tcp`, `unix-socket`, `message-queue` or
+  /// `process-memory`. `any`: the middleware chooses, and reports show what was seen.
   std::string carrier{};
-  /// Shared memory: globs of file names under /dev/shm, one of which must be mapped. Of System V: `SYSV*`.
+  /// For shared memory: globs of file names under /dev/shm, one of which must be mapped; `SYSV*` for System V.
   std::vector<std::string> segments{};
-  /// 1: both roles in one process; 2: each role in its own.
+  /// 1: all roles in one process; 2: each role in its own.
   std::vector<int> processes{1, 2};
   std::vector<Reception> receive{Reception::poll, Reception::block, Reception::listen};
   std::vector<Reliability> reliability{Reliability::reliable, Reliability::best_effort};
-  /// false: the adapter's memory is sent; true: memory that the middleware lends is.
+  /// false: the adapter's own memory is sent; true: memory that the middleware lends is sent.
   std::vector<bool> loan{false};
-  /// The levels of `loan` at which a receiver is given a pointer or the index of a chunk, and nothing copies the bytes;
-  /// empty: it always copies. Left out by workers that are older than this field.
+  /// The levels of `loan` at which a receiver is given a pointer or the index of a chunk, and no bytes are copied; empty:
+  /// it always copies. Workers that are older than this field leave it out.
   std::vector<bool> hands_over{};
-  /// The largest message.
+  /// Size of the largest message.
   std::size_t max_bytes = 67108864;
-  /// How to lift `max_bytes`; empty: it cannot be lifted.
+  /// How to raise `max_bytes`; empty: it cannot be raised.
   std::string max_bytes_advice{};
-  /// The deepest history; null: no bound.
+  /// Depth of the deepest history; null: no limit.
   std::optional<std::uint32_t> max_depth{};
-  /// Keep-all history can be honoured.
+  /// Keep-all history is supported.
   bool keep_all = true;
-  /// A daemon is needed: the adapter is asked for its `companions`.
+  /// A daemon must run: the adapter is asked for its `companions`.
   bool companions = false;
-  /// It listens on every interface: a trial on this machine has a network of its own, with lo alone.
+  /// It listens on every interface, so a trial on this machine gets a network namespace with only lo.
   bool own_network = false;
-  /// Nobody else takes part: a ping without pongs, which takes back what it has published.
+  /// The ping has no pongs and takes back the messages that it published itself.
   bool alone = false;
-  /// What must be seen to move best effort, where that is not `carrier`; a native service is not meant.
+  /// Carrier under best effort, if it differs from `carrier`. Does not apply to a native service.
   std::string best_effort_carrier{};
-  /// Types of messages that it carries, octets first.
+  /// Message types that it can carry, octets first.
   std::vector<MessageType> types{MessageType::octets};
   /// Messages of a topic may be shorter than its largest.
   bool varying_sizes = false;
-  /// Services of a graph are carried by request and reply of the middleware's own.
+  /// Services of a workload use the middleware's own request and reply.
   bool services = false;
-  /// Messages of a transient-local topic that a subscriber can get which joins late; 0: volatile only; null: no bound.
+  /// The largest number of transient-local messages that a subscriber which joins late can get; 0: volatile only; null: no
+  /// limit.
   std::optional<std::uint32_t> max_history = 0;
-  /// The levels that it has; `protected_by()` of the adapter says what protects them.
+  /// The levels of security that it supports. `protected_by()` of the adapter names the algorithms.
   std::vector<Security> security{Security::none};
-  /// Why it has no others; empty: nothing is to be said of it.
+  /// Why it does not support the other levels; empty: no reason is given.
   std::string security_why{};
-  /// At those levels its peers give nothing to who is of the authority and has no permission: `intruder`.
+  /// At those levels its peers reject an `intruder`: a peer with a certificate of the authority but without permission.
   bool permissions = false;
 };
 template <>
@@ -108,25 +109,25 @@ inline constexpr auto fields_of<Transport> = std::tuple{
     Field{"security_why", &Transport::security_why, Presence::optional},
     Field{"permissions", &Transport::permissions, Presence::optional}};
 
-/// One of the middleware's own settings. The core refuses what does not fit before the middleware is opened.
+/// One of the middleware's own settings. The core refuses an invalid value before the middleware is opened.
 struct NativeSetting {
-  /// What it does.
+  /// Effect of the setting.
   std::string help{};
-  /// The lowest number; of a duration in ns.
+  /// The lowest number; in ns for a duration.
   std::optional<std::int64_t> least{};
-  /// The highest number; of a duration in ns.
+  /// The highest number; in ns for a duration.
   std::optional<std::int64_t> most{};
-  /// The words of a choice, in the order of its values; of a number: words that it may be instead.
+  /// For a choice: its words, in the order of its values. For a number: words that are allowed instead of it.
   std::vector<std::string> choices{};
-  /// Those that it has an effect on; none named: all.
+  /// The transports that it affects; empty: all.
   std::vector<std::string> transports{};
-  /// Those that it has an effect on; none named: all.
+  /// The patterns that it affects; empty: all.
   std::vector<Pattern> patterns{};
-  /// The default, in words; empty: the help says it, or there is none.
+  /// The default in words; empty: the help gives it, or there is none.
   std::string otherwise{};
-  /// In an adapter's table `text` also stands for the type of the member that holds the value.
+  /// In an adapter's table `text` also means the type of the member that holds the value.
   NativeType type = NativeType::text;
-  /// What a value must be, in words. The core writes it.
+  /// The values allowed, in words. Written by the core.
   std::string allowed = "a text";
 };
 template <>
@@ -141,38 +142,38 @@ inline constexpr auto fields_of<NativeSetting> = std::tuple{
     Field{"type", &NativeSetting::type, Presence::optional},
     Field{"allowed", &NativeSetting::allowed, Presence::optional}};
 
-/// What an adapter says of itself without opening the middleware.
+/// The description of an adapter, which its worker prints without opening the middleware.
 struct Description {
   int protocol = 1;
-  /// The folder's name.
+  /// Name of the adapter's folder.
   std::string name{};
-  /// As people call it: Eclipse Cyclone DDS.
+  /// Full name: Eclipse Cyclone DDS.
   std::string title{};
-  /// Of the library that is loaded, not of the headers.
+  /// Version of the library that is loaded, not of the headers.
   std::string version{};
   /// Path of that library; empty: there is none.
   std::string library{};
-  /// SPDX.
+  /// SPDX identifier.
   std::string licence{};
-  /// It is what the machine can do, not a middleware.
+  /// It is a baseline, not a middleware: it shows what the machine can do.
   bool is_raw_transport = false;
   /// It tests the bench itself and is never part of `all`.
   bool bench_only = false;
   /// The first is the default.
   std::vector<Transport> transports{};
-  /// It has request and reply of its own. The core writes it: there are `client()` and `server()`.
+  /// It has its own request and reply. Written by the core, which looks for `client()` and `server()`.
   bool request_reply = false;
-  /// What of a set of certificates its security reads.
+  /// The kinds of certificate files that its security reads.
   std::vector<Credential> credentials{};
-  /// The middleware receives on threads of its own, which need a processor beside a polling role.
+  /// The middleware receives on its own threads, which need a processor beside that of a polling role.
   bool own_threads = false;
   /// A `take()` of a subscriber returns after this number of messages, so that the role can look for its stop; the number
   /// is per publisher where each publisher has its own queue. null: `take()` visits what was there when it was called. The
   /// core writes it, from what the subscriber's class states.
   std::optional<std::size_t> most_per_take{};
-  /// What a killed worker may leave: absolute globs (`{scope}` is replaced); of System V: `sysv:*`.
+  /// Files that a killed worker may leave behind: absolute globs (`{scope}` is replaced); for System V: `sysv:*`.
   std::vector<std::string> residue{};
-  /// Every native setting, by key; one that ends in `*` stands for every key that begins so.
+  /// Every native setting by key; a key that ends in `*` matches every key with that beginning.
   std::map<std::string, NativeSetting> native{};
 };
 template <>
@@ -193,13 +194,13 @@ inline constexpr auto fields_of<Description> = std::tuple{
     Field{"residue", &Description::residue, Presence::required},
     Field{"native", &Description::native, Presence::required}};
 
-/// A daemon that has to run while workers do.
+/// A daemon that must run while the workers run.
 struct Companion {
   std::string name{};
   std::vector<std::string> argv{};
-  /// For the companion and for every worker of the trial.
+  /// Variables for the companion and for every worker of the trial.
   std::map<std::string, std::string> environment{};
-  /// Regular expression over a line of its stdout or stderr that says it is ready.
+  /// Regular expression for the line of its stdout or stderr that says it is ready.
   std::string ready_pattern{};
   double ready_timeout_s = 10;
 };

@@ -19,7 +19,7 @@
 // clang-format off
 namespace middlemark {
 
-/// Of the control protocol and of the description; raised when either changes incompatibly.
+/// Version of the control protocol and of the description; raised when either changes incompatibly.
 inline constexpr int protocol_version = 1;
 
 enum class Pattern { ping_pong, stream, request_reply };
@@ -38,19 +38,19 @@ enum class Payload { filled, untouched };
 template <>
 inline constexpr std::array<std::string_view, 2> words_of<Payload>{"filled", "untouched"};
 
-/// What a message is: its bytes alone, or one of ROS's common messages, which is serialised and deserialised.
+/// The content of a message: plain bytes, or one of ROS's common messages, which is serialised and deserialised.
 enum class MessageType { octets, image, point_cloud, imu, tf };
 template <>
 inline constexpr std::array<std::string_view, 5> words_of<MessageType>{"octets", "image", "point-cloud", "imu", "tf"};
 
-/// What protects the messages: nothing; the peers have proved who they are; what they send cannot be changed unseen either;
-/// nobody else can read it either. Each level has those before it.
+/// Protection of the messages. `none`: no protection. `authenticated`: the peers have proved who they are. `signed`: also,
+/// nobody can change a message unnoticed. `encrypted`: also, nobody else can read a message.
 enum class Security { none, authenticated, signed_, encrypted };
 template <>
 inline constexpr std::array<std::string_view, 4> words_of<Security>{"none", "authenticated", "signed", "encrypted"};
 
-/// Whose certificate and key a process has: docs/security.md. `intruder`: valid and without permission; `stranger`: another
-/// authority's.
+/// Whose certificate and key a process has: docs/security.md. `intruder`: a valid certificate without permission.
+/// `stranger`: a certificate of another authority.
 enum class Identity { sender, receiver, broker, intruder, stranger };
 template <>
 inline constexpr std::array<std::string_view, 5> words_of<Identity>{"sender", "receiver", "broker", "intruder", "stranger"};
@@ -79,15 +79,17 @@ enum class ErrorCode { refused, unmatched, silent, hung, disk, configure, intern
 template <>
 inline constexpr std::array<std::string_view, 7> words_of<ErrorCode>{"refused", "unmatched", "silent", "hung", "disk", "configure", "internal"};
 
-/// What the kernel lets be seen. `processors`: every switch on a processor, and between whom, which needs
-/// perf_event_paranoid <= 0 or CAP_PERFMON. `workers`: when a worker's thread was pushed off, and until when, not by whom.
+/// How much of the scheduling the kernel shows. `processors`: every switch on a processor and both threads, which needs
+/// perf_event_paranoid <= 0 or CAP_PERFMON. `workers`: when a worker's thread was pushed off and until when, but not by
+/// which thread.
 enum class WatchScope { processors, workers };
 template <>
 inline constexpr std::array<std::string_view, 2> words_of<WatchScope>{"processors", "workers"};
 
-/// Why a role ended. `samples` and `duration`: it has what was asked for. `full`: the memory for samples is. `limit`: its
-/// `limit_s`, or a receiver's 10 s, came first. `stopped`: it was told to. `silent`: nobody answered any more, or took what
-/// was sent. `complete`: a receiver has all it could expect; `quiet`: nothing comes any more.
+/// Why a role ended. `samples` and `duration`: it has sent or measured everything it was asked for. `full`: the memory for
+/// samples is full. `limit`: its `limit_s`, or a receiver's 10 s, ran out. `stopped`: the launcher stopped it. `silent`: no
+/// reply came any more, or no peer took the messages. `complete`: a receiver has everything it could expect. `quiet`: no
+/// message comes any more.
 enum class Ended { samples, duration, full, limit, stopped, silent, complete, quiet };
 template <>
 inline constexpr std::array<std::string_view, 8> words_of<Ended>{"samples", "duration", "full", "limit", "stopped", "silent", "complete", "quiet"};
@@ -96,25 +98,26 @@ inline constexpr std::array<std::string_view, 8> words_of<Ended>{"samples", "dur
 struct TopicRequest {
   /// Size of every message, the core's header included.
   std::size_t message_bytes = 16;
-  /// By their `index`.
+  /// Indices of its publishers.
   std::vector<unsigned> publishers{};
-  /// Likewise.
+  /// Indices of its subscribers.
   std::vector<unsigned> subscribers{};
   Reliability reliability{};
   /// Keep-last history depth in messages; null is keep-all.
   std::optional<std::uint32_t> depth = 1;
-  /// `message_bytes` are then those of its main array.
+  /// Type of the messages; for a type other than `octets`, `message_bytes` is the size of the main array.
   MessageType type = MessageType::octets;
-  /// Absolute; a uint32 in host order for each message in turn, repeated: its bytes, at most `message_bytes`. Empty: each
-  /// has `message_bytes`.
+  /// Absolute path of a file with a uint32 in host order for each message in turn, repeated: the message's bytes, at most
+  /// `message_bytes`. Empty: every message has `message_bytes`.
   std::string sizes_path{};
-  /// Transient-local, with one publisher: so many messages a subscriber must receive that joins late, and all of this
-  /// topic's do. 0: volatile.
+  /// Length of the transient-local history, with one publisher: a subscriber that joins late must receive this number of
+  /// messages, and all subscribers of this topic join late. 0: volatile.
   std::uint32_t history = 0;
-  /// The subscribers are in so many processes: some middlewares have one connection with each. 0: each in its own.
+  /// Number of processes that the subscribers are in: some middlewares have one connection for each. 0: one process for
+  /// each subscriber.
   unsigned subscriber_processes = 0;
-  /// The number of another topic with one subscriber, which forwards to this one and nothing else: the two are the
-  /// requests and the replies of a service of the middleware's own. null: they are not.
+  /// Number of the topic that carries the requests to which this topic carries the replies. The two are one service of the
+  /// middleware; the request topic has one subscriber, which forwards to this topic only. null: no service.
   std::optional<unsigned> replies_to{};
 };
 template <>
@@ -130,50 +133,52 @@ inline constexpr auto fields_of<TopicRequest> = std::tuple{
     Field{"subscriber_processes", &TopicRequest::subscriber_processes, Presence::optional, {.most = 65536}},
     Field{"replies_to", &TopicRequest::replies_to, Presence::optional}};
 
-/// One trial's request. Frozen: an adapter reads it once, when it opens.
+/// The request of one trial. Frozen, because an adapter reads it once, when it opens.
 struct RequestedSettings {
   Pattern pattern{};
   /// One of the names in `Description.transports`.
   std::string transport{};
-  /// Of a stream whose topics differ: reliable where any of them is.
+  /// If the topics of a stream differ: reliable if any of them is.
   Reliability reliability{};
   /// How the roles will receive; some middlewares must know when they open.
   Reception reception = Reception::block;
-  /// Keep-last history depth in messages; null is keep-all. Of a stream whose topics differ the deepest of them.
+  /// Keep-last history depth in messages; null is keep-all. If the topics of a stream differ: the deepest of them.
   std::optional<std::uint32_t> depth = 1;
   /// Write into the middleware's own memory instead of the adapter's.
   bool loan = false;
   /// All roles of the trial live in this process.
   bool one_process = false;
-  /// Size of every message, the core's header included. Of a stream whose topics differ the largest of them.
+  /// Size of every message, the core's header included. If the topics of a stream differ: the largest of them.
   std::size_t message_bytes = 16;
-  /// Of every message; of a stream whose topics differ each has its own.
+  /// Type of every message, except in a stream, where each topic has its own.
   MessageType type = MessageType::octets;
-  /// Publishers of a stream, clients of request/reply; 1 under ping-pong. More would not fit the header.
+  /// Number of publishers of a stream or of clients of request/reply; 1 under ping-pong. The header has no room for more
+  /// than 65,536.
   unsigned publishers = 1;
-  /// Of a stream; pongs of a ping-pong (0: the ping is alone); 1, the server, under request/reply.
+  /// Number of subscribers of a stream or of pongs (0: the ping receives its own messages); 1, the server, under
+  /// request/reply.
   unsigned subscribers = 1;
-  /// Of a stream, and of nothing else.
+  /// Topics of a stream; empty under the other patterns.
   std::vector<TopicRequest> topics{};
-  /// Processes of the trial that open the middleware.
+  /// Number of processes of the trial that open the middleware.
   unsigned workers = 2;
-  /// A DDS domain, or anything else that separates trials.
+  /// A DDS domain, or any other number that keeps trials apart.
   int domain = 0;
-  /// Unique for the trial, [a-z0-9_]+: every name of topic, segment or port file begins with it.
+  /// Unique name of the trial, [a-z0-9_]+: the name of every topic, segment or port file begins with it.
   std::string scope{};
-  /// Absolute path of a folder of the trial's own, shared by its workers, removed afterwards.
+  /// Absolute path of a folder for this trial only, shared by its workers and removed afterwards.
   std::string scratch{};
-  /// Network interface the traffic keeps to.
+  /// Network interface that all traffic must stay on.
   std::string interface = "lo";
-  /// The longest a publish() may block.
+  /// The longest time that publish() may block.
   std::chrono::nanoseconds write_timeout{1000000000};
-  /// The level asked for, no less and no more.
+  /// The level asked for. The adapter must provide exactly this level.
   Security security = Security::none;
-  /// Absolute path of the set of certificates and keys: docs/security.md. Empty at `none`.
+  /// Absolute path of the folder of certificates and keys: docs/security.md. Empty at `none`.
   std::string certs{};
-  /// Of the set: this process's.
+  /// Whose certificate and key in that folder this process uses.
   Identity identity = Identity::sender;
-  /// The middleware's own settings; an unknown key must be refused by throwing.
+  /// The middleware's own settings; an adapter throws on an unknown key.
   std::map<std::string, std::string> native{};
 };
 template <>
@@ -201,9 +206,9 @@ inline constexpr auto fields_of<RequestedSettings> = std::tuple{
     Field{"identity", &RequestedSettings::identity, Presence::optional},
     Field{"native", &RequestedSettings::native, Presence::optional}};
 
-/// Where a worker's threads run: asked for.
+/// Where a worker's threads are asked to run.
 struct Placement {
-  /// Processors of the whole process; none: its affinity stays as it is.
+  /// Processors of the whole process; empty: its affinity stays unchanged.
   std::vector<int> cpus{};
   Policy policy{};
   /// 1..99 under fifo and rr.
@@ -226,19 +231,21 @@ struct Load {
   LoadKind kind = LoadKind::max;
   /// rate: messages a second; open loop, the instants are those of an absolute schedule.
   double rate_hz = 0;
-  /// rate: how the instants lie.
+  /// rate: distribution of the intended instants.
   Arrivals arrivals = Arrivals::periodic;
-  /// poisson: of the arrivals; two senders of one trial want different ones.
+  /// poisson: seed of the arrivals; each sender of a trial needs another one.
   std::uint64_t seed = 0;
   /// burst: messages sent back to back.
   std::uint64_t burst = 0;
   /// burst: pause between the end of one burst and the next.
   double recovery_s = 0;
-  /// rate: absolute; a uint64 in host order for each message, ascending: its instant in ns from the start. Repeated every
-  /// `lap_ns`, which is above the last; `rate_hz` is their mean. Empty: `arrivals` says how they lie.
+  /// rate: absolute path of a file with a uint64 in host order for each message, ascending: its instant in ns from the
+  /// start. Repeated every `lap_ns`, which is larger than the last instant; `rate_hz` is their mean. Empty: `arrivals`
+  /// gives the distribution.
   std::string instants_path{};
   std::uint64_t lap_ns = 0;
-  /// The sender sleeps until the instant, as an application's timer does; else it wakes up before and spins.
+  /// The sender sleeps until the intended instant, as an application's timer does. Otherwise it wakes up earlier and
+  /// spins.
   bool sleeps = false;
 };
 template <>
@@ -253,13 +260,13 @@ inline constexpr auto fields_of<Load> = std::tuple{
     Field{"lap_ns", &Load::lap_ns, Presence::optional},
     Field{"sleeps", &Load::sleeps, Presence::optional}};
 
-/// What is asked of any role. Frozen while the role runs.
+/// The request to one role. Frozen while the role runs.
 struct RoleRequest {
-  /// Among its like; a ping is number 0.
+  /// Number among the roles of its kind; a ping is number 0.
   unsigned index = 0;
   /// filled: every byte is written and checked; untouched: only the header is.
   Payload payload{};
-  /// Its thread is pinned to this one; null: it is not.
+  /// Processor that the role's thread is pinned to; null: not pinned.
   std::optional<int> cpu{};
 };
 template <>
@@ -268,16 +275,16 @@ inline constexpr auto fields_of<RoleRequest> = std::tuple{
     Field{"payload", &RoleRequest::payload, Presence::required},
     Field{"cpu", &RoleRequest::cpu, Presence::optional, {.least = 0}}};
 
-/// How long any sender goes on. Exactly one of `samples` and `duration_s` is set.
+/// The request to a role that sends. Exactly one of `samples` and `duration_s` is set.
 struct SenderRequest : RoleRequest {
   Load load{};
   /// Messages to send.
   std::optional<std::uint64_t> samples{};
   std::optional<double> duration_s{};
   double warmup_s = 0.2;
-  /// The measuring ends here whatever happens.
+  /// The measuring ends after this time in any case.
   double limit_s = 120;
-  /// Absolute; the .npy is written after the end.
+  /// Absolute path of the .npy, which is written after the end.
   std::string samples_path{};
 };
 template <>
@@ -289,11 +296,11 @@ inline constexpr auto fields_of<SenderRequest> = std::tuple_cat(fields_of<RoleRe
     Field{"limit_s", &SenderRequest::limit_s, Presence::required, {.above = 0, .most = 1e+09}},
     Field{"samples_path", &SenderRequest::samples_path, Presence::required}});
 
-/// Of a ping, and of a client, which is a ping that is answered by one server.
+/// The request to a ping or a client. A client is a ping whose messages one server answers.
 struct CallerRequest : SenderRequest {
-  /// A reply later than this is no sample.
+  /// A reply that takes longer is not a sample.
   double reply_timeout_s = 1;
-  /// Replies that end a round trip: those of all pongs that echo; of a client the server's one.
+  /// Replies that end a round trip: one from each pong that echoes; 1 for a client.
   unsigned echoing = 1;
 };
 template <>
@@ -301,26 +308,26 @@ inline constexpr auto fields_of<CallerRequest> = std::tuple_cat(fields_of<Sender
     Field{"reply_timeout_s", &CallerRequest::reply_timeout_s, Presence::required, {.above = 0, .most = 1e+09}},
     Field{"echoing", &CallerRequest::echoing, Presence::required, {.least = 1}}});
 
-/// The ping.
+/// The request to the ping.
 struct PingRequest : CallerRequest {
   static constexpr std::string_view tag_field = "role", tag = "ping";
 };
 template <>
 inline constexpr auto fields_of<PingRequest> = fields_of<CallerRequest>;
 
-/// A client of request/reply.
+/// The request to a client of request/reply.
 struct ClientRequest : CallerRequest {
   static constexpr std::string_view tag_field = "role", tag = "client";
 };
 template <>
 inline constexpr auto fields_of<ClientRequest> = fields_of<CallerRequest>;
 
-/// Of a pong, and of a server, which answers several clients. With a `samples_path` it stamps some of the messages it
-/// answers; `samples` or `duration_s`, where known, spread what it keeps over all of the measuring.
+/// The request to a pong, or to a server, which answers several clients. With a `samples_path` the role stamps some of the
+/// messages that it answers. `samples` or `duration_s`, where known, spread these stamps over the whole measuring.
 struct AnswererRequest : RoleRequest {
-  /// Absolute; the .npy of what was stamped is written after the end. Empty: nothing is stamped.
+  /// Absolute path of the .npy with the stamps, which is written after the end. Empty: no message is stamped.
   std::string samples_path{};
-  /// Messages that will come, all senders together.
+  /// Number of messages that will come from all senders together.
   std::optional<std::uint64_t> samples{};
   std::optional<double> duration_s{};
 };
@@ -330,12 +337,12 @@ inline constexpr auto fields_of<AnswererRequest> = std::tuple_cat(fields_of<Role
     Field{"samples", &AnswererRequest::samples, Presence::optional},
     Field{"duration_s", &AnswererRequest::duration_s, Presence::optional, {.above = 0, .most = 1e+09}}});
 
-/// A pong.
+/// The request to a pong.
 struct PongRequest : AnswererRequest {
   static constexpr std::string_view tag_field = "role", tag = "pong";
-  /// It replies; one that does not only receives.
+  /// It replies. Otherwise it only receives.
   bool echoes = true;
-  /// Pongs of the trial that reply.
+  /// Number of pongs of the trial that reply.
   unsigned echoing = 1;
 };
 template <>
@@ -343,19 +350,19 @@ inline constexpr auto fields_of<PongRequest> = std::tuple_cat(fields_of<Answerer
     Field{"echoes", &PongRequest::echoes, Presence::required},
     Field{"echoing", &PongRequest::echoing, Presence::required, {.least = 1}}});
 
-/// The server of request/reply.
+/// The request to the server of request/reply.
 struct ServerRequest : AnswererRequest {
   static constexpr std::string_view tag_field = "role", tag = "server";
 };
 template <>
 inline constexpr auto fields_of<ServerRequest> = fields_of<AnswererRequest>;
 
-/// A publisher of a stream.
+/// The request to a publisher of a stream.
 struct PublisherRequest : SenderRequest {
   static constexpr std::string_view tag_field = "role", tag = "publisher";
-  /// Its number in `Settings.topics`.
+  /// Number of its topic in `Settings.topics`.
   unsigned topic = 0;
-  /// Records kept raw; a histogram takes those beyond.
+  /// Number of records kept raw; further ones are added to a histogram.
   std::uint64_t kept = 0;
 };
 template <>
@@ -363,19 +370,19 @@ inline constexpr auto fields_of<PublisherRequest> = std::tuple_cat(fields_of<Sen
     Field{"topic", &PublisherRequest::topic, Presence::required},
     Field{"kept", &PublisherRequest::kept, Presence::required}});
 
-/// What a subscriber publishes of each message that it receives: one step of a chain. It has a publisher's result. Its
-/// record n is of the n-th message received; that message's intended instant is when the other was received, and `work_s`
-/// later.
+/// A topic on which a subscriber publishes a message for each message it receives: one step of a chain. It has a publisher's
+/// result. Record n belongs to the n-th message received. The intended instant of the forwarded message is `work_s` after
+/// the reception.
 struct ForwardRequest {
-  /// Among the publishers of the trial.
+  /// Number among the publishers of the trial.
   unsigned index = 0;
-  /// Its number in `Settings.topics`.
+  /// Number of its topic in `Settings.topics`.
   unsigned topic = 0;
-  /// Processor time that is taken first.
+  /// Processor time that the subscriber uses before it publishes.
   double work_s = 0;
-  /// Absolute; the .npy is written after the end.
+  /// Absolute path of the .npy, which is written after the end.
   std::string samples_path{};
-  /// Records kept raw; a histogram takes those beyond.
+  /// Number of records kept raw; further ones are added to a histogram.
   std::uint64_t kept = 0;
 };
 template <>
@@ -386,16 +393,16 @@ inline constexpr auto fields_of<ForwardRequest> = std::tuple{
     Field{"samples_path", &ForwardRequest::samples_path, Presence::required},
     Field{"kept", &ForwardRequest::kept, Presence::required}};
 
-/// A subscriber of a stream.
+/// The request to a subscriber of a stream.
 struct SubscriberRequest : RoleRequest {
   static constexpr std::string_view tag_field = "role", tag = "subscriber";
-  /// Its number in `Settings.topics`.
+  /// Number of its topic in `Settings.topics`.
   unsigned topic = 0;
-  /// Absolute; the .npy is written after the end.
+  /// Absolute path of the .npy, which is written after the end.
   std::string samples_path{};
-  /// Records kept raw; a histogram takes those beyond.
+  /// Number of records kept raw; further ones are added to a histogram.
   std::uint64_t kept = 0;
-  /// What it publishes of each message that it receives.
+  /// The topics on which it publishes a message for each message it receives.
   std::vector<ForwardRequest> forwards{};
 };
 template <>
@@ -407,14 +414,15 @@ inline constexpr auto fields_of<SubscriberRequest> = std::tuple_cat(fields_of<Ro
 
 using AnyRoleRequest = std::variant<PingRequest, PongRequest, PublisherRequest, SubscriberRequest, ClientRequest, ServerRequest>;
 
-/// One worker's whole task.
+/// The whole task of one worker.
 struct ConfigureCommand {
   static constexpr std::string_view tag_field = "command", tag = "configure";
   RequestedSettings settings{};
   Placement placement{};
-  /// Every role must have found its peers within this.
+  /// The longest time until every role has found its peers.
   double match_timeout_s = 10;
-  /// Of a stream: the end of each role is told at once (`ended`), and a subscriber ends only when it is told to.
+  /// In a stream: the worker reports the end of each role at once (`ended`), and a subscriber ends only when the launcher
+  /// stops it.
   bool tells_ends = false;
   std::vector<AnyRoleRequest> roles{};
 };
@@ -426,7 +434,7 @@ inline constexpr auto fields_of<ConfigureCommand> = std::tuple{
     Field{"tells_ends", &ConfigureCommand::tells_ends, Presence::optional},
     Field{"roles", &ConfigureCommand::roles, Presence::required, {.least_items = 1}}};
 
-/// All histories are published: the subscribers of transient-local topics open their ends.
+/// All histories are published. The subscribers of transient-local topics now open their endpoints.
 struct JoinCommand {
   static constexpr std::string_view tag_field = "command", tag = "join";
 };
@@ -440,13 +448,13 @@ struct StartCommand {
 template <>
 inline constexpr auto fields_of<StartCommand> = std::tuple<>{};
 
-/// The roles end: senders, servers and pongs that echo at once. A receiver that only receives ends when it has what it can
-/// expect, when nothing has come for 1 s (reliable) or 0.25 s (best effort), or after 10 s.
+/// The roles end: senders, servers and pongs that echo at once. A role that only receives ends when it has every message it
+/// can expect, when no message has come for 1 s (reliable) or 0.25 s (best effort), or after 10 s.
 struct StopCommand {
   static constexpr std::string_view tag_field = "command", tag = "stop";
-  /// Different measured messages that such a receiver can expect; 0: it ends at once.
+  /// Number of different measured messages that a role which only receives can expect; 0: it ends at once.
   std::uint64_t expected = 0;
-  /// Only these end; none: every role does.
+  /// Only these subscribers end; empty: every role ends.
   std::vector<unsigned> subscribers{};
 };
 template <>
@@ -463,7 +471,7 @@ inline constexpr auto fields_of<QuitCommand> = std::tuple<>{};
 
 using Command = std::variant<ConfigureCommand, JoinCommand, StartCommand, StopCommand, QuitCommand>;
 
-/// What `--companions` reads, one line.
+/// The one line that `--companions` reads.
 struct CompanionsRequest {
   RequestedSettings settings{};
 };
@@ -471,7 +479,8 @@ template <>
 inline constexpr auto fields_of<CompanionsRequest> = std::tuple{
     Field{"settings", &CompanionsRequest::settings, Presence::required}};
 
-/// The ruler: `source` is `tsc`, `cntvct` or `clock_monotonic`; cost and resolution as measured.
+/// The clock that a worker measures with, and its measured cost and resolution. `source` is `tsc`, `cntvct` or
+/// `clock_monotonic`.
 struct ClockFacts {
   std::string source{};
   double ticks_per_second = 0;
@@ -485,12 +494,12 @@ inline constexpr auto fields_of<ClockFacts> = std::tuple{
     Field{"cost_ns", &ClockFacts::cost_ns, Presence::required, {.least = 0, .most = 1e+09}},
     Field{"resolution_ns", &ClockFacts::resolution_ns, Presence::required, {.least = 0, .most = 1e+09}}};
 
-/// Who it is. The first thing that a worker says.
+/// The first event of a worker, with which it identifies itself.
 struct HelloEvent {
   static constexpr std::string_view tag_field = "event", tag = "hello";
   int protocol = 0;
   std::string adapter{};
-  /// Of the middleware.
+  /// Version of the middleware.
   std::string version{};
   int pid = 0;
   ClockFacts clock{};
@@ -503,7 +512,7 @@ inline constexpr auto fields_of<HelloEvent> = std::tuple{
     Field{"pid", &HelloEvent::pid, Presence::required, {.least = 0}},
     Field{"clock", &HelloEvent::clock, Presence::required}};
 
-/// What is in force for the thread that asks, read back from the kernel.
+/// The placement in force for the calling thread, read back from the kernel.
 struct InForce {
   std::vector<int> cpus{};
   Policy policy{};
@@ -517,7 +526,7 @@ inline constexpr auto fields_of<InForce> = std::tuple{
     Field{"priority", &InForce::priority, Presence::required, {.least = 0, .most = 99}},
     Field{"mlocked", &InForce::mlocked, Presence::required}};
 
-/// Where a topic of the trial has a history: those that this worker's publishers owe are published.
+/// This worker's publishers have published their part of the history. Sent only if a topic of the trial has a history.
 struct PublishedEvent {
   static constexpr std::string_view tag_field = "event", tag = "published";
 };
@@ -527,14 +536,14 @@ inline constexpr auto fields_of<PublishedEvent> = std::tuple<>{};
 /// Every role has found its peers.
 struct ReadyEvent {
   static constexpr std::string_view tag_field = "event", tag = "ready";
-  /// From the topics being made to the peers being found; where subscribers join late, from their joining.
+  /// From the creation of the topics until all peers are found; if subscribers join late, from the moment they join.
   std::uint64_t discovery_ns = 0;
-  /// Before that: from opening the middleware to the topics being made.
+  /// From opening the middleware until the topics are created: the time before `discovery_ns`.
   std::uint64_t opening_ns = 0;
   InForce placement{};
-  /// The adapter's own, of how the settings were carried out.
+  /// The adapter's notes on how it carried out the settings.
   std::vector<std::string> notes{};
-  /// The algorithms in force, in the middleware's words; empty at `security` none, and never otherwise.
+  /// The algorithms in force, in the middleware's words; empty at `security` none only.
   std::string protected_by{};
 };
 template <>
@@ -545,13 +554,13 @@ inline constexpr auto fields_of<ReadyEvent> = std::tuple{
     Field{"notes", &ReadyEvent::notes, Presence::required},
     Field{"protected_by", &ReadyEvent::protected_by, Presence::optional}};
 
-/// What a role has counted so far, measured messages only. null: not what a role of its kind counts.
+/// Counters of one role so far, measured messages only. null: a role of this kind does not count this.
 struct Counts {
   RoleKind role{};
   unsigned index = 0;
   std::optional<std::uint64_t> sent{};
   std::optional<std::uint64_t> publish_failed{};
-  /// A publisher's: time that its thread slept within publish(); null as well where the kernel does not tell.
+  /// For a publisher: time that its thread slept within publish(). Also null if the kernel does not report it.
   std::optional<std::uint64_t> blocked_ns{};
   std::optional<std::uint64_t> received{};
   std::optional<std::uint64_t> duplicated{};
@@ -575,7 +584,7 @@ struct ThreadUse {
   int tid = 0;
   std::string name{};
   std::uint64_t cpu_ns = 0;
-  /// Runnable, but another had the processor; null: the kernel does not tell.
+  /// Time that the thread was runnable while another one had the processor; null: the kernel does not report it.
   std::optional<std::uint64_t> waiting_ns{};
 };
 template <>
@@ -585,22 +594,23 @@ inline constexpr auto fields_of<ThreadUse> = std::tuple{
     Field{"cpu_ns", &ThreadUse::cpu_ns, Presence::required},
     Field{"waiting_ns", &ThreadUse::waiting_ns, Presence::optional}};
 
-/// What the process has used since it began. Take two and subtract. `user_ns` and `system_ns` together are exact to the
-/// microsecond; the kernel divides them by where its ticks fell.
+/// Resources that the process has used since it began. The difference of two such values is the use in between. The sum of
+/// `user_ns` and `system_ns` is exact to the microsecond. The kernel estimates the split between the two from samples at its
+/// clock ticks.
 struct Resources {
   std::uint64_t rss_bytes = 0;
   std::uint64_t peak_rss_bytes = 0;
-  /// The part of the resident memory that holds the bench's own samples.
+  /// Part of the resident memory that holds the bench's own samples.
   std::uint64_t bench_bytes = 0;
   std::uint64_t user_ns = 0;
   std::uint64_t system_ns = 0;
   /// Context switches of threads that had to wait for something.
   std::uint64_t voluntary = 0;
-  /// Of threads that were pushed off their processor.
+  /// Context switches of threads that were pushed off their processor.
   std::uint64_t involuntary = 0;
   std::uint64_t minor_faults = 0;
   std::uint64_t major_faults = 0;
-  /// Those alive, the process's first one first.
+  /// The threads alive, the process's first one first.
   std::vector<ThreadUse> threads{};
 };
 template <>
@@ -616,7 +626,7 @@ inline constexpr auto fields_of<Resources> = std::tuple{
     Field{"major_faults", &Resources::major_faults, Presence::required},
     Field{"threads", &Resources::threads, Presence::required}};
 
-/// What the roles have counted and the process has used, all of it since the process began.
+/// Counters of the roles and resources of the process, all since the process began.
 struct Account {
   /// CLOCK_MONOTONIC.
   std::uint64_t at_ns = 0;
@@ -629,15 +639,15 @@ inline constexpr auto fields_of<Account> = std::tuple{
     Field{"roles", &Account::roles, Presence::required},
     Field{"resources", &Account::resources, Presence::required}};
 
-/// At once when the leading role (the first that sends, otherwise the first) is in its loop, then once a second.
+/// Sent when the leading role (the first that sends, else the first) enters its loop, then once a second.
 struct TickEvent : Account {
   static constexpr std::string_view tag_field = "event", tag = "tick";
-  /// The leading one.
+  /// The leading role.
   RoleKind role{};
   Phase phase{};
-  /// In a flood that is stamped in part, this and `sent` may be up to 15 messages behind.
+  /// Samples so far. If not every message is stamped, this and `sent` may lag by up to 15 messages.
   std::uint64_t samples = 0;
-  /// Since `start`.
+  /// Time since `start`.
   double elapsed_s = 0;
 };
 template <>
@@ -647,7 +657,7 @@ inline constexpr auto fields_of<TickEvent> = std::tuple_cat(fields_of<Account>, 
     Field{"samples", &TickEvent::samples, Presence::required},
     Field{"elapsed_s", &TickEvent::elapsed_s, Presence::required, {.least = 0, .most = 1e+09}}});
 
-/// Once, when the first role begins to measure; not at all when it was over before the control thread had a look.
+/// Sent once, when the first role begins to measure. Missing if the measuring ended before it was noticed.
 struct MeasuringEvent : Account {
   static constexpr std::string_view tag_field = "event", tag = "measuring";
 };
@@ -657,21 +667,21 @@ inline constexpr auto fields_of<MeasuringEvent> = fields_of<Account>;
 /// The roles have ended.
 struct DoneEvent : Account {
   static constexpr std::string_view tag_field = "event", tag = "done";
-  /// The leading one.
+  /// The leading role.
   RoleKind role{};
 };
 template <>
 inline constexpr auto fields_of<DoneEvent> = std::tuple_cat(fields_of<Account>, std::tuple{
     Field{"role", &DoneEvent::role, Presence::required}});
 
-/// A publisher or a subscriber has ended, where `tells_ends` asked for it.
+/// A publisher or a subscriber has ended. Sent only if `tells_ends` asked for it.
 struct EndedEvent {
   static constexpr std::string_view tag_field = "event", tag = "ended";
   RoleKind role{};
   unsigned index = 0;
-  /// Measured messages; of a subscriber 0.
+  /// Measured messages that it sent; 0 for a subscriber.
   std::uint64_t sent = 0;
-  /// Likewise, of each of a subscriber's forwards.
+  /// Measured messages that each forward of a subscriber sent.
   std::vector<std::uint64_t> forwarded{};
 };
 template <>
@@ -681,7 +691,7 @@ inline constexpr auto fields_of<EndedEvent> = std::tuple{
     Field{"sent", &EndedEvent::sent, Presence::required},
     Field{"forwarded", &EndedEvent::forwarded, Presence::optional}};
 
-/// What went wrong. The worker exits with status 1; after `silent` the results still come.
+/// An error. The worker exits with status 1; after `silent` it still sends the results.
 struct ErrorEvent {
   static constexpr std::string_view tag_field = "event", tag = "error";
   ErrorCode code{};
@@ -694,12 +704,12 @@ inline constexpr auto fields_of<ErrorEvent> = std::tuple{
     Field{"text", &ErrorEvent::text, Presence::required},
     Field{"advice", &ErrorEvent::advice, Presence::optional}};
 
-/// What any role says. Its samples file is complete when it says so.
+/// The result of one role, sent when its samples file is complete.
 struct RoleResult {
   static constexpr std::string_view event = "result";
   unsigned index = 0;
   Ended ended{};
-  /// The middleware's own words; empty: none.
+  /// The last error in the middleware's own words; empty: none.
   std::string last_error{};
 };
 template <>
@@ -709,7 +719,7 @@ inline constexpr auto fields_of<RoleResult> = std::tuple{
     Field{"ended", &RoleResult::ended, Presence::required},
     Field{"last_error", &RoleResult::last_error, Presence::required}};
 
-/// Of a ping or a client.
+/// The result of a ping or a client.
 struct CallerResult : RoleResult {
   /// Round trips in the samples file.
   std::uint64_t samples = 0;
@@ -717,33 +727,33 @@ struct CallerResult : RoleResult {
   double measured_s = 0;
   /// CLOCK_MONOTONIC of the first measured message; 0: there was none.
   std::uint64_t first_begin_ns = 0;
-  /// What `begin_ns` of the samples counts from, by the raw counter.
+  /// The value of the raw counter from which `begin_ns` of the samples counts.
   std::uint64_t start_ticks = 0;
-  /// Of that counter.
+  /// Frequency of that counter.
   double ticks_per_second = 0;
   /// Publishes that succeeded.
   std::uint64_t sent = 0;
-  /// Different replies, the damaged among them included.
+  /// Different replies, damaged ones included.
   std::uint64_t received = 0;
   std::uint64_t lost = 0;
-  /// Replies after their timeout.
+  /// Replies that came after their timeout.
   std::uint64_t late = 0;
   std::uint64_t duplicated = 0;
   std::uint64_t reordered = 0;
   std::uint64_t damaged = 0;
-  /// The middleware refused: neither sent nor lost.
+  /// Publishes that the middleware refused: neither sent nor lost.
   std::uint64_t publish_failed = 0;
   /// Intended instants within the measuring; null without a schedule.
   std::optional<std::uint64_t> scheduled{};
-  /// Sent more than a period of the schedule after their instant.
+  /// Messages sent more than one period of the schedule after their intended instant.
   std::optional<std::uint64_t> late_sends{};
-  /// Instants for which nothing was sent before the end.
+  /// Intended instants for which no message was sent before the end.
   std::optional<std::uint64_t> unsent{};
-  /// The thread waited for intended instants.
+  /// Time that the thread waited for intended instants.
   std::uint64_t pacing_ns = 0;
-  /// Median; null: octets, or within the middleware's own calls.
+  /// Median; null: the type is octets, or the middleware serialises within its own calls.
   std::optional<std::uint64_t> serialize_p50_ns{};
-  /// Likewise.
+  /// Median; null: the type is octets, or the middleware deserialises within its own calls.
   std::optional<std::uint64_t> deserialize_p50_ns{};
 };
 template <>
@@ -769,14 +779,14 @@ inline constexpr auto fields_of<CallerResult> = std::tuple_cat(fields_of<RoleRes
     Field{"serialize_p50_ns", &CallerResult::serialize_p50_ns, Presence::optional},
     Field{"deserialize_p50_ns", &CallerResult::deserialize_p50_ns, Presence::optional}});
 
-/// The ping's.
+/// The result of the ping.
 struct PingResult : CallerResult {
   static constexpr std::string_view tag_field = "role", tag = "ping";
 };
 template <>
 inline constexpr auto fields_of<PingResult> = fields_of<CallerResult>;
 
-/// A client's.
+/// The result of a client.
 struct ClientResult : CallerResult {
   static constexpr std::string_view tag_field = "role", tag = "client";
   /// Request and reply were the middleware's own.
@@ -786,7 +796,7 @@ template <>
 inline constexpr auto fields_of<ClientResult> = std::tuple_cat(fields_of<CallerResult>, std::tuple{
     Field{"native", &ClientResult::native, Presence::required}});
 
-/// Of a pong or a server.
+/// The result of a pong or a server.
 struct AnswererResult : RoleResult {
   std::uint64_t received = 0;
   std::uint64_t echoed = 0;
@@ -797,10 +807,10 @@ struct AnswererResult : RoleResult {
   std::uint64_t reordered = 0;
   std::uint64_t damaged = 0;
   std::uint64_t publish_failed = 0;
-  /// Median, of a server over topics that of the replies to its first client; null: octets, or within the middleware's own
-  /// calls.
+  /// Median; for a server built from topics, of the replies to its first client. null: the type is octets, or the
+  /// middleware serialises within its own calls.
   std::optional<std::uint64_t> serialize_p50_ns{};
-  /// Median; null likewise.
+  /// Median; null: the type is octets, or the middleware deserialises within its own calls.
   std::optional<std::uint64_t> deserialize_p50_ns{};
 };
 template <>
@@ -816,14 +826,14 @@ inline constexpr auto fields_of<AnswererResult> = std::tuple_cat(fields_of<RoleR
     Field{"serialize_p50_ns", &AnswererResult::serialize_p50_ns, Presence::optional},
     Field{"deserialize_p50_ns", &AnswererResult::deserialize_p50_ns, Presence::optional}});
 
-/// A pong's.
+/// The result of a pong.
 struct PongResult : AnswererResult {
   static constexpr std::string_view tag_field = "role", tag = "pong";
 };
 template <>
 inline constexpr auto fields_of<PongResult> = fields_of<AnswererResult>;
 
-/// The server's.
+/// The result of the server.
 struct ServerResult : AnswererResult {
   static constexpr std::string_view tag_field = "role", tag = "server";
   /// Request and reply were the middleware's own.
@@ -833,7 +843,7 @@ template <>
 inline constexpr auto fields_of<ServerResult> = std::tuple_cat(fields_of<AnswererResult>, std::tuple{
     Field{"native", &ServerResult::native, Presence::required}});
 
-/// A publisher's.
+/// The result of a publisher.
 struct PublisherResult : RoleResult {
   static constexpr std::string_view tag_field = "role", tag = "publisher";
   unsigned topic = 0;
@@ -841,33 +851,33 @@ struct PublisherResult : RoleResult {
   std::optional<std::uint64_t> scheduled{};
   /// Publishes that succeeded.
   std::uint64_t sent = 0;
-  /// Theirs, all together, where sizes vary; null: each has the topic's size.
+  /// Bytes of all messages sent, if sizes vary; null: every message has the topic's size.
   std::optional<std::uint64_t> sent_bytes{};
-  /// Publishes that back-pressure held beyond the write timeout: neither sent nor lost.
+  /// Publishes that back-pressure blocked beyond the write timeout: neither sent nor lost.
   std::uint64_t timed_out = 0;
-  /// The middleware refused: neither sent nor lost.
+  /// Publishes that the middleware refused: neither sent nor lost.
   std::uint64_t publish_failed = 0;
-  /// Sent more than a period of the schedule after their instant.
+  /// Messages sent more than one period of the schedule after their intended instant.
   std::optional<std::uint64_t> late_sends{};
-  /// Instants for which nothing was sent before the end.
+  /// Intended instants for which no message was sent before the end.
   std::optional<std::uint64_t> unsent{};
-  /// The thread slept while it was not waiting for an instant: within publish().
+  /// Time that the thread slept within publish(), not while it waited for an intended instant.
   std::optional<std::uint64_t> blocked_ns{};
-  /// The thread waited for intended instants.
+  /// Time that the thread waited for intended instants.
   std::uint64_t pacing_ns = 0;
-  /// Time within publish(); null where not every message was stamped.
+  /// Time within publish(); null if not every message was stamped.
   std::optional<std::uint64_t> writing_ns{};
-  /// Median; null: octets, forwarded, or within the middleware's own calls.
+  /// Median; null: the type is octets, the messages are forwarded, or the middleware serialises within its own calls.
   std::optional<std::uint64_t> serialize_p50_ns{};
-  /// Of so many messages the first was stamped.
+  /// N: every N-th message was stamped, beginning with the first.
   unsigned stamped_every = 1;
-  /// CLOCK_MONOTONIC; 0: nothing was sent.
+  /// CLOCK_MONOTONIC; 0: no message was sent.
   std::uint64_t first_sent_ns = 0;
   std::uint64_t last_sent_ns = 0;
   double measured_s = 0;
   /// Records in the samples file.
   std::uint64_t samples = 0;
-  /// Those that came when that was full.
+  /// Records in the histogram, which holds those that came after the samples file was full.
   std::uint64_t in_histogram = 0;
   std::uint64_t warmup_samples = 0;
 };
@@ -893,36 +903,36 @@ inline constexpr auto fields_of<PublisherResult> = std::tuple_cat(fields_of<Role
     Field{"in_histogram", &PublisherResult::in_histogram, Presence::required},
     Field{"warmup_samples", &PublisherResult::warmup_samples, Presence::required}});
 
-/// A subscriber's. The one-way figures count from the intended instant and are known to 0.4 %.
+/// The result of a subscriber. The one-way figures count from the intended instant and are accurate to 0.4 %.
 struct SubscriberResult : RoleResult {
   static constexpr std::string_view tag_field = "role", tag = "subscriber";
   unsigned topic = 0;
-  /// Different messages, the damaged among them included.
+  /// Different messages, damaged ones included.
   std::uint64_t received = 0;
   std::uint64_t duplicated = 0;
   std::uint64_t reordered = 0;
   std::uint64_t damaged = 0;
-  /// Different messages received, by publisher.
+  /// Different messages received from each publisher.
   std::vector<std::uint64_t> by_publisher{};
-  /// CLOCK_MONOTONIC; of the warm-up's messages that came before the first measured one. 0: none did.
+  /// CLOCK_MONOTONIC of the last warm-up message that came before the first measured one; 0: none came.
   std::uint64_t last_warm_up_ns = 0;
-  /// CLOCK_MONOTONIC; 0: nothing came.
+  /// CLOCK_MONOTONIC; 0: no message came.
   std::uint64_t first_received_ns = 0;
   std::uint64_t last_received_ns = 0;
   /// Records in the samples file.
   std::uint64_t samples = 0;
-  /// Those that came when that was full.
+  /// Records in the histogram, which holds those that came after the samples file was full.
   std::uint64_t in_histogram = 0;
   std::optional<std::uint64_t> one_way_p50_ns{};
   std::optional<std::uint64_t> one_way_p99_ns{};
   std::optional<std::uint64_t> one_way_max_ns{};
-  /// Median; null: octets, or within the middleware's own calls.
+  /// Median; null: the type is octets, or the middleware deserialises within its own calls.
   std::optional<std::uint64_t> deserialize_p50_ns{};
   /// Messages of the topic's history that it had to receive, because it joined late.
   std::uint64_t history_due = 0;
-  /// Different ones that came.
+  /// Different messages of the history that came.
   std::uint64_t history_received = 0;
-  /// From just before its end was opened to the last of them; null: none came.
+  /// Time from just before its endpoint was opened to the last message of the history; null: none came.
   std::optional<std::uint64_t> history_ns{};
 };
 template <>
@@ -948,11 +958,11 @@ inline constexpr auto fields_of<SubscriberResult> = std::tuple_cat(fields_of<Rol
 
 using AnyRoleResult = std::variant<PingResult, PongResult, PublisherResult, SubscriberResult, ClientResult, ServerResult>;
 
-/// Durations of 1 µs and more, by octave.
+/// Histogram of durations of 1 µs and more, by octave.
 struct DurationCounts {
   std::uint64_t total_ns = 0;
   std::uint64_t longest_ns = 0;
-  /// (lower bound in ns, how many): a bucket ends at twice its lower bound. Those without any are left out.
+  /// (lower bound in ns, number): a bucket ends at twice its lower bound. Empty buckets are left out.
   std::vector<std::tuple<std::uint64_t, std::uint64_t>> counts{};
 };
 template <>
@@ -961,19 +971,20 @@ inline constexpr auto fields_of<DurationCounts> = std::tuple{
     Field{"longest_ns", &DurationCounts::longest_ns, Presence::optional},
     Field{"counts", &DurationCounts::counts, Presence::optional}};
 
-/// One processor just before or just after a trial, as a thread found it that only wanted to read the clock.
+/// Disturbances of one processor just before or just after a trial, seen by a thread that only reads the clock.
 struct Still {
   int cpu = 0;
   std::uint64_t spun_ns = 0;
-  /// The processor stood still although the thread had it: interrupts, the hypervisor.
+  /// Gaps in which the processor did not run the thread although the thread had it: interrupts, the hypervisor.
   DurationCounts gaps{};
-  /// Another thread had it, or prolonged a sleep.
+  /// Gaps in which another thread had the processor, or prolonged a sleep.
   DurationCounts taken{};
-  /// Timed sleeps of 0.2 ms, where the trial's roles sleep.
+  /// Number of timed sleeps of 0.2 ms; 0 where no role of the trial sleeps.
   std::uint64_t wakes = 0;
-  /// How much later than asked they ended.
+  /// Delay between the intended and the actual end of each sleep.
   DurationCounts late{};
-  /// Of that, all together, the kernel says that the thread waited for the processor, which nobody else had.
+  /// The part of the total delay in which, by the kernel's account, the thread waited for a processor that no other thread
+  /// had.
   std::uint64_t waited_ns = 0;
 };
 template <>
@@ -986,9 +997,9 @@ inline constexpr auto fields_of<Still> = std::tuple{
     Field{"late", &Still::late, Presence::optional},
     Field{"waited_ns", &Still::waited_ns, Presence::optional}};
 
-/// Somebody who had the roles' processors while they were measured.
+/// Another process or thread that ran on the roles' processors while they measured.
 struct Other {
-  /// None: it had ended, or the kernel does not tell.
+  /// null: it had ended, or the kernel does not report it.
   std::optional<std::string> name{};
   std::optional<int> pid{};
   std::uint64_t ns = 0;
@@ -999,11 +1010,11 @@ inline constexpr auto fields_of<Other> = std::tuple{
     Field{"pid", &Other::pid, Presence::required, {.least = 0}},
     Field{"ns", &Other::ns, Presence::required}};
 
-/// How still the processors are: a thread on each only wants to read the clock.
+/// Measures how undisturbed the processors are: a thread on each one only reads the clock.
 struct ProbeCommand {
   static constexpr std::string_view tag_field = "command", tag = "probe";
   std::vector<int> cpus{};
-  /// On these the first half of the time is timed sleeps.
+  /// Processors on which timed sleeps take the first half of the time.
   std::vector<int> sleeping{};
   std::uint64_t duration_ns = 0;
 };
@@ -1013,7 +1024,7 @@ inline constexpr auto fields_of<ProbeCommand> = std::tuple{
     Field{"sleeping", &ProbeCommand::sleeping, Presence::optional, {.least = 0}},
     Field{"duration_ns", &ProbeCommand::duration_ns, Presence::required, {.most = 1e+09}}};
 
-/// What the probe found.
+/// The result of a probe.
 struct ProbedEvent {
   static constexpr std::string_view tag_field = "event", tag = "probed";
   std::vector<Still> cpus{};
@@ -1022,12 +1033,12 @@ template <>
 inline constexpr auto fields_of<ProbedEvent> = std::tuple{
     Field{"cpus", &ProbedEvent::cpus, Presence::required}};
 
-/// Keep processors from halting, from now on: a thread on each spins and gives way to all that wants to run.
+/// Keeps processors from halting, from now on: on each one a thread spins that gives way to every other thread.
 struct AwakeCommand {
   static constexpr std::string_view tag_field = "command", tag = "awake";
-  /// None: those that were kept awake may halt again.
+  /// Empty: the processors that were kept awake may halt again.
   std::vector<int> cpus{};
-  /// It ends by itself after this, and with the process that started the witness.
+  /// The spinning ends after this time, and also with the process that started the witness.
   std::uint64_t limit_ns = 0;
 };
 template <>
@@ -1035,11 +1046,11 @@ inline constexpr auto fields_of<AwakeCommand> = std::tuple{
     Field{"cpus", &AwakeCommand::cpus, Presence::optional, {.least = 0}},
     Field{"limit_ns", &AwakeCommand::limit_ns, Presence::optional, {.most = 8.64e+13}}};
 
-/// What is kept awake.
+/// The processors that are kept awake.
 struct AwakeEvent {
   static constexpr std::string_view tag_field = "event", tag = "awake";
   std::vector<int> cpus{};
-  /// Why it is not what was asked for; nothing is kept awake then.
+  /// Why the request was not carried out; no processor is kept awake then.
   std::optional<std::string> absent{};
 };
 template <>
@@ -1047,11 +1058,11 @@ inline constexpr auto fields_of<AwakeEvent> = std::tuple{
     Field{"cpus", &AwakeEvent::cpus, Presence::optional, {.least = 0}},
     Field{"absent", &AwakeEvent::absent, Presence::optional}};
 
-/// Who has the processors, from now on.
+/// Records the threads that run on the processors, from now on.
 struct WatchCommand {
   static constexpr std::string_view tag_field = "command", tag = "watch";
   std::vector<int> cpus{};
-  /// The workers and their companions: what is neither theirs nor idle is another's.
+  /// The workers and their companions. Any other thread except the idle one counts as another's.
   std::vector<int> pids{};
 };
 template <>
@@ -1059,12 +1070,12 @@ inline constexpr auto fields_of<WatchCommand> = std::tuple{
     Field{"cpus", &WatchCommand::cpus, Presence::required, {.least = 0}},
     Field{"pids", &WatchCommand::pids, Presence::required, {.least = 0}}};
 
-/// What the kernel lets be seen.
+/// The answer to `watch`.
 struct WatchingEvent {
   static constexpr std::string_view tag_field = "event", tag = "watching";
-  /// null: nothing is seen.
+  /// null: nothing is recorded.
   std::optional<WatchScope> scope{};
-  /// Why nothing is.
+  /// Why nothing is recorded.
   std::optional<std::string> absent{};
 };
 template <>
@@ -1072,7 +1083,7 @@ inline constexpr auto fields_of<WatchingEvent> = std::tuple{
     Field{"scope", &WatchingEvent::scope, Presence::optional},
     Field{"absent", &WatchingEvent::absent, Presence::optional}};
 
-/// What was seen between two instants, CLOCK_MONOTONIC. It ends the watching.
+/// Asks for the records between two instants of CLOCK_MONOTONIC, and ends the watching.
 struct TellCommand {
   static constexpr std::string_view tag_field = "command", tag = "tell";
   std::uint64_t from_ns = 0;
@@ -1083,7 +1094,7 @@ inline constexpr auto fields_of<TellCommand> = std::tuple{
     Field{"from_ns", &TellCommand::from_ns, Presence::required},
     Field{"to_ns", &TellCommand::to_ns, Presence::required}};
 
-/// How long one processor was another's.
+/// How long other processes had one processor.
 struct CpuOthers {
   int cpu = 0;
   std::uint64_t others_ns = 0;
@@ -1093,21 +1104,21 @@ inline constexpr auto fields_of<CpuOthers> = std::tuple{
     Field{"cpu", &CpuOthers::cpu, Presence::required, {.least = 0}},
     Field{"others_ns", &CpuOthers::others_ns, Presence::required}};
 
-/// What was seen.
+/// The answer to `tell`.
 struct SeenEvent {
   static constexpr std::string_view tag_field = "event", tag = "seen";
-  /// null: nothing was watched, and nothing below means anything.
+  /// null: nothing was recorded, and the other fields mean nothing.
   std::optional<WatchScope> scope{};
   /// No record was lost.
   bool complete = false;
   std::uint64_t records = 0;
   std::uint64_t lost = 0;
   std::vector<CpuOthers> cpus{};
-  /// The eight that had the most.
+  /// The eight that ran longest.
   std::vector<Other> others{};
   /// (from ns, to ns, processor): the 2,000 longest.
   std::vector<std::tuple<std::uint64_t, std::uint64_t, int>> spells{};
-  /// How many there were beyond these.
+  /// Number of spells beyond these.
   std::uint64_t shorter = 0;
   std::uint64_t longest_of_the_shorter_ns = 0;
 };

@@ -105,7 +105,7 @@ def test_serialising_within_the_middlewares_own_calls_is_not_told_and_why(bench:
     )
     [cell] = ended.document["cells"]
     assert not {"serialize", "deserialize"} & {each["part"] for each in cell["breakdown"]}
-    reason = "serialize and deserialize: cyclonedds does both within its own calls, which no stamp divides"
+    reason = "serialize and deserialize: cyclonedds does both within its own calls, so no stamp separates them"
     assert cell["coding_absent"] == reason
 
 
@@ -121,4 +121,6 @@ def test_a_row_without_parts_says_why(bench: Bench) -> None:
     ended = bench.run("run", *asked, "--subscribers", "2", "--format", "json", "--quiet")
     [cell] = ended.document["cells"]
     assert cell["breakdown"] is None
-    assert cell["breakdown_absent"] == "the last of 2 replies ends a round trip, and whose that was is not kept"
+    assert (
+        cell["breakdown_absent"] == "the last of 2 replies ends a round trip, and whose reply that was is not recorded"
+    )

@@ -35,7 +35,7 @@ def test_hosts_are_names_and_what_ssh_reaches() -> None:
         ("robot.local,other", "'robot.local' is no host; write NAME=[USER@]HOST[:PORT]"),
         ("base=a,robot=b:70000", "'robot=b:70000' is no host"),
         ("base=a,robot=b;c d", "is no host"),
-        ("base=a", "one host alone; name two"),
+        ("base=a", "one host is not enough; name two"),
         ("base=a,base=b", "two hosts are called base"),
         ("here=a,robot=b", "'here' is what all roles on this machine are called"),
         ("base=a,robot=-oProxyCommand=x", "is no host"),
@@ -68,7 +68,7 @@ def test_the_link_of_a_suite_gives_way_to_the_line_between_the_hosts() -> None:
     plan = plan_of(CYCLONE + "link='1gbit'", hosts=BOTH)
     assert {(cell.across, cell.link) for cell in plan.cells} == {("lab-field", None)}
     assert [each.text for each in plan.notes if "link" in each.text] == [
-        "left out: link 1gbit; between hosts it is the line that they have"
+        "left out: link 1gbit; hosts have their own network"
     ]
 
 
@@ -78,8 +78,8 @@ def test_the_link_of_a_suite_gives_way_to_the_line_between_the_hosts() -> None:
         ("across='lab-mars'", "sweep 1: across: lab-mars: there is no host mars; there are lab and field"),
         (
             "pattern='stream'\nrate='sustainable'",
-            "sweep 1: rate: sustainable wants one-way latencies while it measures, and those of two hosts are known"
-            " when a trial is over; give a rate",
+            "sweep 1: rate: sustainable needs one-way latencies while it measures, and between two hosts they are known"
+            " only after a trial; give a rate",
         ),
     ],
 )

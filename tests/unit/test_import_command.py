@@ -209,7 +209,7 @@ def compared(*arguments: object) -> Result:
 
 def test_imported_figures_are_not_compared_with_measured_ones_unless_asked_and_then_marked(both):
     (problem,) = problems(compared(*both))
-    assert "was imported: the ruler is another" in problem
+    assert "was imported: another tool measured it" in problem
     assert "receive, rate, payload" in problem
     assert "polling against blocking" not in problem, "how it received is not known to be another way"
     document = read_output("compare", compared(*both, "--anyway", "--format", "json").stdout)

@@ -178,7 +178,9 @@ def test_figures_below_ten_times_the_uncertainty_are_not_told(stored: Stored) ->
     assert told.all.min is None
     assert told.all.p99 is not None
     assert told.all.stdev is not None, "a spread needs no common clock"
-    assert told.all_absent == ("the clocks of both hosts are known to ± 60.0 µs: less than 10 times that is not told")
+    assert told.all_absent == (
+        "the clocks of the hosts agree to within ± 60.0 µs: figures below 10 times that are left out"
+    )
     exact = msgspec.structs.replace(clocks, uncertainty_ns=1_000.0)
     assert certain_times(found, exact).all == found.all
     assert certain_times(found, exact).all_absent is None

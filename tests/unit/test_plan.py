@@ -109,7 +109,7 @@ def test_under_all_transports_a_level_is_measured_where_it_can_be() -> None:
 def test_sizes_below_the_header_become_the_smallest_message() -> None:
     plan = plan_of("[[sweep]]\nadapter='udp'\nsize=[0,'8',16,64]")
     assert [cell.size for cell in plan.cells] == [16, 64]
-    assert texts_of(plan) == ["sweep 1: size: 0 and 8 B became 16 B, the smallest message: the header is in it"]
+    assert texts_of(plan) == ["sweep 1: size: 0 and 8 B became 16 B, the smallest message, which contains the header"]
 
 
 def test_identical_cells_of_two_suites_are_measured_once_with_the_larger_number_of_trials() -> None:
@@ -186,8 +186,8 @@ def test_of_a_workload_only_its_topics_own_history_and_reliability_are_noted() -
     assert pairs_of(plan) == ["cyclonedds udp", "cyclonedds shm", "lossy udp"]
     noted = [each for each in texts_of(plan) if "depth" in each or "reliab" in each]
     assert noted == [
-        "sweep 1: cyclonedds shm: depth 16 for map, as it has it",
-        "sweep 1: lossy udp: reliability best-effort for image and map, as it has it",
+        "sweep 1: cyclonedds shm: depth 16 for map, which is what it supports",
+        "sweep 1: lossy udp: reliability best-effort for image and map, which is what it supports",
     ]
 
 
@@ -201,7 +201,7 @@ def test_of_a_workload_what_a_transport_has_of_a_history_for_late_joiners_is_not
     )
     plan = plan_of(text, (CYCLONE, last, whole))
     assert [each for each in texts_of(plan) if "volatile" in each or "history" in each] == [
-        "sweep 1: cyclonedds udp: durability volatile for tf and map, as it has it",
-        "sweep 1: cyclonedds shm: durability volatile for tf and map, as it has it",
-        "sweep 1: last tcp: a history of 1 for tf, as it has it",
+        "sweep 1: cyclonedds udp: durability volatile for tf and map, which is what it supports",
+        "sweep 1: cyclonedds shm: durability volatile for tf and map, which is what it supports",
+        "sweep 1: last tcp: a history of 1 for tf, which is what it supports",
     ]

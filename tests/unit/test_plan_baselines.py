@@ -197,7 +197,7 @@ def test_what_copies_alone_is_measured_when_it_is_named_as_round_trips_of_one_pr
     )
     for pattern in ("pattern='stream'", "subscribers=2"):
         (problem,) = problems_of(f"[[sweep]]\nadapter='memcpy'\n{pattern}", HERE)
-        assert "memcpy copies alone" in problem
+        assert "memcpy copies within one process" in problem
     assert "at most 64 MiB" in problems_of("[[sweep]]\nadapter='memcpy'\nsize='128m'", HERE)[0]
 
 

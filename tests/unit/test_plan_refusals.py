@@ -30,7 +30,7 @@ def test_a_level_that_nobody_at_all_can_honour_is_refused() -> None:
 def test_levels_that_exclude_each_other_on_every_transport_are_refused() -> None:
     odd = description("odd", transport("a", loan=(True,), receive=("block",)), transport("b", receive=("listen",)))
     (problem,) = problems_of("[[sweep]]\nadapter='odd'\nloan=true\nreceive='listen'", [odd])
-    assert problem.startswith("sweep 1: no transport of odd can honour all of this at once")
+    assert problem.startswith("sweep 1: no transport of odd supports all of this at once")
 
 
 def test_what_is_named_pair_by_pair_is_refused_where_a_pair_cannot() -> None:

@@ -77,7 +77,7 @@ def test_security_between_hosts_is_refused() -> None:
     text = "[[sweep]]\nadapter='safe'\ntransport='tcp'\nsecurity='encrypted'"
     problems = problems_of(text, (SAFE,), hosts=("base", "robot"))
     assert problems == [
-        "sweep 1: security: certificates do not leave this machine yet; leave security out, or leave out --hosts"
+        "sweep 1: security: certificates are not copied to other hosts yet; leave security out, or leave out --hosts"
     ]
 
 

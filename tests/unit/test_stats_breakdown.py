@@ -315,7 +315,7 @@ def test_a_cell_has_a_breakdown_or_says_why_not() -> None:
     assert parts is not None
     assert sum(each.ns for each in parts) == pytest.approx(10_000)
     assert absent is None
-    assert found(stamps=()) == (None, "who answered kept no stamps")
+    assert found(stamps=()) == (None, "the answering role kept no stamps")
     assert found(stamps_absent="two clocks") == (None, "two clocks")
 
 

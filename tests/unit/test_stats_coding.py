@@ -74,7 +74,7 @@ def test_octets_have_no_such_part_and_no_reason() -> None:
 def test_what_nobody_timed_is_not_guessed() -> None:
     parts, absent = with_coding(trial(None), TYPED)
     assert parts == trial(None).parts
-    assert absent == "serialize and deserialize: dds does both within its own calls, which no stamp divides"
+    assert absent == "serialize and deserialize: dds does both within its own calls, so no stamp separates them"
     assert with_coding(Breakdown((), "too few"), TYPED) == ((), None)
 
 

@@ -71,7 +71,7 @@ def test_a_hundredth_of_the_time_is_the_limit() -> None:
 def test_one_that_has_ended_is_told_without_a_name() -> None:
     warning = warning_of(hogged(0.3, None, None))
     assert warning is not None
-    assert "one that has ended 30 %" in warning.text
+    assert "an ended process 30 %" in warning.text
 
 
 def test_where_the_kernel_does_not_tell_whose_the_time_was_nobody_is_named() -> None:
@@ -106,8 +106,8 @@ def test_a_trial_around_which_processors_stood_still_more_than_usual_is_marked()
     restless = witnessed(before=(probe((MS, 2)), probe()))
     warning = warning_of(witnessed(), restless, witnessed())
     assert warning is not None
-    assert "in trial 2: around it the processors stood still for 2.5 % of the time" in warning.text
-    # On a machine that always has gaps, they are no evidence about one trial.
+    assert "in trial 2: before and after it the processors were interrupted for 2.5 % of the time" in warning.text
+    # On a machine that always has gaps, they say nothing about one trial.
     assert warning_of(restless, restless, restless) is None
 
 

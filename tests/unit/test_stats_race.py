@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from middlemark.stats.interval import FEWEST
-from middlemark.stats.race import FINALISTS, FIRST_LOOK, AfterLook, equal_allocation, standing
+from middlemark.stats.race import FINALISTS, FIRST_LOOK, AfterLook, after_look, equal_allocation
 from middlemark.stats.verdict import Verdict, judge
 
 pytestmark = pytest.mark.slow
@@ -50,7 +50,7 @@ def raced(values: Values, *, cut_off: bool = False) -> Raced:
     for rounds in range(1, len(values) + 1):
         trials += len(running)
         last = cut_off and rounds == len(values)
-        now = standing({each: dict(enumerate(values[:rounds, each])) for each in running}, last=last)
+        now = after_look({each: dict(enumerate(values[:rounds, each])) for each in running}, last=last)
         assert {*now.running, *now.eliminated} == {*running}
         running = now.running
         if now.ended:
@@ -104,7 +104,7 @@ def settled(values: Values, rounds: int) -> Hashable | None:
     had: dict[Hashable, int] = {}
     for number in range(1, rounds + 1):
         had |= dict.fromkeys(running, number)
-        now = standing({each: dict(enumerate(values[:number, each])) for each in running}, last=number == rounds)
+        now = after_look({each: dict(enumerate(values[:number, each])) for each in running}, last=number == rounds)
         running = now.running
         if now.ended == "best":
             return running[0]
@@ -142,7 +142,7 @@ def test_two_rounds_send_home_half_of_them_and_seldom_the_best(kind: str, most: 
     after = []
     for _ in range(100):
         values = noise(draw, kind)[:2] + behind(draw, 0.2)
-        after.append(standing({each: dict(enumerate(values[:, each])) for each in range(CANDIDATES)}).running)
+        after.append(after_look({each: dict(enumerate(values[:, each])) for each in range(CANDIDATES)}).running)
     assert sum(0 not in each for each in after) <= 2
     assert np.mean([len(each) for each in after]) <= most
 
@@ -160,16 +160,16 @@ def test_of_few_on_a_wild_machine_the_best_seldom_leaves(candidates: int) -> Non
 def test_two_values_that_happen_to_agree_or_not_do_not_decide_alone() -> None:
     field = {each: {1: 0.1 * each, 2: 0.1 * each + 0.08 * (-1) ** each} for each in range(6)}
     agree = {**field, "agrees": {1: 0.2, 2: 0.2}}
-    assert "agrees" in standing(agree).running
+    assert "agrees" in after_look(agree).running
     apart = {**field, "far": {1: 1.6, 2: 2.4}}
-    assert "far" in standing(apart).eliminated
+    assert "far" in after_look(apart).eliminated
 
 
 def test_one_round_stops_nobody_and_one_candidate_has_won() -> None:
     far = {"a": {1: 0.0}, "b": {1: 5.0}}
     assert FIRST_LOOK > 1
-    assert standing(far) == AfterLook(("a", "b"), (), None)
-    assert standing({"a": {1: 0.0}}) == AfterLook(("a",), (), "best")
+    assert after_look(far) == AfterLook(("a", "b"), (), None)
+    assert after_look({"a": {1: 0.0}}) == AfterLook(("a",), (), "best")
 
 
 def test_a_round_that_one_of_them_lacks_is_left_out() -> None:
@@ -179,7 +179,7 @@ def test_a_round_that_one_of_them_lacks_is_left_out() -> None:
     holed = {each: dict(figures) for each, figures in whole.items()}
     del holed[1][4]
     without = {each: {number: value for number, value in of.items() if number != 4} for each, of in whole.items()}
-    assert standing(holed) == standing(without)
+    assert after_look(holed) == after_look(without)
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def test_a_cell_that_is_not_pinned_is_told_to_pin_first() -> None:
 def test_a_mode_as_long_as_a_time_slice_is_somebody_elses() -> None:
     waits = np.where(np.random.default_rng(2).random(MANY) < 0.2, np.uint64(2_500_000), np.uint64(0))
     advice = _warnings(_ordinary() + waits, cell(pin=(0, 1)))["bimodal"].advice
-    assert advice.startswith("see who else wants the processors")
+    assert advice.startswith("see which other processes use the processors")
     assert "idle states" in _warnings(_second_mode(_ordinary()))["bimodal"].advice
 
 
@@ -195,7 +195,7 @@ def test_blocking_round_trips_that_are_mostly_processors_that_halt_say_so_and_na
     warning = _idle()
     assert warning is not None
     assert warning.code == "mostly-idle"
-    assert "for 80 % of its time nothing ran" in warning.text
+    assert "for 80 % of its time no thread ran" in warning.text
     assert "32 µs late" in warning.text
     assert "--awake" in warning.advice
     assert _idle(cell(pattern="request-reply")) is not None

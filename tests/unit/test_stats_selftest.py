@@ -52,7 +52,7 @@ def test_a_quiet_machine_gives_no_false_verdict_and_finds_everything() -> None:
     assert (p99.metric, p99.tally.comparisons, p99.typical) == ("p99", 0, None)
     assert [(each.tally.slower, each.tally.faster, each.is_found) for each in test.power] == [(4, 0, True)] * 2
     assert [each.measured for each in test.power] == [pytest.approx(0.1, abs=0.01), pytest.approx(0.5, abs=0.01)]
-    assert (test.false, test.of, test.rate, test.holds, test.rounds) == (0, 6, 0.0, True, 10)
+    assert (test.false, test.compared, test.rate, test.holds, test.rounds) == (0, 6, 0.0, True, 10)
     assert test.smallest_found(SETTING) == TENTH
 
 
@@ -72,14 +72,14 @@ def test_a_label_that_differs_is_false_with_each_of_the_others() -> None:
     tally = test.same[0].tally
     assert (tally.different, tally.equivalent) == (3, 3)
     assert test.false_together == 3
-    assert (test.false, test.of, test.rate) == (3, 6, 0.5)
+    assert (test.false, test.compared, test.rate) == (3, 6, 0.5)
     assert test.chance < 0.05
     assert not test.holds
 
 
 def test_one_false_verdict_of_few_is_more_than_five_percent_and_yet_chance() -> None:
     test = outcome_of(0.005, A1=0.985, A3=1.04)
-    assert (test.false, test.of) == (1, 6)
+    assert (test.false, test.compared) == (1, 6)
     assert test.chance > 0.15
     assert test.holds
 
@@ -93,7 +93,7 @@ def test_comparisons_that_share_labels_and_trials_are_worth_fewer_independent_on
         msgspec.structs.replace(each, figures={**each.figures, "p99": each.figures["p50"]}) for each in sides(0.005)
     ]
     twice = reckon(both, [SETTING])
-    assert (twice.of, twice.worth) == (12, four.worth)
+    assert (twice.compared, twice.worth) == (12, four.worth)
 
 
 def test_a_delay_that_makes_it_faster_is_never_found() -> None:
@@ -109,7 +109,7 @@ def test_what_is_found_below_something_that_is_not_is_luck() -> None:
 def test_noise_alone_seldom_gives_a_false_verdict() -> None:
     """Nominally 5 %. Many machines are simulated, because labels share trials."""
     tests = [outcome_of(0.3, seed=seed) for seed in range(150)]
-    assert sum(each.false for each in tests) <= 0.06 * sum(each.of for each in tests)
+    assert sum(each.false for each in tests) <= 0.06 * sum(each.compared for each in tests)
     assert sum(each.false for each in tests) > 0
     assert sum(each.false_together for each in tests) < sum(each.false for each in tests)
     assert sum(each.false_together > 0 for each in tests) <= 0.06 * len(tests)
@@ -119,12 +119,12 @@ def test_noise_alone_seldom_gives_a_false_verdict() -> None:
 def test_a_run_that_ended_early_counts_for_nothing_and_one_without_a_label_leaves_it_out() -> None:
     test = outcome_of(0.005, trials=3)
     assert test.rounds == 3
-    assert (test.same[0].tally.comparisons, test.of, len(test.comparisons)) == (0, 0, 14)
+    assert (test.same[0].tally.comparisons, test.compared, len(test.comparisons)) == (0, 0, 14)
     missing = reckon([each for each in sides(0.005) if each.cell.label not in ("A4", "A+10%")], [SETTING])
     assert missing.same[0].tally.comparisons == 3
     assert [each.tally.comparisons for each in missing.power] == [0, 3]
     nothing = reckon([], [SETTING])
-    assert (nothing.of, nothing.rate, nothing.at_most, nothing.rounds) == (0, None, None, 0)
+    assert (nothing.compared, nothing.rate, nothing.at_most, nothing.rounds) == (0, None, None, 0)
     assert nothing.power[0].part is None
 
 

@@ -154,7 +154,7 @@ def test_a_flood_that_beats_its_raw_transport_is_warned_about_in_words_of_rates(
         for trial in planned.trials
     ]
     result = cell_results(planned, outcomes, lambda _: None, DESCRIPTIONS, kept_of(*KEPT))[0]
-    assert "receives 2 times what the raw transport does (udp)" in [each.text for each in result.warnings]
+    assert "receives 2 times as much as the raw transport (udp)" in [each.text for each in result.warnings]
 
 
 def test_a_flood_is_told_as_one_and_a_rate_and_a_burst_are_not() -> None:

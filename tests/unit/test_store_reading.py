@@ -186,7 +186,7 @@ def test_samples_with_times_that_no_trial_takes_cost_their_trial(run: Path, name
     results = read_measured(run).results
     assert sorted(each.failed_trials for each in results) == [0, 0, 1]
     (failure,) = (each for result in results for each in result.failures)
-    assert "its samples are damaged: a time of" in failure.text
+    assert "its samples are damaged: they contain a time of" in failure.text
 
 
 def test_what_a_file_holds_that_is_not_the_runs_is_never_shown(run: Path) -> None:

@@ -113,7 +113,7 @@ def command(
         checked, plan = _plan(suites, options, built, problems, precise, budget, names, until_decided=until_decided)
         if shown.fail_if and not plan.expectations:
             raise RequestError(
-                [Problem("--fail-if", "nothing is expected: write [[expect]] in the suite, or --expect")]
+                [Problem("--fail-if", "there is no expectation: write [[expect]] in the suite, or give --expect")]
             )
         if tuned:
             from middlemark.runs.remedies import tuned as with_changes

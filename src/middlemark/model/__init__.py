@@ -1,1 +1,1 @@
-"""The values that everybody speaks of, frozen. They import nothing else of ours."""
+"""Frozen values that every other package uses. This package imports no other package of Middlemark."""

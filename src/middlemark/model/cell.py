@@ -1,4 +1,7 @@
-"""A cell: one combination of levels. Each of its fields declares a factor, and the table of factors follows."""
+"""A cell: one combination of levels.
+
+Each of its fields declares a factor, and the table of factors follows from them.
+"""
 
 import statistics
 from collections.abc import Callable, Iterator, Mapping
@@ -33,13 +36,13 @@ from middlemark.model.units import format_size
 from middlemark.model.workload import Workload, honoured
 
 STEP_S = 1.0
-"""A step that only looks for a rate measures no longer than this."""
+"""Duration of a step that only searches for a rate: it measures no longer than this."""
 SMALLEST_MESSAGE = 16
-"""The core's header: sequence number and intended time."""
+"""Size of the core's header: sequence number and intended time."""
 MOST_ROLES = 64
-"""Publishers, subscribers or topics of one trial."""
+"""The highest number of publishers, subscribers or topics of one trial."""
 SEARCHES = ("sustainable", "curve")
-"""Rates that are found rather than given."""
+"""Rates that are found by search."""
 
 _BOUND = Applies(
     when=lambda load: load["rate"] in SEARCHES,
@@ -80,7 +83,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             kind=names("transport", AS_IT_COMES),
             default=("all",),
             metavar="NAME|all,…",
-            help="Transports; all: every one but `default`, the default configuration; all,default: those too.",
+            help="Transports; all: every one except `default`, the default configuration; all,default: every one.",
             of="subject",
         ),
     ]
@@ -90,7 +93,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             kind=words("pattern", *get_args(Pattern)),
             default=("ping-pong",),
             metavar="ping-pong|stream|request-reply,…",
-            help="What the roles do.",
+            help="Communication pattern of the roles.",
             load=True,
         ),
     ] = "ping-pong"
@@ -107,7 +110,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             unit="bytes",
             column="size_bytes",
             request="message_bytes",
-            told_by="size",
+            shown_by="size",
         ),
     ]
     type: Annotated[
@@ -116,7 +119,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             kind=words("type of message", *get_args(MessageType)),
             default=("octets",),
             metavar="octets|image|point-cloud|imu|tf,…",
-            help="Bytes alone, or a message of ROS's that is serialised; size is then that of its main array.",
+            help="Plain bytes, or a ROS message that is serialised; size is then that of its main array.",
             of="middleware",
             honour=one_of("types", lambda level, known: f"it carries {listing(known)}, not {level}"),
         ),
@@ -160,7 +163,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             none="all",
         ),
     ] = 1
-    """Keep-last history depth in messages; None is keep-all."""
+    """Depth of the keep-last history in messages; None is keep-all."""
     loan: Annotated[
         bool,
         Factor(
@@ -179,7 +182,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             kind=words("level of security", *get_args(Security)),
             default=("none",),
             metavar="none|authenticated|signed|encrypted,…",
-            help="What protects the messages: certificates or keys, made for each trial or --certs.",
+            help="Protection of the messages: certificates or keys, made for each trial or --certs.",
             honour=Honour(capability="security", cannot=unprotected, own=lambda transport: transport.security[0]),
         ),
     ] = "none"
@@ -207,7 +210,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             help="Publishers of a stream, clients of request-reply: 1 to 64.",
             load=True,
             later=True,
-            told_by="pattern",
+            shown_by="pattern",
         ),
     ] = 1
     subscribers: Annotated[
@@ -221,7 +224,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             load=True,
         ),
     ] = 1
-    """0 under ping-pong: the ping alone."""
+    """0 under ping-pong: the ping receives its own messages."""
     topics: Annotated[
         int,
         Factor(
@@ -231,7 +234,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             help="Topics of a stream, no more than each of both: publisher p is on p mod N, subscriber s on s mod N.",
             load=True,
             later=True,
-            told_by="pattern",
+            shown_by="pattern",
         ),
     ] = 1
     rate: Annotated[
@@ -258,7 +261,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
                 otherwise="{} at rate max, which has no schedule; give a rate in Hz",
             ),
             later=True,
-            told_by="rate",
+            shown_by="rate",
         ),
     ] = "periodic"
     burst: Annotated[
@@ -271,7 +274,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             load=True,
             unit="messages",
             later=True,
-            told_by="rate",
+            shown_by="rate",
         ),
     ] = None
     recovery_s: Annotated[
@@ -289,7 +292,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             title="rest after a burst",
             unit="s",
             later=True,
-            told_by="rate",
+            shown_by="rate",
         ),
     ] = None
     max_loss: Annotated[
@@ -305,7 +308,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             applies=_BOUND,
             title="loss allowed",
             later=True,
-            told_by="rate",
+            shown_by="rate",
         ),
     ] = 0.0
     max_p99_s: Annotated[
@@ -321,7 +324,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             title="p99 allowed",
             unit="s",
             later=True,
-            told_by="rate",
+            shown_by="rate",
         ),
     ] = None
     echo: Annotated[
@@ -361,8 +364,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             none="off",
         ),
     ] = None
-    """Processors: ping's first, then one for each pong; publishers' (clients') first, then subscribers' (the server's).
-    Reused from the start when they run out; None: not pinned."""
+    """Processors of the ping and then of each pong; or of the publishers (clients) and then of the subscribers (the
+    server). Reused from the start when they run out; None: not pinned."""
     priority: Annotated[
         str,
         Factor(
@@ -393,7 +396,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             shown=lambda level: "awake" if level else "may halt",
         ),
     ] = False
-    """A thread of the lowest priority spins on each processor that the run may use, where no role polls."""
+    """A thread of the lowest priority spins on each processor that the run may use, except where a role polls."""
     system: Annotated[
         str | None,
         Factor(
@@ -406,14 +409,14 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             none="as-is",
         ),
     ] = None
-    """As ``model.setting`` writes them. None: the machine as it is."""
+    """Text in the form of ``model.setting``. None: the machine's settings stay unchanged."""
     scale: Annotated[
         float,
         Factor(
             kind=TIMES,
             default=(1.0,),
             metavar="N,…",
-            help="Of a workload: all its rates, multiplied.",
+            help="Multiplies all rates of a workload.",
             default_text="`1`",
         ),
     ] = 1.0
@@ -423,7 +426,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             kind=whole("number of copies", 1, 1000),
             default=(1,),
             metavar="N,…",
-            help="Of a workload: so many robots on one network.",
+            help="Number of robots with the workload on one network.",
         ),
     ] = 1
     across: Annotated[
@@ -438,7 +441,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             title="sites",
         ),
     ] = HERE
-    """``here``: this machine; one name: that host; else the senders' and the receivers' names, joined by a dash."""
+    """``here``: this machine; one name: that host; two names joined by a dash: the senders' and the receivers' sites.
+    """
     link: Annotated[
         str | None,
         Factor(
@@ -450,21 +454,22 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             none="none",
         ),
     ] = None
-    """As ``model.link`` writes it. None: the roles share a site, or what joins the sites is not emulated."""
+    """Text in the form of ``model.link``. None: the roles share a site, or the connection of the sites is not emulated.
+    """
     workload: Workload | None = None
-    """The graph that it carries; then it is a stream whose topics differ, and its other levels say what they come to:
-    the largest size, the mean rate, the deepest history."""
+    """The workload that the cell carries. The cell is then a stream whose topics differ, and its other levels summarise
+    them: the largest size, the mean rate, the deepest history."""
     native: tuple[tuple[str, str], ...] = ()
     """The middleware's own settings, sorted by key."""
     label: str | None = None
-    """Tells cells apart that are otherwise one, as the selftest's are; None: what it is says enough."""
+    """Keeps apart cells that are otherwise equal, such as those of the selftest; None: not needed."""
     unknown: tuple[str, ...] = ()
-    """Factors of which nobody knows the level, as another tool's log does not tell them: the fields named here say
-    nothing. Empty for what is measured here."""
+    """Factors whose level is unknown, because another tool's log does not contain it: the fields named here mean
+    nothing. Empty for what was measured here."""
 
 
 def graph_of(cell: Cell, transport: Transport) -> Workload | None:
-    """Return the workload of the cell at its scale and in its copies, as that transport can have it."""
+    """Return the workload of the cell, scaled and copied, with the levels that the transport can honour."""
     if cell.workload is None:
         return None
     graph = cell.workload.under(cell.scale, cell.copies)
@@ -472,7 +477,7 @@ def graph_of(cell: Cell, transport: Transport) -> Workload | None:
 
 
 def carrying(cell: Cell, workload: Workload, transport: Transport) -> Cell:
-    """Return the cell with that workload, and the levels that follow from it."""
+    """Return the cell with this workload, and with the levels that follow from it."""
     cell = msgspec.structs.replace(cell, workload=workload)
     graph = graph_of(cell, transport)
     assert graph is not None
@@ -493,28 +498,29 @@ def carrying(cell: Cell, workload: Workload, transport: Transport) -> Cell:
 
 
 FACTORS: Mapping[str, Factor] = declared(Cell, Factor)
-"""By name. They make a cell what it is, with the middleware's own settings and its label."""
+"""Every factor by name. Two cells are different if a factor, a native setting or the label differs."""
 
 OF_WORKLOAD = (
     *("pattern", "size", "type", "publishers", "subscribers", "topics"),
     *("rate", "arrivals", "depth", "reliability"),
 )
-"""Factors whose levels follow from a workload, where there is one."""
+"""Factors whose levels follow from the workload, in cells that carry one."""
 
 FIELDS = tuple(each for each in Cell.__struct_fields__ if each != "unknown")
-"""All by which cells can differ: the fields of the factors, the middleware's own settings, and the label."""
+"""All fields in which cells can differ: those of the factors, the native settings, the workload and the label."""
 
 EXPERIMENT = (*(each.field for each in FACTORS.values() if each.of == "experiment"), "workload")
-"""Fields that a cell and its raw transport must share. Only a middleware has to honour reliability, depth and mlock."""
+"""Fields in which a cell and its raw transport must agree. Reliability, depth and mlock are asked of a middleware only.
+"""
 
 OF_MIDDLEWARE = tuple(each.field for each in FACTORS.values() if each.of == "middleware")
-"""The fields of what is asked of the middleware."""
+"""Fields of the factors that are asked of the middleware."""
 
 CAPABILITIES: Mapping[str, Honour] = {name: each.honour for name, each in FACTORS.items() if each.honour is not None}
-"""What the transport has to honour, by the factor's name. All other factors are the bench's own."""
+"""Capabilities that a transport must have, by the factor's name. The bench itself honours all other factors."""
 
 experiment: Callable[[Cell], tuple[object, ...]] = attrgetter(*EXPERIMENT)
-"""The levels of those fields, in that order."""
+"""Return the levels of the fields in ``EXPERIMENT``, in that order."""
 
 
 def level_of(cell: Cell, factor: str) -> Level:
@@ -524,7 +530,7 @@ def level_of(cell: Cell, factor: str) -> Level:
 
 
 def with_levels(cell: Cell, levels: Mapping[str, Level]) -> Cell:
-    """Return the cell with those levels, by their factors' names."""
+    """Return the cell with these levels, given by factor name."""
     return msgspec.structs.replace(cell, **{FACTORS[factor].field: level for factor, level in levels.items()})
 
 
@@ -534,17 +540,17 @@ def show_level(factor: str, level: Level) -> str:
 
 
 def cannot(transport: Transport, factor: str, level: Level) -> str | None:
-    """Return what stands against the level, to be read after the transport's name; None when it is honoured."""
+    """Return why the transport cannot honour the level, worded to follow the transport's name; None: it can."""
     honour = CAPABILITIES.get(factor)
     return None if honour is None else honour.cannot(transport, level)
 
 
 def wrong_levels(cell: Cell) -> Iterator[tuple[str, str]]:
-    """Yield the fields whose level nobody can have asked for, each with what is wrong."""
+    """Yield each field whose level no request could have, with what is wrong."""
     for factor in FACTORS.values():
         level = getattr(cell, factor.field)
         if level is None or level in factor.given or factor.of == "subject" or factor.field in cell.unknown:
-            continue  # its type says where there may be none, and another tool may have any name
+            continue  # None is allowed by the type, and another tool may use any name
         if cell.workload is not None and factor.name in OF_WORKLOAD:
             continue
         try:
@@ -554,7 +560,7 @@ def wrong_levels(cell: Cell) -> Iterator[tuple[str, str]]:
 
 
 def carrier_due(cell: Cell, description: Description) -> str | None:
-    """Return what must carry the cell; None: there is no such transport."""
+    """Return the carrier that must carry the cell; None: the adapter has no such transport."""
     transport = description.transport(cell.transport)
     if transport is None:
         return None

@@ -1,7 +1,8 @@
 """The description of an adapter: what ``--describe`` and ``--companions`` of a worker print, declared once.
 
-``scripts/protocol`` writes what adapters are written with, ``core/description.hpp`` and the crate's ``description.rs``,
-and the tables of ``docs/protocol.md``. The structs of both begin with a field's default, else with its first example.
+``scripts/protocol`` generates ``core/description.hpp``, the crate's ``description.rs`` and the tables of
+``docs/protocol.md`` from it. In the structs of both languages each member is initialised with the field's default, or
+with its first example if it has no default.
 """
 
 from typing import Annotated, Literal
@@ -12,18 +13,20 @@ from msgspec import Meta
 from middlemark.model.protocol import PROTOCOL_VERSION, Depth, MessageType, Pattern, Reception, Reliability, Security
 
 AS_IT_COMES = "default"
-"""The transport that sets nothing but what keeps a trial apart from others and on its network interface: the middleware
-as a user gets it who configures nothing. It is described last, and measured only where it is named."""
+"""Name of the transport with the middleware's default configuration: the adapter sets only what keeps a trial apart
+from others and on its network interface. It is described last, and measured only if it is asked for by name."""
 ANY = "any"
-"""The carrier of a transport whose middleware chooses by itself: what is seen to move the data is told."""
+"""Carrier of a transport whose middleware chooses by itself. Reports show the carrier that was seen to move the data.
+"""
 Credential = Literal["x509", "dds", "curve"]
-"""Files of a set of certificates (docs/security.md): an authority's certificate with one and a key for each identity;
-governance and permissions of DDS Security beside them; or key pairs of CURVE."""
+"""Kinds of files in a set of certificates (docs/security.md). ``x509``: an authority's certificate, and a certificate
+and a key for each identity. ``dds``: also the governance and permissions of DDS Security. ``curve``: key pairs of
+CURVE."""
 NativeType = Literal["boolean", "integer", "bytes", "duration", "choice", "text", "file"]
 """How the text of a native setting is read. ``boolean``: true or false (also 1 and 0, on and off). ``integer``: a whole
 number. ``bytes``: a whole number, or one with a unit (64KiB). ``duration``: a number with a unit (1.5ms). ``choice``:
-one of a few words. ``text``: anything; the adapter looks at it. ``file``: the absolute path of a file of the user's,
-whose bytes are part of what is measured."""
+one of a few words. ``text``: anything; the adapter checks it. ``file``: the absolute path of a user's file, whose bytes
+are part of what is measured."""
 SOME = Meta(min_length=1)
 Name = Annotated[str, SOME]
 Processes = Annotated[int, Meta(ge=1, le=2, extra={"cpp": "int"})]
@@ -31,119 +34,124 @@ NativeNumber = Annotated[int, Meta(extra={"cpp": "std::int64_t"})]
 
 
 class Transport(msgspec.Struct, frozen=True, kw_only=True):
-    """What one transport of an adapter can carry. What is not listed is refused before anything runs."""
+    """One transport of an adapter with its capabilities.
+
+    Anything that is not listed is refused before a trial starts.
+    """
 
     name: Name
-    """``udp``, ``shm``: unique within the adapter. ``default``: the middleware's default configuration."""
+    """Unique within the adapter: ``udp``, ``shm``. ``default``: the middleware's default configuration."""
     carrier: str
-    """What must be seen to move: ``shared-memory``, ``udp``, ``tcp``, ``unix-socket``, ``message-queue`` or
-    ``process-memory``. ``any``: the middleware chooses, and what is seen is told."""
+    """The carrier that must be seen to move the data: ``shared-memory``, ``udp``, ``tcp``, ``unix-socket``,
+    ``message-queue`` or ``process-memory``. ``any``: the middleware chooses, and reports show what was seen."""
     segments: tuple[str, ...] = ()
-    """Shared memory: globs of file names under /dev/shm, one of which must be mapped. Of System V: ``SYSV*``."""
+    """For shared memory: globs of file names under /dev/shm, one of which must be mapped; ``SYSV*`` for System V."""
     processes: Annotated[tuple[Processes, ...], SOME] = (1, 2)
-    """1: both roles in one process; 2: each role in its own."""
+    """1: all roles in one process; 2: each role in its own."""
     receive: Annotated[tuple[Reception, ...], SOME] = ("poll", "block", "listen")
     reliability: Annotated[tuple[Reliability, ...], SOME] = ("reliable", "best-effort")
     loan: Annotated[tuple[bool, ...], SOME] = (False,)
-    """false: the adapter's memory is sent; true: memory that the middleware lends is."""
+    """false: the adapter's own memory is sent; true: memory that the middleware lends is sent."""
     hands_over: Annotated[tuple[bool, ...] | None, Meta(extra={"cpp": "std::vector<bool>"})] = None
-    """The levels of ``loan`` at which a receiver is given a pointer or the index of a chunk, and nothing copies the
-    bytes; empty: it always copies. Left out by workers that are older than this field."""
+    """The levels of ``loan`` at which a receiver is given a pointer or the index of a chunk, and no bytes are copied;
+    empty: it always copies. Workers that are older than this field leave it out."""
     max_bytes: Annotated[int, Meta(ge=16, extra={"cpp": "std::size_t"})] = 64 << 20
-    """The largest message."""
+    """Size of the largest message."""
     max_bytes_advice: str = ""
-    """How to lift ``max_bytes``; empty: it cannot be lifted."""
+    """How to raise ``max_bytes``; empty: it cannot be raised."""
     max_depth: Depth | None = None
-    """The deepest history; null: no bound."""
+    """Depth of the deepest history; null: no limit."""
     keep_all: bool = True
-    """Keep-all history can be honoured."""
+    """Keep-all history is supported."""
     companions: bool = False
-    """A daemon is needed: the adapter is asked for its ``companions``."""
+    """A daemon must run: the adapter is asked for its ``companions``."""
     own_network: bool = False
-    """It listens on every interface: a trial on this machine has a network of its own, with lo alone."""
+    """It listens on every interface, so a trial on this machine gets a network namespace with only lo."""
     alone: bool = False
-    """Nobody else takes part: a ping without pongs, which takes back what it has published."""
+    """The ping has no pongs and takes back the messages that it published itself."""
     best_effort_carrier: str = ""
-    """What must be seen to move best effort, where that is not ``carrier``; a native service is not meant."""
+    """Carrier under best effort, if it differs from ``carrier``. Does not apply to a native service."""
     types: Annotated[tuple[MessageType, ...], SOME] = ("octets",)
-    """Types of messages that it carries, octets first."""
+    """Message types that it can carry, octets first."""
     varying_sizes: bool = False
     """Messages of a topic may be shorter than its largest."""
     services: bool = False
-    """Services of a graph are carried by request and reply of the middleware's own."""
+    """Services of a workload use the middleware's own request and reply."""
     max_history: Annotated[int, Meta(ge=0, extra={"cpp": "std::uint32_t"})] | None = 0
-    """Messages of a transient-local topic that a subscriber can get which joins late; 0: volatile only; null: no
-    bound."""
+    """The largest number of transient-local messages that a subscriber which joins late can get; 0: volatile only;
+    null: no limit."""
     security: Annotated[tuple[Security, ...], SOME] = ("none",)
-    """The levels that it has; ``protected_by()`` of the adapter says what protects them."""
+    """The levels of security that it supports. ``protected_by()`` of the adapter names the algorithms."""
     security_why: str = ""
-    """Why it has no others; empty: nothing is to be said of it."""
+    """Why it does not support the other levels; empty: no reason is given."""
     permissions: bool = False
-    """At those levels its peers give nothing to who is of the authority and has no permission: ``intruder``."""
+    """At those levels its peers reject an ``intruder``: a peer with a certificate of the authority but without
+    permission."""
 
     def loan_at(self, *, hands_over: bool) -> bool | None:
-        """Return the level of loan at which it hands over, or at which it copies; None: it never does."""
+        """Return the level of ``loan`` at which the transport hands memory over, or copies it. None: no such level."""
         handing = tuple(each for each in self.loan if each) if self.hands_over is None else self.hands_over
         return next((each for each in self.loan if (each in handing) == hands_over), None)
 
 
 class NativeSetting(msgspec.Struct, frozen=True, kw_only=True, rename={"otherwise": "default"}):
-    """One of the middleware's own settings. The core refuses what does not fit before the middleware is opened."""
+    """One of the middleware's own settings. The core refuses an invalid value before the middleware is opened."""
 
     help: str
-    """What it does."""
+    """Effect of the setting."""
     least: NativeNumber | None = None
-    """The lowest number; of a duration in ns."""
+    """The lowest number; in ns for a duration."""
     most: NativeNumber | None = None
-    """The highest number; of a duration in ns."""
+    """The highest number; in ns for a duration."""
     choices: tuple[str, ...] = ()
-    """The words of a choice, in the order of its values; of a number: words that it may be instead."""
+    """For a choice: its words, in the order of its values. For a number: words that are allowed instead of it."""
     transports: tuple[str, ...] = ()
-    """Those that it has an effect on; none named: all."""
+    """The transports that it affects; empty: all."""
     patterns: tuple[Pattern, ...] = ()
-    """Those that it has an effect on; none named: all."""
+    """The patterns that it affects; empty: all."""
     otherwise: str = ""
-    """The default, in words; empty: the help says it, or there is none."""
+    """The default in words; empty: the help gives it, or there is none."""
     type: NativeType = "text"
-    """In an adapter's table ``text`` also stands for the type of the member that holds the value."""
+    """In an adapter's table ``text`` also means the type of the member that holds the value."""
     allowed: str = "a text"
-    """What a value must be, in words. The core writes it."""
+    """The values allowed, in words. Written by the core."""
 
 
 class Description(msgspec.Struct, frozen=True, kw_only=True):
-    """What an adapter says of itself without opening the middleware."""
+    """The description of an adapter, which its worker prints without opening the middleware."""
 
     protocol: Annotated[int, Meta(ge=0, le=(1 << 31) - 1, extra={"cpp": "int"}, examples=[PROTOCOL_VERSION])]
     name: Name
-    """The folder's name."""
+    """Name of the adapter's folder."""
     title: str
-    """As people call it: Eclipse Cyclone DDS."""
+    """Full name: Eclipse Cyclone DDS."""
     version: str
-    """Of the library that is loaded, not of the headers."""
+    """Version of the library that is loaded, not of the headers."""
     library: str
     """Path of that library; empty: there is none."""
     licence: str
-    """SPDX."""
+    """SPDX identifier."""
     is_raw_transport: bool
-    """It is what the machine can do, not a middleware."""
+    """It is a baseline, not a middleware: it shows what the machine can do."""
     bench_only: bool
     """It tests the bench itself and is never part of ``all``."""
     transports: Annotated[tuple[Transport, ...], SOME]
     """The first is the default."""
     request_reply: bool
-    """It has request and reply of its own. The core writes it: there are ``client()`` and ``server()``."""
+    """It has its own request and reply. Written by the core, which looks for ``client()`` and ``server()``."""
     credentials: tuple[Credential, ...] = ()
-    """What of a set of certificates its security reads."""
+    """The kinds of certificate files that its security reads."""
     own_threads: bool
-    """The middleware receives on threads of its own, which need a processor beside a polling role."""
+    """The middleware receives on its own threads, which need a processor beside that of a polling role."""
     most_per_take: Annotated[int, Meta(ge=1, extra={"cpp": "std::size_t"})] | None = None
     """A ``take()`` of a subscriber returns after this number of messages, so that the role can look for its stop; the
     number is per publisher where each publisher has its own queue. null: ``take()`` visits what was there when it was
     called. The core writes it, from what the subscriber's class states."""
     residue: tuple[str, ...]
-    """What a killed worker may leave: absolute globs (``{scope}`` is replaced); of System V: ``sysv:*``."""
+    """Files that a killed worker may leave behind: absolute globs (``{scope}`` is replaced); for System V: ``sysv:*``.
+    """
     native: dict[str, NativeSetting]
-    """Every native setting, by key; one that ends in ``*`` stands for every key that begins so."""
+    """Every native setting by key; a key that ends in ``*`` matches every key with that beginning."""
 
     def transport(self, name: str) -> Transport | None:
         """Return the transport of that name, or None."""
@@ -151,19 +159,19 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CompanionSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """A daemon that has to run while workers do."""
+    """A daemon that must run while the workers run."""
 
     name: str
     argv: Annotated[tuple[str, ...], SOME]
     environment: dict[str, str] = {}
-    """For the companion and for every worker of the trial."""
+    """Variables for the companion and for every worker of the trial."""
     ready_pattern: str = ""
-    """Regular expression over a line of its stdout or stderr that says it is ready."""
+    """Regular expression for the line of its stdout or stderr that says it is ready."""
     ready_timeout_s: float = 10.0
 
 
 class Worker(msgspec.Struct, frozen=True):
-    """A worker that was found: its executable's absolute path and what it said of itself."""
+    """A worker that was found: the absolute path of its executable, and its description."""
 
     path: str
     description: Description
@@ -178,8 +186,8 @@ class BrokenWorker(msgspec.Struct, frozen=True):
 
 
 def raw_transport_carrier(carrier: str | None) -> str | None:
-    """Return the carrier of the raw transport that a cell with that carrier is compared with.
+    """Return the carrier of the raw transport that a cell with this carrier is compared with.
 
-    A transport within one process hands memory over; the raw transport that does only that is shared memory.
+    A transport within one process hands memory over. The only raw transport that does the same is shared memory.
     """
     return "shared-memory" if carrier == "process-memory" else carrier

@@ -1,4 +1,4 @@
-"""What is expected of a plan's cells (``[[expect]]``): a requirement of one's own, or what somebody claims."""
+"""Expectations of a plan's cells (``[[expect]]``): the user's own requirements, or published claims."""
 
 from collections.abc import Iterator
 from typing import Literal
@@ -11,31 +11,31 @@ from middlemark.model.selection import Selection
 from middlemark.model.workload import Workload
 
 ALPHA = 0.05
-"""How often any of the verdicts on the expectations of a run may be false."""
+"""Probability that any of the verdicts on a run's expectations is false."""
 LINK_SHARES = frozenset(("link_share", "payload_share"))
-"""The metrics that only an emulated link has."""
+"""Metrics that exist only with an emulated link."""
 
 
 class Picked(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What one side picks: cells by their levels and their sweep, and of a workload's cells the edges of a topic."""
+    """The selection of one side of a claim: cells by level and sweep, and for workloads the edges of a topic."""
 
     text: str
-    """As written."""
+    """The selection as written."""
     levels: Selection = Selection()
     sweep: str = ""
     topic: str = ""
-    """Empty: the cell as a whole."""
+    """Empty: the whole cell."""
     to: str = ""
-    """The node that receives it; empty: any."""
+    """The receiving node; empty: any."""
 
     def matches(self, cell: Cell, name: str) -> bool:
-        """Say whether the cell is picked; ``name``: the plan's, of its suite and sweep."""
+        """Say whether the cell is selected. ``name`` is its name in the plan: suite and sweep."""
         return (not self.sweep or name.partition(": ")[2] == self.sweep) and self.levels.matches(cell)
 
     def edges(self, cell: Cell) -> Iterator[tuple[int, str]]:
-        """Yield the edges of the topic, each with its number and as ``topic → node``; copies of a robot have their own.
+        """Yield the number of each edge of the topic with ``topic → node``; each copy of a robot has its own edges.
 
-        None of them: the cell has no such topic.
+        Yields nothing if the cell has no such topic.
         """
         graph = carried(cell)
         for index, (number, node) in enumerate(graph.edges if graph else ()):
@@ -45,32 +45,32 @@ class Picked(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def carried(cell: Cell) -> Workload | None:
-    """Return the graph of a cell, at its scale and in its copies."""
+    """Return the workload of a cell, scaled and copied."""
     return cell.workload and cell.workload.under(cell.scale, cell.copies)
 
 
 def _own(name: str) -> str:
-    """Return what a topic or a node is called in the first of several copies."""
+    """Return the name that the topic or node has in the first of several copies."""
     number, slash, rest = name.partition("/")
     return rest if slash and number.isdigit() else name
 
 
 class Band(msgspec.Struct, frozen=True):
-    """What a figure, or a ratio of B to A, is claimed to be; None: there is no bound on that side."""
+    """The range in which a figure, or the ratio of B to A, is claimed to lie; None: no bound on that side."""
 
     low: float | None = None
     high: float | None = None
 
 
 class Bound(msgspec.Struct, frozen=True, tag_field="kind", tag="bound"):
-    """Each cell's own figure lies within ``band``: ns, bytes, a part, as its metric has it."""
+    """Each cell's own figure lies within ``band``, in the unit of its metric: ns, bytes or a share."""
 
     of: Picked
     band: Band
 
 
 class Ratio(msgspec.Struct, frozen=True, tag_field="kind", tag="ratio"):
-    """B's figure over A's lies within ``band``. ``said``: how it was written, which is how it is told."""
+    """B's figure divided by A's lies within ``band``. ``said`` is the form in which it was written and is reported."""
 
     a: Picked
     b: Picked
@@ -79,24 +79,24 @@ class Ratio(msgspec.Struct, frozen=True, tag_field="kind", tag="ratio"):
 
 
 class NoInfluence(msgspec.Struct, frozen=True, tag_field="kind", tag="no influence"):
-    """Both sides, or every two levels of the factor ``along``, are equivalent, and lose at most ``max_loss``."""
+    """Both sides, or every two levels of the factor ``along``, are equivalent and lose at most ``max_loss``."""
 
     sides: tuple[Picked, ...]
-    """Two, or one with ``along``."""
+    """Two sides, or one if ``along`` is set."""
     along: str
     band: Band
     max_loss: float
 
 
 class Order(msgspec.Struct, frozen=True, tag_field="kind", tag="order"):
-    """Each is significantly worse than the one before it: the ratio of their figures lies within ``band``."""
+    """Each side is significantly worse than the one before it: the ratio of their figures lies within ``band``."""
 
     sides: tuple[Picked, ...]
     band: Band
 
 
 class Crossover(msgspec.Struct, frozen=True, tag_field="kind", tag="crossover"):
-    """B over A lies within ``band`` at every level of the factor from ``at`` on, and within ``before`` below it."""
+    """B divided by A lies within ``band`` at every level of the factor from ``at`` on, below it within ``before``."""
 
     factor: str
     a: Picked
@@ -107,14 +107,14 @@ class Crossover(msgspec.Struct, frozen=True, tag_field="kind", tag="crossover"):
 
 
 class TimesAt(msgspec.Struct, frozen=True):
-    """The figure at a level over that at the first."""
+    """The figure at one level divided by that at the first level."""
 
     to: Level
     band: Band
 
 
 class Shape(msgspec.Struct, frozen=True, tag_field="kind", tag="shape"):
-    """How the figure grows from one level of a factor to others."""
+    """The growth of the figure from one level of a factor to others."""
 
     of: Picked
     along: str
@@ -123,7 +123,7 @@ class Shape(msgspec.Struct, frozen=True, tag_field="kind", tag="shape"):
 
 
 class Untestable(msgspec.Struct, frozen=True, tag_field="kind", tag="untestable"):
-    """Nothing that is measured here could tell, as whoever wrote it knows."""
+    """A claim that no measurement of this tool can test, as its author states."""
 
     why: str
 
@@ -138,13 +138,13 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True):
     say: str
     claim: Claim
     claimed: str
-    """What is claimed, as written: ``p99.9 at most 5ms``."""
+    """The claim in words: ``p99.9 at most 5ms``."""
     metric: str = ""
     place: str = ""
 
     @property
     def kind(self) -> str:
-        """Return bound, link share, direction, change, ratio, no influence, order, crossover, shape or untestable."""
+        """Kind: bound, link share, direction, change, ratio, no influence, order, crossover, shape or untestable."""
         if isinstance(self.claim, Ratio):
             return self.claim.said
         if self.metric in LINK_SHARES:
@@ -159,7 +159,7 @@ class Deciding(msgspec.Struct, frozen=True):
 
 
 def fewest_trials(level: float) -> int:
-    """Return the fewest trials that can tell anything with so small a chance of error, both sides together."""
+    """Return the fewest trials with which a two-sided test can reach the significance level ``level``."""
     trials = 1
     while 2.0 ** (1 - trials) > level:
         trials += 1

@@ -1,7 +1,8 @@
-"""How a factor is declared: once, in the field of ``Cell`` that holds its level.
+"""Declaration of a factor: once, in the field of ``Cell`` that holds its level.
 
-From the declarations come the keys of suites and the options of the command line, ``--only`` and the selections of
-``compare``, what a plan refuses, the labels of rows, the columns of JSON, CSV and exports, and the table of the manual.
+From the declarations follow the keys of suites, the options of the command line, ``--only`` and the selections of
+``compare``, the reasons why a plan refuses a level, the labels of rows, the columns of JSON, CSV and exports, and the
+manual's table.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,45 +16,45 @@ from middlemark.model.spelling import listing
 
 
 class Key(msgspec.Struct, frozen=True, kw_only=True):
-    """One key of a sweep, set once for all its cells; a factor has levels instead."""
+    """One key of a sweep, set once for all its cells. A factor has levels instead."""
 
     kind: Kind
     help: str
     metavar: str = ""
-    """Empty: no option of the command line, except for a flag, which needs none."""
+    """Empty: no command-line option, except for a flag, which needs no metavar."""
     option: bool = True
     default: tuple[Level, ...] = ()
     default_text: str = ""
-    """What the manual says instead of the default's own words."""
+    """Text of the manual in place of the default's own words."""
     listed: bool = False
-    """A list of levels is accepted, and each makes cells of its own."""
+    """A list of levels is accepted, and each level makes its own cells."""
     name: str = ""
-    """In suites and, with dashes, on the command line. Empty: the field's name without its unit."""
+    """Name in suites and, with dashes, on the command line. Empty: the field's name without its unit."""
     field: str = ""
-    """Of the struct that declares it; also its key in JSON and, as a rule, its column."""
+    """Name of the struct's field that declares it. Also the key in JSON and, unless ``column`` is set, the column."""
     idle: Level = None
-    """The field's own default: the level where the factor means nothing."""
+    """The field's own default, which is the level if the factor means nothing."""
 
 
 class Applies(msgspec.Struct, frozen=True, kw_only=True):
-    """Beside which levels of the other factors of the load a factor means something."""
+    """The levels of the load's other factors with which a factor means something."""
 
     when: Callable[[Mapping[str, Level]], bool]
     otherwise: str
-    """What is said of a level that means nothing; ``{}`` is the level: ``arrivals poisson``."""
+    """Message about a level that means nothing; ``{}`` is the level: ``arrivals poisson``."""
     moot: Callable[[Mapping[str, Level]], bool] = lambda _: False
-    """Where every level is the same, and nothing need be said."""
+    """Every level has the same effect, so no message is needed."""
 
 
 class Honour(msgspec.Struct, frozen=True, kw_only=True):
-    """The capability of a transport that bounds a factor. Plans refuse by it, and the core by what follows from it."""
+    """The capability of a transport that limits a factor. Plans and the core refuse levels by it."""
 
     capability: str
-    """The field of ``Transport``: a list of levels, or the highest one."""
+    """Field of ``Transport``: a list of levels, or the highest level."""
     cannot: Callable[[Transport, Level], str | None]
-    """What stands against the level, to be read after the transport's name; None: it is honoured."""
+    """Returns why the transport cannot honour the level, worded to follow the transport's name; None: it can."""
     own: Callable[[Transport], Level]
-    """What the transport has in place of a default that it lacks."""
+    """Returns the transport's own level, used if it does not support the default."""
 
 
 class Factor(Key, frozen=True, kw_only=True):
@@ -61,40 +62,41 @@ class Factor(Key, frozen=True, kw_only=True):
 
     listed: bool = True
     of: Literal["subject", "experiment", "middleware"] = "experiment"
-    """What its level belongs to: which middleware is measured; what experiment it is, so that cells which differ in it
-    are never held against each other; or what is asked of the middleware."""
+    """The thing that the level describes. ``subject``: the middleware measured. ``experiment``: the experiment;
+    cells that differ in it are never compared. ``middleware``: a request to the middleware."""
     load: bool = False
-    """It is part of the load, whose factors depend on each other and on no adapter."""
+    """It is part of the load. These factors depend on each other and on no adapter."""
     applies: Applies | None = None
     honour: Honour | None = None
-    """None: the bench honours it, whatever the transport."""
+    """None: the bench honours it on every transport."""
     given: tuple[Level, ...] = ()
-    """Levels that nobody can ask for and some transports have: nobody receives."""
+    """Levels that some cells have although no user can ask for them: 0 subscribers."""
     in_cells: Callable[[Level], Level] = lambda level: level
-    """A level as it is asked for → as cells have it; what only a plan can settle stays as it is."""
+    """Converts a level as asked for to the level in cells. A level that only the plan can resolve stays unchanged."""
     stands_for: Callable[[Level, Level], bool] = lambda _wanted, _level: False
-    """Whether a level that was asked for stands for a level of cells which is written otherwise."""
+    """Returns whether a level asked for matches a level in cells that is written differently."""
     title: str = ""
-    """How reports call it. Empty: its name."""
+    """Name in reports. Empty: the factor's name."""
     unit: str | None = None
-    """Of its numbers, where reports offer them."""
+    """Unit of its numbers in reports that offer them for selection."""
     column: str = ""
-    """In CSV, where another column has the field's name."""
+    """Column in CSV, if another column has the field's name."""
     request: str = ""
-    """Its key in the worker's ``Settings``. Empty: the field's name, where they have such a key."""
+    """Its key in the worker's ``Settings``. Empty: the field's name, if there is such a key."""
     in_request: Callable[[Level], Any] = lambda level: level
-    """A level as cells have it → as the worker is told."""
+    """Converts a level in cells to the value in the worker's ``Settings``."""
     later: bool = False
-    """Its column stands after those of the times."""
+    """Its column comes after those of the times."""
     none: str | None = None
-    """What stands for None in JSON and CSV. None: nothing does, as of a figure that is absent."""
+    """Text for None in JSON and CSV. None: the value is left empty, as for a missing figure."""
     shown: Callable[[Level], str] | None = None
-    """A level where reports offer it without the factor's name: ``no loan``. None: as the kind shows it."""
-    told_by: str | None = None
-    """The factor whose words in labels tell this one as well."""
+    """Returns the text of a level in reports that show it without the factor's name: ``no loan``. None: the kind's
+    text."""
+    shown_by: str | None = None
+    """The factor whose words in labels include this one's."""
 
     def show(self, level: Level) -> str:
-        """Return the level as reports offer it."""
+        """Return the text of the level in reports."""
         return (self.shown or self.kind.show)(level)
 
 
@@ -102,7 +104,7 @@ Declared = TypeVar("Declared", bound=Key)
 
 
 def declared(struct: type[msgspec.Struct], kind: type[Declared]) -> dict[str, Declared]:
-    """Return by name what the fields of a struct declare, in their order."""
+    """Return by name the keys that the fields of a struct declare, in field order."""
     hints = get_type_hints(struct, include_extras=True)
     found: dict[str, Declared] = {}
     for field in msgspec.structs.fields(struct):
@@ -115,7 +117,7 @@ def declared(struct: type[msgspec.Struct], kind: type[Declared]) -> dict[str, De
 
 
 def one_of(field: str, says: Callable[[Level, tuple[Level, ...]], str] | None = None) -> Honour:
-    """Return how a factor is honoured whose levels a transport lists in its description's ``field``."""
+    """Return the rule for a factor whose possible levels are listed in the transport's ``field``."""
 
     def cannot(transport: Transport, level: Level) -> str | None:
         known: tuple[Level, ...] = getattr(transport, field)
@@ -131,7 +133,7 @@ def one_of(field: str, says: Callable[[Level, tuple[Level, ...]], str] | None = 
 
 
 def unprotected(transport: Transport, level: Level) -> str | None:
-    """Return what stands against a level of security, with the reason where the adapter has one."""
+    """Return why the transport cannot honour a level of security, with the adapter's reason. None: it can."""
     known = transport.security
     if level in known:
         return None
@@ -140,7 +142,7 @@ def unprotected(transport: Transport, level: Level) -> str | None:
 
 
 def too_deep(transport: Transport, level: Level) -> str | None:
-    """Return what stands against a depth of history."""
+    """Return why the transport cannot honour a depth of history; None: it can."""
     deepest = f" of at most {transport.max_depth}" if transport.max_depth is not None else ""
     if level is None and not transport.keep_all:
         return f"no keep-all history; give a depth{deepest}"

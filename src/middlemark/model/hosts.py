@@ -1,4 +1,4 @@
-"""How the hosts of a run are written: ``base=localhost,robot=user@robot.local:2222``. Pure."""
+"""The notation for the hosts of a run: ``base=localhost,robot=user@robot.local:2222``."""
 
 import re
 
@@ -14,26 +14,26 @@ _SITE = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def is_site(name: str) -> bool:
-    """Whether a host may be called so: ``here`` is this machine."""
+    """Return whether this may be a host's name; ``here`` is reserved for this machine."""
     return name != "here" and _SITE.fullmatch(name) is not None
 
 
 class HostAddress(msgspec.Struct, frozen=True):
-    """One host, as SSH reaches it; where user and port are None, its configuration says them."""
+    """One host as SSH reaches it. If user or port is None, the configuration of SSH decides."""
 
     name: str
-    """Of the site that it is."""
+    """Name of its site."""
     host: str
     user: str | None = None
     port: int | None = None
 
     def __str__(self) -> str:
-        """Read as the command that reaches it has it."""
+        """Return the arguments for ``ssh``."""
         return f"{f'{self.user}@' if self.user else ''}{self.host}{f' -p {self.port}' if self.port else ''}"
 
 
 def parse_hosts(text: str) -> tuple[HostAddress, ...]:
-    """Read them. Raises Wrong."""
+    """Read the hosts of a run. Raises Wrong."""
     found: list[HostAddress] = []
     for part in text.split(","):
         match = _HOST.fullmatch(part.strip())
@@ -47,5 +47,5 @@ def parse_hosts(text: str) -> tuple[HostAddress, ...]:
         if names.count(name) > 1:
             raise Wrong(f"two hosts are called {name}")
     if len(found) < 2:
-        raise Wrong("one host alone; name two, as in base=localhost,robot=user@robot.local")
+        raise Wrong("one host is not enough; name two, as in base=localhost,robot=user@robot.local")
     return tuple(found)

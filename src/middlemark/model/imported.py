@@ -1,4 +1,4 @@
-"""What another tool wrote of its measuring: a trial without samples, and the log that it was read from."""
+"""A trial that another tool measured, without samples, and the log from which it was read."""
 
 import msgspec
 
@@ -6,33 +6,36 @@ from middlemark.model.times import Times
 
 
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
-    """The figures of one trial that another tool measured. Its halves of round trips are doubled: these are whole."""
+    """The figures of one trial that another tool measured.
+
+    Halves of round trips were doubled, so these are whole ones.
+    """
 
     tool: str
     file: str
-    """The log's name, with its folder where two have the same."""
+    """Name of the log, with its folder if two logs have the same name."""
     times: Times = Times()
     rate_hz: float | None = None
     """Messages a second that arrived at one subscriber."""
     rate_total_hz: float | None = None
-    """The same at all subscribers together."""
+    """Messages a second that arrived at all subscribers together."""
     sent_hz: float | None = None
     counted: tuple[str, ...] = ()
-    """The fields of ``TrialCounts`` that the tool counted; the others are not zero but unknown."""
+    """The fields of ``TrialCounts`` that the tool counted; the other fields are unknown, not zero."""
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
-    """One log: what it was, and how much of it could be read."""
+    """One log: its kind, and how much of it could be read."""
 
     file: str
-    """Its name, with its folder where two have the same."""
+    """Name of the log, with its folder if two logs have the same name."""
     bytes: int
     sha256: str
     tool: str
     format: str
     lines: int
-    """Of text the lines with anything on them, of JSON the measurements."""
+    """Lines that are not empty in a text log; measurements in a JSON log."""
     unread: int
-    """Those of them that were not whole, or nobody's."""
+    """How many of them were incomplete or could not be assigned to a trial."""
     unit: str = "line"
-    """What ``lines`` counts: line or measurement."""
+    """Unit of ``lines``: line or measurement."""

@@ -1,4 +1,4 @@
-"""Kinds of level: how one is read from TOML or from a typed word, and how it is shown."""
+"""Kinds of level: how a level is read from TOML or from the command line, and how it is shown."""
 
 import re
 from collections.abc import Callable
@@ -20,14 +20,14 @@ from middlemark.model.units import (
 )
 
 Level = str | int | float | bool | tuple[int, ...] | None
-"""One level of a factor. None: no history depth, no bursts, no bound, no processors, as the factor says."""
+"""One level of a factor. None has a meaning for each factor: keep-all history, no bursts, no limit, not pinned."""
 
 MOST_SECONDS = 7 * 24 * 3600.0
 RATE_WORDS = ("max", "sustainable", "curve")
 
 
 class Wrong(ValueError):
-    """A value that its key does not accept; the message says what would be right."""
+    """A value that its key does not accept; the message gives an accepted one."""
 
 
 def _number(word: str) -> object:
@@ -47,26 +47,28 @@ def _shown(level: Level) -> str:
 
 
 class Kind(msgspec.Struct, frozen=True, kw_only=True):
-    """How the levels of one kind are read and shown."""
+    """The rules by which the levels of one kind are read and shown."""
 
     read: Callable[[object], Level]
-    """A value of TOML → the level. Raises Wrong."""
+    """Converts a value of TOML to the level. Raises Wrong."""
     show: Callable[[Level], str] = _shown
-    """As a person would write it after the factor's name: ``64 KiB``, ``all``, ``0,1``."""
+    """Returns the level as a person would write it after the factor's name: ``64 KiB``, ``all``, ``0,1``."""
     typed: Callable[[str], object] = str
-    """A word of the command line → the value that TOML would have."""
+    """Converts a word of the command line to the value that TOML would have."""
     written: Callable[[Level], object] = lambda level: list(level) if isinstance(level, tuple) else level
-    """A level that is not None → a value of TOML for it."""
+    """Converts a level, except None, to a value of TOML."""
     compound: bool = False
-    """A level may be a list itself: no commas separate typed levels, and a list of whole numbers is one level."""
+    """A level may itself be a list. Commas then do not separate levels on the command line, and a list of whole numbers
+    is one level."""
     beside_all: tuple[str, ...] | None = None
-    """``all`` stands for every one there is, alone or with these; None: it means nothing."""
+    """``all`` is accepted and means every name except these, which can be added to it; None: ``all`` is not accepted.
+    """
     files: bool = False
-    """``@FILE`` stands for the levels in a file."""
+    """``@FILE`` is accepted and means the levels in a file."""
 
 
 def words(what: str, *known: str) -> Kind:
-    """Return the kind of these words."""
+    """Return the kind whose levels are these words."""
 
     def read(value: object) -> str:
         if not isinstance(value, str):
@@ -79,7 +81,7 @@ def words(what: str, *known: str) -> Kind:
 
 
 def whole(what: str, least: int, most: int, *, none: str | None = None) -> Kind:
-    """Return the kind of whole numbers; ``none`` is the word for there being none."""
+    """Return the kind of whole numbers; ``none`` is the word for the level None."""
 
     def read(value: object) -> int | None:
         if none is not None and value == none:
@@ -95,7 +97,7 @@ def whole(what: str, least: int, most: int, *, none: str | None = None) -> Kind:
 
 
 def seconds(least: float, none: str = "off") -> Kind:
-    """Return the kind of times, from ``least`` seconds on; ``none`` shows that there is none."""
+    """Return the kind of times of at least ``least`` seconds; ``none`` is the text shown for the level None."""
 
     def read(value: object) -> float:
         if not isinstance(value, str):
@@ -120,7 +122,7 @@ def seconds(least: float, none: str = "off") -> Kind:
 
 
 def names(what: str, *beside_all: str) -> Kind:
-    """Return the kind of an adapter's or a transport's name; ``beside_all`` are those that ``all`` leaves out."""
+    """Return the kind of an adapter's or a transport's name; ``all`` leaves out the names in ``beside_all``."""
 
     def read(value: object) -> str:
         if not isinstance(value, str):
@@ -147,7 +149,7 @@ def _read_size(value: object) -> int:
     except UnitError as error:
         raise Wrong(str(error)) from None
     if not 0 <= size < 1 << 40:
-        raise Wrong(f"{quoted(value)} is no size; it is to be from 0 to below 1024g")
+        raise Wrong(f"{quoted(value)} is no size; write one from 0 to below 1024g")
     return size
 
 

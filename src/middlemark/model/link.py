@@ -1,4 +1,4 @@
-"""A link between two sites: what it does to frames, how it is written, and what it can carry. Pure."""
+"""A link between two sites: its effect on frames, its notation, and its capacity."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -14,35 +14,35 @@ from middlemark.model.units import UnitError, parse_percent, parse_seconds
 _RATE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?)\s*([kmg]?)(?:bit|bit/s|bps)", re.IGNORECASE)
 _FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 LEAST_BPS, MOST_BPS = 1000, 10_000_000_000
-"""Above ten gigabit a processor that sends frames one by one is the limit, and no line."""
+"""Above 10 Gbit/s the processor, which sends frames one by one, is the limit and not the line."""
 MOST_DELAY_S = 10.0
 
 HEADER_BYTES = 14
-"""Ethernet's own, which the kernel counts as part of a frame."""
+"""Bytes of the Ethernet header, which the kernel counts as part of a frame."""
 BEYOND_BYTES = 24
-"""What a frame takes on the line beyond that: preamble 8, checksum 4, gap between frames 12."""
+"""Bytes that a frame takes on the line in addition: preamble 8, checksum 4, gap between frames 12."""
 LEAST_FRAME_BYTES = 84
-"""The shortest frame on the line, all of this included."""
+"""Bytes of the shortest frame on the line, header, preamble, checksum and gap included."""
 _IP_BYTES, _UDP_BYTES = 20, 8
 
 
 class Link(msgspec.Struct, frozen=True, kw_only=True):
-    """One link, the same in both directions."""
+    """One link with the same properties in both directions."""
 
     rate_bps: float
-    """Bits a second on the line: a frame counts with all its 38 bytes of Ethernet."""
+    """Bits a second on the line. A frame counts with all its 38 bytes of Ethernet."""
     delay_s: float = 0.0
-    """Of each way."""
+    """Delay in each direction."""
     jitter_s: float = 0.0
-    """The delay varies by up to this, either way, evenly."""
+    """The delay varies uniformly by up to this, in both directions."""
     loss: float = 0.0
-    """The share of frames that is lost, each by itself."""
+    """Share of frames lost, independently of each other."""
     reorder: float = 0.0
-    """The share of frames that is sent without the delay, and so overtakes others."""
+    """Share of frames sent without the delay, which therefore overtake others."""
     mtu: int = 1500
-    """The largest packet, in bytes."""
+    """Size of the largest packet in bytes."""
     queue: int = 1000
-    """Full frames that wait for the line; more are dropped."""
+    """Frames of full size that can wait for the line; more are dropped."""
 
 
 _PLAIN = Link(rate_bps=1.0)
@@ -100,7 +100,7 @@ def _span(seconds: float) -> str:
 
 
 _KEYS: Mapping[str, tuple[str, Callable[[object], Any], Callable[[Any], str]]] = {
-    # as it is written: the field, how it is read, how it is written
+    # name in the notation: field, reader, writer
     "rate": ("rate_bps", _rate, _bits),
     "delay": ("delay_s", _time, _span),
     "jitter": ("jitter_s", _time, _span),
@@ -146,7 +146,7 @@ def link_of(table: Mapping[str, object]) -> Link:
 
 
 def link_text(link: Link) -> str:
-    """Write the link so that it reads back as the same."""
+    """Return the notation of the link, from which ``parse_link`` makes an equal one."""
     parts = [_bits(link.rate_bps)]
     for name, (field, _, write) in _KEYS.items():
         if name != "rate" and (value := getattr(link, field)) != getattr(_PLAIN, field):
@@ -155,10 +155,10 @@ def link_text(link: Link) -> str:
 
 
 def line_bytes(size: int, mtu: int) -> int:
-    """Return what one message of ``size`` bytes in one UDP datagram takes on the line, in frames of ``mtu``."""
+    """Return the bytes that a UDP datagram with a message of ``size`` bytes takes on the line, in frames of ``mtu``."""
     packet = size + _UDP_BYTES
     frames = 0
-    largest = (mtu - _IP_BYTES) // 8 * 8  # of all fragments but the last
+    largest = (mtu - _IP_BYTES) // 8 * 8  # of every fragment except the last
     while packet + _IP_BYTES > mtu:
         frames += _IP_BYTES + largest + HEADER_BYTES + BEYOND_BYTES
         packet -= largest
@@ -166,9 +166,9 @@ def line_bytes(size: int, mtu: int) -> int:
 
 
 def share_of(link: Link, size: int, messages_hz: float) -> float:
-    """Return the share of the line that so many messages take, each in a UDP datagram of its own.
+    """Return the share of the line that messages at this rate take, each in its own UDP datagram.
 
-    More than 1: several messages shared a frame, and its headers.
+    More than 1: several messages shared a frame and its headers.
     """
     return messages_hz * line_bytes(size, link.mtu) * 8 / link.rate_bps
 
@@ -191,7 +191,8 @@ LINK = Kind(
     typed=_typed,
     compound=True,
 )
-"""A link as a level: its text. On the command line several stand between semicolons, for commas are within one."""
+"""A link as a level, which is its notation. On the command line several links are separated by semicolons, because a
+link contains commas."""
 
 HERE = "here"
 
@@ -208,14 +209,14 @@ def _across(value: object) -> str:
 
 ACROSS = Kind(read=_across)
 BASE_ROBOT = "base-robot"
-"""Where the roles of a link are whose sites nobody names: those that send first at the base."""
+"""The sites of a link if none are named: the roles that send first are at ``base``."""
 
 
 def is_apart(across: Level) -> bool:
-    """Return whether senders and receivers are on two sites."""
+    """Return whether the senders are on one site and the receivers on another."""
     return "-" in str(across)
 
 
 def sites_of(across: Level) -> tuple[str, ...]:
-    """Return the senders' site and the receivers'; one where all roles share it."""
+    """Return the senders' site and the receivers', or a single site that all roles share."""
     return tuple(str(across).split("-"))

@@ -1,4 +1,4 @@
-"""The load of a cell (who sends, how many, when): which levels go together, what they come to, and in which words."""
+"""The load of a cell (number of senders, rate, arrivals): valid combinations of its levels, and their wording."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -15,11 +15,14 @@ LOAD = tuple(each.name for each in FACTORS.values() if each.load)
 """The factors of the load. They depend on each other and on no adapter."""
 
 LoadLevels = Mapping[str, Level]
-"""Factor → level, for every factor of the load."""
+"""Level of every factor of the load, by the factor's name."""
 
 
 class InvalidCombination(msgspec.Struct, frozen=True):
-    """Why levels make no sense together, said of ``factor``, with the next step. ``rule``: what they offend against."""
+    """Why some levels cannot be combined.
+
+    ``text`` is about ``factor`` and contains the next step; ``rule`` names the rule broken.
+    """
 
     rule: str
     factor: str
@@ -27,7 +30,7 @@ class InvalidCombination(msgspec.Struct, frozen=True):
 
 
 def invalid(load: LoadLevels, duration_s: float | None) -> Iterator[InvalidCombination]:
-    """Yield why no cell can be made of these levels; nothing: one can."""
+    """Yield why these levels cannot make a cell; nothing if they can."""
     pattern, rate, burst = load["pattern"], load["rate"], load["burst"]
     if pattern == "ping-pong":
         for factor in ("publishers", "topics"):
@@ -63,7 +66,7 @@ def invalid(load: LoadLevels, duration_s: float | None) -> Iterator[InvalidCombi
 
 
 def meaningless(load: LoadLevels) -> Iterator[InvalidCombination]:
-    """Yield the levels that mean nothing beside the others, and could be thought to."""
+    """Yield the levels that mean nothing with the other levels but that a user may have expected to matter."""
     for name in LOAD:
         factor = FACTORS[name]
         if factor.applies is not None and load[name] != factor.idle and not factor.applies.when(load):
@@ -72,7 +75,7 @@ def meaningless(load: LoadLevels) -> Iterator[InvalidCombination]:
 
 
 def settled(load: LoadLevels) -> LoadLevels:
-    """Return the load with what means nothing there at its default, so that cells which are one are equal."""
+    """Return the load with each level that means nothing set to its default, so that equal cells compare equal."""
     return {
         name: level if rule is None or (rule.when(load) and not rule.moot(load)) else FACTORS[name].idle
         for name, level in load.items()
@@ -81,7 +84,7 @@ def settled(load: LoadLevels) -> LoadLevels:
 
 
 def request_of(cell: Cell, seed: int, sender: int) -> Load:
-    """Return the load as that sender is told it. Senders of one trial draw instants of their own."""
+    """Return the load of one sender. Each sender of a trial draws its own instants."""
     if cell.burst is not None:
         return Load(kind="burst", burst=cell.burst, recovery_s=cell.recovery_s or 0.0)
     if isinstance(cell.rate, str):
@@ -91,21 +94,21 @@ def request_of(cell: Cell, seed: int, sender: int) -> Load:
 
 
 def mean_interval_s(cell: Cell, own_s: float) -> float:
-    """Return the seconds from one message to the next of a sender that needs ``own_s`` for each by itself."""
+    """Return the mean seconds between two messages of a sender that needs ``own_s`` for each if nothing limits it."""
     if isinstance(cell.rate, float):
         own_s = max(own_s, 1 / cell.rate)
     return own_s + (cell.recovery_s or 0.0) / cell.burst if cell.burst is not None else own_s
 
 
 def most_in_bursts(cell: Cell, seconds: float) -> int | None:
-    """Return how many messages a sender sends at most in bursts; None: nothing but its speed limits them."""
+    """Return the most messages that a sender can send in bursts; None: only its speed limits them."""
     if cell.burst is None or not cell.recovery_s:
         return None
     return math.ceil(seconds / cell.recovery_s + 1) * cell.burst
 
 
 def rate_in_words(cell: Cell) -> str:
-    """Return the load's rate in words: ``rate 1 kHz poisson``, ``bursts of 100, 90 ms apart``, ``one at a time``."""
+    """Return the rate in words: ``rate 1 kHz poisson``, ``bursts of 100, 90 ms apart``, ``one at a time``."""
     if cell.workload is not None:
         return ""
     if cell.burst is not None:
@@ -122,7 +125,7 @@ def rate_in_words(cell: Cell) -> str:
 
 
 def lower(cell: Cell) -> str:
-    """Return how to ask for less at a time."""
+    """Return advice on how to send fewer messages at a time."""
     if cell.burst is not None:
         return "or a smaller --burst, or a longer --recovery"
     if cell.pattern != "stream":

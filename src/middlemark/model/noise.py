@@ -1,4 +1,4 @@
-"""What the machine did while a trial ran, as the witness and the kernel's counters tell it. Kept with the outcome."""
+"""Disturbances by the machine during a trial, from the witness and the kernel's counters. Kept with the outcome."""
 
 import msgspec
 
@@ -6,79 +6,84 @@ from middlemark.model.protocol import Other, Still
 
 
 class Switches(msgspec.Struct, frozen=True, kw_only=True):
-    """The kernel's context switches on the roles' processors, as far as they gave these to others than the workers."""
+    """Context switches of the roles' processors to other threads than the workers', from the kernel's records."""
 
     scope: str
-    """``processors``: all of them; ``workers``: only where a worker's thread was pushed off, and not by whom."""
+    """``processors``: every switch; ``workers``: only switches that pushed a worker's thread off, without the other
+    thread's name."""
     complete: bool
     """No record was lost."""
     others_ns: tuple[tuple[int, int], ...]
-    """(processor, ns that others had it)."""
+    """(processor, ns in which others had it)."""
     others: tuple[Other, ...]
-    """Those that had the most."""
+    """The others that ran longest."""
     own_ns: int = 0
-    """Of it, the bench's own launcher and witness."""
+    """The part of it that the bench's own launcher and witness took."""
     spells: tuple[tuple[int, int, int], ...] = ()
-    """(begin in ns since ``from_ns``, length in ns, processor): the longest, in order of time."""
+    """(begin in ns since ``from_ns``, length in ns, processor) of the longest spells, in order of time."""
     shorter: int = 0
-    """How many more there were."""
+    """Number of further spells."""
     longest_of_the_shorter_ns: int = 0
 
 
 class Processor(msgspec.Struct, frozen=True, kw_only=True):
-    """What the kernel's counters of one processor moved by (/proc/stat, in steps of a clock tick, 10 ms as a rule)."""
+    """Changes of the kernel's counters of one processor (/proc/stat, in steps of a clock tick, usually 10 ms)."""
 
     cpu: int
     steal_ns: int
-    """The hypervisor ran somebody else."""
+    """Time in which the hypervisor ran another guest."""
     irq_ns: int
     softirq_ns: int
     softirqs: dict[str, int] = {}
-    """How many, by kind (/proc/softirqs); kinds that did not move are left out."""
+    """Number of softirqs by kind (/proc/softirqs); kinds without any are left out."""
 
 
 class Moved(msgspec.Struct, frozen=True, kw_only=True):
-    """What the kernel's counters moved by between the first message measured and the end."""
+    """Changes of the kernel's counters between the first measured message and the end."""
 
     seconds: float
     processors: tuple[Processor, ...]
     pressure_some_ns: int | None
-    """Somebody on this machine waited for a processor (/proc/pressure/cpu)."""
+    """Time in which some process on this machine waited for a processor (/proc/pressure/cpu)."""
     pressure_full_ns: int | None
     throttled: int | None
-    """Periods in which this control group had used up its share."""
+    """Number of periods in which this control group had used up its share."""
     throttled_ns: int | None
     group: str = ""
-    """The folder of that group; empty: it is not known."""
+    """Folder of that group; empty: unknown."""
     rt_runtime_us: int | None = None
-    """Of every ``rt_period_us``, what real-time threads may have, by the tightest of the group's limits and the
-    machine's; None: all, or it is not known."""
+    """Time in each ``rt_period_us`` that real-time threads may run, by the tightest limit of the group and the machine;
+    None: no limit, or unknown."""
     rt_period_us: int | None = None
     rt_limit: str = ""
-    """Which setting says so."""
+    """The setting that imposes the limit."""
 
 
 class Witnessed(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of the machine during one trial. What is None has its reason in ``absent``, by the field's name."""
+    """Disturbances by the machine during one trial.
+
+    If a field is None, ``absent`` has the reason under the field's name.
+    """
 
     cpus: tuple[int, ...]
-    """The roles' processors."""
+    """Processors of the roles."""
     pinned: bool
-    """Each role had one of them to itself by name; otherwise these are all that it may have used."""
+    """Each role was pinned to one of them. Otherwise these are all processors that the roles may have used."""
     from_ns: int
-    """CLOCK_MONOTONIC of the first message measured."""
+    """CLOCK_MONOTONIC of the first measured message."""
     to_ns: int
     begins_ns: tuple[int, ...]
-    """Of each ping or client: what ``begin_ns`` of its samples counts from. A stream's samples tell it themselves."""
+    """Start of the time axis of each ping or client, from which ``begin_ns`` of its samples counts. A stream's samples
+    have absolute times."""
     moved: Moved | None = None
     switches: Switches | None = None
     before: tuple[Still, ...] | None = None
     after: tuple[Still, ...] | None = None
     delay_ns: int | None = None
-    """The roles' own threads could have run and another had the processor, all together (schedstat)."""
+    """Time that the roles' own threads were runnable while another thread had the processor, summed (schedstat)."""
     middleware_delay_ns: int | None = None
-    """Likewise the middleware's own threads, those that lived until the end."""
+    """That time for the middleware's own threads that lived until the end."""
     voluntary: int | None = None
-    """Times that a worker's thread went to sleep."""
+    """Number of times that a worker's thread went to sleep."""
     involuntary: int | None = None
     absent: dict[str, str] = {}

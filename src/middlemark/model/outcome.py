@@ -1,4 +1,4 @@
-"""What came of one trial: the values that are kept, one line of ``trials.jsonl`` each."""
+"""The outcome of one trial: one line of ``trials.jsonl``."""
 
 from collections.abc import Iterable, Sequence
 from typing import Annotated
@@ -13,7 +13,7 @@ from middlemark.model.workload import Workload
 
 
 class RunWarning(msgspec.Struct, frozen=True):
-    """A warning with its advice; it travels with the row it belongs to."""
+    """A warning with its advice, kept with the row that it is about."""
 
     code: str
     text: str
@@ -21,10 +21,10 @@ class RunWarning(msgspec.Struct, frozen=True):
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """Why a trial gave nothing.
+    """Why a trial has no result.
 
-    crashed, hung, unmatched, silent, refused, companion, disk, configure, memory, clock, lost (a host went away),
-    unsustainable or internal.
+    Codes: crashed, hung, unmatched, silent, refused, companion, disk, configure, memory, clock, lost (a host went
+    away), unsustainable or internal.
     """
 
     code: str
@@ -33,15 +33,15 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 class TrialCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """Messages of the measured part of the trial, as the ping counted them; damage that pongs found is added."""
+    """Messages of the measured part of the trial, counted by the ping. ``damaged`` includes those that pongs found."""
 
     sent: Count = 0
     received: Count = 0
-    """Replies that arrived, the late ones included, duplicates not."""
+    """Replies that arrived, late ones included and duplicates excluded."""
     lost: int = 0
     """Expected replies that never arrived."""
     late: Count = 0
-    """Replies that arrived after their reply timeout; they are no samples."""
+    """Replies that arrived after their reply timeout; they are not samples."""
     duplicated: Count = 0
     reordered: Count = 0
     damaged: Count = 0
@@ -49,7 +49,7 @@ class TrialCounts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Placed(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a worker really was, read back from the kernel."""
+    """Actual placement of a worker, read back from the kernel."""
 
     role: str
     pid: int
@@ -67,48 +67,50 @@ class Segment(msgspec.Struct, frozen=True):
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
-    """What moved between the start and the end of the measuring, as the kernel counted it for this namespace."""
+    """Change of the kernel's counters for this namespace between the start and the end of the measuring."""
 
     udp_datagrams: int
     tcp_segments: int
     loopback_bytes: int
-    """On the loopback interface and on the ends of a link, each with its packets' headers but Ethernet's."""
+    """Bytes on the loopback interface and on the ends of a link, with the packets' headers but without Ethernet's."""
     segments: tuple[Segment, ...] = ()
     unix_sockets: int = 0
     """Connected Unix sockets that the workers shared at the end (control pipes excluded)."""
     udp_sockets: int | None = None
     """UDP sockets that the workers had at the end; None: not counted."""
     tcp_sockets: int | None = None
-    """Likewise their TCP connections; listening sockets do not count."""
+    """TCP connections that the workers had at the end, listening sockets excluded; None: not counted."""
     qdisc_dropped: int | None = None
-    """Packets that found the queue of an emulated link full; None: there was no link, or it was not counted."""
+    """Packets dropped because the queue of an emulated link was full; None: there was no link, or it was not counted.
+    """
 
 
 class Room(msgspec.Struct, frozen=True, kw_only=True):
-    """What /dev/shm could hold while a trial ran."""
+    """Capacity of /dev/shm while a trial ran."""
 
     size_bytes: Count
     least_free_bytes: Count
-    """Of a few looks: it may have been less between them."""
+    """The lowest value of a few readings; between them it may have been lower."""
 
 
 class SamplesFile(msgspec.Struct, frozen=True, kw_only=True):
-    """What one role kept of every message, relative to the run's folder."""
+    """Samples that one role kept, with paths relative to the run's folder."""
 
     role: RoleKind
-    """ping, client, publisher, subscriber, pong or server: the role names the dtype (docs/protocol.md)."""
+    """ping, client, publisher, subscriber, pong or server; the role determines the dtype (docs/protocol.md)."""
     index: Index
     path: str
     samples: Count
     histogram_path: str | None = None
-    """Where the samples outgrew their memory: the log-linear histogram of all that came after it was full."""
+    """Log-linear histogram of the samples that came after the memory for samples was full; None: it did not become
+    full."""
     in_histogram: Count = 0
     stamped_every: Several = 1
-    """A publisher's: its record i is of sequence ``1 + i * stamped_every``; its other messages were not timed."""
+    """For a publisher: record i belongs to sequence ``1 + i * stamped_every``; its other messages were not timed."""
 
 
 class Started(msgspec.Struct, frozen=True, kw_only=True):
-    """What the ``begin_ns`` of a ping's or client's samples count from, by the counter that its peer reads, too."""
+    """Start of the time axis of a ping or client, from which ``begin_ns`` counts, by the raw counter of its peer."""
 
     index: Index
     ticks: Count
@@ -116,7 +118,7 @@ class Started(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Coding(msgspec.Struct, frozen=True, kw_only=True):
-    """What (de)serialising a message of a type took: the median of each role's messages, of several roles their median.
+    """Median time to (de)serialise a typed message; if several roles did, the median of their medians.
 
     None: no role timed it.
     """
@@ -124,12 +126,12 @@ class Coding(msgspec.Struct, frozen=True, kw_only=True):
     serialize_ns: float | None = None
     deserialize_ns: float | None = None
     reply_serialize_ns: float | None = None
-    """Of what a pong or a server answers, and so the next."""
+    """For the messages with which a pong or a server answers, as ``reply_deserialize_ns``."""
     reply_deserialize_ns: float | None = None
 
 
 class Sent(msgspec.Struct, frozen=True, kw_only=True):
-    """What one publisher of a stream did in the measured part."""
+    """Counters of one publisher of a stream in the measured part."""
 
     index: Index
     topic: Index
@@ -137,22 +139,23 @@ class Sent(msgspec.Struct, frozen=True, kw_only=True):
     """Intended instants within the measuring; None without a schedule (rate max, bursts)."""
     sent: Count
     sent_bytes: Count | None = None
-    """Where the sizes of its topic vary: theirs, all together."""
+    """Bytes of all messages that it sent, if the sizes of its topic vary."""
     timed_out: Count
-    """Publishes that back-pressure held beyond the write timeout: not sent, not lost."""
+    """Publishes that back-pressure blocked beyond the write timeout: neither sent nor lost."""
     publish_failed: Count
     late_sends: int | None
-    """Sent more than one period of the schedule after their intended instant; None without a schedule."""
+    """Messages sent more than one period of the schedule after their intended instant; None without a schedule."""
     unsent: int | None
-    """Scheduled instants for which nothing was sent before the measuring ended."""
+    """Intended instants for which no message was sent before the measuring ended."""
     blocked_ns: int | None
-    """Time its thread slept within publish(): back-pressure; None where the kernel does not tell (schedstat)."""
+    """Time that its thread slept within publish(): back-pressure; None where the kernel does not report it (schedstat).
+    """
     pacing_ns: int
     """Time its thread spent waiting for intended instants."""
     writing_ns: int | None
-    """Time within publish(), all messages together; None where not every one was stamped."""
+    """Time within publish(), summed over all messages; None if not every message was stamped."""
     first_sent_ns: Count
-    """CLOCK_MONOTONIC; 0: nothing was sent."""
+    """CLOCK_MONOTONIC; 0: no message was sent."""
     last_sent_ns: Count
 
 
@@ -164,12 +167,12 @@ def bytes_sent(publishers: Iterable[Sent], graph: Workload) -> int:
 
 
 class Arrived(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of it at one subscriber, measured messages only."""
+    """Counters of one subscriber, measured messages only."""
 
     index: Index
     topic: Index
     expected: Count
-    """What the publishers of its topic sent."""
+    """Messages that the publishers of its topic sent."""
     received: Count
     """Different messages that arrived, damaged ones included."""
     lost: int
@@ -178,21 +181,21 @@ class Arrived(msgspec.Struct, frozen=True, kw_only=True):
     reordered: Count
     damaged: Count
     last_warm_up_ns: Count = 0
-    """CLOCK_MONOTONIC; of the warm-up's messages that came before the first measured one. 0: none did."""
+    """CLOCK_MONOTONIC of the last warm-up message that came before the first measured one; 0: none came."""
     first_received_ns: Count
-    """CLOCK_MONOTONIC; 0: nothing came."""
+    """CLOCK_MONOTONIC; 0: no message came."""
     last_received_ns: Count
     history_due: Count = 0
-    """Messages that it had to receive of those that were published before it joined; 0: it did not join late."""
+    """Messages published before it joined that it had to receive; 0: it did not join late."""
     history_received: Count = 0
     history_ns: Count | None = None
-    """From just before its end was opened to the last of them; None: none came."""
+    """Time from just before its endpoint was opened to the last message of the history; None: none came."""
 
 
 def received_hz(subscriber: Arrived, publishers: Sequence[Sent]) -> float | None:
-    """Return intact messages a second, from the first of its topic that was sent to the last that arrived.
+    """Return intact messages a second, from the first message sent on its topic to the last that arrived.
 
-    While what the warm-up left in the queues still arrives the time has not begun. None when nothing was sent to it.
+    The time begins later if messages of the warm-up were still arriving. None if no message was sent to it.
     """
     begins = [each.first_sent_ns for each in publishers if each.topic == subscriber.topic and each.first_sent_ns]
     if not begins:
@@ -205,16 +208,16 @@ def received_hz(subscriber: Arrived, publishers: Sequence[Sent]) -> float | None
 
 
 class ThreadCost(msgspec.Struct, frozen=True, kw_only=True):
-    """One thread of a worker by its name; threads of one name are added up."""
+    """Threads of a worker that have one name, added up."""
 
     name: str
     threads: int | None
-    """None: another tool's log does not tell how many."""
+    """None: another tool's log does not contain it."""
     cpu_ns: int
 
 
 class WorkerCost(msgspec.Struct, frozen=True, kw_only=True):
-    """What one worker process cost while it measured (from the first measured message to the end)."""
+    """Resources that one worker process used while it measured (from the first measured message to the end)."""
 
     who: str
     pid: int
@@ -222,28 +225,28 @@ class WorkerCost(msgspec.Struct, frozen=True, kw_only=True):
     rss_bytes: int
     """Resident memory at the end, without ``bench_bytes``."""
     peak_rss_bytes: int
-    """The highest it ever was (VmHWM), without ``bench_bytes``."""
+    """The highest resident memory so far (VmHWM), without ``bench_bytes``."""
     bench_bytes: int = 0
-    """Memory that holds the bench's own samples, all of it resident, and taken off the two above."""
+    """Resident memory that holds the bench's own samples. It is subtracted from the two fields above."""
     user_ns: int
     system_ns: int
     voluntary_switches: int
     involuntary_switches: int
     minor_faults: int | None
-    """None, and so the next: another tool's log does not tell."""
+    """None, also in ``major_faults``: another tool's log does not contain it."""
     major_faults: int | None
     threads: tuple[ThreadCost, ...]
 
 
 class CompanionCost(WorkerCost, frozen=True, kw_only=True):
-    """What one companion cost while its workers measured. ``who``: as its adapter calls it."""
+    """Resources that one companion used while its workers measured. ``who`` is the name that its adapter gives it."""
 
     ready_ns: Count
-    """From starting it until it said that it is ready."""
+    """Time from its start until it said that it was ready."""
 
 
 class NetworkCost(msgspec.Struct, frozen=True, kw_only=True):
-    """What the namespace's counters moved by while it measured: everybody's traffic there, not only the workers'."""
+    """Changes of the namespace's counters during the measuring, which include the traffic of all its processes."""
 
     loopback_bytes: int
     loopback_packets: int
@@ -256,18 +259,21 @@ class NetworkCost(msgspec.Struct, frozen=True, kw_only=True):
     tcp_retransmitted: int
     ip_reasm_timeouts: int = 0
     softnet_dropped: int = 0
-    """Of the whole machine: packets that found a processor's backlog full."""
+    """Packets of the whole machine that found a processor's backlog full."""
 
 
 class Second(msgspec.Struct, frozen=True, kw_only=True):
-    """One step of the series (about a second; the last one shorter) of one worker: what moved within it."""
+    """One step of one worker's series, about a second long; the last one is shorter.
+
+    Counters are changes within the step.
+    """
 
     at_s: float
-    """Its end, since the first worker began to measure."""
+    """End of the step, counted from when the first worker began to measure."""
     seconds: float
     who: str
     sent: int | None = None
-    """None where the worker holds no role that sends."""
+    """None if the worker holds no role that sends."""
     received: int | None = None
     duplicated: int | None = None
     reordered: int | None = None
@@ -283,80 +289,84 @@ class Second(msgspec.Struct, frozen=True, kw_only=True):
     major_faults: int = 0
     threads: tuple[ThreadCost, ...] = ()
     network: NetworkCost | None = None
-    """In the rows of the first worker only: the namespace's counters are the same for all."""
+    """In the rows of the first worker only, because the namespace's counters are the same for all workers."""
 
 
 class ClockOffset(msgspec.Struct, frozen=True, kw_only=True):
-    """How the clock of a trial's first host (the senders', of a stream) ran against the second's: a straight line."""
+    """Difference between the clocks of a trial's two hosts as a straight line over time.
+
+    The first host has the senders of a stream.
+    """
 
     begin_ns: Count
-    """CLOCK_MONOTONIC of the second host, where the line begins."""
+    """CLOCK_MONOTONIC of the second host at the beginning of the line."""
     offset_ns: float
-    """The first host's clock less the second's, there."""
+    """The first host's clock minus the second's at ``begin_ns``."""
     drift_ppm: float
-    """How much faster that of the first ran."""
+    """How much faster the first host's clock ran."""
     uncertainty_ns: float
-    """At most so far is the line from the truth, anywhere in the trial."""
+    """The largest error of the line at any time of the trial."""
     exchanges: Count
-    """Datagrams there and back that it was made of."""
+    """Number of datagram round trips from which the line was computed."""
     round_trip_ns: Count
-    """The least that one of them took."""
+    """The shortest of these round trips."""
     subscribers: tuple[Index, ...] = ()
-    """Those to whom messages came from the other host."""
+    """Subscribers that receive messages from the other host."""
 
 
 class Underway(msgspec.Struct, frozen=True, kw_only=True):
-    """What a trial that is being measured has come to; told about once a second, and not kept."""
+    """Progress of a trial that is being measured, shown about once a second and not kept."""
 
     phase: str
     samples: int
     step: int | None = None
-    """Of a search, from 1; None: it is none."""
+    """Number of the step of a search, from 1; None: no search."""
     rate_hz: float | None = None
-    """Of that step; None: as fast as possible."""
+    """Rate of that step; None: as fast as possible."""
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
-    """One rate that a search (``sustainable``) or a curve tried, each in fresh processes."""
+    """One rate that a search (``sustainable``) or a curve tried. Each step has new processes."""
 
     rate_hz: float | None
-    """Offered, each publisher; None: as fast as possible."""
+    """Offered by each publisher; None: as fast as possible."""
     sent_hz: float
     received_hz: float
-    """Intact, at one subscriber (the mean over subscribers)."""
+    """Rate of intact messages at one subscriber: the mean over subscribers."""
     expected: int
     lost: int
     late_sends: int | None
     unsent: int | None
     p50_ns: float | None
-    """One way, from the intended instant."""
+    """One-way latency from the intended instant."""
     p99_ns: float | None
     held: bool
-    """Loss, p99 and schedule were within what was asked."""
+    """Loss, p99 and schedule were within the limits asked for."""
     failed: str | None = None
-    """Why the step gave nothing."""
+    """Why the step has no result."""
 
 
 class ProtectionProof(msgspec.Struct, frozen=True, kw_only=True, rename="kebab"):
-    """Whether the protection of a cell was seen to be in force: true, false, or None with why in ``absent``."""
+    """Checks that the protection of a cell is in force: True, False, or None with the reason in ``absent``."""
 
     payload_not_seen: bool | None = None
-    """A capture of what carried the messages does not hold the pattern that the same capture at ``none`` does."""
+    """A capture of the cell's traffic does not contain the pattern that a capture of the same traffic at ``none``
+    contains."""
     stranger_refused: bool | None = None
-    """A participant with another authority's certificate, or a key that nobody knows, was not let in."""
+    """A participant with a certificate of another authority, or with an unknown key, was not let in."""
     unauthorised_refused: bool | None = None
-    """One with a certificate and without permission got nothing."""
+    """A participant with a certificate but without permission received nothing."""
     absent: dict[str, str] = {}
-    """By the names above as JSON has them."""
+    """Reasons, by the names of the fields above in JSON."""
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """Those that are false, by the names that JSON has."""
+        """Names in JSON of the checks that are False."""
         return tuple(name.replace("_", "-") for name in self.__struct_fields__ if getattr(self, name) is False)
 
 
 class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of ``trials.jsonl``. What was not measured is None."""
+    """One line of ``trials.jsonl``. None means not measured."""
 
     cell: int
     number: int
@@ -364,65 +374,65 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     started: str
     """UTC, ISO 8601."""
     seconds: SecondsOrZero
-    """From the first process to the last one reaped."""
+    """From the start of the first process to the end of the last."""
     failed: Failure | None = None
     samples_file: str | None = None
-    """Relative to the run's folder."""
+    """Path relative to the run's folder."""
     samples: Count = 0
     warmup_samples: int = 0
     measured_s: SecondsOrZero | None = None
     counts: TrialCounts | None = None
     discovery_ns: int | None = None
     handshake_ns: int | None = None
-    """The same from opening the middleware on: some have proved who they are before there are topics."""
+    """As ``discovery_ns``, but from opening the middleware: some authenticate their peers before topics exist."""
     first_sample_ns: int | None = None
-    """From starting the first worker to the beginning of the first measured round trip, warm-up excluded."""
+    """From the start of the first worker to the beginning of the first measured round trip, without the warm-up."""
     clock: Clock | None = None
     placed: tuple[Placed, ...] = ()
     version: str | None = None
     actual_transport: str | None = None
     """shared-memory, udp, tcp, unix-socket, message-queue, process-memory; None when the evidence does not say."""
     protected_by: str | None = None
-    """The algorithms in force, in the middleware's words; None: nothing protects the cell."""
+    """The algorithms in force, in the middleware's words; None: the cell has no protection."""
     proof: ProtectionProof | None = None
-    """Made once a cell, in its first round; None: in the others, and where nothing protects."""
+    """Made once for each cell, in its first round; None in the other rounds, and for cells without protection."""
     evidence: Evidence | None = None
     shm: Room | None = None
-    """None: nobody looked."""
+    """None: not read."""
     link_how: str | None = None
     """How the link between its sites was emulated; None: there was none."""
     warnings: tuple[RunWarning, ...] = ()
     notes: tuple[str, ...] = ()
     files: tuple[SamplesFile, ...] = ()
-    """Of streams and clients; the ping has ``samples_file``."""
+    """Files of streams and clients; that of a ping is ``samples_file``."""
     publishers: tuple[Sent, ...] = ()
     subscribers: tuple[Arrived, ...] = ()
     costs: tuple[WorkerCost, ...] = ()
     companions: tuple[CompanionCost, ...] = ()
-    """Of those that the kernel told of; the figures of ``costs`` have nothing of theirs."""
+    """Companions whose resources the kernel reported; ``costs`` does not include them."""
     network: NetworkCost | None = None
     series: tuple[Second, ...] = ()
     steps: tuple[Step, ...] = ()
-    """In the order tried. The rest of the outcome is that of the step chosen: the highest rate that held, for a curve
-    the saturation."""
+    """In the order tried. The rest of the outcome is that of the chosen step: the highest rate that passed, or the
+    saturation of a curve."""
     native_request_reply: bool | None = None
-    """Request and reply were the middleware's own; false: two topics stood in; None: another pattern."""
+    """True: request and reply were the middleware's own. False: two topics replaced them. None: another pattern."""
     noise: Witnessed | None = None
-    """What the machine did meanwhile; None: nobody looked, or nothing was measured."""
+    """Disturbances by the machine; None: not observed, or nothing was measured."""
     imported: Imported | None = None
-    """Set where another tool measured it: then there are no samples, and these are its figures."""
+    """Figures of another tool that measured the trial; there are no samples then."""
     stamps: Annotated[tuple[SamplesFile, ...], Meta(max_length=1)] = ()
-    """Of the pong or server that every round trip went through: what it stamped of the messages it answered."""
+    """Samples file of the pong or server in every round trip: its stamps of the messages that it answered."""
     starts: tuple[Started, ...] = ()
-    """Of the ping, or of the clients."""
+    """Start of the time axis of the ping, or of each client."""
     stamps_absent: str | None = None
-    """Why stamps of both ends cannot be held against each other."""
+    """Why the stamps of the two ends cannot be compared."""
     clocks: ClockOffset | None = None
-    """By what line the instants of the second host were brought onto the clock of the first; None: it is one clock."""
+    """The line by which times of the second host were converted to the clock of the first; None: there is one clock."""
     coding: Coding | None = None
-    """Of messages of one type; None: octets, a workload, or the middleware (de)serialises within its own calls."""
+    """For messages of one type; None: octets, a workload, or the middleware (de)serialises within its own calls."""
 
     @property
     def timed(self) -> tuple[SamplesFile, ...]:
-        """The ``files`` whose times can be told: a subscriber's are of two clocks."""
+        """The ``files`` with usable times. A subscriber's are not usable if they mix two clocks."""
         return tuple(each for each in self.files if each.role != "subscriber" or self.stamps_absent is None)

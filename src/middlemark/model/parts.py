@@ -1,4 +1,4 @@
-"""What an expectation comes to in a plan: cells, or pairs of them, each with the band that its figure must lie in."""
+"""The parts of an expectation in a plan: cells or pairs of cells, each with the band in which its figure must lie."""
 
 import itertools
 from collections.abc import Collection, Iterator, Sequence
@@ -24,16 +24,16 @@ from middlemark.model.spelling import did_you_mean, listing
 
 
 class Subject(msgspec.Struct, frozen=True):
-    """A cell of the plan, or an edge of the graph that it carries."""
+    """A cell of the plan, or an edge of its workload."""
 
     cell: int
     edge: int | None = None
     name: str = ""
-    """Of the edge: ``topic → node``."""
+    """Name of the edge: ``topic → node``."""
 
 
 class ClaimPart(msgspec.Struct, frozen=True):
-    """A figure of ``a``, or the ratio of B's to it, that must lie in a band; ``at``: what tells it from others."""
+    """One comparison of a claim: the figure of ``a``, or ``b``'s divided by it, must lie in ``band``."""
 
     a: Subject
     b: Subject | None
@@ -42,16 +42,16 @@ class ClaimPart(msgspec.Struct, frozen=True):
 
     @property
     def subjects(self) -> tuple[Subject, ...]:
-        """Whose trials it is judged by."""
+        """The cells or edges whose trials decide it."""
         return (self.a,) if self.b is None else (self.a, self.b)
 
 
 class NothingToJudge(ValueError):
-    """No cell of the plan can match; the message says which there are."""
+    """No cell of the plan matches a claim; the message lists the levels that exist."""
 
 
 def parts_of(expected: Expectation, plan: Plan) -> tuple[ClaimPart, ...]:
-    """Return what must hold, all of it. Raises NothingToJudge; an untestable claim has no parts."""
+    """Return all parts of a claim, which must all hold. Raises NothingToJudge; an untestable claim has no parts."""
     _check_names(expected.claim)
     find = _Finder(plan)
     match expected.claim:
@@ -83,7 +83,7 @@ def parts_of(expected: Expectation, plan: Plan) -> tuple[ClaimPart, ...]:
 
 
 def _check_names(claim: Claim) -> None:
-    """Raise NothingToJudge where a stored claim names what this version does not have."""
+    """Raise NothingToJudge if a stored claim names a factor or a field that this version does not have."""
     match claim:
         case NoInfluence(along=factor) | Shape(along=factor) | Crossover(factor=factor):
             factors = {factor} - {""}
@@ -95,7 +95,7 @@ def _check_names(claim: Claim) -> None:
 
 
 def sides_of(claim: Claim) -> tuple[Picked, ...]:
-    """Return every selection of a claim."""
+    """Return all selections of a claim."""
     match claim:
         case Bound(of=of) | Shape(of=of):
             return (of,)
@@ -126,7 +126,7 @@ def _crossing(claim: Crossover, find: "_Finder") -> tuple[ClaimPart, ...]:
 
 
 def _with(picked: Picked, factor: str, level: Level) -> Picked:
-    """Return what is picked, at that level of the factor alone."""
+    """Return the selection restricted to one level of the factor."""
     field = FACTORS[factor].field
     levels = msgspec.structs.replace(picked.levels, levels={**picked.levels.levels, field: (level,)})
     text = ", ".join(filter(None, (picked.text, f"{factor}={show_level(factor, level)}")))
@@ -134,21 +134,21 @@ def _with(picked: Picked, factor: str, level: Level) -> Picked:
 
 
 class _Finder:
-    """Finds the cells that are picked. Baselines that the plan added are meant only where their adapter is named."""
+    """Finds the cells that a selection matches. Baselines that the plan added match only if their adapter is named."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._added = frozenset(plan.baselines)
 
     def levels(self, picked: Picked, factor: str) -> list[Level]:
-        """Return the levels of the factor among the cells that are picked, numbers ascending."""
+        """Return the levels of the factor among the selected cells, numbers first and ascending."""
         field = FACTORS[factor].field
         found = dict.fromkeys(getattr(self._plan.cells[each], field) for each in self._cells(picked))
         numbers = sorted(level for level in found if isinstance(level, int | float))
         return [*numbers, *(level for level in found if not isinstance(level, int | float))]
 
     def subjects(self, picked: Picked) -> list[Subject]:
-        """Return what is picked. Raises NothingToJudge."""
+        """Return the selected cells or edges. Raises NothingToJudge."""
         cells = self._cells(picked)
         if not picked.topic:
             return [Subject(each) for each in cells]
@@ -158,9 +158,15 @@ class _Finder:
         return found
 
     def paired(self, a: Picked, b: Picked, band: Band, factor: str = "") -> tuple[ClaimPart, ...]:
-        """Pair what is the same but for what the sides name differently; one of each is a pair whatever it is.
+        """Pair subjects that are equal in everything that the sides do not name differently.
 
-        Raises NothingToJudge.
+        If each side selects one subject, these two are the pair. Raises NothingToJudge.
+
+        Args:
+            a: The first side.
+            b: The second side.
+            band: The band of every pair's ratio.
+            factor: The factor whose levels tell the pairs apart in reports; empty: none.
         """
         first, second = self.subjects(a), self.subjects(b)
         if first == second:
@@ -184,16 +190,17 @@ class _Finder:
             if other != each
         )
         if not found:
-            apart = [each for each in fields if not self._levels_at(first, each) & self._levels_at(second, each)]
-            also = f" in {listing(apart)} too" if apart else " in more than is named"
+            different = [each for each in fields if not self._levels_at(first, each) & self._levels_at(second, each)]
+            also = f" in {listing(different)} too" if different else " in more than is named"
             raise NothingToJudge(f"{a.text} and {b.text} differ{also}: name one configuration of each")
         return found
 
     def _fields(self, a: Picked, b: Picked, first: Sequence[Subject], second: Sequence[Subject]) -> list[str]:
-        """Return the fields that two subjects must have in common: all but what the sides name differently.
+        """Return the fields in which the two subjects of a pair must agree: all that the sides do not name differently.
 
-        Of sides that are sweeps those in which both have the same levels. Another middleware brings its own settings,
-        and its own level of what one side has a single level of: one that has best effort alone is one to choose, too.
+        If a side is a sweep, fields in which the sides have different levels are left out too. Another middleware has
+        its own native settings. It may also have its own level of a request to the middleware, if one side has a single
+        level of it: a middleware that supports only best effort can still be compared.
         """
         asked = a.levels.levels, b.levels.levels
         named = {field for field in {*asked[0], *asked[1]} if {*asked[0].get(field, ())} != {*asked[1].get(field, ())}}
@@ -226,11 +233,11 @@ class _Finder:
         return found
 
     def _none(self, picked: Picked) -> str:
-        """Say what of a selection no cell has, and which levels there are."""
+        """Return a message that names the level of a selection that no cell has, and the levels that exist."""
         asked = [index for index in range(len(self._plan.cells)) if index not in self._added]
         for field, levels in picked.levels.levels.items():
-            alone = Picked("", msgspec.structs.replace(picked.levels, levels={field: levels}))
-            if any(alone.matches(self._plan.cells[index], "") for index in asked):
+            single = Picked("", msgspec.structs.replace(picked.levels, levels={field: levels}))
+            if any(single.matches(self._plan.cells[index], "") for index in asked):
                 continue
             factor = next((each.name for each in FACTORS.values() if each.field == field), field)
             shown = _shown(factor, levels)
@@ -245,7 +252,7 @@ class _Finder:
     def _no_topic(self, picked: Picked, cells: Collection[int]) -> str:
         graphs = dict.fromkeys(graph for index in cells if (graph := self._plan.cells[index].workload))
         if not graphs:
-            return f"topic {picked.topic}: no configuration that is meant carries a workload"
+            return f"topic {picked.topic}: no selected configuration carries a workload"
         topics = {each.name: each for graph in graphs for each in graph.topics}
         if picked.topic not in topics:
             return f"no topic '{picked.topic}'; {did_you_mean(picked.topic, topics)}"
@@ -258,5 +265,5 @@ def _shown(factor: str, levels: Collection[Level]) -> str:
 
 
 def cells_of(parts: Sequence[ClaimPart]) -> Iterator[int]:
-    """Yield the cells whose trials decide, in order, each once."""
+    """Yield each cell whose trials decide the parts once, in order."""
     yield from dict.fromkeys(subject.cell for part in parts for subject in part.subjects)

@@ -1,4 +1,4 @@
-"""A plan: the trials of its cells in order, with what was changed and left out, and how precise it is to become."""
+"""A plan: the trials of its cells in order, what was changed or left out, and when rounds are added."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -12,7 +12,7 @@ from middlemark.model.levels import seconds, whole
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """How long a trial goes on. Either ``samples`` or ``duration_s`` is set."""
+    """How long a trial lasts. Either ``samples`` or ``duration_s`` is set."""
 
     samples: Annotated[
         int | None,
@@ -58,15 +58,15 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
             default_text="`120s`, or twice the duration",
         ),
     ] = 120.0
-    """The measuring ends here whatever happens; what was measured by then is kept."""
+    """The measuring ends after this time in any case; what was measured until then is kept."""
 
 
 LIMITS: Mapping[str, Key] = declared(Limits, Key)
-"""By name."""
+"""Every limit by name."""
 
 
 class Trial(msgspec.Struct, frozen=True, kw_only=True):
-    """One measurement of a cell. ``order`` is its place in the run, from 0; ``number`` its round, from 1."""
+    """One measurement of a cell. ``order`` is its position in the run, from 0; ``number`` is its round, from 1."""
 
     order: int
     cell: int
@@ -74,70 +74,70 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     number: int
     limits: Limits
     domain: int | None = None
-    """The DDS domain asked for; None: one of its own."""
+    """The DDS domain asked for; None: the trial gets its own."""
     seed: int = 0
 
 
 class Note(msgspec.Struct, frozen=True):
-    """Something the plan changed or left out, and why: a size below 16, a level that an adapter does not have."""
+    """A change or omission of the plan, and why: a size below 16, a level that an adapter does not support."""
 
     place: str
     text: str
 
 
 class Precision(msgspec.Struct, frozen=True, kw_only=True):
-    """How well the cells are to be known: rounds are added until they are, or the time is spent."""
+    """The precision that cells must reach: rounds are added until they have, or until the time is spent."""
 
     part: float
-    """The interval of a cell's median lies within this part of it, on either side."""
+    """Half width of the interval of a cell's median that must be reached, as a share of the median."""
     budget_s: float
-    """No round begins that would end later than this, counted from the first trial."""
+    """No round begins that would end later than this time after the first trial."""
     focus: tuple[int, ...]
-    """Indices of the cells that are to be so precise; the others are measured with them."""
+    """Indices of the cells that must reach it; the other cells only take part in the rounds."""
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """What a candidate of a race must do to stay in it. None: that is not asked."""
+    """Requirements that a candidate of a race must meet. None: not required."""
 
     deadline_s: float | None = None
-    """99 of 100 messages arrive within it, counted from their intended instant; what is lost does not arrive."""
+    """Time from the intended instant within which 99 of 100 messages must arrive; lost messages count as late."""
     max_loss: float | None = None
-    """The share of messages that may be lost."""
+    """Largest share of messages that may be lost."""
     max_cpu: float | None = None
-    """Processors that all workers of a trial may use together."""
+    """Most processors that all workers of a trial may use together."""
 
 
 class Race(msgspec.Struct, frozen=True, kw_only=True):
-    """Rounds are added of the candidates that may be the best, until one is, some tie, or the time is spent.
+    """A race: rounds are added for the candidates that may be the best, until one is, some tie, or the time is spent.
 
     All other cells, the baselines included, run only in the rounds that were planned at first.
     """
 
     experiments: tuple[tuple[int, ...], ...]
-    """Indices of the cells that race each other."""
+    """Indices of the cells of each experiment, which race each other."""
     budget_s: float
-    """No round begins that would end later than this, counted from the first trial."""
+    """No round begins that would end later than this time after the first trial."""
     wanted: Wanted = Wanted()
     question: bool = False
-    """All of it is one question, and whatever comes of it an answer; else each experiment races for itself."""
+    """All cells are one question, and any outcome answers it. Otherwise each experiment races for itself."""
 
 
 class Reached(msgspec.Struct, frozen=True, kw_only=True):
-    """How the adding of rounds ended."""
+    """The end of a run to which rounds were added."""
 
     rounds: int
     seconds: float
-    """Of all its trials, from the first process to the last."""
+    """Duration of all its trials, from the first process to the last."""
     met: bool
-    """Every cell that was meant is precise enough, or every race is decided; false: the time was spent."""
+    """Every cell in question is precise enough, or every race is decided. False: the time was spent."""
     undecided: tuple[int, ...] = ()
-    """Indices of the cells that are not precise enough, or undecided, when the time was spent."""
+    """Indices of the cells that were not precise enough, or undecided, when the time was spent."""
     unmeasured: tuple[int, ...] = ()
     """Indices of the cells whose trials all failed; further rounds would not help."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """What will be measured, in order. ``names[i]`` is the suite (and sweep) that cell ``i`` came from."""
+    """All trials in order. ``names[i]`` is the suite, and the sweep, of cell ``i``."""
 
     cells: tuple[Cell, ...]
     trials: tuple[Trial, ...]
@@ -145,15 +145,15 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[Note, ...] = ()
     seed: int = 0
     precision: Precision | None = None
-    """None, and no race: the trials are all there will be."""
+    """None, and no race: no rounds are added."""
     race: Race | None = None
     expectations: tuple[Expectation, ...] = ()
-    """What is expected of the cells."""
+    """Expectations about the cells."""
     deciding: Deciding | None = None
-    """None: no rounds are added for them."""
+    """None: no rounds are added to decide the expectations."""
     together: tuple[tuple[str, ...], ...] = ()
-    """Names of factors that the suites vary together: cells that differ in all of these are compared as well."""
+    """Names of factors that the suites vary together: cells that differ in all of them are compared too."""
     scorecard: tuple[tuple[str, float], ...] = ()
-    """Metrics and their weights, by which the report says who is best; none: it does not."""
+    """Metrics and their weights for the ranking in the report; empty: there is none."""
     baselines: tuple[int, ...] = ()
-    """Cells of raw transports that the plan added to those that were asked for."""
+    """Indices of the raw transports' cells that the plan added."""

@@ -1,7 +1,8 @@
 """The control protocol: every message between the launcher, its workers and the witness, declared once.
 
-``scripts/protocol`` writes the core's half of it, ``core/protocol.hpp``, and the tables of ``docs/protocol.md``. A
-field without a default must be said. The core's structs begin with a field's default, else with its first example.
+``scripts/protocol`` generates ``core/protocol.hpp`` and the tables of ``docs/protocol.md`` from it. A message must
+contain every field that has no default. In the core's structs each member is initialised with the field's default, or
+with its first example if it has no default.
 """
 
 from typing import Annotated, Literal, cast
@@ -9,38 +10,38 @@ from typing import Annotated, Literal, cast
 from msgspec import Meta, Struct
 
 PROTOCOL_VERSION = 1
-"""Of the control protocol and of the description; raised when either changes incompatibly."""
+"""Version of the control protocol and of the description; raised when either changes incompatibly."""
 
 Count = Annotated[int, Meta(ge=0, le=(1 << 63) - 1, extra={"cpp": "std::uint64_t"})]
 """A number of things, bytes, ns or ticks."""
 Index = Annotated[int, Meta(ge=0, le=(1 << 32) - 1, extra={"cpp": "unsigned"})]
 Several = Annotated[int, Meta(ge=1, le=(1 << 32) - 1, examples=[1], extra={"cpp": "unsigned"})]
 Depth = Annotated[int, Meta(ge=1, le=(1 << 32) - 1, extra={"cpp": "std::uint32_t"})]
-"""Of a keep-last history, in messages."""
+"""Depth of a keep-last history, in messages."""
 Cpu = Annotated[int, Meta(ge=0, le=(1 << 31) - 1, extra={"cpp": "int"})]
 """A processor's number."""
 Pid = Annotated[int, Meta(ge=0, le=(1 << 31) - 1, extra={"cpp": "int"})]
-"""Of a process or a thread."""
+"""Number of a process or a thread."""
 Seconds = Annotated[float, Meta(gt=0, le=1e9)]
-"""No longer than anybody waits."""
+"""A timeout or a duration; the bound catches mistakes."""
 SecondsOrZero = Annotated[float, Meta(ge=0, le=1e9)]
 Nanoseconds = Annotated[float, Meta(ge=0, le=1e9)]
-"""Of one reading of a clock."""
+"""Time of one reading of a clock."""
 Hertz = Annotated[float, Meta(gt=0, le=1e12)]
-"""Of a counter."""
+"""Frequency of a counter."""
 
 Pattern = Literal["ping-pong", "stream", "request-reply"]
 Reliability = Literal["reliable", "best-effort"]
 Reception = Literal["poll", "block", "listen"]
 Payload = Literal["filled", "untouched"]
 MessageType = Literal["octets", "image", "point-cloud", "imu", "tf"]
-"""What a message is: its bytes alone, or one of ROS's common messages, which is serialised and deserialised."""
+"""The content of a message: plain bytes, or one of ROS's common messages, which is serialised and deserialised."""
 Security = Literal["none", "authenticated", "signed", "encrypted"]
-"""What protects the messages: nothing; the peers have proved who they are; what they send cannot be changed unseen
-either; nobody else can read it either. Each level has those before it."""
+"""Protection of the messages. ``none``: no protection. ``authenticated``: the peers have proved who they are.
+``signed``: also, nobody can change a message unnoticed. ``encrypted``: also, nobody else can read a message."""
 Identity = Literal["sender", "receiver", "broker", "intruder", "stranger"]
-"""Whose certificate and key a process has: docs/security.md. ``intruder``: valid and without permission; ``stranger``:
-another authority's."""
+"""Whose certificate and key a process has: docs/security.md. ``intruder``: a valid certificate without permission.
+``stranger``: a certificate of another authority."""
 LoadKind = Literal["max", "rate", "burst"]
 Arrivals = Literal["periodic", "poisson"]
 Policy = Literal["other", "fifo", "rr"]
@@ -48,20 +49,21 @@ RoleKind = Literal["ping", "pong", "publisher", "subscriber", "client", "server"
 Phase = Literal["waiting", "warm-up", "measuring", "echoing", "ended"]
 ErrorCode = Literal["refused", "unmatched", "silent", "hung", "disk", "configure", "internal"]
 WatchScope = Literal["processors", "workers"]
-"""What the kernel lets be seen. ``processors``: every switch on a processor, and between whom, which needs
-perf_event_paranoid <= 0 or CAP_PERFMON. ``workers``: when a worker's thread was pushed off, and until when,
-not by whom."""
+"""How much of the scheduling the kernel shows. ``processors``: every switch on a processor and both threads, which
+needs perf_event_paranoid <= 0 or CAP_PERFMON. ``workers``: when a worker's thread was pushed off and until when, but
+not by which thread."""
 Ended = Literal["samples", "duration", "full", "limit", "stopped", "silent", "complete", "quiet"]
-"""Why a role ended. ``samples`` and ``duration``: it has what was asked for. ``full``: the memory for samples is.
-``limit``: its ``limit_s``, or a receiver's 10 s, came first. ``stopped``: it was told to. ``silent``: nobody answered
-any more, or took what was sent. ``complete``: a receiver has all it could expect; ``quiet``: nothing comes any more."""
+"""Why a role ended. ``samples`` and ``duration``: it has sent or measured everything it was asked for. ``full``: the
+memory for samples is full. ``limit``: its ``limit_s``, or a receiver's 10 s, ran out. ``stopped``: the launcher stopped
+it. ``silent``: no reply came any more, or no peer took the messages. ``complete``: a receiver has everything it could
+expect. ``quiet``: no message comes any more."""
 
 
 class Message(Struct, frozen=True, kw_only=True):
-    """What crosses the control channel. What is left out is its default."""
+    """A message of the control channel, or a part of one. An absent field has its default."""
 
 
-# What a trial asks for.
+# The request of a trial.
 
 
 class TopicRequest(Message, frozen=True, kw_only=True):
@@ -70,80 +72,83 @@ class TopicRequest(Message, frozen=True, kw_only=True):
     message_bytes: Annotated[int, Meta(ge=16, examples=[16], extra={"cpp": "std::size_t"})]
     """Size of every message, the core's header included."""
     publishers: Annotated[tuple[Index, ...], Meta(min_length=1)]
-    """By their ``index``."""
+    """Indices of its publishers."""
     subscribers: Annotated[tuple[Index, ...], Meta(min_length=1)]
-    """Likewise."""
+    """Indices of its subscribers."""
     reliability: Reliability
     depth: Annotated[Depth | None, Meta(examples=[1])]
     """Keep-last history depth in messages; null is keep-all."""
     type: MessageType = "octets"
-    """``message_bytes`` are then those of its main array."""
+    """Type of the messages; for a type other than ``octets``, ``message_bytes`` is the size of the main array."""
     sizes_path: str = ""
-    """Absolute; a uint32 in host order for each message in turn, repeated: its bytes, at most ``message_bytes``. Empty:
-    each has ``message_bytes``."""
+    """Absolute path of a file with a uint32 in host order for each message in turn, repeated: the message's bytes, at
+    most ``message_bytes``. Empty: every message has ``message_bytes``."""
     history: Annotated[int, Meta(ge=0, le=(1 << 32) - 1, extra={"cpp": "std::uint32_t"})] = 0
-    """Transient-local, with one publisher: so many messages a subscriber must receive that joins late, and all of this
-    topic's do. 0: volatile."""
+    """Length of the transient-local history, with one publisher: a subscriber that joins late must receive this number
+    of messages, and all subscribers of this topic join late. 0: volatile."""
     subscriber_processes: Annotated[int, Meta(ge=0, le=(1 << 16), extra={"cpp": "unsigned"})] = 0
-    """The subscribers are in so many processes: some middlewares have one connection with each. 0: each in its own."""
+    """Number of processes that the subscribers are in: some middlewares have one connection for each. 0: one process
+    for each subscriber."""
     replies_to: Index | None = None
-    """The number of another topic with one subscriber, which forwards to this one and nothing else: the two are the
-    requests and the replies of a service of the middleware's own. null: they are not."""
+    """Number of the topic that carries the requests to which this topic carries the replies. The two are one service of
+    the middleware; the request topic has one subscriber, which forwards to this topic only. null: no service."""
 
 
 class Settings(Message, frozen=True, kw_only=True):
-    """One trial's request. Frozen: an adapter reads it once, when it opens."""
+    """The request of one trial. Frozen, because an adapter reads it once, when it opens."""
 
     pattern: Pattern
     transport: str
     """One of the names in ``Description.transports``."""
     reliability: Reliability
-    """Of a stream whose topics differ: reliable where any of them is."""
+    """If the topics of a stream differ: reliable if any of them is."""
     reception: Annotated[Reception, Meta(examples=["block"])]
     """How the roles will receive; some middlewares must know when they open."""
     depth: Annotated[Depth | None, Meta(examples=[1])]
-    """Keep-last history depth in messages; null is keep-all. Of a stream whose topics differ the deepest of them."""
+    """Keep-last history depth in messages; null is keep-all. If the topics of a stream differ: the deepest of them."""
     loan: bool
     """Write into the middleware's own memory instead of the adapter's."""
     one_process: bool
     """All roles of the trial live in this process."""
     message_bytes: Annotated[int, Meta(ge=16, examples=[16], extra={"cpp": "std::size_t"})]
-    """Size of every message, the core's header included. Of a stream whose topics differ the largest of them."""
+    """Size of every message, the core's header included. If the topics of a stream differ: the largest of them."""
     type: MessageType = "octets"
-    """Of every message; of a stream whose topics differ each has its own."""
+    """Type of every message, except in a stream, where each topic has its own."""
     publishers: Annotated[int, Meta(ge=1, le=1 << 16, examples=[1], extra={"cpp": "unsigned"})]
-    """Publishers of a stream, clients of request/reply; 1 under ping-pong. More would not fit the header."""
+    """Number of publishers of a stream or of clients of request/reply; 1 under ping-pong. The header has no room for
+    more than 65,536."""
     subscribers: Annotated[Index, Meta(examples=[1])]
-    """Of a stream; pongs of a ping-pong (0: the ping is alone); 1, the server, under request/reply."""
+    """Number of subscribers of a stream or of pongs (0: the ping receives its own messages); 1, the server, under
+    request/reply."""
     topics: tuple[TopicRequest, ...] = ()
-    """Of a stream, and of nothing else."""
+    """Topics of a stream; empty under the other patterns."""
     workers: Annotated[Several, Meta(examples=[2])]
-    """Processes of the trial that open the middleware."""
+    """Number of processes of the trial that open the middleware."""
     domain: Annotated[int, Meta(ge=0, le=232, extra={"cpp": "int"})]
-    """A DDS domain, or anything else that separates trials."""
+    """A DDS domain, or any other number that keeps trials apart."""
     scope: str
-    """Unique for the trial, [a-z0-9_]+: every name of topic, segment or port file begins with it."""
+    """Unique name of the trial, [a-z0-9_]+: the name of every topic, segment or port file begins with it."""
     scratch: str
-    """Absolute path of a folder of the trial's own, shared by its workers, removed afterwards."""
+    """Absolute path of a folder for this trial only, shared by its workers and removed afterwards."""
     interface: str = "lo"
-    """Network interface the traffic keeps to."""
+    """Network interface that all traffic must stay on."""
     write_timeout_s: Annotated[Seconds, Meta(extra={"cpp": "std::chrono::nanoseconds"})] = 1.0
-    """The longest a publish() may block."""
+    """The longest time that publish() may block."""
     security: Security = "none"
-    """The level asked for, no less and no more."""
+    """The level asked for. The adapter must provide exactly this level."""
     certs: str = ""
-    """Absolute path of the set of certificates and keys: docs/security.md. Empty at ``none``."""
+    """Absolute path of the folder of certificates and keys: docs/security.md. Empty at ``none``."""
     identity: Identity = "sender"
-    """Of the set: this process's."""
+    """Whose certificate and key in that folder this process uses."""
     native: dict[str, str] = {}
-    """The middleware's own settings; an unknown key must be refused by throwing."""
+    """The middleware's own settings; an adapter throws on an unknown key."""
 
 
 class Placement(Message, frozen=True, kw_only=True):
-    """Where a worker's threads run: asked for."""
+    """Where a worker's threads are asked to run."""
 
     cpus: tuple[Cpu, ...]
-    """Processors of the whole process; none: its affinity stays as it is."""
+    """Processors of the whole process; empty: its affinity stays unchanged."""
     policy: Policy
     priority: Annotated[int, Meta(ge=0, le=99, extra={"cpp": "int"})]
     """1..99 under fifo and rr."""
@@ -160,30 +165,32 @@ class Load(Message, frozen=True, kw_only=True, omit_defaults=True):
     rate_hz: Annotated[float, Meta(ge=1e-6, le=1e9)] = 0.0
     """rate: messages a second; open loop, the instants are those of an absolute schedule."""
     arrivals: Arrivals = "periodic"
-    """rate: how the instants lie."""
+    """rate: distribution of the intended instants."""
     seed: Count = 0
-    """poisson: of the arrivals; two senders of one trial want different ones."""
+    """poisson: seed of the arrivals; each sender of a trial needs another one."""
     burst: Annotated[int, Meta(ge=1, extra={"cpp": "std::uint64_t"})] = 0
     """burst: messages sent back to back."""
     recovery_s: SecondsOrZero = 0.0
     """burst: pause between the end of one burst and the next."""
     instants_path: str = ""
-    """rate: absolute; a uint64 in host order for each message, ascending: its instant in ns from the start. Repeated
-    every ``lap_ns``, which is above the last; ``rate_hz`` is their mean. Empty: ``arrivals`` says how they lie."""
+    """rate: absolute path of a file with a uint64 in host order for each message, ascending: its instant in ns from the
+    start. Repeated every ``lap_ns``, which is larger than the last instant; ``rate_hz`` is their mean. Empty:
+    ``arrivals`` gives the distribution."""
     lap_ns: Count = 0
     sleeps: bool = False
-    """The sender sleeps until the instant, as an application's timer does; else it wakes up before and spins."""
+    """The sender sleeps until the intended instant, as an application's timer does. Otherwise it wakes up earlier and
+    spins."""
 
 
 class RoleRequest(Message, frozen=True, kw_only=True, tag_field="role"):
-    """What is asked of any role. Frozen while the role runs."""
+    """The request to one role. Frozen while the role runs."""
 
     index: Index
-    """Among its like; a ping is number 0."""
+    """Number among the roles of its kind; a ping is number 0."""
     payload: Payload
     """filled: every byte is written and checked; untouched: only the header is."""
     cpu: Cpu | None = None
-    """Its thread is pinned to this one; null: it is not."""
+    """Processor that the role's thread is pinned to; null: not pinned."""
 
     @property
     def role(self) -> str:
@@ -192,12 +199,12 @@ class RoleRequest(Message, frozen=True, kw_only=True, tag_field="role"):
 
     @property
     def name(self) -> str:
-        """``ping``, ``server``, ``pong 0``, ``publisher 0`` and so on: how errors name it."""
+        """Name of the role in errors: ``ping``, ``server``, ``pong 0``, ``publisher 0`` and so on."""
         return self.role if self.role in ("ping", "server") else f"{self.role} {self.index}"
 
 
 class SenderRequest(RoleRequest, frozen=True, kw_only=True):
-    """How long any sender goes on. Exactly one of ``samples`` and ``duration_s`` is set."""
+    """The request to a role that sends. Exactly one of ``samples`` and ``duration_s`` is set."""
 
     load: Load = Load()
     samples: Count | None
@@ -205,116 +212,117 @@ class SenderRequest(RoleRequest, frozen=True, kw_only=True):
     duration_s: Seconds | None
     warmup_s: Annotated[SecondsOrZero, Meta(examples=[0.2])]
     limit_s: Annotated[Seconds, Meta(examples=[120.0])]
-    """The measuring ends here whatever happens."""
+    """The measuring ends after this time in any case."""
     samples_path: str
-    """Absolute; the .npy is written after the end."""
+    """Absolute path of the .npy, which is written after the end."""
 
 
 class CallerRequest(SenderRequest, frozen=True, kw_only=True):
-    """Of a ping, and of a client, which is a ping that is answered by one server."""
+    """The request to a ping or a client. A client is a ping whose messages one server answers."""
 
     reply_timeout_s: Annotated[Seconds, Meta(examples=[1.0])]
-    """A reply later than this is no sample."""
+    """A reply that takes longer is not a sample."""
     echoing: Several
-    """Replies that end a round trip: those of all pongs that echo; of a client the server's one."""
+    """Replies that end a round trip: one from each pong that echoes; 1 for a client."""
 
 
 class PingRequest(CallerRequest, frozen=True, kw_only=True, tag="ping"):
-    """The ping."""
+    """The request to the ping."""
 
 
 class ClientRequest(CallerRequest, frozen=True, kw_only=True, tag="client"):
-    """A client of request/reply."""
+    """The request to a client of request/reply."""
 
 
 class AnswererRequest(RoleRequest, frozen=True, kw_only=True):
-    """Of a pong, and of a server, which answers several clients.
+    """The request to a pong, or to a server, which answers several clients.
 
-    With a ``samples_path`` it stamps some of the messages it answers; ``samples`` or ``duration_s``, where known,
-    spread what it keeps over all of the measuring.
+    With a ``samples_path`` the role stamps some of the messages that it answers. ``samples`` or ``duration_s``, where
+    known, spread these stamps over the whole measuring.
     """
 
     samples_path: str = ""
-    """Absolute; the .npy of what was stamped is written after the end. Empty: nothing is stamped."""
+    """Absolute path of the .npy with the stamps, which is written after the end. Empty: no message is stamped."""
     samples: Count | None = None
-    """Messages that will come, all senders together."""
+    """Number of messages that will come from all senders together."""
     duration_s: Seconds | None = None
 
 
 class PongRequest(AnswererRequest, frozen=True, kw_only=True, tag="pong"):
-    """A pong."""
+    """The request to a pong."""
 
     echoes: Annotated[bool, Meta(examples=[True])]
-    """It replies; one that does not only receives."""
+    """It replies. Otherwise it only receives."""
     echoing: Several
-    """Pongs of the trial that reply."""
+    """Number of pongs of the trial that reply."""
 
 
 class ServerRequest(AnswererRequest, frozen=True, kw_only=True, tag="server"):
-    """The server of request/reply."""
+    """The request to the server of request/reply."""
 
 
 class PublisherRequest(SenderRequest, frozen=True, kw_only=True, tag="publisher"):
-    """A publisher of a stream."""
+    """The request to a publisher of a stream."""
 
     topic: Index
-    """Its number in ``Settings.topics``."""
+    """Number of its topic in ``Settings.topics``."""
     kept: Count
-    """Records kept raw; a histogram takes those beyond."""
+    """Number of records kept raw; further ones are added to a histogram."""
 
 
 class ForwardRequest(Message, frozen=True, kw_only=True):
-    """What a subscriber publishes of each message that it receives: one step of a chain.
+    """A topic on which a subscriber publishes a message for each message it receives: one step of a chain.
 
-    It has a publisher's result. Its record n is of the n-th message received; that message's intended instant is when
-    the other was received, and ``work_s`` later.
+    It has a publisher's result. Record n belongs to the n-th message received. The intended instant of the forwarded
+    message is ``work_s`` after the reception.
     """
 
     index: Index
-    """Among the publishers of the trial."""
+    """Number among the publishers of the trial."""
     topic: Index
-    """Its number in ``Settings.topics``."""
+    """Number of its topic in ``Settings.topics``."""
     work_s: SecondsOrZero = 0.0
-    """Processor time that is taken first."""
+    """Processor time that the subscriber uses before it publishes."""
     samples_path: str
-    """Absolute; the .npy is written after the end."""
+    """Absolute path of the .npy, which is written after the end."""
     kept: Count
-    """Records kept raw; a histogram takes those beyond."""
+    """Number of records kept raw; further ones are added to a histogram."""
 
 
 class SubscriberRequest(RoleRequest, frozen=True, kw_only=True, tag="subscriber"):
-    """A subscriber of a stream."""
+    """The request to a subscriber of a stream."""
 
     topic: Index
-    """Its number in ``Settings.topics``."""
+    """Number of its topic in ``Settings.topics``."""
     samples_path: str
-    """Absolute; the .npy is written after the end."""
+    """Absolute path of the .npy, which is written after the end."""
     kept: Count
-    """Records kept raw; a histogram takes those beyond."""
+    """Number of records kept raw; further ones are added to a histogram."""
     forwards: tuple[ForwardRequest, ...] = ()
-    """What it publishes of each message that it receives."""
+    """The topics on which it publishes a message for each message it receives."""
 
 
 AnyRoleRequest = PingRequest | PongRequest | PublisherRequest | SubscriberRequest | ClientRequest | ServerRequest
 
 
-# What the launcher says.
+# Commands of the launcher.
 
 
 class ConfigureCommand(Message, frozen=True, kw_only=True, tag_field="command", tag="configure"):
-    """One worker's whole task."""
+    """The whole task of one worker."""
 
     settings: Settings
     placement: Placement
     match_timeout_s: Seconds = 10.0
-    """Every role must have found its peers within this."""
+    """The longest time until every role has found its peers."""
     tells_ends: bool = False
-    """Of a stream: the end of each role is told at once (``ended``), and a subscriber ends only when it is told to."""
+    """In a stream: the worker reports the end of each role at once (``ended``), and a subscriber ends only when the
+    launcher stops it."""
     roles: Annotated[tuple[AnyRoleRequest, ...], Meta(min_length=1)]
 
 
 class JoinCommand(Message, frozen=True, kw_only=True, tag_field="command", tag="join"):
-    """All histories are published: the subscribers of transient-local topics open their ends."""
+    """All histories are published. The subscribers of transient-local topics now open their endpoints."""
 
 
 class StartCommand(Message, frozen=True, kw_only=True, tag_field="command", tag="start"):
@@ -324,14 +332,14 @@ class StartCommand(Message, frozen=True, kw_only=True, tag_field="command", tag=
 class StopCommand(Message, frozen=True, kw_only=True, tag_field="command", tag="stop"):
     """The roles end: senders, servers and pongs that echo at once.
 
-    A receiver that only receives ends when it has what it can expect, when nothing has come for 1 s (reliable) or
-    0.25 s (best effort), or after 10 s.
+    A role that only receives ends when it has every message it can expect, when no message has come for 1 s (reliable)
+    or 0.25 s (best effort), or after 10 s.
     """
 
     expected: Count = 0
-    """Different measured messages that such a receiver can expect; 0: it ends at once."""
+    """Number of different measured messages that a role which only receives can expect; 0: it ends at once."""
     subscribers: tuple[Index, ...] = ()
-    """Only these end; none: every role does."""
+    """Only these subscribers end; empty: every role ends."""
 
 
 class QuitCommand(Message, frozen=True, kw_only=True, tag_field="command", tag="quit"):
@@ -342,16 +350,19 @@ Command = ConfigureCommand | JoinCommand | StartCommand | StopCommand | QuitComm
 
 
 class CompanionsRequest(Message, frozen=True, kw_only=True):
-    """What ``--companions`` reads, one line."""
+    """The one line that ``--companions`` reads."""
 
     settings: Settings
 
 
-# What a worker says.
+# Events of a worker.
 
 
 class Clock(Message, frozen=True, kw_only=True):
-    """The ruler: ``source`` is ``tsc``, ``cntvct`` or ``clock_monotonic``; cost and resolution as measured."""
+    """The clock that a worker measures with, and its measured cost and resolution.
+
+    ``source`` is ``tsc``, ``cntvct`` or ``clock_monotonic``.
+    """
 
     source: str
     ticks_per_second: Hertz
@@ -360,18 +371,18 @@ class Clock(Message, frozen=True, kw_only=True):
 
 
 class HelloEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="hello"):
-    """Who it is. The first thing that a worker says."""
+    """The first event of a worker, with which it identifies itself."""
 
     protocol: int
     adapter: str
     version: str
-    """Of the middleware."""
+    """Version of the middleware."""
     pid: Pid
     clock: Clock
 
 
 class InForce(Message, frozen=True, kw_only=True):
-    """What is in force for the thread that asks, read back from the kernel."""
+    """The placement in force for the calling thread, read back from the kernel."""
 
     cpus: tuple[Cpu, ...]
     policy: Policy
@@ -380,32 +391,36 @@ class InForce(Message, frozen=True, kw_only=True):
 
 
 class PublishedEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="published"):
-    """Where a topic of the trial has a history: those that this worker's publishers owe are published."""
+    """This worker's publishers have published their part of the history.
+
+    Sent only if a topic of the trial has a history.
+    """
 
 
 class ReadyEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="ready"):
     """Every role has found its peers."""
 
     discovery_ns: Count
-    """From the topics being made to the peers being found; where subscribers join late, from their joining."""
+    """From the creation of the topics until all peers are found; if subscribers join late, from the moment they join.
+    """
     opening_ns: Count = 0
-    """Before that: from opening the middleware to the topics being made."""
+    """From opening the middleware until the topics are created: the time before ``discovery_ns``."""
     placement: InForce
     notes: tuple[str, ...]
-    """The adapter's own, of how the settings were carried out."""
+    """The adapter's notes on how it carried out the settings."""
     protected_by: str = ""
-    """The algorithms in force, in the middleware's words; empty at ``security`` none, and never otherwise."""
+    """The algorithms in force, in the middleware's words; empty at ``security`` none only."""
 
 
 class Counts(Message, frozen=True, kw_only=True):
-    """What a role has counted so far, measured messages only. null: not what a role of its kind counts."""
+    """Counters of one role so far, measured messages only. null: a role of this kind does not count this."""
 
     role: RoleKind
     index: Index
     sent: Count | None = None
     publish_failed: Count | None = None
     blocked_ns: Count | None = None
-    """A publisher's: time that its thread slept within publish(); null as well where the kernel does not tell."""
+    """For a publisher: time that its thread slept within publish(). Also null if the kernel does not report it."""
     received: Count | None = None
     duplicated: Count | None = None
     reordered: Count | None = None
@@ -419,34 +434,34 @@ class ThreadUse(Message, frozen=True, kw_only=True):
     name: str
     cpu_ns: Count
     waiting_ns: Count | None = None
-    """Runnable, but another had the processor; null: the kernel does not tell."""
+    """Time that the thread was runnable while another one had the processor; null: the kernel does not report it."""
 
 
 class Resources(Message, frozen=True, kw_only=True):
-    """What the process has used since it began. Take two and subtract.
+    """Resources that the process has used since it began. The difference of two such values is the use in between.
 
-    ``user_ns`` and ``system_ns`` together are exact to the microsecond; the kernel divides them by where its ticks
-    fell.
+    The sum of ``user_ns`` and ``system_ns`` is exact to the microsecond. The kernel estimates the split between the two
+    from samples at its clock ticks.
     """
 
     rss_bytes: Count
     peak_rss_bytes: Count
     bench_bytes: Count
-    """The part of the resident memory that holds the bench's own samples."""
+    """Part of the resident memory that holds the bench's own samples."""
     user_ns: Count
     system_ns: Count
     voluntary: Count
     """Context switches of threads that had to wait for something."""
     involuntary: Count
-    """Of threads that were pushed off their processor."""
+    """Context switches of threads that were pushed off their processor."""
     minor_faults: Count
     major_faults: Count
     threads: tuple[ThreadUse, ...]
-    """Those alive, the process's first one first."""
+    """The threads alive, the process's first one first."""
 
 
 class Account(Message, frozen=True, kw_only=True, tag_field="event"):
-    """What the roles have counted and the process has used, all of it since the process began."""
+    """Counters of the roles and resources of the process, all since the process began."""
 
     at_ns: Count
     """CLOCK_MONOTONIC."""
@@ -455,67 +470,67 @@ class Account(Message, frozen=True, kw_only=True, tag_field="event"):
 
 
 class TickEvent(Account, frozen=True, kw_only=True, tag="tick"):
-    """At once when the leading role (the first that sends, otherwise the first) is in its loop, then once a second."""
+    """Sent when the leading role (the first that sends, else the first) enters its loop, then once a second."""
 
     role: RoleKind
-    """The leading one."""
+    """The leading role."""
     phase: Phase
     samples: Count
-    """In a flood that is stamped in part, this and ``sent`` may be up to 15 messages behind."""
+    """Samples so far. If not every message is stamped, this and ``sent`` may lag by up to 15 messages."""
     elapsed_s: SecondsOrZero
-    """Since ``start``."""
+    """Time since ``start``."""
 
 
 class MeasuringEvent(Account, frozen=True, kw_only=True, tag="measuring"):
-    """Once, when the first role begins to measure; not at all when it was over before the control thread had a look."""
+    """Sent once, when the first role begins to measure. Missing if the measuring ended before it was noticed."""
 
 
 class DoneEvent(Account, frozen=True, kw_only=True, tag="done"):
     """The roles have ended."""
 
     role: RoleKind
-    """The leading one."""
+    """The leading role."""
 
 
 class EndedEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="ended"):
-    """A publisher or a subscriber has ended, where ``tells_ends`` asked for it."""
+    """A publisher or a subscriber has ended. Sent only if ``tells_ends`` asked for it."""
 
     role: RoleKind
     index: Index
     sent: Count
-    """Measured messages; of a subscriber 0."""
+    """Measured messages that it sent; 0 for a subscriber."""
     forwarded: tuple[Count, ...] = ()
-    """Likewise, of each of a subscriber's forwards."""
+    """Measured messages that each forward of a subscriber sent."""
 
 
 class ErrorEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="error"):
-    """What went wrong. The worker exits with status 1; after ``silent`` the results still come."""
+    """An error. The worker exits with status 1; after ``silent`` it still sends the results."""
 
     code: ErrorCode
     text: str
     advice: str = ""
 
 
-# What a role says at its end: the measured messages only.
+# Result of a role at its end: measured messages only.
 
 
 class RoleResult(Message, frozen=True, kw_only=True, tag_field="role"):
-    """What any role says. Its samples file is complete when it says so."""
+    """The result of one role, sent when its samples file is complete."""
 
     event: Literal["result"] = "result"
     index: Index
     ended: Ended
     last_error: str
-    """The middleware's own words; empty: none."""
+    """The last error in the middleware's own words; empty: none."""
 
     @property
     def role(self) -> RoleKind:
-        """What stands in its tag."""
+        """The role named by the tag."""
         return cast(RoleKind, self.__struct_config__.tag)
 
 
 class CallerResult(RoleResult, frozen=True, kw_only=True):
-    """Of a ping or a client."""
+    """The result of a ping or a client."""
 
     samples: Count
     """Round trips in the samples file."""
@@ -524,48 +539,48 @@ class CallerResult(RoleResult, frozen=True, kw_only=True):
     first_begin_ns: Count
     """CLOCK_MONOTONIC of the first measured message; 0: there was none."""
     start_ticks: Count
-    """What ``begin_ns`` of the samples counts from, by the raw counter."""
+    """The value of the raw counter from which ``begin_ns`` of the samples counts."""
     ticks_per_second: Hertz
-    """Of that counter."""
+    """Frequency of that counter."""
     sent: Count
     """Publishes that succeeded."""
     received: Count
-    """Different replies, the damaged among them included."""
+    """Different replies, damaged ones included."""
     lost: Count
     late: Count
-    """Replies after their timeout."""
+    """Replies that came after their timeout."""
     duplicated: Count
     reordered: Count
     damaged: Count
     publish_failed: Count
-    """The middleware refused: neither sent nor lost."""
+    """Publishes that the middleware refused: neither sent nor lost."""
     scheduled: Count | None = None
     """Intended instants within the measuring; null without a schedule."""
     late_sends: Count | None = None
-    """Sent more than a period of the schedule after their instant."""
+    """Messages sent more than one period of the schedule after their intended instant."""
     unsent: Count | None = None
-    """Instants for which nothing was sent before the end."""
+    """Intended instants for which no message was sent before the end."""
     pacing_ns: Count
-    """The thread waited for intended instants."""
+    """Time that the thread waited for intended instants."""
     serialize_p50_ns: Count | None = None
-    """Median; null: octets, or within the middleware's own calls."""
+    """Median; null: the type is octets, or the middleware serialises within its own calls."""
     deserialize_p50_ns: Count | None = None
-    """Likewise."""
+    """Median; null: the type is octets, or the middleware deserialises within its own calls."""
 
 
 class PingResult(CallerResult, frozen=True, kw_only=True, tag="ping"):
-    """The ping's."""
+    """The result of the ping."""
 
 
 class ClientResult(CallerResult, frozen=True, kw_only=True, tag="client"):
-    """A client's."""
+    """The result of a client."""
 
     native: bool
     """Request and reply were the middleware's own."""
 
 
 class AnswererResult(RoleResult, frozen=True, kw_only=True):
-    """Of a pong or a server."""
+    """The result of a pong or a server."""
 
     received: Count
     echoed: Count
@@ -577,25 +592,25 @@ class AnswererResult(RoleResult, frozen=True, kw_only=True):
     damaged: Count
     publish_failed: Count
     serialize_p50_ns: Count | None = None
-    """Median, of a server over topics that of the replies to its first client; null: octets, or within the middleware's
-    own calls."""
+    """Median; for a server built from topics, of the replies to its first client. null: the type is octets, or the
+    middleware serialises within its own calls."""
     deserialize_p50_ns: Count | None = None
-    """Median; null likewise."""
+    """Median; null: the type is octets, or the middleware deserialises within its own calls."""
 
 
 class PongResult(AnswererResult, frozen=True, kw_only=True, tag="pong"):
-    """A pong's."""
+    """The result of a pong."""
 
 
 class ServerResult(AnswererResult, frozen=True, kw_only=True, tag="server"):
-    """The server's."""
+    """The result of the server."""
 
     native: bool
     """Request and reply were the middleware's own."""
 
 
 class PublisherResult(RoleResult, frozen=True, kw_only=True, tag="publisher"):
-    """A publisher's."""
+    """The result of a publisher."""
 
     topic: Index
     scheduled: Count | None = None
@@ -603,189 +618,191 @@ class PublisherResult(RoleResult, frozen=True, kw_only=True, tag="publisher"):
     sent: Count
     """Publishes that succeeded."""
     sent_bytes: Count | None = None
-    """Theirs, all together, where sizes vary; null: each has the topic's size."""
+    """Bytes of all messages sent, if sizes vary; null: every message has the topic's size."""
     timed_out: Count
-    """Publishes that back-pressure held beyond the write timeout: neither sent nor lost."""
+    """Publishes that back-pressure blocked beyond the write timeout: neither sent nor lost."""
     publish_failed: Count
-    """The middleware refused: neither sent nor lost."""
+    """Publishes that the middleware refused: neither sent nor lost."""
     late_sends: Count | None = None
-    """Sent more than a period of the schedule after their instant."""
+    """Messages sent more than one period of the schedule after their intended instant."""
     unsent: Count | None = None
-    """Instants for which nothing was sent before the end."""
+    """Intended instants for which no message was sent before the end."""
     blocked_ns: Count | None = None
-    """The thread slept while it was not waiting for an instant: within publish()."""
+    """Time that the thread slept within publish(), not while it waited for an intended instant."""
     pacing_ns: Count
-    """The thread waited for intended instants."""
+    """Time that the thread waited for intended instants."""
     writing_ns: Count | None = None
-    """Time within publish(); null where not every message was stamped."""
+    """Time within publish(); null if not every message was stamped."""
     serialize_p50_ns: Count | None = None
-    """Median; null: octets, forwarded, or within the middleware's own calls."""
+    """Median; null: the type is octets, the messages are forwarded, or the middleware serialises within its own calls.
+    """
     stamped_every: Several
-    """Of so many messages the first was stamped."""
+    """N: every N-th message was stamped, beginning with the first."""
     first_sent_ns: Count
-    """CLOCK_MONOTONIC; 0: nothing was sent."""
+    """CLOCK_MONOTONIC; 0: no message was sent."""
     last_sent_ns: Count
     measured_s: SecondsOrZero
     samples: Count
     """Records in the samples file."""
     in_histogram: Count
-    """Those that came when that was full."""
+    """Records in the histogram, which holds those that came after the samples file was full."""
     warmup_samples: Count
 
 
 class SubscriberResult(RoleResult, frozen=True, kw_only=True, tag="subscriber"):
-    """A subscriber's. The one-way figures count from the intended instant and are known to 0.4 %."""
+    """The result of a subscriber. The one-way figures count from the intended instant and are accurate to 0.4 %."""
 
     topic: Index
     received: Count
-    """Different messages, the damaged among them included."""
+    """Different messages, damaged ones included."""
     duplicated: Count
     reordered: Count
     damaged: Count
     by_publisher: tuple[Count, ...] = ()
-    """Different messages received, by publisher."""
+    """Different messages received from each publisher."""
     last_warm_up_ns: Count = 0
-    """CLOCK_MONOTONIC; of the warm-up's messages that came before the first measured one. 0: none did."""
+    """CLOCK_MONOTONIC of the last warm-up message that came before the first measured one; 0: none came."""
     first_received_ns: Count
-    """CLOCK_MONOTONIC; 0: nothing came."""
+    """CLOCK_MONOTONIC; 0: no message came."""
     last_received_ns: Count
     samples: Count
     """Records in the samples file."""
     in_histogram: Count
-    """Those that came when that was full."""
+    """Records in the histogram, which holds those that came after the samples file was full."""
     one_way_p50_ns: Count | None = None
     one_way_p99_ns: Count | None = None
     one_way_max_ns: Count | None = None
     deserialize_p50_ns: Count | None = None
-    """Median; null: octets, or within the middleware's own calls."""
+    """Median; null: the type is octets, or the middleware deserialises within its own calls."""
     history_due: Count = 0
     """Messages of the topic's history that it had to receive, because it joined late."""
     history_received: Count = 0
-    """Different ones that came."""
+    """Different messages of the history that came."""
     history_ns: Count | None = None
-    """From just before its end was opened to the last of them; null: none came."""
+    """Time from just before its endpoint was opened to the last message of the history; null: none came."""
 
 
 AnyRoleResult = PingResult | PongResult | PublisherResult | SubscriberResult | ClientResult | ServerResult
 
 
-# The witness.
+# Commands and events of the witness.
 
 
 class Durations(Message, frozen=True, kw_only=True):
-    """Durations of 1 µs and more, by octave."""
+    """Histogram of durations of 1 µs and more, by octave."""
 
     total_ns: Count = 0
     longest_ns: Count = 0
     counts: tuple[tuple[Count, Count], ...] = ()
-    """(lower bound in ns, how many): a bucket ends at twice its lower bound. Those without any are left out."""
+    """(lower bound in ns, number): a bucket ends at twice its lower bound. Empty buckets are left out."""
 
 
 class Still(Message, frozen=True, kw_only=True):
-    """One processor just before or just after a trial, as a thread found it that only wanted to read the clock."""
+    """Disturbances of one processor just before or just after a trial, seen by a thread that only reads the clock."""
 
     cpu: Cpu
     spun_ns: Count
     gaps: Durations
-    """The processor stood still although the thread had it: interrupts, the hypervisor."""
+    """Gaps in which the processor did not run the thread although the thread had it: interrupts, the hypervisor."""
     taken: Durations
-    """Another thread had it, or prolonged a sleep."""
+    """Gaps in which another thread had the processor, or prolonged a sleep."""
     wakes: Count = 0
-    """Timed sleeps of 0.2 ms, where the trial's roles sleep."""
+    """Number of timed sleeps of 0.2 ms; 0 where no role of the trial sleeps."""
     late: Durations = Durations()
-    """How much later than asked they ended."""
+    """Delay between the intended and the actual end of each sleep."""
     waited_ns: Count = 0
-    """Of that, all together, the kernel says that the thread waited for the processor, which nobody else had."""
+    """The part of the total delay in which, by the kernel's account, the thread waited for a processor that no other
+    thread had."""
 
 
 class Other(Message, frozen=True, kw_only=True):
-    """Somebody who had the roles' processors while they were measured."""
+    """Another process or thread that ran on the roles' processors while they measured."""
 
     name: str | None
-    """None: it had ended, or the kernel does not tell."""
+    """null: it had ended, or the kernel does not report it."""
     pid: Pid | None
     ns: Count
 
 
 class ProbeCommand(Message, frozen=True, kw_only=True, tag_field="command", tag="probe"):
-    """How still the processors are: a thread on each only wants to read the clock."""
+    """Measures how undisturbed the processors are: a thread on each one only reads the clock."""
 
     cpus: tuple[Cpu, ...]
     sleeping: tuple[Cpu, ...] = ()
-    """On these the first half of the time is timed sleeps."""
+    """Processors on which timed sleeps take the first half of the time."""
     duration_ns: Annotated[int, Meta(ge=0, le=1_000_000_000, extra={"cpp": "std::uint64_t"})]
 
 
 class ProbedEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="probed"):
-    """What the probe found."""
+    """The result of a probe."""
 
     cpus: tuple[Still, ...]
 
 
 class AwakeCommand(Message, frozen=True, kw_only=True, tag_field="command", tag="awake"):
-    """Keep processors from halting, from now on: a thread on each spins and gives way to all that wants to run."""
+    """Keeps processors from halting, from now on: on each one a thread spins that gives way to every other thread."""
 
     cpus: tuple[Cpu, ...] = ()
-    """None: those that were kept awake may halt again."""
+    """Empty: the processors that were kept awake may halt again."""
     limit_ns: Annotated[int, Meta(ge=0, le=86_400_000_000_000, extra={"cpp": "std::uint64_t"})] = 0
-    """It ends by itself after this, and with the process that started the witness."""
+    """The spinning ends after this time, and also with the process that started the witness."""
 
 
 class AwakeEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="awake"):
-    """What is kept awake."""
+    """The processors that are kept awake."""
 
     cpus: tuple[Cpu, ...] = ()
     absent: str | None = None
-    """Why it is not what was asked for; nothing is kept awake then."""
+    """Why the request was not carried out; no processor is kept awake then."""
 
 
 class WatchCommand(Message, frozen=True, kw_only=True, tag_field="command", tag="watch"):
-    """Who has the processors, from now on."""
+    """Records the threads that run on the processors, from now on."""
 
     cpus: tuple[Cpu, ...]
     pids: tuple[Pid, ...]
-    """The workers and their companions: what is neither theirs nor idle is another's."""
+    """The workers and their companions. Any other thread except the idle one counts as another's."""
 
 
 class WatchingEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="watching"):
-    """What the kernel lets be seen."""
+    """The answer to ``watch``."""
 
     scope: WatchScope | None = None
-    """null: nothing is seen."""
+    """null: nothing is recorded."""
     absent: str | None = None
-    """Why nothing is."""
+    """Why nothing is recorded."""
 
 
 class TellCommand(Message, frozen=True, kw_only=True, tag_field="command", tag="tell"):
-    """What was seen between two instants, CLOCK_MONOTONIC. It ends the watching."""
+    """Asks for the records between two instants of CLOCK_MONOTONIC, and ends the watching."""
 
     from_ns: Count
     to_ns: Count
 
 
 class CpuOthers(Message, frozen=True, kw_only=True):
-    """How long one processor was another's."""
+    """How long other processes had one processor."""
 
     cpu: Cpu
     others_ns: Count
 
 
 class SeenEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="seen"):
-    """What was seen."""
+    """The answer to ``tell``."""
 
     scope: WatchScope | None = None
-    """null: nothing was watched, and nothing below means anything."""
+    """null: nothing was recorded, and the other fields mean nothing."""
     complete: bool = False
     """No record was lost."""
     records: Count = 0
     lost: Count = 0
     cpus: tuple[CpuOthers, ...] = ()
     others: tuple[Other, ...] = ()
-    """The eight that had the most."""
+    """The eight that ran longest."""
     spells: tuple[tuple[Count, Count, Cpu], ...] = ()
     """(from ns, to ns, processor): the 2,000 longest."""
     shorter: Count = 0
-    """How many there were beyond these."""
+    """Number of spells beyond these."""
     longest_of_the_shorter_ns: Count = 0
 
 
@@ -805,4 +822,4 @@ Event = (
     | WatchingEvent
     | SeenEvent
 )
-"""What a worker or the witness says, but for the results of the roles."""
+"""An event of a worker or the witness. The results of the roles are separate messages."""

@@ -1,4 +1,4 @@
-"""A run as a whole: what was asked, of whom, on what machine, and what came of it."""
+"""A run: the request, the machine, the adapters and the outcomes."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ SCHEMA = 2
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
-    """What the run was measured on, read when it began."""
+    """The machine of a run, as read when the run began."""
 
     host: str
     cpu: str
@@ -22,32 +22,32 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     kernel: str
     system: str
     virtual: bool | None
-    """Whether the processor says that a hypervisor is there; None where it does not say."""
+    """The processor reports a hypervisor; None: it reports nothing about that."""
     clocksource: str | None
     governor: str | None
-    """The frequency governor of processor 0; None where the kernel offers none."""
+    """Frequency governor of processor 0; None: the kernel has none."""
 
 
 class HostMachine(msgspec.Struct, frozen=True, kw_only=True):
-    """One of several machines that a run was measured on, and what it is reached by."""
+    """One of several machines of a run, and how it is reached."""
 
     name: str
-    """Of the site that it is."""
+    """Name of its site."""
     address: str
     machine: Machine
     middlemark: str
     interface: str
-    """The network interface that leads to the others."""
+    """Network interface that leads to the other machines."""
     mtu: int | None = None
     link_bps: float | None = None
-    """What the interface says of its speed; None: nothing (WiFi as a rule)."""
+    """Speed that the interface reports; None: it reports none (usual for WiFi)."""
     driver: str | None = None
     time: str = ""
-    """What keeps its time of day, and how well by its own account; empty: nobody looked."""
+    """The service that synchronises its time of day, and the accuracy that this service reports; empty: not read."""
 
 
 class NotTried(msgspec.Struct, frozen=True):
-    """An adapter that did not take part in a run, and the command with which it would; empty: there is none."""
+    """An adapter that did not take part in a run, and the command that would include it; empty: none exists."""
 
     adapter: str
     why: str
@@ -61,40 +61,41 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     middlemark: str
     suites: tuple[str, ...]
     suite_texts: dict[str, str] = {}
-    """The suites as written, by name."""
+    """Text of each suite, by name."""
     command: tuple[str, ...]
     started: str
     ended: str | None = None
     interrupted: bool = False
     error: str | None = None
-    """What ended the run early, when it was neither complete nor interrupted."""
+    """The error that ended the run early; None if it is complete or was interrupted."""
     seed: int
     machine: Machine
-    """The one that coordinated the trials, and where there are no ``machines``, the one they ran on."""
+    """The machine that coordinated the trials. The trials ran on it too, unless there are ``machines``."""
     machines: tuple[HostMachine, ...] = ()
-    """Of the sites, where these are hosts."""
+    """The hosts, if the sites of the run are hosts."""
     adapters: tuple[Description, ...]
     plan: Plan
     certs: str = ""
-    """Absolute path of the user's own certificates, of trials with security; empty: each trial made its own."""
+    """Absolute path of the user's own certificates for trials with security; empty: each trial made its own."""
     not_tried: tuple[NotTried, ...] = ()
-    """The adapters that were meant and did not take part."""
+    """Adapters that were asked for and did not take part."""
     reached: Reached | None = None
-    """How precise it became; None unless that was asked for and it came to an end."""
+    """The precision reached; None: none was asked for, or the run did not end regularly."""
     imported: tuple[Source, ...] = ()
-    """The logs of other tools that the run was read from; then ``machine`` is unknown. Empty: it was measured here."""
+    """Logs of other tools from which the run was read; ``machine`` is then unknown. Empty: the run was measured here.
+    """
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """A run as it was kept: what was asked, and every trial that ended."""
+    """A stored run: the request, and the outcome of every trial that ended."""
 
     folder: Path
     file: RunFile
     outcomes: tuple[TrialOutcome, ...]
     damaged: tuple[str, ...] = ()
-    """The lines of ``trials.jsonl`` that were left out, each with its number and what is wrong with it."""
+    """Lines of ``trials.jsonl`` that were left out, each with its number and what is wrong with it."""
     running: bool | None = False
-    """Whether the process that measures it lives; None: it has not ended, and the file system has no locks to tell."""
+    """The process that measures it is alive. None: the run has not ended, and its file system has no locks to check."""
 
     @property
     def name(self) -> str:
@@ -103,27 +104,27 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def machine(self) -> Machine | None:
-        """What it was measured on; None where other tools measured, whose logs do not tell."""
+        """The machine; None for an import, because the logs of other tools do not describe it."""
         return None if self.file.imported else self.file.machine
 
     @property
     def planned_trials(self) -> int:
-        """How many trials there were to be."""
+        """Number of trials planned."""
         return len(self.file.plan.trials)
 
     @property
     def damaged_lines(self) -> int:
-        """How many lines of ``trials.jsonl`` were left out."""
+        """Number of lines of ``trials.jsonl`` that were left out."""
         return len(self.damaged)
 
     @property
     def failed_trials(self) -> int:
-        """How many of those that ended gave nothing."""
+        """Number of trials that ended without a result."""
         return sum(each.failed is not None for each in self.outcomes)
 
     @property
     def state(self) -> str:
-        """How it ended, in words: complete, interrupted, running, killed, or what ended it early."""
+        """State in words: complete, imported, interrupted, running, killed, or the error that ended it early."""
         if self.file.error:
             return f"ended early: {self.file.error}"
         if self.file.ended:
@@ -131,5 +132,5 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
             whole = f"imported from {tools}" if tools else "complete"
             return "interrupted" if self.file.interrupted else whole
         if self.running is None:
-            return "running or killed: its file system has no locks to tell"
+            return "running or killed: its file system has no locks to check"
         return "running" if self.running else "killed"

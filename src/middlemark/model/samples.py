@@ -1,6 +1,6 @@
-"""The records of the samples files, declared once: times are ns.
+"""The records of the samples files, declared once. Times are in ns.
 
-``scripts/protocol`` writes the core's half of it, ``core/records.hpp``, and the tables of ``docs/protocol.md``.
+``scripts/protocol`` generates ``core/records.hpp`` and the tables of ``docs/protocol.md`` from them.
 """
 
 from typing import Annotated, get_type_hints
@@ -10,10 +10,10 @@ import numpy.typing as npt
 from msgspec import Meta, Struct
 
 NOT_MEASURED = 0xFFFF_FFFF
-"""What stands in a field of four bytes where there was nothing to measure."""
+"""Value of a field of four bytes if nothing was measured."""
 
 SATURATED = 0xFFFF_FFFE
-"""What stands in a duration of four bytes when it was that or more (4.29 s)."""
+"""Value of a duration of four bytes that was this long or longer (4.29 s)."""
 
 SEQUENCE_BITS = 48
 """A stamp is ``publisher id << 48 | sequence``; sequences begin at 1."""
@@ -28,80 +28,84 @@ class Sample(Struct, frozen=True):
     sequence: U8
     """From 1."""
     begin_ns: U8
-    """Publish began, since the start of the measuring."""
+    """Publish began, counted from the start of the measuring."""
     round_trip_ns: U8
     """Publish began → the last expected reply is in the application's hands."""
     first_reply_ns: U8
-    """The same for the first reply."""
+    """Publish began → the first expected reply is in the application's hands."""
     write_ns: U4 = NOT_MEASURED
     """Publish began → publish returned."""
     take_ns: U4 = NOT_MEASURED
     """The take that brought the last reply began → the reply is in hand; absent under ``listen``."""
     loan_ns: U4 = NOT_MEASURED
-    """Obtaining the memory. This and the next two are outside the round trip, and absent where it was not done."""
+    """Obtaining the memory. This field and the next two are not part of the round trip; absent if the step was not
+    done."""
     fill_ns: U4 = NOT_MEASURED
     """Writing the payload."""
     check_ns: U4 = NOT_MEASURED
     """Checking the reply."""
     replies: U4 = 0
-    """Replies that ended it: the number of echoing pongs."""
+    """Replies that ended the round trip: the number of echoing pongs."""
     late_ns: U4 = 0
-    """From the intended instant to when publish began; 0 under rate max."""
+    """Intended instant → publish began; 0 under rate max."""
     arrived_ns: U4 = NOT_MEASURED
-    """The kernel received the last reply → it is in hand; absent where it does not say."""
+    """The kernel received the last reply → the reply is in hand; absent if the kernel does not report it."""
 
 
 class Answer(Struct, frozen=True):
-    """One message that a pong or a server stamped while it answered it, in order.
+    """One message that a pong or a server stamped while answering it, in order.
 
-    ``received_ticks`` less the sender's ``start_ticks``, divided by its ``ticks_per_second``, is the time since the
-    sender's measuring began, from which ``begin_ns`` counts too.
+    ``received_ticks`` minus the sender's ``start_ticks``, divided by its ``ticks_per_second``, is the time since the
+    sender's measuring began. ``begin_ns`` counts from the same instant.
     """
 
     stamp: U8
-    """publisher id << 48 | sequence of the message: 0 or the client's index, and its own count from 1."""
+    """publisher id << 48 | sequence of the message. The id is 0 or the client's index; the sequence is the sender's own
+    count from 1."""
     received_ticks: U8
-    """The message is in the application's hands, by the raw counter."""
+    """Value of the raw counter when the message is in the application's hands."""
     take_ns: U4 = NOT_MEASURED
-    """The take that brought it began → in hand; absent under ``listen``, and of all but the first of one take."""
+    """The take that brought the message began → the message is in hand. Absent under ``listen``, and for all but the
+    first message of one take."""
     copy_ns: U4 = NOT_MEASURED
-    """In hand → publish of the reply began: memory obtained, payload copied."""
+    """The message is in hand → publish of the reply began: memory obtained, payload copied."""
     write_ns: U4 = NOT_MEASURED
-    """Publish of the reply began → returned."""
+    """Publish of the reply began → publish returned."""
     arrived_ns: U4 = NOT_MEASURED
-    """The kernel received it → in hand; absent where it does not say."""
+    """The kernel received the message → the message is in hand; absent if the kernel does not report it."""
 
 
 class Sending(Struct, frozen=True):
-    """One attempt of a publisher to publish that was stamped, in order.
+    """One stamped attempt of a publisher to publish, in order.
 
-    Record i (from 0) is of sequence 1 + i × ``stamped_every``.
+    Record i (from 0) belongs to sequence 1 + i × ``stamped_every``.
     """
 
     begin_ns: U8
-    """Publish began, since this publisher's measuring began."""
+    """Publish began, counted from the start of this publisher's measuring."""
     late_ns: U4
-    """From the intended instant to when publish began; 0 under rate max."""
+    """Intended instant → publish began; 0 under rate max."""
     write_ns: U4 = NOT_MEASURED
-    """Publish began → returned; absent when nothing was sent."""
+    """Publish began → publish returned; absent if nothing was sent."""
 
 
 class Arrival(Struct, frozen=True):
-    """One message that was stamped when it was sent and arrived at a subscriber for the first time and intact.
+    """One message that was stamped when sent and arrived intact at a subscriber for the first time.
 
-    In order of arrival.
+    Records are in order of arrival.
     """
 
     stamp: U8
-    """publisher id << 48 | sequence: the publisher's index and its own count from 1."""
+    """publisher id << 48 | sequence. The id is the publisher's index; the sequence is its own count from 1."""
     received_ns: U8
     """CLOCK_MONOTONIC."""
     one_way_ns: U8
-    """From the intended instant. From sent: less ``late_ns`` of that publisher's record of the sequence."""
+    """Intended instant → the message is in the application's hands. Minus ``late_ns`` of the publisher's record it
+    counts from sending."""
 
 
 class Bucket(Struct, frozen=True):
-    """One bucket of a histogram that is not empty, ascending: the values v with lower_ns <= v < upper_ns."""
+    """One bucket of a histogram that is not empty, in ascending order: the values v with lower_ns <= v < upper_ns."""
 
     lower_ns: U8
     upper_ns: U8
@@ -125,7 +129,7 @@ def sequences_of(stamps: Stamps) -> Stamps:
 
 
 def records_of(stamps: Stamps, stamped_every: int = 1) -> npt.NDArray[np.int64]:
-    """Return for each stamp which record of its publisher's is of it, from 0; -1 for the stamp of no message."""
+    """Return for each stamp the number of the publisher's record about it, from 0; -1 if no message has the stamp."""
     return (sequences_of(stamps).astype(np.int64) - 1) // stamped_every
 
 
@@ -149,4 +153,4 @@ KEPT = {
     "pong": ANSWER,
     "server": ANSWER,
 }
-"""By role: the dtype of its file."""
+"""The dtype of the samples file, by role."""

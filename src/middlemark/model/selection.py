@@ -1,4 +1,4 @@
-"""Cells chosen by the levels of their factors, as the command line, suites and expectations write them."""
+"""A selection of cells by levels of their factors, as the command line, suites and expectations write it."""
 
 import re
 from collections.abc import Mapping
@@ -11,27 +11,33 @@ from middlemark.model.spelling import did_you_mean, quoted
 from middlemark.model.version import VERSION, version_of
 
 SHARED_MEMORY = "shared_memory"
-"""A factor of its own, on or off by what carries the transport's data."""
+"""Name of an additional factor: on if the transport's data is carried by shared memory, else off."""
 FIELD_OF: Mapping[str, str] = {name: each.field for name, each in FACTORS.items()} | {
     name: name for name in ("native", "label", SHARED_MEMORY, VERSION)
 }
-"""By the name that is typed: the field of ``Cell``, or what else cells are told apart by."""
+"""The field of ``Cell``, or the name of an additional property, by the name that a user types."""
 FACTOR_AT = {each.field: each for each in FACTORS.values()}
 _NEXT = re.compile(r",(?=\s*[A-Za-z_]+\s*=)")
 
 
 class Selection(msgspec.Struct, frozen=True):
-    """The levels that are chosen, of each field any: ``{"pin": (None,), "size": (64, 1024)}``. Nothing: every cell."""
+    """The levels selected for each field; a cell needs one of them: ``{"pin": (None,), "size": (64, 1024)}``.
+
+    Empty: every cell matches.
+    """
 
     levels: Mapping[str, tuple[Level, ...]] = {}
 
     def matches(self, cell: Cell, *, shared_memory: bool | None = None) -> bool:
-        """Say whether the cell has one of the levels of each factor. An imported level that nobody knows is none."""
+        """Say whether the cell has one of the levels of each field.
+
+        An unknown level of an imported cell matches nothing.
+        """
         return all(has_level(cell, field, levels, shared_memory) for field, levels in self.levels.items())
 
 
 def level_at(cell: Cell, field: str, shared_memory: bool | None = None) -> Level:
-    """Return the cell's level. None is a level of some factors, and of shared memory: it is not known."""
+    """Return the cell's level of a field. None may be a level of the factor; for ``shared_memory`` it means unknown."""
     if field == SHARED_MEMORY:
         return None if shared_memory is None else "on" if shared_memory else "off"
     if field == VERSION:
@@ -41,7 +47,7 @@ def level_at(cell: Cell, field: str, shared_memory: bool | None = None) -> Level
 
 
 def has_level(cell: Cell, field: str, levels: tuple[Level, ...], shared_memory: bool | None = None) -> bool:
-    """Say whether the cell has one of these levels, written as ``read_levels`` gives them."""
+    """Say whether the cell has one of these levels, which are in the form of ``read_levels``."""
     if field in cell.unknown:
         return False
     level = level_at(cell, field, shared_memory)
@@ -49,12 +55,12 @@ def has_level(cell: Cell, field: str, levels: tuple[Level, ...], shared_memory: 
 
 
 def same_level(field: str, wanted: Level, level: Level) -> bool:
-    """Say whether a cell's level is the one that is wanted: processors that were chosen for it are ``auto`` too."""
+    """Say whether a cell's level is the wanted one; processors that were chosen automatically also match ``auto``."""
     return wanted == level or (field in FACTOR_AT and FACTOR_AT[field].stands_for(wanted, level))
 
 
 def read_levels(name: str, value: object) -> tuple[Level, ...]:
-    """Return levels as cells have them, of a value as a suite has it: one, or a list of several. Raises Wrong."""
+    """Return the levels, as cells have them, of a suite's value: one level or a list. Raises Wrong."""
     if name not in FIELD_OF:
         raise Wrong(f"'{name}' is no factor; {did_you_mean(name, FIELD_OF)}")
     if name not in FACTORS:
@@ -67,7 +73,7 @@ def read_levels(name: str, value: object) -> tuple[Level, ...]:
 
 
 def read_typed_levels(name: str, text: str) -> tuple[Level, ...]:
-    """Return the same of what was typed: ``off``, ``0,1``, ``1k,64k``. Raises Wrong."""
+    """Return the levels, as cells have them, of a typed text: ``off``, ``0,1``, ``1k,64k``. Raises Wrong."""
     if name not in FACTORS:
         return read_levels(name, text.strip())
     kind = FACTORS[name].kind
@@ -77,7 +83,7 @@ def read_typed_levels(name: str, text: str) -> tuple[Level, ...]:
 
 
 def read_selection(table: Mapping[str, object]) -> tuple[Selection, list[str]]:
-    """Return the selection of a suite's table, ``{ pin = "off", size = ["64", "1k"] }``, and all that is wrong."""
+    """Return the selection of a suite's table, ``{ pin = "off", size = ["64", "1k"] }``, and all errors."""
     levels: dict[str, tuple[Level, ...]] = {}
     wrong: list[str] = []
     for name, value in table.items():

@@ -1,4 +1,4 @@
-"""Settings of the machine as a suite, a finding and the journal write them: a target, and the value it is to have."""
+"""Settings of the machine as suites, findings and the journal write them: a target and the value it is to get."""
 
 import re
 import shlex
@@ -26,30 +26,31 @@ MAY_BE_SET = (
     *("/sys/module/kvm/parameters/*", "/sys/module/haltpoll/parameters/*", "/proc/irq/*/smp_affinity*"),
     *(SHM, LATENCY, f"{GROUP}*"),
 )
-"""A suite comes from anywhere, and root may run it: what is set is a limit that can be put back, and nothing else."""
+"""Targets that may be set. A suite can come from anywhere and root may run it, so only limits that can be restored are
+allowed."""
 _NO_SETTING = (
     *("vm.drop_caches", "vm.compact_memory", "/sys/devices/system/cpu/*online", "/sys/devices/system/cpu/*probe"),
     *("/sys/devices/system/cpu/*release*", "/sys/fs/cgroup/*/release_agent", "/sys/fs/cgroup/*reclaim"),
 )
-"""Writing does something that no other value takes back, or takes more than a limit away."""
+"""Targets excluded: writing them has an effect that no other value reverts, or that is more than a limit."""
 
 
 class Setting(msgspec.Struct, frozen=True, order=True):
-    """One value of one limit of the running machine, which can be put back."""
+    """A value for one setting of the running machine that can be restored."""
 
     target: str
-    """A name of sysctl, a path under /sys or /proc, ``/dev/shm`` (its size in bytes), ``/dev/cpu_dma_latency`` (held at
-    so many µs), or ``cgroup.CONTROLLER`` (the group that the workers are in)."""
+    """A sysctl name, a path under /sys or /proc, ``/dev/shm`` (its size in bytes), ``/dev/cpu_dma_latency`` (µs, in
+    force while the file is open), or ``cgroup.CONTROLLER`` (the group that the workers are in)."""
     value: str
 
     @property
     def kind(self) -> SettingKind:
-        """Return how it is set."""
+        """Return how the target is set."""
         return kind_of(self.target)
 
     @property
     def command(self) -> str:
-        """Return the command by which a person sets it; empty for a group, which a process enters by itself."""
+        """Return the command with which a user sets it; empty for a group, which a process enters by itself."""
         match self.kind:
             case "sysctl":
                 return f"sysctl -w {self.target}={shlex.quote(self.value)}"
@@ -64,7 +65,7 @@ class Setting(msgspec.Struct, frozen=True, order=True):
 
 
 def kind_of(target: str) -> SettingKind:
-    """Return how that is set."""
+    """Return how the target is set."""
     if target == SHM:
         return "size"
     if target.startswith("/dev/"):
@@ -75,19 +76,19 @@ def kind_of(target: str) -> SettingKind:
 
 
 def path_of(target: str) -> str:
-    """Return the file of a sysctl, or of another target."""
+    """Return the path of the target; for a sysctl, its file under /proc/sys."""
     return f"/proc/sys/{target.replace('.', '/')}" if kind_of(target) == "sysctl" else target
 
 
 def plain(text: str) -> str:
-    """Return a value as it is compared: of several choices the one taken, spaces and a mask's zeros left out."""
+    """Return a value in the form for comparisons: only the choice in brackets, if there is one, and single spaces."""
     chosen = re.search(r"\[([\w-]+)\]", text)
     words = [chosen[1]] if chosen else text.split()
     return " ".join(words)
 
 
 def setting_of(target: str, value: object) -> Setting:
-    """Return the setting, checked. Raises Wrong."""
+    """Return the setting if it is allowed. Raises Wrong."""
     target = target.strip()
     well = re.fullmatch(r"[A-Za-z0-9_/.:@-]{3,200}", target) and ".." not in target and "//" not in target
     if not well or not any(fnmatchcase(target, each) for each in MAY_BE_SET):
@@ -104,7 +105,7 @@ def setting_of(target: str, value: object) -> Setting:
             size = parse_size(text)
         except UnitError as error:
             raise Wrong(str(error)) from None
-        text = str(-(-size // 4096) * 4096)  # a file system of pages
+        text = str(-(-size // 4096) * 4096)  # a file system has whole pages
     elif kind_of(target) == "hold" and not re.fullmatch(r"[0-9]{1,9}", text):
         raise Wrong(f"{quoted(value)} is no value of {target}; a whole number of µs is")
     elif kind_of(target) == "group" and not text.startswith("/"):
@@ -113,7 +114,7 @@ def setting_of(target: str, value: object) -> Setting:
 
 
 def settings_of(level: Level) -> tuple[Setting, ...]:
-    """Return the settings of a level; none of a machine as it is."""
+    """Return the settings of a level; none if the machine stays unchanged."""
     if level is None:
         return ()
     parts = (part.partition("=") for part in str(level).split("&"))
@@ -121,7 +122,7 @@ def settings_of(level: Level) -> tuple[Setting, ...]:
 
 
 def settings_level(settings: Mapping[str, object]) -> str:
-    """Return the level of these settings. Raises Wrong."""
+    """Return the level with these settings. Raises Wrong."""
     return "&".join(f"{each.target}={each.value}" for each in sorted(map(setting_of, settings, settings.values())))
 
 
@@ -147,4 +148,5 @@ SYSTEM = Kind(
     typed=_typed,
     compound=True,
 )
-"""Settings of the machine as a level: their text. On the command line several stand between semicolons."""
+"""Settings of the machine as a level, which is their text. On the command line several levels are separated by
+semicolons."""

@@ -1,4 +1,4 @@
-"""Did you mean: names near to one that nobody knows."""
+"""Suggestions for misspelt names, and the wording of lists and quotations in messages."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ _LISTED = 12
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return ``did you mean 'size'?`` when a known name is near; else the known names; else nothing."""
+    """Return ``did you mean 'size'?`` if a known name is similar; else a list of the known names."""
     names = list(known)
     near = nearest(word, names)
     if near is not None:
@@ -17,8 +17,8 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the known name nearest to ``word``, whatever its case; None when none is near."""
-    import difflib  # not needed until something is misspelt
+    """Return the known name that is most similar to ``word``, ignoring case; None if none is similar."""
+    import difflib  # imported late: only needed when a name is misspelt
 
     folded = {name.casefold().replace("_", "-"): name for name in known}
     near = difflib.get_close_matches(word[:100].casefold().replace("_", "-"), folded, n=1, cutoff=0.6)
@@ -26,7 +26,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 
 def listing(names: Iterable[str]) -> str:
-    """Join names for a sentence: ``udp, shm and tcp``; long lists are cut with the number left out."""
+    """Join names for a sentence: ``udp, shm and tcp``; the end of a long list becomes ``N more``."""
     words = list(names)
     if len(words) > _LISTED:
         words = [*words[: _LISTED - 1], f"{len(words) - _LISTED + 1} more"]
@@ -36,11 +36,11 @@ def listing(names: Iterable[str]) -> str:
 
 
 def quoted(value: object) -> str:
-    """Quote what was written, as it would be written in TOML, cut when it is long."""
+    """Quote a value as TOML would write it, shortened if it is long."""
     if isinstance(value, bool):
         text = "true" if value else "false"
     elif isinstance(value, int) and value.bit_length() > 200:
-        return "an integer of many digits"  # printing it could exceed Python's own limit
+        return "an integer of many digits"  # printing it could exceed Python's limit of digits
     elif isinstance(value, int | float):
         text = str(value)
     elif isinstance(value, str):

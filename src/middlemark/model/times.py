@@ -1,4 +1,4 @@
-"""Distributions of times, and the times that are measured of a message."""
+"""Distributions of times, and the times that are measured for a message."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -14,9 +14,10 @@ def _name_of(field: str) -> str:
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True, rename=_name_of):
-    """A distribution in ns. A quantile with too few samples behind it is None.
+    """A distribution in ns. A quantile is None if there are too few samples for it.
 
-    A quantile is declared here alone. Fractions, because 1000 times (1 - 0.99) is not 10 in floating point.
+    This is the only declaration of the quantiles. They are fractions because 1000 * (1 - 0.99) is not 10 in floating
+    point.
     """
 
     min: float | None = None
@@ -31,37 +32,37 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, rename=_name_of):
 
 
 NAMES: Mapping[str, str] = {each: _name_of(each) for each in Summary.__struct_fields__}
-"""By field: what outputs call it (``p99.9``)."""
+"""The name in outputs (``p99.9``), by field of a Summary."""
 QUANTILES: Mapping[str, Fraction] = {
-    field: said
+    field: quantile
     for field, hint in get_type_hints(Summary, include_extras=True).items()
-    for said in get_args(hint)
-    if isinstance(said, Fraction)
+    for quantile in get_args(hint)
+    if isinstance(quantile, Fraction)
 }
-"""By field of a Summary."""
+"""The quantile, by field of a Summary."""
 
 
 class Times(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A distribution each, in ns. None: it was not measured, or not told."""
+    """One distribution for each kind of time, in ns. None: not measured, or missing in an imported log."""
 
     round_trip_ns: Summary | None = None
     first_reply_ns: Summary | None = None
     """The first of several replies; None with one subscriber."""
     write_ns: Summary | None = None
     take_ns: Summary | None = None
-    """None under ``listen``: the middleware takes there."""
+    """None under ``listen``, where the middleware takes."""
     loan_ns: Summary | None = None
     fill_ns: Summary | None = None
     check_ns: Summary | None = None
     round_trip_from_intended_ns: Summary | None = None
-    """From the intended instant; None without a rate."""
+    """Counted from the intended instant; None without a rate."""
     one_way_ns: Summary | None = None
-    """From the intended instant to the application's hands, all subscribers of a trial together."""
+    """From the intended instant to the application's hands, over all subscribers of a trial."""
     one_way_from_sent_ns: Summary | None = None
     """From the beginning of publish()."""
 
     def latency_of(self, cell: Cell) -> Summary | None:
-        """Return the latency that stands for the cell: of what has a schedule, from the intended instant."""
+        """Return the latency that represents the cell; with a schedule it counts from the intended instant."""
         if cell.pattern == "stream":
             return self.one_way_ns
         return self.round_trip_from_intended_ns or self.round_trip_ns

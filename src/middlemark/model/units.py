@@ -1,4 +1,4 @@
-"""Sizes, times, rates and percentages: read from a request, printed for a table. Units are never guessed."""
+"""Sizes, times, rates and percentages: parsed from a request, formatted for a table. A missing unit is an error."""
 
 import re
 from fractions import Fraction
@@ -14,7 +14,7 @@ _SECONDS = {
     "ns": Fraction(1, 10**9),
     "us": Fraction(1, 10**6),
     "µs": Fraction(1, 10**6),  # U+00B5, the micro sign
-    "μs": Fraction(1, 10**6),  # U+03BC, the Greek letter, which keyboards give as well
+    "μs": Fraction(1, 10**6),  # U+03BC, the Greek letter, which keyboards also produce
     "ms": Fraction(1, 1000),
     "s": Fraction(1),
     "m": Fraction(60),
@@ -27,11 +27,11 @@ LEAST_HERTZ = 1e-5
 
 
 class UnitError(ValueError):
-    """A quantity that cannot be read; the message quotes it and says what would be right."""
+    """A quantity that cannot be parsed; the message quotes it and shows a valid form."""
 
 
 def parse_size(text: str) -> int:
-    """Return bytes: ``16``, ``1k``, ``64KiB``, ``1.5m``. k, m and g are KiB, MiB and GiB. Raises UnitError."""
+    """Return bytes: ``16``, ``1k``, ``64KiB``, ``1.5m``; k, m and g are KiB, MiB and GiB. Raises UnitError."""
     match = _QUANTITY.fullmatch(text.strip())
     if match is None:
         raise UnitError(f"'{text}' is not a size; write bytes (64512) or KiB and MiB (64k, 1m)")
@@ -51,7 +51,7 @@ def parse_size(text: str) -> int:
 
 
 def parse_seconds(text: str) -> float:
-    """Return seconds: ``0.5s``, ``90ms``, ``5us``, ``10m`` (minutes). Raises UnitError, also without a unit."""
+    """Return seconds: ``0.5s``, ``90ms``, ``5us``, ``10m`` (minutes). Raises UnitError, also if there is no unit."""
     match = _QUANTITY.fullmatch(text.strip())
     if match is None:
         raise UnitError(f"'{text}' is not a time; write a number and its unit, as in 0.5s, 90ms or 10m")
@@ -80,15 +80,15 @@ def parse_rate(text: str) -> float:
 
 
 def check_rate(rate: float, shown: str) -> None:
-    """Raise UnitError when so many messages a second are none that anybody could send."""
+    """Raise UnitError if no sender could send at this rate."""
     if rate == 0:
         raise UnitError(f"{shown} is not a rate; leave it out to send as fast as possible")
     if not LEAST_HERTZ <= rate <= MOST_HERTZ:
-        raise UnitError(f"{shown} is not a rate; it is to be from one a day to 1000M a second")
+        raise UnitError(f"{shown} is not a rate; rates are from one a day to 1000M a second")
 
 
 def parse_percent(text: str) -> float:
-    """Return the ratio: ``5%`` is 0.05. A number without the sign is refused. Raises UnitError."""
+    """Return the ratio: ``5%`` is 0.05. A number without the percent sign is refused. Raises UnitError."""
     match = _QUANTITY.fullmatch(text.strip())
     if match is None or match[2] != "%":
         raise UnitError(f"'{text}' is not a percentage; write it with its sign, as in 5%")
@@ -96,7 +96,7 @@ def parse_percent(text: str) -> float:
 
 
 def format_size(size: int) -> str:
-    """Print bytes exactly, in the largest unit that divides them: ``16 B``, ``63 KiB``, ``1 MiB``, ``1000 B``."""
+    """Format bytes exactly, in the largest unit that divides them: ``16 B``, ``63 KiB``, ``1 MiB``, ``1000 B``."""
     for factor, unit in ((GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
         if size and size % factor == 0:
             return f"{size // factor} {unit}"
@@ -104,13 +104,13 @@ def format_size(size: int) -> str:
 
 
 def typed_size(size: int) -> str:
-    """Write bytes as the command line takes them: ``16``, ``63k``, ``1m``."""
+    """Format bytes as the command line accepts them: ``16``, ``63k``, ``1m``."""
     number, unit = format_size(size).split()
     return number + {"GiB": "g", "MiB": "m", "KiB": "k", "B": ""}[unit]
 
 
 def format_rate(hertz: float) -> str:
-    """Print messages a second in the unit that keeps them short: ``100 Hz``, ``2.5 kHz``, ``1 MHz``, ``0.1 Hz``."""
+    """Format messages a second in the unit that keeps it short: ``100 Hz``, ``2.5 kHz``, ``1 MHz``, ``0.1 Hz``."""
     for factor, unit in ((10**6, "MHz"), (1000, "kHz")):
         if hertz >= factor:
             return f"{hertz / factor:.12g} {unit}"
@@ -118,7 +118,7 @@ def format_rate(hertz: float) -> str:
 
 
 def format_us(nanoseconds: float) -> str:
-    """Print ns as µs without the unit, to three digits or whole µs: ``0.52``, ``12.3``, ``389``, ``10,240``."""
+    """Format ns as µs without the unit, with three digits or as whole µs: ``0.52``, ``12.3``, ``389``, ``10,240``."""
     microseconds = nanoseconds / 1000
     if abs(microseconds) < 9.995:
         return f"{microseconds:.2f}"
@@ -128,7 +128,7 @@ def format_us(nanoseconds: float) -> str:
 
 
 def format_seconds(seconds: float) -> str:
-    """Print a span for people: ``5 µs``, ``90 ms``, ``0.5 s``, ``12 s``, ``2 min 05 s``, ``1 h 02 min``."""
+    """Format a duration: ``5 µs``, ``90 ms``, ``0.5 s``, ``12 s``, ``2 min 05 s``, ``1 h 02 min``."""
     if seconds >= 3599.5:
         hours, minutes = divmod(round(seconds / 60), 60)
         return f"{hours} h {minutes:02} min"
@@ -143,17 +143,17 @@ def format_seconds(seconds: float) -> str:
 
 
 def format_count(number: int, noun: str) -> str:
-    """Write how many there are: ``1 trial``, ``1,204 trials``."""
+    """Format a number with its noun: ``1 trial``, ``1,204 trials``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def format_percent(ratio: float) -> str:
-    """Print a ratio as a percentage to three significant digits at most: ``5 %``, ``0.4 %``, ``100 %``."""
+    """Format a ratio as a percentage with at most three significant digits: ``5 %``, ``0.4 %``, ``100 %``."""
     return f"{ratio * 100:.3g} %" if abs(ratio) < 9.995 else f"{ratio * 100:,.0f} %"
 
 
 def format_confidence(share: float) -> str:
-    """Print the confidence of an interval with the digits that tell it from 100 %: ``95 %``, ``99.97 %``."""
+    """Format the confidence of an interval with enough digits to differ from 100 %: ``95 %``, ``99.97 %``."""
     rounded = (f"{share * 100:.{digits}g}" for digits in range(3, 9))
     return f"{next((each for each in rounded if each != '100'), '100')} %"
 

@@ -1,7 +1,7 @@
-"""A user's own configuration file of a middleware: its bytes are part of what is measured, so their SHA-256 is too.
+"""A user's own configuration file of a middleware. Its bytes are part of what is measured, so its SHA-256 is kept.
 
-It is the native setting of the type ``file``. A cell has it as ``PATH sha256:HEX``; a worker is told the path of the
-copy in the run's folder.
+It is the value of a native setting of the type ``file``. A cell contains ``PATH sha256:HEX``; a worker gets the path of
+the copy in the run's folder.
 """
 
 import re
@@ -11,40 +11,43 @@ from pathlib import PurePosixPath
 import msgspec
 
 KEY = "config"
-"""The native setting that takes it, by whoever takes one."""
+"""Key of the native setting for the file, in every adapter that accepts one."""
 
 _WRITTEN = re.compile(r"(?P<path>.+) sha256:(?P<sha256>[0-9a-f]{64})", re.DOTALL)
 
 
 class UserFile(msgspec.Struct, frozen=True):
-    """``path``: absolute, where it was when the run began."""
+    """One file. ``path`` is the absolute path at which it was when the run began."""
 
     path: str
     sha256: str
 
     @property
     def written(self) -> str:
-        """As a cell has it."""
+        """The value in a cell."""
         return f"{self.path} sha256:{self.sha256}"
 
     @property
     def shown(self) -> str:
-        """As a row has it: the name and enough of the hash to tell two of one name apart."""
+        """The text in a row: the name and the beginning of the hash, which tells two files of the same name apart."""
         return f"{PurePosixPath(self.path).name} (sha256 {self.sha256[:8]})"
 
     @property
     def kept(self) -> str:
-        """The name of its copy, relative to the run's folder. Some middlewares go by its ending."""
+        """Name of the copy, relative to the run's folder.
+
+        It keeps the suffix, because some middlewares depend on it.
+        """
         return f"config/{self.sha256}{PurePosixPath(self.path).suffix}"
 
 
 def user_file(value: str) -> UserFile | None:
-    """Return the file that a native setting's value tells of; None: it is some other value."""
+    """Return the file that the value of a native setting names; None: the value names no file."""
     found = _WRITTEN.fullmatch(value)
     return UserFile(found["path"], found["sha256"]) if found else None
 
 
 def user_files(natives: Iterable[tuple[tuple[str, str], ...]]) -> tuple[UserFile, ...]:
-    """Return those among the native settings of some cells, each once."""
+    """Return the files that the native settings of some cells name, each once."""
     found = (user_file(value) for native in natives for _, value in native)
     return tuple(dict.fromkeys(each for each in found if each is not None))

@@ -1,27 +1,27 @@
-"""Several builds of one adapter beside each other: ``cyclonedds@11.0.1`` is cyclonedds against that installation."""
+"""Several builds of one adapter: ``cyclonedds@11.0.1`` is the adapter cyclonedds, built with that version."""
 
 from pathlib import Path
 
 from middlemark.model.description import Description
 
 VERSION = "version"
-"""A factor of its own: what stands behind the ``@`` of an adapter's name."""
+"""Name of an additional factor: the part after the ``@`` of an adapter's name."""
 USUAL = "usual"
-"""The level of the build without one."""
+"""Level of ``VERSION`` for the build whose name has no ``@``."""
 
 
 def adapter_of(name: str) -> str:
-    """Return the adapter of a build: what stands before its ``@``."""
+    """Return the adapter of a build, which is the part before the ``@``."""
     return name.partition("@")[0]
 
 
 def version_of(name: str) -> str:
-    """Return the level of ``VERSION``."""
+    """Return the level of ``VERSION`` of a build."""
     return name.partition("@")[2] or USUAL
 
 
 def is_version(build: Description, asked: str) -> bool:
-    """Say whether that build is what ``cyclonedds``, ``cyclonedds@0.10.2`` or ``cyclonedds@/opt/cyclone-11`` names."""
+    """Say whether ``asked`` names the build, as ``cyclonedds@0.10.2`` or ``cyclonedds@/opt/cyclone-11`` does."""
     name, _, which = asked.partition("@")
     if build.name == asked:
         return True

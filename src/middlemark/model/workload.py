@@ -1,4 +1,4 @@
-"""The workload of a robot: which nodes publish what to whom, how often, and by when it must arrive."""
+"""The workload of a robot: which nodes publish which topics to whom, how often, and with which deadline."""
 
 import os
 from collections.abc import Iterator
@@ -12,16 +12,17 @@ from middlemark.model.protocol import Arrivals, MessageType, Reliability
 from middlemark.model.types import misfit
 
 ALLOWED = 0.001
-"""The share of an edge's messages that may be lost or late, where nothing is said."""
+"""Share of an edge's messages that may be lost or late, unless the topic sets another."""
 OCTETS: MessageType = "octets"
 Durability = Literal["volatile", "transient-local"]
-"""What a subscriber gets that joins late: nothing of what was published before, or its publisher's history."""
+"""History for a subscriber that joins late: ``volatile`` has none, ``transient-local`` the publisher's last messages.
+"""
 DEEP = 1000
-"""Of a history that is to keep all on a transport that keeps some, however many."""
+"""Depth in place of keep-all, on a transport that has no keep-all and does not limit the depth."""
 
 
 class Lognormal(msgspec.Struct, frozen=True, tag="lognormal"):
-    """Sizes whose logarithm is normally distributed. None is below 16 bytes or above the topic's size."""
+    """Sizes whose logarithm is normally distributed, at least 16 bytes and at most the topic's size."""
 
     median: Annotated[int, Meta(ge=16)]
     """Bytes."""
@@ -30,22 +31,22 @@ class Lognormal(msgspec.Struct, frozen=True, tag="lognormal"):
 
 
 class FromFile(msgspec.Struct, frozen=True, eq=False, tag="file"):
-    """Sizes or instants of a file, one for each message in turn, repeated. Where it lies makes no other of it."""
+    """Sizes or instants from a file, one for each message in turn, repeated. Equality ignores the path."""
 
     path: str
-    """Absolute, where the suite was read."""
+    """Absolute path when the suite was read."""
     digest: str
     """SHA-256 of the file."""
     messages: Annotated[int, Meta(ge=1)]
     topic: str | None = None
-    """Its name in a recorded sequence; None: the file is a list."""
+    """Name of the topic in a recorded sequence; None: the file is a list."""
 
     def __eq__(self, other: object) -> bool:
-        """Say whether it is the same content."""
+        """Say whether the content is the same."""
         return isinstance(other, FromFile) and self._said == other._said
 
     def __hash__(self) -> int:
-        """Return that of the content."""
+        """Return the hash of the content."""
         return hash(self._said)
 
     @property
@@ -54,46 +55,51 @@ class FromFile(msgspec.Struct, frozen=True, eq=False, tag="file"):
 
 
 class Topic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename={"source": "from"}):
-    """One topic. It has ``rate_hz``, or ``after``: then it is published for each message of that one that arrives."""
+    """One topic, with either ``rate_hz`` or ``after``.
+
+    With ``after``, a message is published for each message of that topic that arrives.
+    """
 
     name: str
     source: str
     """The node that publishes it."""
     to: tuple[str, ...]
-    """The nodes that subscribe to it: an edge each."""
+    """The nodes that subscribe to it. Each is one edge."""
     size: Annotated[int, Meta(ge=16)]
-    """Bytes of a message, the core's header of 16 included; of the largest, where sizes vary."""
+    """Bytes of a message, the core's header of 16 included; of the largest message, if sizes vary."""
     sizes: Lognormal | FromFile | None = None
-    """What they are drawn from, or where they stand; None: all are alike."""
+    """Source of the sizes; None: all messages have ``size``."""
     type: str = OCTETS
-    """One of ``MessageType``, or what the messages are called where they come from, and then they are octets."""
+    """One of ``MessageType``. Any other name is that of the messages in the original system, and they are sent as
+    octets."""
     rate_hz: Annotated[float, Meta(gt=0)] | None = None
     instants: FromFile | None = None
-    """When each is due, stretched to a mean of ``rate_hz``; None: ``arrivals`` says how they lie."""
+    """Instants of the messages, stretched to a mean of ``rate_hz``; None: ``arrivals`` gives their distribution."""
     arrivals: Arrivals = "periodic"
     after: str | None = None
     work_s: Annotated[float, Meta(ge=0)] = 0.0
-    """Processor time that the node takes before it publishes."""
+    """Processor time that the node uses before it publishes."""
     deadline_s: Annotated[float, Meta(gt=0)] | None = None
-    """From the intended instant to the arrival; None: none is asked."""
+    """Longest time from the intended instant to the arrival; None: no deadline."""
     allow: Annotated[float, Meta(ge=0, lt=1)] = ALLOWED
     reliability: Reliability = "reliable"
     depth: Annotated[int, Meta(ge=1)] | None = 10
-    """Keep-last history in messages; None is keep-all."""
+    """Depth of the keep-last history in messages; None is keep-all."""
     service: bool = False
-    """It has the replies to ``after``, whose only subscriber publishes it: the two are one service."""
+    """It carries the replies to ``after``, whose only subscriber publishes it. The two topics are one service."""
     durability: Durability = "volatile"
     history: Annotated[int, Meta(ge=0)] = 0
-    """As a transport carries it: messages that its subscribers must get, who join late. 0: it is volatile there."""
+    """Number of messages that subscribers which join late must receive on the chosen transport; 0: it is volatile
+    there."""
 
     @property
     def lap_s(self) -> float:
-        """How long it takes until its instants begin anew; 0: it has none of a file."""
+        """Time after which the instants of the file repeat; 0: they come from no file."""
         return self.instants.messages / self.rate_hz if self.instants and self.rate_hz else 0.0
 
 
 def honoured(topic: Topic, transport: Transport) -> Topic:
-    """Return the topic as that transport can have it: its own reliability, and as deep a history as there is."""
+    """Return the topic as the transport can carry it: with a supported reliability, depth, type and history."""
     reliability = topic.reliability if topic.reliability in transport.reliability else transport.reliability[0]
     depth = topic.depth
     if depth is None and not transport.keep_all:
@@ -114,7 +120,7 @@ def honoured(topic: Topic, transport: Transport) -> Topic:
 
 
 def carried(topic: Topic, transport: Transport) -> MessageType:
-    """Return as which type of message that transport carries the topic's: octets where it cannot carry its own."""
+    """Return the type in which the transport carries the topic: octets if it does not support the topic's own."""
     if topic.sizes is not None:
         return OCTETS
     for known in transport.types:
@@ -124,27 +130,27 @@ def carried(topic: Topic, transport: Transport) -> MessageType:
 
 
 class Process(msgspec.Struct, frozen=True):
-    """Nodes that share a process."""
+    """Nodes that share one process."""
 
     name: str
     nodes: tuple[str, ...]
 
 
 class Site(msgspec.Struct, frozen=True):
-    """Nodes that are on one site where the trial is across two."""
+    """Nodes on one site, in a trial across two sites."""
 
     name: str
     nodes: tuple[str, ...]
 
 
 class Workload(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A graph of nodes. Each topic has one publisher; nodes that no process names have one of their own."""
+    """A graph of nodes. Each topic has one publisher. A node that is in no ``shared`` process has its own."""
 
     name: str
     topics: Annotated[tuple[Topic, ...], Meta(min_length=1)]
     shared: tuple[Process, ...] = ()
     sites: tuple[Site, ...] = ()
-    """Every node is on one of them; none: nobody says where they are."""
+    """The sites of all nodes; empty: not specified."""
 
     def on(self, site: str) -> tuple[str, ...]:
         """Return the nodes on that site."""
@@ -152,22 +158,22 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def varies(self) -> bool:
-        """Whether a topic has messages of several sizes."""
+        """At least one topic has messages of several sizes."""
         return any(each.sizes is not None for each in self.topics)
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """All nodes, in the order in which they are named."""
+        """All nodes, in the order in which the topics name them."""
         return tuple(dict.fromkeys(node for each in self.topics for node in (each.source, *each.to)))
 
     @property
     def edges(self) -> tuple[tuple[int, str], ...]:
-        """The number of the topic and the node of each subscriber, in the order of their roles."""
+        """The topic's number and the subscribing node of each edge, in the order of the subscriber roles."""
         return tuple((number, node) for number, each in enumerate(self.topics) for node in each.to)
 
     @property
     def processes(self) -> tuple[Process, ...]:
-        """All processes: first those with a node that publishes at a rate of its own, and otherwise by their nodes."""
+        """All processes, those with a node that publishes at its own rate first, else in the order of their nodes."""
         of_node = {node: each for each in self.shared for node in each.nodes}
         found = dict.fromkeys(of_node.get(node, Process(node, (node,))) for node in self.nodes)
         paced = {each.source for each in self.topics if each.rate_hz is not None}
@@ -175,7 +181,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def chains(self) -> tuple[tuple[int, ...], ...]:
-        """The topics of each chain, from one with a rate through those that follow to one that nothing follows."""
+        """Topic numbers of each chain, from a topic with a rate to one that no topic follows."""
         after: dict[str, list[int]] = {}
         for number, each in enumerate(self.topics):
             if each.after is not None:
@@ -193,7 +199,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def rates_hz(self) -> tuple[float, ...]:
-        """The rate of each topic, of one that follows another that of the first of its chain."""
+        """The rate of each topic. A topic that follows another has the rate of the first topic of its chain."""
         by_name = {each.name: each for each in self.topics}
 
         def rate(topic: Topic) -> float:
@@ -202,7 +208,10 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return tuple(map(rate, self.topics))
 
     def under(self, scale: float, copies: int) -> "Workload":
-        """Return the graph with its rates multiplied, so many times side by side; copies beyond the first are named."""
+        """Return the graph with its rates multiplied by ``scale``, in ``copies``.
+
+        The names of further copies get a prefix.
+        """
         scaled = [
             msgspec.structs.replace(each, rate_hz=each.rate_hz * scale) if each.rate_hz is not None else each
             for each in self.topics
@@ -229,10 +238,10 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def sizes_path(scratch: str, topic: int) -> str:
-    """Return where the sizes of that topic stand in a trial's folder."""
+    """Return the path of the topic's file of sizes in a trial's folder."""
     return os.path.join(scratch, f"sizes.{topic}")
 
 
 def instants_path(scratch: str, topic: int) -> str:
-    """Return where the instants of that topic stand."""
+    """Return the path of the topic's file of instants in a trial's folder."""
     return os.path.join(scratch, f"instants.{topic}")

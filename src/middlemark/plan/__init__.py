@@ -1,4 +1,4 @@
-"""Suite × adapters → the ordered, interleaved list of trials. Pure."""
+"""From suites and adapters to the ordered, interleaved list of trials."""
 
 from middlemark.plan.estimate import estimate_seconds, estimate_trial
 from middlemark.plan.make import make_plan

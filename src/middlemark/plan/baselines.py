@@ -1,10 +1,10 @@
-"""The cells of raw transports that a plan adds: the same experiments with no middleware in them. Pure.
+"""The cells of raw transports that a plan adds: the same experiments without a middleware.
 
 Each cell of a middleware gets one on every raw transport that can honour its factors. It also gets the copying of its
-size by one process on its first processor, and where it is encrypted the encrypting of that size. A raw transport takes
-the cell's levels where it can. It blocks where it has no thread to listen on, copies where it cannot lend, and has its
-own reliability, a history as deep as its buffers, and octets. Without a level of security nothing protects it, and its
-label says so. Cells that differ only in these factors share one baseline.
+size within one process on its first processor, and if it is encrypted, the encrypting of that size. A raw transport
+takes the cell's levels if it can. Otherwise it blocks instead of listening, copies instead of lending, and has its own
+reliability. Its history is as deep as its buffers, and its messages are octets. If it does not support the level of
+security it has none, and its label says so. Cells that differ only in these factors share one baseline.
 
 A search measures a dozen rates, so it gets only the raw transport of the cell's own carrier.
 """
@@ -34,28 +34,30 @@ from middlemark.plan.targets import Context, own_depth
 from middlemark.stats.baselines import hands_over
 
 same_baseline = attrgetter("adapter", "transport", "loan", *EXPERIMENT)
-"""The fields in which two baselines differ."""
+"""Return the fields in which two baselines differ."""
 
 _TWO = ("shared-memory", "udp")
-"""Carriers of the baselines of a workload, whose trials take ten seconds and more, and of a search over an unknown
-carrier."""
+"""Carriers of the baselines of a workload, whose trials take ten seconds or more, and of a search whose carrier is
+unknown."""
 
 MOST_COPIES = 10_000
 FEWEST_COPIES = 30
 COPYING_S = 0.1
-"""Nothing waits and nothing is scheduled where one process copies alone: a tenth of a second tells all there is."""
+"""Duration of copying within one process. Nothing waits there and nothing is scheduled, so a tenth of a second is
+enough."""
 
 _NAMED = tuple(name for name, each in FACTORS.items() if each.of == "subject")
-"""Factors of ``--only`` that select baselines by their own levels; for the others they follow the cells."""
+"""Factors of ``--only`` that select baselines by their own levels; by the other factors baselines follow their cells.
+"""
 
 
 def without_names(context: Context) -> Context:
-    """Return the context without the names in ``--only``, which leave out cells but not their baselines."""
+    """Return the context without the names in ``--only``, which exclude cells but not their baselines."""
     return msgspec.structs.replace(context, only=tuple(each for each in context.only if each.factor not in _NAMED))
 
 
 def baselines_of(cells: Iterable[Cell], context: Context) -> Iterator[Cell]:
-    """Yield the baselines of those cells that ``--only`` leaves in, each once, in the order of the cells."""
+    """Yield each baseline of the cells that ``--only`` selects once, in the order of the cells."""
     here = {each.name: each for each in context.descriptions}
     baselines = [
         (each, transport)
@@ -90,9 +92,9 @@ def baselines_of(cells: Iterable[Cell], context: Context) -> Iterator[Cell]:
 
 
 def copies(cell: Cell, limits: Limits) -> Limits:
-    """Return the limits of a cell of one process alone: as many copies as take ``COPYING_S``, within bounds.
+    """Return the limits of a cell that copies within one process: the copies that take ``COPYING_S``, within bounds.
 
-    ``limits``: those of the cells that it stands beside; it is measured with no more messages than they.
+    ``limits`` are those of the cells compared with it; it never gets more messages than they.
     """
     most = min(MOST_COPIES, max(FEWEST_COPIES, round(COPYING_S / copying_seconds(cell.size))))
     samples = most if limits.samples is None else min(most, limits.samples)
@@ -100,7 +102,7 @@ def copies(cell: Cell, limits: Limits) -> Limits:
 
 
 def copying_alone(adapter: Description, transport: Transport, cell: Cell) -> Cell:
-    """Return that size on that processor as a process alone copies it: nobody receives, and it never waits."""
+    """Return the cell that copies this size within one process on this processor. It has no receiver."""
     return Cell(
         adapter=adapter.name,
         transport=transport.name,
@@ -119,15 +121,15 @@ def copying_alone(adapter: Description, transport: Transport, cell: Cell) -> Cel
 
 
 def _copying(cell: Cell, adapter: Description, transport: Transport) -> Cell | None:
-    far = is_apart(cell.across)  # where the link is what holds a message up, how fast one processor copies says nothing
-    other = {"none", cell.security}.isdisjoint(transport.security)  # what encrypts stands beside what is encrypted
+    far = is_apart(cell.across)  # across a link, copying is no bound
+    other = {"none", cell.security}.isdisjoint(transport.security)  # memcpy with encryption only for encrypted cells
     return None if far or other or cell.size > transport.max_bytes else copying_alone(adapter, transport, cell)
 
 
 def _following(cell: Cell, adapter: Description, transport: Transport, hands: bool) -> Cell | None:
-    """Return the cell as that raw transport measures it; None where it would be another experiment.
+    """Return the cell as that raw transport measures it; None if it would be another experiment.
 
-    ``hands``: the cell hands over, and so does the baseline where it can.
+    ``hands``: the cell hands over, so the baseline does too if it can.
     """
     if any(cannot(transport, name, level_of(cell, name)) for name in ("size", "processes", "across")):
         return None

@@ -1,4 +1,4 @@
-"""The load of a cell (who sends, how many, when): which levels make sense together, and which mean nothing there."""
+"""Combinations of the load's levels (senders, rate, arrivals): which are valid, and which levels mean nothing."""
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +13,7 @@ from middlemark.suite.sweep import Levels
 
 
 class ExpandedLoads(msgspec.Struct, frozen=True):
-    """The loads of a sweep in the order of crossing, each once, and what became of the combinations that are none."""
+    """The loads of a sweep in the order of crossing, each once, with notes and problems about invalid combinations."""
 
     rows: tuple[LoadLevels, ...]
     notes: tuple[Note, ...] = ()
@@ -25,8 +25,8 @@ def expand_loads(
 ) -> ExpandedLoads:
     """Cross the factors of the load.
 
-    A combination that makes no sense is left out with a note; but when a named level makes sense in no combination at
-    all it is refused (``lenient``: left out as well). What is not ``wanted`` is neither measured nor told.
+    An invalid combination is left out with a note. If a named level is in no valid combination, it is refused
+    (``lenient``: left out too). Combinations that are not ``wanted`` are left out without a note.
     """
     loads: list[LoadLevels] = [
         dict(zip(LOAD, levels, strict=True)) for levels in itertools.product(*(asked[factor].values for factor in LOAD))
@@ -62,7 +62,7 @@ def _hopeless(
     rows: Sequence[LoadLevels],
     excluded: Sequence[tuple[LoadLevels, tuple[InvalidCombination, ...]]],
 ) -> set[InvalidCombination]:
-    """Return the reasons that leave a named level without any combination: alone, or together with others."""
+    """Return the reasons that exclude every combination with some named level, alone or with other reasons."""
     broken = [(load, {each.rule for each in reasons}) for load, reasons in excluded]
     fine = {
         rule: {pair for load in rows for pair in load.items()}
@@ -75,10 +75,10 @@ def _hopeless(
     explained: set[tuple[str, Level]] = set()
     for load, reasons in excluded:
         for why in reasons:
-            alone = {pair for pair in load.items() if pair in dead and pair not in fine[why.rule]}
-            if alone:
+            by_itself = {pair for pair in load.items() if pair in dead and pair not in fine[why.rule]}
+            if by_itself:
                 hopeless.add(why)
-                explained |= alone
+                explained |= by_itself
     for load, reasons in excluded:
         if any(pair in dead and pair not in explained for pair in load.items()):
             hopeless |= set(reasons)

@@ -1,4 +1,4 @@
-"""How long a plan will take: a guess for ``--dry-run`` and for the progress display's first minutes."""
+"""Estimated duration of a plan, for ``--dry-run`` and for the first minutes of the progress display."""
 
 from middlemark.model.cell import STEP_S, Cell
 from middlemark.model.load import mean_interval_s
@@ -6,43 +6,43 @@ from middlemark.model.plan import Limits, Plan, Trial
 from middlemark.plan.pinning import count_roles
 
 SEARCH_STEPS = 12
-"""Rates that the search for a sustainable one tries, as a rule; the last one found is then measured in full."""
+"""Rates that a search usually tries; the last one is then measured in full."""
 CURVE_STEPS = 11
-"""Rates that a curve is made of, saturation included."""
+"""Rates of a curve, saturation included."""
 TRIAL_OVERHEAD_S = 0.3
-"""Starting the workers, discovery, the end, and keeping the samples."""
+"""Time for starting the workers, for discovery and the end, and for storing the samples."""
 FURTHER_PROCESS_S = 0.06
-"""The same for each process beyond two."""
+"""Additional time for each process beyond two."""
 ROUND_TRIP_S = 60e-6
 ROUND_TRIP_PER_BYTE_S = 1.5e-9
 COPYING_S = 0.3e-6
 COPYING_PER_BYTE_S = 0.5e-9
-"""Of one process alone: a message filled, copied out and back, and checked."""
+"""Time within one process in which a message is filled, copied out and back, and checked."""
 MESSAGE_S = 5e-6
-"""From one message of a stream to the next, at full rate."""
+"""Time between two messages of a stream at full rate."""
 MESSAGE_PER_BYTE_S = 0.7e-9
 WAITING_FOR_LOST_S = {"reliable": 1.0, "best-effort": 0.25}
-"""A subscriber that misses messages waits so long after the last one before it takes them for lost."""
+"""Time after the last message for which a subscriber with missing messages waits before it counts them as lost."""
 PROOF_S = 3.0
-"""The trials of the proof of a protected cell, once."""
+"""Duration of the trials that prove the protection of a cell, made once."""
 SLOW_DISCOVERY_S = {"tcp": 0.4}
-"""Middlewares that find each other over TCP wait for their announcements; baselines connect at once."""
+"""Middlewares that discover each other over TCP wait for announcements; baselines connect at once."""
 
 
 def copying_seconds(size: int) -> float:
-    """Return the seconds that filling, copying out and back, and checking a message of ``size`` bytes should take."""
+    """Return the expected seconds to fill a message of ``size`` bytes, copy it out and back, and check it."""
     return COPYING_S + size * COPYING_PER_BYTE_S
 
 
 def estimate_seconds(plan: Plan) -> float:
-    """Return the seconds the whole plan should take on an ordinary machine."""
+    """Return the expected seconds of the whole plan on an ordinary machine."""
     protected = {trial.cell for trial in plan.trials if plan.cells[trial.cell].security != "none"}
     proofs = sum(PROOF_S for each in protected if plan.cells[each].subscribers)
     return proofs + sum(estimate_trial(plan.cells[trial.cell], trial) for trial in plan.trials)
 
 
 def estimate_trial(cell: Cell, trial: Trial) -> float:
-    """Return the seconds one trial of that cell should take, from its first process to its last."""
+    """Return the expected seconds of one trial of the cell, from its first process to its last."""
     discovery = SLOW_DISCOVERY_S.get(cell.transport, 0.0) if cell.adapter != cell.transport else 0.0
     processes = count_roles(cell.pattern, cell.publishers, cell.subscribers) if cell.processes == 2 else 1
     starting = TRIAL_OVERHEAD_S + FURTHER_PROCESS_S * max(0, processes - 2) + discovery
@@ -63,7 +63,7 @@ def _measuring_seconds(cell: Cell, limits: Limits) -> float:
 
 
 def _may_lose(cell: Cell) -> bool:
-    """Say whether a flood overwrites what was not taken yet, or nobody brings back what was dropped."""
+    """Say whether a flood may lose messages: a history overwrites them, or best effort does not resend them."""
     flood = cell.pattern == "stream" and not isinstance(cell.rate, float)
     return flood and (cell.depth is not None or cell.reliability == "best-effort")
 

@@ -1,4 +1,4 @@
-"""One sweep in its context → its cells, in the order written, with what was left out and what must be refused."""
+"""From one sweep in its context to its cells in the order written, with what was left out and what must be refused."""
 
 import itertools
 import math
@@ -37,12 +37,12 @@ MOST_CELLS = 100_000
 _OTHERS = tuple(
     name for name, each in FACTORS.items() if each.of != "subject" and not each.load and each.honour is None
 )
-"""What neither depends on the transport nor on the load."""
+"""Factors that depend neither on the transport nor on the load."""
 _SETTLED_LATE = ("pin", *(name for name, each in FACTORS.items() if each.applies))
 """Factors whose levels are only known once a cell is made."""
 
 
-ONE_SIZE = "its messages of one topic have one size, and a topic's sizes vary here"
+ONE_SIZE = "it carries messages of one size a topic, and here sizes vary"
 
 
 class Lack(msgspec.Struct, frozen=True):
@@ -55,11 +55,11 @@ class Lack(msgspec.Struct, frozen=True):
 
 
 Settled = tuple[Target, dict[str, tuple[Level, ...]]]
-"""A target and the levels of each capability that it will be measured with; empty: it cannot be."""
+"""A target with the levels of each capability that it will be measured with. No level: it cannot be measured."""
 
 
 class Expansion(msgspec.Struct, frozen=True):
-    """What came of a sweep."""
+    """The cells of a sweep, with notes and problems."""
 
     cells: tuple[Cell, ...]
     notes: tuple[Note, ...]
@@ -67,14 +67,14 @@ class Expansion(msgspec.Struct, frozen=True):
 
 
 def expand(sweep: Sweep, context: Context) -> Expansion:
-    """Cross a sweep's factors over the targets that can honour them. Pure; the order of levels is kept."""
+    """Cross a sweep's factors over the targets that can honour them. The order of levels is kept."""
     notes: list[Note] = []
     problems: list[Problem] = check_native(sweep, context)
     targets = find_targets(sweep, context, notes, problems)
     everything = {each.factor: each for each in sweep.factors if FACTORS[each.factor].of != "subject"}
     everything["size"] = _at_least_the_header(everything["size"], notes)
     if any(each.factor in everything and not _narrow(everything[each.factor], context).values for each in context.only):
-        return Expansion((), tuple(notes), tuple(problems))  # --only leaves nothing of this sweep
+        return Expansion((), tuple(notes), tuple(problems))  # --only excludes the whole sweep
     _settle_sites(sweep, everything, context.hosts, notes, problems)
     asked = {factor: _narrow(levels, context) for factor, levels in everything.items()}
 
@@ -95,7 +95,7 @@ def expand(sweep: Sweep, context: Context) -> Expansion:
     if sweep.workload is None:
         _check_sizes(sweep, asked, notes, problems)
     lacks: list[Lack] = []
-    of_topics = () if sweep.workload is None else OF_WORKLOAD  # told topic by topic
+    of_topics = () if sweep.workload is None else OF_WORKLOAD  # notes are made for each topic
     varies = sweep.workload is not None and sweep.workload.varies
     settled = [(target, _settle(target, asked, lacks, notes, of_topics, varies=varies)) for target in targets]
     problems += _refused(sweep, asked, settled, lacks)
@@ -115,11 +115,11 @@ def expand(sweep: Sweep, context: Context) -> Expansion:
         if not target.wanted:
             continue
         if target.transport.alone and sweep.workload is None:
-            cells += _alone(target, levels, asked, loads.rows, context, (notes, problems))
+            cells += _copying_cells(target, levels, asked, loads.rows, context, notes, problems)
         elif not target.transport.alone:
             native = native_of(sweep, context, target.adapter)
-            told = [] if of_topics else notes
-            found = _cells(target, levels, asked, loads.rows, placings, native, told, hosts=bool(context.hosts))
+            cell_notes = [] if of_topics else notes
+            found = _cells(target, levels, asked, loads.rows, placings, native, cell_notes, hosts=bool(context.hosts))
             cells += found if sweep.workload is None else _carrying(found, sweep.workload, target, sweep.place, notes)
     return Expansion(tuple(each for each in cells if _kept(each, context)), tuple(notes), tuple(problems))
 
@@ -129,7 +129,9 @@ def _at_least_the_header(sizes: Levels, notes: list[Note]) -> Levels:
     if not small:
         return sizes
     shown = listing(map(str, small))
-    notes.append(Note(sizes.place, f"{shown} B became {SMALLEST_MESSAGE} B, the smallest message: the header is in it"))
+    notes.append(
+        Note(sizes.place, f"{shown} B became {SMALLEST_MESSAGE} B, the smallest message, which contains the header")
+    )
     grown = (max(size, SMALLEST_MESSAGE) if isinstance(size, int) else size for size in sizes.values)
     return Levels("size", tuple(dict.fromkeys(grown)), sizes.place, sizes.named)
 
@@ -137,11 +139,11 @@ def _at_least_the_header(sizes: Levels, notes: list[Note]) -> Levels:
 def _settle_sites(
     sweep: Sweep, everything: dict[str, Levels], hosts: Sequence[str], notes: list[Note], problems: list[Problem]
 ) -> None:
-    """Have a link or ``hosts`` be two sites where none are named, and refuse what cannot be on two."""
+    """Put the roles on two sites if there is a link or there are ``hosts``; add a problem for what cannot be on two."""
     link, across = everything["link"], everything["across"]
     if hosts and any(link.values) and not link.place.startswith("--"):
         links = listing([str(level) for level in link.values if level])
-        notes.append(Note(link.place, f"left out: link {links}; between hosts it is the line that they have"))
+        notes.append(Note(link.place, f"left out: link {links}; hosts have their own network"))
         link = everything["link"] = Levels("link", (None,), link.place)
     if not across.named and (hosts or (link.named and any(link.values))):
         usual = "-".join(hosts[:2]) or BASE_ROBOT
@@ -150,13 +152,13 @@ def _settle_sites(
     apart = [level for level in named if is_apart(level)]
     if named and hosts:
         problems += _on_hosts(everything, named, hosts)
-    elif alone := [level for level in named if level not in apart]:
-        problems.append(Problem(across.place, f"there is no host {listing(alone)}; give --hosts {alone[0]}=…"))
+    elif unknown := [level for level in named if level not in apart]:
+        problems.append(Problem(across.place, f"there is no host {listing(unknown)}; give --hosts {unknown[0]}=…"))
     if not apart:
         return
     first, second = sites_of(apart[0])
     if not hosts and not any(link.values):
-        text = f"nothing joins {first} and {second}; give a link, as in --link 1gbit, or --hosts {first}=…,{second}=…"
+        text = f"no link joins {first} and {second}; give one, as in --link 1gbit, or --hosts {first}=…,{second}=…"
         problems.append(Problem(across.place, text))
     if everything["processes"].values == (1,):
         text = f"1 process cannot be on two sites (across {apart[0]}); leave out one of the two"
@@ -179,21 +181,21 @@ def _on_hosts(everything: dict[str, Levels], named: Sequence[str], hosts: Sequen
         text = "a link is emulated within one machine; leave it out, or leave out --hosts"
         problems.append(Problem(everything["link"].place, text))
     if any(everything["system"].values):
-        text = "settings are made on this machine alone; leave them out, or leave out --hosts"
+        text = "settings are changed on this machine only; leave them out, or leave out --hosts"
         problems.append(Problem(everything["system"].place, text))
     if set(everything["security"].values) != {"none"}:
-        text = "certificates do not leave this machine yet; leave security out, or leave out --hosts"
+        text = "certificates are not copied to other hosts yet; leave security out, or leave out --hosts"
         problems.append(Problem(everything["security"].place, text))
     searched = [str(level) for level in everything["rate"].values if level in SEARCHES]
     if searched and any(map(is_apart, named)):
-        when = "while it measures, and those of two hosts are known when a trial is over"
-        text = f"{searched[0]} wants one-way latencies {when}; give a rate"
+        when = "while it measures, and between two hosts they are known only after a trial"
+        text = f"{searched[0]} needs one-way latencies {when}; give a rate"
         problems.append(Problem(everything["rate"].place, text))
     return problems
 
 
 def _narrow(levels: Levels, context: Context) -> Levels:
-    """Drop the levels that ``--only`` leaves out. Defaults and some others are only known once a cell is made."""
+    """Return the levels without those that ``--only`` excludes. Some levels are only known once a cell is made."""
     if not levels.named or levels.factor in _SETTLED_LATE:
         return levels
     kept = tuple(level for level in levels.values if context.wants(levels.factor, level))
@@ -201,20 +203,20 @@ def _narrow(levels: Levels, context: Context) -> Levels:
 
 
 def _check_sizes(sweep: Sweep, asked: dict[str, Levels], notes: list[Note], problems: list[Problem]) -> None:
-    """Leave out, and tell, the sizes that a type does not have; refuse a type or a size that is left with nothing."""
+    """Leave out, with a note, sizes that a type cannot have; refuse a type or a size for which nothing remains."""
     types, sizes = asked["type"], asked["size"]
     misfits = {
-        (of, size): why
-        for of, size in itertools.product(types.values, sizes.values)
-        if (why := misfit(str(of), int(str(size))))
+        (type_name, size): why
+        for type_name, size in itertools.product(types.values, sizes.values)
+        if (why := misfit(str(type_name), int(str(size))))
     }
     lost = [
-        *(of for of in types.values if all((of, size) in misfits for size in sizes.values)),
-        *(size for size in sizes.values if all((of, size) in misfits for of in types.values)),
+        *(type_name for type_name in types.values if all((type_name, size) in misfits for size in sizes.values)),
+        *(size for size in sizes.values if all((type_name, size) in misfits for type_name in types.values)),
     ]
-    for (of, size), why in misfits.items():
-        text = f"type {of} of size {show_level('size', size)}"
-        if (of in lost or size in lost) and not sweep.skip_unsupported:
+    for (type_name, size), why in misfits.items():
+        text = f"type {type_name} of size {show_level('size', size)}"
+        if (type_name in lost or size in lost) and not sweep.skip_unsupported:
             problems.append(Problem(types.place, f"{text}: {why}"))
         else:
             notes.append(Note(types.place, f"{text} left out ({why})"))
@@ -231,7 +233,7 @@ def _settle(
 ) -> dict[str, tuple[Level, ...]]:
     """Return the levels of each capability that the target will be measured with.
 
-    ``untold``: factors without notes. ``varies``: a topic of the workload has messages of several sizes.
+    ``untold`` are factors without notes. ``varies``: a topic of the workload has messages of several sizes.
     """
     alike = varies and not target.transport.varying_sizes
     settled: dict[str, tuple[Level, ...]] = {}
@@ -265,7 +267,7 @@ def _refused(
     settled: list[Settled],
     lacks: list[Lack],
 ) -> list[Problem]:
-    """Return what was named and cannot be honoured: by a named target, or by all that could stand for it."""
+    """Return problems for named levels that cannot be honoured: by a named target, or by all targets in question."""
     if sweep.skip_unsupported:
         return []
     problems = [
@@ -275,7 +277,7 @@ def _refused(
     ]
     targets = [(target, levels) for target, levels in settled if not target.strict]
     named = sweep.levels("adapter").values != ("all",)
-    # A named adapter must honour each level somewhere; under "all" one adapter that does is enough.
+    # A named adapter must honour each level on some transport. Under "all" it is enough that one adapter does.
     names = (
         list(dict.fromkeys(target.adapter.name for target, _ in targets if not target.company and target.wanted))
         if named
@@ -311,7 +313,7 @@ def _uncovered(
                 problems.append(Problem(levels.place, f"{_who(name)} can honour {shown}: {_why(reasons)}"))
     if not problems and all(not all(own.values()) for _, own in group):
         whys = [each for each in lacks if id(each.target) in members]
-        problems.append(Problem(place, f"{_who(name)} can honour all of this at once: {_why(whys)}"))
+        problems.append(Problem(place, f"{_who(name)} supports all of this at once: {_why(whys)}"))
     return problems
 
 
@@ -320,10 +322,10 @@ def _who(adapter: str) -> str:
 
 
 def _why(lacks: list[Lack]) -> str:
-    said: dict[str, list[str]] = {}
+    by_reason: dict[str, list[str]] = {}
     for each in lacks:
-        said.setdefault(each.why, []).append(each.target.name)
-    return "; ".join(f"{listing(dict.fromkeys(names))}: {why}" for why, names in said.items())
+        by_reason.setdefault(each.why, []).append(each.target.name)
+    return "; ".join(f"{listing(dict.fromkeys(names))}: {why}" for why, names in by_reason.items())
 
 
 def _asked_size(lack: Lack) -> str:
@@ -331,7 +333,10 @@ def _asked_size(lack: Lack) -> str:
 
 
 def _left_out(asked: dict[str, Levels], settled: list[Settled], lacks: list[Lack]) -> list[Note]:
-    """One note for each factor that a target follows without honouring all of it; of a target that is out, only why."""
+    """Return one note for each factor of which a target honours some levels only.
+
+    For a target without any valid level, the notes name only the factors that exclude it.
+    """
     barred = {id(target): {factor for factor, own in levels.items() if not own} for target, levels in settled}
     gathered: dict[tuple[str, str, str], list[Level]] = {}
     for each in lacks:
@@ -348,7 +353,7 @@ def _left_out(asked: dict[str, Levels], settled: list[Settled], lacks: list[Lack
 
 
 Placings = dict[tuple[Level, ...], Pinning]
-"""By reception, pin and what of the load says how many roles there are."""
+"""The pinning for each reception, pin, pattern and numbers of roles."""
 _CROWD = ("pattern", "publishers", "subscribers")
 
 
@@ -361,7 +366,7 @@ def _place_roles(
     notes: list[Note],
     problems: list[Problem],
 ) -> Placings:
-    """Place each combination of reception, roles and pin once. Those that cannot be are not in the answer."""
+    """Place each combination of reception, roles and pin once. Impossible combinations are not in the result."""
     live = [(target, levels) for target, levels in settled if target.wanted and all(levels.values())]
     placings: Placings = {}
     crowded: dict[str, Levels] = {}
@@ -442,7 +447,7 @@ def _cells(
 
 
 def _carrying(cells: Sequence[Cell], workload: Workload, target: Target, place: str, notes: list[Note]) -> list[Cell]:
-    """Return the cells with that workload, each once; what the transport has otherwise is told."""
+    """Return the cells with the workload, each once; add notes about levels that the transport does not support."""
     changed: dict[str, list[str]] = {}
     for topic in workload.topics:
         own = honoured(topic, target.transport)
@@ -455,7 +460,7 @@ def _carrying(cells: Sequence[Cell], workload: Workload, target: Target, place: 
             changed.setdefault(shown, []).append(topic.name)
     for level, names in changed.items():
         if cells and not target.adapter.is_raw_transport:
-            notes.append(Note(place, f"{target.name}: {level} for {_some(names)}, as it has it"))
+            notes.append(Note(place, f"{target.name}: {level} for {_some(names)}, which is what it supports"))
     types = {each.type for each in workload.topics if honoured(each, target.transport).type != each.type}
     if types and cells and not target.adapter.is_raw_transport:
         text = f"{target.name}: messages of type {listing(sorted(types))} are carried as octets of their size"
@@ -467,24 +472,25 @@ def _some(names: Sequence[str]) -> str:
     return listing(names) if len(names) < 4 else f"{len(names)} topics"
 
 
-def _alone(
+def _copying_cells(
     target: Target,
     levels: dict[str, tuple[Level, ...]],
     asked: dict[str, Levels],
     loads: Sequence[LoadLevels],
     context: Context,
-    told: tuple[list[Note], list[Problem]],
+    notes: list[Note],
+    problems: list[Problem],
 ) -> list[Cell]:
-    """Return the cells of a transport that was asked for and of which nobody else takes part: only round trips."""
+    """Return the cells of a transport that copies within one process; it has round trips only."""
     rates = dict.fromkeys(
         (load["rate"], load["arrivals"]) for load in loads if (load["pattern"], load["subscribers"]) == ("ping-pong", 1)
     )
     if not rates:
-        text = f"{target.name} copies alone: pattern ping-pong with one subscriber is all it can be measured beside"
+        text = f"{target.name} copies within one process: measure it with pattern ping-pong and one subscriber"
         if target.company:
-            told[0].append(Note(asked["pattern"].place, f"left out: {text}"))
+            notes.append(Note(asked["pattern"].place, f"left out: {text}"))
         else:
-            told[1].append(Problem(asked["pattern"].place, text))
+            problems.append(Problem(asked["pattern"].place, text))
     cells: list[Cell] = []
     if not levels["across"]:
         return cells
@@ -493,12 +499,12 @@ def _alone(
         model = dict(zip(("size", *_OTHERS), row, strict=True))
         found = place(model["pin"], "block", "ping-pong", 1, 0, context.cpus)
         if found.no_such is not None:
-            told[1].append(Problem(asked["pin"].place, found.no_such))
+            problems.append(Problem(asked["pin"].place, found.no_such))
             continue
         model |= {"pin": found.pin, "rate": rate, "arrivals": arrivals, "link": None}
         blank = Cell(adapter=target.adapter.name, transport=target.transport.name, size=0)
-        alone = copying_alone(target.adapter, target.transport, with_levels(blank, model))
-        cells.append(with_levels(alone, model))
+        copying = copying_alone(target.adapter, target.transport, with_levels(blank, model))
+        cells.append(with_levels(copying, model))
     return cells
 
 

@@ -1,4 +1,4 @@
-"""Suites in a context → the plan: cells merged, trials interleaved. Pure: the same arguments give the same plan."""
+"""From suites in a context to the plan: merges cells and interleaves trials. Equal arguments give equal plans."""
 
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ MOST_TRIALS = 1_000_000
 
 
 class Measuring(msgspec.Struct, frozen=True):
-    """How one cell is measured: by the first sweep that asked for it."""
+    """How one cell is measured, as the first sweep that contains it says."""
 
     name: str
     limits: Limits
@@ -46,10 +46,18 @@ def make_plan(
 ) -> Plan:
     """Plan every cell of every suite.
 
-    ``cpus``: the processors this process may use. ``seed``: taken where no suite names one. ``only``: ``KEY=VALUE`` as
-    typed. ``absent``: adapter → how to get it, for adapters that are known but not here. ``unchecked``: those of
-    them that are left out with a note instead of being refused. ``hosts``: by name, that roles may be on. Raises
-    RequestError with every problem found.
+    Args:
+        suites: The suites.
+        descriptions: The adapters that are here.
+        cpus: The processors that this process may use.
+        seed: The seed, unless a suite has one.
+        only: ``KEY=VALUE`` as typed.
+        absent: How to get each adapter that is known but not here.
+        unchecked: Absent adapters that are left out with a note instead of being refused.
+        hosts: Names of the hosts that roles may be on.
+
+    Raises:
+        RequestError: With every problem found.
     """
     chosen, problems = read_only(only)
     context = Context(
@@ -114,7 +122,7 @@ def make_plan(
 def _merge(
     measured: dict[Cell, Measuring], cells: Iterable[Cell], suite: Suite, sweep: Sweep, notes: list[Note]
 ) -> None:
-    """Add a sweep's cells. One that is there already stays one cell, with the larger number of trials."""
+    """Add a sweep's cells. A cell that is in the plan already stays one cell, with the larger number of trials."""
     new = _measured(f"{suite.name}: {sweep.name}" if sweep.name else suite.name, sweep)
     for cell in cells:
         mine = new if sweep.limits.samples is not None else _enough(cell, new)
@@ -129,13 +137,13 @@ def _merge(
 
 
 def _beside(sweep: Sweep, cells: Sequence[Cell], context: Context) -> list[Cell]:
-    """Return the baselines of that sweep, also of cells that ``--only`` leaves out."""
+    """Return the baselines of a sweep, also those of cells that ``--only`` excludes."""
     wide = without_names(context)
     return list(baselines_of(cells if wide == context else expand(sweep, wide).cells, context))
 
 
 def _add_baselines(measured: dict[Cell, Measuring], baselines: Iterable[tuple[Suite, Sweep, Sequence[Cell]]]) -> None:
-    """Add the baselines of each sweep. One that is in the plan already gets as many trials as the sweep has."""
+    """Add the baselines of each sweep. A baseline in the plan already gets at least as many trials as the sweep has."""
     there = {same_baseline(cell): cell for cell in measured}
     for suite, sweep, beside in baselines:
         new = _measured(f"{suite.name}: baseline", sweep)
@@ -147,7 +155,7 @@ def _add_baselines(measured: dict[Cell, Measuring], baselines: Iterable[tuple[Su
 
 
 def _enough(cell: Cell, measured: Measuring) -> Measuring:
-    """Return how the cell is measured: one process alone needs no more than so many copies."""
+    """Return how the cell is measured: a cell within one process is limited to the copies that are enough."""
     return measured if cell.subscribers else msgspec.structs.replace(measured, limits=copies(cell, measured.limits))
 
 
@@ -156,7 +164,7 @@ def _measured(name: str, sweep: Sweep) -> Measuring:
 
 
 def interleave(measured: list[Measuring], seed: int) -> Iterable[Trial]:
-    """Yield the trials: in each round every cell that still has one, in an order of the round's own."""
+    """Yield the trials: in each round every cell that still has one, in a random order for each round."""
     draw = random.Random(seed)
     order = 0
     for number in range(1, max((each.trials for each in measured), default=0) + 1):
@@ -196,17 +204,18 @@ def _matching_nothing(chosen: Sequence[Only], suites: Sequence[Suite], context: 
 
 
 def unmatched(plan: Plan, suites: Sequence[Suite], context: Context) -> list[Problem]:
-    """Return a problem for each expectation that nothing of the plan can be held against.
+    """Return a problem for each expectation that no cell of the plan can decide.
 
-    Where ``--only``, ``skip_unsupported`` or a missing adapter may have left it out it is none: it is untestable here.
+    None if ``--only``, ``skip_unsupported`` or a missing adapter may have excluded the cells: the expectation is then
+    untestable here.
     """
     return [] if context.only or _skips(suites) else [*_problems(plan, context)]
 
 
 def deciding_trials(plan: Plan) -> int:
-    """Return the fewest trials by which every expectation can be decided, also by one of its parts alone; 0: none is.
+    """Return the fewest trials by which every expectation can be decided, even by one of its parts; 0: there is none.
 
-    Each of m expectations has an m-th of the error, and each of its parts a part of that.
+    Each of m expectations gets an m-th of the error, and each of its parts a share of that.
     """
     parts = [found for each in plan.expectations if (found := _parts(each, plan))]
     return fewest_trials(ALPHA / len(parts) / max(map(len, parts))) if parts else 0

@@ -1,7 +1,8 @@
-"""How much memory a trial will need at least: what its roles record, and the messages that wait in histories. Pure.
+"""The least memory that a trial needs: the records of its roles, and the messages that wait in histories.
 
-Records are allocated and touched before the start, so they are bounded: beyond the bound a histogram takes over. The
-messages that wait are what the request itself asks for (a depth of 10,000 at 16 MiB is 160 GB), so they are counted.
+Records are allocated and touched before the start, so their number is limited; further ones go to a histogram. The
+number of waiting messages follows from the request (a depth of 10,000 at 16 MiB is 160 GB), so they are counted in
+full.
 """
 
 import math
@@ -16,29 +17,30 @@ PUBLISHER_RECORD_BYTES = 16
 SUBSCRIBER_RECORD_BYTES = 24
 ROUND_TRIP_RECORD_BYTES = 64
 MOST_RECORDS_BYTES = 1 << 30
-"""For all roles of a trial together."""
+"""Limit for all roles of a trial together."""
 KEEP_ALL_BYTES = 256 << 20
-"""What waits in a keep-all history, as the adapters bound it; but never less than ``KEEP_ALL_LEAST`` messages."""
+"""Bytes that wait in a keep-all history, to which the adapters limit it, but at least ``KEEP_ALL_LEAST`` messages."""
 KEEP_ALL_LEAST = 4
 
 FASTEST_HZ = 10e6
-"""More messages a second than any publisher here sends one by one; a batching one goes on in the histogram."""
+"""More messages a second than any publisher here sends one by one; a publisher that batches continues in the histogram.
+"""
 FASTEST_BYTES_PER_S = 32e9
-"""More than two processors fill and check in a second."""
+"""More bytes than two processors fill and check in a second."""
 SHORTEST_ROUND_TRIP_S = {"poll": 150e-9, "block": 500e-9, "listen": 500e-9}
 SHORTEST_COPYING_S = 60e-9
-"""Of a ping alone."""
+"""For a ping without pongs."""
 MARGIN = 1.1
-"""Arrivals may be a little more than their rate says."""
+"""Factor by which arrivals may exceed their rate."""
 MOST_BUNCHED = 10
-"""Recorded instants may lie so much closer than their mean."""
+"""Factor by which recorded instants may be closer than their mean."""
 
 
 def kept(cell: Cell, limits: Limits) -> tuple[int, int]:
-    """Return the records that each publisher and each subscriber of a stream may keep raw.
+    """Return the number of records that each publisher and each subscriber of a stream may keep raw.
 
-    They are the messages expected, as far as all roles together stay within ``MOST_RECORDS_BYTES``: the first ones of
-    every publisher, at both ends, so that each record has its counterpart.
+    It is the number of messages expected, limited so that all roles together stay within ``MOST_RECORDS_BYTES``. Both
+    ends keep the first messages of every publisher, so that each record has its counterpart.
     """
     publishers = math.ceil(cell.publishers / cell.topics)
     a_message = cell.publishers * PUBLISHER_RECORD_BYTES + cell.subscribers * publishers * SUBSCRIBER_RECORD_BYTES
@@ -47,7 +49,7 @@ def kept(cell: Cell, limits: Limits) -> tuple[int, int]:
 
 
 def kept_by_topic(graph: Workload, limits: Limits) -> tuple[int, ...]:
-    """Return the records that each end of each topic may keep raw: the messages expected, as far as there is room."""
+    """Return the number of records that each end of each topic may keep raw: the messages expected, within limits."""
     wanted = [_messages(each, rate, limits) for each, rate in zip(graph.topics, graph.rates_hz, strict=True)]
     total = sum(
         messages * (PUBLISHER_RECORD_BYTES + SUBSCRIBER_RECORD_BYTES * len(each.to))
@@ -77,10 +79,10 @@ def _needed_by_graph(graph: Workload, limits: Limits) -> int:
 
 
 def memory_needed(cell: Cell, limits: Limits) -> int:
-    """Return the bytes that a trial's processes will need together, at least: records and waiting messages.
+    """Return the least bytes that all processes of a trial need: records and waiting messages.
 
-    Every end of a topic may hold its history full: ``depth`` messages, or those of ``KEEP_ALL_BYTES``, but not more
-    than are sent; and one message more in hand.
+    Every end of a topic may have a full history: ``depth`` messages, or those of ``KEEP_ALL_BYTES``, but at most the
+    number sent. One more message is in use.
     """
     if cell.workload is not None:
         return _needed_by_graph(cell.workload.under(cell.scale, cell.copies), limits)
@@ -88,7 +90,7 @@ def memory_needed(cell: Cell, limits: Limits) -> int:
 
 
 def expected(cell: Cell, limits: Limits) -> int:
-    """Return how many messages each publisher (ping, client) will send, warm-up excluded; an upper estimate."""
+    """Return an upper estimate of the messages that each publisher (ping, client) will send, without the warm-up."""
     if limits.samples is not None:
         return limits.samples
     seconds = min(limits.duration_s or 0.0, limits.limit_s)
@@ -98,7 +100,7 @@ def expected(cell: Cell, limits: Limits) -> int:
         shortest = SHORTEST_ROUND_TRIP_S[cell.receive] if cell.subscribers else SHORTEST_COPYING_S
         return math.ceil(seconds / shortest) + 1
     fastest = FASTEST_HZ
-    if cell.payload == "filled":  # otherwise memory may be handed over without a byte of it being moved
+    if cell.payload == "filled":  # an untouched payload may be handed over without moving a byte
         fastest = min(fastest, FASTEST_BYTES_PER_S / cell.size)
     at_most = math.ceil(seconds * fastest) + 1
     in_bursts = most_in_bursts(cell, seconds)
@@ -116,14 +118,14 @@ def _records(cell: Cell, limits: Limits) -> int:
 
 
 def _ends(cell: Cell) -> int:
-    """Return the number of histories: a role of a stream has one, every other writes and reads."""
+    """Return the number of histories: a role of a stream has one, any other role has one to write and one to read."""
     roles = count_roles(cell.pattern, cell.publishers, cell.subscribers)
     return roles if cell.pattern == "stream" else 2 * roles
 
 
 def _waiting(cell: Cell, limits: Limits) -> int:
-    """Return how many messages one history may come to hold."""
+    """Return the most messages that one history may contain."""
     if cell.pattern != "stream" and cell.rate == "max":
-        return 1  # the next is sent when the reply has come
+        return 1  # the next message is sent after the reply has come
     depth = cell.depth if cell.depth is not None else max(KEEP_ALL_BYTES // cell.size, KEEP_ALL_LEAST)
     return min(depth, expected(cell, limits))

@@ -1,4 +1,4 @@
-"""The middleware's own settings: whether an adapter takes a key, and to which adapters a typed one goes."""
+"""The middleware's own settings: which keys an adapter accepts, and which adapters a typed key is for."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -12,18 +12,18 @@ from middlemark.suite.sweep import Suite, Sweep, TypedNative
 
 
 def accepts(adapter: Description, key: str) -> bool:
-    """Say whether the adapter takes that key. A described ``Domain/*`` stands for all that begin so, ``*`` for any.
+    """Say whether the adapter accepts the key. ``Domain/*`` in its description accepts all keys with this beginning.
 
-    What stands in the ``*``'s place, and every value, is the adapter's own to check, when it opens.
+    The adapter itself checks the rest of such a key, and every value, when it opens.
     """
     return ("*" in adapter.native and key != KEY) or _knows(adapter, key)
 
 
 def native_of(sweep: Sweep, context: Context, adapter: Description) -> tuple[tuple[str, str], ...]:
-    """Return that adapter's settings in a sweep, sorted by key: the suite's with the command line's laid over them."""
+    """Return an adapter's settings in a sweep, sorted by key: those of the suite, overridden by the command line's."""
     written = {each.adapter: each.settings for each in sweep.native}
     settings = dict(written.get(adapter_of(adapter.name), ())) | dict(written.get(adapter.name, ()))
-    # ADAPTER.KEY is closer to the point than KEY, wherever it stands, and ADAPTER@VERSION.KEY than that.
+    # The more specific key wins, in any order: KEY, then ADAPTER.KEY, then ADAPTER@VERSION.KEY.
     for typed in sorted(sweep.typed_native, key=lambda each: _closeness(_owner(each.word, context))):
         key = _keys(typed, sweep, context).get(adapter.name)
         if key is not None:
@@ -36,7 +36,7 @@ def _closeness(owner: str | None) -> int:
 
 
 def check_native(sweep: Sweep, context: Context) -> list[Problem]:
-    """Return a problem for each setting of a suite whose adapter, or whose key within it, nobody knows."""
+    """Return a problem for each setting of a suite with an unknown adapter or an unknown key."""
     here = {each.name: each for each in context.descriptions}
     problems: list[Problem] = []
     for native in sweep.native:
@@ -53,7 +53,7 @@ def check_native(sweep: Sweep, context: Context) -> list[Problem]:
 
 
 def check_typed_native(suites: Sequence[Suite], context: Context) -> list[Problem]:
-    """Return a problem for each ``--native`` that no sweep of the whole request can take."""
+    """Return a problem for each ``--native`` that no sweep of the whole request can use."""
     sweeps = [sweep for suite in suites for sweep in suite.sweeps]
     typed = dict.fromkeys(each for sweep in sweeps for each in sweep.typed_native)
     measured = {each.name: each for sweep in sweeps for each in _adapters(sweep, context)}
@@ -67,7 +67,7 @@ def check_typed_native(suites: Sequence[Suite], context: Context) -> list[Proble
                 key = each.word[len(owner) + 1 :]
                 if (wrong := _wrong(builds[0], key, each.value, context)) is not None:
                     problems.append(Problem(each.place, wrong))
-            elif owner not in asked:  # if it was asked for and is not here, that is said already
+            elif owner not in asked:  # otherwise its absence is already a problem
                 problems.append(Problem(each.place, f"{owner} is not measured; there is {listing(measured)}"))
         elif measured and not any(_keys(each, sweep, context) for sweep in sweeps):
             problems.append(Problem(each.place, _nobodys(each.word, measured.values(), context)))
@@ -75,7 +75,7 @@ def check_typed_native(suites: Sequence[Suite], context: Context) -> list[Proble
 
 
 def _keys(typed: TypedNative, sweep: Sweep, context: Context) -> dict[str, str]:
-    """Return adapter → key for each adapter of the sweep that a typed setting is for."""
+    """Return the key for each adapter of the sweep that a typed setting is for, by the adapter's name."""
     adapters = _adapters(sweep, context)
     owner = _owner(typed.word, context)
     if owner is not None:
@@ -83,7 +83,7 @@ def _keys(typed: TypedNative, sweep: Sweep, context: Context) -> dict[str, str]:
         builds = [each for each in adapters if owner in (each.name, adapter_of(each.name))]
         return {each.name: key for each in builds if accepts(each, key)}
     accepting = [each for each in adapters if accepts(each, typed.word)]
-    # One that takes any key would take its neighbour's: it gets only what nobody knows by name.
+    # An adapter that accepts any key gets a setting only if no other adapter knows its key by name.
     knowing = [each for each in accepting if _knows(each, typed.word)]
     return {each.name: typed.word for each in knowing or accepting}
 
@@ -101,18 +101,21 @@ def _adapters(sweep: Sweep, context: Context) -> list[Description]:
 
 
 def _owner(word: str, context: Context) -> str | None:
-    """Return the adapter that ``word`` begins with; None: it is a bare key. Names may have dots: the longest wins."""
+    """Return the adapter that ``word`` begins with; None: it is a bare key.
+
+    Names may contain dots: the longest wins.
+    """
     names = [*(each.name for each in context.descriptions), *context.absent]
     return max((name for name in names if word.startswith(f"{name}.")), key=len, default=None)
 
 
 def _wrong(adapter: Description, key: str, value: str, context: Context) -> str | None:
-    """Return what stands against the setting; a path without its hash would be another file tomorrow."""
+    """Return what is wrong with the setting; None: nothing. A path needs its hash, because the file may change."""
     if key == KEY and accepts(adapter, key):
         return None if user_file(value) else "a configuration file is given with --config ADAPTER=FILE, or in [config]"
     if key == KEY:
         takers = [each.name for each in context.descriptions if KEY in each.native]
-        return f"{adapter.name} takes no configuration file; {listing(takers) or 'nobody here'} can"
+        return f"{adapter.name} takes no configuration file; {listing(takers) or 'no adapter here'} can"
     return None if accepts(adapter, key) else _unknown(adapter, key)
 
 

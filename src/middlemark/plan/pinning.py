@@ -1,4 +1,4 @@
-"""On which processors the roles of a cell run, and whether they may spin there."""
+"""The processors on which the roles of a cell run, and whether they may spin there."""
 
 import msgspec
 
@@ -8,27 +8,30 @@ from middlemark.model.units import format_count
 
 
 class Pinning(msgspec.Struct, frozen=True):
-    """Where a cell's roles go: ``pin`` as in ``Cell``."""
+    """The pinning of a cell's roles; ``pin`` as in ``Cell``."""
 
     pin: tuple[int, ...] | None
     no_such: str | None = None
-    """What is wrong when the request names processors that are not there; None: nothing."""
+    """Error about processors that do not exist here; None: no error."""
     crowded: str | None = None
-    """What is wrong when more roles would spin than there are processors for them; None: nothing."""
+    """Error about more spinning roles than processors; None: no error."""
 
 
 def count_roles(pattern: str, publishers: int, subscribers: int) -> int:
-    """Return how many roles a cell has: a ping and its pongs, clients and a server, publishers and subscribers."""
+    """Return the number of roles: a ping and its pongs, clients and a server, or publishers and subscribers."""
     return (1 if pattern == "ping-pong" else publishers) + (1 if pattern == "request-reply" else subscribers)
 
 
 def place(
     level: Level, receive: str, pattern: str, publishers: int, subscribers: int, cpus: tuple[int, ...]
 ) -> Pinning:
-    """Resolve a level of ``pin`` for all roles, senders first. ``cpus``: those this process may use, at least one.
+    """Resolve a level of ``pin`` for all roles, senders first.
 
-    Roles beyond the last processor begin again at the first. Under ``poll`` every role spins, so each wants one to
-    itself; under ``block`` and ``listen`` none does: a publisher waits for its schedule asleep and spins only briefly.
+    ``cpus`` are those that this process may use, at least one.
+
+    If there are more roles than processors, the first ones are used again. Under ``poll`` every role spins and needs
+    its own processor. Under ``block`` and ``listen`` no role does: a publisher sleeps until its schedule and spins only
+    briefly.
     """
     roles = count_roles(pattern, publishers, subscribers)
     pin: tuple[int, ...] | None = None

@@ -1,4 +1,4 @@
-"""The rounds of a plan: more until its cells are known well, only the first, or under several labels. Pure."""
+"""The rounds of a plan: more until its cells are precise or decided, only the first, or under several labels."""
 
 import random
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ _NOTHING_MORE = Wanted()
 
 
 def until_precise(plan: Plan, asked: PrecisionAsked) -> Plan:
-    """Return the plan with what was asked of its precision. RequestError when no cell is meant or no round fits.
+    """Return the plan with the precision asked for. Raises RequestError if no cell is selected or no round fits.
 
     Baselines are measured in every round, but no round is added for them unless the focus names them.
     """
@@ -43,10 +43,15 @@ def until_precise(plan: Plan, asked: PrecisionAsked) -> Plan:
 
 
 def until_decided(plan: Plan, budget_s: float) -> Plan:
-    """Return the plan with rounds until its expectations are decided. RequestError: there is none, or no time."""
+    """Return the plan with rounds until its expectations are decided.
+
+    Raises RequestError if there is none, or no time.
+    """
     problems = [*_too_long(plan, budget_s)]
     if not plan.expectations:
-        problems.append(Problem("--until-decided", "nothing is expected: write [[expect]] in the suite, or --expect"))
+        problems.append(
+            Problem("--until-decided", "there is no expectation: write [[expect]] in the suite, or give --expect")
+        )
     if problems:
         raise RequestError(problems)
     return msgspec.structs.replace(plan, deciding=Deciding(budget_s))
@@ -68,10 +73,10 @@ def racing(
     *,
     question: bool = False,
 ) -> Plan:
-    """Return the plan as a race for each experiment; of a ``question``, as one race of all.
+    """Return the plan as one race for each experiment, or for a ``question`` as one race of all cells.
 
-    ``raw_transports``: adapters that are no candidates. RequestError when nothing races, or the first rounds take too
-    long.
+    ``raw_transports`` are adapters that are no candidates. Raises RequestError if there is no candidate, or if the
+    first rounds take too long.
     """
     experiments: dict[tuple[object, ...], list[int]] = {}
     for index, cell in enumerate(plan.cells):
@@ -82,7 +87,7 @@ def racing(
         problems.append(Problem("--adapter", "nothing is left to race: a raw transport is no candidate"))
     for graph in dict.fromkeys(cell.workload for cell in plan.cells if cell.workload is not None):
         if all(topic.deadline_s is None for topic in graph.topics):
-            text = "no topic has a deadline: who leaves the most room before them wins a race of graphs"
+            text = "no topic has a deadline, and deadlines decide a race of workloads; give one topic a deadline"
             problems.append(Problem(f"workload {graph.name}", text))
     needed = sum(estimate_trial(plan.cells[trial.cell], trial) for trial in plan.trials)
     if needed > budget_s:
@@ -97,9 +102,9 @@ def racing(
 
 
 def with_another_round(plan: Plan, cells: Iterable[int] | None = None) -> Plan:
-    """Return the plan with one more round: each of these cells once (None: every one).
+    """Return the plan with one more round, in which each of these cells (None: every cell) is measured once.
 
-    The order is decided by the seed, the round and the cells alone.
+    The order depends only on the seed, the round and the cells.
     """
     number = 1 + max(trial.number for trial in plan.trials)
     draw = random.Random(f"{plan.seed}/{number}")
@@ -114,22 +119,22 @@ def with_another_round(plan: Plan, cells: Iterable[int] | None = None) -> Plan:
 
 
 class Variant(msgspec.Struct, frozen=True):
-    """What one label stands for: the cell as it is, or with these native settings laid over its own."""
+    """The meaning of one label: the cell, with these native settings in addition to its own."""
 
     label: str
     native: Mapping[str, str] = {}
 
-    def of(self, cell: Cell) -> Cell:
+    def labelled(self, cell: Cell) -> Cell:
         """Return the cell under this label."""
         settings = tuple(sorted({**dict(cell.native), **self.native}.items()))
         return msgspec.structs.replace(cell, label=self.label, native=settings)
 
 
 def labelled(plan: Plan, variants: Sequence[Sequence[Variant]]) -> Plan:
-    """Return the plan with each cell i in as many variants as ``variants[i]`` has, each measured as the cell was to be.
+    """Return the plan with each cell i replaced by ``variants[i]``, each measured as often as the cell was.
 
-    All trials are interleaved anew, by the plan's own seed. ValueError where two variants of a cell have one label, and
-    of a plan with baselines, which would be measured as often as its cells.
+    All trials are interleaved again with the plan's own seed. Raises ValueError if two variants of a cell have one
+    label. Also raises it if the plan has baselines, because they would be measured as often as the cells.
     """
     if plan.baselines:
         raise ValueError("a plan with baselines cannot be labelled")
@@ -142,7 +147,7 @@ def labelled(plan: Plan, variants: Sequence[Sequence[Variant]]) -> Plan:
         trials = [each for each in plan.trials if each.cell == index]
         how = Measuring(name, trials[0].limits, trials[0].domain, len(trials), name)
         for each in some:
-            cells.append(each.of(cell))
+            cells.append(each.labelled(cell))
             names.append(f"{name}: {each.label}")
             measured.append(how)
     return msgspec.structs.replace(
@@ -151,12 +156,12 @@ def labelled(plan: Plan, variants: Sequence[Sequence[Variant]]) -> Plan:
 
 
 def first_rounds(plan: Plan, number: int) -> Plan:
-    """Return the plan of the first ``number`` rounds alone."""
+    """Return the plan with its first ``number`` rounds only."""
     return msgspec.structs.replace(plan, trials=tuple(each for each in plan.trials if each.number <= number))
 
 
 def without(plan: Plan, cells: Container[int], notes: Sequence[Note]) -> Plan:
-    """Return the plan without these cells, by their numbers; ``notes`` say why."""
+    """Return the plan without these cells, given by number; ``notes`` are the reasons."""
     kept = [number for number in range(len(plan.cells)) if number not in cells]
     now = {before: after for after, before in enumerate(kept)}
     trials = [trial for trial in plan.trials if trial.cell in now]

@@ -1,4 +1,4 @@
-"""Which adapters and transports a sweep means: ``all`` spelled out, and every name checked."""
+"""Adapters and transports of a sweep: resolves ``all``, and checks every name."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,23 +14,23 @@ from middlemark.suite.overrides import Only
 from middlemark.suite.sweep import Sweep
 
 FALLBACK_DEPTH = 1000
-"""A stream's depth on a transport that has neither keep-all nor a deepest history."""
+"""Depth for a stream on a transport without keep-all and without a limit of the depth."""
 
 
 class Context(msgspec.Struct, frozen=True, kw_only=True):
-    """What a plan is made on: the adapters here, how to get those that are not, the processors, the cells wanted."""
+    """The input of a plan besides the suites: adapters, how to get absent ones, processors, hosts, and ``--only``."""
 
     descriptions: tuple[Description, ...]
     absent: Mapping[str, str]
     cpus: tuple[int, ...]
     only: tuple[Only, ...] = ()
     hosts: tuple[str, ...] = ()
-    """The names of the hosts that take part; empty: this machine alone does."""
+    """Names of the hosts that take part; empty: only this machine does."""
     unchecked: tuple[str, ...] = ()
-    """Of the absent adapters those that a run builds first: they are left out with a note."""
+    """Absent adapters that a run builds first; the plan leaves them out with a note."""
 
     def wants(self, factor: str, level: Level) -> bool:
-        """Tell whether ``--only`` leaves this level in."""
+        """Return whether ``--only`` selects this level."""
         asked = [each for each in self.only if each.factor == factor]
         return not asked or any(each.keeps(level) for each in asked)
 
@@ -41,24 +41,25 @@ class Target(msgspec.Struct, frozen=True):
     adapter: Description
     transport: Transport
     strict: bool
-    """Both were named, so a level it cannot honour is refused; otherwise the level is left out with a note."""
+    """Both were named, so a level that it cannot honour is refused. Otherwise the level is left out with a note."""
     company: bool
-    """A baseline beside a middleware: it follows as well as it can."""
+    """A baseline of a middleware: it follows the middleware's levels as far as it can."""
     wanted: bool
-    """``--only`` leaves it in."""
+    """``--only`` selects it."""
 
     @property
     def name(self) -> str:
-        """Name it as a row would: ``cyclonedds udp``; a baseline with one transport by its own name."""
-        alone = self.adapter.name == self.transport.name
-        return self.adapter.name if alone else f"{self.adapter.name} {self.transport.name}"
+        """Name of the target in a row: ``cyclonedds udp``; for a baseline with one transport, its own name."""
+        is_only_one = self.adapter.name == self.transport.name
+        return self.adapter.name if is_only_one else f"{self.adapter.name} {self.transport.name}"
 
 
 def own_depth(transport: Transport, pattern: str, publishers: int) -> Level:
-    """Return the history depth where nobody names one: 1; of a stream keep-all, or the deepest that the transport has.
+    """Return the default history depth: 1, or for a stream keep-all or the deepest history of the transport.
 
     Reliable keep-last 1 at full rate would measure how fast messages replace each other, not how fast they arrive.
-    ``publishers``: of one topic; each of them has a history in the reader, and the deepest one is for all together.
+    ``publishers`` is the number on one topic. Each has its own history in the reader, and all together share the
+    deepest one.
     """
     if pattern != "stream":
         return 1
@@ -76,7 +77,7 @@ def find_targets(sweep: Sweep, context: Context, notes: list[Note], problems: li
     missing: dict[str, list[str]] = {}
     for adapter in adapters:
         if all_adapters and all(each.alone for each in adapter.transports):
-            continue  # it stands beside what is measured, and is no way to carry anything
+            continue  # it is compared with the others, but carries nothing
         names = _all_of(adapter, asked.values) if all_transports else [str(name) for name in asked.values]
         company = adapter.is_raw_transport and mixed
         strict = not (all_adapters or all_transports or company or sweep.skip_unsupported)
@@ -101,7 +102,7 @@ def find_targets(sweep: Sweep, context: Context, notes: list[Note], problems: li
 
 
 def _all_of(adapter: Description, asked: tuple[Level, ...]) -> list[str]:
-    """Return what ``all`` means: `default` only where it is named, or where there is no other."""
+    """Return the transports that ``all`` means: ``default`` only if it is named or the only one."""
     names = [each.name for each in adapter.transports]
     return names if AS_IT_COMES in asked else [name for name in names if name != AS_IT_COMES] or names
 
@@ -131,7 +132,7 @@ def _find_adapters(sweep: Sweep, context: Context, notes: list[Note], problems: 
             problems.append(Problem(asked.place, _no_version(name, context.descriptions)))
         elif name not in context.absent:
             known = [*here, *(each for each in context.absent if each not in here)]
-            if sweep.skip_unsupported and nearest(name, known) is None:  # no slip of the pen: it is not here
+            if sweep.skip_unsupported and nearest(name, known) is None:  # it is not here, and no misspelling
                 notes.append(Note(asked.place, f"no adapter is called '{name}' here"))
                 continue
             problems.append(Problem(asked.place, f"no adapter is called '{name}'; {did_you_mean(name, known)}"))

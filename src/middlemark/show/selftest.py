@@ -110,10 +110,10 @@ def _false_verdicts(test: SelfTest) -> str:
         return "Nothing could be compared with itself."
     were = "was" if test.false_together == 1 else "were"
     text = (
-        f"With {test.rounds} trials each, {test.false_together} of {test.of} comparisons of a setting with itself "
-        f"{were} called different, judged as `compare` judges a table of them: "
-        f"{format_percent(test.false_together / test.of)} are false; up to {format_percent(ALLOWED)} may be. "
-        f"Each judged alone, as when only two settings are compared, it is {test.false} of {test.of}: "
+        f"With {test.rounds} trials each, {test.false_together} of {test.compared} comparisons of a setting with "
+        f"itself {were} called different, judged as `compare` judges a table of them: "
+        f"{format_percent(test.false_together / test.compared)} are false; up to {format_percent(ALLOWED)} may be. "
+        f"Each judged alone, as when only two settings are compared, it is {test.false} of {test.compared}: "
         f"{format_percent(test.rate)}. "
     )
     if test.rate <= ALLOWED:

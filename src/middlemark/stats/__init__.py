@@ -1,1 +1,1 @@
-"""Samples → quantiles, raw transports and warnings. Pure."""
+"""Statistics: from samples to quantiles, comparisons, verdicts and warnings."""

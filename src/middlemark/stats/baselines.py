@@ -15,14 +15,14 @@ from middlemark.model.outcome import TrialOutcome
 from middlemark.stats.result import CellResult
 
 _FOLLOWS = tuple(EXPERIMENT.index(field) for field in ("receive", "security"))
-"""Factors of which a raw transport may have another level than the cell."""
+"""Factors in which a raw transport may differ from the cell."""
 
 LEAST_COPYING_NS = 1000.0
-"""Of a round trip of copies two or three readings of the clock are a part, 50 to 110 ns."""
+"""Shortest round trip whose copying is measured: reading the clock two or three times takes 50 to 110 ns of it."""
 
 
 class RawTransport(msgspec.Struct, frozen=True):
-    """``cell`` is an index into the cells; ``label`` also says what differs: ``shm (loan)``, ``udp, block``."""
+    """A cell of a raw transport: its index, and a label that also names differences: ``shm (loan)``, ``udp, block``."""
 
     cell: int
     label: str
@@ -34,9 +34,9 @@ def by_rate(cell: Cell) -> bool:
 
 
 def hands_over(cell: Cell, descriptions: Mapping[str, Description]) -> bool:
-    """Say whether only a pointer, or the index of a chunk, is passed, and no byte of a message is copied.
+    """Say whether the cell passes only a pointer or the index of a chunk, and no byte of a message is copied.
 
-    The description of the transport says so. One that was written before descriptions did hands over what it loans.
+    The description of the transport decides. A description without this field means: loans are handed over.
     """
     description = descriptions.get(cell.adapter)
     transport = description.transport(cell.transport) if description else None
@@ -71,11 +71,11 @@ def nearest_raw_transports(
     descriptions: Mapping[str, Description],
     actual_transports: Sequence[str | None] = (),
 ) -> tuple[RawTransport | None, ...]:
-    """Return the raw transport of each cell's carrier; a raw transport's is itself. None where the run has none.
+    """Return the raw transport of each cell's carrier; a raw transport has itself. None if the run has none.
 
-    ``medians`` are ns, by cell: p50s, or where ``by_rate`` the time a message takes (1e9 over its rate). Where the
-    middleware chooses its carrier, ``actual_transports`` (by cell, from the evidence) decides; without evidence any
-    carrier will do. The fastest is taken where several are equally near.
+    ``medians`` are in ns, by cell: p50s, or where ``by_rate`` the time for one message (1e9 divided by its rate). If
+    the middleware chooses its carrier, ``actual_transports`` (by cell, from the evidence) gives it; without evidence
+    any carrier is accepted. If several raw transports are equally near, the fastest is taken.
     """
     measured = _by_experiment(cells, medians, descriptions)
 
@@ -107,10 +107,10 @@ def nearest_raw_transports(
 def baselines(
     cells: Sequence[Cell], medians: Sequence[float | None], descriptions: Mapping[str, Description]
 ) -> tuple[RawTransport | None, ...]:
-    """Return each cell's baseline: the raw transport that did its experiment the fastest, whatever carries it.
+    """Return each cell's baseline: the fastest raw transport of its experiment, with any carrier.
 
-    A cell that hands over (``hands_over``) has a baseline that does so too, any other one that copies. The copying by
-    one process alone carries nothing: it is no baseline and has none.
+    A cell that hands over (``hands_over``) has a baseline that also does; any other cell has one that copies. Copying
+    within one process (memcpy) transports nothing: it is no baseline and has none.
     """
     measured = _by_experiment(cells, medians, descriptions)
 
@@ -130,10 +130,10 @@ def baselines(
 
 
 def memcpy_bytes_per_s(results: Sequence[CellResult], size: int) -> float | None:
-    """Return the bytes a second that one processor here copies in messages of that size, two of them a round trip.
+    """Return the bytes a second that one processor copies in messages of this size, of two copies a round trip.
 
-    Of the fastest trial that was measured, for it says what can be; None without one, and where a round trip took less
-    than ``LEAST_COPYING_NS``: of that the readings of the clock are more than a tenth.
+    The fastest measured trial counts, because the result is an upper bound. None without such a trial, and if its round
+    trip took less than ``LEAST_COPYING_NS``: reading the clock is then more than a tenth of it.
     """
     took = [
         trial
@@ -159,14 +159,14 @@ def _by_experiment(
 
 
 def _is_alone(cell: Cell) -> bool:
-    """Say whether nobody receives: one process copies."""
+    """Say whether the cell has no receiver: a single process copies."""
     return cell.subscribers == 0
 
 
 def _ways(cell: Cell) -> tuple[tuple[str, str], ...]:
-    """Return how a raw transport may receive and what may protect it, the nearest to the cell first.
+    """Return the receptions and security levels that a raw transport may have, nearest to the cell first.
 
-    One that has no thread to listen on blocks, and one that lacks a level of security has none.
+    A raw transport without a thread to listen on blocks. One that does not support a level of security has none.
     """
     receptions = (cell.receive, "block") if cell.receive == "listen" else (cell.receive,)
     return tuple((receive, security) for security in dict.fromkeys((cell.security, "none")) for receive in receptions)

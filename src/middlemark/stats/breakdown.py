@@ -1,10 +1,9 @@
-"""Where the time of a round trip, or of a message of a stream, went. Pure.
+"""Where the time of a round trip, or of a message of a stream, went.
 
-Instants of both ends, read from one counter, cut each message's time into parts that follow one another, so they add
-up to it. The parts of a trial are the means over its messages near the median: those from the 40th to the 60th
-percentile of the stamped ones. Medians of parts would add up to nothing; means over all messages would tell of the
-slowest few.
-What no stamp divides is one part, called ``in between``.
+Instants of both ends, read from one counter, cut each message's time into consecutive parts, which therefore add up to
+it. The parts of a trial are means over its messages near the median: from the 40th to the 60th percentile of the
+stamped ones. Medians of the parts would not add up, and means over all messages would be dominated by the slowest few.
+A section that no stamp divides is one part, called ``in between``.
 """
 
 import math
@@ -22,56 +21,62 @@ from middlemark.stats.result import Part
 from middlemark.stats.samples import Kept, Samples, SamplesError
 
 NEEDED = 20
-"""Messages stamped at both ends, as many as a median needs."""
+"""Messages that must be stamped at both ends, as many as a median needs."""
 
 BAND = (0.4, 0.6)
-"""Of the stamped messages by their time: whose parts are told."""
+"""Range of the stamped messages, ordered by their time, from which the parts are computed."""
 
 LACKING = 0.05
-"""Of the messages, whose instant may be unknown.
+"""Share of the messages for which an instant may be missing.
 
-They are no sample of all: they waited while another client was served, or the kernel's clock was read around a moment
-in which the role did not run. Without so many, the messages in BAND are those within a fortieth of it.
+The messages without it are no random sample: they waited while another client was served, or the role did not run when
+the kernel's clock was read. With at most this share missing, the messages in BAND shift by at most a fortieth.
 """
 
 MOST_ARRIVALS = 200_000
-"""Of a stream, spread evenly over its record."""
+"""Most arrivals of a stream that are read, spread evenly over its record."""
 
 IN_BETWEEN = "in between"
 
 
 Ns = npt.NDArray[np.float64]
-"""One value a message, in ns; NaN where there is none."""
+"""One value for each message, in ns; NaN if there is none."""
 
 Parts = Mapping[str, Ns]
-"""In the order of time. They add up to each message's whole."""
+"""The parts of messages in the order of time. They add up to each message's whole time."""
 
 
 class Breakdown(msgspec.Struct, frozen=True):
-    """The parts of a trial or a cell, in the order of time; without any ``absent`` says why."""
+    """The parts of a trial or a cell in the order of time. If there are none, ``absent`` says why."""
 
     parts: tuple[Part, ...]
     absent: str | None = None
     coding: Coding | None = None
-    """What (de)serialising took, which ``stats/coding.py`` takes out of the parts that hold it."""
+    """Times of (de)serialising, which ``stats/coding.py`` separates from the parts that contain them."""
 
     @property
     def whole_ns(self) -> float:
-        """What the parts add up to."""
+        """The sum of the parts."""
         return math.fsum(each.ns for each in self.parts)
 
 
 def not_of(cell: Cell) -> str | None:
-    """Return why cells like this have no breakdown, whatever they measured."""
+    """Return why cells like this one have no breakdown, independently of their measurements.
+
+    None: they can have one.
+    """
     if cell.pattern == "ping-pong" and cell.echo == "all" and cell.subscribers > 1:
-        return f"the last of {cell.subscribers} replies ends a round trip, and whose that was is not kept"
+        return f"the last of {cell.subscribers} replies ends a round trip, and whose reply that was is not recorded"
     return None
 
 
 def of_trips(callers: Mapping[int, Samples], answers: Samples, starts: Sequence[Started]) -> Breakdown:
-    """Return where the round trips of one trial went. ``callers``: by index, the samples of the ping or the clients."""
+    """Return the breakdown of one trial's round trips.
+
+    ``callers`` are the samples of the ping or the clients, by index.
+    """
     known = {each.index: each for each in starts}
-    # A message that came twice was answered twice; the first answer is the one that ends a round trip.
+    # A message that arrived twice was answered twice; the first answer is the one that ended the round trip.
     _, first = np.unique(answers["stamp"], return_index=True)
     answers = np.asarray(answers[np.sort(first)])
     publisher_ids = publishers_of(answers["stamp"])
@@ -85,7 +90,7 @@ def of_trips(callers: Mapping[int, Samples], answers: Samples, starts: Sequence[
 
 
 def of_stream(subscribers: Sequence[Kept], publishers: Mapping[int, Kept]) -> Breakdown:
-    """Return where the one-way times of one trial went, from the intended instant on; every publisher kept all."""
+    """Return the breakdown of one trial's one-way times from the intended instant. Publishers must have kept all."""
     every = max(1, -(-sum(len(each.raw) for each in subscribers) // MOST_ARRIVALS))
     found = []
     for subscriber in subscribers:
@@ -101,9 +106,9 @@ def of_stream(subscribers: Sequence[Kept], publishers: Mapping[int, Kept]) -> Br
 
 
 def over_trials(trials: Sequence[Breakdown]) -> Breakdown:
-    """Return the breakdown of the trial in the middle by its whole, or the mean of the two that are.
+    """Return the breakdown of the trial whose whole time is the median, or the mean of the middle two.
 
-    Medians of each part over trials would not add up; these do.
+    The parts of one trial add up; medians of each part over trials would not.
     """
     with_parts = sorted((each for each in trials if each.parts), key=lambda each: each.whole_ns)
     if not with_parts:
@@ -145,7 +150,7 @@ def _legs(trips: Samples, answers: Samples, start: Started) -> Parts:
     trip, answer = np.asarray(whole[brief]), np.asarray(answers[brief])
     end = _float(trip["round_trip_ns"])
     since_start = (answer["received_ticks"] - np.uint64(start.ticks)).astype(np.int64)
-    # An instant that the resolution of the clock puts before the one it follows is taken to be that one.
+    # Because of the clock's resolution an instant may seem to precede the one before it; both are then taken as equal.
     in_hand = np.clip(since_start * (1e9 / start.ticks_per_second) - _float(trip["begin_ns"]), 0, end)
     replies = np.minimum(in_hand + _float(answer["copy_ns"]), end)
     out = _way(np.zeros_like(end), _float(trip["write_ns"]), in_hand, answer)
@@ -154,11 +159,11 @@ def _legs(trips: Samples, answers: Samples, start: Started) -> Parts:
 
 
 def _way(begins: Ns, written: Ns, in_hand: Ns, receiver: Samples) -> dict[str, Ns]:
-    """Return the parts of one way. ``receiver``: the record of who received, with ``take_ns`` and ``arrived_ns``.
+    """Return the parts of one direction. ``receiver`` has the receiver's ``take_ns`` and ``arrived_ns``.
 
-    Who receives may be at it before the writing is over: that time is a part of its own, and what is still written
-    when the message is in hand is no part of the way. Where the kernel says when it received the message, that instant
-    ends the writing at the latest, and the waiting for its receiver begins.
+    The receiver may take the message before the writing is over. The overlap is a part of its own, and writing that
+    continues after the message is in hand is not counted. If the kernel reports when it received the message, the
+    writing ends at that instant at the latest, and the wait for the receiver begins.
     """
     written = np.clip(written, begins, in_hand)
     takes = np.clip(in_hand - _known(receiver["take_ns"]), begins, in_hand)
@@ -185,12 +190,15 @@ def _way(begins: Ns, written: Ns, in_hand: Ns, receiver: Samples) -> dict[str, N
 
 
 def _known_of_all(instants: Ns) -> bool:
-    """Whether no more than LACKING of them lack it, which are left out then."""
+    """Return whether at most a share LACKING of the messages lacks the instant; these are then left out."""
     return len(instants) > 0 and bool(np.count_nonzero(np.isnan(instants)) <= LACKING * len(instants))
 
 
 def _common(found: Sequence[Parts]) -> Parts:
-    """Return the messages of several roles together, those that have the parts that most of them have."""
+    """Return the messages of several roles together.
+
+    Roles whose parts differ from those of most messages are left out.
+    """
     sized = [(len(next(iter(each.values()))), each) for each in found]
     lengths: dict[tuple[str, ...], int] = {}
     for length, each in sized:
@@ -216,13 +224,13 @@ def _near_the_median(parts: Parts) -> Breakdown:
 
 TOGETHER = {"write": "write and take together", "reply write": "reply write and take together"}
 
-# Parts of other names are told even where they came to nothing: that the kernel has a message before its write returns,
-# or that polling waits for nothing, is worth knowing.
+# All other parts are shown even if they took no time: it matters that the kernel has a message before its write
+# returns, or that polling waits for nothing.
 _OPTIONAL = ("wait for its turn", *TOGETHER.values())
 
 
 def _without_traces(sums: dict[str, float]) -> dict[str, float]:
-    """Return the sums with an overlap of less than a hundredth of the whole, the odd message's, left to the writing."""
+    """Return the sums, with an overlap of less than a hundredth of the whole added to the writing."""
     whole = math.fsum(sums.values())
     for write, together in TOGETHER.items():
         if 0 < sums.get(together, 0) < 0.01 * whole:
@@ -231,14 +239,14 @@ def _without_traces(sums: dict[str, float]) -> dict[str, float]:
 
 
 def shares(sums: Mapping[str, float]) -> tuple[Part, ...]:
-    """Return the parts, in that order, without those that are told only where they took time."""
+    """Return the parts in that order. Parts in ``_OPTIONAL`` are left out if they took no time."""
     shown = {name: ns for name, ns in sums.items() if ns > 0 or name not in _OPTIONAL}
     whole = math.fsum(shown.values())
     return tuple(Part(part=name, ns=ns, share=ns / whole if whole else 0.0) for name, ns in shown.items())
 
 
 def _in_order(names: Sequence[Sequence[str]]) -> list[str]:
-    """Return the names of all, each list's own order kept."""
+    """Merge the lists of names into one that keeps the order of each."""
     merged = list(names[0])
     for others in names[1:]:
         at = 0
@@ -264,7 +272,10 @@ def _float(values: Numbers) -> Ns:
 
 
 def stream_breakdown(outcome: TrialOutcome, records: Sequence[Kept], absent: str | None) -> Breakdown:
-    """Return the parts of a stream's messages. ``absent``: why what was sent cannot be joined to what arrived."""
+    """Return the parts of a stream's messages.
+
+    ``absent`` is why arrivals cannot be matched with sends; None: they can.
+    """
     if absent is not None:
         return Breakdown((), absent)
     publishers = {each.index: each for each in records if each.role == "publisher"}
@@ -275,15 +286,15 @@ def stream_breakdown(outcome: TrialOutcome, records: Sequence[Kept], absent: str
 def round_trip_breakdown(
     cell: Cell, outcome: TrialOutcome, callers: Mapping[int, Samples], kept: Callable[[SamplesFile], Kept]
 ) -> Breakdown:
-    """Return the parts of the round trips. ``callers``: by index, the samples of the ping or of the clients.
+    """Return the parts of the round trips. ``callers`` are the samples of the ping or of the clients, by index.
 
-    Stamps that cannot be read cost the breakdown only: the trial has all its other figures.
+    If the stamps cannot be read, only the breakdown is missing: the trial keeps all its other figures.
     """
     absent = not_of(cell) or outcome.stamps_absent
     if absent is not None:
         return Breakdown((), absent)
     if not outcome.stamps:
-        return Breakdown((), "who answered kept no stamps")
+        return Breakdown((), "the answering role kept no stamps")
     try:
         [answers] = [kept(each).raw for each in outcome.stamps]
     except SamplesError as error:

@@ -1,6 +1,6 @@
-"""The candidates of a race: what each trial says of one, who is eliminated after which round and why, and how it ends.
+"""Candidates of a race: the result of each trial, when and why a candidate is eliminated, and the end of the race.
 
-All of it follows from the stored trials: a race that goes on after an interruption goes on as it would have.
+Everything follows from the stored trials, so an interrupted race continues as if it had not been interrupted.
 """
 
 import math
@@ -18,7 +18,7 @@ from middlemark.stats import rates
 from middlemark.stats.baselines import used_another_transport
 from middlemark.stats.costs import trial_cpu
 from middlemark.stats.interval import FEWEST
-from middlemark.stats.race import FINAL_LOOKS, FIRST_LOOK, Ended, Figures, standing
+from middlemark.stats.race import FINAL_LOOKS, FIRST_LOOK, Ended, Figures, after_look
 from middlemark.stats.result import EdgeResult
 from middlemark.stats.trials import KeptOf, SamplesOf, TrialSummary
 from middlemark.stats.workload import GraphTrial, edges_over, fails_most, graph_holds
@@ -29,11 +29,11 @@ Elimination = Literal[
 """Why a candidate was eliminated from its race."""
 
 LATE = 0.01
-"""A deadline is missed where more than this share of the messages does not arrive within it."""
+"""Share of late messages from which a deadline is missed."""
 BEHIND = 0.01
-"""A rate is not kept where more than this share of it was not sent."""
+"""Share of unsent messages from which a rate is not kept."""
 FAILURES = 2
-"""So many failed trials end it for a candidate."""
+"""Failed trials with which a candidate is eliminated."""
 _LOOKS = (FEWEST, *FINAL_LOOKS)
 _MISSING = 0.05
 
@@ -42,34 +42,38 @@ class Attempt(msgspec.Struct, frozen=True):
     """One trial of a candidate."""
 
     figure: float | None
-    """What is to be small: its p50 in ns; of a workload, the part of its deadline that the worst edge takes."""
+    """The figure that should be small: p50 in ns, or for a workload the largest ratio of an edge's p99 to its deadline.
+    """
     misses: Elimination | None = None
-    """What is wanted and was not done, the worst first."""
+    """The requirement that was not met; of several, the worst."""
     within: float | None = None
-    """The share of messages that arrived within the deadline; None: there is none."""
+    """Share of messages that arrived within the deadline; None: there is no deadline."""
     conclusive: bool = True
-    """Whether a workload had enough messages to say whether it did what is wanted."""
+    """A workload had enough messages to judge the requirements."""
 
 
 def raced_by(cell: Cell) -> str:
-    """Return the metric that its race is decided by, as ``comparisons.METRICS`` has it."""
+    """Return the metric that decides a race of this cell, by its name in ``METRICS``."""
     return "p50" if cell.workload is None else "deadline"
 
 
 Attempts = Mapping[int, Mapping[int, Attempt]]
-"""By cell, by round."""
+"""Attempts by cell and round."""
 
 
 class RaceState(msgspec.Struct, frozen=True):
-    """A race after a round. ``running``: the cells that may be the best, by their medians, the leader first."""
+    """State of a race after a round.
+
+    ``running`` are the cells that may be the best, ordered by median, the leader first.
+    """
 
     running: tuple[int, ...]
     eliminated: Mapping[int, Elimination]
     ended: Ended | Literal["none holds"] | None
     rounds: int
-    """The number of the last one that it had."""
+    """Number of its last round."""
     had: int = 0
-    """How many it had."""
+    """Number of its rounds so far."""
 
 
 class InRace(msgspec.Struct, frozen=True):
@@ -79,13 +83,13 @@ class InRace(msgspec.Struct, frozen=True):
     eliminated: Elimination | None = None
     """None: it may be the best."""
     rounds: int = 0
-    """In how many rounds it was measured."""
+    """Number of rounds in which it was measured."""
     holds: bool = True
-    """Whether it did what is wanted in at least half of its trials."""
+    """It met the requirements in at least half of its trials."""
     within: float | None = None
-    """The share of messages that arrived within the deadline, the median over its trials; None: there is none."""
+    """Share of messages that arrived within the deadline, as the median over trials; None: there is no deadline."""
     state: RaceState | None = None
-    """That of its race."""
+    """State of its race."""
 
 
 def attempt(
@@ -96,7 +100,7 @@ def attempt(
     kept: KeptOf,
     descriptions: Mapping[str, Description],
 ) -> Attempt:
-    """Return the trial's result for that candidate. One with another actual transport than it names has failed."""
+    """Return the result of a candidate's trial. It counts as failed if the actual transport is not the one named."""
     outcome = trial.outcome
     if outcome.failed is not None or used_another_transport(cell, outcome, descriptions):
         return Attempt(None, "failed")
@@ -124,7 +128,7 @@ def attempt(
 
 
 def _of_graph(cell: Cell, graph: GraphTrial, cpu: float | None, wanted: Wanted) -> Attempt:
-    """Return what one trial of a workload says: it holds as its edges allow, or fails as the worst of them does."""
+    """Return the result of one trial of a workload: it holds if all edges do, else it misses as the worst edge does."""
     edges = edges_over(cell, [graph])
     held, failing = graph_holds(edges), fails_most(edges)
     misses: Elimination | None = None if failing is None else _fails_by(failing)
@@ -134,7 +138,7 @@ def _of_graph(cell: Cell, graph: GraphTrial, cpu: float | None, wanted: Wanted) 
 
 
 def _fails_by(edge: EdgeResult) -> Elimination:
-    """Return what most of the messages came to that an edge failed by."""
+    """Return the cause of most of an edge's failed messages."""
     ways: tuple[tuple[int, Elimination], ...] = (
         (edge.unsent, "cannot keep the rate"),
         (edge.lost, "loses"),
@@ -146,29 +150,33 @@ def _fails_by(edge: EdgeResult) -> Elimination:
 def _latencies(
     cell: Cell, trial: TrialSummary, samples: SamplesOf, kept: KeptOf
 ) -> Iterable[np.ndarray[tuple[int], np.dtype[np.uint64]]]:
-    """Return the times that ``latency_of`` is the summary of, each in ns from its intended instant."""
+    """Return the latencies that ``latency_of`` summarises, each in ns from the intended instant."""
     if cell.pattern == "stream":
         return [each.raw["one_way_ns"] for file in trial.outcome.timed if (each := kept(file)).role == "subscriber"]
     trips = [kept(file).raw for file in trial.outcome.files if file.role == "client"]
-    alone = None if trips else samples(trial.outcome)
-    return [each["round_trip_ns"] + each["late_ns"] for each in (trips if alone is None else [alone])]
+    ping = None if trips else samples(trial.outcome)
+    return [each["round_trip_ns"] + each["late_ns"] for each in (trips if ping is None else [ping])]
 
 
 def race_states(race: Race, attempts: Attempts, rounds: int, *, spent: bool = False) -> tuple[RaceState, ...]:
-    """Return how each race stands after so many rounds, all trials of which have ended. ``spent``: no more come."""
+    """Return the state of each race after this number of rounds, whose trials have all ended.
+
+    ``spent``: no more follow.
+    """
     return tuple(
-        # Where there is nothing to choose one round shows that it works; a question is asked as it was planned.
+        # A single candidate needs one round, which shows that it works. A question keeps the rounds that were planned.
         _run(cells, attempts, rounds, 1 if len(cells) == 1 and not race.question else FIRST_LOOK, spent=spent)
         for cells in race.experiments
     )
 
 
 def due_of(race: Race, found: Sequence[RaceState], rounds: int, adapters: Sequence[str]) -> list[RaceState]:
-    """Return the races that go on after so many rounds, of those that are not decided. ``adapters``: by cell.
+    """Return the undecided races that get the next round. ``adapters`` are the adapters' names by cell.
 
-    One of less than half as many candidates as the largest (what works within one process only) has the rounds of a
-    first look, and waits until the large ones are decided or have had the rounds of two verdicts; then it has those of
-    one. So does a race in which nothing is left but the ways of one middleware: which one is best is known.
+    A race is minor if it has less than half as many candidates as the largest one (for example, transports within one
+    process), or if its running candidates all belong to one middleware, so that the best middleware is known. A minor
+    race has the rounds of a first look. Then it waits until the others are decided or have had the rounds of two
+    verdicts, and gets the rounds of one verdict.
     """
     most = max(map(len, race.experiments))
     large: list[RaceState] = []
@@ -186,19 +194,19 @@ def due_of(race: Race, found: Sequence[RaceState], rounds: int, adapters: Sequen
 def _run(cells: Sequence[int], attempts: Attempts, rounds: int, fewest: int, *, spent: bool) -> RaceState:
     before = state = RaceState(tuple(cells), {}, None, 0)
     for number in range(1, rounds + 1):
-        ran = any(number in attempts.get(each, {}) for each in state.running)  # else there was no time for this one
+        ran = any(number in attempts.get(each, {}) for each in state.running)  # False: there was no time for it
         if state.ended is None and ran:
             before, state = state, _after(state, attempts, number, fewest)
-    if spent and state.ended is None and state.had:  # its last round had the last look
+    if spent and state.ended is None and state.had:  # the last round gets the last look
         return _after(before, attempts, state.rounds, fewest, last=True)
     return state
 
 
 def _after(state: RaceState, attempts: Attempts, number: int, fewest: int, *, last: bool = False) -> RaceState:
-    """Return the state after that round, maybe the last one. A race ends after ``fewest`` rounds at the earliest."""
+    """Return the state after that round, which may be the last. A race has at least ``fewest`` rounds."""
     known = {each: {at: one for at, one in attempts.get(each, {}).items() if at <= number} for each in state.running}
     eliminated: dict[int, Elimination] = {
-        each: why for each, of in known.items() if (why := _elimination([*of.values()])) is not None
+        each: why for each, tried in known.items() if (why := _elimination([*tried.values()])) is not None
     }
     running = [each for each in state.running if each not in eliminated]
     holding = {each for each in running if holds(known[each].values())}
@@ -209,12 +217,13 @@ def _after(state: RaceState, attempts: Attempts, number: int, fewest: int, *, la
     }
     order: list[Hashable] = []
     ended: Ended | Literal["none holds"] | None = None
-    # A candidate that lacks a round is compared in the rounds that it has, and costs no other candidate a round.
-    whole = {each: of for each, of in timed.items() if len(of) == max(map(len, timed.values()))}
+    # A candidate without a figure in some round is compared over the rounds that it has. The others keep all their
+    # rounds.
+    whole = {each: logs for each, logs in timed.items() if len(logs) == max(map(len, timed.values()))}
     for some in (whole, timed) if len(whole) < len(timed) else (timed,):
-        due = {each: of for each, of in some.items() if each not in eliminated}
+        due = {each: logs for each, logs in some.items() if each not in eliminated}
         if holding & due.keys():
-            now = standing(due, leaders=holding, last=last)
+            now = after_look(due, leaders=holding, last=last)
             eliminated |= {each: "slower" for each in running if each in now.eliminated}
             order, ended = [*now.running], now.ended
     running = sorted(
@@ -229,15 +238,15 @@ def _after(state: RaceState, attempts: Attempts, number: int, fewest: int, *, la
 
 
 def holds(attempts: Collection[Attempt]) -> bool:
-    """Say whether what is wanted is done in at least half of the trials; one that was never measured does not."""
+    """Say whether the requirements are met in at least half of the trials; False without a trial."""
     return bool(attempts) and 2 * sum(each.misses is None and each.conclusive for each in attempts) >= len(attempts)
 
 
 def _elimination(attempts: Sequence[Attempt]) -> Elimination | None:
-    """Return why a candidate is eliminated whatever the others do; None: it is not.
+    """Return why a candidate is eliminated independently of the others; None: it is not.
 
-    It failed twice; or more of its trials miss what is wanted than chance explains if no more than half of them do:
-    the exact one-sided binomial test over trials. Each look halves what is left of the error, 5 % altogether.
+    It failed twice, or significantly more than half of its trials miss a requirement: the exact one-sided binomial test
+    over trials. Each look uses half of the remaining error of 5 %.
     """
     if sum(each.misses == "failed" for each in attempts) >= FAILURES:
         return "failed"

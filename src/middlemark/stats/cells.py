@@ -1,4 +1,7 @@
-"""Trials → cells. A cell's figure is the median of its trials' figures; samples of several trials are never pooled."""
+"""Results of cells from their trials.
+
+A cell's figure is the median of its trials' figures; samples are never pooled.
+"""
 
 import math
 import statistics
@@ -48,7 +51,7 @@ from middlemark.stats.warnings.trials import trial_warnings
 
 
 def _no_files(file: SamplesFile) -> Kept:
-    raise SamplesError(Path(file.path), "nobody told where it is", "measure that trial again")
+    raise SamplesError(Path(file.path), "its folder is not known", "measure that trial again")
 
 
 def cell_results(
@@ -58,14 +61,14 @@ def cell_results(
     descriptions: Mapping[str, Description],
     kept: KeptOf = _no_files,
 ) -> tuple[CellResult, ...]:
-    """Return a result a cell of the plan, in its order. One trial's samples are in memory at a time."""
+    """Return one result for each cell of the plan, in its order. Only one trial's samples are in memory at a time."""
     return results_of(plan, trials_by_cell(plan, outcomes, samples, kept), descriptions)
 
 
 def trials_by_cell(
     plan: Plan, outcomes: Sequence[TrialOutcome], samples: SamplesOf, kept: KeptOf = _no_files
 ) -> list[list[TrialSummary]]:
-    """Return the summaries of the trials of each cell of the plan. This is what takes the time of ``cell_results``."""
+    """Return the summaries of the trials of each cell. Nearly all the time of ``cell_results`` is spent here."""
     of_cell: list[list[TrialSummary]] = [[] for _ in plan.cells]
     for outcome in sorted(outcomes, key=lambda each: each.order):
         of_cell[outcome.cell].append(trial_summary(plan.cells[outcome.cell], outcome, samples, kept, in_full=True))
@@ -75,7 +78,7 @@ def trials_by_cell(
 def results_of(
     plan: Plan, of_cell: Sequence[Sequence[TrialSummary]], descriptions: Mapping[str, Description]
 ) -> tuple[CellResult, ...]:
-    """Return what the summaries of all trials come to: a result a cell of the plan, in its order."""
+    """Return one result for each cell of the plan, in its order, from the summaries of all trials."""
     limits = {trial.order: trial.limits for trial in plan.trials}
     results = [
         _result(cell, name, trials, limits, descriptions)
@@ -88,22 +91,22 @@ def results_of(
 def samples_by_cell(
     plan: Plan, outcomes: Sequence[TrialOutcome], samples: SamplesOf
 ) -> Callable[[int], Iterator[Samples]]:
-    """Return a function from a cell's index to the samples of its measured trials, in order, one at a time."""
+    """Return a function from a cell's index to the samples of its measured trials, in order, one trial at a time."""
     of_cell: list[list[TrialOutcome]] = [[] for _ in plan.cells]
     for outcome in sorted(outcomes, key=lambda each: each.order):
         if outcome.failed is None:
             of_cell[outcome.cell].append(outcome)
 
-    def of(index: int) -> Iterator[Samples]:
+    def samples_of_cell(index: int) -> Iterator[Samples]:
         for outcome in of_cell[index]:
             try:
                 kept = samples(outcome)
             except SamplesError:
-                continue  # cell_results tells it: the trial has failed there
+                continue  # cell_results reports it: the trial counts as failed there
             if kept is not None and len(kept) == outcome.samples:
                 yield kept
 
-    return of
+    return samples_of_cell
 
 
 def _result(
@@ -178,13 +181,13 @@ def _with_workload(result: CellResult, trials: Sequence[TrialSummary]) -> CellRe
 
 
 def _origin(outcomes: Sequence[TrialOutcome]) -> Origin | None:
-    told = [each.imported for each in outcomes if each.imported is not None]
-    if not told:
+    imported = [each.imported for each in outcomes if each.imported is not None]
+    if not imported:
         return None
-    counted = set.intersection(*(set(each.counted) for each in told))
+    counted = set.intersection(*(set(each.counted) for each in imported))
     return Origin(
-        tool=told[0].tool,
-        files=tuple(dict.fromkeys(each.file for each in told)),
+        tool=imported[0].tool,
+        files=tuple(dict.fromkeys(each.file for each in imported)),
         not_counted=tuple(each for each in TrialCounts.__struct_fields__ if each not in counted),
     )
 
@@ -203,7 +206,7 @@ def _warnings(
     of_cell = cell_warnings(cell, outcomes, summaries, figures(cell, trials) if by_rate(cell) else ())
     if stream:
         of_trials = [
-            (*told, *stream_trial_warnings(cell, each)) for told, each in zip(of_trials, measured, strict=True)
+            (*warnings, *stream_trial_warnings(cell, each)) for warnings, each in zip(of_trials, measured, strict=True)
         ]
         counts = _added([counted for each in measured if (counted := rates.counts(each))])
         of_cell += stream_cell_warnings(cell, counts, over_trials(summaries))
@@ -213,7 +216,7 @@ def _warnings(
 
 
 def _breakdown(cell: Cell, trials: Sequence[TrialSummary]) -> tuple[tuple[Part, ...] | None, str | None, str | None]:
-    """Return the parts, or why there are none; and why (de)serialising is not among them."""
+    """Return the parts, or why there are none; and why (de)serialising is not among the parts."""
     if any(each.outcome.imported for each in trials):
         return None, "another tool measured it", None
     found = breakdown.over_trials([each.breakdown for each in trials if each.breakdown is not None])
@@ -222,7 +225,7 @@ def _breakdown(cell: Cell, trials: Sequence[TrialSummary]) -> tuple[tuple[Part, 
 
 
 def _with_throughput(result: CellResult, trials: Sequence[TrialSummary]) -> CellResult:
-    """Return the result with the fields that only patterns with a rate have."""
+    """Return the result with the fields that exist only for patterns with a rate."""
     cell = result.cell
     native = {each.outcome.native_request_reply for each in trials} - {None}
     result = msgspec.structs.replace(
@@ -243,7 +246,7 @@ def _with_throughput(result: CellResult, trials: Sequence[TrialSummary]) -> Cell
 
 
 def _mean_size(cell: Cell, trials: Sequence[TrialSummary]) -> float:
-    """Return the bytes of a message; of a workload, whose topics differ, those of what was sent."""
+    """Return the mean bytes of a message: the cell's size, or for a workload that of the messages sent."""
     if cell.workload is None:
         return cell.size
     graph = cell.workload.under(cell.scale, cell.copies)
@@ -257,7 +260,7 @@ def _of_stream(result: CellResult, trials: Sequence[TrialSummary]) -> CellResult
     of_trials = [each.rates for each in trials if each.rates]
     publishers = [each for outcome in outcomes for each in outcome.publishers]
     reasons = [each.one_way.absent for each in trials if each.one_way and each.one_way.absent]
-    told = any(each.times.one_way_from_sent_ns for each in trials)
+    from_sent = any(each.times.one_way_from_sent_ns for each in trials)
     return msgspec.structs.replace(
         result,
         rate_hz=_median(each.rate_hz for each in of_trials),
@@ -272,7 +275,7 @@ def _of_stream(result: CellResult, trials: Sequence[TrialSummary]) -> CellResult
         in_histogram=sum(each.one_way.in_histogram for each in trials if each.one_way),
         one_way_absent=next(filter(None, (each.one_way.all_absent for each in trials if each.one_way)), None),
         clock_uncertainty_ns=_uncertainty(outcomes),
-        one_way_from_sent_absent=reasons[0] if reasons and not told else None,
+        one_way_from_sent_absent=reasons[0] if reasons and not from_sent else None,
         per_subscriber=_deliveries(trials),
         steps=curve(cell, outcomes) if cell.rate == "curve" else search(outcomes),
         sustainable=sustainable(outcomes) if cell.rate == "sustainable" else None,
@@ -308,10 +311,10 @@ def _deliveries(trials: Sequence[TrialSummary]) -> tuple[Delivery, ...]:
 
 
 def over_trials(summaries: Sequence[Summary | None]) -> Summary | None:
-    """Return the medians of the trials' figures, the least minimum and the greatest maximum.
+    """Return the medians of the trials' figures, the lowest minimum and the highest maximum.
 
-    A figure that some trials lack is the median of those that have it, if they are most of them: one that ended early
-    must not hide the others, nor the p99 of one stand beside the p50 of all.
+    If more than half of the trials have a figure, it is the median of those; otherwise None. So a trial that ended
+    early does not hide the others' figure, and the p99 of one trial never appears with the p50 of all.
     """
     present = [each for each in summaries if each is not None]
     if not present:
@@ -329,7 +332,8 @@ def over_trials(summaries: Sequence[Summary | None]) -> Summary | None:
 
 
 _BOUND = 3
-"""Trials after which a cell that is faster than its raw transport gets a warning, where the cell has as many."""
+"""Trials that the raw transport needs for a warning that the cell is faster than it, unless the cell itself has fewer.
+"""
 
 
 def _with_baselines(
@@ -344,7 +348,7 @@ def _with_baselines(
         raw_median = medians[raw.cell] if raw else None
         times = median / raw_median if median is not None and raw_median else None
         label = raw.label if raw and times is not None else None
-        # In a race the raw transports have a trial or two, fewer than the candidates. In a workload many processes
+        # In a race the raw transports have only a trial or two, fewer than the candidates. In a workload many processes
         # compete for the processors, and chance decides which of them waits.
         measured = raw is not None and results[raw.cell].trials >= min(_BOUND, result.trials)
         alike = raw is not None and hands_over(cells[raw.cell], descriptions) == hands_over(result.cell, descriptions)
@@ -372,7 +376,7 @@ def _below_baseline(
     others: Sequence[TrialSummary],
     label: str,
 ) -> RunWarning | None:
-    """Return the warning about a cell that significantly beats its baseline, by the rounds that both have."""
+    """Return the warning about a cell that is significantly faster than its baseline in their common rounds."""
     ours, theirs = _by_round(result.cell, own), _by_round(baseline.cell, others)
     rounds = sorted(ours.keys() & theirs.keys())
     if not rounds:
@@ -385,7 +389,7 @@ def _below_baseline(
 
 
 def _by_round(cell: Cell, trials: Sequence[TrialSummary]) -> dict[int, float]:
-    """Return by its round what each measured trial takes for a message, in ns."""
+    """Return the time for a message in each measured trial, in ns, by round."""
     rated = by_rate(cell)
     return {
         each.outcome.number: 1e9 / figure if rated else figure
@@ -406,7 +410,7 @@ def _baseline(
 
 
 def _compared_ns(result: CellResult) -> float | None:
-    """Return the ns that are compared with a raw transport's: a message's time where ``by_rate``, else the p50."""
+    """Return the ns that are compared with a raw transport's: the time for a message where ``by_rate``, else p50."""
     if result.workload is not None:
         return result.workload.worst_share
     if by_rate(result.cell):
@@ -417,7 +421,7 @@ def _compared_ns(result: CellResult) -> float | None:
 
 def _why_nothing(outcomes: Sequence[TrialOutcome]) -> Failure:
     first = next((each.failed for each in outcomes if each.failed), None)
-    return first or Failure(UNREACHED, "the run ended before it was measured", "run it again, alone with --only")
+    return first or Failure(UNREACHED, "the run ended before it was measured", "measure it again; --only selects it")
 
 
 def _added(counts: Sequence[TrialCounts]) -> TrialCounts:
@@ -437,7 +441,7 @@ def _sum(figures: Iterable[int | None]) -> int | None:
 
 
 def _uncertainty(outcomes: Sequence[TrialOutcome]) -> float | None:
-    """Return how far an instant of one end is known by the clock of the other: 0, one clock; None, not at all."""
+    """Return the uncertainty, in ns, of one end's instants on the other's clock. 0: one clock; None: unknown."""
     measured = [each for each in outcomes if each.failed is None and each.imported is None]
     if not measured or any(each.stamps_absent for each in measured):
         return None

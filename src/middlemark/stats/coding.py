@@ -1,9 +1,9 @@
-"""What of a breakdown went into serialising and deserialising. Pure.
+"""The parts of a breakdown that serialising and deserialising took.
 
-Publishing begins with the one, and taking ends with the other, so each is cut from the part that holds it. A take that
-began while the message was still written is two parts, the last of which may be too short for it.
-The parts are means over the messages near the median, and serialising was timed over all of them, of which the median
-is known: two figures of one thing, which may differ a little.
+Publishing begins with serialising, and taking ends with deserialising, so each is cut from the part that contains it. A
+take that overlaps with the writing is two parts, and the last one may be too short for the deserialising.
+The parts are means over the messages near the median, while the time of serialising is the median over all messages.
+The two may therefore differ a little.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,19 +14,19 @@ from middlemark.stats.breakdown import IN_BETWEEN, TOGETHER, Breakdown, shares
 from middlemark.stats.result import Part
 
 NEAR = 1.2
-"""So many times what holds it a median may be; that is then taken to be nothing else."""
+"""Largest ratio of such a median to the part that contains it. Between 1 and this, the median is cut to the part."""
 
 _WAYS = (("", "serialize_ns", "deserialize_ns"), ("reply ", "reply_serialize_ns", "reply_deserialize_ns"))
 
 
 def with_coding(found: Breakdown, cell: Cell) -> tuple[tuple[Part, ...], str | None]:
-    """Return the parts with ``serialize`` and ``deserialize`` among them, or why they, or some of them, are not."""
+    """Return the parts with ``serialize`` and ``deserialize`` among them, and why any of the two is missing."""
     if cell.type == "octets" or not found.parts:
         return found.parts, None
     if found.coding is None:
         return (
             found.parts,
-            f"serialize and deserialize: {cell.adapter} does both within its own calls, which no stamp divides",
+            f"serialize and deserialize: {cell.adapter} does both within its own calls, so no stamp separates them",
         )
     parts = {each.part: each.ns for each in found.parts}
     doubts = []
@@ -45,22 +45,22 @@ def with_coding(found: Breakdown, cell: Cell) -> tuple[tuple[Part, ...], str | N
 
 
 def _timed(coding: Coding, parts: Mapping[str, float]) -> Iterator[tuple[str, tuple[str, ...], float | None]]:
-    """Yield each part that there may be, the parts that hold it, the one that it is cut from first, and its time."""
+    """Yield each possible part with the parts that contain it, the first one to cut from first, and with its time."""
     for way, serialize, deserialize in _WAYS:
         write = f"{way}write"
         if write not in parts:
-            continue  # of a stream there is one way
+            continue  # a stream has one direction only
         yield f"{way}serialize", (write,), getattr(coding, serialize)
         taken = (f"{way}take", TOGETHER[write]) if f"{way}take" in parts else (f"{way}{IN_BETWEEN}",)
         yield f"{way}deserialize", tuple(each for each in taken if each in parts), getattr(coding, deserialize)
 
 
 def _divided(parts: Mapping[str, float], holders: tuple[str, ...], name: str, ns: float) -> dict[str, float]:
-    left = ns
+    remaining = ns
     cut = dict(parts)
     for each in holders:
-        cut[each] -= (taken := min(left, cut[each]))
-        left -= taken
+        cut[each] -= (taken := min(remaining, cut[each]))
+        remaining -= taken
     divided = {}
     for part, whole in cut.items():
         if part != holders[0]:

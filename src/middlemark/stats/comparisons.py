@@ -1,4 +1,4 @@
-"""Comparisons of cells by a metric: the one place where verdicts come from, and the raw transports of both sides."""
+"""Comparisons of cells by a metric, from which all verdicts come, and the raw transports of both sides."""
 
 import math
 import statistics
@@ -17,22 +17,22 @@ from middlemark.stats.trials import TrialSummary
 from middlemark.stats.verdict import MARGIN, Judgement, Verdict, judge
 
 _COMPARED_BY = ("p50", "throughput")
-"""Metrics that raw transports are compared by."""
+"""Metrics by which raw transports are compared."""
 
 
 class RawTransportFigures(msgspec.Struct, frozen=True):
-    """The raw transport of a cell in its run: its label, and its figures as a ``Side`` has them."""
+    """The raw transport of a cell in its run: its label, and its figures in the form of ``Side.figures``."""
 
     label: str
     figures: Mapping[str, Mapping[int, float]]
 
 
 class Side(msgspec.Struct, frozen=True):
-    """One cell as it was measured. ``figures``: by metric, by round, those that there are."""
+    """One measured cell. ``figures`` has the figure of each round by metric and round number."""
 
     label: str
     run: str
-    """What tells its run from others."""
+    """Identifier of its run."""
     cell: Cell
     shared_memory: bool | None
     machine: str
@@ -40,15 +40,15 @@ class Side(msgspec.Struct, frozen=True):
     raw_transport: RawTransportFigures | None = None
     is_raw_transport: bool = False
     contradicted: bool = False
-    """Whether its actual transport is another than it names; then it is compared only where that was asked."""
+    """Its actual transport is not the one that it names; it is then compared only on request."""
     added: bool = False
-    """Whether the plan added the cell, a raw transport."""
+    """The plan added the cell, which is a raw transport."""
     in_race: InRace | None = None
     """None: it was in no race."""
 
 
 class Pairing(msgspec.Struct, frozen=True):
-    """Two cells to be compared. ``marks`` say what stands against it (`--anyway`) or should be known of it."""
+    """Two cells to be compared. ``marks`` are reasons against the comparison (`--anyway`) or notes on it."""
 
     a: Side
     b: Side
@@ -57,7 +57,10 @@ class Pairing(msgspec.Struct, frozen=True):
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """B beside A by one metric; ``word`` is the verdict in the metric's own words, or who was eliminated."""
+    """B compared with A by one metric.
+
+    ``word`` is the verdict in the metric's words, or says which side was eliminated.
+    """
 
     pairing: Pairing
     metric: str
@@ -65,19 +68,19 @@ class Comparison(msgspec.Struct, frozen=True):
     judged: Judgement
     word: str
     family: int
-    """How many were judged together, of those that could have a verdict."""
+    """Number of comparisons judged together that had enough rounds for a verdict."""
     eliminated: Literal["a", "b"] | None = None
-    """Which of the two was eliminated as slower from the race that the other stayed in, where the trials that both have
-    give no verdict. A race has its own error of 5 % altogether: its rule knows how all of its candidates scatter."""
+    """The side that was eliminated as slower from the race in which the other stayed, if their common trials give no
+    verdict. A race has its own error of 5 % in total, because its rule uses the scatter of all candidates."""
 
     @property
     def is_undecided(self) -> bool:
-        """Whether neither a verdict nor the rule of a race tells the two apart, nor shows that they are equivalent."""
+        """Neither a verdict nor the rule of a race decides the comparison."""
         return self.judged.verdict is Verdict.UNDECIDED and self.eliminated is None
 
     @property
     def is_worse(self) -> bool:
-        """Whether B is significantly worse, by the verdict or by the rule of their race."""
+        """B is significantly worse, by the verdict or by the rule of their race."""
         return self.judged.verdict is Verdict.WORSE or self.eliminated == "b"
 
 
@@ -126,9 +129,9 @@ def compare(
 ) -> list[Comparison]:
     """Judge each pairing by each metric that both sides have in a common round.
 
-    ``beside``: all that is ever said of those runs unasked (``pairings.of_run``). It is one family, by metric and run
-    (or two runs), whoever asks for which part of it: so a report, a table and a gate say the same of a pair. What is
-    asked beyond it is judged with it, and costs it nothing.
+    ``beside`` are all pairings that reports of these runs show (``pairings.of_run``). For each metric and run (or pair
+    of runs) they are one family, whatever part of it is asked for. So a report, a table and a gate give the same
+    verdict on a pair. Pairings beyond it are judged with it and do not change its verdicts.
     """
     asked_pairs = {_both(each) for each in pairings}
     found: dict[tuple[int, str], Comparison] = {}
@@ -156,11 +159,13 @@ def _judged(members: Sequence[Pairing], metric: str, margin: float) -> list[Comp
     )
     family = sum(each.pairs >= FEWEST for each in verdicts)
     found = []
-    for pairing, of, known in zip(members, pairs, verdicts, strict=True):
+    for pairing, rounds, known in zip(members, pairs, verdicts, strict=True):
         eliminated = _eliminated(pairing, known) if metric == raced_by(pairing.a.cell) else None
         judged = known if eliminated is None else msgspec.structs.replace(known, trials_needed=None)
         verdict_word = word(metric, judged.verdict, eliminated)
-        found.append(Comparison(pairing, metric, _medians([*of.values()]), judged, verdict_word, family, eliminated))
+        found.append(
+            Comparison(pairing, metric, _medians([*rounds.values()]), judged, verdict_word, family, eliminated)
+        )
     return found
 
 
@@ -178,7 +183,7 @@ _OTHER_SIDE: dict[Literal["a", "b"] | None, Literal["a", "b"] | None] = {"a": "b
 
 
 def mirrored(comparison: Comparison) -> Comparison:
-    """Return the same with A and B exchanged: log-ratios change their sign, and nothing else."""
+    """Return the comparison with A and B exchanged: the log-ratios change their sign, everything else stays."""
 
     def other_way(part: float | None) -> float | None:
         return None if part is None else 1 / (1 + part) - 1
@@ -204,12 +209,12 @@ def mirrored(comparison: Comparison) -> Comparison:
 
 
 def means(pairing: Pairing, metric: str) -> bool:
-    """Say whether the metric is of the middleware on both sides."""
+    """Say whether the metric describes the middleware on both sides."""
     return all(METRICS[metric].applies(each.cell) for each in (pairing.a, pairing.b))
 
 
 def common_rounds(pairing: Pairing, metric: str) -> int:
-    """Return how many rounds both have a figure of."""
+    """Return the number of rounds in which both sides have a figure."""
     return len(pairing.a.figures[metric].keys() & pairing.b.figures[metric].keys())
 
 
@@ -222,7 +227,7 @@ def _runs(pairing: Pairing) -> frozenset[str]:
 
 
 def _question(pairing: Pairing) -> tuple[object, ...]:
-    """Return what those have in common that scatter alike: size and experiment."""
+    """Return the size and experiment, which comparisons with similar scatter have in common."""
     return pairing.a.cell.size, pairing.a.cell.pattern, pairing.a.cell.rate
 
 
@@ -238,7 +243,7 @@ def _medians(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
 def word(metric: str, verdict: Verdict, eliminated: Literal["a", "b"] | None = None) -> str:
     """Return the verdict in the metric's own words: faster or slower, less or more, equivalent, undecided.
 
-    Where the race's own rule tells them apart, and no verdict, B was ``eliminated``, or ``A eliminated``.
+    If only the rule of a race decided, it is ``eliminated`` for B or ``A eliminated``.
     """
     if eliminated is not None:
         return "eliminated" if eliminated == "b" else "A eliminated"
@@ -248,9 +253,9 @@ def word(metric: str, verdict: Verdict, eliminated: Literal["a", "b"] | None = N
 
 
 class TimesRawTransport(msgspec.Struct, frozen=True):
-    """How one side compares with the raw transport of its carrier, by one metric.
+    """Comparison of one side with the raw transport of its carrier, by one metric.
 
-    ``median``: of the raw transport. ``times``: how many times slower the side is.
+    ``median`` is the raw transport's; ``times`` is how many times slower the side is.
     """
 
     label: str
@@ -274,7 +279,7 @@ def with_raw_transports(
 
 
 def times_raw_transports(comparison: Comparison) -> tuple[TimesRawTransport | None, TimesRawTransport | None]:
-    """Return how many times slower A and B are than their raw transports; None where there is none to compare with."""
+    """Return how many times slower A and B are than their raw transports; None if a side has none."""
     a, b = comparison.pairing.a, comparison.pairing.b
     return (
         _against(a, comparison.metric, comparison.medians[0]),
@@ -291,7 +296,7 @@ def _against(side: Side, metric: str, median: float) -> TimesRawTransport | None
 
 
 def _compared_ns(side: Side) -> float | None:
-    """Return the ns that are compared with a raw transport's: the time a message takes where ``by_rate``, else p50."""
+    """Return the ns that are compared with a raw transport's: the time for a message where ``by_rate``, else p50."""
     rated = by_rate(side.cell)
     known = side.figures["throughput" if rated else "p50"].values()
     if not known:

@@ -1,4 +1,4 @@
-"""What trials cost: processors, memory, context switches and the network, from what the kernel counted."""
+"""Resources that trials used: processors, memory, context switches and the network, from the kernel's counters."""
 
 import statistics
 from collections.abc import Callable, Iterable, Sequence
@@ -13,7 +13,7 @@ Cost = TypeVar("Cost", WorkerCost, CompanionCost)
 
 
 def resources(cell: Cell, outcomes: Sequence[TrialOutcome]) -> CellResources | None:
-    """Return the cost of a cell over its measured trials; None when nothing was read."""
+    """Return the resources of a cell over its measured trials; None if nothing was read."""
     costed = [each for each in outcomes if each.costs]
     network = _added([each.network for each in outcomes if each.network is not None])
     if not costed and network is None:
@@ -47,12 +47,12 @@ def resources(cell: Cell, outcomes: Sequence[TrialOutcome]) -> CellResources | N
 
 
 def trial_cpu_ns_per_message(outcome: TrialOutcome) -> float | None:
-    """Return one trial's ``ns_per_message``; None where nothing was read or received."""
+    """Return one trial's ``ns_per_message``; None if nothing was read or received."""
     return _per_message(outcome, _working_ns(outcome)) if outcome.costs else None
 
 
 def trial_cpu(outcome: TrialOutcome) -> float | None:
-    """Return the processors that all workers of one trial used together; None where nothing was read."""
+    """Return the processors that all workers of one trial used together; None if nothing was read."""
     return sum(map(cpu_of, outcome.costs)) if outcome.costs else None
 
 
@@ -70,7 +70,7 @@ def _companions(outcomes: Sequence[TrialOutcome]) -> tuple[CompanionResources, .
 
 
 def _by_who(trials: Iterable[Sequence[Cost]]) -> dict[str, list[Cost]]:
-    """Return a process of one trial beside the same one of the others, in the order of the first trial."""
+    """Return the costs of each process over the trials, by its name, in the order of the first trial."""
     by_who: dict[str, list[Cost]] = {}
     for costs in trials:
         for cost in costs:
@@ -102,7 +102,7 @@ def _threads(costs: Sequence[WorkerCost]) -> tuple[ThreadResources, ...]:
     for cost in costs:
         for thread in cost.threads:
             by_name.setdefault(thread.name, []).append(_share(thread.cpu_ns, cost))
-    # A thread that one trial lacks used nothing there.
+    # A thread that is missing in a trial used nothing there.
     found = [
         ThreadResources(name, statistics.median([*shares, *([0.0] * (len(costs) - len(shares)))]))
         for name, shares in by_name.items()
@@ -111,7 +111,7 @@ def _threads(costs: Sequence[WorkerCost]) -> tuple[ThreadResources, ...]:
 
 
 def _working_ns(outcome: TrialOutcome) -> float:
-    """Processor time less what publishers spent spinning for their next instant: that is the bench's, not theirs."""
+    """Return the processor time without the bench's own: that in which publishers spun until their next instant."""
     used = sum(each.user_ns + each.system_ns for each in outcome.costs)
     return max(used - sum(each.pacing_ns for each in outcome.publishers), 0)
 
@@ -137,17 +137,17 @@ def cpu_of(cost: WorkerCost) -> float:
 
 
 def voluntary_hz(cost: WorkerCost) -> float:
-    """Return its context switches a second for which it had to wait."""
+    """Return the worker's voluntary context switches a second: it had to wait for something."""
     return _rate(cost.voluntary_switches, cost)
 
 
 def involuntary_hz(cost: WorkerCost) -> float:
-    """Return those by which it was made to give way."""
+    """Return the worker's involuntary context switches a second: it was pushed off its processor."""
     return _rate(cost.involuntary_switches, cost)
 
 
 def threads_of(cost: WorkerCost) -> float | None:
-    """Return the threads that it had, those included that ended meanwhile; None where another tool does not tell."""
+    """Return the number of the worker's threads, including those that ended; None if another tool's log lacks it."""
     known = [each.threads for each in cost.threads if each.threads is not None]
     return sum(known) if len(known) == len(cost.threads) else None
 

@@ -1,4 +1,4 @@
-"""Latency against offered load: the steps of several trials put together, the knee, and the rate that held."""
+"""Latency by offered load: the steps of several trials merged, the knee, and the highest sustainable rate."""
 
 import statistics
 from collections.abc import Iterable, Sequence
@@ -10,13 +10,13 @@ from middlemark.model.outcome import Step, TrialOutcome
 from middlemark.stats.result import CurveStep, Sustainable
 
 KNEE_LOSS = 0.01
-"""A load of which more than this share is lost is past the knee, whatever its latency."""
+"""Largest loss before the knee: a load that loses a larger share is past the knee, whatever its latency."""
 
 
 def curve(cell: Cell, outcomes: Sequence[TrialOutcome]) -> tuple[CurveStep, ...]:
-    """Return the steps of all measured trials by rising load, as fast as possible last, the knee marked.
+    """Return the steps of all measured trials by rising load, as fast as possible last, with the knee marked.
 
-    A trial's loads are parts of a saturation of its own, so steps belong together by that part.
+    Each trial's loads are shares of its own saturation, so steps are merged by that share.
     """
     together: dict[float | None, list[Step]] = {}
     for outcome in outcomes:
@@ -31,23 +31,23 @@ def curve(cell: Cell, outcomes: Sequence[TrialOutcome]) -> tuple[CurveStep, ...]
 
 
 def search(outcomes: Sequence[TrialOutcome]) -> tuple[CurveStep, ...]:
-    """Return what one search tried, in order: that of the trial which found the median rate (of two the lower).
+    """Return the steps of one search in order: that of the trial with the median rate (of two the lower).
 
-    Searches try rates of their own, so steps of several cannot be put together.
+    Each search tries its own rates, so the steps of several searches cannot be merged.
     """
     found = sorted((each for each in outcomes if _held_hz(each) is not None), key=lambda each: _held_hz(each) or 0.0)
     return tuple(_step(None, [each]) for each in found[(len(found) - 1) // 2].steps) if found else ()
 
 
 def knee(curve: Sequence[CurveStep]) -> int | None:
-    """Return the place of the step with the most power: what is received, divided by the p99 it is received with.
+    """Return the index of the step with the most power: the received rate divided by its p99.
 
     Power, and its maximum as the point to run at: L. Kleinrock, "Power and Deterministic Rules of Thumb for
-    Probabilistic Problems in Computer Communications", ICC 1979; there with the mean response time, here with p99,
-    because a deadline meets the tail. For M/M/1 it lies at half of the capacity, where the latency has doubled.
-    Rejected: Kneedle (Satopää et al., 2011), which wants a smoothed curve and a sensitivity that ten steps cannot give.
-    As fast as possible is no candidate: without a schedule its latency counts from when publish began, and what waited
-    before that is not in it. None without a step that has a p99 and loses at most ``KNEE_LOSS``.
+    Probabilistic Problems in Computer Communications", ICC 1979. He divides by the mean response time; here it is p99,
+    because a deadline meets the tail. For M/M/1 the maximum is at half of the capacity, where the latency has doubled.
+    Rejected: Kneedle (Satopää et al., 2011), which needs a smoothed curve and a sensitivity that ten steps cannot give.
+    The step as fast as possible is not considered: without a schedule its latency counts from when publish began and
+    leaves out the wait before. None if no step has a p99 and loses at most ``KNEE_LOSS``.
     """
     candidates = [
         (each.received_hz / each.p99_ns, -index)
@@ -58,7 +58,7 @@ def knee(curve: Sequence[CurveStep]) -> int | None:
 
 
 def sustainable(outcomes: Sequence[TrialOutcome]) -> Sustainable | None:
-    """Return the rate that held, over the trials; None when none held in any."""
+    """Return the sustainable rate over the trials; None if no trial found one."""
     held = [rate for each in outcomes if (rate := _held_hz(each)) is not None]
     if not held:
         return None
@@ -66,13 +66,13 @@ def sustainable(outcomes: Sequence[TrialOutcome]) -> Sustainable | None:
 
 
 def _held_hz(outcome: TrialOutcome) -> float | None:
-    """Return the rate a search chose: its last step. Higher ones that held did so for a short while only."""
+    """Return the rate that a search found: its last step. Higher rates that passed did so only for a short time."""
     last = outcome.steps[-1] if outcome.steps else None
     return last.rate_hz if last and last.held and last.failed is None else None
 
 
 def _bound_hz(cell: Cell, saturated: Step) -> float:
-    """Return the rate of each publisher at which as much would arrive as arrived at the saturation."""
+    """Return the rate of each publisher at which the offered load equals what arrived at saturation."""
     return saturated.received_hz * cell.topics / cell.publishers
 
 

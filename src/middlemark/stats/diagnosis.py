@@ -1,7 +1,7 @@
-"""Which limit of the machine a row ran into, by what its trials carry: without evidence nothing is said.
+"""The limit of the machine that a row ran into, from the evidence of its trials; without evidence there is none.
 
-Asked of rows that lost messages, whose p99 is far over their p50, whose rate is far under the raw transport's, and of
-configurations that could not be measured.
+It is looked for in rows that lost messages, whose p99 is far above their p50 or whose rate is far below the raw
+transport's, and in configurations that could not be measured.
 """
 
 import re
@@ -17,17 +17,18 @@ from middlemark.stats.baselines import carrier_of
 from middlemark.stats.result import CellResult
 
 TAIL = 5.0
-"""A p99 of so many p50 is far over it."""
+"""Ratio of p99 to p50 from which p99 is far above it."""
 SLOW = 3.0
-"""A rate this many times below the raw transport's is far under it."""
+"""Ratio of the raw transport's rate to the row's from which the row is far below it."""
 SOME = 0.001
-"""Of the datagrams or segments: fewer that were dropped explain no row."""
+"""Share of dropped datagrams or segments up to which they explain no row."""
 HELD = 0.02
-"""Of the time that was measured: less that a limit took explains no row."""
+"""Share of the measured time up to which time taken by a limit explains no row."""
 WAITING = 0.25
 _NO_ROOM = re.compile(r"SIGBUS|signal 7\b|bus error|no space left|not enough (space|memory)|ENOSPC|out of memory", re.I)
 _STOPS = ("cgroup_cpu", "cgroup_rt", "sched_rt_runtime_us")
-"""Whoever is stopped waits in the run queue: that is the same time."""
+"""Checks of limits that stop threads. A stopped thread waits in the run queue, so ``_run_queue`` would report it again.
+"""
 _LEAST_ROOM = 16 << 20
 _LARGE = 64 << 10
 
@@ -38,44 +39,47 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True):
     cell: int
     """Index into the plan's cells."""
     check: str
-    """The check of the machine that knows it (``middlemark.system``)."""
+    """The machine check for this limit (``middlemark.system``)."""
     symptom: str
-    """``lost 59 % of its messages``."""
+    """The symptom in words: ``lost 59 % of its messages``."""
     seen: str
-    """The evidence, as the end of a sentence."""
+    """The evidence, worded as the end of a sentence."""
     setting: str = ""
-    """Which file or sysctl it is, where trials tell."""
+    """The file or sysctl that sets the limit, if the trials contain it."""
     advice: str = ""
-    """What lifts it, where that is no setting of the machine."""
+    """How to lift the limit, if it is no setting of the machine."""
     weight: float
-    """How bad the symptom is: what is told first."""
+    """Severity of the symptom, by which limits are sorted."""
 
 
 class _Trials(msgspec.Struct, frozen=True):
-    """What is asked of the evidence of one cell."""
+    """The evidence of one cell."""
 
     cell: Cell
     outcomes: Sequence[TrialOutcome]
     carrier: str | None
 
     def network(self, field: str) -> int:
-        """Return the counts of all trials together."""
+        """Return the sum of the counter over all trials."""
         return sum(getattr(each.network, field) for each in self.outcomes if each.network is not None)
 
     def often(self, holds: Callable[[TrialOutcome], bool]) -> bool:
-        """Whether it holds in half of the trials or more."""
+        """Return whether the condition holds in at least half of the trials."""
         return bool(self.outcomes) and 2 * sum(map(holds, self.outcomes)) >= len(self.outcomes)
 
 
 Found = tuple[str, str, str, str]
-"""The check, what was seen, the setting, and the advice."""
+"""The check, the evidence, the setting, and the advice."""
 Rule = Callable[[_Trials], Found | None]
 
 
 def limits_of(
     results: Sequence[CellResult], outcomes: Sequence[TrialOutcome], descriptions: Mapping[str, Description]
 ) -> tuple[Limit, ...]:
-    """Return what limits the rows ran into, the worst symptom first. ``results``: a plan's cells in their order."""
+    """Return the limits that the rows ran into, the worst symptom first.
+
+    ``results`` are a plan's cells in their order.
+    """
     found: list[Limit] = []
     for index, result in enumerate(results):
         symptom = _symptom(result)
@@ -123,7 +127,7 @@ def _symptom(result: CellResult) -> tuple[str, float] | None:
 def _receive_buffer(trials: _Trials) -> Found | None:
     cell = trials.cell
     if cell.rate == "max" and cell.reliability == "best-effort" and cell.pattern == "stream" and cell.size < _LARGE:
-        return None  # who sends faster than anybody takes fills every buffer
+        return None  # a flood fills every buffer
     dropped = trials.network("udp_rcvbuf_errors")
     if not _many(trials, "udp_rcvbuf_errors", "udp_in_datagrams"):
         return None
@@ -141,7 +145,7 @@ def _fragments(trials: _Trials) -> Found | None:
     fails, late = trials.network("ip_reasm_fails"), trials.network("ip_reasm_timeouts")
     if not _many(trials, "ip_reasm_fails", "udp_in_datagrams"):
         return None
-    text = f"{fails:,} datagrams were not put together from their fragments (ReasmFails; {late:,} of them for the time)"
+    text = f"{fails:,} datagrams were not reassembled from their fragments (ReasmFails; {late:,} of them timed out)"
     return "ipfrag_high_thresh", text, "", ""
 
 
@@ -165,7 +169,7 @@ def _again(trials: _Trials) -> Found | None:
     segments = sum(each.evidence.tcp_segments for each in trials.outcomes if each.evidence is not None)
     if trials.carrier != "tcp" or again <= SOME * segments or not again:
         return None
-    advice = "what loses packets on the way: a link without loss, or a longer queue"
+    advice = "avoid packet loss: use a link without loss, or a longer queue"
     return "tcp", f"TCP sent {again:,} of {segments:,} segments again", "", advice
 
 
@@ -185,7 +189,7 @@ def _quota(trials: _Trials) -> Found | None:
 
 
 def _real_time(trials: _Trials) -> Found | None:
-    """Stopped by the budget of real-time threads: they could have run, nothing goes before them, and it is limited."""
+    """Find whether the budget of real-time threads stopped them: they were runnable and have the highest priority."""
     if trials.cell.priority == "other":
         return None
 
@@ -203,8 +207,8 @@ def _real_time(trials: _Trials) -> Found | None:
     moved = noise.moved
     assert moved is not None
     text = (
-        f"its real-time threads may have {moved.rt_runtime_us} µs of every {moved.rt_period_us}, and waited"
-        f" {(noise.delay_ns or 0) / 1e6:,.0f} ms although nothing goes before them"
+        f"its real-time threads may run {moved.rt_runtime_us} µs of every {moved.rt_period_us} µs, and waited"
+        f" {(noise.delay_ns or 0) / 1e6:,.0f}ms although no thread has a higher priority"
     )
     check = "cgroup_rt" if moved.rt_limit.startswith("/") else "sched_rt_runtime_us"
     return check, text, moved.rt_limit, ""
@@ -223,7 +227,7 @@ def _steal(trials: _Trials) -> Found | None:
     text = (
         f"the hypervisor gave its processors to others for {format_percent(float(f'{share:.2g}'))} of the time (steal)"
     )
-    return "steal", text, "", "a host with processors of one's own"
+    return "steal", text, "", "measure on a host with dedicated processors"
 
 
 def _run_queue(trials: _Trials) -> Found | None:
@@ -249,11 +253,11 @@ def _faults(trials: _Trials) -> Found | None:
 
 
 def _no_room(trials: _Trials) -> Found | None:
-    """No room in /dev/shm: a trial was refused for it, died of it, or the data went another way."""
+    """Find whether /dev/shm was full: a trial was refused or died because of it, or another transport was used."""
     need = max(_LEAST_ROOM, 8 * trials.cell.size)
 
     def full(each: TrialOutcome) -> str:
-        """Return what shows it."""
+        """Return the evidence; empty: none."""
         little = each.shm is not None and each.shm.least_free_bytes < need
         if each.failed is not None:
             if "/dev/shm" in each.failed.text:
@@ -273,17 +277,17 @@ def _no_room(trials: _Trials) -> Found | None:
     return "dev_shm", text, "", ""
 
 
-def _many(trials: _Trials, dropped: str, of: str) -> bool:
+def _many(trials: _Trials, dropped: str, total: str) -> bool:
     def many(each: TrialOutcome) -> bool:
         network = each.network
-        return network is not None and _share(network, dropped, of) > SOME
+        return network is not None and _share(network, dropped, total) > SOME
 
     return trials.often(many)
 
 
-def _share(network: NetworkCost, dropped: str, of: str) -> float:
+def _share(network: NetworkCost, dropped: str, total: str) -> float:
     count: int = getattr(network, dropped)
-    return count / max(1, count + int(getattr(network, of)))
+    return count / max(1, count + int(getattr(network, total)))
 
 
 _RULES: tuple[Rule, ...] = (
@@ -293,6 +297,6 @@ _RULES: tuple[Rule, ...] = (
 
 
 def by_check(limits: Sequence[Limit]) -> Iterator[tuple[str, list[Limit]]]:
-    """Yield the limits of each check, in the order of their worst."""
+    """Yield each check with its limits, in the order of the worst symptom."""
     for check in dict.fromkeys(each.check for each in limits):
         yield check, [each for each in limits if each.check == check]

@@ -1,6 +1,6 @@
-"""The statistics of an expectation: one part's figures against its band, and the looks at a run that grows.
+"""Statistics of expectations: one part's figures compared with its band, and the looks at a growing run.
 
-A part's interval is that of the ratio of B to A, as ``compare`` has it (Hodges and Lehmann's, exact, paired by round),
+The interval of a part is that of the ratio of B to A, as in ``compare`` (Hodges and Lehmann, exact, paired by round),
 or that of the median of a cell's trials.
 """
 
@@ -21,19 +21,19 @@ from middlemark.stats.signed_rank import signed_rank
 from middlemark.stats.verdict import EFFICIENCY, MOST_TRIALS, POWER
 
 Figures = Mapping[int, float]
-"""By round."""
+"""The figure of each round."""
 
 _MEDIAN = 2 / math.pi
-"""The efficiency of a median against a mean where trials are normal."""
+"""Efficiency of a median relative to a mean for normally distributed trials."""
 _FURTHER = 1.5
-"""By what each look has more trials than the one before."""
+"""Ratio of the trials of each look to those of the look before."""
 _EQUAL_LOOKS = 4
 _EQUAL_SHARE = 0.2
-"""Of the error each of the first looks has this share; each further one has half of what is left."""
+"""Share of the error that each of the first looks has; each further one has half of the remaining error."""
 
 
 class ClaimVerdict(StrEnum):
-    """What an expectation comes to."""
+    """The verdict on an expectation."""
 
     HOLDS = "holds"
     DOES_NOT_HOLD = "does not hold"
@@ -42,7 +42,7 @@ class ClaimVerdict(StrEnum):
 
 
 class JudgedPart(msgspec.Struct, frozen=True, kw_only=True):
-    """One part: a figure in its metric's unit, or a ratio of B to A. None: there are too few trials for it."""
+    """One part: a figure in its metric's unit, or a ratio of B to A. None: there are too few trials for an interval."""
 
     part: ClaimPart
     estimate: float
@@ -50,11 +50,11 @@ class JudgedPart(msgspec.Struct, frozen=True, kw_only=True):
     high: float | None
     trials: int
     worst: tuple[int, float] | None = None
-    """Of a bound: the trial that is the farthest beyond it, or the nearest to it, and its figure."""
+    """For a bound: the trial farthest beyond it, or else nearest to it, and its figure."""
 
     @property
     def is_inside(self) -> bool:
-        """Whether its interval lies inside the band."""
+        """The interval lies inside the band."""
         band = self.part.band
         if self.low is None or self.high is None:
             return False
@@ -62,7 +62,7 @@ class JudgedPart(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_disjoint(self) -> bool:
-        """Whether its interval has nothing in common with the band."""
+        """The interval and the band do not overlap."""
         band = self.part.band
         if self.low is None or self.high is None:
             return False
@@ -70,7 +70,7 @@ class JudgedPart(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def room(self) -> float:
-        """How far inside the band the estimate lies, as a logarithm; below 0: outside."""
+        """Distance of the estimate from the nearest edge of the band, as a logarithm; below 0: it is outside."""
         band = self.part.band
         above = math.inf if band.high is None else _log_ratio(band.high, self.estimate)
         below = math.inf if band.low is None else _log_ratio(self.estimate, band.low)
@@ -78,14 +78,14 @@ class JudgedPart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Look(msgspec.Struct, frozen=True):
-    """A look at so many trials, which has that share of the error."""
+    """A look after this number of trials, with its share of the error."""
 
     trials: int
     share: float
 
 
 def look_trials(plan: Plan) -> Iterator[int]:
-    """Yield after how many trials an expectation of a run that grows is looked at."""
+    """Yield the numbers of trials after which an expectation of a growing run is looked at."""
     testable = sum(not isinstance(each.claim, Untestable) for each in plan.expectations)
     first = fewest_trials(ALPHA * _EQUAL_SHARE / max(1, testable))
     for look in itertools.count():
@@ -93,12 +93,15 @@ def look_trials(plan: Plan) -> Iterator[int]:
 
 
 def share_of(look: int) -> float:
-    """Return what part of the error that look has, counted from 1; 0: the one look at a run that does not grow."""
+    """Return the share of the error of a look, counted from 1; 0 is the only look at a run that does not grow."""
     return _EQUAL_SHARE * 0.5 ** max(0, look - _EQUAL_LOOKS) if look else 1.0
 
 
 def looks(plan: Plan, trials: int, *, ended: bool) -> list[Look]:
-    """Return the looks at an expectation that has so many trials; ``ended``: those since the last look count too."""
+    """Return the looks at an expectation with this number of trials.
+
+    ``ended``: trials after the last look count too.
+    """
     if plan.deciding is None:
         return [Look(trials, 1.0)]
     due = list(itertools.takewhile(lambda each: each <= trials, look_trials(plan)))
@@ -108,7 +111,7 @@ def looks(plan: Plan, trials: int, *, ended: bool) -> list[Look]:
 
 
 def judged_part(part: ClaimPart, figures: Figures, level: float) -> JudgedPart:
-    """Return the part with its interval; ``level``: the chance that it lies elsewhere."""
+    """Return the part with its interval. ``level`` is the probability that the true value lies outside."""
     values = [*figures.values()]
     if part.b is not None:
         times, low, high = signed_rank([math.log(each) for each in values], 1 - level).ratio
@@ -122,7 +125,7 @@ def judged_part(part: ClaimPart, figures: Figures, level: float) -> JudgedPart:
 
 
 def trials_needed(judged: JudgedPart, figures: Figures, level: float) -> int | None:
-    """Return about how many trials would tell, by the normal theory, on which side of an edge a figure lies."""
+    """Return roughly how many trials decide, by the normal approximation, on which side of an edge the figure lies."""
     values = [*figures.values()]
     fewest = max(fewest_trials(level), len(values) + 1)
     away = abs(judged.room)

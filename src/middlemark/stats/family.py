@@ -1,10 +1,10 @@
-"""Many comparisons at once: how likely so large a difference is anywhere among them, where none of them has one.
+"""Many comparisons at once: the chance that so large a difference occurs anywhere among them if there is none.
 
-Westfall & Young's (1993) step-down max-T, by joint sign flips of the rounds (Romano & Wolf, 2005): where A and B do not
-differ, B was the slower one of a round by chance, and every comparison of that round could have come out the other way
-round. So rounds are flipped whole, which keeps what comparisons have in common: that they share a side, and a machine.
-Holm's correction counts all of them as if they shared nothing, and with few rounds nothing passes it: the least
-p-value of six rounds is 1/32, of ten 1/512, however large the difference.
+Westfall & Young's (1993) step-down max-T, by joint sign flips of the rounds (Romano & Wolf, 2005). If A and B do not
+differ, chance decided in each round which of them was slower, and every comparison of that round could have had the
+opposite sign. Whole rounds are flipped together, which preserves what comparisons have in common: a side, and a
+machine. Holm's correction treats the comparisons as if they had nothing in common, and with few rounds no difference
+passes it: the smallest possible p-value is 1/32 for six rounds and 1/512 for ten, however large the difference.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -15,20 +15,21 @@ import numpy.typing as npt
 Values = npt.NDArray[np.float64]
 
 FLIPS = 2048
-"""All there are for up to 12 rounds, so many drawn ones for more."""
+"""Number of flips: all that exist for up to 12 rounds, randomly drawn ones for more."""
 _LEAST = 1e-3
-"""No trial's figure is known better than to this part of it."""
+"""Smallest relative scatter of a trial's figure that is assumed."""
 _CLIP = 8.0
-"""Differences beyond so many times the question's scatter count as that: a stall in one round hides no difference."""
+"""Differences are clipped to this many times the question's scatter, so that a stall in one round hides no difference.
+"""
 _AT_A_TIME = 4_000_000
 
 
 def family_p(differences: Sequence[Mapping[int, float]], questions: Sequence[Hashable]) -> list[float]:
     """Return the adjusted two-sided p-value of each comparison: its differences (log-ratios) by round, at least two.
 
-    The chance that any of these comparisons without a true difference has an adjusted p of at most x is at most x.
-    ``questions``: comparisons of one question scatter alike, so none is thought to scatter by less than the median of
-    its question. Without that the luck of six values that happen to agree would pass for precision.
+    The chance that any comparison without a true difference has an adjusted p of at most x is at most x. Comparisons of
+    one question (``questions``) are assumed to scatter alike: none by less than the median of its question. Otherwise
+    six values that agree by luck would pass for precise.
     """
     if not differences:
         return []
@@ -43,7 +44,7 @@ def family_p(differences: Sequence[Mapping[int, float]], questions: Sequence[Has
 
 
 class _Family:
-    """Differences, a row a round and a column a comparison; a round that a comparison lacks is zero there."""
+    """Differences, one row for each round and one column for each comparison; a missing round is zero."""
 
     def __init__(self, values: Values, counts: Values, questions: Sequence[Hashable]) -> None:
         members: dict[Hashable, list[int]] = {}
@@ -51,14 +52,17 @@ class _Family:
             members.setdefault(question, []).append(column)
         self.members = [np.array(each) for each in members.values()]
         self.counts = counts
-        raw = self._left(values.sum(axis=0)[None], (values**2).sum(axis=0))
+        raw = self._variances(values.sum(axis=0)[None], (values**2).sum(axis=0))
         self.scatter = np.maximum(self._shared(raw)[0], _LEAST**2)
         bound = _CLIP * np.sqrt(self.scatter)
         self.values = np.clip(values, -bound, bound)
         self.squares = (self.values**2).sum(axis=0)
 
     def adjusted(self) -> list[float]:
-        """Return the p-values: the share of flips in which this one, or one that was nearer to zero, is as far."""
+        """Return the p-values.
+
+        A p-value is the share of flips in which this comparison, or one nearer to zero, is at least as far from zero.
+        """
         flips = _flips(len(self.values))
         observed = self._t(flips[:1])[0]
         order = np.argsort(-observed, kind="stable")
@@ -73,24 +77,27 @@ class _Family:
         return [float(each) for each in found]
 
     def _t(self, flips: Values) -> Values:
-        """Return, a row a flip, each mean over its standard error; of its own scatter and its question's the larger."""
+        """Return each mean divided by its standard error, one row for each flip.
+
+        The standard error is from the larger of the comparison's own scatter and that of its question.
+        """
         sums = flips @ self.values
-        left = self._left(sums, self.squares)
-        # The question's scatter in that flip, but not more than it was: true differences make it larger in most flips.
-        least = np.clip(self._shared(left), _LEAST**2, self.scatter)
-        error = np.sqrt(np.maximum(left, least) / self.counts)
+        variances = self._variances(sums, self.squares)
+        # The question's scatter in this flip, but at most the observed one: true differences increase it in most flips.
+        least = np.clip(self._shared(variances), _LEAST**2, self.scatter)
+        error = np.sqrt(np.maximum(variances, least) / self.counts)
         means = np.abs(sums) / self.counts
         t: Values = means / error
         return t
 
-    def _left(self, sums: Values, squares: Values) -> Values:
-        """Return the variance about the mean."""
+    def _variances(self, sums: Values, squares: Values) -> Values:
+        """Return the variances about the means."""
         about = np.maximum(squares / self.counts - (sums / self.counts) ** 2, 0.0)
-        left: Values = about * self.counts / (self.counts - 1)
-        return left
+        variances: Values = about * self.counts / (self.counts - 1)
+        return variances
 
     def _shared(self, variances: Values) -> Values:
-        """Return the median variance of each one's question."""
+        """Return for each comparison the median variance of its question."""
         shared = np.empty_like(variances)
         for each in self.members:
             shared[:, each] = np.median(variances[:, each], axis=1, keepdims=True)
@@ -98,9 +105,9 @@ class _Family:
 
 
 def _flips(rounds: int) -> Values:
-    """Return signs, a row a flip; the first changes nothing.
+    """Return signs, one row for each flip; the first row changes nothing.
 
-    Changing all signs moves nothing farther or nearer, so the first round keeps its own.
+    A flip of all signs gives the same distances from zero, so the sign of the first round is never changed.
     """
     if 2 ** (rounds - 1) <= FLIPS:
         bits = (np.arange(2 ** (rounds - 1))[:, None] >> np.arange(rounds - 1)) & 1

@@ -1,4 +1,4 @@
-"""How sure a cell's figure is: the interval of the median of its trials' figures, and which cells need more of them."""
+"""Precision of a cell's figure: the interval of its trials' median, and the cells that need more trials."""
 
 import functools
 import math
@@ -17,9 +17,9 @@ FEWEST = 6
 
 
 def median_interval(figures: Sequence[float], confidence: float = 0.95) -> tuple[float, float] | None:
-    """Return the percentile bootstrap interval (Efron, 1979) of their median, over trials; None with too few.
+    """Return the percentile bootstrap interval (Efron, 1979) of the median over trials; None with too few.
 
-    A trial is drawn whole: its samples hang together. The draws are the same every time.
+    Whole trials are drawn, because samples of one trial are correlated. The draws are deterministic.
     """
     if len(figures) < FEWEST:
         return None
@@ -31,9 +31,9 @@ def median_interval(figures: Sequence[float], confidence: float = 0.95) -> tuple
 
 
 def exact_median_interval(figures: Sequence[float], confidence: float) -> tuple[float, float] | None:
-    """Return two of the figures between which the median of all that could be measured lies, at least so often.
+    """Return two of the figures that contain the median of the distribution with at least this confidence.
 
-    By the sign test (Thompson, 1936): whatever the distribution is, also with two states. None with too few.
+    By the sign test (Thompson, 1936), for any distribution, also a bimodal one. None with too few figures.
     """
     trials = len(figures)
     beyond, outside = -1, 0.0
@@ -45,7 +45,7 @@ def exact_median_interval(figures: Sequence[float], confidence: float) -> tuple[
 
 @functools.lru_cache(maxsize=64)
 def _middle_ranks(count: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the ranks, among ``count`` trials, of the two in the middle of each draw: the draws know no figures."""
+    """Return the ranks of the middle two of each draw among ``count`` trials. They do not depend on the figures."""
     drawn = np.sort(np.random.default_rng(count).integers(0, count, (RESAMPLES, count)), axis=1)
     return drawn[:, (count - 1) // 2], drawn[:, count // 2]
 
@@ -58,9 +58,9 @@ class Imprecision(msgspec.Struct, frozen=True):
 
 
 def reach(figures: Sequence[float]) -> float | None:
-    """Return how far the interval of their median reaches from it, on its longer side, as a part of it.
+    """Return the longer side of the interval of the median, as a share of the median.
 
-    None where there is no interval: with fewer than six figures.
+    None with fewer than six figures, which have no interval.
     """
     interval = median_interval(figures)
     if interval is None:
@@ -70,7 +70,10 @@ def reach(figures: Sequence[float]) -> float | None:
 
 
 def imprecision(precision: Precision, figures: Mapping[int, Sequence[float]], rounds: int) -> Imprecision:
-    """Return the cells that are not precise enough after these rounds; ``figures``: of the measured trials, by cell."""
+    """Return the cells that are not precise enough after these rounds.
+
+    ``figures`` are those of measured trials, by cell.
+    """
     imprecise = []
     unmeasured = []
     for cell in precision.focus:

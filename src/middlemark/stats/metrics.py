@@ -1,6 +1,6 @@
-"""Every metric, declared once: what it is, how a trial is read for it, its unit, and which direction is worse.
+"""Every metric, declared once: its meaning, how it is read from a trial, its unit, and which direction is worse.
 
-From here come the metrics of ``compare`` and its gates, those of reports, JSON and exports, and the manual's table.
+The metrics of ``compare`` and its gates, of reports, JSON and exports, and the manual's table follow from here.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,43 +28,45 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
 
     means: str
     figure: Figure
-    """None: not measured. The figures that are compared are positive: a ratio to 0 says nothing."""
+    """Returns the trial's figure; None: not measured. Only positive figures are compared, because a ratio needs them.
+    """
     unit: str
-    """ns, ns/message, messages/s, switches/s, bytes, bytes/s, processors, threads, deadlines, medians; 1 for a part."""
+    """ns, ns/message, messages/s, switches/s, bytes, bytes/s, processors, threads, deadlines, medians; 1 for a share.
+    """
     words: tuple[str, str] = _LESS
-    """What B is beside A where it is better, and where it is worse."""
+    """The words for a B that is better than A, and for one that is worse."""
     higher_is_better: bool = False
     applies: Callable[[Cell], bool] = lambda _: True
-    """Whether it is a figure of the middleware in such a cell, and not of the schedule or of a queue."""
+    """Returns whether in such a cell the metric describes the middleware, and not a schedule or a queue."""
     where: str = "any"
-    """The same in words."""
+    """That condition in words."""
     samples: tuple[str, ...] = ()
-    """The fields of round trips that it is read from, beyond ``COMPARED_TIMES``."""
+    """Fields of round trips that it is computed from, in addition to ``COMPARED_TIMES``."""
     latency: bool = False
-    """Whether it is made of the times of the messages that arrived: what was lost has none."""
+    """It is computed from the times of messages that arrived; lost messages have no time."""
     has_raw_transport: bool = False
-    """Whether raw transports bound the metric: they do not bound processor time or memory."""
+    """Raw transports bound the metric. They do not bound processor time or memory."""
     of_cell: bool = False
-    """Whether a cell has it as a figure of its own. CSV has the median over trials of the others."""
+    """A cell has its own figure of it. For other metrics CSV contains the median over trials."""
 
     @property
     def better(self) -> str:
-        """The word for better."""
+        """The word for a better B."""
         return self.words[0]
 
     @property
     def worse(self) -> str:
-        """The word for worse."""
+        """The word for a worse B."""
         return self.words[1]
 
 
 def _has_latency(cell: Cell) -> bool:
-    """In a flood latency is queueing; the edges of a workload have a latency each."""
+    """Return whether the cell has one latency. In a flood it is queueing, and each edge of a workload has its own."""
     return cell.workload is None and not by_rate(cell)
 
 
 def _has_throughput(cell: Cell) -> bool:
-    """A schedule sets the rate of what follows it."""
+    """Return whether the middleware determines the rate, and not a schedule."""
     return cell.workload is None and not isinstance(cell.rate, int | float) and not cell.burst
 
 
@@ -90,8 +92,8 @@ def _times_p50(name: str) -> Metric:
         middle, far = _quantile("p50")(cell, trial), _quantile(name)(cell, trial)
         return far / middle if middle and far is not None else None
 
-    label = name.replace("_", ".")
-    return msgspec.structs.replace(_latency(f"{label}, in medians", figure, _NARROWER), unit="medians")
+    quantile = name.replace("_", ".")
+    return msgspec.structs.replace(_latency(f"{quantile}, in medians", figure, _NARROWER), unit="medians")
 
 
 def _of_summary(field: str, means: str, words: tuple[str, str] = _FASTER) -> Metric:
@@ -182,24 +184,24 @@ PER_ROLE: Mapping[str, tuple[str, Callable[[WorkerCost], float | None], str]] = 
     "involuntary": ("context switches: it was made to give way", costs.involuntary_hz, "switches/s"),
     "threads": ("threads, the bench's own included", costs.threads_of, "threads"),
 }
-"""What every worker has a figure of: ``NAME`` is of all workers together, ``NAME.ROLE`` of that role's.
+"""Metrics that every worker has. ``NAME`` is the sum over all workers, ``NAME.ROLE`` that over workers of the role.
 
-The companions (RouDi, a broker) are in no figure but those of their own.
+Companions (RouDi, a broker) are only in the figures of ``NAME.companion``.
 """
 COMPANION = "companion"
 ROLES: tuple[str, ...] = (*get_args(RoleKind), COMPANION)
 
 
 def _of_workers(name: str, role: str | None) -> Metric:
-    means, of, unit = PER_ROLE[name]
+    means, figure_of, unit = PER_ROLE[name]
 
     def figure(_: Cell, trial: TrialSummary) -> float | None:
         if role == COMPANION:
-            counted = [of(each) for each in trial.outcome.companions]
+            figures = [figure_of(each) for each in trial.outcome.companions]
         else:
-            counted = [of(each) for each in trial.outcome.costs if role is None or each.who.split()[0] == role]
-        found = [each for each in counted if each is not None]
-        return sum(found) if found and len(found) == len(counted) else None
+            figures = [figure_of(each) for each in trial.outcome.costs if role is None or each.who.split()[0] == role]
+        found = [each for each in figures if each is not None]
+        return sum(found) if found and len(found) == len(figures) else None
 
     return Metric(means=means, figure=figure, unit=unit)
 
@@ -208,7 +210,9 @@ METRICS: Mapping[str, Metric] = {
     **{
         NAMES[each]: _of_summary(
             each,
-            "half of the messages took at most this long" if each == "p50" else f"{100 * float(q):.12g} % of them did",
+            "half of the messages took at most this long"
+            if each == "p50"
+            else f"{100 * float(q):.12g} % of the messages took at most this long",
         )
         for each, q in QUANTILES.items()
     },
@@ -216,8 +220,8 @@ METRICS: Mapping[str, Metric] = {
     "min": _of_summary("min", "the shortest of a trial"),
     "max": _of_summary("max", "the longest of a trial"),
     "stdev": _of_summary("stdev", "the standard deviation", _NARROWER),
-    "spread": _latency("p99 less p50", _between("p50", "p99"), _NARROWER),
-    "range": _latency("the longest less the shortest of a trial", _between("min", "max"), _NARROWER),
+    "spread": _latency("p99 minus p50", _between("p50", "p99"), _NARROWER),
+    "range": _latency("the longest minus the shortest of a trial", _between("min", "max"), _NARROWER),
     "tail": _times_p50("p99"),
     "far_tail": _times_p50("p99_99"),
     "write": Metric(
@@ -306,33 +310,36 @@ METRICS: Mapping[str, Metric] = {
     **{name: _of_workers(name, None) for name in PER_ROLE},
     **{f"{name}.{role}": _of_workers(name, role) for name in PER_ROLE for role in ROLES},
 }
-"""By the name that is typed."""
+"""Every metric by the name that a user types."""
 
 OF_EDGES = frozenset(name for name, each in METRICS.items() if each.latency) | {"throughput", "loss"}
-"""Those that an edge of a workload has for itself."""
+"""Metrics that each edge of a workload has too."""
 
 COMPARED_TIMES = ("round_trip_ns",)
-"""The fields of a round trip that most metrics are made of; to read all fields takes as many times longer."""
+"""Fields of a round trip from which most metrics are computed. Reading all seven fields takes seven times as long."""
 
 
 def named_metrics() -> str:
-    """Return the names for a sentence, those of roles in one word each."""
-    alone = [name for name in METRICS if "." not in name or name[0] == "p"]
-    return ", ".join(f"{name}[.ROLE]" if name in PER_ROLE else name for name in alone) + f" (ROLE: {listing(ROLES)})"
+    """Return the names in one sentence; the variants for roles are abbreviated."""
+    without_role = [name for name in METRICS if "." not in name or name[0] == "p"]
+    return (
+        ", ".join(f"{name}[.ROLE]" if name in PER_ROLE else name for name in without_role)
+        + f" (ROLE: {listing(ROLES)})"
+    )
 
 
 def times_of(metrics: Iterable[str]) -> tuple[str, ...]:
-    """Return the fields of round trips that these metrics are made of."""
+    """Return the fields of round trips from which these metrics are computed."""
     further = (field for name in metrics for field in METRICS[name].samples)
     return (*COMPARED_TIMES, *dict.fromkeys(further))
 
 
 def by_trial(cell: Cell, trials: Sequence[TrialSummary]) -> dict[str, tuple[float | None, ...]]:
-    """Return every metric that any of the measured trials has, each trial's figure in their order."""
+    """Return every metric that at least one measured trial has: the figure of each trial in their order."""
     measured = [each for each in trials if each.outcome.failed is None]
     found = {
         name: tuple(metric.figure(cell, each) for each in measured)
         for name, metric in METRICS.items()
         if metric.applies(cell)
     }
-    return {name: of for name, of in found.items() if any(each is not None for each in of)}
+    return {name: figures for name, figures in found.items() if any(each is not None for each in figures)}

@@ -1,4 +1,4 @@
-"""What the machine did while a cell's trials ran: shares of the roles' processors' time, and a warning about them."""
+"""Disturbances by the machine during a cell's trials: shares of the roles' processor time, and a warning."""
 
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,39 +16,40 @@ from middlemark.stats.result import Attribution, CellResult, Noise, Preemptor, T
 from middlemark.stats.trials import TrialSummary, figures
 
 TAKEN = 0.01
-"""From this part of the time on, what the machine took is in the p99 of the trial, and no longer only in its tail."""
+"""Share of the time that others may take. With more, the disturbance affects the p99 of the trial and not only its
+tail."""
 
 DELAYED = 0.05
-"""The same where only the roles' own waiting for a processor is known. On an idle machine a wake-up waits too: the
-probes tell how long, and that is taken off, but it is not the same at every wake-up."""
+"""The limit if only the roles' own wait for a processor is known. On an idle machine a wake-up waits too. The probes
+measure how long, and that is subtracted, but it varies between wake-ups."""
 
 RESTLESS = 3.0
-"""A trial around which a processor stood still this many times as much as around the run's median trial, and at least
-``TAKEN`` of the time, was measured in another state of the machine."""
+"""Ratio to the run's median trial from which a trial counts as disturbed, if at least a share TAKEN of the time around
+it the processors were interrupted."""
 
 MORE_IRQ = 0.05
-"""A trial whose interrupts took this much more of the time than those of the cell's median trial."""
+"""Share of the time by which a trial's interrupts may exceed those of the cell's median trial."""
 
 MOST_PREEMPTORS = 8
 MOST_NAMED = 4
 MOST_DISTURBED = 100
 
 TICK_NS = 10_000_000
-"""In what the kernel counts steal (USER_HZ)."""
+"""Unit in which the kernel counts stolen time (USER_HZ)."""
 
 DISTURBED = "machine-disturbed"
 CROWDED = "there are more roles than processors: they wait for each other"
 
 _ROLES = ("ping", "pong", "publisher", "subscriber", "client", "server")
-"""How the threads of roles are named, a number after some."""
+"""First words of the names of the roles' threads; some have a number after it."""
 
 
 class Usual(msgspec.Struct, frozen=True):
-    """What the run's median trial was like. None: no trial was probed so."""
+    """The run's median trial. None: no trial has such a probe."""
 
     still_share: float | None
     wake_ns: float | None
-    """What a thread that is woken waits for a processor that nobody else has."""
+    """Time that a woken thread waits for a processor that no other thread has."""
 
 
 def with_noise(
@@ -56,7 +57,7 @@ def with_noise(
     of_cell: Sequence[Sequence[TrialSummary]],
     descriptions: Mapping[str, Description],
 ) -> list[CellResult]:
-    """Return the results with what the machine did, and the warning about the trials in which it did too much."""
+    """Return the results with their noise, and with a warning about the trials in which it was too strong."""
     seen = [each.outcome.noise for trials in of_cell for each in trials if each.outcome.noise]
     still = stillness(seen)
     usual = Usual(still_share=_median(map(_restless, seen)), wake_ns=_median(map(_wake_ns, seen)))
@@ -70,7 +71,10 @@ def with_noise(
 
 
 def _has_daemon(cell: Cell, descriptions: Mapping[str, Description]) -> bool:
-    """Say whether the bench itself runs a daemon for it, whose time is the middleware's and not another's."""
+    """Say whether the bench runs a daemon for the cell.
+
+    Its time is the middleware's and not that of another process.
+    """
     described = descriptions.get(cell.adapter)
     transport = described.transport(cell.transport) if described else None
     return transport is not None and transport.companions
@@ -79,9 +83,9 @@ def _has_daemon(cell: Cell, descriptions: Mapping[str, Description]) -> bool:
 def noise_of(
     cell: Cell, trials: Sequence[TrialSummary], still: Stillness, usual: Usual, *, has_daemon: bool = False
 ) -> Noise | None:
-    """Return what is known of a cell's measured trials; None: nobody looked during any.
+    """Return the noise of a cell's measured trials; None: it was not observed in any.
 
-    ``still`` is what the probes of the whole run saw.
+    ``still`` is from the probes of the whole run.
     """
     watched = [(each, each.outcome.noise) for each in trials if each.outcome.failed is None and each.outcome.noise]
     if not watched:
@@ -153,14 +157,14 @@ def _trial(summary: TrialSummary, seen: Witnessed, still: Stillness, usual: Usua
     )
     more = None if irq is None else _irq(seen) - irq
     throttled = moved.throttled if moved else None
-    # The kernel counts in ticks: one may be no more than where a tick fell.
+    # The kernel counts in ticks, so a single one may be a matter of chance.
     certain = moved is not None and sum(each.steal_ns for each in moved.processors) > TICK_NS
     steal = (noise.steal_share or 0.0) if certain else 0.0
     return msgspec.structs.replace(noise, marked=_marks(noise, steal, throttled, usual.still_share, more))
 
 
 def _crowded(outcome: TrialOutcome) -> bool:
-    """Say whether the roles wait for each other, since there are more of them than processors: a robot's nodes do."""
+    """Say whether there are more roles than processors, as in a robot with many nodes: they wait for each other."""
     roles = [each for cost in outcome.costs for each in cost.threads if _is_role(each)]
     return outcome.noise is not None and sum(each.threads or 0 for each in roles) > len(outcome.noise.cpus)
 
@@ -170,7 +174,7 @@ def _is_role(thread: ThreadCost) -> bool:
 
 
 def _own_threads_ns(outcome: TrialOutcome) -> int:
-    """Return what the workers' threads ran that are no roles: a role waits for them, and they are the middleware's."""
+    """Return the time that the workers' other threads ran. A role waits for them, and they are the middleware's."""
     threads = [thread for cost in outcome.costs for thread in cost.threads]
     return sum(each.cpu_ns for each in threads if not _is_role(each))
 
@@ -214,7 +218,7 @@ def _preemptors(seen: Witnessed, time_ns: float) -> tuple[Preemptor, ...]:
 def _marks(
     noise: TrialNoise, steal: float, periods: int | None, usual: float | None, more_irq: float | None
 ) -> tuple[str, ...]:
-    """Return what the machine did that is too much, in words; nothing: it was quiet enough."""
+    """Return in words the disturbances that exceed their limits; empty: none does."""
     found = []
     if (noise.others_share or 0.0) + steal > TAKEN and (noise.others_share or 0.0) >= steal:
         found.append(f"other processes had {percent(noise.others_share or 0.0)} of its processors' time{_who(noise)}")
@@ -229,7 +233,8 @@ def _marks(
     restless = noise.still_share
     if restless is not None and usual is not None and restless > max(TAKEN, RESTLESS * usual):
         found.append(
-            f"around it the processors stood still for {percent(restless)} of the time, usually for {percent(usual)}"
+            f"before and after it the processors were interrupted for {percent(restless)} of the time,"
+            f" usually for {percent(usual)}"
         )
     if more_irq is not None and more_irq > MORE_IRQ:
         found.append(f"interrupts took {percent(more_irq)} more of the time than in the cell's median trial")
@@ -238,40 +243,40 @@ def _marks(
 
 def _who(noise: TrialNoise) -> str:
     named = [each for each in noise.preemptors if each.share >= 0.1 * (noise.others_share or 0.0)]
-    parts = [
-        f"{each.name or 'one that has ended'}{'' if each.pid is None else f' (pid {each.pid})'} {percent(each.share)}"
+    names = [
+        f"{each.name or 'an ended process'}{'' if each.pid is None else f' (pid {each.pid})'} {percent(each.share)}"
         for each in named[:MOST_NAMED]
     ]
-    return f" ({', '.join(parts)})" if parts else ""
+    return f" ({', '.join(names)})" if names else ""
 
 
 _ADVICE = {
-    "other processes": "end what else runs here, or move it away: taskset -cp OTHER_CPU PID",
-    "its roles waited": "end what else runs here, or move it away: `top` shows it",
-    "the hypervisor": "the host runs others too: measure on a machine of its own, or at another time",
-    "its control group": "the container may use too little: raise its cpu limit (cpu.max), or remove it",
-    "around it": "something below the operating system took the time (firmware, hypervisor): measure that trial again",
+    "other processes": "end the other processes, or move them to other processors: taskset -cp OTHER_CPU PID",
+    "its roles waited": "end the other processes, or move them to other processors: `top` shows them",
+    "the hypervisor": "the host runs other guests too: measure on a dedicated machine, or at another time",
+    "its control group": "raise the container's cpu limit (cpu.max), or remove it",
+    "before and after it": "firmware or the hypervisor took the time: measure that trial again",
     "interrupts": "move interrupts to other processors: /proc/irq/*/smp_affinity",
 }
 
 
 def disturbed(noise: Noise) -> RunWarning | None:
-    """Return the warning about the trials in which the machine took a relevant share, naming them; None: in none."""
+    """Return the warning that names the trials in which the machine took too much; None: there are none."""
     marked = [each for each in noise.trials if each.marked]
     if not marked:
         return None
     most = max(marked, key=lambda each: (each.others_share or 0) + (each.steal_share or 0) + (each.delay_share or 0))
     trials = ", ".join(str(each.trial) for each in marked)
     which = f"in trial {trials}" if len(marked) == 1 else f"in {len(marked)} of {len(noise.trials)} trials ({trials})"
-    of = "" if len(marked) == 1 else f"; most in trial {most.trial}"
+    worst = "" if len(marked) == 1 else f"; most in trial {most.trial}"
     advice = dict.fromkeys(
         text for each in marked for mark in each.marked for start, text in _ADVICE.items() if mark.startswith(start)
     )
-    return RunWarning(DISTURBED, f"{which}{of}: {'; '.join(most.marked)}", "; ".join(advice))
+    return RunWarning(DISTURBED, f"{which}{worst}: {'; '.join(most.marked)}", "; ".join(advice))
 
 
 def _intervals(outcome: TrialOutcome) -> tuple[tuple[float, float], ...]:
-    """Return the longest times in which a role's processor was another's, in s since the measuring began."""
+    """Return the longest intervals in which another process had a role's processor, in s since the measuring began."""
     seen = outcome.noise
     if seen is None or seen.switches is None:
         return ()
@@ -284,7 +289,7 @@ def _probes(seen: Witnessed) -> tuple[Still, ...]:
 
 
 def _restless(seen: Witnessed) -> float | None:
-    """Return the share of the probes in which processors stood still under a thread that had them."""
+    """Return the share of the probes' time in which processors did not run the probing thread although it had them."""
     probes = _probes(seen)
     spun = sum(each.spun_ns - each.taken.total_ns for each in probes)
     return min(1.0, sum(each.gaps.total_ns for each in probes) / spun) if spun > 0 else None
@@ -305,7 +310,7 @@ def _irq(seen: Witnessed) -> float:
 
 
 def percent(share: float) -> str:
-    """Return ``0.3 %``, ``12 %``; what is not nothing is never 0."""
+    """Format a share of the time: ``0.3 %``, ``12 %``; a share above zero is never shown as 0."""
     return "0 %" if share <= 0 else f"{100 * share:.2g} %" if share < 0.1 else f"{100 * share:.0f} %"
 
 

@@ -1,7 +1,7 @@
-"""One trial of a stream: its one-way latencies from the intended and from the sent instant, and its times of writing.
+"""One-way latencies of one trial of a stream, from the intended instant and from sending, and its times of writing.
 
-A one-way latency is the difference of two readings of one clock: both ends read it, or what was stamped on another host
-was brought onto it (``TrialOutcome.clocks``).
+A one-way latency is the difference of two readings of one clock. Either both ends read the same clock, or stamps of
+another host were converted to it (``TrialOutcome.clocks``).
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,15 +19,18 @@ from middlemark.stats.tally import summary_of
 
 _CHUNK = 1 << 20
 TIMES_UNCERTAINTY = 10
-"""A latency must be so many times the uncertainty of the clocks to be told."""
+"""Least ratio of a latency to the uncertainty of the clocks; shorter latencies are left out."""
 
 
 class OneWay(msgspec.Struct, frozen=True, kw_only=True):
-    """``from_sent`` is None with the reason in ``absent``; ``in_histogram`` latencies are known to 0.8 % only."""
+    """Summaries of one trial.
+
+    ``absent`` is why ``from_sent`` is None; latencies ``in_histogram`` are accurate to 0.8 %.
+    """
 
     all: Summary | None
     all_absent: str | None = None
-    """Why it is None, or some of its figures are."""
+    """Why ``all``, or some of its figures, are None."""
     by_subscriber: Mapping[int, Summary]
     from_sent: Summary | None
     absent: str | None
@@ -37,7 +40,7 @@ class OneWay(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def one_way(kept: Sequence[Kept]) -> OneWay:
-    """Return what the publishers and subscribers of one trial kept, as summaries."""
+    """Return the summaries of the samples that the publishers and subscribers of one trial kept."""
     subscribers = [each for each in kept if each.role == "subscriber"]
     publishers = {each.index: each for each in kept if each.role == "publisher"}
     latencies = [each.raw["one_way_ns"] for each in subscribers]
@@ -62,18 +65,18 @@ def one_way(kept: Sequence[Kept]) -> OneWay:
 
 
 def without_times(found: OneWay, absent: str) -> OneWay:
-    """Return it without what the clocks of both ends are needed for."""
+    """Return the summaries without the figures that need the clocks of both ends."""
     return msgspec.structs.replace(
         found, all=None, all_absent=absent, by_subscriber={}, from_sent=None, absent=absent, in_histogram=0
     )
 
 
 def certain_times(found: OneWay, clocks: ClockOffset) -> OneWay:
-    """Return it without figures between two hosts that are less than ten times as long as their clocks are known."""
+    """Return the summaries without figures between two hosts below ten times the uncertainty of their clocks."""
     least = TIMES_UNCERTAINTY * clocks.uncertainty_ns
     left_out = False
 
-    def sure(summary: Summary | None) -> Summary | None:
+    def certain(summary: Summary | None) -> Summary | None:
         nonlocal left_out
         if summary is None:
             return None
@@ -82,24 +85,24 @@ def certain_times(found: OneWay, clocks: ClockOffset) -> OneWay:
         left_out = left_out or bool(small)
         return msgspec.structs.replace(summary, **dict.fromkeys(small))
 
-    told = msgspec.structs.replace(
+    kept = msgspec.structs.replace(
         found,
-        all=sure(found.all),
+        all=certain(found.all),
         by_subscriber={
-            index: (sure(each) or Summary()) if index in clocks.subscribers else each
+            index: (certain(each) or Summary()) if index in clocks.subscribers else each
             for index, each in found.by_subscriber.items()
         },
-        from_sent=sure(found.from_sent),
+        from_sent=certain(found.from_sent),
     )
     if not left_out:
-        return told
-    known = f"the clocks of both hosts are known to ± {clocks.uncertainty_ns / 1e3:,.1f} µs"
-    text = f"{known}: less than {TIMES_UNCERTAINTY} times that is not told"
-    return msgspec.structs.replace(told, all_absent=text)
+        return kept
+    known = f"the clocks of the hosts agree to within ± {clocks.uncertainty_ns / 1e3:,.1f} µs"
+    text = f"{known}: figures below {TIMES_UNCERTAINTY} times that are left out"
+    return msgspec.structs.replace(kept, all_absent=text)
 
 
 def _from_sent(subscribers: Sequence[Kept], publishers: Mapping[int, Kept]) -> tuple[Numbers | None, str | None]:
-    """Return ``one_way_ns`` less how late each message was sent, or None and why it cannot be told of all of them."""
+    """Return ``one_way_ns`` minus the lateness of each send, or None and why some sends are unknown."""
     outgrown = [each.index for each in subscribers if each.histogram is not None]
     if outgrown:
         return None, f"subscriber {outgrown[0]} outgrew its memory: what it received later is counted in a histogram"
@@ -117,7 +120,10 @@ def _from_sent(subscribers: Sequence[Kept], publishers: Mapping[int, Kept]) -> t
 
 
 def _since_sent(arrivals: Samples, publishers: Mapping[int, Kept], times: Numbers) -> str | None:
-    """Write the times of these arrivals since they were sent to ``times``; return why that cannot be told of one."""
+    """Write the times since sending of these arrivals to ``times``.
+
+    Return why one of them is unknown; None: none is.
+    """
     stamps = np.ascontiguousarray(arrivals["stamp"])
     publisher_ids = publishers_of(stamps)
     present = np.flatnonzero(np.bincount(publisher_ids))
@@ -132,7 +138,7 @@ def _since_sent(arrivals: Samples, publishers: Mapping[int, Kept], times: Number
         late = publisher.raw["late_ns"][places]
         if (late >= SATURATED).any():
             return f"publisher {int(publisher_id)} fell behind by more than the 4.29 s that its record holds"
-        # A receiver may be a clock's resolution ahead of the sender: never below zero.
+        # The receiver's reading may be earlier than the sender's by the resolution of the clock: never below zero.
         times[chosen] = np.maximum(arrivals["one_way_ns"][chosen].astype(np.int64) - late.astype(np.int64), 0)
     return None
 
@@ -151,6 +157,6 @@ def _together(parts: Sequence[Numbers]) -> Numbers:
 
 
 def round_trips(kept: Sequence[Kept]) -> Samples | None:
-    """Return the round trips of all clients of one trial, client after client; None without a client."""
+    """Return the round trips of all clients of one trial, one client after the other; None if there is no client."""
     clients = [each.raw for each in kept if each.role == "client"]
     return _together(clients) if clients else None

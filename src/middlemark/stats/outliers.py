@@ -1,10 +1,11 @@
-"""The samples above the 99.9th percentile of a trial, and to whom they are attributed: machine, middleware, or nobody.
+"""Samples above the 99.9th percentile of a trial, attributed to the machine, to the middleware, or to neither.
 
-A sample is the **machine's** where somebody else had a role's processor for at least half of what the sample took
-beyond the median: the kernel's record of context switches says so, to the microsecond. What no such record explains may
-still be the machine's: interrupts and the hypervisor leave none. How often a processor stands still for so long is
-known from the probes around the run's trials; so of n unexplained samples at least n less what such gaps hardly
-ever exceed (95 %) are the **middleware's**: how many, not which. The rest is **unknown**.
+A sample is the **machine's** if another process had a role's processor for at least half of the time by which the
+sample exceeds the median. The kernel's record of context switches shows that to the microsecond. A sample without such
+a record may still be the machine's, because interrupts and the hypervisor leave no record. The probes around the run's
+trials measure how often a processor is interrupted for that long. They give an upper bound (95 %) of the samples that
+such gaps explain; the remaining ones are the **middleware's**. Their number is known, but not which ones they are. All
+others are **unknown**.
 """
 
 import math
@@ -23,16 +24,16 @@ from middlemark.stats.samples import Kept, Samples
 
 SLACK_NS = 2_000.0
 DRIFT = 2e-5
-"""A worker's clock and the kernel's differ by calibration: by this part of the time since the measuring began."""
+"""Relative difference between a worker's clock and the kernel's, which comes from calibration."""
 
 LEAST_NS = 1000
-"""Shorter gaps are not counted by the probe."""
+"""The probe counts no shorter gaps."""
 
 _CHUNK = 1 << 22
 
 
 class Exposure(msgspec.Struct, frozen=True):
-    """What the machine could do to a trial unseen: for so long, on so many processors, at so many wake-ups."""
+    """How much unrecorded disturbance a trial could have: its processor time, and the number of its wake-ups."""
 
     processor_s: float
     wakes: int
@@ -44,25 +45,25 @@ class Outliers(msgspec.Struct, frozen=True, kw_only=True):
     above: int
     machine: int
     unexplained_ns: tuple[float, ...] = ()
-    """What each of the others took beyond the median, in descending order."""
+    """Time beyond the median of each sample that is not the machine's, in descending order."""
     exposure: Exposure | None = None
     blind: str | None = None
-    """Why none of those can be the middleware's for certain; None: they can."""
+    """Why none of them can be attributed to the middleware with certainty; None: they can."""
 
 
 class Stillness(msgspec.Struct, frozen=True, kw_only=True):
-    """What the probes around all trials of a run saw: gaps by octave in so much processor time, late ends of sleeps."""
+    """Disturbances seen by the probes of a run: gaps in their processor time, and late ends of their sleeps."""
 
     spun_s: float = 0.0
     gaps: tuple[tuple[int, int], ...] = ()
-    """(lower bound in ns, how many)."""
+    """(lower bound in ns, number) of the gaps, by octave."""
     wakes: int = 0
     late: tuple[tuple[int, int], ...] = ()
 
     def most(self, longer_ns: float, exposure: Exposure) -> float:
-        """Return what the number of gaps of ``longer_ns`` or more in a trial hardly ever exceeds; inf: nobody looked.
+        """Return an upper bound of the number of gaps of at least ``longer_ns`` in a trial; inf if nothing was probed.
 
-        The 95 % quantile of a Poisson distribution whose mean is itself the upper 95 % bound.
+        It is the 95 % quantile of a Poisson distribution whose mean is itself an upper 95 % bound.
         """
         found = math.inf
         if self.spun_s > 0:
@@ -75,7 +76,7 @@ class Stillness(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def stillness(trials: Iterable[Witnessed]) -> Stillness:
-    """Add up the probes of all trials."""
+    """Return the sum of the probes of all trials."""
     probes = [still for each in trials for still in (*(each.before or ()), *(each.after or ()))]
     return Stillness(
         spun_s=sum(max(0, each.spun_ns - each.taken.total_ns) for each in probes) / 1e9,
@@ -86,8 +87,8 @@ def stillness(trials: Iterable[Witnessed]) -> Stillness:
 
 
 def poisson_quantile(mean: float) -> int:
-    """Return the least number that a Poisson variable of that mean exceeds in at most 5 % of cases."""
-    if mean > 500:  # the normal distribution is that close there
+    """Return the smallest number that a Poisson variable of this mean exceeds in at most 5 % of cases."""
+    if mean > 500:  # the normal distribution is close enough
         return math.ceil(mean + 1.6449 * math.sqrt(mean))
     number, term = 0, math.exp(-mean)
     total = term
@@ -99,24 +100,24 @@ def poisson_quantile(mean: float) -> int:
 
 
 def upper_bound(count: int) -> float:
-    """Return the upper 95 % bound of a Poisson mean of which ``count`` events were seen.
+    """Return the upper 95 % bound of the mean of a Poisson variable that had the value ``count``.
 
-    Half the 95 % quantile of chi² with 2 (count + 1) degrees of freedom (Garwood 1936), by Wilson and Hilferty's cube
-    (1931): within 1 %.
+    It is half the 95 % quantile of chi² with 2 (count + 1) degrees of freedom (Garwood 1936), by the cube of Wilson and
+    Hilferty (1931), within 1 %.
     """
     shape = count + 1
     return float(shape * (1 - 1 / (9 * shape) + 1.6449 / (3 * math.sqrt(shape))) ** 3)
 
 
 class RoleTimes(msgspec.Struct, frozen=True):
-    """Samples of one role: ``values`` in ns, and when each began (CLOCK_MONOTONIC in ns), asked for a few of them."""
+    """Samples of one role: ``values`` in ns, and a function from indices to their begins (CLOCK_MONOTONIC, ns)."""
 
     values: Numbers
     begins: Callable[[npt.NDArray[np.int64]], Numbers]
 
 
 def outliers(parts: Sequence[RoleTimes], summary: Summary | None, outcome: TrialOutcome) -> Outliers | None:
-    """Return a trial's samples above p99.9; None: there are none, or nobody looked at the machine.
+    """Return a trial's samples above p99.9; None: there are none, or the machine was not observed.
 
     ``summary`` is that of all parts together. A gap may prolong one sample of each part.
     """
@@ -128,7 +129,7 @@ def outliers(parts: Sequence[RoleTimes], summary: Summary | None, outcome: Trial
     taken = np.concatenate([np.asarray(part.values[at], dtype=np.float64) for part, at in chosen])
     if len(taken) == 0:
         return None
-    # Subtracted as integers: a double does not hold a time since the machine started to the nanosecond.
+    # Subtracted as integers, because a double cannot hold the time since boot to the nanosecond.
     begin = np.concatenate(
         [(part.begins(at).astype(np.int64) - seen.from_ns).astype(np.float64) for part, at in chosen]
     )
@@ -151,7 +152,10 @@ def outliers(parts: Sequence[RoleTimes], summary: Summary | None, outcome: Trial
 
 
 def of_round_trips(senders: Sequence[Samples], summary: Summary | None, outcome: TrialOutcome) -> Outliers | None:
-    """Return the outliers of pings or clients, one array of samples each, in the order of ``Witnessed.begins_ns``."""
+    """Return the outliers of pings or clients.
+
+    ``senders`` has one array each, in the order of ``Witnessed.begins_ns``.
+    """
     seen = outcome.noise
     if seen is None or len(senders) != len(seen.begins_ns):
         return None
@@ -165,7 +169,7 @@ def of_round_trips(senders: Sequence[Samples], summary: Summary | None, outcome:
 
 
 def of_stream(kept: Sequence[Kept], summary: Summary | None, outcome: TrialOutcome) -> Outliers | None:
-    """Return the outliers of a stream, from the intended instants; None also where memory was outgrown."""
+    """Return the outliers of a stream, from the intended instants; also None if samples were counted in a histogram."""
     subscribers = [each for each in kept if each.role == "subscriber"]
     if any(each.histogram is not None for each in subscribers):
         return None
@@ -179,23 +183,24 @@ def of_stream(kept: Sequence[Kept], summary: Summary | None, outcome: TrialOutco
 
 
 def middlewares(found: Outliers, still: Stillness, *, least_ns: float = 0.0) -> int:
-    """Return how many of the unexplained samples are the middleware's at least.
+    """Return the least number of unexplained samples that are the middleware's.
 
-    For any length: of those that exceed the median by so much, no more than the bound can be gaps that prolonged them
-    by half of it. Samples with less than ``least_ns`` beyond the median are left out.
+    The bound limits how many samples can exceed the median by some length because of gaps of half that length. It is
+    subtracted from the number of samples that do, for the length at which the difference is largest. Samples less than
+    ``least_ns`` beyond the median are left out.
     """
     if found.blind is not None or found.exposure is None:
         return 0
     known = [each for each in found.unexplained_ns if each >= max(least_ns, 2 * LEAST_NS)]
-    # The probes count by octave: within one the bound is the same, and the last of it tells the most.
+    # The probes count by octave, so the bound is constant within one; the last sample of an octave gives the most.
     octaves = {math.frexp(excess / (2 * LEAST_NS))[1]: rank for rank, excess in enumerate(known, start=1)}
-    sure = max((rank - still.most(known[rank - 1] / 2, found.exposure) for rank in octaves.values()), default=0)
-    return max(0, int(sure)) if sure > -math.inf else 0
+    certain = max((rank - still.most(known[rank - 1] / 2, found.exposure) for rank in octaves.values()), default=0)
+    return max(0, int(certain)) if certain > -math.inf else 0
 
 
 def _blind(outcome: TrialOutcome, seen: Witnessed) -> str | None:
     if outcome.subscribers:
-        return "a message that is held up holds up all that queue behind it"
+        return "a delayed message delays all that queue behind it"
     if not seen.pinned:
         return "the roles were not pinned"
     if seen.before is None and seen.after is None:
@@ -206,7 +211,7 @@ def _blind(outcome: TrialOutcome, seen: Witnessed) -> str | None:
 
 
 def _threshold(parts: Sequence[Numbers]) -> float:
-    """Return the nearest-rank p99.9, also where too few samples lie beyond it for a figure."""
+    """Return the nearest-rank p99.9, even if too few samples lie beyond it to report it."""
     values = np.concatenate([np.asarray(each) for each in parts])
     rank = len(values) - len(values) // 1000 - 1
     return float(np.partition(values, rank)[rank])
@@ -222,7 +227,7 @@ def _above(values: Numbers, threshold: float) -> npt.NDArray[np.int64]:
 def _had_by_others(
     spells: Sequence[tuple[int, int, int]], begins: npt.NDArray[np.float64], ends: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """Return for how long, between each begin and end, at least one of the processors was somebody else's."""
+    """Return how long, between each begin and end, another process had at least one of the processors."""
     union: list[list[float]] = []
     for begin, length, _ in sorted(spells):
         if union and begin <= union[-1][1]:
@@ -237,13 +242,13 @@ def _had_by_others(
 
 
 def _longer(counts: Sequence[tuple[int, int]], ns: float) -> int:
-    """Return how many may be as long as ``ns``: a bucket counts whole, up to twice its lower bound."""
+    """Return how many gaps may be as long as ``ns``: the whole bucket, since it ends at twice its lower bound."""
     return sum(count for lower, count in counts if 2 * lower > ns)
 
 
-def _added(of: Iterable[Durations]) -> tuple[tuple[int, int], ...]:
+def _added(durations: Iterable[Durations]) -> tuple[tuple[int, int], ...]:
     found: dict[int, int] = {}
-    for each in of:
+    for each in durations:
         for lower, count in each.counts:
             found[lower] = found.get(lower, 0) + count
     return tuple(sorted(found.items()))

@@ -1,4 +1,4 @@
-"""Which cells stand against each other: those that differ in one factor alone, and the same ones of two runs."""
+"""Pairs of cells that are compared: those of one run that differ in one factor only, and the same cells of two runs."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,11 +17,11 @@ _HIDDEN = {
     "label": ("label", "native"),
     VERSION: (),
 }
-"""Factors in which cells may differ beside the one they are compared by: an adapter brings its own transports, and a
-label may stand for a setting of its own (the selftest's planted delays)."""
+"""Fields that may differ too if cells are compared by the factor: an adapter has its own transports, and a label may
+stand for a setting (the selftest's planted delays)."""
 
 _MATTER = ("receive", "rate", "payload", "reliability", "processes", "pin")
-"""What a comparison with an imported cell says is not known, of what is not."""
+"""Factors that a comparison with an imported cell lists as unknown, if they are."""
 
 
 def level(each: Side, factor: str) -> Level:
@@ -30,22 +30,22 @@ def level(each: Side, factor: str) -> Level:
 
 
 def selected(each: Side, selection: Selection) -> bool:
-    """Say whether it is one of the cells that were chosen."""
+    """Say whether the selection contains the cell."""
     return selection.matches(each.cell, shared_memory=each.shared_memory)
 
 
 def by_factors(sides: Sequence[Side], factors: Sequence[str], reference: Selection | None = None) -> list[Pairing]:
-    """Pair cells that differ in these factors, in each of them and in nothing else.
+    """Pair cells that differ in each of these factors and in nothing else.
 
-    A is of the reference's levels; without one, each level is paired with all before it.
+    A has a level of ``reference``. Without a reference, each level is paired with all levels before it.
     """
     hidden = _hidden(factors)
     cells = [each.cell for each in sides]
     if VERSION in factors:
         cells = [msgspec.structs.replace(each, adapter=adapter_of(each.adapter)) for each in cells]
     groups: dict[tuple[object, ...], list[Side]] = {}
-    stand = at_levels_of_others(cells) if "adapter" in factors else [[each] for each in cells]
-    for each, some in zip(sides, stand, strict=True):
+    stand_ins = at_levels_of_others(cells) if "adapter" in factors else [[each] for each in cells]
+    for each, some in zip(sides, stand_ins, strict=True):
         if all(_is_known(each, factor) for factor in factors):
             for cell in some:
                 groups.setdefault(_key(cell, hidden), []).append(each)
@@ -64,25 +64,29 @@ def _hidden(factors: Iterable[str]) -> tuple[str, ...]:
 
 
 def _is_known(each: Side, factor: str) -> bool:
-    """Say whether it has a level: None is one of declared factors, unless another tool did not tell it."""
+    """Say whether the level is known.
+
+    None is a level of declared factors, unless another tool's log lacks the factor.
+    """
     return factor not in each.cell.unknown and (factor in FACTOR_AT or level(each, factor) is not None)
 
 
 def at_levels_of_others(cells: Sequence[Cell]) -> list[list[Cell]]:
-    """Return each cell as it stands among the others, whose adapter was measured at one level of a factor only.
+    """Return for each cell the cells that it represents at levels which its adapter was not measured at.
 
-    Such a cell stands at every level of those that have several, the usual one first; where nobody has, at that one. A
-    middleware that has nothing but best effort, or but loans, is still one to choose; its row says what it has.
+    If an adapter was measured at one level of a request to the middleware only, its cell represents every level that
+    adapters with several levels have, the most common first; if no adapter has several, the most common level. So a
+    middleware that supports nothing but best effort, or only loans, is still compared; its row shows its actual level.
     """
     found = [[each] for each in cells]
     for field in OF_MIDDLEWARE:
         levels: dict[str, set[Level]] = {}
         for each in cells:
             levels.setdefault(each.adapter, set()).add(getattr(each, field))
-        counted = Counter(level for each in levels.values() for level in sorted(each, key=str))
-        if len(counted) > 1:
+        counts = Counter(level for each in levels.values() for level in sorted(each, key=str))
+        if len(counts) > 1:
             several = set().union(*(each for each in levels.values() if len(each) > 1))
-            usual = [level for level, _ in counted.most_common()]
+            usual = [level for level, _ in counts.most_common()]
             there = [level for level in usual if level in several] or usual[:1]
             found = [
                 [
@@ -110,9 +114,10 @@ def _level_name(each: Side, factor: str) -> str:
 
 
 def run_against_run(first: Sequence[Side], second: Sequence[Side], but: Sequence[str] = ()) -> list[Pairing]:
-    """Pair the cells of two runs that are the same but for those factors; one cell each is a pair whatever they are.
+    """Pair the cells of two runs that agree in all fields but those of the factors ``but``.
 
-    Where a selection leaves several levels of such a factor, each is paired, and its names tell them.
+    If each run has one cell, these two are the pair. If a run has several levels of such a factor, the names contain
+    the level.
     """
     if len(first) == len(second) == 1:
         return [Pairing(first[0], second[0], (first[0].label, second[0].label), _apart(first[0], second[0]))]
@@ -120,9 +125,11 @@ def run_against_run(first: Sequence[Side], second: Sequence[Side], but: Sequence
     by_cell: dict[tuple[object, ...], list[Side]] = {}
     for each in first:
         by_cell.setdefault(_key(each.cell, hidden), []).append(each)
-    told = [[factor for factor in but if len({level(each, factor) for each in of}) > 1] for of in (first, second)]
+    varying = [
+        [factor for factor in but if len({level(each, factor) for each in sides}) > 1] for sides in (first, second)
+    ]
     return [
-        Pairing(a, b, (_labelled(a, told[0]), _labelled(b, told[1])), _apart(a, b))
+        Pairing(a, b, (_labelled(a, varying[0]), _labelled(b, varying[1])), _apart(a, b))
         for b in second
         for a in by_cell.get(_key(b.cell, hidden), ())
         if not but or (a.run, a.cell) != (b.run, b.cell)
@@ -137,7 +144,7 @@ def _apart(a: Side, b: Side) -> tuple[str, ...]:
     return (
         ()
         if a.run == b.run
-        else ("measured apart: their trials were not interleaved, so the machine may be the difference",)
+        else ("measured at different times: their trials were not interleaved, so the machine may be the difference",)
     )
 
 
@@ -146,14 +153,14 @@ def _key(cell: Cell, but: Sequence[str]) -> tuple[object, ...]:
 
 
 def against(pairing: Pairing) -> tuple[str, ...]:
-    """Return what forbids the comparison; nothing where it may be made."""
+    """Return why the two cells must not be compared; empty: they may be."""
     a, b = pairing.a.cell, pairing.b.cell
     polling = {each.receive == "poll" for each in (a, b) if "receive" not in each.unknown}
     payloads = {each.payload for each in (a, b) if "payload" not in each.unknown}
     machines = {each.machine for each in (pairing.a, pairing.b) if not each.cell.unknown}
     reasons = (
         f"sizes of {a.size:,} and {b.size:,} bytes" if a.size != b.size else "",
-        f"{a.pattern} against {b.pattern}: other times are measured" if a.pattern != b.pattern else "",
+        f"{a.pattern} against {b.pattern}: they measure different times" if a.pattern != b.pattern else "",
         "polling against blocking: they are different experiments" if len(polling) == 2 else "",
         f"{a.payload} against {b.payload} payloads" if len(payloads) == 2 else "",
         *(_imported(each) for each in (pairing.a, pairing.b)),
@@ -163,33 +170,37 @@ def against(pairing: Pairing) -> tuple[str, ...]:
 
 
 def _imported(side: Side) -> str:
-    """Say what forbids to compare what another tool measured: another ruler, on a machine that nobody knows."""
+    """Return why an imported cell must not be compared: another tool measured it, on an unknown machine.
+
+    Empty: not imported.
+    """
     unknown = [each for each in _MATTER if each in side.cell.unknown]
     if not side.cell.unknown:
         return ""
-    of = f" and its {', '.join(unknown)} are not known" if unknown else " is not known"
-    return f"{side.cell.adapter} was imported: the ruler is another, its machine{of}"
+    unknowns = f" and its {', '.join(unknown)} are not known" if unknown else " is not known"
+    return f"{side.cell.adapter} was imported: another tool measured it, its machine{unknowns}"
 
 
 MOST = 8_000
-"""Pairings of a run that are judged by one metric; with more, those of the factors that come last are not."""
+"""Most pairings of a run that are judged by one metric. Factors that do not fit in, the last ones first, are left out.
+"""
 _FIRST = ("adapter", "transport", "loan", "reliability")
 
 
 def of_run(
     sides: Sequence[Side], together: Sequence[Sequence[str]] = ()
 ) -> tuple[dict[str, list[Pairing]], dict[str, int]]:
-    """Return all that may be compared in one run, by factor, and how many there was no room for.
+    """Return the pairings of one run by factor, and the number of those left out because of ``MOST``, by factor.
 
-    All of them are judged together. Raw transports are included only where there is nothing else. ``together``: the
-    factors, by name, that its suites vary together (``Plan.together``); the key is their names with commas.
+    Raw transports are included only if there is nothing else. ``together`` are the names of factors that the suites
+    vary together (``Plan.together``); their key is the names joined by commas.
     """
     members = _compared(sides)
     found: dict[str, list[Pairing]] = {}
     left_out: dict[str, int] = {}
-    alone = sorted(_varying(members), key=lambda each: _FIRST.index(each) if each in _FIRST else len(_FIRST))
+    single = sorted(_varying(members), key=lambda each: _FIRST.index(each) if each in _FIRST else len(_FIRST))
     several = {",".join(names): [FACTORS[name].field for name in names] for names in together}
-    for factor, fields in {**{each: [each] for each in alone}, **several}.items():
+    for factor, fields in {**{each: [each] for each in single}, **several}.items():
         allowed = [each for each in by_factors(members, fields) if not against(each)]
         if sum(map(len, found.values())) + len(allowed) > MOST:
             left_out[factor] = len(allowed)
@@ -199,7 +210,7 @@ def of_run(
 
 
 def of_two_runs(first: Sequence[Side], second: Sequence[Side]) -> list[Pairing]:
-    """Return the cells that both have, and may be compared."""
+    """Return the pairs of a cell that both runs have and that may be compared."""
     pairings = run_against_run(_compared(first), _compared(second))
     return [each for each in pairings if each.a.cell == each.b.cell and not against(each)]
 

@@ -1,13 +1,14 @@
-"""A race: who of many candidates is surely not the best leaves, round after round; trials go to those that matter.
+"""The elimination rule of a race: candidates that are significantly slower are eliminated, round after round.
 
-Each look spends a part of the error (Lan & DeMets, 1983), so that all looks together stop the best one with a chance of
-at most 5 %. While there are many, whoever is slower than the leader by more than a t quantile leaves, as multiple
-comparisons with the best have it (Hsu, 1981). Its scatter is moderated (Smyth, 2004): that of all candidates together
-counts as some rounds of its own, since two values that happen to agree, or not to, say little. That of all is the
-median deviation, and what is farther from a candidate's median than it explains counts as its end (Huber, 1964): on a
-machine with other work every fifth trial may be disturbed, and must not hide the others. The last few leave by
-the exact signed-rank test of their paired rounds. That test alone could not screen: its least p-value is 2/2^n, and 27
-rivals are out of its reach before some ten rounds.
+So trials are spent on the candidates that may win. Each look uses a part of the error (Lan & DeMets, 1983), so that all
+looks together eliminate the best candidate with a probability of at most 5 %. While there are many candidates, each one
+that is slower than the leader by more than a t quantile is eliminated, as in multiple comparisons with the best (Hsu,
+1981). The scatter is moderated (Smyth, 2004): the scatter of all candidates counts as a few rounds of each candidate's
+own, because two values that happen to agree, or to differ, say little. It is a median deviation, and values farther
+from a candidate's median than it explains are clipped (Huber, 1964). On a machine with other work every fifth trial may
+be disturbed, and must not hide the others. The last few candidates are eliminated by the exact signed-rank test of
+their paired rounds. That test cannot screen, because its smallest p-value is 2/2^n: for 27 rivals it needs about ten
+rounds.
 """
 
 import math
@@ -21,48 +22,49 @@ from middlemark.stats.signed_rank import Values, signed_rank
 from middlemark.stats.verdict import MARGIN
 
 FIRST_LOOK = 2
-"""Rounds before anybody leaves: one has no scatter."""
+"""Rounds before the first elimination: one round has no scatter."""
 FINALISTS = 5
-"""So many or fewer are told apart by the exact test; a tie names no more either."""
+"""Most candidates for the exact test; a tie has at most this number too."""
 FINAL_LOOKS = (8, 12, 17, 24, 34, 48, 68, 96, 136, 192)
-"""Rounds after which it is asked."""
+"""Rounds after which the exact test is applied."""
 _FINAL = (0.016, 0.007, 0.003, 0.002, 0.0015, 0.001, 0.0007, 0.0004, 0.0002, 0.0002)
-"""The error that each of these looks spends: of the first enough that eight rounds can tell five finalists apart, since
-over four rivals it is more than 2 ** -8."""
+"""The error that each of these looks uses. That of the first one, divided by four rivals, exceeds 2 ** -8, so that
+eight rounds can separate five finalists."""
 _SCREENING = 0.018
 _PRIOR = 6
-"""Degrees of freedom that the scatter of all candidates together has in that of each."""
+"""Degrees of freedom that the scatter of all candidates contributes to that of each."""
 _CLIP = 2.5
-"""A difference from the candidate's median beyond so many times the scatter counts as that: a stall is no speed."""
+"""Differences from the candidate's median are clipped to this many times the scatter: a stall is not a speed."""
 _CORE = 1.3
-"""Squared: what the scatter of such differences is, at most, where the median deviation says 1 (simulated)."""
+"""Upper bound, squared, of the scatter of clipped differences relative to the median deviation (simulated)."""
 
 Figures = Mapping[int, float]
-"""By round: the logarithm of what is to be small."""
+"""By round: the logarithm of the figure that should be small."""
 Ended = Literal["best", "tie"]
 
 
 class AfterLook(msgspec.Struct, frozen=True):
-    """``running``: the candidates that may be the best, the leader first; ``eliminated``: the others."""
+    """State after a look: ``running`` candidates may be the best, the leader first; the others are ``eliminated``."""
 
     running: tuple[Hashable, ...]
     eliminated: tuple[Hashable, ...]
     ended: Ended | None
 
 
-def standing(
+def after_look(
     figures: Mapping[Hashable, Figures],
     margin: float = MARGIN,
     leaders: Collection[Hashable] | None = None,
     *,
     last: bool = False,
 ) -> AfterLook:
-    """Return who leaves after this round, of the candidates that ran in it (``figures`` holds only those).
+    """Return the candidates eliminated after this round, and those still running.
 
-    To be called after every round, with those that were running then. A round that one of them lacks counts for none.
-    Who is slower by less than the margin stays. ``tie``: all that are left are surely within the margin of the leader.
-    ``leaders``: who may lead, at least one of them; None: everybody. ``last``: the time is spent, no look follows, and
-    this one spends the error that is left. When that is depends on how long trials take, not on what they come to.
+    Called after every round with the candidates that were running in it. A round in which one of them has no figure is
+    not used. A candidate that is slower by less than the margin stays. ``tie``: all that run are within the margin of
+    the leader, with 95 % confidence. ``leaders`` are the candidates that may lead, at least one of them; None: all.
+    ``last``: the time is spent, so this look uses the remaining error. That is allowed, because the moment depends on
+    how long trials take and not on their results.
     """
     candidates = [*figures]
     rounds = sorted(set.intersection(*(set(each) for each in figures.values())))
@@ -75,34 +77,34 @@ def standing(
     leader = next(each for each in order if leaders is None or candidates[each] in leaders)
     rivals = [each for each in order if each != leader]
     differences = values - values[:, [leader]]
-    leaving = _screened(values, differences, rivals, margin)
-    if len(leaving) == len(rivals):  # that there is a winner is for the exact test to say
-        leaving.remove(rivals[0])
-    if last or len(candidates) - len(leaving) <= FINALISTS:
-        staying = [each for each in rivals if each not in leaving]
-        leaving |= _beaten(differences, staying, margin, last=last)
-    staying = [each for each in rivals if each not in leaving]
+    eliminated = _screened(values, differences, rivals, margin)
+    if len(eliminated) == len(rivals):  # only the exact test may declare a winner
+        eliminated.remove(rivals[0])
+    if last or len(candidates) - len(eliminated) <= FINALISTS:
+        running = [each for each in rivals if each not in eliminated]
+        eliminated |= _beaten(differences, running, margin, last=last)
+    running = [each for each in rivals if each not in eliminated]
     ended: Ended | None = None
-    if not staying:
+    if not running:
         ended = "best"
-    elif len(staying) < FINALISTS and _tied(differences, staying, margin):
+    elif len(running) < FINALISTS and _tied(differences, running, margin):
         ended = "tie"
     return AfterLook(
-        tuple(candidates[each] for each in (leader, *staying)),
-        tuple(candidates[each] for each in rivals if each in leaving),
+        tuple(candidates[each] for each in (leader, *running)),
+        tuple(candidates[each] for each in rivals if each in eliminated),
         ended,
     )
 
 
 def equal_allocation(candidates: int, rounds: int) -> int:
-    """Return the trials of such a race if nobody left, with at least the rounds that the exact test then asks for."""
+    """Return the number of trials without any elimination, with at least the rounds that the exact test needs."""
     rivals = max(1, candidates - 1)
     able = (look for look, error in zip(FINAL_LOOKS, _FINAL, strict=True) if 2.0**-look <= error / rivals)
     return candidates * max(rounds, next(able, FINAL_LOOKS[-1]))
 
 
 def _screened(values: Values, differences: Values, rivals: Sequence[int], margin: float) -> set[int]:
-    """Return the rivals that are slower by more than chance explains, among so many and over so many looks."""
+    """Return the rivals that are slower by more than chance explains, given their number and that of the looks."""
     from scipy.special import chdtri, stdtrit  # type: ignore[import-untyped]
 
     rounds, candidates = values.shape
@@ -110,14 +112,14 @@ def _screened(values: Values, differences: Values, rivals: Sequence[int], margin
     level = _SCREENING * 6 / (math.pi * look) ** 2 / len(rivals)
     centred = values - np.median(values, axis=1, keepdims=True)
     residuals = centred - np.median(centred, axis=0)
-    usual = float(chdtri(rounds - 1, 0.5)) / (rounds - 1)  # the median of such variances, where the true one is 1
+    usual = float(chdtri(rounds - 1, 0.5)) / (rounds - 1)  # the median of such variances if the true one is 1
     pooled = 2 * float(np.median(np.var(residuals, axis=0, ddof=1))) / usual
     spread = 2 * math.sqrt(pooled)
-    if candidates > FINALISTS:  # the median deviation of few says little
+    if candidates > FINALISTS:  # with few candidates the median deviation is not reliable
         spread = 1.4826 * float(np.median(np.abs(residuals))) * math.sqrt(2 * rounds / (rounds - 1))
         pooled = min(pooled, _CORE * spread**2)
-    prior = min(_PRIOR, candidates - 2)  # few know little of each other
-    leaving = set()
+    prior = min(_PRIOR, candidates - 2)  # with few candidates the common scatter is not reliable
+    slower = set()
     for each in rivals:
         own = differences[:, each]
         middle = float(np.median(own))
@@ -126,12 +128,12 @@ def _screened(values: Values, differences: Values, rivals: Sequence[int], margin
         variance = (prior * pooled + (rounds - 1) * float(np.var(own, ddof=1))) / degrees
         reach = float(stdtrit(degrees, 1 - level)) * math.sqrt(variance / rounds)
         if float(own.mean()) > max(reach, math.log1p(margin)):
-            leaving.add(each)
-    return leaving
+            slower.add(each)
+    return slower
 
 
 def _beaten(differences: Values, rivals: Sequence[int], margin: float, *, last: bool) -> set[int]:
-    """Return the finalists that the exact test calls slower, where this round is one of its looks, or the last."""
+    """Return the finalists that the exact test finds slower, if this round is one of its looks, or the last one."""
     rounds = len(differences)
     spent = [
         error for look, error in zip(FINAL_LOOKS, _FINAL, strict=True) if look == rounds or (last and look > rounds)
@@ -144,7 +146,7 @@ def _beaten(differences: Values, rivals: Sequence[int], margin: float, *, last: 
 
 
 def _tied(differences: Values, rivals: Sequence[int], margin: float) -> bool:
-    """Say whether each of them lies within the margin of the leader, by its own 95 % as all must (Berger, 1982)."""
+    """Say whether each rival is within the margin of the leader, each with its own 95 % (Berger, 1982)."""
     far = math.log1p(margin)
     shifts = (signed_rank(list(differences[:, each])) for each in rivals)
     return all(-far <= each.low and each.high <= far for each in shifts)

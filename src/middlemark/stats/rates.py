@@ -1,4 +1,4 @@
-"""How fast messages were sent and arrived, in a trial and in each of its seconds. The two are never confused."""
+"""Rates of sending and of arrival, in a trial and in each of its seconds."""
 
 import statistics
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ _NS = 1_000_000_000
 
 
 class Rates(msgspec.Struct, frozen=True, kw_only=True):
-    """One trial. ``by_subscriber`` is in the order of the outcome's subscribers."""
+    """Rates of one trial. ``by_subscriber`` is in the order of the outcome's subscribers."""
 
     rate_hz: float | None
     total_hz: float | None
@@ -24,7 +24,7 @@ class Rates(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def rates(outcome: TrialOutcome, cell: Cell | None = None) -> Rates:
-    """Return the rates of a trial of a stream; ``cell``: known, where it may be that of a workload."""
+    """Return the rates of a trial of a stream. ``cell`` is needed if the stream may carry a workload."""
     if cell is not None and cell.workload is not None:
         each = tuple(edge_hz(subscriber, outcome) for subscriber in outcome.subscribers)
     elif outcome.stamps_absent:
@@ -45,12 +45,12 @@ def rates(outcome: TrialOutcome, cell: Cell | None = None) -> Rates:
 
 
 def edge_hz(subscriber: Arrived, outcome: TrialOutcome) -> float | None:
-    """Return intact messages a second of the whole trial: few come on a slow topic, and their own span is too short."""
+    """Return intact messages a second over the whole trial, since few messages come on a slow topic."""
     return (subscriber.received - subscriber.damaged) / outcome.measured_s if outcome.measured_s else None
 
 
 def arrived_hz(subscriber: Arrived) -> float | None:
-    """Return intact messages a second from the first that arrived to the last, by the subscriber's own clock alone."""
+    """Return intact messages a second from the first arrival to the last, by the subscriber's clock only."""
     between = subscriber.last_received_ns - max(subscriber.first_received_ns, subscriber.last_warm_up_ns)
     intact = subscriber.received - subscriber.damaged
     if intact <= 0:
@@ -59,7 +59,7 @@ def arrived_hz(subscriber: Arrived) -> float | None:
 
 
 def sent_hz(publisher: Sent) -> float | None:
-    """Return messages a second between the first and the last that was sent; None with fewer than two."""
+    """Return messages a second between the first and the last send; None with fewer than two."""
     between = publisher.last_sent_ns - publisher.first_sent_ns
     return (publisher.sent - 1) * _NS / between if publisher.sent > 1 and between > 0 else None
 
@@ -72,12 +72,12 @@ def replies_hz(outcome: TrialOutcome) -> float | None:
 
 
 def offered_hz(cell: Cell) -> float | None:
-    """Return what a schedule asks of all senders of the cell together; None without one."""
+    """Return the messages a second that a schedule asks of all senders together; None without a schedule."""
     return cell.rate * cell.publishers if isinstance(cell.rate, int | float) else None
 
 
 def behind(cell: Cell, outcome: TrialOutcome) -> float:
-    """Return which share of a schedule a trial did not send, its last instant aside; 0 without a schedule."""
+    """Return the share of a schedule that a trial did not send, except for the last instant; 0 without a schedule."""
     offered = offered_hz(cell)
     counted = counts(outcome)
     if offered is None or counted is None or not outcome.measured_s:
@@ -87,7 +87,7 @@ def behind(cell: Cell, outcome: TrialOutcome) -> float:
 
 
 def counts(outcome: TrialOutcome) -> TrialCounts | None:
-    """Return what was counted: the launcher's word, else the sums over publishers and subscribers."""
+    """Return the launcher's counts, or if it has none the sums over publishers and subscribers."""
     if outcome.counts is not None or not (outcome.publishers or outcome.subscribers):
         return outcome.counts
     return TrialCounts(
@@ -106,20 +106,20 @@ def _blocked(publishers: Sequence[Sent]) -> tuple[float | None, float | None]:
     if not known or len(known) < len(publishers):
         return None, None
     blocked = sum(each.blocked_ns or 0 for each in known)
-    # The last publish ends after it was sent, so one that blocks there may outlast the span.
+    # The last publish ends after its message counts as sent, so its blocking may exceed the span.
     measured = sum(max(each.last_sent_ns - each.first_sent_ns, each.blocked_ns or 0) for each in known)
     return float(blocked), blocked / measured if measured else None
 
 
 WHOLE = 0.5
-"""A last step shorter than this part of a second says little about a rate."""
+"""Seconds that the last step of a series must last to be counted as a second."""
 
 
 def representative(outcomes: Sequence[TrialOutcome], figures: Sequence[float | None]) -> TrialOutcome | None:
-    """Return the trial whose figure is the median (of two in the middle the lower), among those with a series.
+    """Return the trial with a series whose figure is the median (of two the lower).
 
-    Seconds of several trials are never averaged: a stall in one of them would vanish. Trials without a figure stand in
-    only where none has one.
+    Seconds of several trials are never averaged, because a stall in one of them would vanish. If no trial has a figure,
+    the first one with a series is returned.
     """
     known = [(each, figure) for each, figure in zip(outcomes, figures, strict=True) if each.series]
     ranked = sorted((pair for pair in known if pair[1] is not None), key=lambda pair: (pair[1] or 0.0, pair[0].order))
@@ -131,7 +131,7 @@ def representative(outcomes: Sequence[TrialOutcome], figures: Sequence[float | N
 def received_by_second(series: Sequence[Second]) -> list[float]:
     """Return messages a second in each whole second, all receiving workers together.
 
-    Seconds of workers belong together by their place; a worker that began later or ended earlier shortens the list.
+    The n-th seconds of the workers are added. A worker that began later or ended earlier shortens the list.
     """
     of_worker: dict[str, list[float]] = {}
     for each in series:
@@ -141,14 +141,14 @@ def received_by_second(series: Sequence[Second]) -> list[float]:
 
 
 def spread_of_seconds(series: Sequence[Second]) -> float | None:
-    """Return the best second less the worst as a part of their median; None with under three."""
+    """Return the best second minus the worst, divided by the median; None with fewer than three seconds."""
     by_second = received_by_second(series)
     median = statistics.median(by_second) if len(by_second) >= 3 else 0
     return (max(by_second) - min(by_second)) / median if median else None
 
 
 def falls(by_second: Sequence[float]) -> tuple[float, float] | None:
-    """Return the mean rates of the first and of the last third when it has fallen by a fifth; None with under six s."""
+    """Return the mean rates of the first and last third if the rate fell by a fifth; None with fewer than six s."""
     third = len(by_second) // 3
     if third < 2:
         return None
@@ -157,7 +157,7 @@ def falls(by_second: Sequence[float]) -> tuple[float, float] | None:
 
 
 def varies(by_second: Sequence[float]) -> tuple[float, float] | None:
-    """Return the lowest and the highest second when they lie further apart than 1.5 times; None with under three s."""
+    """Return the lowest and the highest second if their ratio exceeds 1.5; None with fewer than three seconds."""
     if len(by_second) < 3:
         return None
     least, most = min(by_second), max(by_second)
@@ -165,14 +165,14 @@ def varies(by_second: Sequence[float]) -> tuple[float, float] | None:
 
 
 def link_share(cell: Cell, rate_hz: float) -> float | None:
-    """Return the share of the line that one subscriber's messages of every topic take, each in a datagram."""
+    """Return the share of the line that one subscriber's messages of every topic take, one datagram each."""
     if cell.link is None or cell.pattern != "stream":
         return None
     return share_of(parse_link(cell.link), cell.size, rate_hz * cell.topics)
 
 
 def payload_share(cell: Cell, rate_hz: float) -> float | None:
-    """Return the share of the line's rate that the same messages take without any header."""
+    """Return the share of the line's rate that these messages take without any header."""
     if cell.link is None or cell.pattern != "stream":
         return None
     return rate_hz * cell.topics * cell.size * 8 / parse_link(cell.link).rate_bps

@@ -1,4 +1,4 @@
-"""What a cell came to over its trials: the values every report is made from."""
+"""The result of a cell over its trials: the values from which every report is made."""
 
 import statistics
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from middlemark.model.times import Summary, Times
 
 
 class Delivery(msgspec.Struct, frozen=True, kw_only=True):
-    """What arrived at one subscriber of a stream. Counts are those of all trials, the others medians over trials."""
+    """Messages at one subscriber of a stream. Counts are sums over trials, the other figures medians over trials."""
 
     index: int
     topic: int
@@ -20,60 +20,60 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
     """Different messages, damaged ones included."""
     lost: int
     ratio: float | None
-    """``received / expected``; None when nothing was expected."""
+    """``received / expected``; None if no message was expected."""
     rate_hz: float | None
     p50_ns: float | None
-    """One way, from the intended instant."""
+    """One-way latency from the intended instant."""
     p99_ns: float | None
 
 
 class ThreadResources(msgspec.Struct, frozen=True):
-    """The threads of one name in a worker, and the processors they used together."""
+    """The threads of a worker that have one name, and the processors that they used together."""
 
     name: str
     cpu: float
 
 
 class WorkerResources(msgspec.Struct, frozen=True, kw_only=True):
-    """What one worker used while it measured; medians over trials."""
+    """Resources that one worker used while it measured; medians over trials."""
 
     who: str
     cpu: float
-    """Processors: 1.0 is one processor all the time."""
+    """Processors used: 1.0 is one processor all the time."""
     user: float
     system: float
     rss_bytes: float
     peak_rss_bytes: float
     voluntary_hz: float
-    """Context switches a second: it had to wait."""
+    """Context switches a second in which a thread had to wait for something."""
     involuntary_hz: float
-    """It was made to give way."""
+    """Context switches a second in which a thread was pushed off its processor."""
     minor_faults: float | None
     major_faults: float | None
     threads: tuple[ThreadResources, ...]
 
 
 class CompanionResources(WorkerResources, frozen=True, kw_only=True):
-    """What one companion used, from before the warm-up to the end; medians over trials."""
+    """Resources that one companion used, from before the warm-up to the end; medians over trials."""
 
     ready_ns: float
-    """From starting it until it said that it is ready."""
+    """Time from its start until it said that it was ready."""
 
 
 class CellResources(msgspec.Struct, frozen=True, kw_only=True):
-    """What a trial cost while it measured, all workers together; medians over trials except ``network``."""
+    """Resources that all workers of a trial used while measuring; medians over trials, except for ``network``."""
 
     cpu: float | None
-    """Processors used; None where nothing was read."""
+    """Processors used; None if nothing was read."""
     user: float | None
     system: float | None
     ns_per_message: float | None
-    """Processor time, less what publishers spent waiting for their next instant, for each message received."""
+    """Processor time for each message received, without the time in which publishers waited for their next instant."""
     rss_bytes: float | None
-    """At the end. Pages that workers share count in each of them."""
+    """Resident memory at the end. Pages that workers share count for each of them."""
     peak_rss_bytes: float | None
     bytes_per_subscriber: float | None
-    """Mean resident memory of a subscriber's process; None where a process holds more than one role."""
+    """Mean resident memory of a subscriber's process; None if a process holds more than one role."""
     voluntary_hz: float | None
     involuntary_hz: float | None
     voluntary_per_message: float | None
@@ -82,29 +82,30 @@ class CellResources(msgspec.Struct, frozen=True, kw_only=True):
     major_faults: float | None
     workers: tuple[WorkerResources, ...]
     companions: tuple[CompanionResources, ...] = ()
-    """They are in none of the figures above."""
+    """Companions, which are not included in the figures above."""
     network: NetworkCost | None
-    """Added over the trials, as the counts of messages are."""
+    """Sum over the trials, like the counts of messages."""
 
 
 class CurveStep(msgspec.Struct, frozen=True, kw_only=True):
-    """One offered load of a curve, the median over the trials; or one rate that the median search tried."""
+    """One offered load of a curve, as the median over the trials; or one rate that a search tried."""
 
     part: float | None
-    """Of what arrived at saturation in the same trial; None: as fast as possible, or a step of a search."""
+    """Share of the rate that arrived at saturation in the same trial; None: as fast as possible, or a step of a search.
+    """
     offered_hz: float | None
-    """Each publisher; None: as fast as possible."""
+    """Rate offered by each publisher; None: as fast as possible."""
     sent_hz: float
-    """The mean of publishers."""
+    """Mean over publishers."""
     received_hz: float
-    """Intact, at one subscriber."""
+    """Rate of intact messages at one subscriber."""
     lost: float | None
-    """Share of what was expected; None when nothing was."""
+    """Share of the expected messages; None if none was expected."""
     p50_ns: float | None
-    """One way, from the intended instant, at the subscriber where it is the longest."""
+    """One-way latency from the intended instant, at the subscriber where it is highest."""
     p99_ns: float | None
     held: bool
-    """In every trial."""
+    """Loss, p99 and schedule were within the limits in every trial."""
     trials: int
     knee: bool = False
     failed: str | None = None
@@ -112,7 +113,7 @@ class CurveStep(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Sustainable(msgspec.Struct, frozen=True, kw_only=True):
-    """The highest rate that held, each publisher: the median over trials, and the range of what the trials found."""
+    """The highest sustainable rate of each publisher: the median over trials, and the range over trials."""
 
     rate_hz: float
     least_hz: float
@@ -120,10 +121,10 @@ class Sustainable(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Baseline(msgspec.Struct, frozen=True, kw_only=True):
-    """The fastest raw transport in a cell's experiment: its ``p50_ns``, or its ``rate_hz`` where rates are compared."""
+    """The fastest raw transport in a cell's experiment: its ``p50_ns``, or its ``rate_hz`` if rates are compared."""
 
     label: str
-    """Which raw transport: ``shm``, ``shm (loan)``, ``udp``, …"""
+    """Name of the raw transport: ``shm``, ``shm (loan)``, ``udp``, …"""
     p50_ns: float | None
     rate_hz: float | None
     times: float
@@ -131,20 +132,20 @@ class Baseline(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Attribution(msgspec.Struct, frozen=True, kw_only=True):
-    """The samples above the 99.9th percentile, and to whom the evidence attributes them."""
+    """The samples above the 99.9th percentile, and the cause that the evidence shows."""
 
     samples: int
     machine: int
-    """Somebody else had a role's processor for at least half of what the sample took beyond the median."""
+    """Another process had a role's processor for at least half of the time by which the sample exceeds the median."""
     middleware: int
-    """At least so many: the machine does not stand still so often."""
+    """A lower bound: gaps of the machine cannot explain these samples."""
     unknown: int
     why: str | None
-    """Why none can be the middleware's for certain; None: the evidence was complete."""
+    """Why no sample can be attributed to the middleware with certainty; None: the evidence is complete."""
 
 
 class Preemptor(msgspec.Struct, frozen=True, kw_only=True):
-    """Somebody who had the roles' processors; of several of one name, all together and the pid of the greatest."""
+    """Processes of one name that had the roles' processors. ``pid`` is that of the process with the largest share."""
 
     name: str | None
     pid: int | None
@@ -152,36 +153,37 @@ class Preemptor(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TrialNoise(msgspec.Struct, frozen=True, kw_only=True):
-    """What the machine did during one trial. Shares are of the time of all roles' processors; None: not known."""
+    """Disturbances by the machine during one trial. Shares are of the time of all roles' processors; None: unknown."""
 
     trial: int
     others_share: float | None
-    """Other processes had them, the bench's own launcher excluded."""
+    """Other processes had the processors, without the bench's own launcher."""
     own_share: float | None
-    """The bench's own launcher had them."""
+    """The bench's own launcher had the processors."""
     delay_share: float | None
-    """Where the former are not known: the roles' threads could have run and another had the processor, and it was none
-    of the workers' own."""
+    """The roles' threads were runnable while another thread had the processor, not counting the workers' own. Known
+    only if the two fields above are not."""
     steal_share: float | None
     irq_share: float | None
     softirq_share: float | None
     pressure_share: float | None
-    """Of the time, somebody on this machine waited for a processor."""
+    """Share of the time in which some process on this machine waited for a processor."""
     throttled_ns: int | None
     still_share: float | None
-    """Just before and after: the processor stood still under a thread that had it (interrupts, hypervisor)."""
+    """Share of the time just before and after the trial in which the processors did not run a thread that had them
+    (interrupts, hypervisor)."""
     longest_gap_ns: int | None
-    """The longest of those."""
+    """The longest such gap."""
     longest_spell_ns: int | None
     """The longest time that another process had a role's processor."""
     preemptors: tuple[Preemptor, ...] = ()
     above_p99_9: Attribution | None = None
     marked: tuple[str, ...] = ()
-    """What of it is too much to leave the trial's figures alone, in words."""
+    """Disturbances that are too strong for the trial's figures to be trusted, in words."""
 
 
 class Noise(msgspec.Struct, frozen=True, kw_only=True):
-    """What the machine did while a cell was measured: medians over its trials, of lengths the longest, counts added."""
+    """Disturbances by the machine during a cell: medians over its trials; lengths are maxima, counts are sums."""
 
     others_share: float | None
     own_share: float | None
@@ -197,24 +199,25 @@ class Noise(msgspec.Struct, frozen=True, kw_only=True):
     above_p99_9: Attribution | None
     trials: tuple[TrialNoise, ...]
     disturbed: tuple[tuple[float, float], ...]
-    """Up to 100 of the longest times in which a role's processor was another's, s since the measuring began."""
+    """Up to 100 of the longest intervals in which another process had a role's processor, in s since the measuring
+    began."""
     disturbed_trial: int | None
-    """The trial that ``disturbed`` is of: that of ``series``, where it was watched."""
+    """The trial of ``disturbed``: that of ``series``, if the machine was observed during it."""
     absent: dict[str, str]
-    """What is not known, and why."""
+    """Why a field is None, by its name."""
 
 
 class Origin(msgspec.Struct, frozen=True, kw_only=True):
-    """Which other tool measured a cell, and in which logs it says so."""
+    """The other tool that measured a cell, and its logs."""
 
     tool: str
     files: tuple[str, ...]
     not_counted: tuple[str, ...]
-    """The fields of ``TrialCounts`` that say nothing, as it did not count them."""
+    """Fields of ``TrialCounts`` that the tool did not count and that mean nothing."""
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of where the time went, named as in ``stats/breakdown.py``; ``share`` is of the whole, 0..1."""
+    """A part of a time, named as in ``stats/breakdown.py``; ``share`` is its share of the whole, 0..1."""
 
     part: str
     ns: float
@@ -222,19 +225,19 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HistoryResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What a subscriber got that joined late. Counts are those of all trials."""
+    """History that a subscriber got which joined late. Counts are sums over trials."""
 
     expected: int
     received: int
     last_ns: float | None
-    """From just before it joined to the last of them, the median over trials; None: none came."""
+    """Time from just before it joined to the last message, as the median over trials; None: no message came."""
 
 
 class EdgeResult(msgspec.Struct, frozen=True, kw_only=True, rename={"source": "from"}):
-    """One subscriber of a workload's topic. Counts are those of all trials, the others medians over trials."""
+    """One subscriber of a workload's topic. Counts are sums over trials, the other figures medians over trials."""
 
     name: str
-    """Of the topic."""
+    """Name of the topic."""
     source: str
     to: str
     type: str
@@ -244,17 +247,17 @@ class EdgeResult(msgspec.Struct, frozen=True, kw_only=True, rename={"source": "f
     received: int
     lost: int
     unsent: int
-    """Due, and never sent: the publisher was behind, or was refused."""
+    """Messages that were due and never sent, because the publisher was behind or its publish was refused."""
     deadline_s: float | None
     missed: int | None
-    """Arrived after the deadline; None: there is none."""
+    """Messages that arrived after the deadline; None: there is no deadline."""
     failed_share: float
-    """Of what was due: lost, unsent, or late."""
+    """Share of the messages due that were lost, unsent or late."""
     holds: bool | None
-    """None: no deadline, or too few messages to say."""
+    """None: there is no deadline, or there are too few messages."""
     one_way_ns: Summary | None
     history: HistoryResult | None = None
-    """None: it did not join late, as its topic is volatile, or was carried so."""
+    """None: the subscriber did not join late, because its topic is volatile or the transport has no history."""
 
     @property
     def label(self) -> str:
@@ -263,7 +266,7 @@ class EdgeResult(msgspec.Struct, frozen=True, kw_only=True, rename={"source": "f
 
 
 class ChainResult(msgspec.Struct, frozen=True, kw_only=True, rename={"source": "from"}):
-    """A chain of topics: from the first one's intended instant to the arrival of the last; None: it was not kept."""
+    """A chain of topics with its time from the first intended instant to the last arrival; None: not recorded."""
 
     source: str
     to: str
@@ -272,7 +275,7 @@ class ChainResult(msgspec.Struct, frozen=True, kw_only=True, rename={"source": "
 
 
 class NodeResult(msgspec.Struct, frozen=True, kw_only=True):
-    """A node. Of one that shares its process: what its roles' threads used, and no memory of its own."""
+    """A node. If it shares a process: the processor time of its roles' threads only, and no memory."""
 
     name: str
     process: str
@@ -281,36 +284,36 @@ class NodeResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WorkloadResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What a graph came to."""
+    """The result of a workload."""
 
     name: str
     holds: bool | None
-    """Every edge with a deadline holds; None: there is none, or too little is known of one."""
+    """Every edge with a deadline holds; None: no edge has one, or one has too few messages."""
     first_failing: str | None
-    """``topic → node`` of the edge that fails most."""
+    """``topic → node`` of the edge with the highest ``failed_share``."""
     worst_share: float | None
-    """The greatest share of its deadline that an edge takes: the 99th percentile of its latency; median of trials."""
+    """The highest ratio of an edge's p99 latency to its deadline, as the median over trials."""
     topics: tuple[EdgeResult, ...]
-    """An entry an edge."""
+    """One entry for each edge."""
     chains: tuple[ChainResult, ...]
     nodes: tuple[NodeResult, ...]
     cpu: float | None
-    """Processors, all processes together."""
+    """Processors used by all processes together."""
     rss_bytes: float | None
     wire_bytes: float | None
-    """What crossed the network of a trial while it measured."""
+    """Bytes that crossed the network of a trial while it measured."""
     discovery_ns: float | None
-    """Until everything was matched."""
+    """Time until all roles had found their peers."""
 
 
 class CellResult(Times, frozen=True, kw_only=True):
-    """One row. The JSON of a cell has its fields under the same names."""
+    """The result of one cell, which is one row. The JSON of a cell has the same field names."""
 
     cell: Cell
     name: str
     version: str | None
     trials: int
-    """Those that were measured."""
+    """Number of measured trials."""
     failed_trials: int
     samples: int
     """Round trips, or one-way latencies of a stream."""
@@ -318,94 +321,96 @@ class CellResult(Times, frozen=True, kw_only=True):
     actual_transport: str | None
     discovery_ns: float | None
     times_raw_transport: float | None
-    """How many times slower the cell is than the raw transport of the same carrier; None without one in the run."""
+    """How many times slower the cell is than the raw transport of the same carrier; None if the run has none."""
     raw_transport: str | None
-    """Which raw transport: ``shm``, ``shm (loan)``, ``udp``, …"""
+    """Name of the raw transport: ``shm``, ``shm (loan)``, ``udp``, …"""
     warnings: tuple[RunWarning, ...]
     failed: Failure | None
-    """Set when no trial of the cell was measured: the first failure."""
+    """The first failure, if no trial of the cell was measured."""
     failures: tuple[Failure, ...] = ()
-    """Those of its failed trials, in their order."""
+    """The failures of its failed trials, in their order."""
 
     one_way_absent: str | None = None
     """Why a stream has no one-way latency, or lacks some of its figures."""
     clock_uncertainty_ns: float | None = None
-    """So far off, at most, are the one-way latencies of a stream for its two clocks; 0: it was one. None: no stream, or
-    they are not told."""
+    """Largest error of a stream's one-way latencies because of two clocks; 0: one clock. None: no stream, or the
+    latencies are unknown."""
     one_way_from_sent_absent: str | None = None
-    """Why a stream has none."""
+    """Why a stream lacks it."""
     in_histogram: int = 0
-    """Latencies that are known to 0.8 % only: the memory for raw samples was full when they came."""
+    """Latencies that are accurate to 0.8 % only, because they came when the memory for raw samples was full."""
     offered_hz: float | None = None
-    """What the schedule asked of all senders together; None without one."""
+    """Messages a second that the schedule asks of all senders together; None without a schedule."""
     sent_hz: float | None = None
-    """What all publishers together sent; never a throughput."""
+    """Messages a second that all publishers together sent; this is never a throughput."""
     rate_hz: float | None = None
-    """Intact messages a second at one subscriber, their mean; of request-reply, replies at all clients."""
+    """Intact messages a second at one subscriber, as the mean over subscribers; for request-reply, replies at all
+    clients."""
     rate_total_hz: float | None = None
-    """The same, of all subscribers together."""
+    """Intact messages a second at all subscribers together."""
     bytes_per_s: float | None = None
-    """``rate_hz`` times the size: payload with the core's header, nothing of the middleware's."""
+    """``rate_hz`` times the size, which includes the core's header but none of the middleware's."""
     link_share: float | None = None
-    """Of a stream over a link: ``rate_hz`` over the messages a second that the line can carry, each in a datagram of
-    its own. More than 1: messages shared frames."""
+    """For a stream over a link: ``rate_hz`` divided by the messages a second that the line can carry in one datagram
+    each. More than 1: messages shared frames."""
     link_how: str | None = None
     """How the link was emulated."""
     blocked_ns: float | None = None
-    """Time publishers slept within publish(), all together in one trial; None where the kernel does not tell."""
+    """Time that publishers slept within publish(), summed for one trial; None if the kernel does not report it."""
     blocked_share: float | None = None
-    """The same over the time they measured, 0..1."""
+    """``blocked_ns`` divided by the time that the publishers measured, 0..1."""
     scheduled: int | None = None
     """Intended instants of all trials; None without a schedule."""
     late_sends: int | None = None
-    """Sent more than one period of the schedule after their intended instant."""
+    """Messages sent more than one period of the schedule after their intended instant."""
     unsent: int | None = None
-    """Scheduled instants for which nothing was sent before the measuring ended."""
+    """Intended instants for which no message was sent before the measuring ended."""
     timed_out: int | None = None
-    """Publishes that back-pressure held beyond the write timeout; None without a publisher."""
+    """Publishes that back-pressure blocked beyond the write timeout; None without a publisher."""
     per_subscriber: tuple[Delivery, ...] = ()
-    """What arrived at each subscriber of a stream."""
+    """Messages at each subscriber of a stream."""
     resources: CellResources | None = None
-    """What a trial cost while it measured; None where nothing was read."""
+    """Resources that a trial used while it measured; None if nothing was read."""
     trial_values: tuple[float, ...] = ()
-    """The figure a trial that stands for it: the received rate of what is sent as fast as possible, else p50 in ns."""
+    """The main figure of each trial: the received rate if messages are sent as fast as possible, else p50 in ns."""
     metrics: Mapping[str, tuple[float | None, ...]] = {}
-    """Every metric that it has (``stats/metrics.py``), by name: the figure of each measured trial, in their order."""
+    """Figures of every metric of the cell (``stats/metrics.py``) by name, one for each measured trial in their order.
+    """
     interval: tuple[float, float] | None = None
-    """Of their median, 95 %, by bootstrap over trials; None with fewer than six."""
+    """95 % interval of the median of ``trial_values``, by bootstrap over trials; None with fewer than six trials."""
     series: tuple[Second, ...] = ()
-    """Of trial ``series_trial``: the one whose figure is the median of its cell."""
+    """Series of trial ``series_trial``, whose figure is the median of the cell."""
     series_trial: int | None = None
     series_subscribers: tuple[Arrived, ...] = ()
-    """What arrived in that trial in all."""
+    """Counts at each subscriber in that trial."""
     steps: tuple[CurveStep, ...] = ()
-    """Of a curve by rising load, of a search in the order it tried them."""
+    """Steps of a curve by rising load, or of a search in the order tried."""
     sustainable: Sustainable | None = None
-    """None: the rate was not searched for, or none held."""
+    """None: the rate was not searched for, or none was sustainable."""
     native_request_reply: bool | None = None
-    """Whether the middleware's own request-reply was used; None: the pattern is another."""
+    """The middleware's own request-reply was used; None: the pattern is another one."""
     baseline: Baseline | None = None
-    """The baseline; None without a raw transport of the same experiment in the run."""
+    """None if the run has no raw transport in the same experiment."""
     protected_by: str | None = None
-    """The algorithms in force, in the middleware's words; None: nothing protects it, or no trial came so far."""
+    """The algorithms in force, in the middleware's words; None: no protection, or no trial got that far."""
     proof: ProtectionProof | None = None
-    """Whether they were seen to be in force; None: nothing protects it."""
+    """The checks of the protection; None: there is none."""
     handshake_ns: float | None = None
-    """From opening the middleware to the peers being found, which their proving who they are is part of."""
+    """Time from opening the middleware until the peers are found; it includes their authentication."""
     noise: Noise | None = None
-    """What the machine did meanwhile; None: nobody looked."""
+    """Disturbances by the machine; None: not observed."""
     imported: Origin | None = None
-    """Set where another tool measured it."""
+    """Origin of the figures, if another tool measured them."""
     breakdown: tuple[Part, ...] | None = None
-    """Where the time went, in the order of time; the parts add up to a round trip or one way near the median."""
+    """Where the time went, in order; the parts add up to a round trip or a one-way time near the median."""
     breakdown_absent: str | None = None
-    """Why there is none."""
+    """Why there is no breakdown."""
     coding_absent: str | None = None
-    """Of messages of a type: why serialize and deserialize, or some of them, are not among its parts."""
+    """Why serialize or deserialize is missing among the parts, for typed messages."""
     workload: WorkloadResult | None = None
-    """Of a cell that carries one."""
+    """Result of the workload, in a cell that carries one."""
 
     def median(self, metric: str) -> float | None:
-        """Return the median of that metric over the trials that have it; None: none has."""
+        """Return the median of a metric over the trials that have it; None if no trial has it."""
         known = [each for each in self.metrics.get(metric, ()) if each is not None]
         return statistics.median(known) if known else None

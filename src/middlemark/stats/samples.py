@@ -1,4 +1,7 @@
-"""The files a trial's roles kept: a record a round trip, a publish or an arrival, times in ns. See docs/protocol.md."""
+"""Reader of the files that a trial's roles kept: one record for each round trip, publish or arrival, times in ns.
+
+docs/protocol.md describes the files.
+"""
 
 import functools
 import io
@@ -17,7 +20,7 @@ from middlemark.model.outcome import SamplesFile
 from middlemark.model.samples import HISTOGRAM, KEPT, SAMPLE
 
 Samples = npt.NDArray[np.void]
-"""One dimension, dtype ``SAMPLE``; of the file of another role, its dtype."""
+"""A one-dimensional array of dtype ``SAMPLE``, or for the file of another role, of that role's dtype."""
 
 
 _AGAIN = "measure that trial again"
@@ -25,10 +28,10 @@ _COUNT = re.compile(rb"(?<='shape': )\(([0-9]{1,18}),\)")
 
 
 class SamplesError(Exception):
-    """A samples file that cannot be read: the path, what is wrong with it, and the next step."""
+    """A samples file that cannot be read: its path, what is wrong with it, and the next step."""
 
     def __init__(self, path: Path, reason: str, advice: str) -> None:
-        """``reason`` completes the sentence that begins with the path."""
+        """Build the message. ``reason`` completes a sentence that begins with the path."""
         super().__init__(f"{path}: {reason}")
         self.path = path
         self.reason = reason
@@ -36,18 +39,18 @@ class SamplesError(Exception):
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """What one role kept of a trial: ``raw`` of its dtype, and the histogram of what came when that was full."""
+    """The samples of one role: ``raw``, with its dtype, and a histogram of those that came after ``raw`` was full."""
 
     role: str
     index: int
     raw: Samples
     histogram: Samples | None = None
     stamped_every: int = 1
-    """A publisher's: ``raw[i]`` is of sequence ``1 + i * stamped_every``."""
+    """For a publisher: ``raw[i]`` belongs to sequence ``1 + i * stamped_every``."""
 
 
 def load_kept(folder: Path, file: SamplesFile) -> Kept:
-    """Map what one role kept. Raises SamplesError, also when a file does not hold as many as were counted."""
+    """Map the samples of one role. Raises SamplesError, also if a file does not have the number of samples counted."""
     path = folder / file.path
     raw = load(path, KEPT[file.role])
     _whole(path, file.samples, len(raw))
@@ -62,7 +65,7 @@ def load_kept(folder: Path, file: SamplesFile) -> Kept:
 
 
 def load_histogram(path: Path) -> Samples:
-    """Map a histogram read-only. Raises SamplesError, also for buckets that overlap or hold nothing."""
+    """Map a histogram read-only. Raises SamplesError, also if buckets overlap or are empty."""
     buckets = load(path, HISTOGRAM)
     lower, upper = buckets["lower_ns"], buckets["upper_ns"]
     if (lower >= upper).any() or (upper[:-1] > lower[1:]).any() or (buckets["count"] == 0).any():
@@ -71,14 +74,16 @@ def load_histogram(path: Path) -> Samples:
 
 
 def load(path: Path, dtype: np.dtype[Any] = SAMPLE) -> Samples:
-    """Map the samples read-only; nothing but the header is read until they are used. Raises SamplesError."""
+    """Map the samples read-only. Only the header is read before they are used. Raises SamplesError."""
     try:
         with os.fdopen(open_regular(path), "rb") as file:
             count, data_begins = _read_header(path, file, dtype)
             bytes_there = os.fstat(file.fileno()).st_size
             mapped = mmap.mmap(file.fileno(), bytes_there, access=mmap.ACCESS_READ)
     except OSError as error:
-        raise SamplesError(path, error.strerror or str(error), "the run's folder must be whole and readable") from error
+        raise SamplesError(
+            path, error.strerror or str(error), "the run's folder must be complete and readable"
+        ) from error
     bytes_due = data_begins + count * dtype.itemsize
     if bytes_there != bytes_due:
         what = "truncated" if bytes_there < bytes_due else "too long"
@@ -86,7 +91,7 @@ def load(path: Path, dtype: np.dtype[Any] = SAMPLE) -> Samples:
         raise SamplesError(path, reason, _AGAIN)
     if count == 0:
         return np.empty(0, dtype=dtype)  # an empty range cannot be mapped
-    # A plain array: each slice of a memmap takes as long as a thousand samples.
+    # Not a memmap: each slice of one costs as much time as a thousand samples.
     return np.frombuffer(mapped, dtype=dtype, count=count, offset=data_begins)
 
 
@@ -96,25 +101,25 @@ def _whole(path: Path, counted: int, found: int) -> None:
 
 
 def _read_header(path: Path, file: IO[bytes], due: np.dtype[Any]) -> tuple[int, int]:
-    """Return how many samples the header tells of, and where they begin.
+    """Return the number of samples in the header, and the offset at which they begin.
 
-    It is compared, not understood: the recorder and NumPy write a header of these records in one way only, and whoever
-    evaluates another (``np.load`` does) runs into whatever stands there.
+    The header is compared, not evaluated. The recorder and NumPy write exactly one header for these records, and
+    evaluating another one, as ``np.load`` does, could run what is in the file.
     """
     start = file.read(10)
     text = file.read(int.from_bytes(start[8:], "little"))
     if start[:8] != b"\x93NUMPY\x01\x00" or not text.endswith(b"\n") or (len(start) + len(text)) % 16:
-        raise SamplesError(path, "damaged: it does not begin as a file of samples does", _AGAIN)
+        raise SamplesError(path, "damaged: it does not begin like a file of samples", _AGAIN)
     count = _COUNT.search(text)
     if count is None or text.replace(count[0], b"(0,)").rstrip() != _header_of(due):
-        reason = "not the samples of a trial: its records or its shape are others"
+        reason = "not the samples of a trial: its record type or its shape differs"
         raise SamplesError(path, reason, "it was written by another program or another version: measure again")
     return int(count[1]), file.tell()
 
 
 @functools.lru_cache
 def _header_of(dtype: np.dtype[Any]) -> bytes:
-    """Return what the header of no samples says."""
+    """Return the header of a file without samples."""
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(np.empty(0, dtype)))
     return header.getvalue()[10:].rstrip()

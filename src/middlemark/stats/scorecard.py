@@ -1,9 +1,9 @@
-"""A weighted score over several metrics, and how sure the order is that it gives.
+"""A weighted score over several metrics, and the certainty of the resulting order.
 
-A candidate's score is the weighted geometric mean of its figures, each as times the best candidate's: 1 is the best in
-everything, and no unit or scale of a metric weighs more than its weight. The order is resampled over rounds (the
-bootstrap of Efron, 1979, with the percentile interval): the rounds of one draw are the same for all candidates, as
-verdicts pair them, so what disturbed a round disturbs all. The draws are the same every time.
+A candidate's score is the weighted geometric mean of its figures, each divided by the best candidate's. So 1 is the
+best in everything, and only the weights determine how much a metric counts, not its unit or scale. The certainty comes
+from resampling the rounds (the bootstrap of Efron, 1979, with the percentile interval). One draw has the same rounds
+for all candidates, as the paired verdicts do, so a disturbed round disturbs all of them. The draws are deterministic.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,23 +20,27 @@ Values = npt.NDArray[np.float64]
 
 
 class Score(msgspec.Struct, frozen=True, kw_only=True):
-    """One candidate. ``parts``: its figure of each question as times the best's."""
+    """The score of one candidate. ``parts`` has its figure divided by the best candidate's, for each question."""
 
     score: float
     low: float | None
-    """Of the 95 % interval; None, as ``first``: fewer than six rounds."""
+    """Lower end of the 95 % interval; None, like ``first``, with fewer than six rounds."""
     high: float | None
     first: float | None
-    """The share of the draws in which its score is the lowest; of a tie each has a part."""
+    """Share of the draws in which its score is the lowest; tied candidates share the draw."""
     parts: tuple[float, ...]
 
 
 def scores(
     candidates: Sequence[Sequence[Mapping[int, float]]], weights: Sequence[float], higher_is_better: Sequence[bool]
 ) -> tuple[Score, ...]:
-    """Return the score of each candidate: by question its figures by round, all positive, of rounds that all have."""
-    rounds = sorted(set.intersection(*({*figures} for of in candidates for figures in of)))
-    logs = np.log([[[figures[each] for each in rounds] for figures in of] for of in candidates])
+    """Return the score of each candidate.
+
+    ``candidates`` has for each candidate and question the figures by round, all positive, of rounds that all candidates
+    have.
+    """
+    rounds = sorted(set.intersection(*({*figures} for questions in candidates for figures in questions)))
+    logs = np.log([[[figures[each] for each in rounds] for figures in questions] for questions in candidates])
     logs *= np.where(higher_is_better, -1.0, 1.0)[None, :, None]
     weighing = np.asarray(weights, dtype=np.float64) / sum(weights)
     behind = _behind(np.median(logs, axis=2)[:, :, None])[:, :, 0]
@@ -58,13 +62,13 @@ def scores(
 
 
 def _behind(medians: Values) -> Values:
-    """Return how far each candidate is behind the best, by question and draw, in logarithms."""
+    """Return the logarithm of each candidate's ratio to the best, by question and draw."""
     found: Values = medians - medians.min(axis=0, keepdims=True)
     return found
 
 
 def _drawn(logs: Values, weighing: Values) -> Values:
-    """Return the scores, a row a candidate and a column a draw."""
+    """Return the scores, one row for each candidate and one column for each draw."""
     rounds = logs.shape[2]
     picks = np.random.default_rng(rounds).integers(0, rounds, (RESAMPLES, rounds))
     step = max(1, _AT_A_TIME // logs.size)

@@ -1,9 +1,9 @@
-"""Verdicts on settings of which the truth is known: how many are false, and which differences are found. Pure.
+"""Verdicts on settings whose true difference is known: how many are false, and which differences are found.
 
-Every two labels of A are held against each other: any verdict of faster or slower there is false. Each label of A is
-held against each planted delay: slower is found, faster is false. Comparisons of A with itself are judged together, as
-`compare` judges what a run has, and each alone, a family of one, as two settings are: the strictest question, because
-a larger family makes false verdicts rarer. Planted delays are judged alone.
+Every two labels of A are compared: any verdict of faster or slower is false. Each label of A is compared with each
+planted delay: slower is a find, faster is false. Comparisons of A with itself are judged in two ways. Together, as
+`compare` does for a run; and one by one, as a family of one, as it does for two settings. The latter is the stricter
+test, because a larger family makes false verdicts rarer. Planted delays are judged one by one.
 """
 
 import itertools
@@ -21,156 +21,157 @@ from middlemark.stats.signed_rank import most_extreme
 from middlemark.stats.verdict import CONFIDENCE, MARGIN, Verdict
 
 ALLOWED = 1 - CONFIDENCE
-"""The share of comparisons of A with itself that may be called different."""
+"""Share of the comparisons of A with itself that may be called different."""
 FOUND = 0.8
-"""A difference is one to hope for when at least this share of the comparisons found it."""
+"""Share of the comparisons that must find a difference for it to count as found."""
 METRICS = ("p50", "p99")
 
 
 class Planted(msgspec.Struct, frozen=True):
-    """A with a delay in every round trip."""
+    """A with a delay added to every round trip."""
 
     label: str
     part: float
-    """Of A's p50 in the pilot: 0.1 is a tenth."""
+    """The delay as a share of A's p50 in the pilot: 0.1 is a tenth."""
     delay_ns: float
 
 
 class SelfTestCell(msgspec.Struct, frozen=True):
-    """What one A is: ``cell`` has no label, ``same`` are the labels under which it is measured."""
+    """One A: ``cell`` has no label, ``same`` are the labels under which it is measured."""
 
     cell: Cell
     pilot_ns: float
-    """Its p50, by which the delays were chosen."""
+    """Its p50 in the pilot, from which the delays were computed."""
     same: tuple[str, ...]
     planted: tuple[Planted, ...]
 
 
 class VerdictCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """How comparisons of one kind ended, of those with six pairs and more. Two that share a label hang together."""
+    """Numbers of verdicts of comparisons with at least six pairs. Comparisons that share a label are correlated."""
 
     faster: int
     slower: int
     equivalent: int
     undecided: int
     trials_needed: int | None
-    """The median over the undecided ones; None: there are none, or more than 10,000 would be needed."""
+    """Median over the undecided ones; None: there are none, or more than 10,000 trials would be needed."""
 
     @property
     def comparisons(self) -> int:
-        """Return how many there are."""
+        """Number of comparisons."""
         return self.faster + self.slower + self.equivalent + self.undecided
 
     @property
     def different(self) -> int:
-        """Return how many were called different."""
+        """Number of comparisons that were called different."""
         return self.faster + self.slower
 
 
 class Same(msgspec.Struct, frozen=True):
-    """A against itself by one metric."""
+    """A compared with itself by one metric."""
 
     setting: SelfTestCell
     metric: str
     tally: VerdictCounts
-    """Each judged alone."""
+    """Verdicts, each comparison judged on its own."""
     together: int
-    """How many were called different where all of them are judged together."""
+    """Number of comparisons called different when all of them are judged together."""
     typical: float | None
-    """The median of all its trials, in ns."""
+    """Median of all its trials, in ns."""
     scatter: float | None
-    """Half the span of the middle 68 % of its trials, as a part of the typical; None: fewer than six trials."""
+    """Half the range of the middle 68 % of its trials, relative to ``typical``; None: fewer than six trials."""
 
 
 class Power(msgspec.Struct, frozen=True):
-    """A against A with a delay, by p50."""
+    """A compared with A plus a delay, by p50."""
 
     setting: SelfTestCell
     planted: Planted
     tally: VerdictCounts
     part: float | None
-    """The delay as a part of A's p50 in the run itself."""
+    """The delay as a share of A's p50 in the run itself."""
     measured: float | None
-    """By what part it was slower: the median of the shifts."""
+    """The measured difference: the median of the shifts."""
 
     @property
     def is_found(self) -> bool:
-        """Say whether it is a difference that one may hope to see."""
+        """Say whether enough comparisons found the delay."""
         return self.tally.comparisons > 0 and self.tally.slower >= FOUND * self.tally.comparisons
 
 
-def highest_rate(found: int, of: int) -> float:
-    """Return the upper 95 % limit, one-sided, of the rate behind ``found`` of ``of`` (Clopper and Pearson, 1934)."""
-    # As long to import as all the rest. See docs/decisions/0018.
+def highest_rate(found: int, compared: int) -> float:
+    """Return the upper one-sided 95 % limit of a rate, given ``found`` of ``compared`` (Clopper-Pearson, 1934)."""
+    # Imported late: it takes as long as everything else together. See docs/decisions/0018.
     from scipy.special import betaincinv  # type: ignore[import-untyped]
 
-    return 1.0 if found >= of else float(betaincinv(found + 1, of - found, CONFIDENCE))
+    return 1.0 if found >= compared else float(betaincinv(found + 1, compared - found, CONFIDENCE))
 
 
 class SelfTest(msgspec.Struct, frozen=True):
-    """What came of it all."""
+    """Result of a selftest."""
 
     same: tuple[Same, ...]
     power: tuple[Power, ...]
     comparisons: tuple[Comparison, ...]
     rounds: int
-    """The most pairs that any comparison had."""
+    """The largest number of pairs of a comparison."""
     chance: float
-    """How likely so many false verdicts or more are where noise alone decides, at the highest rate that is allowed."""
+    """Probability of at least this number of false verdicts from noise alone, at the highest rate that is allowed."""
     worth: int | None
-    """As many independent comparisons would scatter as those of A with itself do; None: nothing was compared."""
+    """Number of independent comparisons whose count would scatter as much as that of A with itself; None: no
+    comparisons."""
 
     @property
     def settings(self) -> tuple[SelfTestCell, ...]:
-        """Return what was compared with itself, each once."""
+        """Every setting that was compared with itself."""
         return tuple({each.setting.cell: each.setting for each in self.same}.values())
 
     @property
     def false(self) -> int:
-        """Return how many comparisons of A with itself were called different, each judged alone."""
+        """Number of comparisons of A with itself called different, each judged on its own."""
         return sum(each.tally.different for each in self.same)
 
     @property
     def false_together(self) -> int:
-        """Return how many were called different where those of a setting and metric are judged together."""
+        """Number of those called different when all of a setting and metric are judged together."""
         return sum(each.together for each in self.same)
 
     @property
-    def of(self) -> int:
-        """Return how many comparisons of A with itself there were."""
+    def compared(self) -> int:
+        """Number of comparisons of A with itself."""
         return sum(each.tally.comparisons for each in self.same)
 
     @property
     def rate(self) -> float | None:
-        """Return the share of false verdicts; None: nothing was compared."""
-        return self.false / self.of if self.of else None
+        """Share of false verdicts; None: nothing was compared."""
+        return self.false / self.compared if self.compared else None
 
     @property
     def at_most(self) -> float | None:
-        """Return the highest rate that so few false verdicts leave possible (95 %, one-sided)."""
+        """Upper limit of the rate of false verdicts (95 %, one-sided)."""
         return (
             None
             if self.worth is None
-            else highest_rate(min(self.worth, math.ceil(self.false * self.worth / self.of)), self.worth)
+            else highest_rate(min(self.worth, math.ceil(self.false * self.worth / self.compared)), self.worth)
         )
 
     @property
     def holds(self) -> bool:
-        """Say whether what was found, each judged alone, is compatible with at most 5 % of false verdicts."""
-        return self.false <= ALLOWED * self.of or self.chance > ALLOWED
+        """Say whether the verdicts, each on its own, are compatible with at most 5 % of false ones."""
+        return self.false <= ALLOWED * self.compared or self.chance > ALLOWED
 
     @property
     def called_faster(self) -> int:
-        """Return how often A with a delay was called faster than A."""
+        """Number of times that A plus a delay was called faster than A."""
         return sum(each.tally.faster for each in self.power)
 
     @property
     def missed(self) -> int:
-        """Return how often a delay beyond the margin was called equivalent."""
+        """Number of times that a delay beyond the margin was called equivalent."""
         return sum(each.tally.equivalent for each in self.power if each.part is not None and each.part > MARGIN)
 
     def smallest_found(self, setting: SelfTestCell) -> Planted | None:
-        """Return that setting's least delay that was found, with every larger one; None: not even the largest."""
+        """Return the smallest delay of the setting such that it and every larger one was found; None: none was."""
         found = None
         mine = sorted((each for each in self.power if each.setting == setting), key=lambda each: -each.planted.part)
         for each in itertools.takewhile(lambda each: each.is_found, mine):
@@ -179,7 +180,7 @@ class SelfTest(msgspec.Struct, frozen=True):
 
 
 def reckon(sides: Sequence[Side], settings: Sequence[SelfTestCell], margin: float = MARGIN) -> SelfTest:
-    """Return what the verdicts on the measured sides say. A label that has no trial is left out of the count."""
+    """Return the result from the measured sides. A label without any trial is left out."""
     same: list[Same] = []
     power: list[Power] = []
     every: list[Comparison] = []
@@ -207,25 +208,26 @@ def reckon(sides: Sequence[Side], settings: Sequence[SelfTestCell], margin: floa
 
 
 def _beside_noise(same: Sequence[Same], rounds: int) -> tuple[float, int | None]:
-    """Return the chance of as many false verdicts, and what the comparisons are worth: the worst case of both.
+    """Return the probability of as many false verdicts, and the number of independent comparisons, in the worst case.
 
-    That is noise which outweighs any margin, and metrics that go astray together: they are of the same trials.
+    The worst case is noise larger than any margin, and metrics that deviate together, because they come from the same
+    trials.
     """
     counts = np.zeros(RUNS, dtype=np.int64)
     for seed, (_, group) in enumerate(itertools.groupby(same, lambda each: each.setting.cell)):
         for number in (each.tally.comparisons for each in group):
             labels = (1 + math.isqrt(1 + 8 * number)) // 2
             counts += false_counts(labels, rounds, seed, ALLOWED)
-    of = sum(each.tally.comparisons for each in same)
-    rate, spread = float(counts.mean()) / of if of else 0.0, float(counts.var())
+    compared = sum(each.tally.comparisons for each in same)
+    rate, spread = float(counts.mean()) / compared if compared else 0.0, float(counts.var())
     chance = float(np.mean(counts >= sum(each.tally.different for each in same)))
-    return chance, max(1, min(of, round(of * of * rate * (1 - rate) / spread))) if spread else None
+    return chance, max(1, min(compared, round(compared * compared * rate * (1 - rate) / spread))) if spread else None
 
 
 def scatter(values: Sequence[float]) -> float | None:
-    """Return half the distance from the 16th to the 84th percentile of the logarithms, as a part; None: too few.
+    """Return half the distance from the 16th to the 84th percentile of the logarithms, as a share; None: too few.
 
-    The standard deviation where they are normal; a few trials that went astray do not move it.
+    It equals the standard deviation of a normal distribution, but a few outlying trials do not change it.
     """
     if len(values) < 6:
         return None
@@ -242,13 +244,13 @@ def _judged(
     metric: str,
     margin: float,
 ) -> list[Comparison]:
-    """Judge each alone; those without a common round that has the metric are left out."""
+    """Judge each pair on its own. Pairs without a common round that has the metric are left out."""
     pairings = [Pairing(a, b, (str(a.cell.label), str(b.cell.label))) for a, b in pairs]
     return [judged for each in pairings for judged in compare([each], [metric], margin)]
 
 
 def _tally(comparisons: Sequence[Comparison]) -> VerdictCounts:
-    """Count those that had trials enough for a verdict: the others cannot be false, and must not look true."""
+    """Return the counts over comparisons with enough trials for a verdict. The others cannot be false."""
     able = [each for each in comparisons if each.judged.low is not None]
     verdicts = [each.judged.verdict for each in able]
     undecided = [each.judged.trials_needed or math.inf for each in able if each.judged.verdict is Verdict.UNDECIDED]
@@ -264,16 +266,16 @@ def _tally(comparisons: Sequence[Comparison]) -> VerdictCounts:
 
 RUNS = 4000
 _CELLS = 20_000_000
-"""Ranks that are held at a time, at most: runs × trials × comparisons."""
+"""Most ranks in memory at a time: runs × trials × comparisons."""
 
 
 def false_counts(labels: int, trials: int, seed: int, level: float) -> npt.NDArray[np.int64]:
-    """Return how many of all pairs of ``labels`` the signed-rank test calls different, in ``RUNS`` runs of A alone.
+    """Return, for each of ``RUNS`` runs of A only, the pairs of ``labels`` that the signed-rank test calls different.
 
-    Pairs that share a label are false together, so their count scatters by more than a binomial one. How much more has
-    no closed form; it is drawn here from normal trials, with a fixed seed: the same question has the same answer.
+    Pairs that share a label are false together, so their count scatters more than a binomial one. How much more has no
+    closed form, so it is drawn from normal trials, with a fixed seed for reproducible results.
 
-    ``level``: the two-sided p-value at which it does. One count a run; all zero where there are too few trials.
+    ``level`` is the two-sided p-value of the test. All counts are zero with too few trials.
     """
     pairs = list(itertools.combinations(range(labels), 2))
     counts = np.zeros(RUNS, dtype=np.int64)

@@ -1,7 +1,7 @@
-"""What one trial's latencies did over time, and how they lie: drift, a slow start, two modes, a tail of few incidents.
+"""Shape of one trial's latencies over time and of their distribution: drift, slow start, two modes, a rare-event tail.
 
-A trial's samples hang together (consecutive ones are alike) and have a heavy tail, so nothing here takes them for
-independent: medians of blocks are compared, and modes must be apart by more than noise can put them.
+Consecutive samples of a trial are correlated and have a heavy tail, so nothing here assumes that they are independent.
+Medians of blocks are compared, and modes must be further apart than noise could put them.
 """
 
 import itertools
@@ -16,23 +16,27 @@ import numpy.typing as npt
 from middlemark.stats.quantiles import Numbers
 
 MOST_LOOKED_AT = 1 << 15
-"""Samples that a trial's shape is read from: of 10^8 as of 10^5, because a part that matters is a tenth of them."""
+"""Samples from which a trial's shape is read, for 10^8 as for 10^5: a relevant part is a tenth of them."""
 
 MATTERS = 0.10
-"""A part of the median that a change must come to: half of it is ``compare``'s margin, and one trial is no cell."""
+"""Relative change of the median that is relevant: twice the margin of ``compare``, because one trial is less than a
+cell."""
 
 Values = npt.NDArray[np.float64]
 
 
 class Drift(msgspec.Struct, frozen=True):
-    """``part`` of what it began with that the latency rose (negative: fell) by, from the first samples to the last."""
+    """A change of the latency from the first samples to the last.
+
+    ``part`` is relative to the beginning; negative: it fell.
+    """
 
     part: float
     p: float
 
 
 class SlowStart(msgspec.Struct, frozen=True):
-    """The first ``part`` of the samples took ``first_ns`` where those after it took ``later_ns``, medians."""
+    """A slow start: the first ``part`` of the samples has the median ``first_ns``, the others ``later_ns``."""
 
     part: float
     first_ns: float
@@ -48,9 +52,9 @@ class Modes(msgspec.Struct, frozen=True):
 
 
 def thinned(values: Numbers) -> Values:
-    """Return at most ``MOST_LOOKED_AT`` of the samples, in their order: one at random out of each equal stretch.
+    """Return at most ``MOST_LOOKED_AT`` samples in their order: a random one from each of equally long sections.
 
-    At random, because every k-th may always meet the same slot of a ring; the draws are the same every time.
+    Random, because every k-th sample could always be in the same slot of a ring. The draws are deterministic.
     """
     if len(values) <= MOST_LOOKED_AT:
         return values.astype(np.float64)
@@ -60,11 +64,11 @@ def thinned(values: Numbers) -> Values:
 
 
 def drift(values: Values, blocks: int = 16, fewest: int = 60, alpha: float = 0.01) -> Drift | None:
-    """Return a drift that is sure and matters, over the medians of ``blocks`` blocks of at least ``fewest`` samples.
+    """Return a significant and relevant drift of the medians of ``blocks`` blocks of at least ``fewest`` samples.
 
-    The slope of their logarithms is Theil's and Sen's (Sen, 1968), its significance Mann's and Kendall's (Mann, 1945;
-    Kendall, 1975). Blocks are few and long, so that what hangs together lies within one, and their medians are next to
-    independent.
+    The slope of the logarithms is estimated by Theil and Sen (Sen, 1968), its significance by Mann and Kendall (Mann,
+    1945; Kendall, 1975). The blocks are few and long, so that correlated samples are in one block and the medians are
+    almost independent.
     """
     if len(values) < blocks * fewest:
         return None
@@ -79,11 +83,11 @@ def drift(values: Values, blocks: int = 16, fewest: int = 60, alpha: float = 0.0
 
 
 def slow_start(values: Values, blocks: int = 64, fewest: int = 20) -> SlowStart | None:
-    """Return a beginning that was slower than what the trial settled to; None also with under 200 samples.
+    """Return a beginning slower than the level that the trial settled at; None also with fewer than 200 samples.
 
-    The second half is taken for settled. Blocks at the beginning belong to the slow start while their median lies above
+    The second half is assumed to be settled. The leading blocks are the slow start as long as their median is above
     every settled block's, and above the settled level by a tenth and by four deviations (MAD) of the settled medians.
-    Steady states and what comes before them: Barrett et al., "Virtual machine warmup blows hot and cold" (2017).
+    On steady states and what comes before: Barrett et al., "Virtual machine warmup blows hot and cold" (2017).
     """
     blocks = min(blocks, len(values) // fewest)
     if blocks < 10:
@@ -104,13 +108,13 @@ def slow_start(values: Values, blocks: int = 64, fewest: int = 20) -> SlowStart 
 def modes(
     values: Values, *, fewest: int = 500, least: float = 0.10, apart: float = 1.25, depth: float = 0.5
 ) -> Modes | None:
-    """Return the two modes of a distribution that has two, each of at least a tenth of the samples; None of any other.
+    """Return the two modes of a bimodal distribution, each with at least a tenth of the samples; None for any other.
 
-    The density of the logarithms is smoothed with a bandwidth that takes 400 samples for independent (Silverman's
-    rule, 1986, section 3.4), and is never less than two steps of what the clock can tell, whose combing is no mode. A
-    valley must be less than half as dense as the lower of the peaks beside it, which lie apart by a quarter. Akinshin's
-    "Lowland multimodality detection" (2020) asks for depth and weight as well; a test with p-values, such as Hartigan's
-    dip, takes samples for independent, and finds two modes wherever they are not.
+    The density of the logarithms is smoothed with a bandwidth as for 400 independent samples (Silverman's rule, 1986,
+    section 3.4) and of at least two steps of the clock, whose comb pattern is no mode. A valley must be less than half
+    as dense as the lower of its two peaks, and the peaks must differ by a quarter. Akinshin's "Lowland multimodality
+    detection" (2020) also requires depth and weight. A test with p-values, such as Hartigan's dip, assumes independent
+    samples and finds two modes wherever they are not.
     """
     positive = np.sort(values[values > 0])
     if len(positive) < fewest:
@@ -120,7 +124,7 @@ def modes(
     )
     logs = np.log(positive)
     spread = math.log(three_quarters / quarter) / 1.349
-    # Two steps of the clock where values are few and far between; next to nothing where they are dense.
+    # Two steps of the clock where values are sparse; almost zero where they are dense.
     distinct = np.unique(positive[(positive >= low) & (positive <= high)])
     step = float(np.median(np.diff(distinct))) / quarter if len(distinct) > 1 else 0.0
     bandwidth = max(0.9 * spread * 400**-0.2, 2 * step, 0.02)
@@ -139,10 +143,10 @@ def modes(
 
 
 def incidents(values: Numbers, above: float, gap: int = 10) -> tuple[int, int]:
-    """Return how many samples lie above that value, and in how many clusters: those up to ``gap`` apart are one.
+    """Return the number of samples above a value, and of clusters of them: samples up to ``gap`` apart are one cluster.
 
-    The runs estimator of Smith and Weissman ("Estimating the extremal index", 1994): what counts behind a quantile of
-    the tail is not how many samples lie beyond it but how many independent times something happened.
+    This is the runs estimator of Smith and Weissman ("Estimating the extremal index", 1994). The weight of a tail
+    quantile is not the number of samples beyond it but the number of independent events.
     """
     places = np.flatnonzero(values > above)
     return len(places), int(1 + (np.diff(places) > gap).sum()) if len(places) else 0
@@ -158,14 +162,14 @@ def _medians(values: Values, blocks: int) -> Values:
 
 
 def _middle(values: Values) -> float:
-    """Return their median. Of so few, np.median takes ten times as long, and a run has a hundred thousand blocks."""
+    """Return the median. For so few values np.median takes ten times as long, and a run has 100,000 blocks."""
     low, high = (len(values) - 1) // 2, len(values) // 2
     ordered = np.partition(values, high if low == high else (low, high))
     return (float(ordered[low]) + float(ordered[high])) / 2
 
 
 def _smoothed(logs: Values, bandwidth: float) -> tuple[Values, Values]:
-    """Return a grid of a quarter of the bandwidth, and the density on it by a Gaussian kernel over a histogram."""
+    """Return a grid of quarters of the bandwidth, and the density on it by a Gaussian kernel over a histogram."""
     low, high = float(logs[int(0.005 * len(logs))]), float(logs[int(0.995 * (len(logs) - 1))])
     step = bandwidth / 4
     edges = np.arange(low - 4 * bandwidth, high + 4 * bandwidth + step, step)

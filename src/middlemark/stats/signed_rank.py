@@ -1,7 +1,7 @@
-"""Paired differences: Hodges and Lehmann's shift, its exact interval, and Wilcoxon's exact two-sided p-value.
+"""Paired differences: the Hodges-Lehmann shift, its exact interval, and Wilcoxon's exact two-sided p-value.
 
-Hodges & Lehmann, "Estimates of location based on rank tests" (1963); the interval by inverting the signed-rank test is
-Tukey's; zero differences keep their ranks and are not flipped (Pratt, 1959). All exact: no normal approximation.
+Hodges & Lehmann, "Estimates of location based on rank tests" (1963). The interval inverts the signed-rank test (Tukey).
+Zero differences keep their ranks and are not flipped (Pratt, 1959). There is no normal approximation.
 """
 
 import functools
@@ -16,7 +16,7 @@ Values = npt.NDArray[np.float64]
 
 
 class Shift(msgspec.Struct, frozen=True):
-    """The shift of ``pairs`` differences, in their unit; the interval is unbounded where they are too few for it."""
+    """The shift of ``pairs`` differences, in their unit. With too few pairs the interval is infinite."""
 
     shift: float
     low: float
@@ -26,14 +26,17 @@ class Shift(msgspec.Struct, frozen=True):
 
     @property
     def ratio(self) -> tuple[float, float | None, float | None]:
-        """Of differences of logarithms the ratio and its interval; None: they are too few for it."""
+        """The ratio and its interval, if the differences are of logarithms; None: too few pairs for an interval."""
         if not math.isfinite(self.low):
             return math.exp(self.shift), None, None
         return math.exp(self.shift), math.exp(self.low), math.exp(self.high)
 
 
 def signed_rank(differences: Sequence[float], confidence: float = 0.95) -> Shift:
-    """Return the shift of at least one difference; all must be finite. ``confidence`` is of the interval, two-sided."""
+    """Return the shift of at least one difference; all must be finite.
+
+    ``confidence`` is that of the two-sided interval.
+    """
     values = np.asarray(differences, dtype=np.float64)
     if len(values) == 0 or not np.isfinite(values).all():
         raise ValueError("a shift needs at least one difference, and finite ones")
@@ -43,7 +46,7 @@ def signed_rank(differences: Sequence[float], confidence: float = 0.95) -> Shift
 
 
 def p_value(differences: Values) -> float:
-    """Return P(a rank sum as extreme or more), both sides, if each difference were as likely to have the other sign."""
+    """Return the two-sided chance of a rank sum at least as extreme if all signs were random."""
     ranks = _doubled_ranks(np.abs(differences))
     moved = differences != 0
     observed = int(ranks[moved & (differences > 0)].sum())
@@ -54,13 +57,13 @@ def p_value(differences: Values) -> float:
 
 
 def most_extreme(pairs: int, level: float) -> int:
-    """Return the highest of the lesser rank sum at which p is at most ``level``, without ties; -1: there is none."""
+    """Return the highest smaller rank sum at which p is at most ``level``, without ties; -1: there is none."""
     chances = _rank_sums(tuple(range(2, 2 * pairs + 1, 2)))[::2]  # doubled ranks, as elsewhere
     return int(np.searchsorted(np.cumsum(chances), level / 2, side="right")) - 1
 
 
 def _interval(walsh: Values, pairs: int, confidence: float) -> tuple[float, float]:
-    cut = most_extreme(pairs, 1 - confidence) + 1  # the most averages that may be left out
+    cut = most_extreme(pairs, 1 - confidence) + 1  # the most averages that may be excluded at each end
     if cut == 0:
         return -math.inf, math.inf
     return float(walsh[cut - 1]), float(walsh[len(walsh) - cut])
@@ -72,7 +75,7 @@ def _walsh_averages(values: Values) -> Values:
 
 
 def _doubled_ranks(sizes: Values) -> npt.NDArray[np.int64]:
-    """Twice the mean ranks, so that those of ties are whole numbers. What differs by rounding only is a tie."""
+    """Return twice the mean ranks, so that those of ties are whole numbers. Differences by rounding count as ties."""
     sizes = np.round(sizes / (float(sizes.max()) or 1.0), 12)
     ordered = np.sort(sizes)
     before = np.searchsorted(ordered, sizes, side="left")
@@ -82,7 +85,7 @@ def _doubled_ranks(sizes: Values) -> npt.NDArray[np.int64]:
 
 @functools.lru_cache(maxsize=256)
 def _rank_sums(ranks: tuple[int, ...]) -> Values:
-    """Return the chance of each sum of ranks, if each is in it with one half."""
+    """Return the chance of each sum of ranks if each rank is included with probability one half."""
     chances = np.zeros(sum(ranks) + 1)
     chances[0] = 1.0
     reach = 0

@@ -1,7 +1,7 @@
-"""Summaries of many samples: how often each nanosecond came, counted in one pass, instead of a sorted copy of them all.
+"""Summaries of many samples by counting each nanosecond in one pass, instead of sorting a copy of them all.
 
-As exact as sorting: times are whole ns, and most lie within a short range. A table of that range takes the place of the
-samples, and only the few beyond it are kept. That is several times faster than a partition.
+The result is exact: times are whole ns, and most are within a short range. A table of that range replaces the samples,
+and only the few beyond it are kept. That is several times faster than a partition.
 """
 
 import math
@@ -16,22 +16,25 @@ from middlemark.stats.quantiles import Numbers, chunked_sum, rank_of, samples_ne
 from middlemark.stats.samples import Samples
 
 MANY = 1 << 17
-"""Of fewer samples a partition takes less than a table does."""
+"""Number of samples from which a table is faster than a partition."""
 
 _CHUNK = 1 << 17
 _BLOCK = 1 << 11
-"""Records whose fields are split off while they are in the nearest cache: 128 KiB of round trips."""
+"""Records whose fields are split at a time: 128 KiB of round trips, which fit into the nearest cache."""
 
 _LEAST_RANGE, _MOST_RANGE = 1 << 10, 1 << 20
 _BEYOND = 1 / 8
-"""Where more than this part lies beyond the table, a table is no way to count them."""
+"""If a larger share of the values is beyond the table, the table is of no use."""
 
 
 class Tally:
-    """TrialCounts of one field's values, added chunk by chunk. ``absent`` is no value; ``limit`` ends the table, ns."""
+    """Counts of one field's values, added chunk by chunk.
+
+    The table ends at ``limit`` ns; values ``absent`` are skipped.
+    """
 
     def __init__(self, limit: int, absent: int | None = None) -> None:
-        """See :func:`limit_of`."""
+        """Prepare an empty table. ``limit`` is from :func:`limit_of`."""
         self.limit = limit
         self.absent = absent
         self.counts = np.zeros(limit + 1, dtype=np.int64)
@@ -46,11 +49,11 @@ class Tally:
             self._beyond.append(far if self.absent is None else far[far != self.absent])
 
     def beyond(self) -> Numbers:
-        """Return the values from the limit on, in the order they came."""
+        """Return the values from the limit on, in the order added."""
         return np.concatenate(self._beyond) if self._beyond else np.empty(0, dtype=np.uint64)
 
     def summary(self) -> Summary | None:
-        """Return the summary, an empty one of no values; None where too many of them lie beyond the table."""
+        """Return the summary (empty without values); None if too many values are beyond the table."""
         far = self.beyond()
         near = self.counts[:-1]
         total = int(near.sum()) + len(far)
@@ -85,7 +88,7 @@ def _ranked(through: Numbers, far: Numbers, total: int, quantile: Fraction) -> f
 
 
 def limit_of(values: Numbers, absent: int | None = None) -> int:
-    """Return the end of a table for these: twice what 99 in 100 of 4,096 of them stay under, 1 µs to 1 ms."""
+    """Return the limit of a table for these values: twice the 99th percentile of 4,096 of them, from 1 µs to 1 ms."""
     looked_at = values[:: max(1, len(values) // 4096)]
     if absent is not None:
         looked_at = looked_at[looked_at != absent]
@@ -96,7 +99,7 @@ def limit_of(values: Numbers, absent: int | None = None) -> int:
 
 
 def summary_of(values: Numbers) -> Summary:
-    """Return the summary of one dimension of ns, by the faster of two ways: ``quantiles.summarise`` is the other."""
+    """Return the summary of a one-dimensional array in ns, by a table or by a partition, whichever is faster."""
     if len(values) < MANY or values.dtype.kind != "u":
         return summarise(values)
     tally = Tally(limit_of(values))
@@ -106,7 +109,7 @@ def summary_of(values: Numbers) -> Summary:
 
 
 def tallied_fields(samples: Samples, fields: Sequence[str]) -> Mapping[str, Summary | None]:
-    """Return a summary a field, all in one pass over the records; None as for one. ``NOT_MEASURED`` is left out."""
+    """Return a summary of each field, in one pass over the records. None as for one; ``NOT_MEASURED`` is left out."""
     tallies = {}
     for field in fields:
         absent = NOT_MEASURED if samples.dtype[field].itemsize == 4 else None

@@ -1,4 +1,4 @@
-"""One trial: its samples → a summary a field, and for a stream its rates."""
+"""Summary of one trial: from its samples one summary for each field, and for a stream its rates."""
 
 from collections.abc import Callable, Sequence
 
@@ -23,38 +23,39 @@ from middlemark.stats.warnings.trials import mostly_idle, never_slept, time_unac
 from middlemark.stats.workload import GraphTrial, graph_trial
 
 SamplesOf = Callable[[TrialOutcome], Samples | None]
-"""The ping's samples of a trial; None when there are none. May raise SamplesError, which costs the trial."""
+"""Returns the ping's samples of a trial; None if there are none. May raise SamplesError: the trial then counts as
+failed."""
 
 KeptOf = Callable[[SamplesFile], Kept]
-"""What one role of a stream, or one client, kept. May raise SamplesError, which costs the trial."""
+"""Returns the samples of one role of a stream, or of one client. May raise SamplesError, with the same effect."""
 
 TIMES = ("round_trip_ns", "first_reply_ns", "write_ns", "take_ns", "loan_ns", "fill_ns", "check_ns")
-"""The fields of a sample that become a summary each, under the same name."""
+"""Fields of a sample that get one summary each, under the same name."""
 
 LONGEST_NS = 1 << 53
-"""104 days, which no trial takes. Up to here a double holds every whole number."""
+"""104 days, which no trial takes. Up to here a double represents every whole number."""
 
 _ALWAYS_MEASURED = ("round_trip_ns", "first_reply_ns")
 
 
 class TrialSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """One trial: its outcome (failed, if its samples could not be read) and a summary a field; None: not measured."""
+    """One trial: its outcome (failed, if its samples could not be read) and its summaries; None: not measured."""
 
     outcome: TrialOutcome
     times: Times = Times()
     samples: int = 0
     rates: Rates | None = None
-    """Of a stream."""
+    """For a stream."""
     one_way: OneWay | None = None
     replies_hz: float | None = None
-    """Of request-reply."""
+    """For request-reply."""
     outliers: Outliers | None = None
-    """Its samples above p99.9, and what the witness to the noise knows of them; None: nothing."""
+    """Samples above p99.9 with what the witness shows of them; None: it shows nothing."""
     warnings: tuple[RunWarning, ...] = ()
-    """Seen in its raw samples."""
+    """Warnings from its raw samples."""
     breakdown: Breakdown | None = None
     graph: GraphTrial | None = None
-    """Of a workload."""
+    """For a workload."""
 
 
 def trial_summary(
@@ -66,10 +67,10 @@ def trial_summary(
     times: Sequence[str] = TIMES,
     in_full: bool = False,
 ) -> TrialSummary:
-    """Return one trial's summaries. A trial whose samples cannot be read has failed, whatever its outcome says.
+    """Return one trial's summaries. A trial whose samples cannot be read counts as failed, whatever its outcome says.
 
-    ``times``: the fields of round trips that are wanted; to read them all takes as many times longer. ``in_full``: look
-    for what is doubtful in the samples too, which wants them all.
+    ``times`` are the fields of round trips to summarise; the time is proportional to their number. ``in_full`` also
+    computes outliers, warnings and the breakdown, for which all fields are read.
     """
     if outcome.failed is not None:
         return TrialSummary(outcome=outcome)
@@ -86,7 +87,7 @@ def trial_summary(
         (each.max for each in msgspec.structs.astuple(found.times) if each and each.max is not None), default=0
     )
     if longest > LONGEST_NS:
-        text = f"its samples are damaged: a time of {longest / 1e9:,.0f} s stands in them"
+        text = f"its samples are damaged: they contain a time of {longest / 1e9:,.0f} s"
         return _without_samples(outcome, Failure("samples", text, "measure that trial again"))
     return found
 
@@ -198,14 +199,14 @@ def _without_samples(outcome: TrialOutcome, failure: Failure) -> TrialSummary:
 
 
 def figures(cell: Cell, trials: Sequence[TrialSummary]) -> list[float | None]:
-    """Return the one figure a trial that stands for it, its rate or its p50 (``by_rate``); None where it failed."""
+    """Return each trial's main figure: its rate where ``by_rate``, else its p50; None if the trial has none."""
     if by_rate(cell):
         return [each.rates.rate_hz if each.rates else None for each in trials]
     return [summary.p50 if (summary := each.times.latency_of(cell)) else None for each in trials]
 
 
 def at_edge(trial: TrialSummary, edge: int) -> TrialSummary:
-    """Return the trial as one edge of its workload saw it."""
+    """Return the trial reduced to one edge of its workload."""
     if trial.graph is None or trial.one_way is None:
         return trial
     mine = trial.graph.edges[edge]

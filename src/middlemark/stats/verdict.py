@@ -1,4 +1,4 @@
-"""Two settings by one metric: by what part they differ, how sure that is, and one of four verdicts."""
+"""Comparison of two settings by one metric: their relative difference, its certainty, and one of four verdicts."""
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
@@ -13,16 +13,16 @@ from middlemark.stats.interval import FEWEST
 from middlemark.stats.signed_rank import Shift, signed_rank
 
 MARGIN = 0.05
-"""A smaller part than this is no difference that matters, unless somebody says otherwise."""
+"""Smallest relative difference that matters, unless a user sets another."""
 CONFIDENCE = 0.95
 POWER = 0.9
 EFFICIENCY = 3 / math.pi
-"""Of the signed-rank test against the t-test where differences are normal; with heavy tails it is more."""
+"""Efficiency of the signed-rank test relative to the t-test for normal differences; it is higher with heavy tails."""
 MOST_TRIALS = 10_000
 
 
 class Verdict(StrEnum):
-    """The verdict on B compared with A; undecided: neither different enough nor near enough."""
+    """The verdict on B compared with A. Undecided: neither different enough nor near enough."""
 
     BETTER = "better"
     WORSE = "worse"
@@ -31,20 +31,20 @@ class Verdict(StrEnum):
 
 
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):
-    """B beside A by one metric. ``shift``, ``low`` and ``high`` are parts: 0.1 is a tenth more than A has."""
+    """B compared with A by one metric. ``shift``, ``low`` and ``high`` are relative: 0.1 is a tenth more than A."""
 
     shift: float
     low: float | None
-    """None: too few pairs for an interval; six are the fewest."""
+    """None: too few pairs for an interval; it needs six."""
     high: float | None
     p: float
-    """Of the signed-rank test, alone."""
+    """p-value of the signed-rank test of this comparison only."""
     p_family: float
-    """Of the test over all that is judged together (``family.py``); with too few pairs that of the test alone."""
+    """p-value over all comparisons judged together (``family.py``); with too few pairs it is ``p``."""
     pairs: int
     verdict: Verdict
     trials_needed: int | None
-    """Where undecided: about how many trials of each would decide it, nine times in ten; None: more than 10,000."""
+    """If undecided: about how many trials of each would decide it, nine times in ten; None: more than 10,000."""
 
 
 def judge(
@@ -54,12 +54,12 @@ def judge(
     questions: Sequence[Hashable],
     margin: float = MARGIN,
 ) -> tuple[Judgement, ...]:
-    """Return a verdict on each comparison of a family: its trials of A and of B by their round; all positive.
+    """Return a verdict on each comparison of a family, given its trials of A and of B by round; all must be positive.
 
-    The differences are log-ratios. B is better or worse where the p-value over the family is at most 5 %, 0 is outside
-    of the interval, and the shift itself beyond the margin; equivalent where the interval lies within the margin,
-    whatever the p-value. Comparisons of fewer than six rounds can have no verdict and are no members of the family.
-    ``questions``: by comparison, see ``family_p``.
+    The differences are log-ratios. B is better or worse if the p-value over the family is at most 5 %, 0 is outside of
+    the interval, and the shift exceeds the margin. B is equivalent if the interval lies within the margin, whatever the
+    p-value. Comparisons with fewer than six rounds have no verdict and do not belong to the family. ``questions`` are
+    explained in ``family_p``.
     """
     differences = [{number: math.log(b / a) for number, (a, b) in sorted(each.items())} for each in pairs]
     shifts = [signed_rank([*each.values()], CONFIDENCE) for each in differences]
@@ -100,9 +100,10 @@ def _judged(
 
 
 def _trials_needed(shift: Shift, differences: Sequence[float], margin: float, undecided: int) -> int | None:
-    """By the normal theory: to see the shift there seems to be, or, of a small one, that it is within the margin.
+    """Return the trials needed by the normal approximation.
 
-    To see it as one of ``undecided`` comparisons (Bonferroni's bound: the test needs fewer), and beyond the margin.
+    For a shift beyond the margin: to find it as one of ``undecided`` comparisons (Bonferroni's bound; the test needs
+    fewer), and to find that it exceeds the margin. For a smaller one: to find that it is within the margin.
     """
     away = abs(shift.shift)
     if len(differences) < 2 or away == margin:

@@ -1,7 +1,8 @@
-"""What a trial of a workload came to, and its cell over trials: who holds its deadlines, which chains how long.
+"""Results of a workload in one trial and over a cell's trials: which edges hold their deadlines, and times of chains.
 
-An edge holds when at most ``allow`` of the messages due on it were lost, late or never sent; a graph when each of its
-edges with a deadline does. Below ``ENOUGH_MESSAGES`` messages and ``ENOUGH_S`` of them nobody can say so.
+An edge holds if at most a share ``allow`` of the messages due on it were lost, late or never sent. A workload holds if
+each of its edges with a deadline does. With fewer than ``ENOUGH_MESSAGES`` messages and less than ``ENOUGH_S`` of them
+this is unknown.
 """
 
 import itertools
@@ -26,11 +27,12 @@ from middlemark.stats.tally import summary_of
 ENOUGH_MESSAGES = 1000
 ENOUGH_S = 10.0
 _NEARLY = 0.99
-"""Of ten seconds at a rate the last instant may not be reached, and a chain ends where its first topic does."""
+"""Share of the messages or the time that is enough: in ten seconds the last instant may not be reached, and a chain
+ends when its first topic does."""
 
 
 class EdgeTrial(msgspec.Struct, frozen=True, kw_only=True):
-    """One edge in one trial. ``late``: arrived after its deadline; ``unsent``: was due and never sent."""
+    """One edge in one trial. ``late`` messages arrived after the deadline; ``unsent`` ones were due and never sent."""
 
     sent: int
     received: int
@@ -39,14 +41,15 @@ class EdgeTrial(msgspec.Struct, frozen=True, kw_only=True):
     unsent: int
     received_hz: float | None
     worst: float | None
-    """The 99th percentile of its latency (with too few samples its longest) over its deadline; None: it has none."""
+    """The p99 latency (the longest, if there are too few samples) divided by the deadline; None: there is no deadline.
+    """
     history_due: int = 0
     history_received: int = 0
     history_ns: int | None = None
 
 
 class GraphTrial(msgspec.Struct, frozen=True, kw_only=True):
-    """One trial. ``edges`` and ``chains`` are in the order of the workload's."""
+    """One trial. ``edges`` and ``chains`` are in the workload's order."""
 
     edges: tuple[EdgeTrial, ...]
     chains: tuple[Summary | None, ...]
@@ -54,14 +57,14 @@ class GraphTrial(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def worst(self) -> float | None:
-        """The greatest share of a deadline that any edge takes; one that lost more than it may takes all of it."""
+        """The highest ratio of an edge's p99 latency to its deadline; None: no edge has one."""
         return max((each.worst for each in self.edges if each.worst is not None), default=None)
 
 
 def graph_trial(
     cell: Cell, outcome: TrialOutcome, kept: Sequence[Kept], latencies: Mapping[int, Summary]
 ) -> GraphTrial:
-    """Return what one trial's samples say; ``latencies``: by subscriber."""
+    """Return the results of one trial from its samples. ``latencies`` are those of each subscriber, by index."""
     assert cell.workload is not None
     graph = cell.workload.under(cell.scale, cell.copies)
     arrived = {each.index: each for each in kept if each.role == "subscriber"}
@@ -98,7 +101,7 @@ def _edges(
 
 
 def _part_of(deadline_s: float | None, latency: Summary | None) -> float | None:
-    """Return the 99th percentile, or with too few samples the longest, over the deadline; None: there is none."""
+    """Return the p99 latency (the longest, with too few samples) divided by the deadline; None: there is none."""
     if deadline_s is None or latency is None:
         return None
     longest = latency.p99 if latency.p99 is not None else latency.max
@@ -121,11 +124,14 @@ def _unsent(publisher: Sent | None) -> int:
 
 
 Path = tuple[int, ...]
-"""The numbers of the edges of a chain, from the first to the last."""
+"""Numbers of the edges of a chain, from the first to the last."""
 
 
 def _paths(graph: Workload) -> list[Path]:
-    """Return the edges of each chain: it goes through the nodes that publish the next topic, and ends at any node."""
+    """Return the edges of each chain.
+
+    A chain goes through the nodes that publish the next topic, to any subscriber of its last topic.
+    """
     of_topic: dict[int, list[tuple[int, str]]] = {}
     for index, (number, node) in enumerate(graph.edges):
         of_topic.setdefault(number, []).append((index, node))
@@ -142,7 +148,7 @@ def _paths(graph: Workload) -> list[Path]:
 def _chain(path: Path, arrived: Mapping[int, Kept]) -> Summary | None:
     """Return the times from the first intended instant to the last arrival.
 
-    Message n of a topic that follows another is of the nth that its node received of that one.
+    Message n of a topic that follows another one was sent for the nth message of that topic that the node received.
     """
     if any(arrived[index].histogram is not None for index in path):
         return None
@@ -168,9 +174,9 @@ def over_trials(
     resources: CellResources | None,
     discovery_ns: float | None,
 ) -> WorkloadResult:
-    """Return the cell's result. Counts are those of all trials, other figures medians over them.
+    """Return the cell's result. Counts are sums over all trials, other figures medians over them.
 
-    ``latencies``: of an edge, by its number; ``joined``: the medians of several summaries.
+    ``latencies`` returns the latency of an edge by its number, and ``joined`` the medians of several summaries.
     """
     assert cell.workload is not None
     graph = cell.workload.under(cell.scale, cell.copies)
@@ -205,7 +211,10 @@ def over_trials(
 def edges_over(
     cell: Cell, trials: Sequence[GraphTrial], latencies: Callable[[int], Summary | None] = lambda _: None
 ) -> tuple[EdgeResult, ...]:
-    """Return each edge with the counts of all those trials. ``latencies``: of an edge, by its number."""
+    """Return each edge with its counts summed over the trials.
+
+    ``latencies`` returns the latency of an edge by its number.
+    """
     assert cell.workload is not None
     graph = cell.workload.under(cell.scale, cell.copies)
     rates_hz = graph.rates_hz
@@ -223,24 +232,24 @@ def edges_over(
 
 
 def graph_holds(edges: Sequence[EdgeResult]) -> bool | None:
-    """Say whether each edge with a deadline holds; None: there is none, or too little is known of one."""
+    """Say whether each edge with a deadline holds; None: no edge has one, or one has too few messages."""
     judged = [each.holds for each in edges if each.deadline_s is not None]
     return False if False in judged else None if not judged or None in judged else True
 
 
 def fails_most(edges: Sequence[EdgeResult]) -> EdgeResult | None:
-    """Return the edge that fails most, of those that do not hold; None: all that can be judged hold."""
+    """Return the edge with the highest ``failed_share`` of those that do not hold; None: no judged edge fails."""
     return max((each for each in edges if each.holds is False), key=lambda each: each.failed_share, default=None)
 
 
 def worst_edge(edges: Sequence[EdgeResult]) -> EdgeResult | None:
-    """Return the edge that takes the greatest part of its deadline; None: none has one, or nothing arrived."""
+    """Return the edge with the highest p99 latency relative to its deadline; None: none has one, or no arrivals."""
     known = [(part, each) for each in edges if (part := _part_of(each.deadline_s, each.one_way_ns)) is not None]
     return max(known, key=lambda each: each[0], default=(0.0, None))[1]
 
 
 def too_short(graph: Workload, limits: Limits) -> tuple[str, ...]:
-    """Return the topics with a deadline of which one such trial sends too little to say whether they hold."""
+    """Return the topics with a deadline of which one trial sends too few messages to judge them."""
     found = []
     for topic, rate_hz in zip(graph.topics, graph.rates_hz, strict=True):
         due = float(limits.samples) if limits.samples is not None else rate_hz * (limits.duration_s or 0.0)
@@ -292,7 +301,10 @@ def _history(trials: Sequence[EdgeTrial]) -> HistoryResult | None:
 
 
 def _holds(topic: Topic, due: int, share: float, seconds: float) -> bool | None:
-    """Say whether the edge holds; None: it has no deadline, or too little is known. ``seconds``: of its messages."""
+    """Say whether the edge holds; None: it has no deadline, or too few messages.
+
+    ``seconds`` is the time that they cover.
+    """
     if topic.deadline_s is None or not due or (due < ENOUGH_MESSAGES and seconds < ENOUGH_S * _NEARLY):
         return None
     return share <= topic.allow
@@ -305,19 +317,20 @@ def _nodes(graph: Workload, cell: Cell, resources: CellResources | None) -> tupl
     for node in graph.nodes:
         process = shared.get(node, node) if cell.processes != 1 else graph.name
         worker = workers.get(process)
-        alone = cell.processes != 1 and node not in shared
+        own_process = cell.processes != 1 and node not in shared
         cpu = None
         if worker is not None:
-            cpu = worker.cpu if alone else _of_threads(graph, node, {each.name: each.cpu for each in worker.threads})
-        rss = worker.rss_bytes if worker is not None and alone else None
+            threads = {each.name: each.cpu for each in worker.threads}
+            cpu = worker.cpu if own_process else _of_threads(graph, node, threads)
+        rss = worker.rss_bytes if worker is not None and own_process else None
         found.append(NodeResult(name=node, process=process, cpu=cpu, rss_bytes=rss))
     return tuple(found)
 
 
 def _of_threads(graph: Workload, node: str, threads: Mapping[str, float]) -> float:
-    """Return what the threads of a node's own roles used; those of the middleware belong to no node of several."""
+    """Return what the threads of a node's own roles used. The middleware's threads cannot be assigned to a node."""
     mine: Iterable[str] = (
         *(f"publisher {number}" for number, each in enumerate(graph.topics) if each.source == node),
-        *(f"subscriber {index}" for index, (_, of) in enumerate(graph.edges) if of == node),
+        *(f"subscriber {index}" for index, (_, receiver) in enumerate(graph.edges) if receiver == node),
     )
     return sum(threads.get(each[:15], 0.0) for each in mine)

@@ -185,7 +185,7 @@ def stream_warnings(
             "duplicated",
             "arrived more than once",
             subscribers,
-            "see whether another run shares the domain: leave --domain out",
+            "check that no other run uses the same domain: leave --domain out",
         ),
         _wrong(
             "reordered",
@@ -247,7 +247,7 @@ def _loss(cell: Cell, subscribers: Sequence[Arrived]) -> RunWarning | None:
 
 def _against_loss(cell: Cell) -> str:
     if cell.reliability == "best-effort":
-        first = "--reliability reliable asks the middleware to send again what was lost"
+        first = "--reliability reliable makes the middleware resend lost messages"
     elif cell.depth is not None:
         first = (
             f"a history of {cell.depth:,} overwrites messages that a slow subscriber has not taken yet: --depth all"

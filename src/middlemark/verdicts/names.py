@@ -96,7 +96,7 @@ def _where_known(factor: str, tell: Callable[[Cell], str]) -> Callable[[Cell], s
 
 
 def _factors_of(*of: str) -> tuple[str, ...]:
-    found = [each.field for each in FACTORS.values() if each.of in of and each.told_by is None]
+    found = [each.field for each in FACTORS.values() if each.of in of and each.shown_by is None]
     return tuple(field for field in dict.fromkeys((*_SAID, *found)) if field in found)
 
 

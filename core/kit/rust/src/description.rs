@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use crate::json::{object, Json};
 
-/// The transport that sets nothing but what keeps a trial apart from others and on its network interface: the
-/// middleware as a user gets it who configures nothing. It is described last, and measured only where it is named.
+/// Name of the transport with the middleware's default configuration: the adapter sets only what keeps a trial apart
+/// from others and on its network interface. It is described last, and measured only if it is asked for by name.
 pub const AS_IT_COMES: &str = "default";
 
 #[repr(i32)]
@@ -54,7 +54,7 @@ impl Json for Reception {
     }
 }
 
-/// What a message is: its bytes alone, or one of ROS's common messages, which is serialised and deserialised.
+/// The content of a message: plain bytes, or one of ROS's common messages, which is serialised and deserialised.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageType { Octets, Image, PointCloud, Imu, Tf }
@@ -69,8 +69,8 @@ impl Json for MessageType {
     }
 }
 
-/// What protects the messages: nothing; the peers have proved who they are; what they send cannot be changed unseen
-/// either; nobody else can read it either. Each level has those before it.
+/// Protection of the messages. `none`: no protection. `authenticated`: the peers have proved who they are. `signed`:
+/// also, nobody can change a message unnoticed. `encrypted`: also, nobody else can read a message.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Security { None, Authenticated, Signed, Encrypted }
@@ -85,8 +85,8 @@ impl Json for Security {
     }
 }
 
-/// Whose certificate and key a process has: docs/security.md. `intruder`: valid and without permission; `stranger`:
-/// another authority's.
+/// Whose certificate and key a process has: docs/security.md. `intruder`: a valid certificate without permission.
+/// `stranger`: a certificate of another authority.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Identity { Sender, Receiver, Broker, Intruder, Stranger }
@@ -101,8 +101,9 @@ impl Json for Identity {
     }
 }
 
-/// Files of a set of certificates (docs/security.md): an authority's certificate with one and a key for each identity;
-/// governance and permissions of DDS Security beside them; or key pairs of CURVE.
+/// Kinds of files in a set of certificates (docs/security.md). `x509`: an authority's certificate, and a certificate
+/// and a key for each identity. `dds`: also the governance and permissions of DDS Security. `curve`: key pairs of
+/// CURVE.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Credential { X509, Dds, Curve }
@@ -119,8 +120,8 @@ impl Json for Credential {
 
 /// How the text of a native setting is read. `boolean`: true or false (also 1 and 0, on and off). `integer`: a whole
 /// number. `bytes`: a whole number, or one with a unit (64KiB). `duration`: a number with a unit (1.5ms). `choice`: one
-/// of a few words. `text`: anything; the adapter looks at it. `file`: the absolute path of a file of the user's, whose
-/// bytes are part of what is measured.
+/// of a few words. `text`: anything; the adapter checks it. `file`: the absolute path of a user's file, whose bytes are
+/// part of what is measured.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NativeType { Boolean, Integer, Bytes, Duration, Choice, Text, File }
@@ -135,55 +136,56 @@ impl Json for NativeType {
     }
 }
 
-/// What one transport of an adapter can carry. What is not listed is refused before anything runs.
+/// One transport of an adapter with its capabilities. Anything that is not listed is refused before a trial starts.
 #[derive(Clone, Debug)]
 pub struct Transport {
-    /// `udp`, `shm`: unique within the adapter. `default`: the middleware's default configuration.
+    /// Unique within the adapter: `udp`, `shm`. `default`: the middleware's default configuration.
     pub name: &'static str,
-    /// What must be seen to move: `shared-memory`, `udp`, `tcp`, `unix-socket`, `message-queue` or `process-memory`.
-    /// `any`: the middleware chooses, and what is seen is told.
+    /// The carrier that must be seen to move the data: `shared-memory`, `udp`, `tcp`, `unix-socket`, `message-queue` or
+    /// `process-memory`. `any`: the middleware chooses, and reports show what was seen.
     pub carrier: &'static str,
-    /// Shared memory: globs of file names under /dev/shm, one of which must be mapped. Of System V: `SYSV*`.
+    /// For shared memory: globs of file names under /dev/shm, one of which must be mapped; `SYSV*` for System V.
     pub segments: Vec<&'static str>,
-    /// 1: both roles in one process; 2: each role in its own.
+    /// 1: all roles in one process; 2: each role in its own.
     pub processes: Vec<i32>,
     pub receive: Vec<Reception>,
     pub reliability: Vec<Reliability>,
-    /// false: the adapter's memory is sent; true: memory that the middleware lends is.
+    /// false: the adapter's own memory is sent; true: memory that the middleware lends is sent.
     pub loan: Vec<bool>,
-    /// The levels of `loan` at which a receiver is given a pointer or the index of a chunk, and nothing copies the
-    /// bytes; empty: it always copies. Left out by workers that are older than this field.
+    /// The levels of `loan` at which a receiver is given a pointer or the index of a chunk, and no bytes are copied;
+    /// empty: it always copies. Workers that are older than this field leave it out.
     pub hands_over: Vec<bool>,
-    /// The largest message.
+    /// Size of the largest message.
     pub max_bytes: usize,
-    /// How to lift `max_bytes`; empty: it cannot be lifted.
+    /// How to raise `max_bytes`; empty: it cannot be raised.
     pub max_bytes_advice: &'static str,
-    /// The deepest history; null: no bound.
+    /// Depth of the deepest history; null: no limit.
     pub max_depth: Option<u32>,
-    /// Keep-all history can be honoured.
+    /// Keep-all history is supported.
     pub keep_all: bool,
-    /// A daemon is needed: the adapter is asked for its `companions`.
+    /// A daemon must run: the adapter is asked for its `companions`.
     pub companions: bool,
-    /// It listens on every interface: a trial on this machine has a network of its own, with lo alone.
+    /// It listens on every interface, so a trial on this machine gets a network namespace with only lo.
     pub own_network: bool,
-    /// Nobody else takes part: a ping without pongs, which takes back what it has published.
+    /// The ping has no pongs and takes back the messages that it published itself.
     pub alone: bool,
-    /// What must be seen to move best effort, where that is not `carrier`; a native service is not meant.
+    /// Carrier under best effort, if it differs from `carrier`. Does not apply to a native service.
     pub best_effort_carrier: &'static str,
-    /// Types of messages that it carries, octets first.
+    /// Message types that it can carry, octets first.
     pub types: Vec<MessageType>,
     /// Messages of a topic may be shorter than its largest.
     pub varying_sizes: bool,
-    /// Services of a graph are carried by request and reply of the middleware's own.
+    /// Services of a workload use the middleware's own request and reply.
     pub services: bool,
-    /// Messages of a transient-local topic that a subscriber can get which joins late; 0: volatile only; null: no
-    /// bound.
+    /// The largest number of transient-local messages that a subscriber which joins late can get; 0: volatile only;
+    /// null: no limit.
     pub max_history: Option<u32>,
-    /// The levels that it has; `protected_by()` of the adapter says what protects them.
+    /// The levels of security that it supports. `protected_by()` of the adapter names the algorithms.
     pub security: Vec<Security>,
-    /// Why it has no others; empty: nothing is to be said of it.
+    /// Why it does not support the other levels; empty: no reason is given.
     pub security_why: &'static str,
-    /// At those levels its peers give nothing to who is of the authority and has no permission: `intruder`.
+    /// At those levels its peers reject an `intruder`: a peer with a certificate of the authority but without
+    /// permission.
     pub permissions: bool,
 }
 impl Default for Transport {
@@ -245,26 +247,26 @@ impl Json for Transport {
     }
 }
 
-/// One of the middleware's own settings. The core refuses what does not fit before the middleware is opened.
+/// One of the middleware's own settings. The core refuses an invalid value before the middleware is opened.
 #[derive(Clone, Debug)]
 pub struct NativeSetting {
-    /// What it does.
+    /// Effect of the setting.
     pub help: &'static str,
-    /// The lowest number; of a duration in ns.
+    /// The lowest number; in ns for a duration.
     pub least: Option<i64>,
-    /// The highest number; of a duration in ns.
+    /// The highest number; in ns for a duration.
     pub most: Option<i64>,
-    /// The words of a choice, in the order of its values; of a number: words that it may be instead.
+    /// For a choice: its words, in the order of its values. For a number: words that are allowed instead of it.
     pub choices: Vec<&'static str>,
-    /// Those that it has an effect on; none named: all.
+    /// The transports that it affects; empty: all.
     pub transports: Vec<&'static str>,
-    /// Those that it has an effect on; none named: all.
+    /// The patterns that it affects; empty: all.
     pub patterns: Vec<Pattern>,
-    /// The default, in words; empty: the help says it, or there is none.
+    /// The default in words; empty: the help gives it, or there is none.
     pub otherwise: &'static str,
-    /// In an adapter's table `text` also stands for the type of the member that holds the value.
+    /// In an adapter's table `text` also means the type of the member that holds the value.
     pub kind: NativeType,
-    /// What a value must be, in words. The core writes it.
+    /// The values allowed, in words. Written by the core.
     pub allowed: &'static str,
 }
 impl Default for NativeSetting {
@@ -298,39 +300,39 @@ impl Json for NativeSetting {
     }
 }
 
-/// What an adapter says of itself without opening the middleware.
+/// The description of an adapter, which its worker prints without opening the middleware.
 #[derive(Clone, Debug)]
 pub struct Description {
     pub protocol: i32,
-    /// The folder's name.
+    /// Name of the adapter's folder.
     pub name: &'static str,
-    /// As people call it: Eclipse Cyclone DDS.
+    /// Full name: Eclipse Cyclone DDS.
     pub title: &'static str,
-    /// Of the library that is loaded, not of the headers.
+    /// Version of the library that is loaded, not of the headers.
     pub version: &'static str,
     /// Path of that library; empty: there is none.
     pub library: &'static str,
-    /// SPDX.
+    /// SPDX identifier.
     pub licence: &'static str,
-    /// It is what the machine can do, not a middleware.
+    /// It is a baseline, not a middleware: it shows what the machine can do.
     pub is_raw_transport: bool,
     /// It tests the bench itself and is never part of `all`.
     pub bench_only: bool,
     /// The first is the default.
     pub transports: Vec<Transport>,
-    /// It has request and reply of its own. The core writes it: there are `client()` and `server()`.
+    /// It has its own request and reply. Written by the core, which looks for `client()` and `server()`.
     pub request_reply: bool,
-    /// What of a set of certificates its security reads.
+    /// The kinds of certificate files that its security reads.
     pub credentials: Vec<Credential>,
-    /// The middleware receives on threads of its own, which need a processor beside a polling role.
+    /// The middleware receives on its own threads, which need a processor beside that of a polling role.
     pub own_threads: bool,
     /// A `take()` of a subscriber returns after this number of messages, so that the role can look for its stop; the
     /// number is per publisher where each publisher has its own queue. null: `take()` visits what was there when it was
     /// called. The core writes it, from what the subscriber's class states.
     pub most_per_take: Option<usize>,
-    /// What a killed worker may leave: absolute globs (`{scope}` is replaced); of System V: `sysv:*`.
+    /// Files that a killed worker may leave behind: absolute globs (`{scope}` is replaced); for System V: `sysv:*`.
     pub residue: Vec<&'static str>,
-    /// Every native setting, by key; one that ends in `*` stands for every key that begins so.
+    /// Every native setting by key; a key that ends in `*` matches every key with that beginning.
     pub native: BTreeMap<&'static str, NativeSetting>,
 }
 impl Default for Description {
@@ -376,14 +378,14 @@ impl Json for Description {
     }
 }
 
-/// A daemon that has to run while workers do.
+/// A daemon that must run while the workers run.
 #[derive(Clone, Debug)]
 pub struct Companion {
     pub name: &'static str,
     pub argv: Vec<&'static str>,
-    /// For the companion and for every worker of the trial.
+    /// Variables for the companion and for every worker of the trial.
     pub environment: BTreeMap<&'static str, &'static str>,
-    /// Regular expression over a line of its stdout or stderr that says it is ready.
+    /// Regular expression for the line of its stdout or stderr that says it is ready.
     pub ready_pattern: &'static str,
     pub ready_timeout_s: f64,
 }

@@ -166,7 +166,7 @@ class SelfTestOutput(Output, frozen=True, kw_only=True):
 
 def render_selftest(test: SelfTest, document: Document) -> str:
     """Return one object; parts are of one (0.1 is a tenth), times in ns, what was not measured is null."""
-    together = {"together": test.false_together, "comparisons": test.of}
+    together = {"together": test.false_together, "comparisons": test.compared}
     output = SelfTestOutput(
         run=run_output(document),
         trials=test.rounds,

@@ -1,1 +1,1 @@
-"""What is doubtful about a row, as values: what was found, and what to do next. One file a subject. Pure."""
+"""Warnings about a row, as values: what is doubtful, and the next step. Each file has one subject."""

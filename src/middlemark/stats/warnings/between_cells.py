@@ -1,4 +1,4 @@
-"""What is doubtful about a cell beside others of its run: sizes that cost nothing, and more than memcpy could move."""
+"""Warnings about a cell compared with others of its run: sizes that cost nothing, and more bytes than memcpy moves."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -12,27 +12,27 @@ from middlemark.stats.baselines import by_rate
 from middlemark.stats.result import CellResult
 
 FASTEST_COPY = 200e9
-"""Bytes a second that no core copies: eight times what a memory channel brings, twice what a cache does.
+"""Bytes a second that no core can copy: eight times the bandwidth of a memory channel, twice that of a cache.
 
-Where memcpy was measured, twice its figure takes the place of this bound: what is in a cache is copied faster.
+If memcpy was measured, twice its bandwidth is used instead, because data in a cache is copied faster.
 """
 
 SEEN = 0.2
-"""A copy is missed only where it would have added this part to the smaller message's time: less may hide in noise."""
+"""Share of the smaller message's time that a copy must take for its absence to be noticed: less may be noise."""
 
 MemcpyOf = Callable[[Sequence[CellResult], int], float | None]
-"""Bytes a second of memcpy at a size, on this machine, in this run; None where it was not measured."""
+"""Returns the bytes a second of memcpy at a size, on this machine and in this run; None if it was not measured."""
 
 
 def not_measured(_results: Sequence[CellResult], _size: int) -> float | None:
-    """Stand in where a run has no memcpy."""
+    """Return None, for a run without memcpy."""
     return None
 
 
 def with_warnings_between(
     results: Sequence[CellResult], descriptions: Mapping[str, Description], memcpy: MemcpyOf = not_measured
 ) -> tuple[CellResult, ...]:
-    """Return the results, each with what the others make doubtful about it."""
+    """Return the results, each with the warnings that follow from the other results."""
     smallest: dict[Cell, CellResult] = {}
     for each in sorted(results, key=lambda result: result.cell.size):
         smallest.setdefault(_but_size(each.cell), each)
@@ -55,9 +55,9 @@ def _but_size(cell: Cell) -> Cell:
 
 
 def bandwidth(result: CellResult, descriptions: Mapping[str, Description]) -> float | None:
-    """Return the bytes a second that a row says arrived; of a ping-pong, both ways over the median round trip.
+    """Return the bytes a second that arrived; for a ping-pong, those of both ways over the median round trip.
 
-    None of a ping-pong that declares to hand over: nobody reads a bandwidth out of that.
+    None for a ping-pong that declares to hand over, because a bandwidth would mean nothing.
     """
     if result.cell.pattern != "ping-pong":
         return result.bytes_per_s
@@ -70,7 +70,7 @@ def bandwidth(result: CellResult, descriptions: Mapping[str, Description]) -> fl
 def above_memcpy(cell: Cell, bytes_per_s: float | None, memcpy_bytes_per_s: float | None) -> RunWarning | None:
     """Return the warning about a bandwidth above that of memcpy at the same size: the bytes were not moved.
 
-    Each publisher may copy on a processor of its own, so several may move as many times what one does.
+    Each publisher may copy on its own processor, so N publishers may reach N times the bandwidth.
     """
     if bytes_per_s is None or memcpy_bytes_per_s is None or bytes_per_s <= cell.publishers * memcpy_bytes_per_s:
         return None
@@ -78,19 +78,19 @@ def above_memcpy(cell: Cell, bytes_per_s: float | None, memcpy_bytes_per_s: floa
         "above-memcpy",
         f"{bytes_per_s / 1e9:.3g} GB/s, and this machine's memcpy moves {memcpy_bytes_per_s / 1e9:.3g} at "
         f"{format_size(cell.size)}: a pointer was passed, or the receiver never saw the bytes",
-        "quote its messages a second and its latency, never its bytes a second"
+        "quote its message rate and its latency, never its bytes a second"
         if cell.payload == "untouched"
-        else "a filled payload is written and read outside of this time: quote messages a second, or hold it against "
-        "--payload untouched to see what is handed over",
+        else "a filled payload is written and read outside of the timed span: quote messages a second, or compare "
+        "with --payload untouched to see what is handed over",
     )
 
 
 def handed_over(cell: Cell, descriptions: Mapping[str, Description]) -> bool:
-    """Say whether a cell declares that what is timed need not move its payload.
+    """Say whether a cell declares that the payload need not be moved within the timed span.
 
     A loan, or memory of one process, is handed over. But a pong copies a filled payload into its reply within the round
-    trip, and a stream's publisher fills each message within the time that its rate is made of: then there is a copy, or
-    a write of every byte, whatever the middleware does.
+    trip, and a stream's publisher fills each message within the time that determines its rate. In these cases every
+    byte is copied or written, whatever the middleware does.
     """
     timed_with_payload = cell.pattern == "ping-pong" or by_rate(cell)
     return _declared(cell, descriptions) and not (cell.payload == "filled" and timed_with_payload)
@@ -103,9 +103,9 @@ def _declared(cell: Cell, descriptions: Mapping[str, Description]) -> bool:
 
 
 def size_costs_nothing(small: CellResult, large: CellResult, memcpy_bytes_per_s: float | None) -> RunWarning | None:
-    """Return the warning about a larger message that takes the time of a small one, though its bytes must be copied.
+    """Return the warning about a large message that takes the time of a small one although its bytes must be copied.
 
-    Held against each other are the slowest trial of the large and the fastest of the small: trials vary.
+    The slowest trial of the large message is compared with the fastest of the small one, because trials vary.
     """
     small_ns, large_ns = min(_times(small), default=0.0), max(_times(large), default=0.0)
     if not small_ns or not large_ns:
@@ -119,11 +119,11 @@ def size_costs_nothing(small: CellResult, large: CellResult, memcpy_bytes_per_s:
         f"{format_size(large.cell.size)} took {large_ns / 1000:.3g} µs and {format_size(small.cell.size)} took "
         f"{small_ns / 1000:.3g}: to copy the difference takes {copy_ns / 1000:.3g} µs at the very least, so a pointer "
         "was passed, and neither a loan nor one process was asked for",
-        "ask for what was done (--loan, --processes 1), or see in the adapter's README what it hands over",
+        "ask for it explicitly (--loan or --processes 1), or see in the adapter's README what it hands over",
     )
 
 
 def _times(result: CellResult) -> list[float]:
-    """ns, a trial: the time a message takes by its rate, else its median latency."""
+    """Return the time for a message in each trial, in ns: from its rate where ``by_rate``, else the median latency."""
     rate = by_rate(result.cell)
     return [1e9 / each if rate else each for each in result.trial_values if each > 0]

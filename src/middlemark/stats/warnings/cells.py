@@ -1,4 +1,4 @@
-"""What is doubtful about all trials of a cell together, and how what was said of each is said once."""
+"""Warnings about all trials of a cell together, and the merging of the warnings about each trial."""
 
 import statistics
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from middlemark.stats.interval import exact_median_interval
 from middlemark.stats.rates import counts as counts_of
 
 NOT_MEASURED = "not-measured"
-"""The code of the failure of a cell that the run did not come to."""
+"""Code of the failure of a cell that the run did not reach."""
 
 SERIOUS = frozenset(
     {
@@ -31,26 +31,28 @@ SERIOUS = frozenset(
         "trials-disagree",
     }
 )
-"""Of a row with one of these the median may be of something else than the row says, or of two things.
+"""Codes of warnings that make the median of a row doubtful: it may belong to another transport or state than the row
+says.
 
-A disturbed machine is not among them: rounds are interleaved, so it widens the intervals that a verdict is made of.
+A disturbed machine is not among them: rounds are interleaved, so a disturbance widens the intervals of the verdict.
 """
 
 DISAGREE = 1.5
-"""Medians of a cell's trials that lie further apart than this factor belong to more than one state of the system."""
+"""Ratio of the medians of a cell's trials from which they belong to more than one state of the system."""
 STRAY = 8
-"""Of so many trials one may lie apart and is no state: the median over trials bears it, and so do paired rounds. They
-bear more that scatter, too, where the 95 % interval of their median lies within that factor."""
+"""Number of trials of which one may be a stray one and is no state of its own: the median over trials tolerates it, and
+so do paired rounds. More scattering trials are tolerated if the 95 % interval of their median lies within the factor
+``DISAGREE``."""
 
 _OF_TRIALS = frozenset({"bimodal", "drift"})
-"""What is said of each trial by itself, so that it may be a stray one's alone."""
+"""Codes of warnings about single trials, which may concern only a stray trial."""
 
 FASTER = 0.9
-"""A cell that takes less than this part of its raw transport's time does less work, or was placed better."""
+"""Share of the raw transport's time below which a cell must do less work, or was placed better."""
 
 
 def merged(trials: Sequence[tuple[RunWarning, ...]]) -> tuple[RunWarning, ...]:
-    """Return one warning a code, in the words of the first, with the number of trials it occurred in."""
+    """Return one warning for each code, in the words of the first, with the number of trials that have it."""
     first: dict[str, RunWarning] = {}
     times: dict[str, int] = {}
     for warnings in trials:
@@ -61,15 +63,15 @@ def merged(trials: Sequence[tuple[RunWarning, ...]]) -> tuple[RunWarning, ...]:
     for code, warning in first.items():
         stray = code in _OF_TRIALS and times[code] <= len(trials) // STRAY
         text = warning.text + in_trials(times[code], len(trials))
-        told = RunWarning("stray-trial" if stray else code, text, warning.advice)
-        found.setdefault(told.code, told)
+        merged_warning = RunWarning("stray-trial" if stray else code, text, warning.advice)
+        found.setdefault(merged_warning.code, merged_warning)
     return tuple(found.values())
 
 
 def joined(of_cell: Sequence[RunWarning], of_trials: Sequence[RunWarning]) -> tuple[RunWarning, ...]:
-    """Return one warning a code, the trials' first; where both have it, the cell's total is told before their words.
+    """Return one warning for each code, the trials' first. If both have a code, the cell's text precedes the trials'.
 
-    The trials' advice is the better one: it knows the depth, and what the middleware said.
+    The trials' advice is preferred, because it knows the depth and the middleware's words.
     """
     total = {each.code: each for each in of_cell}
     known = [
@@ -83,7 +85,7 @@ def joined(of_cell: Sequence[RunWarning], of_trials: Sequence[RunWarning]) -> tu
 
 
 def in_trials(occurred: int, trials: int) -> str:
-    """Return `` (in 2 of 3 trials)``; nothing when there was only one."""
+    """Return `` (in 2 of 3 trials)``; empty if there was only one."""
     return f" (in {occurred} of {trials} trials)" if trials > 1 else ""
 
 
@@ -93,9 +95,9 @@ def cell_warnings(
     summaries: Sequence[Summary | None],
     rates: Sequence[float | None] = (),
 ) -> tuple[RunWarning, ...]:
-    """Return the warnings about all trials together. The sequences hold one item a trial, failed ones included.
+    """Return the warnings about all trials together. The sequences have one item for each trial, failed ones included.
 
-    ``summaries`` are of the latency that stands for the cell, ``rates`` its rates where those stand for it.
+    ``summaries`` are those of the cell's main latency, ``rates`` its rates if these are its main figure.
     """
     measured = [each for each in outcomes if each.failed is None]
     found = (
@@ -112,9 +114,9 @@ def cell_warnings(
 _CONTRADICTED = {
     "payload-not-seen": "its payload was seen in a capture",
     "stranger-refused": "a stranger without a certificate of the trial was let in",
-    "unauthorised-refused": "one without permission was let in",
+    "unauthorised-refused": "a participant without permission was let in",
 }
-"""By the proof that failed: what was seen instead."""
+"""The observation instead, by the check that failed."""
 
 
 def _protection_contradicted(cell: Cell, outcomes: Sequence[TrialOutcome]) -> RunWarning | None:
@@ -124,25 +126,28 @@ def _protection_contradicted(cell: Cell, outcomes: Sequence[TrialOutcome]) -> Ru
     return RunWarning(
         "protection-contradicted",
         f"asked for security {cell.security}, and {' and '.join(_CONTRADICTED[each] for each in failed)}",
-        f"do not quote it as {cell.security}: it was not in force; see in the adapter's README what the level needs",
+        f"do not quote it as {cell.security}: it was not in force; the adapter's README says what the level needs",
     )
 
 
 _COUNTED = {
-    "loss": ("lost", "of {of:,} replies never arrived ({part}); the latency is that of the others"),
-    "late": ("late", "of {of:,} replies arrived after their timeout ({part}) and are no samples"),
-    "publish-failed": ("publish_failed", "of {of:,} messages were not taken by the middleware ({part})"),
-    "damaged": ("damaged", "of {of:,} messages arrived with wrong content ({part}); what the ping found is no sample"),
-    "duplicated": ("duplicated", "of {of:,} messages arrived more than once ({part})"),
-    "reordered": ("reordered", "of {of:,} messages arrived out of order ({part})"),
+    "loss": ("lost", "of {total:,} replies never arrived ({part}); the latency is that of the others"),
+    "late": ("late", "of {total:,} replies arrived after their timeout ({part}) and are no samples"),
+    "publish-failed": ("publish_failed", "of {total:,} messages were refused by the middleware ({part})"),
+    "damaged": (
+        "damaged",
+        "of {total:,} messages arrived with wrong content ({part}); those that the ping found are no samples",
+    ),
+    "duplicated": ("duplicated", "of {total:,} messages arrived more than once ({part})"),
+    "reordered": ("reordered", "of {total:,} messages arrived out of order ({part})"),
 }
-"""Warnings that are a count above zero: the field of TrialCounts, and the words after the number."""
+"""Warnings about a count above zero: the field of TrialCounts, and the words after the number."""
 
 _COUNTED_IN_STREAMS = {
-    "loss": "of {of:,} messages never arrived ({part}); rate and latency are those of the others",
-    "damaged": "of {of:,} messages arrived with wrong content ({part}); they are in no rate and no latency",
+    "loss": "of {total:,} messages never arrived ({part}); rate and latency are those of the others",
+    "damaged": "of {total:,} messages arrived with wrong content ({part}); they count in no rate and no latency",
 }
-"""Words that differ there."""
+"""Different words for streams."""
 
 
 def _counted(code: str, cell: Cell, outcomes: Sequence[TrialOutcome]) -> RunWarning | None:
@@ -150,22 +155,22 @@ def _counted(code: str, cell: Cell, outcomes: Sequence[TrialOutcome]) -> RunWarn
     stream = cell.pattern == "stream"
     words = _COUNTED_IN_STREAMS.get(code, words) if stream else words
     counts = [counts_of(each) or TrialCounts() for each in outcomes]
-    if stream and code == "publish-failed":  # there it counts those that timed out too, which back-pressure tells
+    if stream and code == "publish-failed":  # includes timed-out publishes, which back-pressure reports
         counts = [
-            msgspec.structs.replace(each, publish_failed=_refused(of))
-            for each, of in zip(counts, outcomes, strict=True)
+            msgspec.structs.replace(each, publish_failed=_refused(outcome))
+            for each, outcome in zip(counts, outcomes, strict=True)
         ]
     number = sum(getattr(each, field) for each in counts)
     if number == 0:
         return None
     if code == "publish-failed":
-        of = sum(each.sent for each in counts)
-    elif code == "damaged" and not stream:  # pongs that do not echo find damage too
-        of = cell.subscribers * sum(each.sent for each in counts)
+        total = sum(each.sent for each in counts)
+    elif code == "damaged" and not stream:  # pongs that do not echo also find damage
+        total = cell.subscribers * sum(each.sent for each in counts)
     else:
-        of = sum(each.received + each.lost for each in counts)
+        total = sum(each.received + each.lost for each in counts)
     occurred = sum(getattr(each, field) > 0 for each in counts)
-    text = f"{number:,} " + words.format(of=of, part=_part(number, of)) + in_trials(occurred, len(counts))
+    text = f"{number:,} " + words.format(total=total, part=_part(number, total)) + in_trials(occurred, len(counts))
     return RunWarning(code, text, _advice(code, cell))
 
 
@@ -176,23 +181,25 @@ def _refused(outcome: TrialOutcome) -> int:
 def _advice(code: str, cell: Cell) -> str:
     if code == "loss":
         if cell.reliability == "best-effort":
-            return "--reliability reliable asks the middleware to send again what was lost"
-        return "give the history more room (--depth all) and the kernel's socket buffers too (sysctl net.core.rmem_max)"
+            return "--reliability reliable makes the middleware resend lost messages"
+        return "use a deeper history (--depth all) and larger socket buffers (sysctl net.core.rmem_max)"
     if code == "late":
-        return "raise the suite's timeout to keep them, or look for what stalls: --priority fifo:80, --pin 0,1"
+        return (
+            "raise the suite's timeout to keep them, or look for the cause of the stalls: --priority fifo:80, --pin 0,1"
+        )
     if code == "publish-failed":
         return "the middleware has no room for another message: --depth all, or fewer subscribers"
     if code == "damaged":
-        return "the content is not what was sent: report it to the middleware's authors, with this run's folder"
+        return "the received content differs from what was sent: report it to its authors, with this run's folder"
     if code == "duplicated":
-        return "see whether another run shares the domain: leave --domain out"
+        return "check that no other run uses the same domain: leave --domain out"
     if cell.pattern == "stream":
-        return "an application would see the order: a single publisher a topic, or the middleware's own ordering"
-    return "a round trip is matched by its number and stays right; an application would see the order"
+        return "an application would see the wrong order: use one publisher a topic, or the middleware's ordering"
+    return "round trips are matched by number, so their times are right; an application would see the wrong order"
 
 
 def _few_samples(outcomes: Sequence[TrialOutcome], summaries: Sequence[Summary | None]) -> RunWarning | None:
-    if any(each.imported for each in outcomes):  # what its tool does not tell is not for want of samples
+    if any(each.imported for each in outcomes):  # another tool's missing figures do not mean too few samples
         return None
     if not outcomes or any(each and each.p50 is not None for each in summaries):
         return None
@@ -247,7 +254,7 @@ def _apart(
 
 def _quiet(cell: Cell) -> str:
     if cell.pin is None and "pin" not in cell.unknown:
-        return "pin the roles (--pin 0,1): unpinned, each start may land elsewhere"
+        return "pin the roles (--pin 0,1): without pinning, each trial may use other processors"
     return "quiet the machine, or measure more trials (--trials 10) and quote the spread with the median"
 
 
@@ -262,20 +269,20 @@ def _actual_transport_varies(outcomes: Sequence[TrialOutcome]) -> RunWarning | N
     return RunWarning(
         "actual-transport-varies",
         f"the actual transport is {' in some trials and '.join(carriers)} in others",
-        "the trials are not of one kind: fix the transport in the middleware's own settings and measure again",
+        "the trials are not comparable: fix the transport in the middleware's own settings and measure again",
     )
 
 
 def faster_than_raw_transport(times: float | None, label: str | None, *, rate: bool = False) -> RunWarning | None:
-    """Return the warning about a cell that does clearly better than its raw transport, in latency or by ``rate``."""
+    """Return the warning about a cell clearly better than its raw transport, in latency or, with ``rate``, by rate."""
     if times is None or times >= FASTER:
         return None
     return RunWarning(
         "faster-than-baseline",
-        f"receives {1 / times:.2g} times what the raw transport does ({label})"
+        f"receives {1 / times:.2g} times as much as the raw transport ({label})"
         if rate
         else f"takes {times:.2g} of the time of the raw transport ({label})",
-        "its threads keep awake the processors that the machine alone lets halt, the machine alone was disturbed, or "
+        "its threads keep awake the processors that the raw transport lets halt, the raw transport was disturbed, or "
         "less was moved than was asked: measure both again with --awake --trials 10",
     )
 
@@ -288,7 +295,7 @@ def below_baseline(times: float, label: str, doubted: str | None, *, untouched: 
     if doubted is not None:
         why = f"the baseline's own median is doubtful ({doubted}): measure both again with --trials 10"
     elif untouched:
-        why = "nobody wrote or read the payload, so less may have been moved than was asked: --payload filled"
+        why = "no role wrote or read the payload, so less may have been moved than was asked: --payload filled"
     else:
         why = (
             "its threads keep awake the processors that the baseline lets halt, or its transport hands over where its "
@@ -297,5 +304,11 @@ def below_baseline(times: float, label: str, doubted: str | None, *, untouched: 
     return RunWarning("faster-than-baseline", f"takes {times:.2g} of the time of its baseline ({label})", why)
 
 
-def _part(number: int, of: int) -> str:
-    return "no total" if of == 0 else f"{100 * number / of:.2g} %" if number * 2 < of else f"{100 * number / of:.3g} %"
+def _part(number: int, total: int) -> str:
+    return (
+        "no total"
+        if total == 0
+        else f"{100 * number / total:.2g} %"
+        if number * 2 < total
+        else f"{100 * number / total:.3g} %"
+    )

@@ -1,4 +1,4 @@
-"""What is doubtful about one trial, seen in its raw samples."""
+"""Warnings about one trial from its raw samples."""
 
 from collections.abc import Sequence
 
@@ -9,34 +9,35 @@ from middlemark.stats.quantiles import SAMPLES_BEYOND, Numbers
 from middlemark.stats.shape import drift, incidents, modes, slow_start, thinned
 
 OF_TRIALS = 0.5
-"""A cell's figure is the median of its trials': what fewer than half of them did has not moved it, and is not told."""
+"""Share of the trials that must have a warning of ``WHERE_MOST``. A cell's figure is the median of its trials', which
+fewer trials do not change."""
 
 FEWEST_INCIDENTS = 5
-"""Half of the samples that a quantile needs beyond it: with fewer incidents, one of them is a good part of the tail."""
+"""Half of the samples that a quantile needs beyond it: with fewer incidents, each is a large part of the tail."""
 
 FEWEST_BEYOND_P99 = 30
-"""Samples beyond p99, of all trials: a share of 1 % is then known to within a third of itself (30 ± √30, two sigma)."""
+"""Samples beyond p99, over all trials: the share of 1 % is then accurate to a third (30 ± √30, two sigma)."""
 
 P99_DISAGREE = 3.0
-"""Twice the factor for medians: p99 takes far more trials to pin down, and still one that triples is not one figure."""
+"""Twice the factor for medians: p99 needs far more trials to be precise, but one that triples is not one figure."""
 
 _TIME_SLICE_NS = 500_000
-"""A mode beyond this, ten times the other, is a wait for a processor: the scheduler gives it away for about 1 ms."""
+"""A mode beyond this and ten times the other is a wait for a processor: the scheduler's time slice is about 1 ms."""
 
 WHERE_MOST = (
     *("bimodal", "drift", "warm-up-short", "p99-few-incidents"),
     *("time-unaccounted", "reception-not-in-force", "mostly-idle"),
 )
-"""The codes that are told of a cell only where at least half of its trials have them."""
+"""Codes that a cell gets only if at least half of its trials have them."""
 
 
 def sample_warnings(
     cell: Cell, outcome: TrialOutcome, series: Sequence[Numbers], latency: Summary | None
 ) -> tuple[RunWarning, ...]:
-    """Return the warnings about a measured trial. ``series``: the latency in order of time, ns, of each who measured.
+    """Return the warnings about a measured trial. ``series`` has the latency of each measuring role over time, in ns.
 
-    A stream that is sent as fast as possible, or in bursts, is left out: its latency is the state of its queues, which
-    rise and fall as they must, and another warning says so.
+    A stream that is sent as fast as possible or in bursts is left out: its latency is the state of its queues, which
+    must rise and fall, and another warning says so.
     """
     if cell.pattern == "stream" and (cell.rate in ("max", "curve") or cell.burst is not None):
         return ()
@@ -63,9 +64,9 @@ def of_most(of_trials: Sequence[tuple[RunWarning, ...]]) -> list[tuple[RunWarnin
 
 
 def tail_warnings(samples: Sequence[int], summaries: Sequence[Summary | None]) -> tuple[RunWarning, ...]:
-    """Return the warnings about the p99 of a cell; the sequences hold one item a trial.
+    """Return the warnings about the p99 of a cell; the sequences have one item for each trial.
 
-    None where most trials have no p99: then the cell has none either.
+    Empty if most trials have no p99, because the cell then has none either.
     """
     present = [(count, each.p99) for count, each in zip(samples, summaries, strict=True) if each]
     known = [(count, p99) for count, p99 in present if p99 is not None]
@@ -88,7 +89,7 @@ def tail_warnings(samples: Sequence[int], summaries: Sequence[Summary | None]) -
             RunWarning(
                 "p99-disagrees",
                 f"the p99s of its {len(known)} trials go from {_us(least)} to {_us(most)} µs",
-                "something happens in some trials only: quiet the machine, and quote the range (--trials 10)",
+                "only some trials were disturbed: quiet the machine, and quote the range (--trials 10)",
             )
         )
     return tuple(found)
@@ -101,15 +102,15 @@ def _bimodal(cell: Cell, values: Numbers) -> RunWarning | None:
     low, high = _us(found.low_ns), _us(found.high_ns)
     first = "pin the roles (--pin 0,1); then " if cell.pin is None else ""
     switches = (
-        "see who else wants the processors (top), and take them from him: --priority fifo:80"
+        "see which other processes use the processors (top), and get priority over them: --priority fifo:80"
         if found.high_ns > max(_TIME_SLICE_NS, 10 * found.low_ns)
-        else "find what switches (idle states, frequency, a thread of the middleware's own): --receive poll and "
-        "--priority fifo:80 keep processors awake; else quote both"
+        else "find what switches between the two (idle states, frequency, a thread of the middleware): --receive poll "
+        "and --priority fifo:80 keep processors awake; otherwise quote both"
     )
     return RunWarning(
         "bimodal",
-        f"{100 * found.share:.0f} % of its samples lie around {low} µs and the others around {high}: it has two "
-        "states, and one median is the figure of one of them at best",
+        f"{100 * found.share:.0f} % of its samples lie around {low} µs and the others around {high}: it is "
+        "bimodal, and a single median describes at most one of the two modes",
         first + switches,
     )
 
@@ -121,11 +122,11 @@ def _drift(values: Numbers) -> RunWarning | None:
     rose = found.part > 0
     return RunWarning(
         "drift",
-        f"its latency {'rose' if rose else 'fell'} to {1 + found.part:.2g} times what the trial began with: the median "
-        "depends on how long it was measured",
-        "a queue or memory grows, or a processor throttles: measure longer and see where it ends (--duration 10s)"
+        f"its latency {'rose' if rose else 'fell'} to {1 + found.part:.2g} times its value at the start of the trial: "
+        "the median depends on how long it was measured",
+        "a queue or memory grows, or a processor throttles: see whether it levels off (--duration 10s)"
         if rose
-        else "it has not settled: let it warm up for longer (--warmup 2s)",
+        else "it has not settled: use a longer warm-up (--warmup 2s)",
     )
 
 
@@ -134,13 +135,13 @@ def _warm_up_short(cell: Cell, values: Numbers, outcome: TrialOutcome) -> RunWar
     if found is None:
         return None
     first, later = found.part * found.first_ns, (1 - found.part) * found.later_ns
-    part = first / (first + later) if cell.rate == "max" else found.part  # of the time: a closed loop waits for each
+    part = first / (first + later) if cell.rate == "max" else found.part  # of the time, in a closed loop
     lasted = f", {part * outcome.measured_s:.2g} s" if outcome.measured_s else ""
     return RunWarning(
         "warm-up-short",
         f"the first {100 * found.part:.2g} % of its samples{lasted}, took {_us(found.first_ns)} µs (median) and those "
         f"after them {_us(found.later_ns)}: it was still warming up",
-        "let that pass before the measuring begins: --warmup 2s",
+        "use a longer warm-up: --warmup 2s",
     )
 
 
@@ -155,7 +156,7 @@ def _few_incidents(series: Sequence[Numbers], latency: Summary | None) -> RunWar
     return RunWarning(
         "p99-few-incidents",
         f"the {beyond:,} samples beyond its p99 came in {clusters} {'cluster' if clusters == 1 else 'clusters'}: "
-        f"something happened {times}, and p99 says how long it lasted rather than how often it happens",
+        f"something happened {times}, and p99 shows how long it lasted, not how often it happens",
         "measure longer (--duration 10s), so that it happens more often; or quote the median and the maximum",
     )
 

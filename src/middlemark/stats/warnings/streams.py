@@ -1,4 +1,4 @@
-"""What is doubtful about a stream, seen in its figures."""
+"""Warnings about a stream from its figures."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from middlemark.stats.rates import falls, rates, received_by_second, varies
 from middlemark.stats.warnings.cells import DISAGREE
 
 LOSS = 0.01
-"""A latency with more than this share lost behind it is that of the messages that got through."""
+"""Share of lost messages from which a latency describes only the messages that got through."""
 
 
 def stream_trial_warnings(cell: Cell, outcome: TrialOutcome) -> tuple[RunWarning, ...]:
@@ -26,7 +26,7 @@ def stream_trial_warnings(cell: Cell, outcome: TrialOutcome) -> tuple[RunWarning
 def stream_cell_warnings(cell: Cell, counts: TrialCounts, latency: Summary | None) -> tuple[RunWarning, ...]:
     """Return the warnings about all measured trials of a stream together; ``latency`` is its one-way latency.
 
-    What the roles themselves reported (missed instants, back-pressure, the histogram) is told by ``trial``.
+    The warnings that the roles report (missed instants, back-pressure, the histogram) come from ``trial``.
     """
     found = (_flooded(cell, latency), _loss_behind_latency(counts, latency))
     return tuple(each for each in found if each)
@@ -37,8 +37,8 @@ def _flooded(cell: Cell, latency: Summary | None) -> RunWarning | None:
         return None
     return RunWarning(
         "flooded",
-        "it was sent as fast as possible: its one-way latency is mostly time in queues, not what a message takes",
-        "for latency under a load of your own --rate 1k; for latency against load --rate curve",
+        "it was sent as fast as possible: its one-way latency is mostly time in queues, not the time a message takes",
+        "use --rate 1k for the latency under a load of your own, --rate curve for latency against load",
     )
 
 
@@ -50,7 +50,7 @@ def _loss_behind_latency(counts: TrialCounts, latency: Summary | None) -> RunWar
     return RunWarning(
         "loss-behind-latency",
         f"its latency is that of the {arrived:.3g} % that arrived",
-        "quote it with its loss, or find what loses nothing: --rate sustainable",
+        "quote it with its loss, or find the highest rate without loss: --rate sustainable",
     )
 
 
@@ -72,12 +72,12 @@ def _rate_varies(by_second: Sequence[float]) -> RunWarning | None:
     return RunWarning(
         "rate-varies",
         f"received between {found[0]:,.0f} and {found[1]:,.0f} messages in a second",
-        "quote the range with the rate; look at the series in --format json for what else moved then",
+        "quote the range with the rate; look at the series in --format json for what else changed then",
     )
 
 
 def _subscribers_differ(outcome: TrialOutcome) -> RunWarning | None:
-    """Subscribers that receive different numbers of messages make their mean nobody's."""
+    """Return the warning about subscribers with different rates, whose mean describes none of them."""
     expected = {each.expected for each in outcome.subscribers}
     each = [rate for rate in rates(outcome).by_subscriber if rate is not None]
     if len(expected) != 1 or len(each) < 2 or max(each) <= DISAGREE * min(each):
@@ -85,5 +85,5 @@ def _subscribers_differ(outcome: TrialOutcome) -> RunWarning | None:
     return RunWarning(
         "subscribers-differ",
         f"its {len(each)} subscribers received from {min(each):,.0f} to {max(each):,.0f} messages/s",
-        "the rate is their mean; each one's is under per_subscriber in --format json",
+        "the rate is their mean; per_subscriber in --format json has the rate of each",
     )

@@ -1,4 +1,4 @@
-"""What is doubtful about one trial: it ended early, went or was placed otherwise, or does not add up."""
+"""Warnings about one trial: it ended early, used another transport, was placed differently, or has unexplained time."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -10,13 +10,13 @@ from middlemark.stats.baselines import carrier_of, used_another_transport
 from middlemark.stats.rates import counts as counts_of
 
 _ENDED_SHORT = 0.98
-"""A duration counts as kept from this part of it on: the last round trip may end a little before the time does."""
+"""Share of the duration from which it counts as complete: the last round trip may end a little earlier."""
 
 
 def trial_warnings(
     cell: Cell, limits: Limits, outcome: TrialOutcome, descriptions: Mapping[str, Description]
 ) -> tuple[RunWarning, ...]:
-    """Return the warnings about one measured trial: the launcher's own first, then what its outcome gives away."""
+    """Return the warnings about one measured trial: the launcher's first, then those that follow from its outcome."""
     found = (
         _transport_contradicted(cell, outcome, descriptions),
         _ended_early(cell, limits, outcome),
@@ -32,18 +32,18 @@ def _transport_contradicted(
         return None
     due = carrier_of(cell, descriptions)
     should = "" if due == cell.transport else f" (which is {due})"
-    # Where the reason is known (a segment too small, a type that does not fit), the adapter has noted it.
+    # The adapter's notes may contain the reason (a segment too small, a type that does not fit).
     known = f"; its adapter says: {'; '.join(outcome.notes)}" if outcome.notes else ""
     return RunWarning(
         "transport-contradicted",
         f"asked for {cell.transport}{should}; the actual transport is {outcome.actual_transport}{known}",
-        "do not quote it as the transport in its name: the middleware took another way, or a neighbour's traffic was "
-        "counted; quiet the machine, and see in the adapter's README what rules a transport out",
+        "do not quote it under that transport's name: the middleware used another one, or other traffic was "
+        "counted; quiet the machine, and see in the adapter's README when a transport cannot be used",
     )
 
 
 def _ended_early(cell: Cell, limits: Limits, outcome: TrialOutcome) -> RunWarning | None:
-    if cell.rate in ("sustainable", "curve"):  # a step lasts as long as the search gives it
+    if cell.rate in ("sustainable", "curve"):  # the search determines how long a step lasts
         return None
     due = limits.samples * cell.publishers if limits.samples is not None else None
     counts = counts_of(outcome)
@@ -61,12 +61,12 @@ def _ended_early(cell: Cell, limits: Limits, outcome: TrialOutcome) -> RunWarnin
 
 
 def _attempted(outcome: TrialOutcome, counts: TrialCounts) -> int:
-    """Messages that were sent or could not be: of a stream each attempt counts towards its number of samples."""
+    """Return the messages sent or not sent because of an error: in a stream each attempt counts as a sample."""
     return counts.sent + sum(each.timed_out + each.publish_failed for each in outcome.publishers)
 
 
 def not_in_force(cell: Cell, placed: Iterable[Placed]) -> RunWarning | None:
-    """Return the warning about a trial that was not placed as its cell says."""
+    """Return the warning about a trial that was not placed as its cell asks."""
     policy, _, priority = cell.priority.partition(":")
     found: list[str] = []
     advice: list[str] = []
@@ -91,40 +91,41 @@ def _list(processors: Sequence[int]) -> str:
 
 
 UNACCOUNTED = 0.20
-"""Of a closed loop's time, what may lie between its round trips: some 10 % is seen where a machine is overbooked."""
+"""Share of a closed loop's time that may pass between round trips: some 10 % is seen on an overbooked machine."""
 
 OWN_NS = 500
-"""A message, of the bench's own time between two round trips: six stamps, a record and the counters (100 to 400 ns)."""
+"""The bench's own time for a message between two round trips: six stamps, a record and the counters (100 to 400 ns)."""
 
 SLEPT = 0.1
-"""Times that all workers together slept for each message, which is twice where both ends wait in the kernel."""
+"""Sleeps of all workers for each message, below which they poll. If both ends wait in the kernel, there are two."""
 
 _FEWEST = 100
 
 
 def time_unaccounted(cell: Cell, outcome: TrialOutcome, spent_ns: float, samples: int) -> RunWarning | None:
-    """Return the warning about a closed loop whose round trips do not make up its time.
+    """Return the warning about a closed loop whose round trips take much less than its whole time.
 
-    ``spent_ns``: all round trips of the trial, with obtaining, filling and checking their messages. Only where every
-    message is a sample: what was lost or damaged took its time as well, and other warnings tell of it.
+    ``spent_ns`` is the time of all round trips of the trial, with obtaining, filling and checking their messages. Only
+    if every message is a sample: lost or damaged ones take time as well, and other warnings report them.
     """
     if not _closed(cell) or outcome.counts is None or not outcome.measured_s or samples < _FEWEST:
         return None
     measured_ns = outcome.measured_s * 1e9 * cell.publishers
-    left = measured_ns - spent_ns - samples * OWN_NS
-    if outcome.counts.sent != samples or left <= UNACCOUNTED * measured_ns:
+    unaccounted_ns = measured_ns - spent_ns - samples * OWN_NS
+    if outcome.counts.sent != samples or unaccounted_ns <= UNACCOUNTED * measured_ns:
         return None
     return RunWarning(
         "time-unaccounted",
         f"its {samples:,} round trips, with writing and checking the payloads, make up {spent_ns / 1e9:.3g} of the "
-        f"{measured_ns / 1e9:.3g} s measured: {100 * left / measured_ns:.0f} % of the time passed between them",
-        "an application would wait for that too: quote messages a second beside the latency, and see what the "
-        "middleware does before a message and after it: perf record -g -p PID",
+        f"{measured_ns / 1e9:.3g} s measured: {100 * unaccounted_ns / measured_ns:.0f} % of the time "
+        "passed between them",
+        "an application would wait for that too: quote messages a second with the latency, and see what the "
+        "middleware does before and after a message: perf record -g -p PID",
     )
 
 
 def never_slept(cell: Cell, outcome: TrialOutcome) -> RunWarning | None:
-    """Return the warning about a blocking round trip in which nobody slept: it polled, and stands beside polling."""
+    """Return the warning about a blocking round trip without any sleep: it polled, and is comparable with polling."""
     if (
         not _closed(cell)
         or cell.receive != "block"
@@ -139,29 +140,29 @@ def never_slept(cell: Cell, outcome: TrialOutcome) -> RunWarning | None:
         return None
     return RunWarning(
         "reception-not-in-force",
-        f"asked to block, but its roles slept {slept:,} times in {messages:,} round trips: what waits here spins, as "
+        f"asked to block, but its roles slept {slept:,} times in {messages:,} round trips: it waits by spinning, as "
         "under --receive poll",
-        "hold it against rows that poll, not against rows that block; see in the adapter's README how it waits",
+        "compare it with rows that poll, not with rows that block; the adapter's README says how it waits",
     )
 
 
 MOSTLY = 0.5
-"""Of a round trip, what no worker ran and no role waited for a processor that another had."""
+"""Share of a round trip in which no worker ran and no role waited for a processor that another thread had."""
 
 HALTS_NS = 10_000
-"""By which a timed sleep ends late, on average, where idle processors halt; some 2 µs where they do not."""
+"""Mean delay of the end of a timed sleep from which idle processors halt; it is some 2 µs where they do not."""
 
 _SMALL = 4096
-"""Bytes: of larger messages the copies may take most of the time."""
+"""Largest message, in bytes, for which the copies take a small part of the time."""
 
 
 def mostly_idle(cell: Cell, outcome: TrialOutcome, samples: int) -> RunWarning | None:
-    """Return the warning about a blocking round trip that is, for the most part, processors that halt and wake up.
+    """Return the warning about a blocking round trip that consists mostly of processors that halt and wake up.
 
-    Only of one message at a time between two roles, where nothing was lost: a timeout is idle, too.
+    Only for one message at a time between two roles without any loss, because a timeout is idle time too.
     """
-    alone = cell.publishers == 1 and cell.subscribers == 1
-    if not (_closed(cell) and alone and cell.receive == "block" and cell.size <= _SMALL) or cell.awake:
+    is_one_to_one = cell.publishers == 1 and cell.subscribers == 1
+    if not (_closed(cell) and is_one_to_one and cell.receive == "block" and cell.size <= _SMALL) or cell.awake:
         return None
     counts, seen = outcome.counts, outcome.noise
     if counts is None or seen is None or not outcome.costs or samples < _FEWEST:
@@ -178,9 +179,9 @@ def mostly_idle(cell: Cell, outcome: TrialOutcome, samples: int) -> RunWarning |
         return None
     return RunWarning(
         "mostly-idle",
-        f"for {100 * idle:.0f} % of its time nothing ran: the processors halt between messages, and here they wake up "
-        f"{late_ns / 1000:.0f} µs late, whoever sends",
-        "--awake keeps the processors from halting: what is left is the middleware's",
+        f"for {100 * idle:.0f} % of its time no thread ran: the processors halt between messages, and here they wake "
+        f"up {late_ns / 1000:.0f} µs late with any middleware",
+        "--awake keeps the processors from halting: the rest is the middleware's time",
     )
 
 
