@@ -1,1 +1,1 @@
-"""Verdicts: which candidate wins, by how much, and whether the difference is significant. Pure functions of the results of runs."""
+"""Verdicts: which candidate wins, by how much, and whether the difference is significant. Pure functions."""

@@ -16,7 +16,7 @@ class Comparisons:
     """All comparisons between rows of the same run, and between the rows of two runs."""
 
     def __init__(self, rows: Sequence[Row], runs: Sequence[Run]) -> None:
-        """Compare the rows. The comparisons of one run, or of two runs, by one metric are one family for Holm's correction."""
+        """Compare the rows. All comparisons of a run by one metric are corrected together; so are those of two runs."""
         self._sides = {row.index: _side(row, runs[row.run]) for row in rows if row.result.failed is None}
         self._index = {id(each): index for index, each in self._sides.items()}
         self.families: dict[tuple[str, str], list[Comparison]] = {}
@@ -52,7 +52,7 @@ class Comparisons:
         return self._index[id(comparison.pairing.a)], self._index[id(comparison.pairing.b)]
 
     def judge_too(self, pairs: Iterable[tuple[Row, Row]], metric: str) -> None:
-        """Compare these pairs of rows too, which may differ in several factors, in one family with those of their run."""
+        """Compare these pairs too, corrected together with those of their run. They may differ in several factors."""
         missing: dict[str, dict[tuple[int, int], Pairing]] = {}
         for a, b in pairs:
             known = (a.index, b.index, metric) in self._found or (b.index, a.index, metric) in self._found

@@ -36,7 +36,7 @@ LATER_THAN_ANY: Mapping[str, float] = {**{NAMES[each]: float(1 - q) for each, q 
 
 
 class Spoiled(msgspec.Struct, frozen=True):
-    """The reason why an expectation cannot be tested; ``subject``: the cell whose trials cannot be used, if it is one."""
+    """Why an expectation cannot be tested; ``subject``: the cell whose trials cannot be used; None: another reason."""
 
     subject: Subject | None
     why: str
@@ -69,9 +69,9 @@ def judge_expectations(
 ) -> tuple[JudgedExpectation, ...]:
     """Return the verdict on each expectation of the plan; ``trials``: in the order of its cells.
 
-    All verdicts together are false at most once in twenty times. In a run that grows until they are decided each
-    expectation is looked at when it has so many trials, each look has its share of the error, and the first that tells
-    counts; ``ended``: the trials since the last look count too.
+    The probability that any of the verdicts is false is at most 5 %. A run that grows until its expectations are decided
+    judges each of them several times, at fixed numbers of trials. Every look has its share of the error, and the first
+    look that decides counts. ``ended``: the run has ended, so the trials since the last look count too.
     """
     known = [_evidence(each, plan, trials, descriptions) for each in plan.expectations]
     members = [at for at, each in enumerate(known) if each.parts and each.fewest >= fewest_trials(ALPHA)]
@@ -189,8 +189,8 @@ def _ratios(a: Figures, b: Figures) -> Figures:
 class _Measured:
     """The figures of one subject by round. ``spoiled``: why they cannot be used as evidence; empty: they can.
 
-    ``against``: they are none for the claim, but some against it. What never came is later than any bound, so the
-    figure of what arrived is the least that it can be.
+    ``against``: messages were lost, so the figures can refute an upper bound but not confirm it. Lost messages count as
+    later than any bound, so the latency of the received messages is a lower limit.
     """
 
     def __init__(

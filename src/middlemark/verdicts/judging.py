@@ -61,7 +61,7 @@ def judged_experiments(
 
 
 def _experiments(rows: Sequence[Row], everything: Sequence[Row]) -> Iterator[tuple[Experiment, Sequence[Row]]]:
-    """Yield each experiment with its rows, by metric and carrier. Raw transports take part only if there is nothing else."""
+    """Yield each experiment with its rows, by metric and carrier. Raw transports are rows only if they are alone."""
     middleware = [each for each in rows if not each.is_raw_transport and not each.bench_only]
     subjects = middleware or [each for each in rows if not each.is_raw_transport] or list(rows)
     one_middleware = len({each.result.cell.adapter for each in subjects}) == 1
@@ -136,7 +136,7 @@ class _Field:
         }
         measured = [each for each in members if each.index in self.figures]
         measured.sort(key=lambda row: self.figures[row.index])
-        # A race eliminates by its own metric and over all carriers, so its eliminations do not count for p99 or one carrier.
+        # A race eliminates by its own metric, over all carriers: this does not count for p99 or one carrier.
         self.eliminated = [each for each in measured if (each.is_eliminated if self._race else _misses(each))]
         running = [each for each in measured if each not in self.eliminated]
         self.able = [each for each in running if each.in_race is None or each.in_race.holds]

@@ -71,7 +71,7 @@ class RaceVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def warnings(self) -> tuple[RunWarning, ...]:
-        """The warnings of the answer, one of each kind, a disturbed machine first; none about a p99 that is not shown."""
+        """The warnings of the answer, one of each kind, a disturbed machine first; none about an absent p99."""
         found: dict[str, RunWarning] = {}
         for each in self.answer:
             has_p99 = getattr(latency_in(each.row), "p99", None) is not None
@@ -82,7 +82,7 @@ class RaceVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def next(self) -> JudgedRow | None:
-        """The fastest candidate that is slower than the answer, or was eliminated as slower, and can be compared with it."""
+        """The fastest candidate that is slower than the answer or was eliminated as slower; None: not comparable."""
         behind = [each for each in self.candidates if each.standing in (Standing.SLOWER, Standing.ELIMINATED)]
         slower = [each for each in behind if each.comparison is not None and elimination(each) in (None, "slower")]
         return next(iter(slower), None)

@@ -58,8 +58,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     """Its name in the table of its run, whose heading contains the usual levels."""
     name: str
-    """What is measured, and what was asked of it that is not the usual: ``fastdds shm, loan``. Unique among the rows of
-    its experiment."""
+    """Adapter, transport and the unusual levels: ``fastdds shm, loan``. Unique within its experiment."""
     label: str
     """Unique within the document."""
     series: str
@@ -171,7 +170,7 @@ def _further(rows: Sequence[Row], known: Sequence[Hashable]) -> list[tuple[str, 
 
 
 def misnamed(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
-    """Return the rows whose actual transport is not the one they name, and the rows that were not protected as asked."""
+    """Return the rows on another actual transport than they name, and the rows that were not protected as asked."""
     unprotected = [row for row in rows if is_unprotected(row.result)]
     return [row for row in rows if is_contradicted(row.result) and not is_unprotected(row.result)], unprotected
 
@@ -184,8 +183,8 @@ def latency_of(result: CellResult) -> Summary | None:
 def headline_figure(result: CellResult) -> float | None:
     """Return the figure that rows are ranked by, the median over the successful trials; less is better.
 
-    In ns its p50 from the intended instant, or of what is sent as fast as possible the time a message takes; of a
-    workload the part of its deadline that its worst edge takes.
+    In ns: the p50 from the intended instant, or the time per message if messages are sent as fast as possible. For a
+    workload: the part of the deadline that its worst edge takes.
     """
     if result.cell.workload is not None:
         return result.workload.worst_share if result.workload else None

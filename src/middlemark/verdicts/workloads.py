@@ -20,7 +20,7 @@ class GraphLine(msgspec.Struct, frozen=True):
 
 
 class GraphTable(msgspec.Struct, frozen=True, kw_only=True):
-    """One workload in one experiment, by scale and copies. Raw transports first, then most columns that hold, then CPU."""
+    """One workload in one experiment, by scale and copies. Raw transports first, then by columns that hold and CPU."""
 
     name: str
     title: str

@@ -15,7 +15,9 @@ const BELOW = 46; // pixels for the axis
 export function along({ id, title, says, metrics, together, first = "size", only = () => true }) {
   const chosen = (context) => {
     const key = context.option("figure");
-    return key === "together" ? metrics.filter((each) => together.includes(each.key)) : metrics.filter((each) => each.key === key);
+    return key === "together"
+      ? metrics.filter((each) => together.includes(each.key))
+      : metrics.filter((each) => each.key === key);
   };
   return {
     id,
@@ -23,35 +25,66 @@ export function along({ id, title, says, metrics, together, first = "size", only
     says,
     has: (data) => data.cells.some((cell) => only(cell) && metrics.some((each) => each.value(cell) > 0)),
     options: (context) => [
-      { key: "figure", label: "Figure", values: [...(together ? [["together", together.join(", ")]] : []), ...metrics.map((each) => [each.key, each.title])], initial: together && isWorthPanels(context.cells.filter(only), metrics, together) ? "together" : metrics[0].key },
+      {
+        key: "figure",
+        label: "Figure",
+        values: [...(together ? [["together", together.join(", ")]] : []), ...metrics.map((each) => [each.key, each.title])],
+        initial: together && isWorthPanels(context.cells.filter(only), metrics, together) ? "together" : metrics[0].key,
+      },
       { key: "along", label: "Along", values: axes(context.data), initial: usualAxis(context.data, first) },
-      { key: "panels", label: "Panels by", values: panelChoices(context, context.option("along") ?? usualAxis(context.data, first)), initial: usualPanels(context) },
+      {
+        key: "panels",
+        label: "Panels by",
+        values: panelChoices(context, context.option("along") ?? usualAxis(context.data, first)),
+        initial: usualPanels(context),
+      },
     ],
     rows(context) {
       const axis = context.option("along");
       const panels = context.data.factors.find((each) => each.name === context.option("panels"));
       const isByExperiment = context.option("panels") === EXPERIMENT;
       const shown = chosen(context);
-      const rows = withBaselineLine(context, shown[0], context.cells
-        .filter((cell) => only(cell) && !cell.failed && cell.f[axis] > 0 && typeof cell.f[axis] === "number" && shown.some((each) => each.value(cell) > 0))
-        .map((cell) => ({
-          cell,
-          label: cell.label,
-          line: lineName(cell, context.data.factors, axis),
-          along: cell.f[axis],
-          panel: isByExperiment ? experimentOf(cell, context.data) : panels ? `${panels.label}: ${levelName(panels, cell.f[panels.name])}` : "",
-          trials: cell.trials,
-          warnings: cell.warnings?.length ?? 0,
-          ...Object.fromEntries(metrics.flatMap((each) => [[each.name, each.value(cell)], ...bounds(each, cell)])),
-        })));
+      const rows = withBaselineLine(
+        context,
+        shown[0],
+        context.cells
+          .filter(
+            (cell) =>
+              only(cell) &&
+              !cell.failed &&
+              cell.f[axis] > 0 &&
+              typeof cell.f[axis] === "number" &&
+              shown.some((each) => each.value(cell) > 0),
+          )
+          .map((cell) => ({
+            cell,
+            label: cell.label,
+            line: lineName(cell, context.data.factors, axis),
+            along: cell.f[axis],
+            panel: isByExperiment
+              ? experimentOf(cell, context.data)
+              : panels
+                ? `${panels.label}: ${levelName(panels, cell.f[panels.name])}`
+                : "",
+            trials: cell.trials,
+            warnings: cell.warnings?.length ?? 0,
+            ...Object.fromEntries(metrics.flatMap((each) => [[each.name, each.value(cell)], ...bounds(each, cell)])),
+          })),
+      );
       // A single point says nothing of a slope; along the size it is the only figure there is.
-      const kept = axis === "size" ? rows : rows.filter((row) => rows.some((each) => each.line === row.line && each.along !== row.along));
+      const kept =
+        axis === "size" ? rows : rows.filter((row) => rows.some((each) => each.line === row.line && each.along !== row.along));
       const columns = [
         { name: "label", title: "what" },
         { name: "along", title: nameOfAxis(context.data, axis), show: shownAlong(context.data, axis) },
         ...metrics.flatMap((each) => [
           { name: each.name, title: each.title, show: SCALES[each.scale].show },
-          ...(each.low ? [{ name: `${each.name}_low`, title: "from (95 %)", show: SCALES[each.scale].show }, { name: `${each.name}_high`, title: "to", show: SCALES[each.scale].show }] : []),
+          ...(each.low
+            ? [
+                { name: `${each.name}_low`, title: "from (95 %)", show: SCALES[each.scale].show },
+                { name: `${each.name}_high`, title: "to", show: SCALES[each.scale].show },
+              ]
+            : []),
         ]),
         { name: "trials", title: "trials" },
         { name: "warnings", title: "warnings" },
@@ -85,7 +118,8 @@ function usualAxis(data, first) {
   return [first, "size"].find((each) => names.includes(each)) ?? names[0];
 }
 
-const nameOfAxis = (data, axis) => (axis === "size" ? "message size" : data.factors.find((each) => each.name === axis)?.label ?? axis);
+const nameOfAxis = (data, axis) =>
+  axis === "size" ? "message size" : (data.factors.find((each) => each.name === axis)?.label ?? axis);
 
 function shownAlong(data, axis) {
   const unit = data.factors.find((each) => each.name === axis)?.unit;
@@ -95,16 +129,27 @@ function shownAlong(data, axis) {
 
 // Side by side they want room, and the rarer ones values: with few samples hardly a cell has a p99.
 const isWorthPanels = (cells, metrics, together) =>
-  cells.length <= 200 && metrics.filter((each) => together.includes(each.key)).every((each) => cells.filter((cell) => each.value(cell) > 0).length * 2 >= cells.length);
+  cells.length <= 200 &&
+  metrics
+    .filter((each) => together.includes(each.key))
+    .every((each) => cells.filter((cell) => each.value(cell) > 0).length * 2 >= cells.length);
 
-const bounds = (metric, cell) => (metric.low ? [[`${metric.name}_low`, metric.low(cell)], [`${metric.name}_high`, metric.high(cell)]] : []);
+const bounds = (metric, cell) =>
+  metric.low
+    ? [
+        [`${metric.name}_low`, metric.low(cell)],
+        [`${metric.name}_high`, metric.high(cell)],
+      ]
+    : [];
 
 const EXPERIMENT = "experiment";
 
 const panelChoices = (context, axis) => [
   ["", "nothing"],
   ...(context.data.experiment.length > 1 ? [[EXPERIMENT, "experiment"]] : []),
-  ...context.data.factors.filter((each) => each.name !== axis && each.levels.length > 1 && each.levels.length <= 6).map((each) => [each.name, each.label]),
+  ...context.data.factors
+    .filter((each) => each.name !== axis && each.levels.length > 1 && each.levels.length <= 6)
+    .map((each) => [each.name, each.label]),
 ];
 
 // Polling and blocking, calls and streams are different experiments: they do not share a panel unless the reader wants it.
@@ -112,7 +157,11 @@ function usualPanels({ data, cells }) {
   const several = (of) => new Set(cells.map(of)).size;
   const panels = data.experiment.length > 1 ? several((each) => experimentOf(each, data)) : 0;
   if (panels > 1 && panels <= MOST_PANELS) return EXPERIMENT;
-  return ["receive", "pattern", "processes"].find((name) => data.factors.some((each) => each.name === name && each.levels.length <= 6) && several((each) => each.f[name]) > 1) ?? "";
+  return (
+    ["receive", "pattern", "processes"].find(
+      (name) => data.factors.some((each) => each.name === name && each.levels.length <= 6) && several((each) => each.f[name]) > 1,
+    ) ?? ""
+  );
 }
 
 // The baseline as one line: the fastest raw transport at each point.
@@ -123,7 +172,8 @@ function withBaselineLine(context, metric, rows) {
   for (const row of rows.filter((each) => each.cell.is_raw_transport && each[metric.name] > 0)) {
     const key = `${row.panel} ${row.along}`;
     const known = best.get(key);
-    if (!known || (isHigher ? row[metric.name] > known[metric.name] : row[metric.name] < known[metric.name])) best.set(key, { ...row, line: "baseline" });
+    if (!known || (isHigher ? row[metric.name] > known[metric.name] : row[metric.name] < known[metric.name]))
+      best.set(key, { ...row, line: "baseline" });
   }
   return [...best.values(), ...rows.filter((each) => !each.cell.is_raw_transport)];
 }
@@ -133,18 +183,45 @@ export function lines(rows, chosen, { along, width, context, height }) {
   const empty = chosen.filter((metric) => !metrics.includes(metric)).map((metric) => metric.title);
   if (metrics.length === 0) return null;
   const [short, shared] = differing(rows.filter((row) => !row.cell.is_raw_transport).map((row) => row.line));
-  const within = new Map([...grouped(rows, (row) => row.panel)].map(([name, members]) => [name, differing(members.filter((row) => !row.cell.is_raw_transport).map((row) => row.line))[0]]));
+  const within = new Map(
+    [...grouped(rows, (row) => row.panel)].map(([name, members]) => [
+      name,
+      differing(members.filter((row) => !row.cell.is_raw_transport).map((row) => row.line))[0],
+    ]),
+  );
   const points = metrics.flatMap((metric) =>
-    rows.filter((row) => row[metric.name] > 0).map((row) => ({ ...row, line: short(row.line), name: within.get(row.panel)(row.line), value: row[metric.name], low: row[`${metric.name}_low`], high: row[`${metric.name}_high`], metric: metric.title, style: context.styles.of(row.cell.series) })),
+    rows
+      .filter((row) => row[metric.name] > 0)
+      .map((row) => ({
+        ...row,
+        line: short(row.line),
+        name: within.get(row.panel)(row.line),
+        value: row[metric.name],
+        low: row[`${metric.name}_low`],
+        high: row[`${metric.name}_high`],
+        metric: metric.title,
+        style: context.styles.of(row.cell.series),
+      })),
   );
   const across = metrics.length > 1 && width >= NARROW;
   const isAlone = new Set(points.map((each) => each.panel)).size < 2;
-  const named = (point) => [across || metrics.length === 1 ? "" : point.metric, isAlone ? "" : point.panel].filter(Boolean).join(" · ");
+  const named = (point) =>
+    [across || metrics.length === 1 ? "" : point.metric, isAlone ? "" : point.panel].filter(Boolean).join(" · ");
   const panels = grouped(points, named);
   const series = [...new Map(points.map((each) => [each.line, each]))].map(([name, each]) => ({ name, ...each.style }));
   const isCrowded = series.length > CROWD;
   const beside = width >= NARROW && !across && series.length <= MOST_NAMES && series.length > 1;
-  const look = { along, data: context.data, width, metrics, across, isCrowded, beside, room: beside ? Math.min(width * 0.36, Math.max(...points.map((each) => widthOf(each.name))) + 14) : 14, isBanded: series.length <= MOST_BANDS };
+  const look = {
+    along,
+    data: context.data,
+    width,
+    metrics,
+    across,
+    isCrowded,
+    beside,
+    room: beside ? Math.min(width * 0.36, Math.max(...points.map((each) => widthOf(each.name))) + 14) : 14,
+    isBanded: series.length <= MOST_BANDS,
+  };
   const high = height ?? (panels.size > 1 ? 270 : 360);
   // Each panel has an axis of its own: polling takes a tenth of what blocking takes, and would leave the others a strip.
   const isFlat = (members) => panels.size > 1 && new Set(members.map((each) => each.along)).size === 1;
@@ -153,7 +230,8 @@ export function lines(rows, chosen, { along, width, context, height }) {
   if (shared) notes.push(`All of them: ${shared}.`);
   if (panels.size > 1) notes.push("Each panel has an axis of its own.");
   if (empty.length) notes.push(`Not drawn, since no configuration of this selection has it: ${empty.join(", ")}.`);
-  if (!look.isBanded && points.some((each) => each.low > 0)) notes.push("Intervals are drawn for up to 12 lines; the table has all.");
+  if (!look.isBanded && points.some((each) => each.low > 0))
+    notes.push("Intervals are drawn for up to 12 lines; the table has all.");
   return { svg: stacked(drawings, width), legend: isCrowded ? context.styles.adapters() : beside ? [] : series, notes };
 }
 
@@ -179,13 +257,48 @@ function panel(name, points, { along, data, width, metrics, across, isCrowded, b
   const marginTop = name || across ? 34 : 16;
   const frame = { width, height: high, marginLeft: 64, marginRight: room, marginTop, marginBottom: BELOW };
   return plotted(frame, { x, y, fx: { label: null, axis: "top", domain: metrics.map((each) => each.title), padding: 0.06 } }, [
-    Plot.areaY(bands, { x: "along", y1: "low", y2: "high", z: "line", fill: (each) => each.style.colour, fillOpacity: 0.16, ...facets }),
-    Plot.line(points.filter((each) => each.cell.is_raw_transport), { ...common, y: "value", z: "line", strokeDasharray: "5 4", strokeWidth: 1.5 }),
-    Plot.line(points.filter((each) => !each.cell.is_raw_transport), { ...common, y: "value", z: "line", strokeWidth: isCrowded ? 1 : 1.8, strokeOpacity: isCrowded ? 0.6 : 1 }),
-    Plot.dot(points, { x: "along", y: "value", fill: (each) => each.style.colour, symbol: (each) => each.style.symbol, r: isCrowded ? 2.2 : 3.4, ...facets }),
-    name ? Plot.text([name], { ...(across ? { fx: () => metrics[0].title } : {}), text: (each) => each, frameAnchor: "top-left", dx: across ? -60 : 6, dy: across ? -28 : -14, fontWeight: 600 }) : null,
+    Plot.areaY(bands, {
+      x: "along",
+      y1: "low",
+      y2: "high",
+      z: "line",
+      fill: (each) => each.style.colour,
+      fillOpacity: 0.16,
+      ...facets,
+    }),
+    Plot.line(
+      points.filter((each) => each.cell.is_raw_transport),
+      { ...common, y: "value", z: "line", strokeDasharray: "5 4", strokeWidth: 1.5 },
+    ),
+    Plot.line(
+      points.filter((each) => !each.cell.is_raw_transport),
+      { ...common, y: "value", z: "line", strokeWidth: isCrowded ? 1 : 1.8, strokeOpacity: isCrowded ? 0.6 : 1 },
+    ),
+    Plot.dot(points, {
+      x: "along",
+      y: "value",
+      fill: (each) => each.style.colour,
+      symbol: (each) => each.style.symbol,
+      r: isCrowded ? 2.2 : 3.4,
+      ...facets,
+    }),
+    name
+      ? Plot.text([name], {
+          ...(across ? { fx: () => metrics[0].title } : {}),
+          text: (each) => each,
+          frameAnchor: "top-left",
+          dx: across ? -60 : 6,
+          dy: across ? -28 : -14,
+          fontWeight: 600,
+        })
+      : null,
     beside ? names(points, y.scale.domain, { pixels: high - marginTop - BELOW, room }) : null,
-    tip({ data: points, at: { x: "along", y: "value", ...facets }, title: (each) => `${each.label}\n${each.metric}: ${scale.show(each.value)}${each.low ? `\n95 %: ${scale.show(each.low)} to ${scale.show(each.high)}` : ""}` }),
+    tip({
+      data: points,
+      at: { x: "along", y: "value", ...facets },
+      title: (each) =>
+        `${each.label}\n${each.metric}: ${scale.show(each.value)}${each.low ? `\n95 %: ${scale.show(each.low)} to ${scale.show(each.high)}` : ""}`,
+    }),
   ]);
 }
 
@@ -195,10 +308,23 @@ function names(points, [low, high], { pixels, room }) {
   const most = Math.max(...here.map((each) => each.along));
   const at = (value) => (Math.log(high / value) / Math.log(high / low)) * pixels;
   const sorted = here.sort((a, b) => b.value - a.value).map((each) => ({ ...each, pixel: at(each.value) }));
-  sorted.forEach((each, index) => { each.pixel = Math.max(each.pixel, index ? sorted[index - 1].pixel + 13 : 0); });
+  sorted.forEach((each, index) => {
+    each.pixel = Math.max(each.pixel, index ? sorted[index - 1].pixel + 13 : 0);
+  });
   for (let index = sorted.length - 1, limit = pixels; index >= 0; index--, limit -= 13) {
-    sorted[index].pixel = Math.min(sorted[index].pixel, limit, index < sorted.length - 1 ? sorted[index + 1].pixel - 13 : Infinity);
+    sorted[index].pixel = Math.min(
+      sorted[index].pixel,
+      limit,
+      index < sorted.length - 1 ? sorted[index + 1].pixel - 13 : Infinity,
+    );
   }
   const ends = sorted.map((each) => ({ ...each, along: most, value: high * (low / high) ** (each.pixel / pixels) }));
-  return Plot.text(ends, { x: "along", y: "value", text: (each) => fitted(each.name, room - 12), fill: (each) => each.style.colour, textAnchor: "start", dx: 10 });
+  return Plot.text(ends, {
+    x: "along",
+    y: "value",
+    text: (each) => fitted(each.name, room - 12),
+    fill: (each) => each.style.colour,
+    textAnchor: "start",
+    dx: 10,
+  });
 }

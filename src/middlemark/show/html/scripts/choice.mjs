@@ -24,7 +24,12 @@ export function decide(cells, wish) {
 function configurations(cells, byLoad) {
   const groups = new Map();
   for (const cell of cells) {
-    const key = JSON.stringify([cell.run, cell.kind, byLoad ? cell.f.rate : null, Object.entries(cell.f).filter(([name]) => !FREE.includes(name))]);
+    const key = JSON.stringify([
+      cell.run,
+      cell.kind,
+      byLoad ? cell.f.rate : null,
+      Object.entries(cell.f).filter(([name]) => !FREE.includes(name)),
+    ]);
     if (!groups.has(key)) groups.set(key, []);
     groups.get(key).push(cell);
   }
@@ -32,7 +37,19 @@ function configurations(cells, byLoad) {
 }
 
 function judged(cells, wish) {
-  const row = { status: "holds", value: null, quantile: wish.quantile, meanwhile: null, cpu: null, margin: null, between: null, reasons: [], cells: cells.map((each) => each.i), first: cells[0], series: [...new Set(cells.map((each) => each.series))] };
+  const row = {
+    status: "holds",
+    value: null,
+    quantile: wish.quantile,
+    meanwhile: null,
+    cpu: null,
+    margin: null,
+    between: null,
+    reasons: [],
+    cells: cells.map((each) => each.i),
+    first: cells[0],
+    series: [...new Set(cells.map((each) => each.series))],
+  };
   const settle = (status, reason) => {
     if (status === "fails" || row.status === "holds") row.status = status;
     row.reasons.push(reason);
@@ -49,12 +66,23 @@ function judged(cells, wish) {
   }
   const points = subscribed.flatMap((cell) => pointsOf(cell, wish));
   const near = wish.rate === undefined ? points : byRate(points, wish, settle);
-  if (row.status === "unmeasured") row.meanwhile = bySize(points.filter((each) => each.isClosed), wish.size)?.value ?? null;
+  if (row.status === "unmeasured")
+    row.meanwhile =
+      bySize(
+        points.filter((each) => each.isClosed),
+        wish.size,
+      )?.value ?? null;
   const found = near.length ? bySize(near, wish.size) : null;
   if (near.length && !found) settle("unmeasured", { measured: "size", levels: distinct(near.map((each) => each.size)) });
   if (!found) return row;
 
-  Object.assign(row, { value: found.value, quantile: found.quantile, cpu: found.cpu, between: found.between, cells: found.cells });
+  Object.assign(row, {
+    value: found.value,
+    quantile: found.quantile,
+    cpu: found.cpu,
+    between: found.between,
+    cells: found.cells,
+  });
   if (found.loss > MOST_LOSS) settle("fails", { loses: found.loss });
   if (found.value === null) settle("unmeasured", "no percentile has samples enough");
   else if (wish.deadline !== undefined) {

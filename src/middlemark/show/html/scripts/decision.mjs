@@ -25,7 +25,13 @@ export function decisionForm(place, selection, usualSize, changed) {
   const inputs = FIELDS.map(({ key, label, hint, read, wrong }) => {
     const id = `decide-${key}`;
     const problem = element("span", { class: "problem", id: `${id}-problem`, "aria-live": "polite" });
-    const input = element("input", { id, type: "text", autocomplete: "off", placeholder: key === "size" ? bytes(usualSize) : hint, "aria-describedby": `${id}-problem` });
+    const input = element("input", {
+      id,
+      type: "text",
+      autocomplete: "off",
+      placeholder: key === "size" ? bytes(usualSize) : hint,
+      "aria-describedby": `${id}-problem`,
+    });
     input.addEventListener("input", () => {
       selection.options.set(`decide.${key}`, input.value);
       validate();
@@ -36,7 +42,13 @@ export function decisionForm(place, selection, usualSize, changed) {
       input.setAttribute("aria-invalid", String(isWrong));
       problem.textContent = isWrong ? wrong : "";
     };
-    return { node: element("div", {}, element("label", { for: id }, label), input, problem), show: () => { input.value = selection.options.get(`decide.${key}`) ?? ""; validate(); } };
+    return {
+      node: element("div", {}, element("label", { for: id }, label), input, problem),
+      show: () => {
+        input.value = selection.options.get(`decide.${key}`) ?? "";
+        validate();
+      },
+    };
   });
   place.addEventListener("submit", (event) => event.preventDefault());
   place.replaceChildren(...inputs.map((each) => each.node));
@@ -47,13 +59,20 @@ export function decisionForm(place, selection, usualSize, changed) {
 function wishOf(context) {
   const typed = (key, read) => read(context.selection.options.get(`decide.${key}`) ?? "");
   const wish = Object.fromEntries(FIELDS.map(({ key, read }) => [key, typed(key, read)]));
-  return { ...wish, size: wish.size === undefined ? usualSize(context.data) : wish.size, subscribers: Math.round(wish.subscribers ?? 1), quantile: context.option("quantile") };
+  return {
+    ...wish,
+    size: wish.size === undefined ? usualSize(context.data) : wish.size,
+    subscribers: Math.round(wish.subscribers ?? 1),
+    quantile: context.option("quantile"),
+  };
 }
 
 // The rarest that most cells have: with few samples there is no p99.
 function usualQuantile(cells) {
   const measured = cells.filter((each) => !each.is_raw_transport && !each.failed);
-  return ["p99", "p90"].find((name) => measured.filter((each) => each.latency?.[name] > 0).length * 2 >= measured.length) ?? "p50";
+  return (
+    ["p99", "p90"].find((name) => measured.filter((each) => each.latency?.[name] > 0).length * 2 >= measured.length) ?? "p50"
+  );
 }
 
 // What measures what was never measured.
@@ -61,7 +80,8 @@ function command(wish, rows) {
   const word = (name, value) => (value === undefined ? "" : ` --${name} ${value}`);
   const size = word("size", wish.size);
   const more = `${word("subscribers", wish.subscribers > 1 ? wish.subscribers : undefined)}${word("processes", wish.processes)}`;
-  if (wish.rate !== undefined) return `middlemark which${size}${word("rate", wish.rate)}${more}${word("deadline", wish.deadline && `${wish.deadline}ns`)}${word("cpu", wish.budget)}`;
+  if (wish.rate !== undefined)
+    return `middlemark which${size}${word("rate", wish.rate)}${more}${word("deadline", wish.deadline && `${wish.deadline}ns`)}${word("cpu", wish.budget)}`;
   return `middlemark run${word("adapter", [...new Set(rows.map((row) => row.first.f.adapter))].join(","))}${size}${wish.subscribers > 1 ? word("pattern", "stream") : ""}${more} --trials 10`;
 }
 
@@ -90,25 +110,40 @@ function explained(row, wish) {
 export const decision = {
   id: "decision",
   title: "Configurations that hold it",
-  says:
-    "A full mark was measured there. A hollow one is interpolated between two measured sizes, of a lower percentile, or, where nothing was measured near the rate, of messages one at a time. A rate counts as measured within a factor of two of it, and sizes that are more than 64 times apart are not bridged.",
+  says: "A full mark was measured there. A hollow one is interpolated between two measured sizes, of a lower percentile, or, where nothing was measured near the rate, of messages one at a time. A rate counts as measured within a factor of two of it, and sizes that are more than 64 times apart are not bridged.",
   options(context) {
     const kinds = [...new Set(context.cells.map((each) => each.kind))];
     const known = [...context.data.quantiles, "max"].filter((name) => context.cells.some((each) => each.latency?.[name] > 0));
     return [
       { key: "quantile", label: "Held at", values: known.map((each) => [each, each]), initial: usualQuantile(context.cells) },
       { key: "kind", label: "Deadline of a", values: kinds.map((kind) => [kind, KINDS[kind] ?? kind]), initial: kinds[0] },
-      { key: "raw-transports", label: "Raw transports", values: [["", "left out"], ["shown", "shown"]], initial: context.cells.every((each) => each.is_raw_transport) ? "shown" : "" },
+      {
+        key: "raw-transports",
+        label: "Raw transports",
+        values: [
+          ["", "left out"],
+          ["shown", "shown"],
+        ],
+        initial: context.cells.every((each) => each.is_raw_transport) ? "shown" : "",
+      },
     ];
   },
   rows(context) {
     const wish = wishOf(context);
     const wrong = FIELDS.find(({ key }) => wish[key] === null);
     if (wrong) return { rows: [], columns: [], absent: `${wrong.label} cannot be read: it wants ${wrong.wrong}.` };
-    const isAsked = (each) => wish.processes === undefined || each.f.processes === undefined || each.f.processes === wish.processes;
-    const cells = context.cells.filter((each) => each.kind === context.option("kind") && (context.option("raw-transports") || !each.is_raw_transport) && isAsked(each));
+    const isAsked = (each) =>
+      wish.processes === undefined || each.f.processes === undefined || each.f.processes === wish.processes;
+    const cells = context.cells.filter(
+      (each) =>
+        each.kind === context.option("kind") && (context.option("raw-transports") || !each.is_raw_transport) && isAsked(each),
+    );
     const decided = decide(cells, wish);
-    const told = toldFactors(decided.map((row) => row.first), context.data.factors, wish);
+    const told = toldFactors(
+      decided.map((row) => row.first),
+      context.data.factors,
+      wish,
+    );
     const rows = decided.map((row) => ({
       ...row,
       label: configurationName(row, told),
@@ -123,39 +158,116 @@ export const decision = {
     }));
     const count = (status) => rows.filter((row) => row.status === status).length;
     const columns = columnsOf(
-      ["label", "configuration"], ["verdict", "verdict"], ["latency_ns", "latency", time], ["quantile", "at"], ["processors", "processors", plain],
-      ["how", "how known", text], ["trust", "doubt", text], ["why", "why", text],
+      ["label", "configuration"],
+      ["verdict", "verdict"],
+      ["latency_ns", "latency", time],
+      ["quantile", "at"],
+      ["processors", "processors", plain],
+      ["how", "how known", text],
+      ["trust", "doubt", text],
+      ["why", "why", text],
     );
-    const asked = [bytes(wish.size), wish.rate && rate(wish.rate), `${wish.subscribers} subscriber${wish.subscribers === 1 ? "" : "s"}`, wish.processes && `${plain(wish.processes)} processes`, wish.deadline && `${wish.quantile} within ${time(wish.deadline)}`, wish.budget && `${plain(wish.budget)} processors`];
-    const notes = [`${asked.filter(Boolean).join(", ")}: ${count("holds")} hold, ${count("fails")} do not, ${count("unmeasured")} were never measured near there (in the table, with the reason).`];
-    const lower = [...new Set(rows.filter((row) => row.value !== null && row.quantile !== wish.quantile).map((row) => row.quantile))];
-    if (lower.length) notes.push(`${wish.quantile} has too few samples in some: they are held at ${lower.join(" or ")}, the highest that is known.`);
+    const asked = [
+      bytes(wish.size),
+      wish.rate && rate(wish.rate),
+      `${wish.subscribers} subscriber${wish.subscribers === 1 ? "" : "s"}`,
+      wish.processes && `${plain(wish.processes)} processes`,
+      wish.deadline && `${wish.quantile} within ${time(wish.deadline)}`,
+      wish.budget && `${plain(wish.budget)} processors`,
+    ];
+    const notes = [
+      `${asked.filter(Boolean).join(", ")}: ${count("holds")} hold, ${count("fails")} do not, ${count("unmeasured")} were never measured near there (in the table, with the reason).`,
+    ];
+    const lower = [
+      ...new Set(rows.filter((row) => row.value !== null && row.quantile !== wish.quantile).map((row) => row.quantile)),
+    ];
+    if (lower.length)
+      notes.push(
+        `${wish.quantile} has too few samples in some: they are held at ${lower.join(" or ")}, the highest that is known.`,
+      );
     const unmeasured = rows.filter((row) => row.status === "unmeasured");
     if (unmeasured.length) notes.push(`To measure what was not: ${command(wish, unmeasured)}`);
-    return { rows, columns, notes, absent: `Nothing was measured ${wish.processes === undefined ? "of this selection" : `with ${plain(wish.processes)} processes in this selection`}.` };
+    return {
+      rows,
+      columns,
+      notes,
+      absent: `Nothing was measured ${wish.processes === undefined ? "of this selection" : `with ${plain(wish.processes)} processes in this selection`}.`,
+    };
   },
   draw(rows, context, width) {
     const drawn = rows.filter((row) => row.latency_ns > 0).slice(0, MOST);
     if (drawn.length === 0) return null;
     const { deadline } = rows[0].wish;
     const [short] = differing(drawn.map((row) => row.label));
-    const left = roomFor(drawn.map((row) => short(row.label)), width);
+    const left = roomFor(
+      drawn.map((row) => short(row.label)),
+      width,
+    );
     const names = new Map(drawn.map((row, index) => [index, short(row.label)]));
     const points = drawn.map((row, index) => ({ ...row, index }));
     const values = [...points.map((row) => row.latency_ns), deadline];
     const x = logAxis(values.filter(Boolean), time, null, { most: Math.max(3, Math.floor((width - left - 210) / 60)) });
     const right = width > 620 ? 210 : 24;
-    const spare = (row) => fitted([time(row.latency_ns), row.trust && `○ ${row.trust}`, row.status !== "holds" ? row.why || row.verdict : row.margin === null ? "" : `${share(row.margin)} to spare`].filter(Boolean).join(", "), right);
+    const spare = (row) =>
+      fitted(
+        [
+          time(row.latency_ns),
+          row.trust && `○ ${row.trust}`,
+          row.status !== "holds" ? row.why || row.verdict : row.margin === null ? "" : `${share(row.margin)} to spare`,
+        ]
+          .filter(Boolean)
+          .join(", "),
+        right,
+      );
     const frame = { width, height: points.length * 24 + 66, marginLeft: left, marginRight: right, marginTop: 26 };
-    const svg = plotted(frame, { x, y: bands(points.map((row) => row.index), names, left) }, [
-      deadline ? Plot.ruleX([deadline], { stroke: "var(--bad)", strokeWidth: 1.5 }) : null,
-      deadline ? Plot.text([deadline], { x: (each) => each, frameAnchor: "top", dy: -14, text: () => "deadline", fill: "var(--bad)" }) : null,
-      Plot.ruleY(points, { y: "index", x1: x.scale.domain[0], x2: "latency_ns", stroke: "var(--line)" }),
-      Plot.dot(points, { x: "latency_ns", y: "index", symbol: (row) => SYMBOLS[row.status], stroke: (row) => colourOf(row), fill: (row) => (row.between || row.value === null || row.quantile !== row.wish.quantile ? "var(--surface)" : colourOf(row)), r: 5, strokeWidth: 1.6 }),
-      right > 100 ? Plot.text(points, { y: "index", frameAnchor: "right", dx: right - 6, textAnchor: "end", text: spare, fill: "var(--ink)" }) : null,
-      tip({ data: points, at: { x: "latency_ns", y: "index" }, title: (row) => `${row.label}\n${row.verdict}: ${time(row.latency_ns)}${row.why ? `\n${row.why}` : ""}` }),
-    ]);
-    const legend = [...new Set(points.map((row) => row.status))].map((status) => ({ name: STATUS[status], symbol: SYMBOLS[status], colour: colourOf({ status }) }));
+    const svg = plotted(
+      frame,
+      {
+        x,
+        y: bands(
+          points.map((row) => row.index),
+          names,
+          left,
+        ),
+      },
+      [
+        deadline ? Plot.ruleX([deadline], { stroke: "var(--bad)", strokeWidth: 1.5 }) : null,
+        deadline
+          ? Plot.text([deadline], { x: (each) => each, frameAnchor: "top", dy: -14, text: () => "deadline", fill: "var(--bad)" })
+          : null,
+        Plot.ruleY(points, { y: "index", x1: x.scale.domain[0], x2: "latency_ns", stroke: "var(--line)" }),
+        Plot.dot(points, {
+          x: "latency_ns",
+          y: "index",
+          symbol: (row) => SYMBOLS[row.status],
+          stroke: (row) => colourOf(row),
+          fill: (row) =>
+            row.between || row.value === null || row.quantile !== row.wish.quantile ? "var(--surface)" : colourOf(row),
+          r: 5,
+          strokeWidth: 1.6,
+        }),
+        right > 100
+          ? Plot.text(points, {
+              y: "index",
+              frameAnchor: "right",
+              dx: right - 6,
+              textAnchor: "end",
+              text: spare,
+              fill: "var(--ink)",
+            })
+          : null,
+        tip({
+          data: points,
+          at: { x: "latency_ns", y: "index" },
+          title: (row) => `${row.label}\n${row.verdict}: ${time(row.latency_ns)}${row.why ? `\n${row.why}` : ""}`,
+        }),
+      ],
+    );
+    const legend = [...new Set(points.map((row) => row.status))].map((status) => ({
+      name: STATUS[status],
+      symbol: SYMBOLS[status],
+      colour: colourOf({ status }),
+    }));
     return { svg, legend, notes: rows.length > MOST ? [`${MOST} of ${rows.length} are drawn.`] : [] };
   },
 };

@@ -16,7 +16,11 @@ function rowsOf(context) {
   const rows = drawn.flatMap((cell) =>
     cell.curve.map(([percentile, ns]) => ({ cell, label: nameOf(cell, context, "size"), percentile, ns })),
   );
-  const columns = columnsOf(["label", "what"], ["percentile", "percentile", (value) => (value === 100 ? "100 (maximum)" : String(value))], ["ns", "latency", time]);
+  const columns = columnsOf(
+    ["label", "what"],
+    ["percentile", "percentile", (value) => (value === 100 ? "100 (maximum)" : String(value))],
+    ["ns", "latency", time],
+  );
   const notes = cells.length > MOST ? [`The ${MOST} fastest of ${cells.length} are shown; filter above to see others.`] : [];
   return { rows, columns, notes };
 }
@@ -29,12 +33,23 @@ const legend = (rows, context) => {
 // A mark a kind of line: Plot knows no dashes that differ within one.
 const linesOf = (points, at) =>
   [false, true].map((isRawTransport) =>
-    Plot.line(points.filter((each) => Boolean(each.cell.is_raw_transport) === isRawTransport), { ...at, z: (each) => each.cell.i, stroke: (each) => each.style.colour, strokeWidth: 1.8, strokeDasharray: isRawTransport ? "5 4" : undefined }),
+    Plot.line(
+      points.filter((each) => Boolean(each.cell.is_raw_transport) === isRawTransport),
+      {
+        ...at,
+        z: (each) => each.cell.i,
+        stroke: (each) => each.style.colour,
+        strokeWidth: 1.8,
+        strokeDasharray: isRawTransport ? "5 4" : undefined,
+      },
+    ),
   );
 
 // Nines: 0 at p0, 1 at p90, 2 at p99. The maximum has infinitely many and stands a third of one after the last percentile.
 export function nines(curve) {
-  const finite = curve.filter(([percentile]) => percentile < 100).map(([percentile, ns]) => [-Math.log10(1 - percentile / 100), ns]);
+  const finite = curve
+    .filter(([percentile]) => percentile < 100)
+    .map(([percentile, ns]) => [-Math.log10(1 - percentile / 100), ns]);
   const last = curve.at(-1);
   return last[0] < 100 || finite.length === 0 ? finite : [...finite, [finite.at(-1)[0] + 1 / 3, last[1]]];
 }
@@ -48,12 +63,25 @@ export const percentileCurve = {
   rows: rowsOf,
   draw(rows, context, width) {
     const cells = new Map(rows.map((row) => [row.cell.i, row]));
-    const points = [...cells.values()].flatMap((row) => nines(row.cell.curve).map(([x, ns]) => ({ ...row, x, ns, style: context.styles.of(row.cell.series) })));
+    const points = [...cells.values()].flatMap((row) =>
+      nines(row.cell.curve).map(([x, ns]) => ({ ...row, x, ns, style: context.styles.of(row.cell.series) })),
+    );
     const most = Math.max(...points.map((each) => each.x));
     const ticks = [0, -Math.log10(0.5), 1, 2, 3, 4, 5, 6].filter((each) => each <= most);
-    const y = logAxis(points.map((each) => each.ns), time, null, { most: 9 });
+    const y = logAxis(
+      points.map((each) => each.ns),
+      time,
+      null,
+      { most: 9 },
+    );
     const frame = { width, height: 340, marginLeft: 64, marginRight: 20 };
-    const x = { domain: [0, most * 1.02], ticks, tickFormat: (x) => (x === 0 ? "p0" : `p${Number((100 * (1 - 10 ** -x)).toPrecision(8))}`), label: null, grid: true };
+    const x = {
+      domain: [0, most * 1.02],
+      ticks,
+      tickFormat: (x) => (x === 0 ? "p0" : `p${Number((100 * (1 - 10 ** -x)).toPrecision(8))}`),
+      label: null,
+      grid: true,
+    };
     const svg = plotted(frame, { x, y }, [
       ...linesOf(points, { x: "x", y: "ns" }),
       Plot.dot(points, { x: "x", y: "ns", fill: (each) => each.style.colour, symbol: (each) => each.style.symbol, r: 2.6 }),
@@ -72,13 +100,35 @@ export const ecdf = {
   rows: rowsOf,
   draw(rows, context, width) {
     const points = rows.map((row) => ({ ...row, style: context.styles.of(row.cell.series) }));
-    const x = logAxis(points.map((each) => each.ns), time, null, { most: Math.floor(width / 70) });
+    const x = logAxis(
+      points.map((each) => each.ns),
+      time,
+      null,
+      { most: Math.floor(width / 70) },
+    );
     const frame = { width, height: 320, marginLeft: 54, marginRight: 20 };
-    const svg = plotted(frame, { x, y: { domain: [0, 100], tickFormat: (value) => `${value} %`, grid: true, label: null, ticks: width < NARROW ? 5 : 10 } }, [
-      ...linesOf(points, { x: "ns", y: "percentile" }),
-      Plot.dot(points, { x: "ns", y: "percentile", fill: (each) => each.style.colour, symbol: (each) => each.style.symbol, r: 2.6 }),
-      tip({ data: points, at: { x: "ns", y: "percentile" }, title: (each) => `${each.label}\n${each.percentile} % within ${time(each.ns) ?? ABSENT}` }),
-    ]);
+    const svg = plotted(
+      frame,
+      {
+        x,
+        y: { domain: [0, 100], tickFormat: (value) => `${value} %`, grid: true, label: null, ticks: width < NARROW ? 5 : 10 },
+      },
+      [
+        ...linesOf(points, { x: "ns", y: "percentile" }),
+        Plot.dot(points, {
+          x: "ns",
+          y: "percentile",
+          fill: (each) => each.style.colour,
+          symbol: (each) => each.style.symbol,
+          r: 2.6,
+        }),
+        tip({
+          data: points,
+          at: { x: "ns", y: "percentile" },
+          title: (each) => `${each.label}\n${each.percentile} % within ${time(each.ns) ?? ABSENT}`,
+        }),
+      ],
+    );
     return { svg, legend: legend(rows, context) };
   },
 };

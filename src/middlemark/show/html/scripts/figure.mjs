@@ -21,7 +21,18 @@ export class Figure {
     this.savers = [button("CSV", () => this.saveCsv()), button("SVG", () => this.saveSvg())];
     const actions = element("div", { class: "actions" }, ...this.savers, this.link);
     const caption = element("figcaption", {}, element("h3", {}, spec.title), element("p", {}, spec.says));
-    this.node = element("figure", { id: spec.id, tabindex: "-1" }, caption, this.controls, ...(spec.controls ? [this.chips] : []), this.plot, this.legend, this.notes, this.details, actions);
+    this.node = element(
+      "figure",
+      { id: spec.id, tabindex: "-1" },
+      caption,
+      this.controls,
+      ...(spec.controls ? [this.chips] : []),
+      this.plot,
+      this.legend,
+      this.notes,
+      this.details,
+      actions,
+    );
   }
 
   // The value of one of its options: the reader's where it is one of those there are, else the first sensible.
@@ -59,7 +70,9 @@ export class Figure {
     const { rows, columns, notes = [], absent } = this.spec.rows(context);
     Object.assign(this, { rows, columns });
     const drawing = rows.length ? this.spec.draw(rows, context, width) : null;
-    this.plot.replaceChildren(drawing?.svg ?? element("p", { class: "absent" }, absent ?? "Nothing of what is selected has this figure."));
+    this.plot.replaceChildren(
+      drawing?.svg ?? element("p", { class: "absent" }, absent ?? "Nothing of what is selected has this figure."),
+    );
     drawing?.svg.setAttribute("role", "img");
     drawing?.svg.setAttribute("aria-label", `${this.spec.title}. ${rows.length} rows: the table below has them.`);
     // Plot labels groups that have no role: of a picture only its own name is read.
@@ -85,7 +98,11 @@ export class Figure {
           .filter((each) => each.values.length > 1)
           .map(({ key, label, values }) => {
             const choices = values.map(([value, text]) => element("option", { value }, text));
-            const select = element("select", { onchange: (event) => this.choose(key, event.target.value), "data-key": key }, ...choices);
+            const select = element(
+              "select",
+              { onchange: (event) => this.choose(key, event.target.value), "data-key": key },
+              ...choices,
+            );
             return element("label", {}, `${label} `, select);
           }),
       );
@@ -116,7 +133,8 @@ export class Figure {
   fillTable() {
     if (!this.details.open) return;
     this.drawIfDue(true); // whoever listens to the page may open a table that was never in sight
-    if (this.tableIsStale || !this.tableAt.firstChild) this.tableAt.replaceChildren(table(this.columns, this.rows, this.spec.title));
+    if (this.tableIsStale || !this.tableAt.firstChild)
+      this.tableAt.replaceChildren(table(this.columns, this.rows, this.spec.title));
     this.tableIsStale = false;
   }
 
@@ -128,7 +146,15 @@ export class Figure {
   saveSvg() {
     this.drawIfDue(true);
     const drawn = this.plot.querySelector("svg");
-    download(`${this.spec.id}.svg`, "image/svg+xml;charset=utf-8", standing(drawn, this.spec.title, [...this.legend.children].map((each) => each.textContent.trim())));
+    download(
+      `${this.spec.id}.svg`,
+      "image/svg+xml;charset=utf-8",
+      standing(
+        drawn,
+        this.spec.title,
+        [...this.legend.children].map((each) => each.textContent.trim()),
+      ),
+    );
   }
 }
 
@@ -142,8 +168,11 @@ function vector(name, attributes) {
 
 function symbolOf(colour, symbol, dash) {
   const svg = vector("svg", { width: 28, height: 12, viewBox: "-14 -6 28 12" });
-  svg.append(vector("line", { x1: -13, x2: 13, y1: 0, y2: 0, stroke: colour, "stroke-width": 2, "stroke-dasharray": dash ?? "" }));
-  if (symbol) svg.append(vector("path", { d: d3.symbol(d3[`symbol${symbol[0].toUpperCase()}${symbol.slice(1)}`], 40)(), fill: colour }));
+  svg.append(
+    vector("line", { x1: -13, x2: 13, y1: 0, y2: 0, stroke: colour, "stroke-width": 2, "stroke-dasharray": dash ?? "" }),
+  );
+  if (symbol)
+    svg.append(vector("path", { d: d3.symbol(d3[`symbol${symbol[0].toUpperCase()}${symbol.slice(1)}`], 40)(), fill: colour }));
   return svg;
 }
 
@@ -157,7 +186,8 @@ function swatchOf(colour) {
 function standing(drawn, title, names) {
   const copy = drawn.cloneNode(true);
   const styles = getComputedStyle(document.documentElement);
-  const resolved = (text) => text.replace(/var\((--[\w-]+)\)/g, (_, name) => styles.getPropertyValue(name).trim() || "currentColor");
+  const resolved = (text) =>
+    text.replace(/var\((--[\w-]+)\)/g, (_, name) => styles.getPropertyValue(name).trim() || "currentColor");
   for (const node of [copy, ...copy.querySelectorAll("*")]) {
     for (const { name, value } of [...node.attributes]) if (value.includes("var(")) node.setAttribute(name, resolved(value));
     if (node.localName === "style") node.textContent = resolved(node.textContent);

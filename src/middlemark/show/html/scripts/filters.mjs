@@ -4,21 +4,46 @@ import { element } from "./table.mjs";
 // best: {isBest()} where there is a choice between the best transport of each middleware and all of them.
 export function filters(place, factors, selection, changed, best) {
   const panels = factors.filter((each) => each.levels.length > 1).map((factor) => panel(factor, selection, changed));
-  const reset = element("button", { type: "button", onclick: () => { selection.reset(best); changed(); } }, "Show all");
+  const reset = element(
+    "button",
+    {
+      type: "button",
+      onclick: () => {
+        selection.reset(best);
+        changed();
+      },
+    },
+    "Show all",
+  );
   const told = element("output", { class: "told", "aria-live": "polite" });
-  const choices = [["", "best of each"], ["all", "all"]].map(([value, text]) => element("option", { value }, text));
-  const transports = element("select", { onchange: (event) => {
-    selection.options.set("transports", event.target.value);
-    if (!event.target.value) selection.levels.delete("transport");
-    changed();
-  } }, ...choices);
-  place.replaceChildren(...(best ? [element("label", {}, "Transports ", transports)] : []), ...panels.map((each) => each.node), reset, told);
+  const choices = [
+    ["", "best of each"],
+    ["all", "all"],
+  ].map(([value, text]) => element("option", { value }, text));
+  const transports = element(
+    "select",
+    {
+      onchange: (event) => {
+        selection.options.set("transports", event.target.value);
+        if (!event.target.value) selection.levels.delete("transport");
+        changed();
+      },
+    },
+    ...choices,
+  );
+  place.replaceChildren(
+    ...(best ? [element("label", {}, "Transports ", transports)] : []),
+    ...panels.map((each) => each.node),
+    reset,
+    told,
+  );
   return {
     show(number, all) {
       panels.forEach((each) => each.show());
       if (best) transports.value = best.isBest() ? "" : "all";
       reset.disabled = number === all;
-      told.textContent = number === all ? (all === 1 ? "one configuration" : `all ${all} configurations`) : `${number} of ${all} configurations`;
+      told.textContent =
+        number === all ? (all === 1 ? "one configuration" : `all ${all} configurations`) : `${number} of ${all} configurations`;
     },
   };
 }
@@ -48,7 +73,9 @@ function panel(factor, selection, changed) {
     node,
     show() {
       const chosen = selection.levels.get(factor.name);
-      boxes.forEach(({ box }, index) => { box.checked = chosen?.has(index) ?? false; });
+      boxes.forEach(({ box }, index) => {
+        box.checked = chosen?.has(index) ?? false;
+      });
       const names = chosen ? [...chosen].map((index) => factor.shown[index]) : [];
       summary.textContent = `${factor.label}: ${names.length === 0 ? "all" : names.length > 2 ? `${names.length} of ${factor.levels.length}` : names.join(", ")}`;
       node.classList.toggle("is-set", names.length > 0);

@@ -30,4 +30,6 @@ export const experimentOf = (cell, data) => data.experiment.map((factor) => told
 
 // The label of a line. Where only the best transport of each middleware is shown, the raw transports are one line, the baseline.
 export const nameOf = (cell, context, along) =>
-  cell.is_raw_transport && context.isBest() ? ["baseline", experimentOf(cell, context.data)].filter(Boolean).join(" · ") : lineName(cell, context.data.factors, along);
+  cell.is_raw_transport && context.isBest()
+    ? ["baseline", experimentOf(cell, context.data)].filter(Boolean).join(" · ")
+    : lineName(cell, context.data.factors, along);

@@ -1,10 +1,20 @@
 // Latency along a factor.
 import { along } from "./along.mjs";
 
-const quantile = (key) => ({ key, name: `${key.replace(".", "_")}_ns`, title: key, scale: "time", value: (cell) => cell.latency?.[key] ?? null });
+const quantile = (key) => ({
+  key,
+  name: `${key.replace(".", "_")}_ns`,
+  title: key,
+  scale: "time",
+  value: (cell) => cell.latency?.[key] ?? null,
+});
 
 // The interval is that of the figure that stands for a trial; where that is a rate, it says nothing of a latency.
-const p50 = { ...quantile("p50"), low: (cell) => (cell.by_rate ? null : cell.interval?.[0] ?? null), high: (cell) => (cell.by_rate ? null : cell.interval?.[1] ?? null) };
+const p50 = {
+  ...quantile("p50"),
+  low: (cell) => (cell.by_rate ? null : (cell.interval?.[0] ?? null)),
+  high: (cell) => (cell.by_rate ? null : (cell.interval?.[1] ?? null)),
+};
 
 export const latencyBySize = (kind, words, quantiles) =>
   along({
@@ -22,5 +32,13 @@ export const timesRawTransport = along({
   id: "times-raw-transport",
   title: "How many times the raw transport of the same carrier",
   says: "The p50 of a configuration over that of the raw transport that carries data the same way, at the same size and with the same way of receiving. One is the raw transport itself; the scale is logarithmic.",
-  metrics: [{ key: "times", name: "times_raw_transport", title: "times the raw transport", scale: "ratio", value: (cell) => (cell.is_raw_transport ? null : cell.times_raw_transport ?? null) }],
+  metrics: [
+    {
+      key: "times",
+      name: "times_raw_transport",
+      title: "times the raw transport",
+      scale: "ratio",
+      value: (cell) => (cell.is_raw_transport ? null : (cell.times_raw_transport ?? null)),
+    },
+  ],
 });

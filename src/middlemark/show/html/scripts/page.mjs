@@ -46,12 +46,15 @@ function start() {
   if (data.cells.length === 0) return; // the page says so without figures
   for (const cell of data.cells) cell.f.run = cell.run; // of several runs it is a factor like any other
   // The factors that make another experiment, and the rows that are shown by default: the best transport of each middleware, and the baseline.
-  data.experiment = Object.keys(data.standings[0]?.levels ?? {}).map((name) => data.factors.find((each) => each.name === name && name !== "run")).filter(Boolean);
+  data.experiment = Object.keys(data.standings[0]?.levels ?? {})
+    .map((name) => data.factors.find((each) => each.name === name && name !== "run"))
+    .filter(Boolean);
   const best = bestOf(data);
   const selection = new Selection(data.factors);
   const indices = indexed(data.cells, data.factors);
   let cells = data.cells;
-  const isBest = () => best.size < data.cells.length && selection.options.get("transports") !== "all" && !selection.levels.has("transport");
+  const isBest = () =>
+    best.size < data.cells.length && selection.options.get("transports") !== "all" && !selection.levels.has("transport");
   const context = { data, selection, styles: new Styles(data.cells), cells: () => cells, isBest, apply: () => apply() };
 
   const figures = [];
@@ -67,7 +70,10 @@ function start() {
   for (const [place, specs] of Object.entries(sections(data))) {
     const made = specs.filter((spec) => spec.has?.(data) ?? true).map((spec) => new Figure(spec, context, keep));
     const missing = specs.filter((spec) => !(spec.has?.(data) ?? true)).map((spec) => spec.title);
-    const note = missing.length && !["changes-figure", "answer-figure", "overall-figure"].includes(place) ? [element("p", { class: "notes" }, `Nothing was measured for: ${missing.join("; ")}.`)] : [];
+    const note =
+      missing.length && !["changes-figure", "answer-figure", "overall-figure"].includes(place)
+        ? [element("p", { class: "notes" }, `Nothing was measured for: ${missing.join("; ")}.`)]
+        : [];
     document.getElementById(place).replaceChildren(...made.map((each) => each.node), ...note);
     figures.push(...made);
   }
@@ -83,7 +89,13 @@ function start() {
     setTimeout(() => figures.forEach((each) => each.drawIfDue())); // those just beyond it after the reader has seen these
     keep();
   };
-  const panel = filters(document.getElementById("filters"), data.factors, selection, apply, best.size < data.cells.length && { isBest });
+  const panel = filters(
+    document.getElementById("filters"),
+    data.factors,
+    selection,
+    apply,
+    best.size < data.cells.length && { isBest },
+  );
   const first = firstScreen(context, () => {
     const picture = figures.find((each) => each.spec === firstPicture);
     picture.markStale();
@@ -112,7 +124,8 @@ function start() {
   };
   // Everything above it is drawn first: what is drawn later would push away what a link points at.
   const goTo = (node) => {
-    for (const each of figures) if (each.node === node || node.compareDocumentPosition(each.node) & Node.DOCUMENT_POSITION_PRECEDING) each.drawIfDue(true);
+    for (const each of figures)
+      if (each.node === node || node.compareDocumentPosition(each.node) & Node.DOCUMENT_POSITION_PRECEDING) each.drawIfDue(true);
     node.scrollIntoView();
   };
   const land = (hash) => {
@@ -123,7 +136,12 @@ function start() {
 
   watch(figures);
   const bar = document.getElementById("filters");
-  new ResizeObserver(() => document.documentElement.style.setProperty("--bar", getComputedStyle(bar).position === "sticky" ? `${bar.offsetHeight}px` : "0px")).observe(bar);
+  new ResizeObserver(() =>
+    document.documentElement.style.setProperty(
+      "--bar",
+      getComputedStyle(bar).position === "sticky" ? `${bar.offsetHeight}px` : "0px",
+    ),
+  ).observe(bar);
   const opened = location.hash;
   if (!restore()) {
     form.show();

@@ -15,7 +15,12 @@ export function atOneSize(context, has) {
   const usual = usualSize(context.data);
   return [
     { key: "kind", label: "Latency", values: kinds.map((kind) => [kind, KINDS[kind] ?? kind]), initial: kinds[0] },
-    { key: "size", label: "At", values: sizes.map((size) => [String(size), bytes(size)]), initial: String(sizes.includes(usual) ? usual : sizes[Math.floor((sizes.length - 1) / 2)]) },
+    {
+      key: "size",
+      label: "At",
+      values: sizes.map((size) => [String(size), bytes(size)]),
+      initial: String(sizes.includes(usual) ? usual : sizes[Math.floor((sizes.length - 1) / 2)]),
+    },
   ];
 }
 
@@ -27,7 +32,9 @@ export function usualSize(data) {
 
 // Leaves out all raw transports but the fastest of each experiment.
 export function ofOneSize(context, has) {
-  const cells = context.cells.filter((cell) => !cell.failed && has(cell) && String(cell.f.size) === context.option("size") && cell.kind === context.option("kind"));
+  const cells = context.cells.filter(
+    (cell) => !cell.failed && has(cell) && String(cell.f.size) === context.option("size") && cell.kind === context.option("kind"),
+  );
   if (!context.isBest()) return cells;
   const rawTransports = new Map();
   for (const cell of cells.filter((each) => each.is_raw_transport)) {
@@ -59,28 +66,66 @@ export const ranges = {
     }));
     const columns = [
       { name: "label", title: "what" },
-      ...["p50_ns", "p99_ns", "p99_9_ns", "max_ns"].map((name) => ({ name, title: name.slice(0, -3).replace("9_9", "9.9"), show: time })),
+      ...["p50_ns", "p99_ns", "p99_9_ns", "max_ns"].map((name) => ({
+        name,
+        title: name.slice(0, -3).replace("9_9", "9.9"),
+        show: time,
+      })),
       { name: "ratio", title: "× baseline", show: plain },
       { name: "baseline", title: "baseline" },
       { name: "samples", title: "samples" },
       { name: "warnings", title: "warnings" },
     ];
-    return { rows, columns, notes: rows.length > MOST ? [`The ${MOST} fastest of ${rows.length} are drawn; the table has all.`] : [] };
+    return {
+      rows,
+      columns,
+      notes: rows.length > MOST ? [`The ${MOST} fastest of ${rows.length} are drawn; the table has all.`] : [],
+    };
   },
   draw(rows, context, width) {
     const drawn = rows.slice(0, MOST);
     const [short, shared] = differing(drawn.filter((row) => !row.cell.is_raw_transport).map((row) => row.label));
-    const points = drawn.flatMap((row) => MARKS.map(([name, symbol]) => ({ row, name, symbol, value: row[`${name.replace(".", "_")}_ns`], colour: context.styles.of(row.cell.series).colour }))).filter((each) => each.value > 0);
+    const points = drawn
+      .flatMap((row) =>
+        MARKS.map(([name, symbol]) => ({
+          row,
+          name,
+          symbol,
+          value: row[`${name.replace(".", "_")}_ns`],
+          colour: context.styles.of(row.cell.series).colour,
+        })),
+      )
+      .filter((each) => each.value > 0);
     const key = (row) => row.cell.i;
     const names = new Map(drawn.map((row) => [key(row), short(row.label)]));
     const room = roomFor([...names.values()], width);
-    const x = logAxis(points.map((each) => each.value), time, null, { most: Math.max(3, Math.floor((width - room) / 60)) });
+    const x = logAxis(
+      points.map((each) => each.value),
+      time,
+      null,
+      { most: Math.max(3, Math.floor((width - room) / 60)) },
+    );
     const frame = { width, height: drawn.length * 20 + 60, marginLeft: room, marginRight: 20 };
     const svg = plotted(frame, { x, y: bands(drawn.map(key), names, room) }, [
-      Plot.ruleY(drawn, { y: key, x1: "p50_ns", x2: (row) => row.p99_9_ns ?? row.p99_ns ?? row.p50_ns, stroke: (row) => context.styles.of(row.cell.series).colour, strokeWidth: 2, strokeOpacity: 0.5 }),
+      Plot.ruleY(drawn, {
+        y: key,
+        x1: "p50_ns",
+        x2: (row) => row.p99_9_ns ?? row.p99_ns ?? row.p50_ns,
+        stroke: (row) => context.styles.of(row.cell.series).colour,
+        strokeWidth: 2,
+        strokeOpacity: 0.5,
+      }),
       Plot.dot(points, { x: "value", y: (each) => key(each.row), fill: "colour", symbol: "symbol", r: 4 }),
-      tip({ data: points, at: { x: "value", y: (each) => key(each.row) }, title: (each) => `${each.row.cell.label}\n${each.name}: ${time(each.value)}` }),
+      tip({
+        data: points,
+        at: { x: "value", y: (each) => key(each.row) },
+        title: (each) => `${each.row.cell.label}\n${each.name}: ${time(each.value)}`,
+      }),
     ]);
-    return { svg, legend: MARKS.map(([name, symbol]) => ({ name, symbol, colour: "var(--ink)" })), notes: shared ? [`All of them: ${shared}.`] : [] };
+    return {
+      svg,
+      legend: MARKS.map(([name, symbol]) => ({ name, symbol, colour: "var(--ink)" })),
+      notes: shared ? [`All of them: ${shared}.`] : [],
+    };
   },
 };

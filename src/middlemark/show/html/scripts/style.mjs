@@ -20,9 +20,14 @@ export class Styles {
       if (this.known.has(cell.series)) continue;
       const key = coloured(cell);
       if (!cell.is_raw_transport && !colours.has(key)) colours.set(key, colours.size % COLOURS);
-      if (!cell.is_raw_transport && this.byColour.every((each) => each.name !== key)) this.byColour.push({ name: key, colour: `var(--c${colours.get(key)})` });
+      if (!cell.is_raw_transport && this.byColour.every((each) => each.name !== key))
+        this.byColour.push({ name: key, colour: `var(--c${colours.get(key)})` });
       const colour = cell.is_raw_transport ? "var(--raw-transport)" : `var(--c${colours.get(key)})`;
-      this.known.set(cell.series, { colour, symbol: SYMBOLS[this.known.size % SYMBOLS.length], dash: cell.is_raw_transport ? "5 4" : "" });
+      this.known.set(cell.series, {
+        colour,
+        symbol: SYMBOLS[this.known.size % SYMBOLS.length],
+        dash: cell.is_raw_transport ? "5 4" : "",
+      });
     }
   }
 
@@ -43,10 +48,23 @@ const AS_GIVEN = { color: { type: "identity" }, symbol: { type: "identity" } };
 
 // A drawing: its width, height and margins; scales, of which `x` and `y` may be axes that bring marks of their own; and its marks.
 export const plotted = (frame, { x, y, ...scales }, marks) =>
-  Plot.plot({ ...AS_GIVEN, ...frame, x: x.scale ?? x, y: y.scale ?? y, ...scales, marks: [...(x.marks?.("x") ?? []), ...(y.marks?.("y") ?? []), ...marks] });
+  Plot.plot({
+    ...AS_GIVEN,
+    ...frame,
+    x: x.scale ?? x,
+    y: y.scale ?? y,
+    ...scales,
+    marks: [...(x.marks?.("x") ?? []), ...(y.marks?.("y") ?? []), ...marks],
+  });
 
 // The scale of rows one below the other, each with its name at the left where there is room for it.
-export const bands = (domain, names, room) => ({ type: "band", domain, label: null, tickSize: 0, tickFormat: (key) => fitted(names.get(key), room - 14) });
+export const bands = (domain, names, room) => ({
+  type: "band",
+  domain,
+  label: null,
+  tickSize: 0,
+  tickFormat: (key) => fitted(names.get(key), room - 14),
+});
 
 const TIP = { fill: "var(--surface)", stroke: "var(--line)" };
 
