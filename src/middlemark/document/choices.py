@@ -75,7 +75,7 @@ def choices(document: Document) -> tuple[Choice, ...]:
 
 
 def usual(found: Sequence[Choice]) -> int:
-    """Return the index of the choice that is shown first: the first experiment, at the size nearest to the usual one."""
+    """Return the index of the choice shown first: the first experiment, at the size nearest to the usual one."""
     if not found:
         return 0
     first = [at for at, each in enumerate(found) if (each.levels, each.by) == (found[0].levels, found[0].by)]

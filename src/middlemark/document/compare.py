@@ -169,7 +169,7 @@ def remarks(comparisons: Sequence[Comparison], margin: float, *, carriers: bool 
     families = sorted({each.family for each in comparisons})
     family = f"all {families[-1]:,} comparisons together" if families[-1] > 1 else "this comparison only"
     yield (
-        f"Paired by round, one figure a trial: A and B are the medians of their common rounds. Hodges–Lehmann "
+        "Paired by round, one figure a trial: A and B are the medians of their common rounds. Hodges–Lehmann "
         f"shift with its exact {100 * CONFIDENCE:.0f} % interval; different where the p-value over {family} is at most "
         f"5 % and the shift beyond {100 * margin:g} %, equivalent where the interval lies within ±{100 * margin:g} %."
     )

@@ -51,7 +51,7 @@ def distribution(result: CellResult, trials: Sequence[TrialSummary], samples: Sa
 
 
 def median_trial(result: CellResult, trials: Sequence[TrialSummary]) -> TrialSummary | None:
-    """Return the trial with the median figure of the cell, the lower of two; the trial of the series if there is one."""
+    """Return the trial with the median figure (the lower of two); the trial of the series if there is one."""
     measured = [each for each in trials if each.outcome.failed is None and each.samples]
     for each in measured:
         if each.outcome.number == result.series_trial:
@@ -88,7 +88,7 @@ def _latencies(trial: TrialSummary, samples: SamplesOf, kept: KeptOf) -> tuple[N
 
 
 def _curve(values: Numbers) -> Curve:
-    """Return the percentiles by nearest rank, without those that fewer than ten samples exceed; the maximum is included."""
+    """Return the percentiles by nearest rank that at least ten samples exceed, with minimum and maximum."""
     asked = _ranks(len(values))
     ordered = np.array(values)
     ordered.partition(sorted({0, *(rank - 1 for _, rank in asked), len(values) - 1}))

@@ -70,8 +70,8 @@ def judge_expectations(
     """Return the verdict on each expectation of the plan; ``trials``: in the order of its cells.
 
     The probability that any of the verdicts is false is at most 5 %. A run that grows until its expectations are decided
-    judges each of them several times, at fixed numbers of trials. Every look has its share of the error, and the first
-    look that decides counts. ``ended``: the run has ended, so the trials since the last look count too.
+    judges each of them several times, at fixed numbers of trials. Every look has its share of the error. The first look
+    that decides counts. ``ended``: the run has ended, so the trials since the last look count too.
     """
     known = [_evidence(each, plan, trials, descriptions) for each in plan.expectations]
     members = [at for at, each in enumerate(known) if each.parts and each.fewest >= fewest_trials(ALPHA)]
@@ -112,7 +112,7 @@ class _Evidence:
     def _decided(self, level: float, trials: int) -> JudgedExpectation | None:
         """Return the verdict by the first ``trials`` trials of each part; None: they do not decide.
 
-                ``level``: the probability that the verdict is false. One failing part is enough for "does not hold", so this
+                ``level``: the probability that the verdict is false. One failing part is enough for "does not hold", so that
         verdict divides the level by the number of parts.
         """
         parts = [(part, dict(sorted(figures.items())[:trials])) for part, figures in self.parts]
@@ -250,7 +250,7 @@ def _is_latest(expected: Expectation) -> bool:
 
 
 def _allowed(expected: Expectation) -> float:
-    """Return the share of messages that may be lost. Lost messages have no latency, so loss makes a latency look better."""
+    """Return the share of messages that may be lost: a lost message has no latency, so loss hides long latencies."""
     if isinstance(expected.claim, NoInfluence):
         return expected.claim.max_loss
     return 0.0 if METRICS[expected.metric].latency else math.inf

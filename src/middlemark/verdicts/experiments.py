@@ -56,7 +56,7 @@ class JudgedRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Experiment(msgspec.Struct, frozen=True, kw_only=True):
-    """All candidates that do the same job under the same load, compared by one metric: a reader can choose from them."""
+    """All candidates that do the same job under the same load, compared by one metric."""
 
     run: int
     key: tuple[object, ...]

@@ -141,7 +141,7 @@ def _ratio(result: CellResult, baseline: CellResult | None) -> float | None:
 
 
 def _unique(rows: Sequence[Row]) -> tuple[Row, ...]:
-    """Make labels (in the document) and names (in the experiment) unique: append the sweep, or also the row's number."""
+    """Append the sweep, or also the row's number, to labels and names that are not unique."""
     labels = [each.label for each in rows]
     names = [(each.name, each.run, experiment(each.result.cell)) for each in rows]
     further = zip(_further(rows, labels), _further(rows, names), strict=True)
