@@ -177,7 +177,7 @@ def remarks(comparisons: Sequence[Comparison], margin: float, *, carriers: bool 
     if any(each.eliminated is None for each in without):
         yield "A dash: with fewer than six pairs there is no interval and no verdict."
     if any(each.eliminated for each in comparisons):
-        yield "eliminated: by the rule of the race, which uses the scatter of all its candidates; this pair has no verdict."
+        yield "eliminated: by the rule of the race, by the scatter of all its candidates; the pair has no verdict."
     if carriers and any(raw for each in comparisons for raw in times_raw_transports(each)):
-        yield "× raw transport: the figure divided by that of the named raw transport over the same carrier, in that run."
+        yield "× raw transport: the figure divided by that of the named raw transport (same carrier, same run)."
     yield from (f"(!) {mark}" for mark in dict.fromkeys(mark for each in comparisons for mark in each.pairing.marks))

@@ -126,7 +126,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     workloads: tuple[GraphTable, ...] = ()
     margin: float = MARGIN
     experiments: tuple[JudgedExperiment, ...] = ()
-    """Those that can be judged and have most candidates first."""
+    """The experiments that can be judged and have most candidates come first."""
     costs: tuple[CostTable, ...] = ()
     """The cost of security, for experiments that were measured with and without it."""
     cheapest: tuple[tuple[Cheapest, ...], ...] = ()

@@ -179,7 +179,7 @@ def precision_of(run: Run, results: Sequence[CellResult]) -> str:
 
 
 def decided_of(run: Run) -> str:
-    """Return after how many rounds expectations are decided, or that the budget was spent; empty: no rounds were added."""
+    """Return after how many rounds expectations are decided, or that the budget was spent; empty: no further rounds."""
     deciding, reached = run.file.plan.deciding, run.file.reached
     if deciding is None or reached is None:
         return ""

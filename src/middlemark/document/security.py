@@ -23,7 +23,7 @@ _WORDS = {
 
 
 def proof_in_short(result: CellResult) -> str:
-    """Return the proofs that hold and failed: ``payload not seen, stranger refused``; empty: the row is not protected."""
+    """Return the proofs that hold or failed: ``payload not seen, stranger refused``; empty: not protected."""
     if result.cell.security == "none" or result.failed is not None:
         return ""
     seen = ((getattr(result.proof, field, None), words) for field, words in _WORDS.items())

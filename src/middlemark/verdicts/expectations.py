@@ -112,7 +112,7 @@ class _Evidence:
     def _decided(self, level: float, trials: int) -> JudgedExpectation | None:
         """Return the verdict by the first ``trials`` trials of each part; None: they do not decide.
 
-                ``level``: the probability that the verdict is false. One failing part is enough for "does not hold", so that
+                ``level``: the probability that the verdict is false. One failing part is enough for "does not hold", so this
         verdict divides the level by the number of parts.
         """
         parts = [(part, dict(sorted(figures.items())[:trials])) for part, figures in self.parts]
