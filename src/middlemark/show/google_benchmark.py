@@ -35,7 +35,7 @@ _AGGREGATES: dict[str, tuple[Callable[[Sequence[float]], float], str]] = {
 
 
 def render(document: Document, _view: View) -> str:
-    """Return the document. A failed cell is an entry with ``error_occurred``; a cell that was not reached is left out."""
+    """Return the document. A failed cell is an entry with ``error_occurred``; an unreached cell is left out."""
     entries: list[dict[str, Any]] = []
     for row in document.rows:
         name = cell_name(row.result.cell)

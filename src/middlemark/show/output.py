@@ -54,7 +54,7 @@ def write_facts(*pairs: tuple[str, str]) -> str | None:
 
 
 def discard() -> None:
-    """Redirect buffered output to /dev/null: otherwise the interpreter's flush at exit would fail and print an error."""
+    """Redirect buffered output to /dev/null: else the interpreter's flush at exit would fail and print an error."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

@@ -137,7 +137,7 @@ class State:
         return f", {ratio(self._figures[cell] / self._figures[raw[0]])} × {raw[1]}"
 
     def _raw_transport_of(self, cell: int) -> tuple[int, str] | None:
-        """Return the raw transport of a cell's carrier, chosen as if all were equally fast, since none is measured yet."""
+        """Return the raw transport of a cell's carrier, chosen before any is measured, as if all were equally fast."""
         from middlemark.stats.baselines import nearest_raw_transports
 
         if self._raw_transports is None:

@@ -124,7 +124,7 @@ def _false_verdicts(test: SelfTest) -> str:
     chance = f"If 5 % were called different by noise alone, {share(test.chance)} of such runs would have as many"
     if test.holds:
         return text + f"{chance}: this may be chance. Run it again, with more --trials."
-        return text + f"{chance}: this is more than chance. Do not trust verdicts on this machine, and report it to us."
+    return text + f"{chance}: this is more than chance. Do not trust verdicts on this machine, and report it to us."
 
 
 def _wrong(test: SelfTest) -> Iterator[str]:

@@ -139,7 +139,7 @@ def _conclusions(document: Document, found: Sequence[matrix.Matrix], width: int)
 
 
 def _of_workloads(document: Document) -> Iterator[tuple[str, Statement, str]]:
-    """Yield the statements on workloads, each with its name and style: decided, undecided, late joiners, failing edges."""
+    """Yield the statements on workloads with names and styles: decided, undecided, late joiners, failing edges."""
     both = list(zip(document.workloads, document.cheapest, strict=False))
     for name, is_sure, style in (("Decided", True, "green"), ("Undecided", False, "yellow")):
         texts = [workloads.cheapest_text(of, each) for of, some in both for each in some if each.sure is is_sure]

@@ -69,8 +69,8 @@ def judge_expectations(
 ) -> tuple[JudgedExpectation, ...]:
     """Return the verdict on each expectation of the plan; ``trials``: in the order of its cells.
 
-    The probability that any of the verdicts is false is at most 5 %. A run that grows until its expectations are decided
-    judges each of them several times, at fixed numbers of trials. Every look has its share of the error. The first look
+    The probability that any of the verdicts is false is at most 5 %. A run that grows until they are decided judges each
+    of them several times, at fixed numbers of trials. Every look has its share of the error. The first look
     that decides counts. ``ended``: the run has ended, so the trials since the last look count too.
     """
     known = [_evidence(each, plan, trials, descriptions) for each in plan.expectations]
@@ -112,7 +112,7 @@ class _Evidence:
     def _decided(self, level: float, trials: int) -> JudgedExpectation | None:
         """Return the verdict by the first ``trials`` trials of each part; None: they do not decide.
 
-                ``level``: the probability that the verdict is false. One failing part is enough for "does not hold", so this
+        ``level``: the probability that the verdict is false. One failing part is enough for "does not hold", so that
         verdict divides the level by the number of parts.
         """
         parts = [(part, dict(sorted(figures.items())[:trials])) for part, figures in self.parts]

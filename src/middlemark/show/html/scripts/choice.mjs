@@ -1,11 +1,11 @@
-// Which measured configurations hold what a reader needs. A configuration is what cells have in common but for size, load and subscribers.
-// Nothing is said of what was not measured near: a rate within a factor of two, sizes between two that are at most 64 times apart, and
-// exactly as many subscribers.
+// Finds the measured configurations that meet a reader's wish. The cells of a configuration differ only in size, load and
+// subscribers. A wish is compared only with cells measured near it: a rate within a factor of two, a size between two
+// measured ones at most 64 times apart, and the same number of subscribers.
 
 const FREE = ["size", "rate", "subscribers"];
 const NEAR_RATE = 2;
 const WIDEST_GAP = 64;
-const MOST_LOSS = 0.01; // more than that is not a configuration that carries the load
+const MOST_LOSS = 0.01; // with more loss, a configuration does not carry the load
 const KEEPS_UP = 0.99;
 
 const ORDER = { holds: 0, fails: 1, unmeasured: 2 };
@@ -13,9 +13,9 @@ const ORDER = { holds: 0, fails: 1, unmeasured: 2 };
 const rank = (quantile) => (/^p\d/.test(quantile) ? Number(quantile.slice(1)) : NaN); // "p99.9": 99.9
 
 // wish: {size, quantile} and, where the reader named them, {rate, subscribers, deadline (ns), budget (processors)}.
-// Returns a row a configuration: {label, status, value, quantile, cpu, margin, between, reasons, cells, meanwhile}, those that hold first,
-// fastest first. quantile: what value is of, the highest that is known where the wished one is not; meanwhile: that of one at a time, where
-// nothing was measured near the rate.
+// Returns a row for each configuration: {label, status, value, quantile, cpu, margin, between, reasons, cells, meanwhile}.
+// Rows that hold come first, the fastest first. quantile: the quantile of `value`, which is the highest known one if the
+// wished one is unknown. meanwhile: the figure of messages one at a time, if nothing was measured near the rate.
 export function decide(cells, wish) {
   const rows = [...configurations(cells, wish.rate === undefined)].map((each) => judged(each, wish));
   return rows.sort((a, b) => ORDER[a.status] - ORDER[b.status] || (a.value ?? Infinity) - (b.value ?? Infinity));
@@ -96,7 +96,7 @@ function judged(cells, wish) {
   return row;
 }
 
-// The wished quantile, else the highest below it that is known: a value of a percentile with too few samples would be luck.
+// The wished quantile, or the highest known one below it: a percentile with too few samples has no value.
 function quantileOf(latency, wished) {
   if (wished === "max") return ["max", latency?.max ?? null];
   const lower = Object.keys(latency ?? {}).filter((each) => rank(each) <= rank(wished) && latency[each] > 0);
@@ -106,7 +106,7 @@ function quantileOf(latency, wished) {
 
 const distinct = (values) => [...new Set(values)].sort((a, b) => a - b);
 
-// What was measured of a cell: itself, and under a rising load its steps.
+// The measured points of a cell: the cell itself, or the steps of a rising load.
 function pointsOf(cell, wish) {
   const [quantile, value] = quantileOf(cell.latency, wish.quantile);
   const own = {
@@ -136,7 +136,7 @@ function pointsOf(cell, wish) {
   return [own, ...steps];
 }
 
-// Of each size the point whose load is nearest to the wished one, where one is near; else says why there is none.
+// For each size: the point whose load is nearest to the wished one, or why no point is near.
 function byRate(points, wish, settle) {
   const known = points.filter((each) => each.load && each.received);
   const capable = known.filter((each) => each.size >= wish.size && each.received >= KEEPS_UP * wish.rate);
@@ -144,19 +144,22 @@ function byRate(points, wish, settle) {
   const away = (each) => Math.abs(Math.log(each.load / wish.rate));
   const near = known.filter((each) => away(each) <= Math.log(NEAR_RATE) * 1.0001);
   if (capable.length === 0) {
-    // Only what was sent faster than is wished, and did not arrive as fast, shows that it cannot be had.
-    const tried = known.some((each) => each.size <= wish.size && each.load >= wish.rate && each.received < KEEPS_UP * wish.rate);
+    // A rate is out of reach only if more was sent than wished, and less than wished was received.
+    const tried = known.some(
+      (each) => each.size <= wish.size && each.load >= wish.rate && each.received < KEEPS_UP * wish.rate,
+    );
     if (tried) settle("fails", { most: most || Math.max(...known.map((each) => each.received)) });
     else settle("unmeasured", { measured: "rate", levels: distinct(known.map((each) => each.load)) });
   } else if (near.length === 0) {
     settle("unmeasured", { measured: "rate", levels: distinct(known.map((each) => each.load)) });
   }
   const nearest = new Map();
-  for (const each of near) if (!nearest.has(each.size) || away(each) < away(nearest.get(each.size))) nearest.set(each.size, each);
+  for (const each of near)
+    if (!nearest.has(each.size) || away(each) < away(nearest.get(each.size))) nearest.set(each.size, each);
   return [...nearest.values()];
 }
 
-// The point of that size, or one between its neighbours on logarithmic axes; null where neither is near.
+// The point of that size, or one interpolated between its neighbours on logarithmic axes; null: none is near.
 function bySize(points, size) {
   const exact = points.find((each) => each.size === size);
   if (exact) return { ...exact, between: null };

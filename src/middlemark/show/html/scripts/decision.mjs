@@ -1,4 +1,4 @@
-// The reader's need, and which of the measured configurations hold it.
+// A form for the reader's wish, and a figure of the measured configurations that hold it.
 import * as Plot from "@observablehq/plot";
 import { decide } from "./choice.mjs";
 import { KINDS, lineName } from "./labels.mjs";
@@ -20,7 +20,7 @@ const FIELDS = [
 const STATUS = { holds: "holds", fails: "does not hold", unmeasured: "never measured near there" };
 const SYMBOLS = { holds: "circle", fails: "cross", unmeasured: "square" };
 
-// The form over the figure; what is typed is kept with the selection.
+// The form above the figure; the selection keeps its values.
 export function decisionForm(place, selection, usualSize, changed) {
   const inputs = FIELDS.map(({ key, label, hint, read, wrong }) => {
     const id = `decide-${key}`;
@@ -55,7 +55,7 @@ export function decisionForm(place, selection, usualSize, changed) {
   return { show: () => inputs.forEach((each) => each.show()) };
 }
 
-// What was typed; null in place of what cannot be read.
+// Returns the typed values; null for a value that cannot be read.
 function wishOf(context) {
   const typed = (key, read) => read(context.selection.options.get(`decide.${key}`) ?? "");
   const wish = Object.fromEntries(FIELDS.map(({ key, read }) => [key, typed(key, read)]));
@@ -67,7 +67,7 @@ function wishOf(context) {
   };
 }
 
-// The rarest that most cells have: with few samples there is no p99.
+// Returns the highest percentile that most cells have: with few samples there is no p99.
 function usualQuantile(cells) {
   const measured = cells.filter((each) => !each.is_raw_transport && !each.failed);
   return (
@@ -75,7 +75,7 @@ function usualQuantile(cells) {
   );
 }
 
-// What measures what was never measured.
+// Returns the command that measures a wish for which there are no results.
 function command(wish, rows) {
   const word = (name, value) => (value === undefined ? "" : ` --${name} ${value}`);
   const size = word("size", wish.size);
@@ -85,11 +85,12 @@ function command(wish, rows) {
   return `middlemark run${word("adapter", [...new Set(rows.map((row) => row.first.f.adapter))].join(","))}${size}${wish.subscribers > 1 ? word("pattern", "stream") : ""}${more} --trials 10`;
 }
 
-// A reason in words.
+// Returns a reason in words.
 function reason(each) {
   if (typeof each === "string") return each;
   if (each.measured === "size") return `measured at ${each.levels.map(bytes).join(", ")}`;
-  if (each.measured === "rate") return `measured at ${each.levels.length ? each.levels.map(rate).join(", ") : "no known rate"}`;
+  if (each.measured === "rate")
+    return `measured at ${each.levels.length ? each.levels.map(rate).join(", ") : "no known rate"}`;
   if (each.measured === "subscribers") return `measured with ${each.levels.join(", ")} subscribers`;
   if (each.loses !== undefined) return `loses ${share(each.loses)}`;
   if (each.late !== undefined) return `${share(each.late)} over the deadline`;
@@ -99,7 +100,8 @@ function reason(each) {
 
 function explained(row, wish) {
   const parts = row.reasons.map(reason);
-  if (row.value !== null && row.quantile !== wish.quantile) parts.push(`${row.quantile}: ${wish.quantile} has too few samples`);
+  if (row.value !== null && row.quantile !== wish.quantile)
+    parts.push(`${row.quantile}: ${wish.quantile} has too few samples`);
   if (row.meanwhile) parts.push("one at a time");
   if (row.status === "holds" && row.margin !== null) parts.push(`${share(row.margin)} of the deadline to spare`);
   if (row.status === "holds" && wish.budget !== undefined) parts.push(`${plain(wish.budget - row.cpu)} processors to spare`);
@@ -110,7 +112,11 @@ function explained(row, wish) {
 export const decision = {
   id: "decision",
   title: "Configurations that hold it",
-  says: "A full mark was measured there. A hollow one is interpolated between two measured sizes, of a lower percentile, or, where nothing was measured near the rate, of messages one at a time. A rate counts as measured within a factor of two of it, and sizes that are more than 64 times apart are not bridged.",
+  says:
+    "A full mark was measured. A hollow mark is interpolated between two measured sizes, has a lower " +
+    "percentile, or, if nothing was measured near the rate, is for messages one at a time. A rate counts as " +
+    "measured within a factor of two; there is no interpolation between sizes that are more than 64 times " +
+    "apart.",
   options(context) {
     const kinds = [...new Set(context.cells.map((each) => each.kind))];
     const known = [...context.data.quantiles, "max"].filter((name) => context.cells.some((each) => each.latency?.[name] > 0));
@@ -233,7 +239,13 @@ export const decision = {
       [
         deadline ? Plot.ruleX([deadline], { stroke: "var(--bad)", strokeWidth: 1.5 }) : null,
         deadline
-          ? Plot.text([deadline], { x: (each) => each, frameAnchor: "top", dy: -14, text: () => "deadline", fill: "var(--bad)" })
+          ? Plot.text([deadline], {
+              x: (each) => each,
+              frameAnchor: "top",
+              dy: -14,
+              text: () => "deadline",
+              fill: "var(--bad)",
+            })
           : null,
         Plot.ruleY(points, { y: "index", x1: x.scale.domain[0], x2: "latency_ns", stroke: "var(--line)" }),
         Plot.dot(points, {
@@ -274,7 +286,7 @@ export const decision = {
 
 const colourOf = ({ status }) => ({ holds: "var(--good)", fails: "var(--bad)", unmeasured: "var(--quiet)" })[status];
 
-// Adapter and transport, and those other factors in which the configurations differ; what the reader asks for is not one of them.
+// Adapter and transport, and the other factors in which the configurations differ, without those of the wish.
 function toldFactors(cells, factors, wish) {
   const free = new Set(["size", "subscribers", ...(wish.rate === undefined ? [] : ["rate"])]);
   const always = new Set(["adapter", "transport"]);

@@ -1,5 +1,5 @@
-// The whole distribution of a trial: a percentile curve as HdrHistogram draws it, and the same as a cumulative one.
-// Both are of the trial whose p50 is the median of its cell's.
+// The distribution of one trial, as a percentile curve in the style of HdrHistogram and as a cumulative distribution.
+// The trial is the one whose p50 is the median of its cell.
 import * as Plot from "@observablehq/plot";
 import { nameOf } from "./labels.mjs";
 import { atOneSize, ofOneSize } from "./ranges.mjs";
@@ -30,7 +30,7 @@ const legend = (rows, context) => {
   return [...cells.values()].map((row) => ({ name: row.label, ...context.styles.of(row.cell.series) }));
 };
 
-// A mark a kind of line: Plot knows no dashes that differ within one.
+// A mark for each kind of line, because a mark of Plot has the same dashes for all its lines.
 const linesOf = (points, at) =>
   [false, true].map((isRawTransport) =>
     Plot.line(
@@ -45,7 +45,7 @@ const linesOf = (points, at) =>
     ),
   );
 
-// Nines: 0 at p0, 1 at p90, 2 at p99. The maximum has infinitely many and stands a third of one after the last percentile.
+// Nines: 0 at p0, 1 at p90, 2 at p99. The maximum has infinitely many, and is drawn a third of a nine after the last percentile.
 export function nines(curve) {
   const finite = curve
     .filter(([percentile]) => percentile < 100)
@@ -57,7 +57,10 @@ export function nines(curve) {
 export const percentileCurve = {
   id: "percentile-curve",
   title: "Percentile curve",
-  says: "Latency at each percentile, stretched towards the rare slow messages: every step to the right is ten times rarer. A flat line is predictable; a line that climbs late has stalls. The last point is the slowest message.",
+  says:
+    "Latency at each percentile, stretched towards the rare slow messages: every step to the right is ten " +
+    "times rarer. A flat line is predictable; a line that climbs late has stalls. The last point is the " +
+    "slowest message.",
   has: (data) => data.cells.some(has),
   options: (context) => atOneSize(context, has),
   rows: rowsOf,
@@ -94,7 +97,10 @@ export const percentileCurve = {
 export const ecdf = {
   id: "ecdf",
   title: "Share of messages within a time",
-  says: "The cumulative distribution (ECDF): for each time, how many of the messages took no longer. Steep is steady; two steps are two ways of being delivered. Between the percentiles that are kept it is drawn straight.",
+  says:
+    "The cumulative distribution (ECDF): for each time, how many of the messages took no longer. A steep line " +
+    "means steady latency; two steps mean a bimodal distribution. Between the kept percentiles the line is " +
+    "straight.",
   has: (data) => data.cells.some(has),
   options: (context) => atOneSize(context, has),
   rows: rowsOf,

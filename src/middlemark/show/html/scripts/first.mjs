@@ -1,4 +1,4 @@
-// The first screen: selects, a sentence with its verdict, a picture of it, and who wins where. All of one standing of the document's.
+// The first screen: selects, a sentence with the verdict, a picture, and a matrix of winners, all from `data.standings`.
 import * as Plot from "@observablehq/plot";
 import { NARROW, SYMBOLS_OF, logAxis, plotted, tip, widthOf } from "./style.mjs";
 import { element } from "./table.mjs";
@@ -18,16 +18,17 @@ const levelsOf = (standing) =>
     .filter((each) => each !== "any")
     .join(", ");
 
-// What was chosen, else what is usual.
+// Returns the chosen standing, or the usual one.
 function standingOf({ data, selection }) {
   return data.standings[Number(selection.options.get(KEY) ?? data.usual)] ?? data.standings[data.usual];
 }
 
-// The figure that is judged, ns or messages a second, and the baseline's.
+// Returns the figure of the verdict, in ns or messages a second, and the baseline's.
 const isByRate = (standing, cells) => standing.by === "p50" && Boolean(cells[standing.places[0].row].by_rate);
-const figureOf = (cell, standing) => (standing.by === "p50" && cell.by_rate ? cell.rate_hz : cell.latency?.[standing.by]) ?? null;
+const figureOf = (cell, standing) =>
+  (standing.by === "p50" && cell.by_rate ? cell.rate_hz : cell.latency?.[standing.by]) ?? null;
 
-// What stands beside a figure: how sure its order is, or why it is not.
+// Returns the text beside a figure: the verdict on its rank, or why there is none.
 const trustOf = (place, cell) => ({ isSure: SURE[place.standing] === true && !cell.doubt, why: cell.doubt ?? place.why });
 
 export const firstPicture = {
@@ -56,7 +57,9 @@ export const firstPicture = {
       ...trust,
     });
     const rows = [
-      ...(baseline ? [row(baseline, "baseline", { isSure: !baseline.doubt, why: baseline.doubt ?? baseline.name }, true)] : []),
+      ...(baseline
+        ? [row(baseline, "baseline", { isSure: !baseline.doubt, why: baseline.doubt ?? baseline.name }, true)]
+        : []),
       ...standing.places.map((place) =>
         row(cells[place.row], cells[place.row].name, trustOf(place, cells[place.row]), false, place),
       ),
@@ -64,7 +67,9 @@ export const firstPicture = {
     const rated = isByRate(standing, cells);
     const columns = [
       { name: "label", title: "what" },
-      ...(rated ? [{ name: "rate_hz", title: "messages a second", show: rate }] : [{ name: "p50_ns", title: "p50", show: us }]),
+      ...(rated
+        ? [{ name: "rate_hz", title: "messages a second", show: rate }]
+        : [{ name: "p50_ns", title: "p50", show: us }]),
       { name: "low", title: "from (95 %)", show: rated ? rate : us },
       { name: "high", title: "to", show: rated ? rate : us },
       ...(rated ? [] : [{ name: "p99_ns", title: "p99", show: us }]),
@@ -102,7 +107,7 @@ export const firstPicture = {
       grid: true,
     });
     const y = (row) => row.index;
-    const dy = wide ? 0 : 1; // on narrow screens the name stands above the marks, and the reason below them
+    const dy = wide ? 0 : 1; // on narrow screens the name is above the marks and the reason below
     const text = (options) =>
       Plot.text(drawn, { y, ...HALO, frameAnchor: "right", textAnchor: "end", fill: "var(--ink)", ...options });
     const mark = (row) => `${row.isSure ? "●" : "○"} ${row.why}`.trim();
@@ -187,7 +192,7 @@ export const firstPicture = {
   },
 };
 
-// The selects, the sentence and the matrix; `changed` is told when another standing was chosen.
+// The selects, the sentence and the matrix; `changed` is called when another standing is chosen.
 export function firstScreen(context, changed) {
   const { data, selection } = context;
   if (data.standings.length === 0) return { show() {} };
@@ -204,7 +209,7 @@ export function firstScreen(context, changed) {
   const label = (key) => data.factors.find((each) => each.name === key)?.label ?? key;
   const distinct = (of) => [...new Set(data.standings.map(of))];
 
-  // Of those that have the value that was chosen, what is nearest to what is shown.
+  // Among the standings with the chosen value, find the one most similar to the current one.
   const nearest = (has) => {
     const shown = standingOf(context);
     const alike = (each) =>
@@ -295,7 +300,7 @@ const wins = ({ verdict, sure, winner, places }) => {
   return verdict === "best" ? `${winner} ✓` : `tie of ${places.filter((each) => each.standing === "equivalent").length}`;
 };
 
-// Experiments by sizes: in each cell who wins there; a click shows it above.
+// A matrix of experiments and sizes with the winner in each cell; a click shows it above.
 function matrix(data, shown, choose) {
   const members = data.standings.filter((each) => each.by === shown.by);
   const sizes = [...new Set(members.map((each) => each.size))].sort((a, b) => a - b);
@@ -344,7 +349,8 @@ function matrix(data, shown, choose) {
     element(
       "p",
       { class: "notes" },
-      "✓ significantly; tie: near enough to the lowest, by how much is above; ? lowest, undecided. A cell shows its picture above.",
+      "✓ significantly; tie: near enough to the lowest, by how much is above; ? lowest, undecided. A cell shows " +
+        "its picture above.",
     ),
   ];
 }

@@ -1,4 +1,4 @@
-// Comparisons as a forest plot: each line a pair of cells that differ in one factor, its shift with the interval, and the verdict in words.
+// Comparisons as a forest plot: a line for each pair of cells that differ in one factor, with shift, interval and verdict.
 import * as Plot from "@observablehq/plot";
 import { bands, fitted, plotted, roomFor, tip } from "./style.mjs";
 import { columnsOf } from "./table.mjs";
@@ -6,7 +6,7 @@ import { plain, signed } from "./words.mjs";
 
 const MOST = 40;
 
-// Symbols tell the verdicts apart without their colours; the words stand beside them.
+// Symbols distinguish the verdicts without colours; the words are beside them.
 const LOOKS = {
   better: { symbol: "triangle", colour: "var(--good)" },
   worse: { symbol: "square", colour: "var(--bad)" },
@@ -17,11 +17,13 @@ const GOOD = new Set(["faster", "less", "better", "A eliminated"]);
 
 const look = (verdict) => LOOKS[verdict] ?? (GOOD.has(verdict) ? LOOKS.better : LOOKS.worse);
 
-// What is shown where there is no room for all: verdicts before intervals, those before what has neither; and the larger.
+// The order if there is no room for all: decided comparisons, then those with an interval, the larger shifts first.
 const weight = (row) =>
-  (row.verdict === "undecided" ? 0 : 100) + (Number.isFinite(row.low) ? 50 : 0) + Math.min(49, Math.abs(Math.log(1 + row.shift)));
+  (row.verdict === "undecided" ? 0 : 100) +
+  (Number.isFinite(row.low) ? 50 : 0) +
+  Math.min(49, Math.abs(Math.log(1 + row.shift)));
 
-// `fixed`: the options that the reader does not choose.
+// `fixed`: the options that the reader cannot choose.
 const forestOf = ({ id, title, says, fixed = {}, most = MOST, isFixed }) => ({
   id,
   title,
@@ -39,7 +41,12 @@ const forestOf = ({ id, title, says, fixed = {}, most = MOST, isFixed }) => ({
         initial: ["run", "adapter"].find((each) => values("factor").includes(each)),
       },
       { key: "metric", label: "Metric", values: values("metric").map((name) => [name, name]), initial: "p50" },
-      { key: "verdict", label: "Verdict", values: [["", "any"], ...values("verdict").map((name) => [name, name])], initial: "" },
+      {
+        key: "verdict",
+        label: "Verdict",
+        values: [["", "any"], ...values("verdict").map((name) => [name, name])],
+        initial: "",
+      },
     ];
   },
   rows(context) {
@@ -104,7 +111,7 @@ const forestOf = ({ id, title, says, fixed = {}, most = MOST, isFixed }) => ({
     const right = wide ? 104 : 88;
     const names = new Map(drawn.map((row) => [row.index, named(row)]));
     const margin = context.data.margin ?? 0.05;
-    // A shift of +100 % is as far as one of −50 %: the axis is that of ratios.
+    // The axis is one of ratios: a shift of +100 % is as far from 0 as one of −50 %.
     const ratios = drawn
       .flatMap((row) => [row.shift, row.low, row.high])
       .filter((each) => Number.isFinite(each))
@@ -177,10 +184,13 @@ const forestOf = ({ id, title, says, fixed = {}, most = MOST, isFixed }) => ({
 export const forest = forestOf({
   id: "forest",
   title: "How much they differ",
-  says: "Each line holds the second of two configurations against the first, which differ in the chosen factor alone: the shift of the typical trial and its 95 % interval. Between the two dotted lines a difference does not matter. The verdict corrects for everything that the run compares by that metric.",
+  says:
+    "Each line compares two configurations that differ only in the chosen factor: the shift from the first to " +
+    "the second, and its 95 % interval. Between the two dotted lines a difference does not matter. The verdict " +
+    "is corrected for all comparisons of the run by that metric.",
 });
 
-// What two runs have in common, the second beside the first: those that changed before those of which nothing can be told.
+// The configurations that two runs have in common, the second compared with the first; significant changes come first.
 export const changes = forestOf({
   id: "changes",
   title: "What changed",

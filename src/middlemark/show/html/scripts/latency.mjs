@@ -9,7 +9,7 @@ const quantile = (key) => ({
   value: (cell) => cell.latency?.[key] ?? null,
 });
 
-// The interval is that of the figure that stands for a trial; where that is a rate, it says nothing of a latency.
+// The interval is one of the figure that trials are judged by. If that is a rate, the latency has no interval.
 const p50 = {
   ...quantile("p50"),
   low: (cell) => (cell.by_rate ? null : (cell.interval?.[0] ?? null)),
@@ -31,7 +31,9 @@ export const latencyBySize = (kind, words, quantiles) =>
 export const timesRawTransport = along({
   id: "times-raw-transport",
   title: "How many times the raw transport of the same carrier",
-  says: "The p50 of a configuration over that of the raw transport that carries data the same way, at the same size and with the same way of receiving. One is the raw transport itself; the scale is logarithmic.",
+  says:
+    "The p50 of a configuration divided by that of the raw transport over the same carrier, at the same size " +
+    "and with the same way of receiving. 1 is the raw transport itself; the scale is logarithmic.",
   metrics: [
     {
       key: "times",

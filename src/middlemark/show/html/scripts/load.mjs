@@ -1,4 +1,4 @@
-// What was asked for and what arrived: offered against received, and latency as the load rises.
+// Offered against received rates, and latency as the load rises.
 import * as Plot from "@observablehq/plot";
 import { lineName } from "./labels.mjs";
 import { logAxis, plotted, tip } from "./style.mjs";
@@ -7,7 +7,7 @@ import { bytes, rate, share, time } from "./words.mjs";
 
 const MOST_LEGEND = 24;
 
-// Every load that was offered: cells with a rate, and the steps of curves and searches.
+// Returns every offered load: cells with a rate, and the steps of curves and searches.
 function loads(context) {
   return context.cells
     .filter((cell) => !cell.failed)
@@ -68,7 +68,9 @@ const styled = (rows, context) => rows.map((row) => ({ ...row, style: context.st
 export const offeredReceived = {
   id: "offered-received",
   title: "Offered against received",
-  says: "On the dashed diagonal everything that was offered arrived; below it messages were late or lost. A hollow mark lost messages. Both axes are messages a second at one subscriber, logarithmic.",
+  says:
+    "On the dashed diagonal all offered messages arrived; below it messages were late or lost. A hollow mark " +
+    "lost messages. Both axes are messages a second at one subscriber, logarithmic.",
   has,
   options: () => [
     {
@@ -133,7 +135,9 @@ export const offeredReceived = {
 export const latencyThroughput = {
   id: "latency-throughput",
   title: "Latency as the load rises",
-  says: "Latency against the rate received, one line a curve. A ring marks the knee: the highest load before latency climbs away. Hollow marks did not hold their rate.",
+  says:
+    "Latency against the rate received, one line a curve. A ring marks the knee: the highest load before " +
+    "latency rises steeply. Hollow marks did not hold their rate.",
   has,
   options: () => [
     {
@@ -185,7 +189,8 @@ export const latencyThroughput = {
       tip({
         data: points,
         at,
-        title: (each) => `${each.label}\nreceived ${rate(each.received_hz)}\np50 ${time(each.p50_ns)}, p99 ${time(each.p99_ns)}`,
+        title: (each) =>
+          `${each.label}\nreceived ${rate(each.received_hz)}\np50 ${time(each.p50_ns)}, p99 ${time(each.p99_ns)}`,
       }),
     ]);
     return { svg, legend: legendOf(points) };

@@ -1,10 +1,10 @@
-// Over everything that was measured: how many times the lowest each middleware takes, as a geometric mean, with chips to choose among them.
+// All experiments together: each middleware's time divided by the lowest, as a geometric mean, with chips to select middlewares.
 import * as Plot from "@observablehq/plot";
 import { logAxis, plotted, roomFor, tip } from "./style.mjs";
 import { columnsOf, element } from "./table.mjs";
 import { plain, times } from "./words.mjs";
 
-// By system, what each standing says of it: the time that a message takes.
+// By system: its time per message in each standing.
 function measured(context) {
   const { cells, standings } = context.data;
   const shown = new Set(context.cells.map((each) => each.i));
@@ -12,7 +12,8 @@ function measured(context) {
   return standings
     .filter((each) => each.by === "p50" && (each.levels.carrier ?? "any") === "any")
     .map(
-      (each) => new Map(each.places.filter(({ row }) => shown.has(row)).map((place) => [cells[place.row].f.adapter, ns(place)])),
+      (each) =>
+        new Map(each.places.filter(({ row }) => shown.has(row)).map((place) => [cells[place.row].f.adapter, ns(place)])),
     )
     .filter((each) => each.size > 0);
 }
@@ -22,11 +23,13 @@ const mean = (values) => Math.exp(values.reduce((sum, each) => sum + Math.log(ea
 export const overall = {
   id: "overall",
   title: "Over everything",
-  says: "How many times the lowest each middleware takes, at its best transport: the geometric mean over every size and experiment. 1 is the lowest everywhere. It answers no question of yours; the chart above does.",
+  says:
+    "The time of each middleware over its best transport, divided by the lowest time: the geometric mean over " +
+    "all sizes and experiments. 1 means the lowest everywhere. For your own use case, see the chart above.",
   has: (data) =>
     new Set(data.cells.filter((each) => !each.is_raw_transport && !each.failed).map((each) => each.f.adapter)).size > 1 &&
     data.standings.length > 1,
-  // Chips: each middleware in or out, here and in every other figure.
+  // Chips show or hide a middleware, here and in all other figures.
   controls(context, apply) {
     const factor = context.data.factors.find((each) => each.name === "adapter");
     const rawTransports = new Set(context.data.cells.filter((each) => each.is_raw_transport).map((each) => each.f.adapter));
@@ -65,7 +68,12 @@ export const overall = {
       })
       .filter((row) => row.times)
       .sort((a, b) => a.times - b.times);
-    const columns = columnsOf(["system", "middleware"], ["times", "× the lowest", times], ["lowest", "lowest in"], ["of", "of"]);
+    const columns = columnsOf(
+      ["system", "middleware"],
+      ["times", "× the lowest", times],
+      ["lowest", "lowest in"],
+      ["of", "of"],
+    );
     const notes = [
       shared.length === all.length
         ? `Of ${all.length}.`

@@ -1,4 +1,4 @@
-// Where the time goes: what a round trip is made of, and how latency lay over the seconds of a trial.
+// Where the time goes: the parts of a round trip, and latency over the seconds of a trial.
 import * as Plot from "@observablehq/plot";
 import { nameOf } from "./labels.mjs";
 import { atOneSize, ofOneSize } from "./ranges.mjs";
@@ -12,7 +12,7 @@ const has = (cell) => cell.breakdown?.length > 0;
 export const breakdown = {
   id: "breakdown",
   title: "Where the time goes",
-  says: "What a message near the median is made of, in the order in which it happens.",
+  says: "The parts of the time of a message near the median, in their order in time.",
   has: (data) => data.cells.some(has),
   options: (context) => atOneSize(context, has),
   rows(context) {
@@ -70,10 +70,16 @@ export const breakdown = {
         stroke: "var(--surface)",
         strokeWidth: 1,
       }),
-      // Each part's number, so that the colour need not be told from the next.
+      // The number of each part, for readers who cannot distinguish the colours.
       Plot.text(
         bars.filter((row) => (row.ns / most) * (width - room) > 14),
-        { x: (row) => (row.from + row.to) / 2, y: (row) => row.cell.i, text: number, fill: "var(--on-colour)", fontWeight: 600 },
+        {
+          x: (row) => (row.from + row.to) / 2,
+          y: (row) => row.cell.i,
+          text: number,
+          fill: "var(--on-colour)",
+          fontWeight: 600,
+        },
       ),
       tip({
         data: bars,
@@ -96,7 +102,9 @@ const CLASSES = 6;
 export const heatMap = {
   id: "over-time",
   title: "Latency over time within a trial",
-  says: "Each column is a slice of one trial, each row a band of latency; the stronger its colour, the more messages (on a logarithmic scale). What is outlined was disturbed: something else took this machine's time there.",
+  says:
+    "Each column is a slice of one trial, each row a band of latency; the stronger its colour, the more " +
+    "messages (on a logarithmic scale). Outlined slices were disturbed: other processes used the processors.",
   has: (data) => data.cells.some((cell) => cell.heat),
   options(context) {
     const cells = context.cells.filter((cell) => cell.heat);
@@ -190,7 +198,7 @@ export const heatMap = {
       swatch: true,
       name: `from ${Math.ceil((most + 1) ** (index / CLASSES))}`,
     }));
-    // Of few messages several classes begin at the same number: only the last of them has any.
+    // With few messages, several classes begin at the same number, and only the last of them has messages.
     return { svg, legend: classes.filter((each, index) => each.name !== classes[index + 1]?.name) };
   },
 };

@@ -1,4 +1,4 @@
-// How figures are written and how a reader's own are read. Times are ns, sizes bytes, rates Hz; what is absent is a dash.
+// Writing figures, and reading those that a reader types. Times are in ns, sizes in bytes, rates in Hz; absent: a dash.
 
 export const ABSENT = "–";
 
@@ -22,7 +22,7 @@ export const time = (ns) =>
     [1, "ns"],
   ]);
 
-// As the document's sentences have them, digit for digit.
+// The same digits as in the sentences of the document.
 export const us = (ns) =>
   ns === null || ns === undefined
     ? ABSENT
@@ -65,7 +65,7 @@ export const signed = (part) =>
 
 export const text = (value) => (value === null || value === undefined || value === "" ? ABSENT : String(value));
 
-// A quantity as a reader types it. Undefined: nothing typed; null: it cannot be read.
+// Reads a typed quantity. Undefined: nothing typed; null: it cannot be read.
 const quantity = (units) => (typed) => {
   const trimmed = typed.trim().replace(",", ".");
   if (trimmed === "") return undefined;
