@@ -1,4 +1,4 @@
-"""Results and facts of runs → one document that every format is made from. Pure."""
+"""Results and facts of runs → one document from which every format is rendered. Pure functions."""
 
 from middlemark.document.document import Document
 from middlemark.document.make import document_of, with_experiments, with_verdicts

@@ -1,4 +1,4 @@
-"""Judged experiments as answers: one each with its intervals, how far the runs came, and two over several sizes."""
+"""The answers of a report: how complete the runs are, a sentence for each experiment, and pairs over several sizes."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -14,13 +14,13 @@ from middlemark.verdicts.names import EXPERIMENT, joined, plain, varying, words
 from middlemark.verdicts.rows import Row, grouped, misnamed
 
 MOST = 8
-"""More sentences are no answer; the figures below have the rest."""
+"""The most sentences; the figures of the report contain the rest."""
 _WARNED = 4
-"""Rows of an experiment whose warnings are named."""
+"""The most rows of an experiment whose warnings are named."""
 
 
 def answers(document: Document, comparisons: Comparisons) -> tuple[Conclusion, ...]:
-    """Return what can be said: how far the runs came where that is not all the way, then experiment by experiment."""
+    """Return the answers: first which runs are incomplete, then the verdicts by experiment."""
     of_messages = [each for each in document.experiments if each.by == "p50" and each.metric != "deadline"]
     found: list[JudgedExperiment] = []
     for group in grouped(of_messages, lambda each: (each.restricted and each.carrier, each.key)).values():
@@ -36,7 +36,7 @@ def answers(document: Document, comparisons: Comparisons) -> tuple[Conclusion, .
 
 
 def _spread(group: Sequence[JudgedExperiment], room: int) -> Sequence[JudgedExperiment]:
-    """Return at most ``room`` of the sizes, the smallest and the largest among them, the others evenly between."""
+    """Return at most ``room`` of the sizes, evenly spread, the smallest and the largest included."""
     if len(group) <= room:
         return group
     if room <= 1:
@@ -45,7 +45,7 @@ def _spread(group: Sequence[JudgedExperiment], room: int) -> Sequence[JudgedExpe
 
 
 def _varied_factors(found: Sequence[JudgedExperiment]) -> frozenset[str]:
-    """Return the factors that a place must name: those that vary among experiments over one carrier."""
+    """Return the factors that a sentence must name: those that vary among experiments over one carrier."""
     by_carrier = grouped(found, lambda each: each.carrier).values()
     several = (varying([row.row.result for each in of for row in each.ranked]) for of in by_carrier)
     return frozenset().union(*several) & frozenset(EXPERIMENT)
@@ -62,20 +62,20 @@ def _between_runs(document: Document, comparisons: Comparisons) -> Iterator[str]
         counted = ", ".join(f"{verdicts[word]:,} {word}" for word in decided_words if verdicts[word])
         unknown = f"{verdicts['undecided']:,} undecided" if verdicts["undecided"] else ""
         yield (
-            f"{document.runs[at].name} beside {document.runs[0].name}, the configurations that both have, by p50: "
-            f"{'; '.join(each for each in (counted, unknown) if each)}. They were measured apart, so the machine may "
-            "be the difference."
+            f"{document.runs[at].name} compared with {document.runs[0].name}, for the configurations in both, by p50: "
+            f"{'; '.join(each for each in (counted, unknown) if each)}. They were measured at different times, so the "
+            "machine may be the cause."
         )
 
 
 def states(document: Document) -> Iterator[str]:
-    """Say how far each run came, and what has no result."""
+    """Yield how many trials of each incomplete run ended, and how many configurations have no result."""
     for at, run in enumerate(document.runs):
         name = f"{run.name}: " if len(document.runs) > 1 else ""
         own = [row for row in document.rows if row.run == at]
         done, planned = len(run.outcomes), run.planned_trials
         if run.running:
-            yield f"{name}The run is still under way: {done:,} of {planned:,} trials are in."
+            yield f"{name}The run is still under way: {done:,} of {planned:,} trials have ended."
         elif run.file.error is not None:
             yield f"{name}The run ended early after {done:,} of {planned:,} trials: {run.file.error}."
         elif run.file.interrupted or done < planned:
@@ -83,7 +83,7 @@ def states(document: Document) -> Iterator[str]:
             yield f"{name}The run {how} after {done:,} of {planned:,} trials."
         failed = [row for row in own if row.result.failed is not None]
         if not own:
-            yield f"{name}The run has no configurations: there is nothing to say."
+            yield f"{name}The run has no configurations: there is no result."
         elif len(failed) == len(own):
             first = failed[0].result.failed
             reasons = f"the first, {failed[0].label}: {first.text}" if first else ""
@@ -94,7 +94,7 @@ def states(document: Document) -> Iterator[str]:
 
 
 def place(experiment: JudgedExperiment, factors: Collection[str], run: str, *, size: bool = True) -> str:
-    """Return where it was: ``At 1 KiB over UDP (stream, 1 → 1, rate 1 kHz)``."""
+    """Return the conditions of the experiment: ``At 1 KiB over UDP (stream, 1 → 1, rate 1 kHz)``."""
     at = f"At {format_size(experiment.size)}" if size else ""
     over = CARRIERS.get(experiment.carrier, f"over {experiment.carrier}") if experiment.carrier else ""
     context = joined("; ", words(experiment.cell, factors), run)
@@ -103,7 +103,7 @@ def place(experiment: JudgedExperiment, factors: Collection[str], run: str, *, s
 
 
 def sentence(experiment: JudgedExperiment, factors: Collection[str], run: str) -> Conclusion:
-    """Return the answer of one experiment: the verdict, and every row with its interval and its standing."""
+    """Return the answer of one experiment: the verdict, then each row with its interval and its standing."""
     first, alone = experiment.winner or experiment.judged_by, experiment.verdict == "only"
     rows = sorted(experiment.ranked, key=lambda each: each.standing is Standing.ELIMINATED)
     texts = [f"{each.row.name}: {standing_in_full(experiment, each)}" for each in rows if not alone]
@@ -118,7 +118,7 @@ def sentence(experiment: JudgedExperiment, factors: Collection[str], run: str) -
 
 
 def _beside_the_ranking(experiment: JudgedExperiment, rows: Sequence[JudgedRow]) -> Iterator[str]:
-    """Yield what has no place in the ranking, and which warnings its rows have."""
+    """Yield the rows that are not in the ranking, with the reason, and the warnings of the ranked rows."""
     staying = [each.row for each in rows if each.standing is not Standing.ELIMINATED]
     another_transport, unprotected = misnamed([each.row for each in experiment.failed])
     by_others = [
@@ -136,16 +136,16 @@ def _beside_the_ranking(experiment: JudgedExperiment, rows: Sequence[JudgedRow])
 
 
 def _codes(row: Row) -> list[str]:
-    """Return the codes of the warnings about this figure: those about a p99 alone stand beside the p99."""
+    """Return the codes of the row's warnings, except for those that concern only its p99."""
     codes = dict.fromkeys(each.code for each in row.result.warnings)
     return [each for each in codes if not each.startswith("p99")]
 
 
-# Two that meet at several sizes.
+# Pairs of candidates at several sizes.
 
 
 def _over_sizes(found: Sequence[JudgedExperiment], factors: Collection[str]) -> list[Conclusion]:
-    """Return a sentence for each two that meet at several sizes, where any is decided."""
+    """Return a sentence for each pair of candidates at several sizes, if at least one comparison is decided."""
     judged = [each for each in found if each.is_judgeable and len(each.ranked) == 2]
     twos = [each for each in judged if all(row.comparison or row is each.judged_by for row in each.ranked)]
     together = grouped(twos, lambda each: (each.restricted, each.key, *sorted(row.row.name for row in each.ranked)))
@@ -194,7 +194,7 @@ def _sizes(sizes: Sequence[int]) -> str:
 
 
 def _range(at: Sequence[tuple[int, float]]) -> str:
-    """Return how much more the other needs, or how many fewer it receives."""
+    """Return how much longer the other candidate takes, or how many fewer messages it receives."""
     shifts = [abs(shift) for _, shift in at]
     ends = (min(shifts), max(shifts))
     if at[0][1] > 0 and ends[1] >= 1:
@@ -204,5 +204,5 @@ def _range(at: Sequence[tuple[int, float]]) -> str:
 
 
 def span(shown: Iterable[str]) -> str:
-    """Return the ends of a range, or the one that both are."""
+    """Return the two ends of a range, or one if they are equal."""
     return " to ".join(dict.fromkeys(shown))

@@ -1,4 +1,4 @@
-"""What a reader can choose from, experiment by experiment: the first screen of the report."""
+"""The choices on the first screen of the report: a ranking for each experiment."""
 
 import math
 from collections.abc import Sequence
@@ -13,9 +13,9 @@ from middlemark.verdicts.experiments import JudgedExperiment, Standing
 from middlemark.verdicts.names import WORDS, plain
 
 USUAL_SIZE = 1024
-"""What is shown first: the measured size that is nearest to it."""
+"""The measured size nearest to this one is shown first."""
 _KEPT = ("pattern", "rate", "processes", "subscribers", "receive")
-"""Which factor names an experiment where another would do as well."""
+"""Factors to keep, in this order, if several would distinguish the experiments equally well."""
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -29,32 +29,32 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):
-    """Who wins at one size in one experiment, over any carrier or one of them."""
+    """The ranking of one experiment at one size, over all carriers or one of them."""
 
     by: str
-    """p50, which stands for the rate as well where trials are judged by it; or p99."""
+    """``p50`` or ``p99``; ``p50`` also where the experiment is judged by its rate."""
     size: int
     levels: dict[str, str]
-    """What tells this experiment from the others of the document, in words: by factor, ``carrier`` and ``run``."""
+    """The levels that distinguish this experiment from the others, in words: by factor, ``carrier`` and ``run``."""
     verdict: str
     sure: bool
     lead: str
     why: str
-    """Two sentences: who is first, and how sure that is."""
+    """Two sentences: which candidate is first, and the verdict."""
     winner: str
     places: tuple[Place, ...]
-    """Each middleware at its best transport, the best first."""
+    """Each middleware over its best transport, the best first."""
     baseline: int | None
     """The row of the winner's baseline."""
     failed: tuple[int, ...]
-    """Without a result, or with another actual transport than they name; in no order."""
+    """Rows without a result, or with another actual transport than they name; in no particular order."""
     command: str | None
-    """What would decide what is undecided, and the seconds it would take."""
+    """The command that would decide the open comparisons; ``seconds``: how long it would take."""
     seconds: float | None
 
 
 def choices(document: Document) -> tuple[Choice, ...]:
-    """Return one an experiment: those by p50 first, sizes ascending."""
+    """Return a choice for each experiment: by p50 first, sizes ascending."""
     found = document.choices
     everything = [each.levels for each in found]
     factors = [each for each in WORDS if len({levels.get(each) for levels in everything}) > 1]
@@ -75,7 +75,7 @@ def choices(document: Document) -> tuple[Choice, ...]:
 
 
 def usual(found: Sequence[Choice]) -> int:
-    """Return which of them is shown first: of the first experiment the one whose size is the nearest to the usual."""
+    """Return the index of the choice shown first: the first experiment, at the size nearest to the usual one."""
     if not found:
         return 0
     first = [at for at, each in enumerate(found) if (each.levels, each.by) == (found[0].levels, found[0].by)]

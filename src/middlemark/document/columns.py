@@ -1,4 +1,4 @@
-"""Every figure of a cell, and the columns of the table of rows: each declared once, with its unit and what it means."""
+"""The figures of a cell and the columns of the table of rows, each declared once with its unit and its legend."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -23,10 +23,10 @@ COUNTS = ("sent", "received", "lost", "late", "duplicated", "reordered", "damage
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """One figure; ``of`` gives None where it was not measured."""
+    """One figure; ``of`` returns None if it was not measured."""
 
     unit: str
-    """ns, Hz, B, B/s, messages, or 1 for what is a part or a number."""
+    """ns, Hz, B, B/s, messages, or 1 for a fraction or a count."""
     of: Of
     write: Callable[[float | None], str]
 
@@ -82,28 +82,28 @@ FIGURES: dict[str, Figure] = {
     "involuntary_hz": _cost("involuntary_hz", "Hz", brief),
     **{name: _metric(name) for name, each in METRICS.items() if not each.of_cell},
 }
-"""By name: as in CSV, where a time's unit follows its name."""
+"""By name, as in CSV; there, the name of a time ends in its unit."""
 
 
 def stands_for(result: CellResult) -> str:
-    """Return the name of the figure that stands for the cell: what its trials are judged by."""
+    """Return the name of the figure that the cell's trials are judged by."""
     if by_rate(result.cell):
         return "rate_hz"
     return "one_way_p50" if result.cell.pattern == "stream" else "round_trip_p50"
 
 
 _KEPT = 7
-"""Columns of this priority and above are never left out: a figure without its tail and its losses would mislead."""
+"""Columns of this priority and above are never left out: a p50 without its p99 and its losses would mislead."""
 
 HEADS = {"ping-pong": "round trip in µs", "stream": "stream, times in µs", "request-reply": "call in µs"}
-"""What stands above the rows' names: what the times are, and their unit."""
+"""The title of the first column, by pattern: what the times are, and their unit."""
 
 _BOLD = ("p50", "msgs/s", "held/s", "× baseline")
-"""What a row is read for."""
+"""The most important columns."""
 
 
 class RowColumn(msgspec.Struct, frozen=True):
-    """One column. At a small width that of the lowest priority is left out first."""
+    """One column. At a small width, the columns of the lowest priority are left out first."""
 
     title: str
     priority: int
@@ -111,17 +111,17 @@ class RowColumn(msgspec.Struct, frozen=True):
     """Its line of the legend."""
     text: Callable[[Row], str]
     always: bool = False
-    """Shown even where no row has anything in it."""
+    """Shown even if no row has a figure in it."""
     left: bool = False
 
     @property
     def column(self) -> Column:
-        """The column of a table that it makes."""
+        """The column for a table."""
         priority = NEVER_HIDDEN if self.priority >= _KEPT else self.priority
         return Column(self.title, priority, self.left, self.means)
 
     def style(self, row: Row) -> str:
-        """Return the style of the cell of a row: a warning stands out, a raw transport steps back."""
+        """Return the style of a row's text: bold yellow for a warning, dim for a raw transport."""
         codes = {each.code for each in row.result.warnings}
         if self.title == "actual" and codes & {"transport-contradicted", "actual-transport-varies"}:
             return "bold yellow"
@@ -140,7 +140,7 @@ def _figure(name: str, title: str, priority: int, means: str, *, always: bool = 
 
 
 def _trip(name: str, priority: int, means: str) -> RowColumn:
-    """Return the column of a round trip's headline latency: where there is a schedule, from the intended instant."""
+    """Return the column of a round trip's latency: from the intended instant if there is a schedule."""
 
     def text(row: Row) -> str:
         return us(getattr(latency_of(row.result), name, None))
@@ -149,24 +149,24 @@ def _trip(name: str, priority: int, means: str) -> RowColumn:
 
 
 def _sent(name: str, priority: int) -> RowColumn:
-    """Return the column of the round trip from when it was sent, where there is a schedule."""
+    """Return the column of the round trip from the actual send, for rows with a schedule."""
 
     def text(row: Row) -> str:
         return us(getattr(row.result.round_trip_ns, name, None)) if row.result.round_trip_from_intended_ns else ABSENT
 
-    means = "the same from the instant at which the message was really sent"
+    means = "round trip from the instant at which the message was actually sent"
     return RowColumn(f"sent {name}", priority, means, text)
 
 
 def _mean(time: str) -> RowColumn:
-    """Return the column of the mean, told only where another tool measured and kept no median."""
+    """Return the column of the mean, for imported results that have no median."""
     mean, median = FIGURES[f"{time}_mean"], FIGURES[f"{time}_p50"]
 
     def text(row: Row) -> str:
         bare = row.result.imported is not None and median.of(row.result) is None
         return mean.text(row.result) if bare else ABSENT
 
-    return RowColumn("mean", 9, "the mean, of a tool that keeps no median", text)
+    return RowColumn("mean", 9, "the mean, from a tool that reports no median", text)
 
 
 def _range(row: Row) -> str:
@@ -182,8 +182,8 @@ def _lost(row: Row) -> str:
 
 
 def _costs(cpu: int, rss: int) -> tuple[RowColumn, ...]:
-    """Return the columns of what the workers used, at these priorities, and of what no worker used."""
-    others = "the companions (RouDi, a broker), which are not in"
+    """Return the columns of processors and memory: of the workers, at these priorities, and of the companions."""
+    others = "the companions (RouDi, a broker), not included in"
     rss_means = "resident memory of all workers at the end, in 10⁶ bytes; pages they share count in each"
     return (
         _figure("cpu", "cpu", cpu, "processors used, all workers together: 1.0 is one processor all the time"),
@@ -195,8 +195,8 @@ def _costs(cpu: int, rss: int) -> tuple[RowColumn, ...]:
 
 def _ratio(priority: int) -> RowColumn:
     means = (
-        "times its baseline's figure: the fastest raw transport in its experiment that copies, or hands over, as it "
-        "does; –: the run did not measure that"
+        "the figure divided by its baseline's. The baseline is the fastest raw transport in the experiment that "
+        "copies, or hands over, as the row does; –: not measured"
     )
     return RowColumn("× baseline", priority, means, lambda row: ratio(row.ratio))
 
@@ -217,7 +217,7 @@ def _carrier(priority: int) -> RowColumn:
     return RowColumn("actual", priority, means, text, left=True)
 
 
-_PROOF = "what was tried, once a row, to see that the protection is in force; JSON has why what is not known is not"
+_PROOF = "the checks, made once a row, that the protection is in force; JSON says why a check was not made"
 _BY = "the algorithms in force, in the middleware's words"
 _PROTECTION = (
     RowColumn("proof", -2, _PROOF, lambda row: proof_in_short(row.result), left=True),
@@ -226,7 +226,7 @@ _PROTECTION = (
 
 
 def numbered(numbers: Mapping[str, int]) -> RowColumn:
-    """Return the column of the numbers that a row's warnings have below the table."""
+    """Return the column with the numbers of a row's warnings, which are explained below the table."""
 
     def text(row: Row) -> str:
         return ",".join(str(each) for each in sorted({numbers[warning.code] for warning in row.result.warnings}))
@@ -234,32 +234,34 @@ def numbered(numbers: Mapping[str, int]) -> RowColumn:
     return RowColumn("warnings", 9, "their numbers below", text, left=True)
 
 
-_P99_9 = _trip("p99_9", 0, "99.9 % of them did")
+_P99_9 = _trip("p99_9", 0, "99.9 % took at most this long")
 _SAMPLES = RowColumn(
     "samples",
     1,
     "round trips measured, all trials together",
     lambda row: whole(row.result.samples or (None if row.result.imported else 0)),
 )
-_REPLIES_LOST = _figure("lost", "lost", 7, "replies that never came", always=True)
-_FIRST = "the same for the first of several replies; a round trip ends with the last"
+_REPLIES_LOST = _figure("lost", "lost", 7, "replies that were lost", always=True)
+_FIRST = (
+    "half of the round trips had the first of several replies within this time; a round trip ends with the last reply"
+)
 _HELD = "highest rate of each publisher that kept loss and p99 within what was asked, the median of the trials"
 _RATE = "messages a second that arrived intact at one subscriber (the mean over subscribers)"
-_BYTES = "the same in 10⁶ bytes of payload a second, the 16 bytes of the header included"
+_BYTES = "payload received at one subscriber in 10⁶ bytes a second, with the 16 bytes of the header"
 _OF_LINK = (
-    "the same as a share of the messages that the line can carry, each in frames of its own; above 100 % they "
-    "shared frames"
+    "messages received as a share of those that the link can carry, each in frames of its own; above 100 %: several "
+    "messages shared a frame"
 )
-_LOST = "messages that never arrived at a subscriber they were sent to, and their share of those"
+_LOST = "messages that never arrived at a subscriber they were sent to, and their share of the messages sent"
 _ONE_WAY = (
-    "half of the messages took at most this long, one way, from the instant they were due to be sent; as fast as "
-    "possible that is time in queues"
+    "half of the messages took at most this long, one way, from the instant they were due to be sent; if sent as "
+    "fast as possible, this is mostly time in queues"
 )
 _BLOCKED = "share of their time that publishers slept within publish(): back-pressure"
-_PER_MESSAGE = "processor time of all workers, the pacing excepted, for each message received"
-_CLOCKS = "so far off, at most, these are for the clocks of two hosts"
+_PER_MESSAGE = "processor time of all workers for each message received, without the time spent pacing"
+_CLOCKS = "the largest error of these times, because the clocks of two hosts differ"
 _FORMS = {True: "native", False: "two topics", None: ABSENT}
-_FORM = "native: the middleware's own request and reply; two topics: it has none, and topics stood in"
+_FORM = "native: the middleware's own request and reply; two topics: it has none, so two topics were used"
 
 COLUMNS: Mapping[str, Sequence[RowColumn]] = {
     "ping-pong": (
@@ -285,7 +287,7 @@ COLUMNS: Mapping[str, Sequence[RowColumn]] = {
         RowColumn("lost", 8, _LOST, _lost, always=True),
         _figure("one_way_p50", "p50", 2, _ONE_WAY),
         _mean("one_way_from_sent"),
-        _figure("one_way_p99", "p99", 6, "99 % of them did"),
+        _figure("one_way_p99", "p99", 6, "99 % of the messages took at most this long"),
         RowColumn("clocks ±", 8, _CLOCKS, lambda row: measured(row.result.clock_uncertainty_ns or None, "ns")),
         _figure("blocked_share", "blocked", -1, _BLOCKED),
         _figure("ns_per_message", "ns/msg", 0, _PER_MESSAGE),
@@ -297,7 +299,7 @@ COLUMNS: Mapping[str, Sequence[RowColumn]] = {
             "p50", 9, "half of the calls had their reply within this time, from the instant of their schedule if any"
         ),
         _sent("p50", 4),
-        _trip("p99", 8, "99 % of the calls had it within this time"),
+        _trip("p99", 8, "99 % of the calls had their reply within this time"),
         _P99_9,
         _sent("p99", 4),
         _trip("max", 1, "the longest call of all trials"),
@@ -310,14 +312,14 @@ COLUMNS: Mapping[str, Sequence[RowColumn]] = {
         _carrier(1),
     ),
 }
-"""By pattern; the ratio stands before the last, what protects the messages and the numbers of the warnings after it."""
+"""By pattern. ``columns_of`` inserts the ratio before the last one and appends protection and warnings."""
 _RATIO_PRIORITY = {"ping-pong": 6, "stream": 1, "request-reply": 6}
 
 
 def columns_of(rows: Sequence[Row], numbers: Mapping[str, int], metrics: Sequence[str] = ()) -> list[RowColumn]:
-    """Return the columns of these rows, which are of one pattern: those in which any row has something.
+    """Return the columns of these rows, all of one pattern, in which any row has a figure.
 
-    ``metrics``: these instead of the usual ones; ``numbers``: of the warnings' codes, below the table.
+    ``metrics``: show these instead of the usual columns; ``numbers``: the numbers of the warnings, by code.
     """
     measured = [each for each in rows if each.result.failed is None]
     *columns, last = COLUMNS[pattern := rows[0].result.cell.pattern]

@@ -1,4 +1,4 @@
-"""Comparisons as tables, and what is to be known of them."""
+"""Comparisons as tables, with notes on the method."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,13 +13,13 @@ from middlemark.verdicts.rows import grouped
 
 
 def verdict_of(each: Comparison) -> str:
-    """Return the verdict; where it is undecided, also how many trials would decide it."""
+    """Return the verdict; if it is undecided, also how many trials would decide it."""
     decided = each.judged.verdict is not Verdict.UNDECIDED
     return each.word if decided else f"{each.word} ({trials_wanted(each.judged.trials_needed)} trials would decide)"
 
 
 def trials_wanted(needed: int | None) -> str:
-    """Return a number of trials in words; None: beyond 10,000."""
+    """Return a number of trials in words; None: more than 10,000."""
     return "more than 10,000" if needed is None else f"about {needed:,}"
 
 
@@ -29,7 +29,7 @@ def interval_of(judged: Judgement) -> str:
 
 
 def row_of(each: Comparison, what: str, mark: str) -> tuple[str, ...]:
-    """Return what is compared, the metric, both medians, the shift with its interval, the pairs and the verdict."""
+    """Return a row: the pair, the metric, both medians, the shift with its interval, the pairs and the verdict."""
     names = " → ".join(each.pairing.names) + (f" ({mark})" if mark else "")
     figures = (measured(median, METRICS[each.metric].unit) for median in each.medians)
     shift = (part(each.judged.shift), interval_of(each.judged), str(each.judged.pairs))
@@ -44,11 +44,11 @@ _SHIFT = (Column("B over A"), Column("interval", 3), Column("pairs", 2))
 
 
 def tables_of(comparisons: Sequence[Comparison], margin: float) -> Iterator[Table]:
-    """Yield a table for each metric, every name once; the last one has what is to be known of all."""
+    """Yield a table for each metric; the last one has the notes on the method."""
     by_metric = grouped(comparisons, lambda each: each.metric)
     legend = (
-        f"{_CANNOT} undecided: so many trials would decide; {_EQUIVALENT} within ±{100 * margin:g} %. "
-        "--format json has every pair."
+        f"{_CANNOT} undecided, with the number of trials that would decide; {_EQUIVALENT} equivalent, within "
+        f"±{100 * margin:g} %. --format json has every pair."
     )
     for metric, members in by_metric.items():
         two = len({each.pairing.names for each in members}) == 1
@@ -57,7 +57,7 @@ def tables_of(comparisons: Sequence[Comparison], margin: float) -> Iterator[Tabl
 
 
 def whole_table(comparisons: Sequence[Comparison], margin: float) -> Table:
-    """Return a row for each comparison; A and B as times of the raw transport of their carrier where there is one."""
+    """Return a row for each comparison, with A and B also divided by the raw transport of their carrier, if any."""
     factors = varied_factors(_cells(comparisons))
     sides = [times_raw_transports(each) for each in comparisons]
     with_raw_transports = any(each for both in sides for each in both)
@@ -71,7 +71,7 @@ def whole_table(comparisons: Sequence[Comparison], margin: float) -> Table:
 
 
 def _two(members: Sequence[Comparison], notes: tuple[str, ...]) -> Table:
-    """Return A beside B: a line for each configuration that both have, grouped by size."""
+    """Return A and B in two columns, a line for each configuration that both have, grouped by size."""
     factors = [each for each in varied_factors(_cells(members)) if each != "size"]
     a, b = (name if len(name) <= _MOST_NAME else f"{name[: _MOST_NAME - 1]}…" for name in members[0].pairing.names)
     lines: list[Line] = []
@@ -90,11 +90,11 @@ def _two(members: Sequence[Comparison], notes: tuple[str, ...]) -> Table:
 
 
 _WORD = Column("", 1)
-"""The word gives way first: the sign of the verdict says it as well."""
+"""The verdict in words has the lowest priority, because the sign of the shift shows it too."""
 
 
 def _rivals(members: Sequence[Comparison], notes: tuple[str, ...]) -> Table:
-    """Return a group for each experiment and size: a line for each rival, beside the reference or the best of all."""
+    """Return a group of lines for each experiment and size: each rival, compared with the reference or the best."""
     factors = varied_factors(_cells(members))
     metric = members[0].metric
     sign = -1 if METRICS[metric].higher_is_better else 1
@@ -117,7 +117,7 @@ def _rivals(members: Sequence[Comparison], notes: tuple[str, ...]) -> Table:
 
 
 def unique_names(members: Sequence[Comparison]) -> dict[int, str]:
-    """Return the name of each side, by its id: with what was asked of it where another side has the same name."""
+    """Return the name of each side, by its id; equal names get the levels in which the sides differ."""
     sides = {id(side): side for each in members for side in _sides(each)}
     names = {id(side): name for each in members for side, name in zip(_sides(each), each.pairing.names, strict=True)}
     for name, keys in grouped(sides, names.__getitem__).items():
@@ -132,7 +132,7 @@ def _marked(each: Comparison) -> str:
 
 
 def _groups(members: Sequence[Comparison]) -> list[list[Comparison]]:
-    """Return those together that have a side in common, directly or by others, in the order they are met."""
+    """Return groups of comparisons that are connected by common sides, in their first order."""
     parent: dict[int, int] = {}
 
     def root(side: int) -> int:
@@ -147,7 +147,7 @@ def _groups(members: Sequence[Comparison]) -> list[list[Comparison]]:
 
 
 def _verdict(each: Comparison) -> tuple[str, ...]:
-    """Return the shift or what stands for it, its interval, the pairs, and how many trials would decide."""
+    """Return the shift or its mark, the interval, the pairs, and the verdict or how many trials would decide."""
     judged, shift, wanted = each.judged, part(each.judged.shift), each.word
     if each.is_undecided:
         shift, wanted = _CANNOT, f"{trials_wanted(judged.trials_needed)} trials"
@@ -165,19 +165,19 @@ def _cells(members: Sequence[Comparison]) -> list[Cell]:
 
 
 def remarks(comparisons: Sequence[Comparison], margin: float, *, carriers: bool = True) -> Iterator[str]:
-    """Yield how the verdicts are made, and what the marks mean."""
+    """Yield the method of the verdicts and the meaning of the marks."""
     families = sorted({each.family for each in comparisons})
-    family = f"all {families[-1]:,} that are judged together" if families[-1] > 1 else "it alone"
+    family = f"all {families[-1]:,} comparisons together" if families[-1] > 1 else "this comparison only"
     yield (
-        f"Paired by round, one figure a trial: A and B are the medians of the rounds that both have. Hodges–Lehmann "
+        "Paired by round, one figure a trial: A and B are the medians of their common rounds. Hodges–Lehmann "
         f"shift with its exact {100 * CONFIDENCE:.0f} % interval; different where the p-value over {family} is at most "
         f"5 % and the shift beyond {100 * margin:g} %, equivalent where the interval lies within ±{100 * margin:g} %."
     )
     without = [each for each in comparisons if each.judged.low is None]
     if any(each.eliminated is None for each in without):
-        yield "A dash: fewer than six pairs have no interval, and no verdict can come of them."
+        yield "A dash: with fewer than six pairs there is no interval and no verdict."
     if any(each.eliminated for each in comparisons):
-        yield "eliminated: by the rule of their race, which knows how all of its candidates scatter; no verdict."
+        yield "eliminated: by the rule of the race, by the scatter of all its candidates; the pair has no verdict."
     if carriers and any(raw for each in comparisons for raw in times_raw_transports(each)):
-        yield "× raw transport: times slower than the raw transport of the same carrier, named, in that run."
+        yield "× raw transport: the figure divided by that of the named raw transport (same carrier, same run)."
     yield from (f"(!) {mark}" for mark in dict.fromkeys(mark for each in comparisons for mark in each.pairing.marks))

@@ -1,4 +1,4 @@
-"""One trial's samples → its percentile curve, and how its latencies lay over its time."""
+"""The samples of one trial → its percentile curve, and a heat map of its latencies over time."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -21,21 +21,21 @@ PERCENTILES = tuple(
         *("99.99", "99.995", "99.999", "99.9995", "99.9999"),
     )
 )
-"""Denser towards 100, as HdrHistogram's own output is (its "percentile ticks per half distance")."""
+"""Denser towards 100, as in HdrHistogram's output ("percentile ticks per half distance")."""
 
 _ASKED = tuple((float(each), each / 100, samples_needed(each / 100)) for each in PERCENTILES)
 
 TIMES = 24
 LATENCIES = 16
 _FEWEST = 100
-"""Fewer samples make no heat map."""
+"""The fewest samples for a heat map."""
 
 
 Curve = tuple[tuple[Number, Number], ...]
 
 
 def distribution(result: CellResult, trials: Sequence[TrialSummary], samples: SamplesOf, kept: KeptOf) -> Distribution:
-    """Return the distribution of the trial whose figure is the median of its cell; trials are never pooled."""
+    """Return the distribution of the trial whose figure is the median of the cell; trials are never pooled."""
     trial = median_trial(result, trials)
     if trial is None:
         return Distribution()
@@ -51,7 +51,7 @@ def distribution(result: CellResult, trials: Sequence[TrialSummary], samples: Sa
 
 
 def median_trial(result: CellResult, trials: Sequence[TrialSummary]) -> TrialSummary | None:
-    """Return the trial that stands for its cell: that of the series, else by the same rule (of two the lower)."""
+    """Return the trial with the median figure (the lower of two); the trial of the series if there is one."""
     measured = [each for each in trials if each.outcome.failed is None and each.samples]
     for each in measured:
         if each.outcome.number == result.series_trial:
@@ -66,7 +66,7 @@ def median_trial(result: CellResult, trials: Sequence[TrialSummary]) -> TrialSum
 
 
 def _latencies(trial: TrialSummary, samples: SamplesOf, kept: KeptOf) -> tuple[Numbers, Numbers, Samples | None]:
-    """Return when each sample came, in ns since the measuring began, its latency, and what a histogram holds."""
+    """Return the time of each sample in ns since measuring began, its latency, and the histogram of further samples."""
     outcome = trial.outcome
     subscribers = [kept(each) for each in outcome.timed if each.role == "subscriber"]
     if subscribers:
@@ -88,7 +88,7 @@ def _latencies(trial: TrialSummary, samples: SamplesOf, kept: KeptOf) -> tuple[N
 
 
 def _curve(values: Numbers) -> Curve:
-    """Nearest rank, as everywhere; a percentile with fewer than ten samples beyond it is not told, the maximum is."""
+    """Return the percentiles by nearest rank that at least ten samples exceed, with minimum and maximum."""
     asked = _ranks(len(values))
     ordered = np.array(values)
     ordered.partition(sorted({0, *(rank - 1 for _, rank in asked), len(values) - 1}))
@@ -97,7 +97,7 @@ def _curve(values: Numbers) -> Curve:
 
 
 def _curve_of_both(raw: Numbers, histogram: Samples) -> Curve:
-    """Return the same where a histogram holds what outgrew the memory: a bucket stands for its middle."""
+    """Return the percentiles of raw samples together with a histogram, whose buckets count as their middles."""
     middles = (histogram["lower_ns"].astype(np.float64) + histogram["upper_ns"] - 1) / 2
     values = np.concatenate([np.asarray(raw, dtype=np.float64), middles])
     weights = np.concatenate([np.ones(len(raw), dtype=np.int64), histogram["count"].astype(np.int64)])
@@ -110,7 +110,7 @@ def _curve_of_both(raw: Numbers, histogram: Samples) -> Curve:
 
 
 def _ranks(count: int) -> list[tuple[float, int]]:
-    """Return the percentiles that so many samples bear, each with its rank from 1."""
+    """Return the percentiles that ``count`` samples are enough for, each with its rank from 1."""
     return [
         (shown, max(1, -(-(part.numerator * count) // part.denominator)))
         for shown, part, needed in _ASKED
@@ -125,7 +125,7 @@ def _heat(at_ns: Numbers, values: Numbers) -> HeatMap | None:
     least, most = max(float(values.min()), 1.0), float(values.max())
     if end <= begin or most <= least:
         return None
-    # A logarithmic scale up to the longest: a stall stands out, and what is usual keeps most of the bins.
+    # A logarithmic scale up to the longest latency: a stall is visible, and usual latencies have most of the bins.
     edges = np.geomspace(least, most, LATENCIES + 1)
     width = (end - begin) / TIMES
     column = np.minimum(((at_ns - begin) / width).astype(np.int64), TIMES - 1)

@@ -1,4 +1,4 @@
-"""Everything a report says, as one value: the terminal, Markdown, HTML, JSON, CSV and the exports are made of it."""
+"""The content of a report as one value, from which the terminal, Markdown, HTML, JSON, CSV and exports are rendered."""
 
 import msgspec
 
@@ -26,27 +26,27 @@ class HeatMap(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Distribution(msgspec.Struct, frozen=True):
-    """``curve``: percentile and ns. ``heat`` is None where there is too little, or a histogram holds a part."""
+    """``curve``: percentile and ns. ``heat``: None if there are too few samples, or a histogram holds some of them."""
 
     curve: tuple[tuple[Number, Number], ...] | None = None
     heat: HeatMap | None = None
     trial: int | None = None
-    """The number of the trial that both are of."""
+    """The number of the trial."""
 
 
 class Compared(msgspec.Struct, frozen=True, kw_only=True):
-    """Two rows that are compared because of one factor."""
+    """Two rows that differ in one factor, with their comparison."""
 
     a: int
     b: int
     factor: str
     what: str
-    """What both have in common."""
+    """Subject and levels that both rows have in common."""
     comparison: Comparison
 
 
 class Conclusion(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One sentence, or a few; every figure of it is in the cells named."""
+    """One or a few sentences; their figures are in ``cells``."""
 
     text: str
     sure: str
@@ -56,7 +56,7 @@ class Conclusion(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ExpectationResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What was expected, and what came of it, as programs read it."""
+    """An expectation with its verdict, as in JSON."""
 
     id: str
     say: str
@@ -64,7 +64,7 @@ class ExpectationResult(msgspec.Struct, frozen=True, kw_only=True):
     claimed: str
     measured: float | None
     low: float | None
-    """Of the interval, as is ``high``; null: too few trials."""
+    """The lower end of the interval, as ``high`` is the upper; null: too few trials."""
     high: float | None
     verdict: ClaimVerdict
     trials_needed: int | None
@@ -72,10 +72,10 @@ class ExpectationResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Expected(ExpectationResult, frozen=True, kw_only=True):
-    """One expectation and what came of it.
+    """An expectation with its verdict.
 
-    ``measured`` is of the part that decides, or that is the farthest from holding: a figure of its metric, or the part
-    by which B has more; of a ratio it. ``trials_needed``: of each, where undecided; None: more than 10,000.
+    ``measured``: the figure of the part that decides, or of the one that is farthest from holding; for two sides, the
+    ratio or the fraction by which B exceeds A. ``trials_needed``: of each cell, if undecided; None: more than 10,000.
     """
 
     run: int
@@ -86,63 +86,63 @@ class Expected(ExpectationResult, frozen=True, kw_only=True):
 
     @property
     def sentence(self) -> str:
-        """What is expected, the verdict, and why."""
-        verdict = "" if self.verdict is ClaimVerdict.UNDECIDED else f"{self.verdict}: "  # it says so itself
+        """The expectation, the verdict and the reason."""
+        verdict = "" if self.verdict is ClaimVerdict.UNDECIDED else f"{self.verdict}: "  # ``why`` begins with it
         return f"{self.say}: {verdict}{self.why}"
 
 
 class WarningSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """All warnings of one code, in the words of the worst; each remedy once."""
+    """All warnings of one code: the text of the worst, and each remedy once."""
 
     code: str
     count: int
     text: str
     advice: str
     cells: tuple[int, ...]
-    """The worst first."""
+    """The rows with this warning, the worst first."""
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything a report says. What follows ``margin`` is there once verdicts were asked for."""
+    """The content of a report. The fields after ``margin`` are filled by ``with_experiments`` and ``with_verdicts``."""
 
     title: str
     generated: str
-    """When, ISO 8601 in UTC."""
+    """The time at which it was made, ISO 8601 in UTC."""
     middlemark: str
-    """The version that made it."""
+    """The version of Middlemark that made it."""
     runs: tuple[Run, ...]
     rows: tuple[Row, ...]
     everything: tuple[Row, ...]
-    """All rows of the runs, by their index: ``rows`` are those of them that were asked for."""
+    """All rows of the runs, by their index; ``rows`` contains the selected ones."""
     warnings: tuple[WarningSummary, ...]
     expectations: tuple[Expected, ...] = ()
-    """Of all runs, those that do not hold first."""
+    """The expectations of all runs, those that do not hold first."""
     not_tried: tuple[NotTried, ...] = ()
     """The adapters that did not take part."""
     took: float = 0.0
-    """The seconds that the command took which tells of it."""
+    """The seconds that the command took."""
     growths: tuple[Growth, ...] = ()
     scorecards: tuple[Scorecard, ...] = ()
     workloads: tuple[GraphTable, ...] = ()
     margin: float = MARGIN
     experiments: tuple[JudgedExperiment, ...] = ()
-    """The one first in which most is decided."""
+    """The experiments that can be judged and have most candidates come first."""
     costs: tuple[CostTable, ...] = ()
-    """Of security, where something was measured with and without it."""
+    """The cost of security, for experiments that were measured with and without it."""
     cheapest: tuple[tuple[Cheapest, ...], ...] = ()
     """By workload."""
     comparisons: tuple[Compared, ...] = ()
     comparisons_left_out: dict[str, int] = {}
-    """By factor: judged with the others, but there was no room for them here."""
+    """By factor: how many comparisons are not in ``comparisons``, because there are too many."""
     answers: tuple[Conclusion, ...] = ()
     commands: tuple[str, ...] = ()
-    """How it is done again."""
+    """The commands that repeat the runs and the comparisons."""
     distributions: tuple[Distribution, ...] = ()
     """By row."""
 
     @property
     def choices(self) -> tuple[JudgedExperiment, ...]:
-        """The experiments of messages, where there is a choice; all of them where there is none. No workloads."""
+        """The experiments with several candidates, or all if there are none; without workloads."""
         messages = [each for each in self.experiments if each.metric != "deadline" and each.ranked]
         several = {(each.by, each.key) for each in messages if len(each.ranked) > 1}
         return tuple(each for each in messages if (each.by, each.key) in several or not several)

@@ -1,4 +1,4 @@
-"""What was expected of runs and what came of it, in a sentence each; those that do not hold come first."""
+"""Expectations of runs with their verdicts, a sentence for each; those that do not hold come first."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -24,12 +24,12 @@ _MOST_SPOILED = 3
 
 
 def expected_of(run: MeasuredRun) -> tuple[Expected, ...]:
-    """Return what came of the expectations of one run."""
+    """Return the verdicts on the expectations of one run."""
     return expectations_of([run], rows_of([run])) if run.file.plan.expectations else ()
 
 
 def expectations_of(runs: Sequence[MeasuredRun], rows: Sequence[Row]) -> tuple[Expected, ...]:
-    """Return what came of those of all runs; ``rows``: the document's."""
+    """Return the verdicts on the expectations of all runs; ``rows``: the document's."""
     found: list[Expected] = []
     for at, run in enumerate(runs):
         mine = [row for row in rows if row.run == at]
@@ -39,7 +39,7 @@ def expectations_of(runs: Sequence[MeasuredRun], rows: Sequence[Row]) -> tuple[E
 
 
 def counted(expected: Sequence[Expected]) -> str:
-    """Say how many came to what: ``1 of 4 does not hold, 1 is undecided, 2 hold``."""
+    """Return the number of each verdict: ``1 of 4 does not hold, 1 is undecided, 2 hold``."""
     numbers = {verdict: sum(each.verdict is verdict for each in expected) for verdict in _FIRST}
     one_or_more = {
         ClaimVerdict.DOES_NOT_HOLD: ("does not hold", "do not hold"),
@@ -73,13 +73,13 @@ def _expected(judged: JudgedExpectation, rows: Sequence[Row], run: int) -> Expec
 
 
 def _scale(expected: Expectation) -> Callable[[float], float]:
-    """Return how a figure is told: as it is, or of a ratio by what part B's is more, unless a ratio was claimed."""
+    """Return how a figure is shown: unchanged, or a ratio minus 1 if the claim is not itself a ratio."""
     as_it_is = isinstance(expected.claim, Bound | Shape) or expected.kind == "ratio"
     return (lambda figure: figure) if as_it_is else (lambda figure: figure - 1)
 
 
 def _rounded(figure: float | None, scale: Callable[[float], float]) -> float | None:
-    """Return the figure as it is told, to six digits; one that was never reached is none."""
+    """Return the figure on the scale of the claim, to six digits; None: it is absent or infinite."""
     return None if figure is None or figure == math.inf else float(f"{scale(figure):.6g}")
 
 
@@ -95,7 +95,7 @@ class _Words:
         self._unit = METRICS[self._expected.metric].unit if known else "1"
 
     def short_and_full(self) -> tuple[str, str]:
-        """Return it for one line, and with everything that bears on it."""
+        """Return the reason of the verdict for one line, and in full."""
         judged, shown = self._judged, self._judged.shown
         if judged.verdict is ClaimVerdict.UNTESTABLE:
             texts = [*self._spoiled()]
@@ -135,7 +135,7 @@ class _Words:
         return f"{subject.name} ({row.name})" if subject.name else row.label
 
     def _where(self, shown: JudgedPart) -> str:
-        """Return what tells the part from others: an edge and who carries it, or what both sides have in common."""
+        """Return what distinguishes the part from others: an edge and its row, or the levels that both sides share."""
         of = shown.part
         if of.b is None:
             return (
@@ -147,7 +147,7 @@ class _Words:
             return ""
         cells = [self._rows[each.cell].result.cell for each in of.subjects]
         shared = common(cells, self._factors)
-        sizes = of.at.startswith("size ") and "→" not in of.at  # that both have is told already
+        sizes = of.at.startswith("size ") and "→" not in of.at  # ``shared`` contains the size
         where = ", ".join(filter(None, (of.a.name, shared, "" if sizes else of.at)))
         return f"{where}: " if where else ""
 
@@ -168,7 +168,7 @@ class _Words:
         return format_seconds(figure / 1e9) if self._unit.startswith("ns") else measured(figure, self._unit)
 
     def _worst(self, shown: JudgedPart) -> str:
-        """Say of a bound which trial is the farthest beyond it, and by how much."""
+        """Return which trial exceeds a bound the most, and by how much."""
         assert shown.worst is not None
         (number, figure), band = shown.worst, shown.part.band
         trial = f"trial {number}: "

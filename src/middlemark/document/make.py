@@ -1,4 +1,4 @@
-"""Runs → the document. The results are given; what is read here is one trial a cell, for its distribution."""
+"""Runs → the document. Samples are read for one trial of each cell only, for its distribution."""
 
 from collections.abc import Callable, Sequence
 
@@ -27,9 +27,9 @@ MOST_COMPARISONS = 3_000
 def document_of(
     runs: Sequence[MeasuredRun], *, generated: str = "", middlemark: str = "", took: float = 0.0
 ) -> Document:
-    """Return what was measured, without verdicts.
+    """Return the document without verdicts.
 
-    ``generated``: when, ISO 8601 in UTC; ``middlemark``: by which version; ``took``: the seconds it took.
+    ``generated``: the time, ISO 8601 in UTC; ``middlemark``: the version; ``took``: the seconds that the command took.
     """
     rows = rows_of(runs)
     tried = {each.name for run in runs for each in run.file.adapters}
@@ -53,12 +53,12 @@ def document_of(
 
 
 def with_experiments(document: Document, chosen: Callable[[Row], bool] = lambda _: True) -> Document:
-    """Return the document with its experiments; of the ``chosen`` rows alone, judged together with all others."""
+    """Return the document of the ``chosen`` rows with their experiments, judged together with all other rows."""
     return _judged(document, Comparisons(document.rows, document.runs), tuple(filter(chosen, document.rows)))
 
 
 def with_verdicts(document: Document, runs: Sequence[MeasuredRun]) -> Document:
-    """Return the document of these runs with all that is judged and drawn."""
+    """Return the document of these runs with all verdicts, comparisons and distributions."""
     comparisons = Comparisons(document.rows, document.runs)
     shown, left_out = _compared(document, comparisons)
     document = msgspec.structs.replace(
@@ -90,7 +90,7 @@ def _judged(document: Document, comparisons: Comparisons, rows: tuple[Row, ...])
 
 
 def _compared(document: Document, comparisons: Comparisons) -> tuple[tuple[Compared, ...], dict[str, int]]:
-    """Return the comparisons there is room for, verdicts first where there is not for all, and how many others."""
+    """Return at most ``MOST_COMPARISONS`` comparisons, decided ones preferred, and how many were left out by factor."""
     factors = varied_factors([row.result.cell for row in document.rows])
     left_out = dict(comparisons.unjudged)
     shown: list[Compared] = []

@@ -1,7 +1,7 @@
-"""Experiments as a table: a line for each middleware, a column for each size, the figure, its ratio and its standing.
+"""Experiments as tables: a line for each middleware, a column for each size; figure, ratio and standing in each cell.
 
-A cell has the best row of that middleware in that experiment. It names the row where not all cells of the line have
-the same one.
+A cell of the table shows the middleware's best row in that experiment. It names the row if the cells of the line show
+different rows.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from middlemark.verdicts.names import ASKED, UNTOLD, plain
 from middlemark.verdicts.rows import Row, grouped, headline_figure
 
 _ALWAYS = frozenset(("pattern", "rate", "receive", "processes", "link"))
-"""Told of an experiment even where it is the same everywhere."""
+"""Factors that the title contains even if all experiments have the same level."""
 _NAMES = {each.field: name for name, each in FACTORS.items()}
 _WHAT = {"ping-pong": "round trip", "stream": "one way", "request-reply": "call"}
 MARKS = {
@@ -30,36 +30,36 @@ MARKS = {
     Standing.ELIMINATED: "×",
 }
 _OF_FEW = (Standing.TOO_FEW_TRIALS, Standing.UNDECIDED)
-"""Standings that say nothing where no column has the trials for a verdict."""
+"""Standings that get no mark if no column has enough trials for a verdict."""
 _DOUBTFUL = "!"
 MEANS = {
     "✓": "significantly the fastest of its column",
     "=": "equivalent to the best",
     "~": "undecided against the best",
     "#": "fewer than six rounds in common with the best",
-    "?": "too few trials to tell",
+    "?": "too few trials for a verdict",
     "×": "eliminated from the race",
     _DOUBTFUL: "doubtful: see the warnings",
 }
 _ENDS = 99.0
-"""The priority of the first and the last column, which stay the longest."""
+"""The priority of the first and the last column, which are left out last."""
 
 
 class Matrix(msgspec.Struct, frozen=True, kw_only=True):
     """One experiment over sizes, or over the levels of another factor."""
 
     title: str
-    """How it was measured."""
+    """The levels of the experiment, in words."""
     differs: str
-    """What of that, and of what was asked of the middleware, is not the same in all of them."""
+    """The levels that are not the same in all matrices."""
     factor: str
-    """Whose levels the columns are: ``size``."""
+    """The factor whose levels are the columns: ``size``."""
     columns: tuple[JudgedExperiment, ...]
     titles: tuple[str, ...]
 
 
 def matrices(experiments: Sequence[JudgedExperiment]) -> tuple[Matrix, ...]:
-    """Return a matrix for each experiment by its headline figure, in their order."""
+    """Return a matrix for each experiment by its headline figure, in the order of the experiments."""
     shown = (each for each in experiments if not each.restricted and each.metric in ("p50", "throughput"))
     groups = grouped((each for each in shown if each.ranked), lambda each: each.key)
     levels = [each[0].levels for each in groups.values()]
@@ -69,7 +69,7 @@ def matrices(experiments: Sequence[JudgedExperiment]) -> tuple[Matrix, ...]:
 
 
 def _columns(groups: Sequence[Sequence[JudgedExperiment]]) -> Iterator[tuple[str, Sequence[JudgedExperiment]]]:
-    """Yield the columns of each matrix: the sizes, or of one size the factor in which most experiments differ."""
+    """Yield the columns of each matrix: the sizes; with one size only, the factor in which most experiments differ."""
     left = [*groups]
     while left:
         first = left.pop(0)
@@ -89,7 +89,7 @@ def _columns(groups: Sequence[Sequence[JudgedExperiment]]) -> Iterator[tuple[str
 
 
 def _only_difference(first: Sequence[JudgedExperiment], other: Sequence[JudgedExperiment]) -> str | None:
-    """Return the field of the experiment in which two alone differ; None where they cannot be columns."""
+    """Return the only field in which two experiments differ; None: they cannot be columns of one matrix."""
     a, b = first[0], other[0]
     if len(first) > 1 or len(other) > 1 or a.size != b.size or a.run != b.run or a.metric != b.metric:
         return None
@@ -112,7 +112,7 @@ def _matrix(field: str, columns: Sequence[JudgedExperiment], varied: set[str]) -
 
 
 def at(matrix: Matrix, members: Sequence[JudgedExperiment]) -> str:
-    """Return where in the matrix these columns are, to be read after a name; empty where there is one column."""
+    """Return `` at LEVELS`` for these columns, to append to a name: `` at 64 B and 1 KiB``, `` at every size``."""
     if len(members) == len(matrix.columns) > 1:
         return f" at every {matrix.factor}"
     named = "" if matrix.factor == "size" else f"{matrix.factor} "
@@ -148,7 +148,7 @@ def table_of(matrix: Matrix) -> Table:
 
 
 def _between(number: int, last: int) -> float:
-    """Return a priority: halves before quarters, quarters before eighths."""
+    """Return the priority of an inner column. Columns are left out so that the others stay evenly spread."""
     step, priority = 1, 90.0
     while number % step == 0 and step <= last:
         step *= 2
@@ -157,7 +157,7 @@ def _between(number: int, last: int) -> float:
 
 
 def _mean_distance(rows: Sequence[JudgedRow | None], columns: Sequence[JudgedExperiment]) -> tuple[float, int]:
-    """Return the mean place of a line: its rank among the candidates of each column, and how many columns it lacks."""
+    """Return the sort key of a line: the mean of its ranks in the columns, and in how many columns it is missing."""
     places = [column.ranked.index(row) for row, column in zip(rows, columns, strict=True) if row]
     return sum(places) / len(places), len(columns) - len(places)
 
@@ -179,7 +179,7 @@ def _line(name: str, rows: Sequence[JudgedRow | None], first: JudgedExperiment, 
 
 
 def mark(row: JudgedRow, few: bool = False) -> str:
-    """Return the mark of a standing, one column wide; ``few``: no column has the trials for a verdict."""
+    """Return the mark of a standing, one character; ``few``: no column has enough trials for a verdict."""
     symbol = "" if few and row.standing in _OF_FEW else MARKS.get(row.standing, "")
     return _DOUBTFUL if row.doubt else symbol
 
@@ -209,8 +209,8 @@ def _legend(shown: Sequence[JudgedRow], few: bool, absent: bool, based: bool) ->
     elif few and len(shown) > 1:
         yield "no order here is significant"
     if any(each.row.hands_over for each in shown) and any(not each.row.hands_over for each in shown):
-        yield "× the baseline that works as the row does: copying, or handing over"
+        yield "× baseline: the baseline that copies, or hands over, as the row does"
     if based and any(each.ratio is None for each in shown):
-        yield f"{ABSENT} as a ratio: no baseline that works so was measured"
+        yield f"{ABSENT} as a ratio: no baseline of that kind was measured"
     elif absent:
         yield f"{ABSENT} not measured"

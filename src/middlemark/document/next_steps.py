@@ -1,4 +1,4 @@
-"""The commands that a reader is given: how a run is done again, and what measures enough to decide what is open."""
+"""Commands for the reader: to repeat a run, and to measure enough trials for what is undecided."""
 
 import math
 import shlex
@@ -16,22 +16,22 @@ from middlemark.verdicts.race import RaceVerdict
 from middlemark.verdicts.rows import Row
 
 TRIALS = 10
-"""They usually show a difference of a tenth on a quiet machine."""
+"""Ten trials usually show a difference of 10 % on a quiet machine."""
 _DROPPED = ("--trials", "--until-precise", "--budget", "--focus", "--resume", "--format")
 _MOST_NAMED = 5
-"""More levels of a factor are not named: a command is read before it is copied."""
+"""The most levels of a factor that a command names, so that it stays readable."""
 _MOST_BUDGET_S = 1200.0
 _MORE = 1.5
-"""Times what is reckoned to decide a race: rounds scatter."""
+"""The estimated time of a race is multiplied by this, because rounds scatter."""
 
 
 def command_of(run: Run) -> tuple[str, ...]:
-    """Return the command as typed; how the program was reached (a path, ``python -m``) is left out."""
+    """Return the command as typed, with ``middlemark`` in place of a path or ``python -m``."""
     return ("middlemark", *run.file.command[1:]) if run.file.command else ()
 
 
 def commands_of(runs: Sequence[Run], factors: Sequence[str]) -> tuple[str, ...]:
-    """Return the commands that do it again; ``factors`` are those that were compared."""
+    """Return the commands that repeat runs and comparisons; ``factors``: the factors that were compared."""
     lines = []
     for run in runs:
         command = [*command_of(run)]
@@ -55,9 +55,9 @@ def _has(command: Sequence[str], option: str) -> bool:
 
 
 def settling_of(document: Document, experiment: JudgedExperiment, fields: Collection[str]) -> tuple[str, float] | None:
-    """Return the command that measures again what an experiment leaves open, often enough, and the seconds it takes.
+    """Return the command that measures the undecided rows of an experiment often enough, and the seconds it takes.
 
-    None: nothing is open, no number of trials would decide it, or nobody typed a command that could be repeated.
+    None: the experiment is decided, no number of trials would decide it, or the run has no command to repeat.
     """
     is_few = experiment.few_trials is not None
     needed = TRIALS if is_few else experiment.trials_needed
@@ -71,10 +71,10 @@ def settling_of(document: Document, experiment: JudgedExperiment, fields: Collec
 def settling(
     document: Document, open_: Sequence[Row], trials: int, fields: Collection[str]
 ) -> tuple[str, float] | None:
-    """Return the command for so many trials of the rows that are open, and the seconds it takes.
+    """Return the command that measures ``trials`` trials of the open rows, and the seconds it takes.
 
-    It names their baselines, which ``--only`` would leave out. ``fields``: the factors by which the open rows are
-    chosen, adapter and transport apart. None where nobody typed a ``run`` that could be measured again.
+    It names their baselines too, which ``--only`` would leave out. ``fields``: the factors by which the open rows are
+    selected, besides adapter and transport. None: the run was not made by a ``run`` command that could be repeated.
     """
     run = document.runs[open_[0].run]
     words = tuple(each for each in command_of(run) if each != "--race")
@@ -111,7 +111,7 @@ def _levels(name: str, rows: Iterable[Row]) -> list[str]:
 
 
 def _without(words: Sequence[str], options: Collection[str], only: Collection[str] = ()) -> Iterator[str]:
-    """Yield a command's words without those options, and without ``--only`` of those factors."""
+    """Yield a command's words without these options, and without ``--only`` for the factors in ``only``."""
     at = 0
     while at < len(words):
         option, equals, value = words[at].partition("=")
@@ -124,7 +124,7 @@ def _without(words: Sequence[str], options: Collection[str], only: Collection[st
 
 
 def next_of(verdict: RaceVerdict, run: Run) -> str | None:
-    """Return the command that goes on with what a race leaves open, with the time that it needs; None: nothing is."""
+    """Return the command that continues an undecided race, with the budget it needs; None: it is decided."""
     experiment, answer = verdict.experiment, verdict.answer
     if not answer or not (verdict.verdict == "undecided" or experiment.is_open):
         return None
@@ -134,21 +134,21 @@ def next_of(verdict: RaceVerdict, run: Run) -> str | None:
     reckoned = (experiment.trials_needed or 0) * a_round * _MORE
     asked_s = 2 * verdict.race.budget_s
     budget_s = min(max(reckoned, asked_s), max(_MOST_BUDGET_S, asked_s))
-    # Of more than so many, the time was short or the machine restless for any verdict.
+    # With more candidates left than FINALISTS, time was short or the machine disturbed: the whole race is repeated.
     few = len(answer) <= FINALISTS and verdict.race.question
     words = _between(verdict, run) if few else _without(command_of(run), ("--budget",))
     return shlex.join([*words, "--budget", f"{math.ceil(budget_s / 60)}m"])
 
 
 def _between(verdict: RaceVerdict, run: Run) -> list[str]:
-    """Return the question as a command, of those that it is open between."""
+    """Return the question as a command, for the candidates that may be the best."""
     cells = [each.row.result.cell for each in verdict.answer]
     names = [
         word
         for factor in ("adapter", "transport")
         for word in (f"--{factor}", ",".join(dict.fromkeys(str(getattr(each, factor)) for each in cells)))
     ]
-    if cells[0].workload is not None:  # its file is in the command alone
+    if cells[0].workload is not None:  # only the command has the workload's file
         return [*_without(command_of(run), ("--budget", "--adapter", "--transport")), *names]
     cell, wanted = cells[0], verdict.race.wanted
     words = ["middlemark", "which", "--size", typed_size(cell.size), "--rate", f"{cell.rate:.12g}"]

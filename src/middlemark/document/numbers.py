@@ -1,7 +1,7 @@
-"""How figures are written: in a table for people, and as JSON and CSV numbers for programs.
+"""The formats of figures: in tables for people, and as JSON and CSV numbers for programs.
 
-For people always from four significant digits, which the page of a report has too: so one figure has the same digits
-wherever it is shown.
+For people, a figure is first cut to four significant digits, as in the data of the HTML report, so that it has the
+same digits wherever it is shown.
 """
 
 import decimal
@@ -12,7 +12,7 @@ from middlemark.model.units import format_us
 _FOUR = decimal.Context(prec=4, rounding=decimal.ROUND_05UP)
 
 ABSENT = "–"
-"""Stands for a figure that was not measured. Never zero, never blank."""
+"""The text for a figure that was not measured, which is never zero or blank."""
 
 
 def us(nanoseconds: float | None) -> str:
@@ -36,9 +36,9 @@ def ratio(times: float | None) -> str:
 
 
 def exact(figure: float | None) -> int | float | None:
-    """Return a figure for a program: whole where it is whole, else to a thousandth, and at least to four digits.
+    """Return a figure for a program: an integer if it is whole, else to a thousandth, and to at least four digits.
 
-    A thousandth of a ns is far below any clock; a share of 0.0004 is not nothing.
+    No clock resolves a thousandth of a ns, but a share of 0.0004 must not become 0.
     """
     if figure is None:
         return None
@@ -59,7 +59,7 @@ def brief(number: float | None) -> str:
 
 
 def share(part: float | None) -> str:
-    """Write a share of 0..1 as a percentage; what is not nothing, or not all, is never rounded to it."""
+    """Write a share of 0..1 as a percentage; only 0 is written as 0 %, and only 1 as 100 %."""
     if part is None:
         return ABSENT
     if part <= 0 or part >= 1:
@@ -73,7 +73,7 @@ def share(part: float | None) -> str:
 
 
 def megabytes(number: float | None) -> str:
-    """Write bytes in 10⁶ of them: ``0.16``, ``9.88``, ``34.1``, ``1,262``."""
+    """Write bytes in units of 10⁶ bytes: ``0.16``, ``9.88``, ``34.1``, ``1,262``."""
     if number is None:
         return ABSENT
     millions = four_digits(number) / 1e6
@@ -108,7 +108,7 @@ _WRITTEN: Mapping[str, tuple[Callable[[float | None], str], str]] = {
     "medians": (ratio, " × p50"),
     "1": (share, ""),
 }
-"""By the unit of a metric: how its figures are written, and what follows them."""
+"""By the unit of a metric: the function that writes its figures, and the text that follows."""
 
 
 def measured(figure: float | None, unit: str) -> str:
@@ -118,19 +118,20 @@ def measured(figure: float | None, unit: str) -> str:
 
 
 def part(figure: float | None) -> str:
-    """Write by what part one figure is more than another: ``+12.0 %``."""
+    """Write the relative difference of two figures: ``+12.0 %``."""
     return ABSENT if figure is None else f"{100 * figure:+.1f} %"
 
 
 def four_digits(figure: float) -> int | float:
-    """Return the figure to four significant digits, whole where it is whole: what a report's data hold.
+    """Return the figure to four significant digits, an integer if it is whole, as in the data of a report.
 
-    Cut so that three digits of it are those of the figure itself: 62.948 is 62.94, and no 62.95 that becomes 63.0.
+    The rounding is such that a second rounding to three digits gives the same as rounding the figure itself: 62.948
+    becomes 62.94, because 62.95 would become 63.0.
     """
     short = float(_FOUR.create_decimal(repr(float(figure))))
     return int(short) if short.is_integer() and abs(short) < 1e15 else short
 
 
 def rounded(figure: float | None) -> int | float | None:
-    """Return the same of a figure that may be absent."""
+    """Return the figure to four significant digits; None if it is absent."""
     return None if figure is None else four_digits(figure)

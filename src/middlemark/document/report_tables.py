@@ -1,4 +1,4 @@
-"""The tables of a written report: latency, throughput and cost, comparisons, what protects, what failed."""
+"""The tables of a written report: latency, throughput and cost, comparisons, protection, failures."""
 
 from collections.abc import Iterator, Sequence
 
@@ -20,14 +20,14 @@ MOST_COMPARISONS = 60
 
 
 def by_size(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """Return the rows by their size in words: raw transports first, then the least figure."""
+    """Return the rows by their size in words, sorted: raw transports first, then by rising figure."""
     ascending = sorted(rows, key=lambda row: 0 if "size" in row.result.cell.unknown else row.result.cell.size)
     found = grouped(ascending, lambda row: size(row.result.cell))
     return {at: sorted(members, key=place_of) for at, members in found.items()}
 
 
 def latency(document: Document) -> Iterator[tuple[str, list[Table]]]:
-    """Yield a title and a table a size: round trips, then what is measured one way."""
+    """Yield a title with a table for each size: round trips, then one-way latencies."""
     titles = ("", "p50", "interval", "p99", "p99.9", "max", "× baseline", "lost", "trials", "warnings")
     for kind, title in (("round_trip", "Latency: round trip, µs"), ("one_way", "Latency: one way, µs")):
         timed = [row for row in document.rows if latency_of(row.result)]
@@ -60,7 +60,7 @@ def _latency(document: Document, row: Row) -> tuple[str, ...]:
 
 
 def throughput(document: Document) -> list[Table]:
-    """Return a table a size of what has a rate."""
+    """Return a table for each size, with the rows that have a rate."""
     titles = ("", "messages/s", "interval", "MB/s", "lost", "ns of processor a message", "processors", "RSS, MB")
     rated = [row for row in document.rows if row.result.rate_hz is not None]
     return [table_of(titles, [_throughput(row) for row in some], at) for at, some in by_size(rated).items()]
@@ -81,7 +81,7 @@ def _throughput(row: Row) -> tuple[str, ...]:
 
 
 def protection(document: Document) -> Table | None:
-    """Return what protects the rows, and what was seen of it; None: nothing does."""
+    """Return the protection of each row with its proof; None: no row is protected."""
     rows = [
         (row.label, row.result.protected_by or ABSENT, proof_in_full(row.result))
         for row in document.rows
@@ -99,13 +99,13 @@ def comparisons(document: Document) -> Table | None:
     ]
     if not chosen:
         return None
-    titles = ("B beside A", "metric", "A", "B", "shift", "95 % interval", "pairs", "verdict")
+    titles = ("A → B", "metric", "A", "B", "shift", "95 % interval", "pairs", "verdict")
     more = len(chosen) - MOST_COMPARISONS
     notes = (
         *([f"and {more:,} more: `middlemark compare` shows them."] if more > 0 else []),
-        "Paired by round, one figure a trial; different where the p-value over all that the run compares by that "
+        "Paired by round, one figure a trial; different where the p-value over all comparisons of the run by that "
         f"metric is at most 5 % and the shift beyond {100 * document.margin:g} %; equivalent where the interval is "
-        "within it. A and B are the medians of the rounds that both have.",
+        "within it. A and B are the medians of their common rounds.",
     )
     shown = [(each.what, each.comparison) for each in chosen[:MOST_COMPARISONS]]
     rows = [row_of(each, what, "; ".join(each.pairing.marks)) for what, each in shown]
@@ -113,7 +113,7 @@ def comparisons(document: Document) -> Table | None:
 
 
 def failed(document: Document) -> Table | None:
-    """Return the rows without a result, and why; None: every row has one."""
+    """Return the rows without a result, with the reason; None: every row has a result."""
     rows = [
         (row.label, why.code, why.text, why.advice) for row in document.rows if (why := row.result.failed) is not None
     ]
@@ -121,7 +121,7 @@ def failed(document: Document) -> Table | None:
 
 
 def expected(document: Document) -> Table:
-    """Return what was expected and what came of it."""
+    """Return the expectations with their verdicts."""
     rows = [(each.say, each.claimed, str(each.verdict), each.why) for each in document.expectations]
     return table_of(("expected", "claimed", "verdict", "why"), rows)
 
@@ -130,11 +130,11 @@ def _name(row: Row) -> str:
     return row.series + (" (raw transport)" if row.is_raw_transport else "")
 
 
-_FEW = f"fewer than {FEWEST} rounds do not say how sure the order is: --trials 10"
+_FEW = f"fewer than {FEWEST} rounds give no interval and no share of first places: use --trials 10"
 
 
 def growth_tables(growths: Sequence[Growth]) -> Iterator[tuple[str, Table]]:
-    """Yield each factor and its table: each line's figure at its lowest level, and times that at the others."""
+    """Yield each factor and its table: a line's figure at the lowest level, and its growth at the others."""
     for factor in dict.fromkeys(each.factor for each in growths):
         lines = [each for each in growths if each.factor == factor]
         levels = dict(sorted({point.at: point.level for each in lines for point in each.points}.items()))
@@ -146,7 +146,7 @@ def growth_tables(growths: Sequence[Growth]) -> Iterator[tuple[str, Table]]:
 
 
 def _text(growth: Growth, point: Grown) -> str:
-    """Return the lowest level's figure, of the others ``× 3.00 (2.81 … 3.20)``."""
+    """Return the figure at the lowest level; at other levels the growth: ``× 3.00 (2.81 … 3.20)``."""
     if point is growth.points[0]:
         return measured(point.median, growth.unit)
     between = "" if point.low is None else f" ({ratio(point.low)} … {ratio(point.high)})"
@@ -154,7 +154,7 @@ def _text(growth: Growth, point: Grown) -> str:
 
 
 def scorecard_table(card: Scorecard) -> Table:
-    """Return a row a candidate: its score, how sure, and each metric as times the best; how it is made is a note."""
+    """Return a row for each candidate: score, interval, and each metric divided by the best; a note has the method."""
     drawn = f"{RESAMPLES:,} draws of the {card.rounds} rounds (bootstrap, seeded, the same rounds for all)"
     sure = f"first: the share of {drawn} in which it has the lowest score" if card.rounds >= FEWEST else _FEW
     left = f" Left out: {'; '.join(card.left_out)}." if card.left_out else ""

@@ -1,4 +1,4 @@
-"""Every row with its figures, as tables: rows that may be compared stand together, raw transports first."""
+"""All rows with their figures, as tables: a table for the rows that may be compared, raw transports first."""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,25 +16,25 @@ from middlemark.verdicts.names import EXPERIMENT, copies_alone, plain, size, var
 from middlemark.verdicts.rows import Row, latency_of, place_of
 
 _ALONE = ("payload", "pin", "priority")
-"""Factors that what copies alone has in common with the others."""
+"""Factors that apply to a cell without receivers too."""
 _STEPS = ("offered/s", "msgs/s", "lost", "p50", "p99")
 _KNEE = "← knee"
 
 
 class RowGroup(msgspec.Struct, frozen=True):
-    """The rows of one size and experiment: of one pattern, whose tables share their columns."""
+    """The rows of one size and experiment. Groups of one pattern have the same columns."""
 
     pattern: str
     rows: Sequence[Row]
     table: Table
     unreached: str
-    """The rows that the run did not come to."""
+    """The titles of the rows that the run did not reach."""
 
 
 def groups_of(
     rows: Sequence[Row], everything: Sequence[Row], numbers: Mapping[str, int], metrics: Sequence[str]
 ) -> list[RowGroup]:
-    """Return the rows in their groups, sizes ascending. ``numbers``: of the warnings, by code."""
+    """Return the rows in groups, sizes ascending. ``numbers``: the numbers of the warnings, by code."""
     patterns = dict.fromkeys(row.result.cell.pattern for row in rows)
     columns = {
         pattern: columns_of([row for row in rows if row.result.cell.pattern == pattern], numbers, metrics)
@@ -75,11 +75,10 @@ def _baseline(row: Row) -> str:
 
 
 def together(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
-    """Return titles with rows: sizes ascend; what else makes a group keeps the order of the plan.
+    """Return the title and the rows of each group: sizes ascending, else in the order of the plan.
 
-    Within a group the raw transports come first, then what is the less the better. What copies alone receives in no way
-    that could be mixed up with another: it stands with the first round trips of its size, payload, processor and
-    priority.
+    Within a group the raw transports come first, then the rows by rising figure. A cell without receivers has no
+    experiment of its own: it is in the group of the first round trips of its size, payload, processor and priority.
     """
     varied = varying([row.result for row in rows]) & frozenset(EXPERIMENT)
     found: dict[tuple[int, str], list[Row]] = {}
@@ -125,7 +124,7 @@ def _line(row: Row, numbers: Mapping[str, int], columns: Sequence[RowColumn]) ->
 
 
 def _steps(result: CellResult) -> Table | None:
-    """Return the steps of a curve, by rising load; of anything else nothing (a search shows what it found)."""
+    """Return the steps of a curve, by rising load; None for other cells."""
     if result.cell.rate != "curve" or not result.steps:
         return None
     lines = []

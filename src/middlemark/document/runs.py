@@ -1,4 +1,4 @@
-"""What a document says of each run as a whole, in words that every format uses, and how it is done again."""
+"""Facts about a run as a whole, in words that every format uses: machine, clock, versions, progress, precision."""
 
 import datetime
 import statistics
@@ -13,12 +13,12 @@ from middlemark.stats.result import CellResult
 from middlemark.verdicts.names import joined, subject, varying, words
 
 MOST_ORDER = 2_000
-"""Trials whose order is told; the seed and the suite draw it again."""
+"""The most trials whose order is kept; the seed and the suite reproduce the rest."""
 _MOST_NAMES = 3
 
 
 def clock_of(run: Run) -> Clock | None:
-    """Return the ruler of a run: the medians over its trials, and every source that was used. None without a trial."""
+    """Return the clock of a run: medians over its trials, and every source that was used. None: no trial has one."""
     clocks = [each.clock for each in run.outcomes if each.clock]
     if not clocks:
         return None
@@ -31,7 +31,7 @@ def clock_of(run: Run) -> Clock | None:
 
 
 def seconds_of(run: Run) -> float | None:
-    """Return the time from its beginning to its end; of one that has none, what its trials took."""
+    """Return the seconds from beginning to end of a run; if it has no end, the sum of its trials; None: no trial."""
     try:
         started = datetime.datetime.fromisoformat(run.file.started)
         ended = datetime.datetime.fromisoformat(run.file.ended or "")
@@ -41,17 +41,17 @@ def seconds_of(run: Run) -> float | None:
 
 
 def machine_line(run: Run, *, whole: bool = True) -> str:
-    """Return the machine in one line; ``whole``: with its memory, and whether it is a real one."""
+    """Return the machine in one line; ``whole``: with its memory, and whether it is virtual."""
     if run.file.machines:
         return "; ".join(host_line(each, whole=whole) for each in run.file.machines)
     machine = run.machine
     if machine is None:
-        return ("the machine is " if whole else "") + "not known: the logs do not tell it"
+        return ("the machine is " if whole else "") + "not known: the logs do not contain it"
     return _described(machine, whole=whole)
 
 
 def host_line(host: HostMachine, *, whole: bool = True) -> str:
-    """Return one host in one line: what it is, and the interface that leads to the others."""
+    """Return one host in one line: its machine, and the interface that leads to the other hosts."""
     speed = f"{host.link_bps / 1e6:,.0f} Mbit/s" if host.link_bps else ""
     mtu = f"MTU {host.mtu}" if host.mtu else ""
     way = joined(" ", host.interface, host.driver or "", speed, mtu)
@@ -68,7 +68,7 @@ def _described(machine: Machine, *, whole: bool) -> str:
 
 
 def machine_and_duration(run: Run) -> str:
-    """Return the machine and how long it measured, in one short line."""
+    """Return the machine, the trials and their duration, in one short line."""
     machine, seconds = run.machine, seconds_of(run)
     took = format_seconds(four_digits(seconds)) if seconds else ""
     if machine is None or run.file.machines:
@@ -79,7 +79,7 @@ def machine_and_duration(run: Run) -> str:
 
 
 def clock_line(run: Run) -> str:
-    """Return what times were read from; empty: no trial ended."""
+    """Return the clock, its cost and its resolution; empty: no trial ended."""
     clock = clock_of(run)
     if clock is None:
         return ""
@@ -87,16 +87,16 @@ def clock_line(run: Run) -> str:
     compared = [each.clocks.uncertainty_ns for each in run.outcomes if each.clocks is not None]
     if not compared:
         return line
-    return f"{line}; those of two hosts were compared in each trial, to ± {max(compared) / 1e3:,.1f} µs"
+    return f"{line}; the clocks of two hosts were compared in each trial, to ± {max(compared) / 1e3:,.1f} µs"
 
 
 def notes_of(run: Run) -> tuple[str, ...]:
-    """Return what the plan changed or left out, and why."""
+    """Return the plan's notes: what it changed or left out, and why."""
     return tuple(f"{note.place}: {note.text}" if note.place else note.text for note in run.file.plan.notes)
 
 
 def sources_of(run: Run) -> tuple[str, ...]:
-    """Return the logs of other tools that it was read from, each with how much of it could be read."""
+    """Return the imported logs, each with the number of lines that could be read."""
     return tuple(map(_source, run.file.imported))
 
 
@@ -107,13 +107,13 @@ def _source(source: Source) -> str:
 
 
 def read_as(source: Source) -> str:
-    """Return what was read from a log of another tool, as a note."""
+    """Return a note on an imported log: the tool, and how many lines were read."""
     unread = f", {source.unread:,} of them not read" if source.unread else ""
     return f"{source.file}: read as {source.tool}, {source.lines:,} {source.unit}s{unread}"
 
 
 def state(run: Run) -> str:
-    """Return how far a run came."""
+    """Return the progress of a run: trials, failures, time, and how it ended."""
     file, lines, planned, done = run.file, run.damaged_lines, run.planned_trials, len(run.outcomes)
     of_planned = f" of {planned:,}" if planned != done else ""
     seconds = seconds_of(run)
@@ -124,7 +124,7 @@ def state(run: Run) -> str:
         f"in {format_seconds(four_digits(seconds))}" if seconds else "",
         f"from {file.started[:19].replace('T', ' ')} UTC" if file.started else "",
         f"seed {file.seed}",
-        "interrupted: what was measured by then is shown" if file.interrupted else "",
+        "interrupted: only the trials until then are shown" if file.interrupted else "",
         _unended(run),
         f"it ended early: {file.error}" if file.error else "",
         f"{format_count(lines, 'damaged line')} of its file left out" if lines else "",
@@ -132,7 +132,7 @@ def state(run: Run) -> str:
 
 
 def versions_of(run: Run) -> str:
-    """Return the versions of this program, of the middlewares, and of the raw transports beside them."""
+    """Return the versions of Middlemark, of the middlewares and of the raw transports."""
     named = [(each.is_raw_transport, f"{each.name} {each.version}".strip()) for each in run.file.adapters]
     told = [f"middlemark {run.file.middlemark}", *(name for is_raw, name in named if not is_raw)]
     raw_transports = ", ".join(name for is_raw, name in named if is_raw)
@@ -140,7 +140,7 @@ def versions_of(run: Run) -> str:
 
 
 def facts_of(run: Run, *, whole: bool = True) -> dict[str, str]:
-    """Return what is said of a run as a whole, each by its name; what is not known is empty."""
+    """Return facts about a run by their names; an unknown fact is empty."""
     return {
         "machine": machine_line(run, whole=whole),
         "clock": clock_line(run),
@@ -157,7 +157,7 @@ def _unended(run: Run) -> str:
 
 
 def precision_of(run: Run, results: Sequence[CellResult]) -> str:
-    """Say which happened, where it was asked for: the medians are as precise as was asked, or the time was spent."""
+    """Return whether ``--until-precise`` was reached, or the budget was spent; empty: it was not asked for."""
     asked, reached = run.file.plan.precision, run.file.reached
     if asked is None:
         return ""
@@ -179,7 +179,7 @@ def precision_of(run: Run, results: Sequence[CellResult]) -> str:
 
 
 def decided_of(run: Run) -> str:
-    """Say after how many rounds expectations are decided, or that the time was spent; empty: none were added."""
+    """Return after how many rounds expectations are decided, or that the budget was spent; empty: no further rounds."""
     deciding, reached = run.file.plan.deciding, run.file.reached
     if deciding is None or reached is None:
         return ""
@@ -197,7 +197,7 @@ def _medians(cells: Sequence[int], results: Sequence[CellResult]) -> str:
 
 
 def title_of(runs: Sequence[Run]) -> str:
-    """Return suites, machine and day of the first run, and how many more there are."""
+    """Return suites, machine and day of the first run, and the number of further runs."""
     if not runs:
         return "no runs"
     first = runs[0].file

@@ -1,4 +1,4 @@
-"""A document in a few lines: the answer, what is decided, what is not, what is broken, and its warnings by kind."""
+"""A document in a few lines: the answer, what is decided, undecided and broken, and the warnings by kind."""
 
 import shlex
 from collections import Counter
@@ -26,7 +26,7 @@ from middlemark.verdicts.rows import Row, grouped, loss_of, misnamed
 
 
 def disturbance(trial: TrialNoise) -> float:
-    """Return the share of the roles' processors' time that the machine took."""
+    """Return the share of the roles' processor time that other processes and the hypervisor took."""
     return (trial.others_share or 0.0) + (trial.steal_share or 0.0) + (trial.delay_share or 0.0)
 
 
@@ -46,11 +46,11 @@ _BY: Mapping[str, Callable[[Row], float | None]] = {
     "loss-behind-latency": lambda row: loss_of(row.result),
     "trials-disagree": _spread,
 }
-"""How bad it is, where there is a figure for that; elsewhere the first row stands for all."""
+"""By code: the function that says how bad a warning is; for other codes the first row counts as the worst."""
 
 
 def warnings_of(rows: Sequence[Row]) -> tuple[WarningSummary, ...]:
-    """Return the kinds of warnings: those that make a median doubtful first, then those of the most rows."""
+    """Return the warnings by kind: kinds that make a median doubtful first, then those with most rows."""
     found: dict[str, list[Row]] = {}
     for row in rows:
         for code in dict.fromkeys(each.code for each in row.result.warnings):
@@ -81,35 +81,35 @@ def _summary(code: str, members: Sequence[Row]) -> WarningSummary:
 
 
 DISTURBED_PART = 0.1
-"""From this part of the trials on the machine comes before any answer; a smaller one only widens intervals."""
+"""If at least this fraction of the trials was disturbed, the summary begins with it; less only widens intervals."""
 _MOST_TRIALS = 60
-"""More are no advice: nobody waits for them."""
+"""The most trials that a command recommends: nobody waits for more."""
 _NAMED = 4
 _MOST_REASON = 48
-"""Characters; `middlemark show --rows` has the others."""
+"""The most characters of a reason; `middlemark show --rows` shows all."""
 
 
 class Statement(msgspec.Struct, frozen=True, kw_only=True):
-    """What is said, and the command or the remedy that helps; empty: none does."""
+    """Texts on one subject, and a command or remedy; empty: there is none."""
 
     texts: tuple[str, ...]
     remedy: str = ""
 
 
 def disturbed(rows: Sequence[Row]) -> str:
-    """Return what the machine did where that was too much for too many trials; empty: it was quiet enough."""
+    """Return how many trials the machine disturbed, and the worst; empty: too few to matter."""
     trials = [each for row in rows if row.result.noise for each in row.result.noise.trials]
     marked = [each for each in trials if each.marked]
     if not marked or len(marked) < DISTURBED_PART * len(trials):
         return ""
     most = max(marked, key=disturbance)
     of = f"{len(marked):,} of {len(trials):,} trials"
-    worst = most.marked[0].split(" (")[0]  # who it was stands beside the warnings
+    worst = most.marked[0].split(" (")[0]  # the warnings name the process
     return plain(f"The machine was disturbed in {of}; the worst: {worst}.")
 
 
 def headline(matrix: Matrix) -> str:
-    """Return the answer of a matrix: who is the fastest where, and where that is undecided."""
+    """Return the answer of a matrix: which row is the fastest in which columns, and which columns are undecided."""
     columns = matrix.columns
     if len({each.row.name for column in columns for each in column.ranked}) == 1:
         return _alone(matrix)
@@ -131,7 +131,7 @@ def headline(matrix: Matrix) -> str:
 
 
 def decided(matrices: Sequence[Matrix]) -> Statement:
-    """Return what is decided beyond the headline: who is slower where nobody is the best, and other experiments."""
+    """Return what is decided beyond the headline: slower rows where no row is best, and other experiments."""
     found: dict[str, list[JudgedExperiment]] = {}
     for column in matrices[0].columns if matrices else ():
         beaten, first = column.beaten, column.judged_by
@@ -143,12 +143,12 @@ def decided(matrices: Sequence[Matrix]) -> Statement:
     texts = [f"{text}{at(matrices[0], columns)}" for text, columns in found.items()]
     further = [each for matrix in matrices[1:] for each in matrix.columns if len(each.ranked) > 1]
     if number_sure := sum(each.sure for each in further):
-        texts.append(f"who is the fastest in {number_sure} of {len(further)} columns of the other experiments")
+        texts.append(f"the fastest in {number_sure} of {len(further)} columns of the other experiments")
     return Statement(texts=tuple(texts))
 
 
 def undecided(document: Document, matrices: Sequence[Matrix]) -> Statement:
-    """Return what the verdicts leave open, why, and the command that measures enough to decide it."""
+    """Return what is undecided, why, and the command that measures enough to decide it."""
     found: dict[str, list[JudgedExperiment]] = {}
     again: list[Row] = []
     wanted = 0
@@ -179,7 +179,7 @@ def undecided(document: Document, matrices: Sequence[Matrix]) -> Statement:
 
 
 def broken(document: Document) -> Statement:
-    """Return how far the run came, the rows without a result, and those on another actual transport than named."""
+    """Return whether the run is incomplete, the rows without a result, and those on another transport than named."""
     run = document.runs[0]
     failed = [row for row in document.rows if row.result.failed and row.result.failed.code != NOT_MEASURED]
     texts = [each for each in states(document) if "no result; the reasons" not in each]
@@ -198,7 +198,7 @@ def broken(document: Document) -> Statement:
 
 
 def not_tried_text(left_out: Sequence[NotTried]) -> str:
-    """Return who did not take part, by reason, and the command that changes it; empty: everybody did.
+    """Return the adapters that did not take part, by reason, with the command that changes it; empty: none.
 
     ``not tried: zenoh, iceoryx2 (not built: ./middlemark build zenoh iceoryx2)``
     """
@@ -234,7 +234,7 @@ def _by_winner(columns: Iterable[JudgedExperiment]) -> dict[str, list[JudgedExpe
 
 
 def _ratios(columns: Sequence[JudgedExperiment]) -> str:
-    """Return the range of the winner's ratios to its baseline in those columns."""
+    """Return the range of the winner's ratios to its baseline in these columns."""
     known = sorted(each.winner.ratio for each in columns if each.winner and each.winner.ratio is not None)
     return f", {span((ratio(known[0]), ratio(known[-1])))} × baseline" if known else ""
 

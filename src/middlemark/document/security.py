@@ -1,4 +1,4 @@
-"""What security costs, in sentences and as tables: a line a level, beside the same at none."""
+"""The cost of security, in sentences and as tables: a line for each level, compared with ``none``."""
 
 from collections.abc import Sequence
 
@@ -19,11 +19,11 @@ _WORDS = {
     "stranger_refused": ("stranger refused", "STRANGER LET IN", "stranger"),
     "unauthorised_refused": ("unauthorised refused", "UNAUTHORISED LET IN", "permissions"),
 }
-"""A proof that holds, one that failed, and what it is of."""
+"""By proof: the words if it holds, the words if it failed, and its subject."""
 
 
 def proof_in_short(result: CellResult) -> str:
-    """Return what was proven, and what failed: ``payload not seen, stranger refused``; empty: nothing protects it."""
+    """Return the proofs that hold or failed: ``payload not seen, stranger refused``; empty: not protected."""
     if result.cell.security == "none" or result.failed is not None:
         return ""
     seen = ((getattr(result.proof, field, None), words) for field, words in _WORDS.items())
@@ -31,7 +31,7 @@ def proof_in_short(result: CellResult) -> str:
 
 
 def proof_in_full(result: CellResult) -> str:
-    """Return the same, and why what is not known is not."""
+    """Return the proofs, and why others were not made."""
     absent = dict(result.proof.absent) if result.proof else {}
     whys = (f"{of}: {why}" for field, (_, _, of) in _WORDS.items() if (why := absent.get(field.replace("_", "-"))))
     return "; ".join(filter(None, (proof_in_short(result), *whys)))
@@ -40,14 +40,14 @@ def proof_in_full(result: CellResult) -> str:
 _MEANS = {
     "=": f"as {NONE}",
     "~": f"undecided against {NONE}",
-    "?": "too few trials to tell",
+    "?": "too few trials for a verdict",
     "#": "fewer than six rounds in common",
     "!": "not in force",
 }
 
 
 def headline(tables: Sequence[CostTable]) -> str:
-    """Return what the strongest level costs, the least and the most; empty: nothing was measured at ``none``."""
+    """Return the least and the greatest cost of the levels, the strongest first; empty: ``none`` was not measured."""
     levels_in_words: list[str] = []
     for level in reversed(LEVELS[1:]):
         known = [
@@ -77,7 +77,7 @@ def headline(tables: Sequence[CostTable]) -> str:
 
 
 def proven(rows: Sequence[Row]) -> str:
-    """Say in how many of the protected rows what protects was seen to be in force; one thread alone is not asked."""
+    """Return in how many of the protected rows the protection is proven; cells without receivers do not count."""
     protected = [row for row in rows if row.result.cell.security != NONE and row.result.cell.subscribers]
     rows = [row for row in protected if row.result.failed is None]
     if not rows:
@@ -92,12 +92,12 @@ def proven(rows: Sequence[Row]) -> str:
 
 
 def _holds(proof: ProtectionProof | None) -> bool:
-    """Say whether what can be proven there was, and something could: nothing failed, and a stranger was refused."""
+    """Say whether the protection is proven: no proof failed, and a stranger was refused."""
     return proof is not None and not proof.failed and proof.stranger_refused is True
 
 
 def table_of(table: CostTable) -> Table:
-    """Return what each level costs as a table, the figure with its ratio to the same at ``none``."""
+    """Return the cost of each level as a table: the figure, and its ratio to the figure at ``none``."""
     costs = [cost for line in table.lines for cost in line.costs if cost]
     marks = {_mark(each) for each in costs}
     legend = [f"{mark} {means}" for mark, means in _MEANS.items() if mark in marks]

@@ -1,4 +1,4 @@
-"""Judged experiments in words: one row, one comparison, and two sentences. They say what the standings say."""
+"""Judged experiments in words: rows, comparisons, and two sentences for the verdict."""
 
 import math
 from collections.abc import Iterable
@@ -27,17 +27,17 @@ CARRIERS = {
 
 
 def bare_figure(experiment: Experiment, figure: float | None) -> str:
-    """Write a figure of that experiment without its unit: ``21.0``, ``412k``."""
+    """Write a figure of the experiment without its unit: ``21.0``, ``412k``."""
     return (brief if experiment.by_rate else us)(experiment.shown(figure))
 
 
 def figure_text(experiment: Experiment, figure: float | None) -> str:
-    """Write a figure of that experiment: ``21.0 µs``, ``412k messages/s``."""
+    """Write a figure of the experiment: ``21.0 µs``, ``412k messages/s``."""
     return f"{bare_figure(experiment, figure)} {'messages/s' if experiment.by_rate else 'µs'}"
 
 
 def measure(experiment: JudgedExperiment, row: JudgedRow) -> str:
-    """Return the row's figure and what it is of: ``21.0 µs a round trip``."""
+    """Return the row's figure with what it measures: ``21.0 µs a round trip``."""
     if experiment.by == "p99":
         return f"p99 of {figure_text(experiment, row.figure)}"
     if experiment.by_rate:
@@ -76,7 +76,7 @@ def reason(experiment: JudgedExperiment, row: JudgedRow) -> str:
 
 
 def standing_in_full(experiment: JudgedExperiment, row: JudgedRow) -> str:
-    """Return the row's standing with its figure, its ratio, and by how much it is more than the reference.
+    """Return the row's standing with its figure, its ratio, and its shift from the reference.
 
     ``significantly slower, 28.0 µs, 1.75 × udp (copying), +33.3 % (+32.0 % … +34.7 %, 10 rounds)``
     """
@@ -88,21 +88,21 @@ def standing_in_full(experiment: JudgedExperiment, row: JudgedRow) -> str:
 
 
 def _shift(row: JudgedRow) -> str:
-    """Return the shift from the reference with its interval; of what is undecided also what would decide it."""
+    """Return the shift from the reference with its interval; if undecided, also how many trials would decide."""
     judged = row.comparison.judged if row.comparison else None
     if row.comparison is None or judged is None or judged.low is None or judged.high is None:
         return ""
     shift = f"{part(judged.shift)} ({interval_of(judged)}, {format_count(judged.pairs, 'round')})"
     if row.standing is not Standing.UNDECIDED or judged.verdict is not Verdict.UNDECIDED:
         return shift
-    # An interval is of one comparison, a verdict of all that are judged together.
+    # The interval is for one comparison; the verdict is corrected for all comparisons of the family.
     apart = row.comparison.family > 1 and (judged.low > 0 or judged.high < 0)
     alone = f", which is not enough for one of {row.comparison.family} comparisons" if apart else ""
     return f"{shift}{alone}: {trials_wanted(judged.trials_needed)} trials would decide"
 
 
 def own_interval(experiment: JudgedExperiment, row: JudgedRow) -> str:
-    """Return the interval of the row's median, where there is one, and its trials."""
+    """Return the interval of the row's median, if it has one, and its trials."""
     trials, interval = format_count(row.row.result.trials, "trial"), row.row.result.interval
     if interval is None or experiment.by == "p99":
         return trials
@@ -111,7 +111,7 @@ def own_interval(experiment: JudgedExperiment, row: JudgedRow) -> str:
 
 
 def eliminated_after(row: JudgedRow) -> str:
-    """Return after how many rounds a row was eliminated, and why if it was not the slower one."""
+    """Return after how many rounds a row was eliminated, and why, if not because it is slower."""
     found = row.row.in_race
     if found is None:
         return "eliminated"
@@ -125,14 +125,14 @@ def common_rounds(row: JudgedRow) -> str:
     return format_count(pairs, "round") if pairs else "no rounds"
 
 
-# Two sentences: who is first, and how sure that is.
+# Two sentences: which candidate is first, and the verdict.
 
 
 def lead(experiment: JudgedExperiment) -> str:
-    """Return who has the lowest figure, how much it is, and its ratio to the baseline."""
+    """Return the candidate with the lowest figure, the figure, and its ratio to the baseline."""
     first = experiment.winner
     if first is None:
-        return "No candidate does what is asked."
+        return "No candidate meets the requirements."
     own = measure(experiment, first)
     baseline = None if first.row.is_raw_transport or first.ratio is None else experiment.baseline_of(first.row)
     times = f", {ratio(first.ratio)} × the baseline {how_it_works(baseline)}" if baseline else ""
@@ -142,16 +142,16 @@ def lead(experiment: JudgedExperiment) -> str:
 
 
 def why(experiment: JudgedExperiment) -> str:
-    """Return the verdict: whom the first is compared with, and with what result."""
+    """Return the verdict on the first candidate: how it compares with the others."""
     beaten = _beaten(experiment)
     if experiment.verdict == "only":
-        return "Nothing else was measured there."
+        return "No other candidate was measured."
     if experiment.verdict == "none holds":
         return "Every candidate was eliminated."
     doubted = grouped(experiment.doubted, lambda each: each.doubt)
     doubts = "".join(f"; {doubt} in {some(each.row.name for each in of)}" for doubt, of in doubted.items())
     if too_few := sum(each.standing is Standing.TOO_FEW_TRIALS for each in experiment.ranked):
-        doubts += f"; {too_few} {'has' if too_few == 1 else 'have'} too few trials to tell"
+        doubts += f"; {too_few} {'has' if too_few == 1 else 'have'} too few trials for a verdict"
     if experiment.verdict == "best":
         if not beaten:  # another middleware's best row has too few trials, or failed
             worse = (each for each in experiment.rows if each.standing in (Standing.SLOWER, Standing.ELIMINATED))
@@ -180,13 +180,13 @@ def no_verdict(experiment: JudgedExperiment) -> str:
         )
     first, apart = experiment.judged_by, experiment.of(Standing.NO_COMMON_ROUNDS)
     if first is None or not apart:
-        return "no candidate has done what is asked in most of its trials"
+        return "no candidate met the requirements in most of its trials"
     shared = some([f"{each.row.name} shares {common_rounds(each)} of trials" for each in apart])
     return f"{shared} with {first.row.name}; {FEWEST} are the fewest for a verdict"
 
 
 def _beaten(experiment: JudgedExperiment) -> str:
-    """Return how many candidates are slower, and how many were eliminated."""
+    """Return how many candidates are significantly slower, and how many were eliminated."""
     parts: list[str] = []
     for standing, is_one, are in (
         (Standing.SLOWER, "is slower", "are slower"),
@@ -199,19 +199,19 @@ def _beaten(experiment: JudgedExperiment) -> str:
 
 
 def some(names: Iterable[str], most: int = 3) -> str:
-    """Return the first names, each once, and how many more there are."""
+    """Return the first names, each once, and the number of further ones."""
     different = list(dict.fromkeys(names))
     return listing([*different[:most], *([f"{len(different) - most} more"] if len(different) > most else [])])
 
 
 def longer(shift: float, *, rate: bool) -> str:
-    """Return how much more or less: ``12 % longer``, ``2.3 times as long``, ``32 % fewer messages``."""
+    """Return a shift in words: ``12 % longer``, ``2.3 times as long``, ``32 % fewer messages``."""
     if rate:
         return f"{percent(-shift)} fewer messages" if shift < 0 else f"{percent(shift)} more messages"
     return f"{ratio(1 + shift)} times as long" if shift >= 1 else f"{percent(shift)} longer"
 
 
 def percent(share: float) -> str:
-    """Write a share that may be above all: ``12 %``, ``1,240 %``."""
+    """Write a share that may exceed 100 %: ``12 %``, ``1,240 %``."""
     many = 100 * share
     return f"{many:.2g} %" if many < 99.5 and math.isfinite(many) else f"{many:,.0f} %"

@@ -1,46 +1,46 @@
-"""One value for every table that is shown: a module that makes one chooses rows and columns, a renderer lays it out."""
+"""A table as a value: other modules fill in its rows and columns, and renderers lay it out."""
 
 from collections.abc import Iterable, Sequence
 
 import msgspec
 
 NEVER_HIDDEN = 100
-"""A column of this priority keeps its place at any width: a figure without it would mislead."""
+"""A column of this priority is shown at any width, because the others would mislead without it."""
 
 _OF_WORDS = (
     *("warnings", "metric", "verdict", "why", "what happened", "next", "claimed"),
     *("protected by", "proof", "claim", "its figure", "here"),
 )
-"""Titles of columns whose texts begin at the left."""
+"""Titles of columns that are aligned to the left."""
 
 
 class Column(msgspec.Struct, frozen=True):
-    """One column of figures. At a small width that of the lowest priority is left out first."""
+    """One column. At a small width, the columns of the lowest priority are left out first."""
 
     title: str
     priority: float = NEVER_HIDDEN
     left: bool = False
-    """Whether its texts are words, which begin at the left."""
+    """True if it contains words, which are aligned to the left."""
     means: str = ""
     """Its line of the legend."""
     style: str = "dim"
-    """Of its title."""
+    """The style of its title."""
 
 
 class TableCell(msgspec.Struct, frozen=True):
-    """One text, and how it stands out where there is colour. Tabs separate parts that a renderer aligns."""
+    """One text and its style, if colours are used. Tabs separate parts that a renderer aligns."""
 
     text: str
     style: str = ""
 
     @property
     def on_one_line(self) -> str:
-        """The text with its parts side by side, where nothing aligns them."""
+        """The text with blanks between its parts, for renderers that do not align them."""
         return " ".join(self.text.split("\t")).strip()
 
 
 class Line(msgspec.Struct, frozen=True):
-    """One row: its name, and a cell a column."""
+    """One row: its name, and a cell for each column."""
 
     name: str
     cells: tuple[TableCell, ...]
@@ -56,13 +56,13 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
 
     title: str = ""
     head: str = ""
-    """What stands above the names."""
+    """The title of the first column, which contains the names."""
     columns: tuple[Column, ...]
     lines: tuple[Line, ...]
     legend: tuple[str, ...] = ()
-    """What its marks mean, in a few words each."""
+    """The meaning of its marks, in a few words each."""
     notes: tuple[str, ...] = ()
-    """Sentences beneath it."""
+    """Sentences below the table."""
 
 
 def cells(*texts: str) -> tuple[TableCell, ...]:
@@ -78,7 +78,7 @@ def facts(*pairs: tuple[str, str], style: str = "") -> Table:
 def table_of(
     titles: Sequence[str | Column], rows: Iterable[Sequence[str]], title: str = "", notes: tuple[str, ...] = ()
 ) -> Table:
-    """Return a table of texts, the first of each row its name. Columns of words begin at the left."""
+    """Return a table of texts; the first text of each row is its name. Columns of words are aligned to the left."""
     head, *others = titles
     columns = tuple(Column(each, left=each in _OF_WORDS) if isinstance(each, str) else each for each in others)
     lines = tuple(Line(name, cells(*texts)) for name, *texts in rows)

@@ -1,4 +1,4 @@
-"""The answer to a race in sentences and as a table."""
+"""The answer of a race, in sentences and as a table."""
 
 import math
 import re
@@ -25,9 +25,9 @@ from middlemark.verdicts.rows import Row, grouped, headline_figure
 
 _P99 = Fraction(99, 100)
 _ROWS = 4
-"""Of the table: the answer's, and those that came next."""
+"""The most rows of the table: the answer, and the candidates next to it."""
 _NAMED = 3
-"""Of those that were eliminated for a reason of their own."""
+"""The most names in a sentence."""
 
 
 def answer(verdict: RaceVerdict) -> str:
@@ -59,7 +59,7 @@ def _took(rows: Sequence[JudgedRow]) -> str:
 
 
 def _asked(cell: Cell) -> str:
-    """Return what was asked for: ``1 KiB at 1 kHz, 2 processes``; ``amr at scale 2, a process each``."""
+    """Return the question in words: ``1 KiB at 1 kHz, 2 processes``; ``amr at scale 2, a process each``."""
     if cell.workload is not None:
         under = f" at scale {cell.scale:g}" if cell.scale != 1 else ""
         return f"{cell.workload.name}{under}, {words(cell, ('processes', 'copies'))}"
@@ -69,12 +69,14 @@ def _asked(cell: Cell) -> str:
 
 
 def how_sure(verdict: RaceVerdict) -> str:
-    """Return how sure the answer is, and what speaks against it."""
+    """Return how the answer compares with the next candidate, and the doubts about it."""
     parts = []
     doubts = list(dict.fromkeys(each.doubt for each in verdict.experiment.doubted))
     sure = f"Not sure ({', '.join(doubts)})" if doubts else "Sure"
     if verdict.verdict == "best":
-        alone = "there was no other" if len(verdict.candidates) == 1 else "nobody else does what is asked"
+        alone = (
+            "it is the only candidate" if len(verdict.candidates) == 1 else "no other candidate meets the requirements"
+        )
         parts.append(f"{sure}: {_next(verdict) or alone}.")
     elif verdict.verdict == "tie":
         parts.append(f"{sure}: they differ by less than {format_percent(verdict.experiment.within)}.")
@@ -96,7 +98,7 @@ def how_sure(verdict: RaceVerdict) -> str:
 
 
 def why_open(verdict: RaceVerdict) -> str:
-    """Return why nothing is decided."""
+    """Return why the race is undecided."""
     if verdict.cut_short:
         return "the run was cut short"
     if verdict.decided:
@@ -104,7 +106,7 @@ def why_open(verdict: RaceVerdict) -> str:
     disturbed = any(each.code == DISTURBED for each in verdict.warnings)
     where = " on a disturbed machine" if disturbed else ""
     if not verdict.race.question:
-        return f"{verdict.rounds} rounds are too few to tell{where}"
+        return f"{verdict.rounds} rounds are too few for a verdict{where}"
     return f"{format_seconds(verdict.race.budget_s).removesuffix(' 00 s')} spent{where}"
 
 
@@ -120,7 +122,7 @@ def _next(verdict: RaceVerdict) -> str:
 
 
 def table_of(verdict: RaceVerdict) -> Table:
-    """Return the answer's rows, those that came next, and the baselines."""
+    """Return the rows of the answer, the candidates next to it, and the baselines."""
     shown = [*verdict.answer]
     shown += [each for each in verdict.candidates if each not in shown and each.figure is not None]
     shown = shown[:_ROWS]
@@ -151,7 +153,7 @@ def _line(row: JudgedRow, rare: str, within: bool) -> Line:
 
 
 def standing_text(row: JudgedRow) -> str:
-    """Return a candidate's standing, but for the answer's own rows."""
+    """Return a candidate's standing in words, or why it was eliminated."""
     missed = elimination(row)
     if missed not in (None, "slower"):
         return str(missed)
@@ -170,7 +172,7 @@ def _baseline(row: Row, further: int) -> Line:
 
 
 def _graph_figures(row: Row) -> list[str]:
-    """Return whether it holds, the worst edge's part of its deadline and p99, and the processors it takes."""
+    """Return whether the workload holds, the worst edge's part of its deadline and its p99, and the processors used."""
     found, p99 = row.result.workload, getattr(latency_in(row), "p99", None)
     if found is None:
         return [ABSENT] * 4
@@ -178,7 +180,7 @@ def _graph_figures(row: Row) -> list[str]:
 
 
 def _rare(verdict: RaceVerdict, shown: Sequence[JudgedRow]) -> str:
-    """Return the highest percentile that is known; empty: there is none, or a deadline, whose part is shown."""
+    """Return the highest known percentile; empty: there is none, or the share within the deadline is shown instead."""
     if verdict.race.wanted.deadline_s is not None:
         return ""
     found = [latency_in(each.row) for each in shown]
@@ -187,7 +189,7 @@ def _rare(verdict: RaceVerdict, shown: Sequence[JudgedRow]) -> str:
 
 
 def p99_absent(row: Row) -> str | None:
-    """Return why there is no p99; None: there is one."""
+    """Return why a row has no p99; None: it has one."""
     measured = [each for each in row.trials if each.outcome.failed is None]
     messages = [each.samples for each in measured]
     if measured and (edge := worst_edge_of(row)) is not None:
@@ -198,12 +200,12 @@ def p99_absent(row: Row) -> str | None:
 
 
 def below(verdict: RaceVerdict, folder: str, next_command: str | None) -> Iterator[str]:
-    """Yield what stands below the table: settings, who was eliminated and why, warnings, what it took."""
+    """Yield the lines below the table: settings, eliminated candidates with reasons, warnings, trials and time."""
     if verdict.verdict in ("best", "tie"):
         graph = verdict.answer[0].row.result.cell.workload
         asked = ("receive", "loan", "native") if graph else (*ASKED, "receive")
         settings = dict.fromkeys(words(each.row.result.cell, asked) for each in verdict.answer)
-        if len(settings) == 1:  # of several that tie the names say what is not usual
+        if len(settings) == 1:  # candidates of a tie with different settings have them in their names
             yield f"settings: {next(iter(settings))}"
     if verdict.verdict != "none holds" and (eliminated := reasons(verdict)):
         yield f"eliminated: {eliminated}"
@@ -212,7 +214,7 @@ def below(verdict: RaceVerdict, folder: str, next_command: str | None) -> Iterat
     if verdict.warnings:
         shown = [each.code for each in verdict.warnings if each.code not in SERIOUS]
         parts = [", ".join(map(warning_name, shown[:_NAMED]))] if shown else []
-        if not next_command:  # what to do next is said once
+        if not next_command:  # else ``next_command`` is the advice
             parts.append(_shortly(verdict.warnings[0].advice or verdict.warnings[0].text))
         if parts:
             yield ": ".join(["warnings", *parts])
@@ -221,12 +223,12 @@ def below(verdict: RaceVerdict, folder: str, next_command: str | None) -> Iterat
 
 
 def _shortly(advice: str) -> str:
-    """Return the first of what it advises; the report has all."""
+    """Return the first advice without parentheses; the report has all."""
     return re.sub(r" \([^)]*\)", "", advice.partition("; ")[0].partition(", or ")[0])
 
 
 def reasons(verdict: RaceVerdict) -> str:
-    """Return how many were eliminated for which reason, with the names of some that did not do what is asked."""
+    """Return how many were eliminated for which reason, with some names except for the slower ones."""
     parts = []
     by_reason = grouped(filter(elimination, verdict.candidates), elimination)
     for reason, members in sorted(by_reason.items(), key=lambda item: -len(item[1])):
@@ -238,12 +240,12 @@ def reasons(verdict: RaceVerdict) -> str:
 
 
 def _failing(row: JudgedRow) -> str:
-    """Return the edge by which it was eliminated."""
+    """Return the edge for which the candidate was eliminated; empty: another reason."""
     by_edge = elimination(row) in ("misses the deadline", "loses", "cannot keep the rate")
     graph = row.row.result.workload
     return graph.first_failing or "" if by_edge and graph else ""
 
 
 def race_sentences(verdicts: Sequence[RaceVerdict]) -> Iterator[str]:
-    """Yield the answer of each race of a run in which there was anything to choose."""
+    """Yield the answer of each race of a run that has several candidates."""
     yield from (f"{answer(each)} {how_sure(each)}" for each in verdicts if len(each.candidates) > 1)

@@ -1,4 +1,4 @@
-"""Workloads in sentences and as tables: who holds, at which scale, and at what cost."""
+"""Workloads in sentences and as tables: which middleware holds at which scale, and its cost."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ STATES = {True: "holds", False: "fails", None: "undecided"}
 
 
 def conclusion(table: GraphTable) -> str:
-    """Return who holds in which column, in a sentence or two."""
+    """Return which middlewares hold in which column, in one sentence."""
     parts = []
     for at, column in enumerate(table.columns):
         lines = [line for line in table.lines if not line.is_raw_transport] or table.lines
@@ -37,7 +37,7 @@ def conclusion(table: GraphTable) -> str:
 
 
 def failing(table: GraphTable) -> Iterator[str]:
-    """Yield of each that does not hold, at the first scale at which it does not, which edge fails most."""
+    """Yield for each middleware that does not hold: the first scale at which it fails, and the edge that fails most."""
     for line in table.lines:
         for column, row in zip(table.columns, line.rows, strict=True):
             found = row.result.workload if row else None
@@ -49,7 +49,7 @@ def failing(table: GraphTable) -> Iterator[str]:
 
 
 def why(edge: EdgeResult) -> str:
-    """Return how an edge fails: ``3.1 % lost, 40 % late``."""
+    """Return which shares of an edge's messages fail: ``3.1 % lost, 40 % late``."""
     due = edge.sent + edge.unsent
     parts = ((edge.lost, "lost"), (edge.missed or 0, "late"), (edge.unsent, "never sent"))
     return (
@@ -58,7 +58,7 @@ def why(edge: EdgeResult) -> str:
 
 
 def histories(table: GraphTable) -> Iterator[str]:
-    """Yield of each middleware with late joiners, in the first column, which took longest to get its history."""
+    """Yield for each middleware with late joiners, in the first column: the longest time to receive the history."""
     for line in table.lines:
         found = line.rows[0].result.workload if line.rows[0] else None
         late = [(history, each) for each in (found.topics if found else ()) if (history := each.history)]
@@ -68,11 +68,11 @@ def histories(table: GraphTable) -> Iterator[str]:
         last, edge = max(late, key=lambda each: each[0].last_ns or 0.0)
         took = "" if last.last_ns is None else f" in {format_seconds(last.last_ns / 1e9)} at most ({edge.label})"
         lost = f", {missing:,} of its messages missing" if missing else ""
-        yield f"{line.name}: who joins late has the history{took}{lost}"
+        yield f"{line.name}: late joiners have the history{took}{lost}"
 
 
 def cheapest_text(table: GraphTable, found: Cheapest) -> str:
-    """Return who takes the least processor time of those that hold, and whether that is significant."""
+    """Return the middleware that takes the least processor time of those that hold, and whether it is significant."""
     against = "" if found.sure else f"; significantly less than {found.beaten} of {found.others}"
     where = table.at(found.column)
     return f"{found.row.name} takes the least processor time of those that hold{where}{against}"
@@ -127,7 +127,7 @@ def _p50_p99(latency: Summary | None) -> tuple[str, str]:
 
 
 def _history(history: HistoryResult | None) -> str:
-    """Return how many messages of its topic's history came to who joined late, of how many, and when the last did."""
+    """Return how many messages of the history a late joiner received, of how many, and the time until the last."""
     if history is None:
         return ABSENT
     came = f"{history.received:,} of {history.expected:,}"
@@ -135,7 +135,7 @@ def _history(history: HistoryResult | None) -> str:
 
 
 def node_text(node: NodeResult) -> str:
-    """Return what a node costs: ``camera (in perception): 0.12 processors, 34.1 MB``."""
+    """Return the processors and memory of a node: ``camera (in perception): 0.12 processors, 34.1 MB``."""
     where = f" (in {node.process})" if node.process != node.name else ""
     memory = "" if node.rss_bytes is None else f", {megabytes(node.rss_bytes)} MB"
     return f"{node.name}{where}: {processors(node.cpu)} processors{memory}"

@@ -1,6 +1,6 @@
-"""A document in the formats of people, programs and other tools: one file each, pure functions to text.
+"""Renderers of a document: formats for people, programs and other tools, a module for each, pure functions.
 
-Each of them is imported when it is used: rich and numpy cost more than a whole start of the command may.
+A renderer is imported only when it is used, because importing rich and numpy would slow every command's start.
 """
 
 import importlib
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
     from middlemark.stats.samples import Kept, Samples
 
 TrialsOf = Callable[[int], "Iterable[tuple[TrialOutcome, Sequence[Kept]]]"]
-"""Given a row's place: its measured trials, and what their roles kept."""
+"""From a row's index: its measured trials, each with the samples of its roles."""
 
 
 class Format(msgspec.Struct, frozen=True):
     """One way to write a document."""
 
     module: str
-    """Of this package."""
+    """Its name within this package."""
     ending: str = ""
-    """Of an exported file's name; empty: it is not exported."""
+    """The ending of an exported file's name; empty: it is not exported as a file."""
     printed: bool = False
-    """Whether ``run --format`` takes it."""
+    """True if ``run --format`` accepts it."""
     function: str = "render"
     judged: bool = False
-    """Whether it has the experiments of the document."""
+    """True if it shows the experiments of the document."""
     folder: bool = False
-    """Whether it is a folder of files, written with packages that an extra of its name brings."""
+    """True if it is a folder of files; the extra of the same name installs the packages that write it."""
 
 
 FORMATS = {
@@ -49,30 +49,30 @@ FORMATS = {
     "hdr": Format("hdr", folder=True),
     "parquet": Format("parquet", folder=True),
 }
-"""Every format of a document, by its name in options. ``csv``: a row a configuration; ``csv-long``: a row a figure."""
+"""By its name in options. ``csv``: a row for each configuration; ``csv-long``: a row for each figure."""
 PRINTED = tuple(name for name, each in FORMATS.items() if each.printed)
 EXPORTED = tuple(name for name, each in FORMATS.items() if each.ending or each.folder)
 
 
 class View(msgspec.Struct, frozen=True, kw_only=True):
-    """What a format may need beyond the document.
+    """Options of the formats.
 
-    ``samples_of`` gives the samples of the measured trials of the row at that place, in order: of ping-pongs, for
-    ``roundtrip`` and ``ddsperf``. It may be asked several times.
+    ``samples_of``: from a row's index, the samples of its measured trials in order, for ping-pongs; ``roundtrip`` and
+    ``ddsperf`` need them. It may be called several times.
     """
 
     width: int = 100
-    """Columns of the terminal; of a pipe, what reads well."""
+    """In columns: of the terminal, or 100 for a pipe."""
     colour: bool = False
     breakdown: bool = False
-    """Of the table: where the time of each row went."""
+    """``table`` shows where the time of each row goes."""
     warnings: bool = False
-    """Of the table: every row's own words, not the worst of each kind alone."""
+    """``table`` shows the warnings of every row, not only the worst of each kind."""
     metrics: tuple[str, ...] = ()
-    """Of the table: the columns, by name; none: those that are usual for the pattern."""
+    """The metrics that ``table`` shows as columns; empty: the usual columns of the pattern."""
     samples_of: "Callable[[int], Iterable[Samples]]" = lambda _: ()
     limits: tuple[str, ...] = ()
-    """Of the summary: sentences on limits of the machine that rows met."""
+    """Sentences for ``summary`` on limits of the machine that rows met."""
 
 
 _NO_VIEW = View()

@@ -1,4 +1,4 @@
-"""What was compared, as a table and as Markdown."""
+"""Comparisons as a table and as Markdown."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from middlemark.stats.comparisons import Comparison
 
 
 def render_table(comparisons: Sequence[Comparison], margin: float, width: int, edge: str | None = None) -> str:
-    """Return a table for each metric, every name once, within the width; what is to be known stands beneath."""
+    """Return a table for each metric within the width, with notes on the method at the end."""
     lines = [*paragraph(f"Edge {edge}", width), Text()] if edge else []
     for each in tables_of(comparisons, margin):
         lines += [*terminal(each, width, name=16), Text()]
@@ -20,6 +20,6 @@ def render_table(comparisons: Sequence[Comparison], margin: float, width: int, e
 
 
 def render_markdown(comparisons: Sequence[Comparison], margin: float, edge: str | None = None) -> str:
-    """Return a table as pull requests and wikis show it."""
+    """Return one Markdown table of all comparisons."""
     title = [f"Edge {edge}", ""] if edge else []
     return "\n".join([*title, *table(whole_table(comparisons, margin))]) + "\n"

@@ -1,4 +1,4 @@
-"""The result for spreadsheets: one row a cell, the unit in each column's name; or in long form, one row a figure."""
+"""CSV: a row for each cell with units in the columns' names; or, in long form, a row for each figure."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ from middlemark.verdicts.rows import Row
 _RENAMED = {each.field: each.column for each in FACTORS.values() if each.column}
 
 Path = tuple[str, ...]
-"""Where a figure lies in a cell of the JSON."""
+"""The keys that lead to a figure in a cell of the JSON."""
 
 
 def _times(*times: str) -> dict[str, Path]:
@@ -69,7 +69,7 @@ COLUMNS: Mapping[str, Path] = {
         if not each.of_cell and name.partition(".")[0] not in PER_ROLE
     },
 }
-"""By name, in their order: what came later stands at the end, so that no column before it moved."""
+"""By name, in order. New columns are appended, so that no column moves."""
 
 
 _BEFORE = ("run", "started", "cell", "name", "version")
@@ -78,16 +78,16 @@ _NONE = {each.field: each.none or "" for each in FACTORS.values()}
 
 
 def render(document: Document, _view: View) -> str:
-    """Return the header and one line a cell (also where a text has line breaks)."""
+    """Return the header and one line for each cell; texts contain no line breaks."""
     cells = [cell_document(row.result) for row in document.rows]
     cells = [cell | {"warnings": ";".join(each["code"] for each in cell["warnings"])} for cell in cells]
     return _written(COLUMNS, ([_field(_at(cell, path)) for path in COLUMNS.values()] for cell in cells))
 
 
 def render_long(document: Document, _view: View) -> str:
-    """Return the header and a line for each figure that was measured: what is absent has no row.
+    """Return the header and a line for each figure that was measured.
 
-    For R, pandas and Quarto (docs/exports.md). The interval is that of the figure that stands for the cell.
+    For R, pandas and Quarto (docs/exports.md). Only the figure that the cell is judged by has an interval.
     """
     return _written(LONG_COLUMNS, (line for row in document.rows for line in _figures(document, row)))
 

@@ -1,4 +1,4 @@
-"""What Cyclone DDS's ddsperf prints each second, from our counts: rate and size, rss, context switches and threads."""
+"""The output of Cyclone DDS's ddsperf from our counts: each second rate, size, rss, context switches and threads."""
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,28 +20,28 @@ _NS = 1_000_000_000
 _WINDOW = 10
 """ddsperf's figures in parentheses are over the last ten seconds."""
 _SHOWN = 0.005
-"""A thread that used less than half a per cent of either is among ``others``."""
+"""A thread that used less than 0.5 % of a processor in user and in system mode is counted in ``others``."""
 
 _PRINTED = {"50%": QUANTILES["p50"], "90%": QUANTILES["p90"], "99%": QUANTILES["p99"]}
 _ENOUGH = samples_needed(_PRINTED["99%"])
-"""Round trips that a line is of, where the trial has so many."""
+"""The fewest round trips for a line, unless the trial has fewer."""
 
 _ABOUT = (
-    "# As ddsperf 0.10 prints them, halves of round trips too. What differs, all of it:",
+    "# In the format of ddsperf 0.10, with halves of round trips as there. All differences:",
     "# [N] is the number of a worker here, not its process; times count from when the first worker began to measure.",
     "# size: the whole payload, header included. rate: intact messages; total, delta: different messages.",
-    "# In parentheses the rate of the last ten seconds, or of as many as there were.",
-    "# lost: known when a trial has ended, so it stands in the last line of each subscriber and is 0 before.",
-    "# rss: at that second, not the peak; in MB of 1048576 bytes, as there. vcsw, ivcsw: a second.",
+    "# In parentheses: the rate of the last ten seconds, or of all seconds if there are fewer.",
+    "# lost: known when a trial has ended, so it is in the last line of each subscriber and 0 before.",
+    "# rss: at that second, not the peak; in MB of 1048576 bytes, as in ddsperf. vcsw, ivcsw: per second.",
     "# name:user%+sys%: a thread's time is measured whole and split as its process's was; 100% is one processor.",
-    f"# Round trips are halves; a line is of as many seconds as hold {_ENOUGH:,}, or of the trial.",
-    "# Its quantiles are over all of them: ddsperf takes its own from the first 20,000 of a second.",
-    "# ddsperf's histogram of write times has no line here; write_ns is in --format json.",
+    f"# Round trips are halves; a line covers enough seconds for {_ENOUGH:,} round trips, or the trial.",
+    "# Its quantiles are over all round trips: those of ddsperf are over the first 20,000 of a second.",
+    "# The histogram of write times that ddsperf prints is missing; write_ns is in --format json.",
 )
 
 
 def render(document: Document, view: View) -> str:
-    """Return a section a cell: the seconds of the trial whose figure is the median, as ddsperf prints its own."""
+    """Return a section for each cell: the seconds of the trial with the median figure, in the format of ddsperf."""
     lines = [log_head(document.runs[0]), *_ABOUT]
     free = itertools.count(1)
     for row in document.rows:
@@ -52,7 +52,7 @@ def render(document: Document, view: View) -> str:
 def _section(
     result: CellResult, trials: Callable[[], Iterable[Samples]], free: "itertools.count[int]"
 ) -> Iterator[str]:
-    """Yield the lines of a cell. ``free`` gives numbers of workers: no two of the whole output have the same."""
+    """Yield the lines of a cell. ``free`` counts workers, so that their numbers are unique in the whole output."""
     yield log_title(result)
     if result.failed is not None:
         yield f"# failed: {plain(result.failed.text)}"
@@ -99,7 +99,7 @@ def _rate(result: CellResult, past: Sequence[Second], lost: int) -> str:
 
 
 def _lost_at(result: CellResult, who: str) -> int:
-    """Return what the subscribers of a worker lost in that trial; ``who`` names all its roles."""
+    """Return how many messages the subscribers of a worker lost in the trial; ``who`` names all its roles."""
     return sum(each.lost for each in result.series_subscribers if f"subscriber {each.index}" in who.split(" and "))
 
 
@@ -141,9 +141,9 @@ def _round_trips(
 
 
 def _windows(samples: Samples) -> Iterator[tuple[int, Numbers]]:
-    """Yield the end in seconds and the round trips of each line: seconds together that hold enough for its 99 %.
+    """Yield for each line its end in seconds and its round trips: enough seconds for a 99 % quantile.
 
-    Seconds at the end that hold too few are part of the line before.
+    If the last seconds contain too few, they are part of the line before.
     """
     seconds = np.asarray(samples["begin_ns"]) // _NS
     ends = [*(np.flatnonzero(np.diff(seconds)) + 1).tolist(), len(seconds)] if len(seconds) else []
@@ -167,6 +167,6 @@ def _too_few(count: int) -> Iterator[str]:
     doubtful = [name for name, each in _PRINTED.items() if count < samples_needed(each)]
     if doubtful:
         yield (
-            f"# {', '.join(doubtful)} of these {count:,}: as ddsperf prints them, but no result: fewer than "
-            f"{SAMPLES_BEYOND} lie beyond"
+            f"# {', '.join(doubtful)} of these {count:,}: printed because ddsperf does, but unreliable: fewer than "
+            f"{SAMPLES_BEYOND} samples lie beyond"
         )

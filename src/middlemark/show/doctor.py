@@ -1,4 +1,4 @@
-"""What ``doctor`` found: the answer, then each finding in short."""
+"""The output of ``doctor``: the answer, then each finding in short."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -13,11 +13,11 @@ from middlemark.system.check import Finding
 from middlemark.system.tried import Tried
 from middlemark.verdicts.names import plain
 
-_CHANGES_NOTHING = "Nothing is changed. Commands that write want root; docs/machine.md says more of each check."
+_CHANGES_NOTHING = "Nothing was changed. Commands that write need root; docs/machine.md explains each check."
 
 
 def render_text(found: Sequence[Finding], checks: int, tried: Tried | None, view: View, suite: str | None) -> str:
-    """Return one screen."""
+    """Return the findings as text, one screen."""
     by = f"by {checks} checks for {f'the suite {suite}' if suite else 'middlewares in general'}"
     return printed(_lines(found, by, tried, view), view)
 
@@ -31,7 +31,7 @@ def _lines(found: Sequence[Finding], by: str, tried: Tried | None, view: View) -
             yield from _finding(each, view)
     notes = [] if view.warnings else [(f"  {each.check}", each.seen) for each in found if each.severity == "note"]
     if notes:
-        yield from (Text(), Text("Worth knowing (--verbose says why, and what could be done):"))
+        yield from (Text(), Text("Notes (--verbose shows why, and what could be done):"))
         yield from terminal(facts(*notes), view.width)
     if tried is not None:
         yield from (Text(), Text("Tried:"))

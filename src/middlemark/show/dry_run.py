@@ -1,4 +1,4 @@
-"""What a run would measure, without measuring it."""
+"""The output of a dry run: the plan, its trials and the estimated time."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -66,13 +66,13 @@ def _further(plan: Plan) -> Iterator[str]:
     """Yield a sentence for the raw transports, and for each reason to measure further rounds."""
     if baselines := frozenset(plan.baselines):
         about = _time(_seconds(plan, [each for each in plan.trials if each.cell in baselines]))
-        beside = f"{len(baselines)} of these configurations measure raw transports beside the others"
+        beside = f"{len(baselines)} of these configurations measure raw transports as baselines"
         yield f"{beside}, about {about}; --no-baseline leaves them out"
     if plan.precision is not None:
         yield _rounds(f"until medians are known to ± {format_percent(plan.precision.part)}", plan.precision.budget_s)
     if plan.race is not None:
         races = format_count(sum(len(each) > 1 for each in plan.race.experiments), "race")
-        yield _rounds(f"of those that may be the best, in {races}", plan.race.budget_s)
+        yield _rounds(f"of the candidates that may be the best, in {races}", plan.race.budget_s)
     if plan.deciding is not None:
         yield _rounds("until every expectation is decided", plan.deciding.budget_s)
 
@@ -82,7 +82,7 @@ def _rounds(which: str, budget_s: float) -> str:
 
 
 def _expected(expected: Expectation, plan: Plan) -> str:
-    """Return what is expected, and of how much of the plan."""
+    """Return an expectation, and the number of edges, configurations or pairs that it is judged by."""
     try:
         parts = parts_of(expected, plan)
     except NothingToJudge as why:

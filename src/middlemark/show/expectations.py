@@ -1,4 +1,4 @@
-"""What was expected and what came of it, on the terminal; and of a study's claims, also as Markdown."""
+"""Expectations with their verdicts on the terminal; the claims of a study, also as Markdown."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,11 +25,11 @@ MARKS = {
     ClaimVerdict.HOLDS: ("✓", "green"),
 }
 _LEAST_SAID = 20
-"""Of a line: what is expected gives way to what came of it."""
+"""The fewest characters of the expectation in a line; the result has priority."""
 
 
 def lines(document: Document, width: int, most: int | None = None) -> Iterator[Text]:
-    """Yield a heading and a line each, at most ``most`` of them; None: all, each with everything that bears on it."""
+    """Yield a heading and a line for each expectation, at most ``most``; None: all, each in full."""
     found = document.expectations
     if not found:
         return
@@ -53,22 +53,22 @@ WORDS: Mapping[ClaimVerdict, Word] = {
     ClaimVerdict.UNDECIDED: "undecided",
     ClaimVerdict.UNTESTABLE: "untestable",
 }
-"""What a claim of somebody else's comes to."""
+"""The verdict on a study's claim."""
 
 
 def claims_counted(expected: Sequence[Expected]) -> str:
-    """Say how many claims came to what: ``3 reproduced, 1 contradicted``."""
+    """Return the number of claims with each verdict: ``3 reproduced, 1 contradicted``."""
     found = Counter(WORDS[each.verdict] for each in expected)
     return ", ".join(f"{found[word]} {word}" for word in WORDS.values() if found[word])
 
 
 def render_text(study: Study, run: Run, expected: Sequence[Expected], view: View) -> str:
-    """Return what people read: claim by claim, in the order of the study."""
+    """Return the claims with their verdicts as text, in the order of the study."""
     return printed(_lines(study, run, expected, view.width), view)
 
 
 def render_markdown(study: Study, run: Run, expected: Sequence[Expected]) -> str:
-    """Return a page to publish: what was measured, a table of the claims, and where the document contradicts itself."""
+    """Return a page to publish: conditions, a table of the claims, and where the document contradicts itself."""
     rows = []
     figures: dict[str, str] = {}
     itself: dict[str, str] = {}
@@ -104,12 +104,12 @@ def _lines(study: Study, run: Run, expected: Sequence[Expected], width: int) -> 
     yield from paragraph(f"{study.title}: {claims_counted(expected)}", width, "bold")
     where = f"{study.document}, on {study.measured_on}; {study.conditions}"
     yield from terminal(facts(("it", where), ("here", study.here)), width)
-    told: set[str] = set()
+    shown: set[str] = set()
     lines: list[Line] = []
     for each in expected:
         (mark, style), said = MARKS[each.verdict], study.claim_of(each.id)
-        itself = said.contradicts if said and said.contradicts not in told else ""
-        told.add(itself)
+        itself = said.contradicts if said and said.contradicts not in shown else ""
+        shown.add(itself)
         claim = facts((f"{mark} {each.id}", each.say), ("  its figure", said.figure if said else "none"))
         found = facts((f"  {WORDS[each.verdict]}", _found(each)), style=style)
         lines += [Line("", ()), *claim.lines, *found.lines, *facts(("  itself", itself)).lines]

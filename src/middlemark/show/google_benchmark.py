@@ -1,7 +1,7 @@
-"""Google Benchmark's JSON: an iteration a trial, and the aggregates over trials, as with ``--benchmark_repetitions``.
+"""Google Benchmark's JSON: an iteration for each trial, and aggregates as with ``--benchmark_repetitions``.
 
-``real_time`` is the figure a trial that stands for it: p50 of the latency, and of a stream as fast as possible the time
-a message takes (1e9 over the received rate), always in ns. ``cpu_time`` is the processor time of all workers a message.
+``real_time`` is the figure that the trial is judged by, in ns: the p50 of the latency; for a stream as fast as
+possible the time per message (1e9 / received rate). ``cpu_time``: processor time of all workers per message.
 The format: docs/user_guide.md of github.com/google/benchmark, "Output Formats", and its tools/gbench/report.py, which
 reads ``name``, ``run_type``, ``real_time``, ``cpu_time``, ``time_unit``, ``repetitions`` and ``aggregate_name``.
 """
@@ -35,7 +35,7 @@ _AGGREGATES: dict[str, tuple[Callable[[Sequence[float]], float], str]] = {
 
 
 def render(document: Document, _view: View) -> str:
-    """Return the document. A failed cell is an entry with ``error_occurred``; one that was not come to is left out."""
+    """Return the document. A failed cell is an entry with ``error_occurred``; an unreached cell is left out."""
     entries: list[dict[str, Any]] = []
     for row in document.rows:
         name = cell_name(row.result.cell)
@@ -92,7 +92,7 @@ def _of_cell(
 
 
 def _counters(cell: Cell, trial: TrialSummary) -> dict[str, float]:
-    """Return what Google Benchmark calls counters, those that were measured: rates, and the other quantiles in ns."""
+    """Return the counters of an entry, as far as measured: rates, and further quantiles in ns."""
     rate = trial.rates.rate_hz if trial.rates else trial.replies_hz
     times = trial.times.latency_of(cell)
     found = {

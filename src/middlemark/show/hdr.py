@@ -1,4 +1,4 @@
-"""HdrHistogram's interval log, version 1.2: a file a cell, a line a trial, values in ns to three digits.
+"""HdrHistogram's interval log, version 1.2: a file for each cell, a line for each trial, ns to three digits.
 
 The format: https://github.com/HdrHistogram/HdrHistogram, HistogramLogWriter. Written by PyPI's ``hdrhistogram``.
 """
@@ -21,18 +21,18 @@ from middlemark.stats.samples import Kept
 
 DIGITS = 3
 _KEPT_BITS = 11
-"""Three digits: 2048 buckets, so values below it are exact and of larger ones the highest eleven bits count."""
+"""For three digits: values below 2048 are exact, and of larger values the highest eleven bits are kept."""
 _CHUNK = 1 << 22
 
 
 MODULES = ("hdrh.histogram", "hdrh.log")
-"""What it is written with: PyPI's hdrhistogram."""
+"""The modules that write the log, from PyPI's hdrhistogram."""
 
 
 class Interval(msgspec.Struct, frozen=True):
-    """One trial: when it began (s since the epoch), how long it measured (s), its latencies in ns.
+    """One trial: its beginning (s since the epoch), how long it measured (s), and its latencies in ns.
 
-    ``buckets``: histograms (``lower_ns``, ``upper_ns``, ``count``) of latencies that outgrew the memory for raw ones.
+    ``buckets``: histograms (``lower_ns``, ``upper_ns``, ``count``) of the latencies beyond the memory for raw samples.
     """
 
     began: float
@@ -42,7 +42,7 @@ class Interval(msgspec.Struct, frozen=True):
 
 
 def write(document: Document, folder: Path, trials_of: TrialsOf, histograms: Any, logs: Any) -> None:
-    """Write a log a cell. ``histograms`` and ``logs`` are MODULES. Raises OSError."""
+    """Write a log for each cell. ``histograms`` and ``logs`` are MODULES. Raises OSError."""
     file = document.runs[0].file
     for row in document.rows:
         cell = row.result.cell
@@ -83,7 +83,7 @@ def log(about: str, trials: Iterable[Interval], histogram: Callable[..., Any], w
         found = histogram(1, max(2, 2 * max(counted)), DIGITS)
         for value, count in sorted(counted.items()):
             found.record_value(value, count)
-        begin = max(each.began - base, 1e-6)  # the writer takes a start of 0 for one that is not given
+        begin = max(each.began - base, 1e-6)  # the writer treats a start of 0 as not given
         to.output_interval_histogram(found, begin, begin + each.seconds, max_value_unit_ratio=1)
     return out.getvalue()
 

@@ -1,6 +1,6 @@
-"""JUnit XML, as continuous integration reads it: a test case a comparison, or without comparisons one a cell.
+"""JUnit XML for continuous integration: a test case for each comparison or, without comparisons, for each cell.
 
-There is no schema by JUnit itself; this keeps to what the Ant task writes and the reporters of Jenkins and GitLab read:
+JUnit has no schema; this writes what Ant's task writes and the reporters of Jenkins and GitLab read:
 ``testsuites/testsuite/testcase`` with ``failure``, ``error``, ``skipped`` and ``system-out``.
 """
 
@@ -22,7 +22,7 @@ from middlemark.verdicts.rows import Row
 
 
 def render(document: Document, _view: View) -> str:
-    """Return a case an expectation and a case a cell: an error where it failed, standing and warnings in the output."""
+    """Return a case for each expectation and each cell; a failed cell is an error, warnings are in the output."""
     suite = _suite(document)
     for each in document.expectations:
         case = ET.SubElement(suite, "testcase", classname="middlemark.expect", name=_text(f"{each.id}: {each.say}"))
@@ -53,15 +53,15 @@ def render(document: Document, _view: View) -> str:
 def of_comparisons(
     document: Document, comparisons: Sequence[Comparison], missed: Collection[int] | None, margin: float
 ) -> str:
-    """Return a case a comparison: a failure where B is worse, skipped where it is undecided; and failed cells.
+    """Return a case for each comparison: a failure if B is worse, skipped if undecided; and the failed cells.
 
-    ``missed``: the comparisons (by place) that miss a gate of their own; None: there is no gate, worse is a failure.
+    ``missed``: the indices of the comparisons that miss their gate; None: there is no gate, and worse is a failure.
     """
     suite = _suite(document)
     apart = distinguishing_factors(each.pairing for each in comparisons)
     for place, each in enumerate(comparisons):
         a, b = each.pairing.names
-        name = f"{what(each.pairing, apart)}: {b} beside {a}"
+        name = f"{what(each.pairing, apart)}: {b} compared with {a}"
         case = ET.SubElement(suite, "testcase", classname=f"middlemark.{each.metric}", name=_text(name))
         sentence = _sentence(each, margin)
         worse = each.is_worse if missed is None else place in missed
@@ -87,7 +87,7 @@ def _sentence(each: Comparison, margin: float) -> str:
     a, b = each.medians
     fewer = "no interval: fewer than six pairs"
     interval = fewer if judged.low is None else f"95 % interval {interval_of(judged)}"
-    needed = f"; about {judged.trials_needed} trials of each would tell" if judged.trials_needed else ""
+    needed = f"; about {judged.trials_needed} trials of each would decide" if judged.trials_needed else ""
     shift = f"{part(judged.shift)} ({interval}, {judged.pairs} pairs, margin {100 * margin:g} %)"
     return f"{each.metric} {each.word}: {shift}; {a:.4g} → {b:.4g} {unit}{needed}"
 
@@ -112,5 +112,5 @@ def _written(suite: ET.Element) -> str:
 
 
 def _text(text: str) -> str:
-    """Return what XML 1.0 can hold of a text: a crashed program's last words may be anything."""
+    """Return the text without characters that XML 1.0 forbids: it may be the output of a crashed program."""
     return plain(text).encode("utf-8", "backslashreplace").decode()

@@ -1,4 +1,4 @@
-"""The table of Fast DDS 2.9's LatencyTest, from our samples. Its times are halves of round trips, in µs."""
+"""The table of Fast DDS 2.9's LatencyTest from our samples. Its times are halves of round trips, in µs."""
 
 from middlemark.document.document import Document
 from middlemark.model.times import Summary
@@ -7,7 +7,7 @@ from middlemark.show.naming import log_head
 from middlemark.stats.result import CellResult
 from middlemark.verdicts.names import WORDS, plain, subject, words
 
-# As LatencyTestPublisher::run() and print_stats() print them, the comma and the blank at the ends of lines included.
+# As LatencyTestPublisher::run() and print_stats() print it, with the comma and the blank at the ends of lines.
 _HEADER = "   Bytes, Samples,   stdev,    mean,     min,     50%,     90%,     99%,  99.99%,     max"
 _RULE = "--------," * 10
 _FIGURES = ("stdev", "mean", "min", "p50", "p90", "p99", "p99_99", "max")
@@ -22,7 +22,7 @@ def render(document: Document, _view: View) -> str:
     lines = [
         log_head(document.runs[0]),
         "# Half round trips in us: every time is half of a round trip, as in LatencyTest.",
-        "# A figure is the median of the trials' own, min and max those of all. -: not measured, or too few samples.",
+        "# A figure is the median over the trials; min and max are over all. -: not measured, or too few samples.",
     ]
     for (name, factors), rows in tables.items():
         version = f" {rows[0].version}" if rows[0].version else ""

@@ -1,6 +1,6 @@
-"""The report as Markdown, as pull requests and wikis show it: answers, tables, verdicts, warnings, machine.
+"""The report as Markdown for pull requests and wikis: answers, tables, verdicts, warnings, machine.
 
-GitHub's and GitLab's dialect (GFM). Every name, note and warning is text: whatever could be markup there is escaped.
+In the dialect of GitHub and GitLab (GFM). Names, notes and warnings are text: markup in them is escaped.
 """
 
 import re
@@ -18,15 +18,15 @@ from middlemark.show import View
 from middlemark.verdicts.names import plain
 
 _CHARACTERS = {
-    # As entities: a backslash does not keep < from being a tag in every renderer, nor @ and # from being links.
+    # As entities: not every renderer accepts a backslash before <, and none before @ and #.
     **{character: f"&#{ord(character)};" for character in "&<>|`@#\\[]*~"},
     "\n": " ",
 }
 _LINKS = {"://": "&#58;//", "www.": "www&#46;"}
-"""What GFM would make a link of by itself."""
+"""Texts that GFM would turn into links."""
 
 _EMPHASIS = re.compile(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
-"""Within a word an underscore is one; elsewhere it may begin or end emphasis."""
+"""An underscore that may begin or end emphasis; within a word it does not."""
 
 MOST_WARNINGS = 40
 MOST_GROWTHS = 60
@@ -45,7 +45,7 @@ def render(document: Document, _view: View) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return the text so that it shows as it is, on one line, in a paragraph and in a table."""
+    """Return the text on one line with all markup escaped, for paragraphs and tables."""
     shown = "".join(_CHARACTERS.get(character, character) for character in plain(text))
     shown = _EMPHASIS.sub("&#95;", shown)
     for link, harmless in _LINKS.items():
@@ -54,7 +54,7 @@ def escaped(text: str) -> str:
 
 
 def table(found: Table) -> Iterator[str]:
-    """Yield a table, figures to the right, and its notes."""
+    """Yield a table, figures aligned to the right, and its notes."""
     aligned = ["---" if each.left else "---:" for each in found.columns]
     yield f"| {' | '.join((escaped(found.head), *(escaped(each.title) for each in found.columns)))} |"
     yield f"| {' | '.join(('---', *aligned))} |"
@@ -85,7 +85,7 @@ def _figures(document: Document) -> Iterator[str]:
     shown = [each for each in document.growths if each.metric in ("p50", "throughput")][:MOST_GROWTHS]
     for _, growth in growth_tables(shown):
         yield from (f"### {escaped(growth.title)}", "", *table(growth), "")
-    yield from section("What protects them, and what was seen of it", report_tables.protection(document))
+    yield from section("Protection and its proofs", report_tables.protection(document))
     yield from section("Comparisons", report_tables.comparisons(document))
 
 
@@ -114,7 +114,7 @@ def _experiment(document: Document) -> Iterator[str]:
         yield from _run(run)
     if document.commands:
         yield from ("", "Again:", "")
-        # Indented code: no text can end it, whatever it holds.
+        # Indented code, because no text can end it.
         yield from (f"    {plain(each)}" for each in document.commands)
     yield ""
     yield f"Written by Middlemark {escaped(document.middlemark)}, {escaped(document.generated[:19])} UTC."

@@ -1,4 +1,4 @@
-"""Names for other tools: of cells, stable from run to run, unique within one, without blanks; and heads of logs."""
+"""Names of cells for other tools (equal in every run, unique within a run, without blanks), and heads of logs."""
 
 from middlemark.model.cell import FACTORS, FIELDS, OF_WORKLOAD, Cell
 from middlemark.model.run import Run
@@ -9,21 +9,21 @@ from middlemark.verdicts.names import WORDS, plain, subject, words
 _DEFAULT = Cell(adapter="", transport="", size=0)
 _NONE = {each.field: each.none or "none" for each in FACTORS.values()}
 _FIRST = ("pattern", "adapter", "transport", "size", "receive")
-"""Factors that are in every name, so that a name does not change when a run has other cells beside it."""
+"""Factors that are in every name, so that a name does not depend on the other cells of the run."""
 
 
 def cell_name(cell: Cell) -> str:
-    """Return ``ping-pong/adapter:shm/transport:shm/size:64/receive:block``, further factors where not the default.
+    """Return ``ping-pong/adapter:shm/transport:shm/size:64/receive:block``, with further factors if not the default.
 
-    The name depends on the cell alone. Two cells of one name would be one cell. A workload's name stands in place of
-    the factors that follow from it: ``stream/adapter:shm/transport:shm/receive:block/workload:amr``.
+    The name depends only on the cell, and different cells have different names. A workload's name replaces the factors
+    that it implies: ``stream/adapter:shm/transport:shm/receive:block/workload:amr``.
     """
     parts: list[str] = [cell.pattern]
     for factor in FIELDS:
         if cell.workload is not None and factor in OF_WORKLOAD:
             continue
         known = factor not in cell.unknown
-        if not (known or factor in _FIRST):  # an imported cell is named by what is known of it
+        if not (known or factor in _FIRST):  # an imported cell may have unknown factors
             continue
         level = getattr(cell, factor) if known else "unknown"
         if factor == "pattern" or (factor not in _FIRST and level == getattr(_DEFAULT, factor)):
@@ -33,7 +33,7 @@ def cell_name(cell: Cell) -> str:
 
 
 def file_name(index: int, cell: Cell) -> str:
-    """Return a name for the file of the cell at that place: ``0003-ping-pong-shm-shm-64-block``."""
+    """Return a file name for the cell with this index: ``0003-ping-pong-shm-shm-64-block``."""
     receive = "unknown" if "receive" in cell.unknown else cell.receive
     name = f"{cell.pattern}-{cell.adapter}-{cell.transport}-{cell.size}-{receive}"
     safe = "".join(char if char.isascii() and (char.isalnum() or char in "-_.") else "_" for char in name)
@@ -56,12 +56,12 @@ def _level(level: object) -> str:
 
 
 def log_head(run: Run) -> str:
-    """Return the first line of a log as other tools print it: what was run, and how far it came."""
+    """Return the first line of a log for other tools: suites, start, and whether the run was interrupted."""
     ended = f", interrupted after {len(run.outcomes)} of {run.planned_trials} trials" if run.file.interrupted else ""
     return f"# {plain(', '.join(run.file.suites))}, {run.file.started}{ended}"
 
 
 def log_title(result: CellResult) -> str:
-    """Return what a log says above a cell: what is measured, in which version, and how."""
+    """Return the title of a cell in a log: adapter, transport, version and levels."""
     version = f" {result.version}" if result.version else ""
     return f"# {plain(subject(result.cell) + version)}: {plain(words(result.cell, WORDS))}"

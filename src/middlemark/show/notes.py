@@ -1,4 +1,4 @@
-"""What is below the table: the machine, where the time went, every warning, and how to read the columns."""
+"""Notes below the table: the machine, where the time goes, warnings, and the legend of the columns."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -27,10 +27,10 @@ from middlemark.verdicts.names import (
 from middlemark.verdicts.rows import Row
 
 _MOST_NAMED = 4
-"""Rows named beside the words of the worst."""
+"""The most rows named with a warning."""
 _MEANS = (
-    "µs of the messages near the median, part after part; they add up. → is the way out with the copying into the"
-    " reply, ← the way back; what no stamp divides is in between"
+    "The parts of a message's time in µs, for messages near the median; they add up. →: the way out, with the copy"
+    " into the reply; ←: the way back; in between: time that no stamp divides"
 )
 _TITLES = {
     "wait for its turn": "its turn",
@@ -45,14 +45,14 @@ _TITLES = {
     "deserialize": "deserialize",
     "copy": "copy",
 }
-"""Of the columns of parts, in the order of time."""
+"""The titles of the columns by part, in the order of time."""
 _REPLY = "reply "
 _LEAST = 12
-"""A narrower first column is not worth having: below that the parts are told in words."""
+"""The least width of the first column; below it, the parts are written as text."""
 
 
 def render(document: Document, view: View) -> str:
-    """Return every warning of the rows, by its kind, in each row's own words; or that there is none."""
+    """Return all warnings of the rows, by kind, with the text of each row; or a sentence that there is none."""
     rows, width = document.rows, max(view.width, 60)
     none = [] if document.warnings else [Text("No row has a warning.")]
     told = footnotes(rows, varying([row.result for row in rows]), numbers_of(rows), width, whole=True)
@@ -60,25 +60,25 @@ def render(document: Document, view: View) -> str:
 
 
 def numbers_of(rows: Sequence[Row]) -> dict[str, int]:
-    """Return a number for each warning's code, from 1, in the order the table meets them."""
+    """Return a number for each warning's code, from 1, in the order of the table."""
     codes = dict.fromkeys(each.code for row in rows for each in row.result.warnings)
     return {code: number for number, code in enumerate(codes, start=1)}
 
 
 def group_of(row: Row, varied: frozenset[str]) -> str:
-    """Return the size and the experiment of a row: the group that it stands in."""
+    """Return the size and the experiment of a row: the title of its group."""
     cell = row.result.cell
     return ", ".join(filter(None, (size(cell), words(cell, varied & frozenset(EXPERIMENT)))))
 
 
 def machine_lines(rows: Sequence[Row], width: int) -> Iterator[Text]:
-    """Return what the machine did meanwhile, in one line, wrapped; nothing where nobody looked at it."""
+    """Yield the disturbances by the machine in one wrapped line; nothing if they were not measured."""
     told = machine_summary([row.result.noise for row in rows if row.result.noise is not None])
     yield from (*paragraph(told, width, first="Machine  "), *([Text()] if told else []))
 
 
 def machine_summary(noises: Sequence[Noise]) -> str:
-    """Return what the trials of a whole run saw, in words; empty: nothing."""
+    """Return the disturbances of all trials of a run, in words; empty: none was measured."""
     trials = [trial for noise in noises for trial in noise.trials]
     parts = [*_taken(trials), *_lengths(trials)]
     return f"{', '.join(parts)}{_tail(trials)}" if parts else ""
@@ -118,7 +118,7 @@ def _tail(trials: Sequence[TrialNoise]) -> str:
 
 
 def breakdown_lines(rows: Sequence[Row], varied: frozenset[str], width: int) -> Iterator[Text]:
-    """Return where the time of each row went, grouped as the table is; of a row without parts the reason."""
+    """Yield where the time of each row goes, in the groups of the table; for a row without parts, the reason."""
     measured = [each for each in rows if each.result.failed is None]
     if not measured:
         return
@@ -133,7 +133,7 @@ def breakdown_lines(rows: Sequence[Row], varied: frozenset[str], width: int) -> 
 
 
 def _parts_of(title: str, rows: Sequence[Row], *, in_words: bool) -> Table:
-    """Return a column for each part, a line for the way out and one for the way back; or all of it ``in_words``."""
+    """Return a column for each part, a line for the way out and one for the way back; ``in_words``: text instead."""
     used = {each.part.removeprefix(_REPLY) for row in rows for each in row.result.breakdown or () if not in_words}
     shown = {part: Column(title, 0) for part, title in _TITLES.items() if part in used}
     lines: list[Line] = []
@@ -143,14 +143,14 @@ def _parts_of(title: str, rows: Sequence[Row], *, in_words: bool) -> Table:
         out, back = (tuple(parts.get(way + each, "") for each in shown) for way in ("", _REPLY))
         whole = us(sum(each.ns for each in found))
         if not found:
-            lines += facts((name, f"not told, {row.result.breakdown_absent or 'nothing was stamped'}")).lines
+            lines += facts((name, f"unknown: {row.result.breakdown_absent or 'nothing was stamped'}")).lines
         elif in_words:
             lines += facts((name, f"{whole} µs = {', '.join(map(' '.join, parts.items()))}")).lines
         else:
             lines.append(Line(name, cells("→" if any(back) else "", whole, *out)))
             lines += [Line("", cells("←", "", *back))] if any(back) else []
         if absent := row.result.coding_absent:
-            lines += facts(("", f"not told, {absent}"), style="dim").lines
+            lines += facts(("", f"unknown: {absent}"), style="dim").lines
     columns = (Column("", 0, left=True), Column("whole", 0), *shown.values()) if shown else ()
     return Table(title=title, columns=columns, lines=tuple(lines))
 
@@ -158,7 +158,7 @@ def _parts_of(title: str, rows: Sequence[Row], *, in_words: bool) -> Table:
 def footnotes(
     rows: Sequence[Row], varied: frozenset[str], numbers: Mapping[str, int], width: int, *, whole: bool
 ) -> Iterator[Text]:
-    """Return the warnings by their kind: how many rows, the worst of them or (``whole``) each one, each remedy once."""
+    """Yield the warnings by kind: how many rows, the worst or (``whole``) each of them, and each remedy once."""
     if not numbers:
         return
     of_code = {each.code: each for each in warnings_of(rows)}
@@ -176,18 +176,18 @@ def footnotes(
         yield from paragraph(head, width, "yellow", first=f"{number:>3}  ")
         for text, about in list(texts.items())[: None if whole else 1]:
             more = 0 if whole else max(0, len(about) - _MOST_NAMED)
-            told = [*about[:_MOST_NAMED], f"and {more} more"] if more else about
-            yield from paragraph(f"{'; '.join(told)}: {text}", width, first="     ")
+            named = [*about[:_MOST_NAMED], f"and {more} more"] if more else about
+            yield from paragraph(f"{'; '.join(named)}: {text}", width, first="     ")
         yield from paragraph(kind.advice, width, first="     → ")
     if not whole:
-        yield Text("     --warnings tells each row's own words", style="dim")
+        yield Text("     --warnings shows the warnings of each row", style="dim")
     yield Text()
 
 
 def legend(
     columns: Mapping[str, tuple[Sequence[Column], Sequence[Column]]], rows: Sequence[Row], width: int
 ) -> Iterator[Text]:
-    """Return what each column says, and which had to give way. ``columns``: those shown and hidden, by pattern."""
+    """Yield the meaning of each column, and which were left out. ``columns``: shown and hidden ones, by pattern."""
     lines: list[Line] = []
     for pattern, (shown, _) in columns.items():
         lines.append(Line("How to read it" if len(columns) == 1 else f"How to read it: {pattern}", (), "bold"))
@@ -196,8 +196,8 @@ def legend(
         lines.append(Line("How to read all of it", (), "bold"))
     unprotected = [row for row in rows if is_unprotected(row.result)]
     contradicted = any(is_contradicted(row.result) and row not in unprotected for row in rows)
-    other = "the actual transport is not the one asked for: not a figure of that transport"
-    failed = "a proof of the security asked for has failed: not a figure of that level"
+    other = "the actual transport is not the one asked for, so this is not a figure of that transport"
+    failed = "a proof of the security asked for has failed, so this is not a figure of that level"
     hidden = ", ".join(dict.fromkeys(each.title for _, hidden in columns.values() for each in hidden))
     marks = facts(
         (f"  {CONTRADICTED}", other if contradicted else ""),

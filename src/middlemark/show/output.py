@@ -1,4 +1,4 @@
-"""The end of the way: stdout, which may be a pipe whose reader has gone, a full disk, or nothing at all; and files."""
+"""Writing to stdout, which may be a closed pipe, a full disk or closed; and writing files as a whole."""
 
 import contextlib
 import errno
@@ -16,22 +16,22 @@ from middlemark.show import View
 
 
 def is_terminal() -> bool:
-    """Whether stdout is one (it may be closed: ``>&-``)."""
+    """Say whether stdout is a terminal; it may also be closed (``>&-``)."""
     return sys.stdout is not None and sys.stdout.isatty()
 
 
 def width() -> int:
-    """Return the columns that a text on stdout may have: the terminal's, or what reads well in a pipe."""
+    """Return the width for text on stdout in columns: the terminal's, or 100 for a pipe."""
     return shutil.get_terminal_size((100, 24)).columns if is_terminal() else 100
 
 
 def view(wanted: View) -> View:
-    """Return how a document is shown on stdout: as wide as it, and in colour where it has colours."""
+    """Return the view with the width and the colours of stdout."""
     return replace(wanted, width=width(), colour=is_terminal() and "NO_COLOR" not in os.environ)
 
 
 def write(text: str) -> str | None:
-    """Write the text to stdout. Returns why that was not possible; a reader that has gone (``| head``) is no reason."""
+    """Write the text to stdout. Returns an error message or None; a closed pipe (``| head``) is no error."""
     if sys.stdout is None:
         return None
     try:
@@ -46,7 +46,7 @@ def write(text: str) -> str | None:
 
 
 def write_facts(*pairs: tuple[str, str]) -> str | None:
-    """Write names, each with its paragraph, to stdout; return as ``write`` does."""
+    """Write names, each with its paragraph, to stdout; returns an error message or None."""
     from middlemark.document.table import facts
     from middlemark.show.terminal import printed, terminal
 
@@ -54,7 +54,7 @@ def write_facts(*pairs: tuple[str, str]) -> str | None:
 
 
 def discard() -> None:
-    """Send what is still buffered nowhere: the interpreter's flush at its end would fail again, in its own words."""
+    """Redirect buffered output to /dev/null: else the interpreter's flush at exit would fail and print an error."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -62,28 +62,28 @@ def discard() -> None:
 
 
 def write_whole(path: Path, text: str, *, named: bool = True) -> None:
-    """Write the text in place of what was there, all of it or nothing.
+    """Replace the file's content by the text, as a whole or not at all.
 
-    A pipe or a terminal that somebody ``named`` is written to as it is; of another, nobody may be reading.
-    Raises OSError; the file is then as it was, and nothing is left beside it.
+    A pipe or a terminal is written to directly if the user ``named`` it; any other is refused, because it may have no
+    reader. Raises OSError; the file is then unchanged, and no draft remains.
     """
     if path.exists() and not path.is_file():
         if not named:
             raise OSError(errno.EINVAL, "is not a regular file", str(path))
         path.write_text(text, encoding="utf-8")
         return
-    there = Path(os.path.realpath(path))  # a link stays one: what it points to is written
+    there = Path(os.path.realpath(path))  # write to the target of a link, and keep the link
     draft = there.with_name(f".{there.name}.{os.getpid()}.new")
     try:
         draft.write_text(text, encoding="utf-8")
         draft.replace(there)
-    finally:  # whatever happened, a Ctrl-C too
+    finally:  # also after Ctrl-C
         with contextlib.suppress(OSError):
             draft.unlink(missing_ok=True)
 
 
 def make_whole(folder: Path, fill: Callable[[Path], None]) -> None:
-    """Make a folder of files, all of them or none; ``fill`` writes them. Raises OSError, also where it is there."""
+    """Make a folder of files, as a whole or not at all; ``fill`` writes them. Raises OSError, also if it exists."""
     if folder.exists():
         raise FileExistsError(errno.EEXIST, "is there already", str(folder))
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -97,5 +97,5 @@ def make_whole(folder: Path, fill: Callable[[Path], None]) -> None:
 
 
 def tell(text: str) -> None:
-    """Say on stderr what is not part of the result."""
+    """Print a message that is not part of the result to stderr."""
     click.echo(f"middlemark: {text}", err=True)

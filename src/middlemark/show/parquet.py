@@ -1,4 +1,4 @@
-"""Parquet: every raw sample, with its cell and trial, for data frames. In row groups: a run may outgrow memory."""
+"""Parquet: every raw sample with its cell and trial, for data frames; in row groups, as a run may exceed memory."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,18 +17,18 @@ from middlemark.stats.samples import Kept
 ROW_GROUP = 1 << 20
 
 _TABLES = {"ping": "round_trips", "client": "round_trips", "publisher": "sends", "subscriber": "arrivals"}
-"""By role: the file its samples go to, without ``.parquet``."""
+"""By role: the file for its samples, without ``.parquet``."""
 
 _ABSENT = ("take_ns", "loan_ns", "fill_ns", "check_ns", "write_ns", "arrived_ns")
-"""Fields in which 0xFFFFFFFF stands for what was not measured: null here."""
+"""Fields in which 0xFFFFFFFF means not measured; written as null."""
 
 
 MODULES = ("pyarrow", "pyarrow.parquet")
-"""What it is written with."""
+"""The modules that write the files."""
 
 
 def write(document: Document, folder: Path, trials_of: TrialsOf, arrow: Any, parquet: Any) -> None:
-    """Write ``cells.parquet`` and, where there are any, ``round_trips``, ``sends`` and ``arrivals``, all of them whole.
+    """Write ``cells.parquet`` and, as far as there are samples, ``round_trips``, ``sends`` and ``arrivals``.
 
     ``arrow`` and ``parquet`` are MODULES. Raises OSError.
     """
@@ -50,7 +50,7 @@ def write(document: Document, folder: Path, trials_of: TrialsOf, arrow: Any, par
 
 
 def _cells(results: Sequence[CellResult], arrow: Any) -> Any:
-    """Return a row a cell: its name, its factors, and its figures as the JSON has them."""
+    """Return a row for each cell: its name, its factors, and its figures as in the JSON."""
     documents = [cell_document(each) for each in results]
     columns: dict[str, Any] = {
         "cell": arrow.array(range(len(results)), arrow.int32()),
@@ -58,7 +58,7 @@ def _cells(results: Sequence[CellResult], arrow: Any) -> Any:
     }
     for key in documents[0] if documents else ():
         values = [each.get(key) for each in documents]
-        # depth, pin and rate are a word in some cells and a number in others: then all are words.
+        # depth, pin and rate may be words in some cells and numbers in others; then all are written as words.
         mixed = len({isinstance(each, str) for each in values if each is not None}) > 1
         if not any(isinstance(each, dict | list) for each in values):
             columns[key] = arrow.array([None if each is None else str(each) for each in values] if mixed else values)

@@ -1,6 +1,6 @@
-"""What is being measured, how the last trial did, the noise of the machine and the time left.
+"""Progress of a run: the current trial, the last result, the noise of the machine and the time left.
 
-``State`` makes the words and figures; ``progress`` shows them: live on a terminal, in plain lines elsewhere.
+``State`` makes the texts; ``progress`` shows them, live on a terminal and as plain lines elsewhere.
 """
 
 import contextlib
@@ -23,9 +23,9 @@ LINE_EVERY_S = 10.0
 PRESSURE = Path("/proc/pressure/cpu")
 _BAR = 20
 _LEAST_FOR_BAR = 60
-"""In a narrower terminal words are worth more than a bar."""
+"""The least width of a terminal for a bar."""
 _NOISY = 0.005
-"""A smaller share of waiting is not worth a word."""
+"""A smaller share of waiting is not shown."""
 
 
 def describe(cell: Cell) -> str:
@@ -41,7 +41,7 @@ def describe(cell: Cell) -> str:
 
 
 class State:
-    """How far a run is. Reads what a trial kept only between trials."""
+    """The progress of a run. Reads samples only between trials, so that trials are not disturbed."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class State:
         clock: Callable[[], float] = time.monotonic,
         waited_us: Callable[[], int | None] | None = None,
     ) -> None:
-        """``clock`` in s; ``waited_us``: how long tasks have waited for a processor since the machine started."""
+        """``clock``: in s; ``waited_us``: how long tasks have waited for a processor since boot."""
         self._plan = plan
         self._folder = folder
         self._descriptions = {each.name: each for each in adapters}
@@ -71,21 +71,21 @@ class State:
         self.total = len(plan.trials)
 
     def more(self, plan: Plan) -> None:
-        """Count the trials of a further round."""
+        """Add the trials of a further round."""
         self._estimates += [(trial.cell, estimate_trial(plan.cells[trial.cell], trial)) for trial in plan.trials]
         self.total += len(plan.trials)
 
     def begins(self, cell: Cell) -> None:
-        """Take up the next trial."""
+        """Note the beginning of the next trial."""
         self._now, self._samples = describe(cell), ""
         self._began = (self._clock(), self._waited_us())
 
     def ticked(self, event: Underway) -> None:
-        """Take up what a trial says once a second."""
+        """Note the state that a trial reports once a second."""
         self._samples = f"{_step(event)}{event.samples:,} samples ({event.phase})"
 
     def ended(self, cell: Cell, outcome: TrialOutcome) -> None:
-        """Take up what a trial came to."""
+        """Note the result of a trial."""
         self.done += 1
         begin, waited = self._began
         self._took.setdefault(outcome.cell, []).append(self._clock() - begin)
@@ -94,11 +94,11 @@ class State:
             found = _figure(cell, outcome, self._folder)
             if found is not None:
                 self._figures[outcome.cell], figure = found
-                # The figure first: in a narrow terminal it is the name that is cut.
+                # The figure comes first, because a narrow terminal cuts the end.
                 self._last = f"last: {figure}{self._against_raw_transport(outcome.cell)} ({describe(cell)})"
 
     def left_s(self) -> float:
-        """Return the seconds left: a cell's own trials so far, else the estimate as well as it held for others."""
+        """Return the seconds left, from the cell's own trials so far or, without any, from the corrected estimate."""
         took = [(cell, seconds) for cell, each in self._took.items() for seconds in each]
         estimates = dict(reversed(self._estimates))
         expected = sum(estimates[cell] for cell, _ in took)
@@ -107,7 +107,7 @@ class State:
         return sum(means.get(cell, estimate * pace) for cell, estimate in self._estimates[self.done :])
 
     def line(self) -> str:
-        """Return all of it in one line, for a log."""
+        """Return the progress in one line, for a log."""
         parts = [f"{self._count()}, {self._left()}; next: {self._now}", self._last, self._noise]
         return "; ".join(each for each in parts if each)
 
@@ -137,7 +137,7 @@ class State:
         return f", {ratio(self._figures[cell] / self._figures[raw[0]])} × {raw[1]}"
 
     def _raw_transport_of(self, cell: int) -> tuple[int, str] | None:
-        """Return the raw transport of a cell's carrier, known before any is measured: all count as equally fast."""
+        """Return the raw transport of a cell's carrier, chosen before any is measured, as if all were equally fast."""
         from middlemark.stats.baselines import nearest_raw_transports
 
         if self._raw_transports is None:
@@ -147,18 +147,18 @@ class State:
         return self._raw_transports[cell] if cell < len(self._raw_transports) else None
 
     def _noise_of(self, outcome: TrialOutcome, begin: float, waited: int | None) -> str:
-        """Return what the machine did meanwhile, by the kernel's pressure, else by switches that nobody asked for."""
+        """Return how much the machine disturbed the trial, by the kernel's pressure or else by involuntary switches."""
         now, seconds = self._waited_us(), self._clock() - begin
         if waited is not None and now is not None and seconds > 0:
             share = min(1.0, (now - waited) / (seconds * 1e6))
             return f"tasks waited for a processor {format_percent(share)} of the time" if share >= _NOISY else ""
         switches = sum(each.involuntary_switches for each in outcome.costs)
         measured = max((each.seconds for each in outcome.costs), default=0.0)
-        return f"made to give way {switches / measured:,.0f} times/s" if switches and measured > 0 else ""
+        return f"preempted {switches / measured:,.0f} times/s" if switches and measured > 0 else ""
 
 
 def _waited_us() -> int | None:
-    """Return the µs in which some task waited for a processor; None where the kernel keeps no pressure (PSI)."""
+    """Return the µs in which a task waited for a processor; None: the kernel has no pressure figures (PSI)."""
     try:
         first = PRESSURE.read_text(encoding="ascii").split("\n", 1)[0]
     except (OSError, ValueError):
@@ -168,7 +168,7 @@ def _waited_us() -> int | None:
 
 
 def _figure(cell: Cell, outcome: TrialOutcome, folder: Path) -> tuple[float, str] | None:
-    """Return a trial's time a message in ns, and its figure in words; None where it has none."""
+    """Return a trial's time per message in ns, and its figure in words; None: it has none."""
     import numpy as np
 
     from middlemark.stats.baselines import by_rate
@@ -186,7 +186,7 @@ def _figure(cell: Cell, outcome: TrialOutcome, folder: Path) -> tuple[float, str
         else:
             parts = [load_kept(folder, each).raw["round_trip_ns"] for each in outcome.files if each.role == "client"]
     except SamplesError:
-        return None  # the result tells it
+        return None  # the result reports the error
     values = np.concatenate(parts) if parts else np.empty(0)
     if not len(values):
         return None
@@ -195,7 +195,7 @@ def _figure(cell: Cell, outcome: TrialOutcome, folder: Path) -> tuple[float, str
 
 
 def _step(event: Underway) -> str:
-    """Return which step of a search a tick belongs to: ``step 3 at 12.5 kHz, ``; nothing outside of searches."""
+    """Return the current step of a search: ``step 3 at 12.5 kHz, ``; empty outside of searches."""
     if event.step is None:
         return ""
     rate = event.rate_hz
@@ -208,8 +208,8 @@ def progress(
 ) -> "Iterator[_Silent]":
     """Yield a watcher that shows progress on stderr; one that shows nothing when ``quiet``.
 
-    ``folder``: where trials keep their samples. ``adapters``: their descriptions say which are raw transports. Without
-    them the last result is not shown.
+    ``folder``: where trials keep their samples. ``adapters``: the descriptions, which say which are raw transports.
+    Without them the last result is not shown.
     """
     state = State(plan, folder, adapters)
     if quiet:
@@ -231,7 +231,7 @@ class _Silent:
 
 
 class _Lines(_Silent):
-    """For logs, pipes and terminals that cannot move the cursor: failures at once, else a line every ten seconds."""
+    """For logs, pipes and terminals that cannot move the cursor: failures at once, progress every ten seconds."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -272,12 +272,12 @@ def _live(state: State) -> "Iterator[_Silent]":
     console = Console(stderr=True)
 
     class Shown:
-        """The lines as they are now, for the width the terminal has now."""
+        """The current lines, for the current width of the terminal."""
 
         def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
             yield from (Text(line, no_wrap=True, overflow="crop") for line in state.lines(options.max_width))
 
-    # Not redrawn by a clock: ten times a second would be a disturbance of what is measured.
+    # Not refreshed by a timer: ten times a second would disturb the trials.
     live = Live(Shown(), console=console, transient=True, auto_refresh=False)
 
     class Watching(_Lines):

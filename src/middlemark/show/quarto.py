@@ -1,4 +1,4 @@
-"""A report for Quarto or R Markdown: ``report.qmd`` with its data beside it. Rendering it is the reader's own.
+"""A report for Quarto or R Markdown: ``report.qmd`` and its data. The reader renders it.
 
 The text is the Markdown report, the figures are R (ggplot2) over ``data/``, so that a reader can change them.
 """
@@ -18,7 +18,7 @@ MODULES = parquet.MODULES
 NAME = "report.qmd"
 FIGURES = "figures.csv"
 _CODE = re.compile(r"`(?=\{?[A-Za-z]+\}?[ ,}])")
-"""What R Markdown would run as code, in the title too: our text has none."""
+"""Text that R Markdown would run as code, also in the title."""
 
 _READ = """
 figures <- do.call(rbind, lapply(folders, function(folder)
@@ -64,7 +64,7 @@ def write(
 
 
 def _lines(document: Document, places: Sequence[str]) -> Iterator[str]:
-    # JSON's strings are YAML's and R's.
+    # A JSON string is also valid in YAML and R.
     yield f"---\ntitle: {json.dumps(_CODE.sub('` ', plain(document.title)))}\nformat: html\n---\n"
     yield from _chunk("data", f"folders <- c({', '.join(map(json.dumps, places))})\n{_READ.strip()}", echo=True)
     text = markdown.render(document, _View()).partition("\n")[2]  # its first line is the title

@@ -1,4 +1,4 @@
-"""What Cyclone DDS's RoundtripPing prints, from all of our samples: a line a second and ``# Overall``, in whole µs.
+"""The output of Cyclone DDS's RoundtripPing from all of our samples: a line a second and ``# Overall``, in whole µs.
 
 Its latency is half of the round trip; its times of writing and reading are whole.
 """
@@ -20,7 +20,7 @@ from middlemark.verdicts.names import plain
 
 _SECOND = 1_000_000_000
 
-# As the example's ping.c prints them; "Latency" says here what it is.
+# As the example's ping.c prints it, but with "Half round trip" in place of "Latency".
 _HEADER = (
     "#     Half round trip [us]                                   Write-access time [us]       Read-access time [us]",
     "# Seconds     Count   median      min      99%      max      Count   median      min      Count   median      min",
@@ -30,15 +30,15 @@ _COLUMNS = (
     ("write_ns", 10, 1000, ("p50", "min")),
     ("take_ns", 10, 1000, ("p50", "min")),
 )
-"""By field: the width of its number, what a figure is divided by, and its figures."""
+"""For each field: the width of its count, the divisor of its figures, and the figures."""
 
 
 def render(document: Document, view: View) -> str:
-    """Return a section a cell: of each trial its seconds, then ``# Overall``. No line has samples of two trials."""
+    """Return a section for each cell: the seconds of each trial, then its ``# Overall``. Trials are never pooled."""
     lines = [
         log_head(document.runs[0]),
         "# Half round trips: the first median, min, 99% and max are halves of round trips, as in RoundtripPing.",
-        "# A trial of several has a # Overall of its own: samples of different trials are never pooled.",
+        "# Each of several trials has its own # Overall: samples of different trials are never pooled.",
         "# Seconds count from each trial's start. -: not measured, or too few samples (a median needs 20, 99% 1,000).",
     ]
     for row in document.rows:

@@ -1,4 +1,4 @@
-"""What came of the check on ourselves: in plain words under two tables."""
+"""The output of ``selftest``: two tables and conclusions."""
 
 from collections.abc import Iterator
 
@@ -19,22 +19,22 @@ from middlemark.stats.verdict import MARGIN
 from middlemark.verdicts.names import subject
 
 FEWEST = 6
-"""Trials of which a verdict can come."""
+"""The fewest trials for a verdict."""
 _LEAST_NAME = 12
 _OPEN = (Column("equivalent", 1), Column("undecided", 2))
 _SAME = ("", "metric", Column("median µs", 4), Column("scatter", 2), "false", Column("alone", 3), *_OPEN)
 _PLANTED = ("", Column("planted", 3), Column("it was", 4), Column("measured", 5), "found", *_OPEN, "faster")
 _LEGEND = facts(
     ("  scatter", "half the span of the middle 68 % of all trials"),
-    ("  false", "called faster or slower, of every two labels of one setting, judged as `compare` judges a table"),
-    ("  alone", "false, and the two after it, with each comparison judged alone, as `compare` judges two settings"),
+    ("  false", "called faster or slower, of all pairs of labels of one setting, judged together as in `compare`"),
+    ("  alone", "false, equivalent and undecided if each comparison is judged alone, as `compare` judges two settings"),
     ("  found", "called slower"),
-    ("  it was, measured", "the delay, and by how much p50 was longer, as parts of A's p50 in this run"),
+    ("  it was, measured", "the delay, and by how much p50 was longer, in percent of A's p50 in this run"),
 )
 
 
 def render_table(test: SelfTest, document: Document, width: int) -> str:
-    """Return the tables and what they mean, and what failed."""
+    """Return the tables, the failures and the conclusions."""
     return printed(_lines(test, document, width), View(width=width))
 
 
@@ -88,7 +88,7 @@ def _if_any(tally: VerdictCounts, *counts: str) -> Iterator[str]:
 
 
 def conclusions(test: SelfTest) -> Iterator[str]:
-    """Yield what it means, a sentence or two each."""
+    """Yield the conclusions, one or two sentences each."""
     trials = test.rounds >= FEWEST
     short = [each for each in test.same if each.typical is None or (trials and not each.tally.comparisons)]
     for metric in dict.fromkeys(each.metric for each in short):
@@ -96,7 +96,7 @@ def conclusions(test: SelfTest) -> Iterator[str]:
         needed = samples_needed(QUANTILES[metric])
         yield f"No {metric} to compare of {names}: a trial needs {needed:,} samples for it; give a longer --duration."
     if test.rounds < FEWEST:
-        yield f"This says nothing: a verdict wants {FEWEST} trials of each, and no two have more than {test.rounds}."
+        yield f"No result: a verdict needs {FEWEST} trials of each, and no two have more than {test.rounds}."
         return
     yield _false_verdicts(test)
     yield from _wrong(test)
@@ -118,23 +118,23 @@ def _false_verdicts(test: SelfTest) -> str:
     )
     if test.rate <= ALLOWED:
         return text + (
-            f"Comparisons that share labels hang together: these are worth about {test.worth} independent ones, "
+            f"Comparisons that share labels are correlated: these are worth about {test.worth} independent ones, "
             f"which leaves a rate of up to {format_percent(float(f'{test.at_most:.2g}'))} possible (95 %)."
         )
-    chance = f"Noise alone, of which 5 % is called different, gives so many in {share(test.chance)} of such runs"
+    chance = f"If 5 % were called different by noise alone, {share(test.chance)} of such runs would have as many"
     if test.holds:
-        return text + f"{chance}: chance may be all of it. Run it again, with more --trials."
-    return text + f"{chance}: this is more than chance. Do not trust verdicts on this machine, and tell us of it."
+        return text + f"{chance}: this may be chance. Run it again, with more --trials."
+    return text + f"{chance}: this is more than chance. Do not trust verdicts on this machine, and report it to us."
 
 
 def _wrong(test: SelfTest) -> Iterator[str]:
-    """Yield what was called the opposite of the truth, or no difference although it was one beyond the margin."""
+    """Yield verdicts that are wrong: faster instead of slower, or equivalent despite a delay beyond the margin."""
     for number, what in (
         (test.called_faster, "A with a delay was called faster than A"),
         (test.missed, f"a delay beyond the margin of {format_percent(MARGIN)} was called equivalent"),
     ):
         if number:
-            yield f"{'Once' if number == 1 else f'{number} times'} {what}: that is false as well."
+            yield f"{'Once' if number == 1 else f'{number} times'} {what}: that is false, too."
 
 
 def _hope(test: SelfTest, setting: SelfTestCell) -> str:
@@ -142,18 +142,18 @@ def _hope(test: SelfTest, setting: SelfTestCell) -> str:
     smallest = test.smallest_found(setting)
     if smallest is None:
         text = (
-            f"{_name(setting.cell)}: do not hope to see a difference at p50: "
+            f"{_name(setting.cell)}: do not expect to find a difference at p50: "
             f"even {_size(mine[-1])} was found in only {_found(mine[-1])}."
         )
     else:
         at = next(each for each in mine if each.planted == smallest)
-        text = f"{_name(setting.cell)}: hope to see differences of {_size(at)} and more at p50 (found in {_found(at)})."
+        text = f"{_name(setting.cell)}: expect to find differences of {_size(at)} and more at p50 ({_found(at)} found)."
     missed = [each for each in mine if not each.is_found]
     return " ".join([text, *(_further(each) for each in missed)])
 
 
 def _size(each: Power) -> str:
-    """Return the delay as a part of what A took in this run: the pilot may have seen another machine."""
+    """Return the delay in percent of A's p50 in this run, which may differ from that of the pilot."""
     part = each.planted.part if each.part is None else each.part
     return format_percent(float(f"{part:.2g}"))
 
@@ -167,5 +167,5 @@ def _further(each: Power) -> str:
     if each.tally.undecided == 0:
         return f"{found}."
     if each.tally.trials_needed is None:
-        return f"{found}; more than 10,000 trials would be needed to tell."
-    return f"{found}; to tell it, measure about {each.tally.trials_needed:,} trials."
+        return f"{found}; more than 10,000 trials would be needed."
+    return f"{found}; to find it, measure about {each.tally.trials_needed:,} trials."

@@ -1,4 +1,4 @@
-"""What a command prints at its end: the answer first, a matrix, what is decided and what is not; one screen."""
+"""The summary at the end of a command, one screen: the answer, a matrix, decided and undecided comparisons."""
 
 import shlex
 from collections.abc import Iterator, Sequence
@@ -20,20 +20,20 @@ from middlemark.verdicts.names import plain, warning_name
 MOST_LINES = 40
 _MOST_NOTES = 2
 _LEAST_LINES = 4
-"""A table of fewer is not worth its heading."""
+"""The fewest lines of a table."""
 _FRAME = 4
-"""Lines of a table beside its rows: a blank one, its title, the columns' titles, the legend."""
+"""The lines of a table besides its rows: a blank line, title, column titles, legend."""
 _MOST_KINDS = 3
 _MOST_EXPECTED = 9
 _MOST_STATED = 4
 _HEAD = 11
 _MOST_REMEDY = 56
 _ANY = ("rate_hz", *(f"{time}_{each}" for each in ("p50", "mean") for time in TIMES), "sent_hz")
-"""What may stand for a row, the first that it has."""
+"""The figures that may represent a row: the first that it has is shown."""
 
 
 def render(document: Document, view: View) -> str:
-    """Return at most ``MOST_LINES`` lines, however many configurations there are."""
+    """Return at most ``MOST_LINES`` lines, for any number of configurations."""
     return printed(_lines(document, max(view.width, 60), view.limits), view)
 
 
@@ -60,7 +60,7 @@ def _lines(document: Document, width: int, limits: Sequence[str]) -> list[Text]:
 
 
 def _tables(tables: Sequence[tuple[str, Table]], width: int, room: int) -> Iterator[Text]:
-    """Yield the tables that there is room for, the first one in any case, and the names of the others."""
+    """Yield the first table, further tables if there is room, and the names of the others."""
     named: list[str] = []
     used = 0
     for at, (name, table) in enumerate(tables):
@@ -77,7 +77,7 @@ def _tables(tables: Sequence[tuple[str, Table]], width: int, room: int) -> Itera
 
 
 def _figures(document: Document, width: int, most: int) -> list[str]:
-    """Return the figures of rows in no experiment: a mean without a median, or of no known size."""
+    """Return the figures of rows that belong to no experiment: without a median, or of unknown size."""
     lines = []
     for row in document.rows:
         known = [(name, each) for name in _ANY if (each := FIGURES[name]).of(row.result) is not None]
@@ -99,17 +99,17 @@ def _answer(document: Document, found: Sequence[matrix.Matrix], width: int) -> I
         yield from paragraph(security.headline(document.costs), width, "bold", most=4)
         yield from paragraph(security.proven(document.rows), width, most=2)
     elif found or not document.workloads:
-        none = "No configuration has a figure that can stand beside another."
+        none = "No two configurations can be compared."
         yield from paragraph(headline(found[0]) if found else none, width, "bold", most=4)
     yield from paragraph(not_tried_text(document.not_tried), width, most=3)
     yield from paragraph("; ".join(map(read_as, run.file.imported)) or _measured(run), width, "dim", most=3)
-    typed = [note for note in notes_of(run) if note.startswith("--")]  # what somebody typed is not what was measured
+    typed = [note for note in notes_of(run) if note.startswith("--")]  # an option that was typed has not been followed
     for note in typed if len(typed) <= _MOST_NOTES else [f"{typed[0]}; {len(typed) - 1} more with --rows"]:
         yield from paragraph(f"note: {note}", width, most=2)
 
 
 def _measured(run: Run) -> str:
-    """Return what was run, where and for how long."""
+    """Return suites, machine, number of trials and duration of the run."""
     machine, done, seconds = run.file.machine, len(run.outcomes), seconds_of(run)
     where = f"{machine.host}, {format_count(machine.processors, 'processor')}"
     failed = f", {run.failed_trials:,} failed" if run.failed_trials else ""
@@ -139,7 +139,7 @@ def _conclusions(document: Document, found: Sequence[matrix.Matrix], width: int)
 
 
 def _of_workloads(document: Document) -> Iterator[tuple[str, Statement, str]]:
-    """Yield what is decided of workloads, what is not, and which edges fail, each with its name and its style."""
+    """Yield the statements on workloads with names and styles: decided, undecided, late joiners, failing edges."""
     both = list(zip(document.workloads, document.cheapest, strict=False))
     for name, is_sure, style in (("Decided", True, "green"), ("Undecided", False, "yellow")):
         texts = [workloads.cheapest_text(of, each) for of, some in both for each in some if each.sure is is_sure]

@@ -1,4 +1,4 @@
-"""The table of every row for people: what was run, the rows in their groups, warnings, and how to read it."""
+"""The table of all rows: the run, the rows in groups, warnings, and a legend."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -17,11 +17,11 @@ from middlemark.verdicts.names import UNTOLD, WORDS, meeting, plain, usual, vary
 from middlemark.verdicts.rows import Row
 
 _NAME = 24
-"""A narrower first column is not worth a further column of figures."""
+"""The least width of the first column: a column of figures is left out rather than making it narrower."""
 
 
 def render(document: Document, view: View) -> str:
-    """Return the report, ``view.width`` (at least 60) columns wide at most. Colour adds ANSI styles alone."""
+    """Return the report, at most ``view.width`` (at least 60) columns wide. Colour only adds ANSI styles."""
     return printed(_lines(document, max(view.width, 60), view), view)
 
 
@@ -52,14 +52,14 @@ def _lines(document: Document, width: int, view: View) -> Iterator[Text]:
 
 
 def _columns(pattern: str, groups: Sequence[RowGroup], layout: Layout) -> tuple[list[Column], list[Column]]:
-    """Return the columns of a pattern that are shown, and those that had to give way."""
+    """Return the columns of a pattern that are shown, and those that are left out."""
     columns = next((each.table.columns for each in groups if each.pattern == pattern and each.table.columns), ())
     shown = [columns[at] for at in layout.shown]
     return shown, [each for each in columns if each not in shown]
 
 
 def heading(document: Document, rows: Sequence[Row], width: int) -> Iterator[Text]:
-    """Return what stands above the table: what was run, where, with which versions, and what all rows share."""
+    """Yield the lines above the table: suites, machine, versions, and the levels that all rows share."""
     run = document.runs[0]
     file, results = run.file, [row.result for row in rows]
     yield Text(plain(f"{', '.join(file.suites)}, {file.started[:19].replace('T', ' ')} UTC"), style="bold")
@@ -86,5 +86,5 @@ def _in_common(results: Sequence[CellResult]) -> str:
     if not trials:
         return common
     number = trials.most_common(1)[0][0]
-    measured = "one trial" if number == 1 else f"{number} trials; a figure is the median of theirs"
+    measured = "one trial" if number == 1 else f"{number} trials; a figure is the median over the trials"
     return f"{common}; {measured}" if common else measured

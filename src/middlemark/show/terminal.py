@@ -1,4 +1,4 @@
-"""Text on the terminal: lines broken by the width they take, and tables whose columns give way by their priority."""
+"""Text on the terminal: wrapped paragraphs, and tables that leave out columns by priority."""
 
 import io
 import itertools
@@ -24,7 +24,7 @@ _WORD = re.compile(r"""(?:'[^']*'|"[^"]*"|\S)+""")
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """Return the text, plain, in lines of up to ``width`` columns, at least one, broken at blanks if there are any."""
+    """Return the text in lines of at most ``width`` columns, broken at blanks if possible; at least one line."""
     lines: list[str] = []
     line, width = "", max(width, 1)
     for word in _UNIT.sub("\\1\N{NO-BREAK SPACE}\\2", plain(text)).split(" "):
@@ -41,12 +41,12 @@ def wrapped(text: str, width: int) -> list[str]:
 
 
 def cut(text: str, width: int) -> str:
-    """Return the text in at most ``width`` columns of the terminal, the end of it given up for a mark."""
+    """Return the text in at most ``width`` columns of the terminal; a longer text ends in ``…``."""
     return text if cell_len(text) <= width else f"{chop_cells(text, width - 1)[0] if width > 1 else ''}…"
 
 
 def printed(lines: Iterable[Text], view: View) -> str:
-    """Return lines of at most ``view.width`` (at least 60) columns as text. Colour adds ANSI styles alone."""
+    """Return lines of at most ``view.width`` (at least 60) columns as text. Colour only adds ANSI styles."""
     out = io.StringIO()
     console = Console(
         file=out,
@@ -64,19 +64,19 @@ def printed(lines: Iterable[Text], view: View) -> str:
 
 
 def hanging(first: str, text: str, width: int) -> list[str]:
-    """Return the text wrapped behind ``first``, later lines indented to where it ends."""
+    """Return the text wrapped after ``first``; further lines are indented to its end."""
     indent = cell_len(first)
     lines = wrapped(text, max(width - indent, 20))
     return [first + lines[0], *(" " * indent + line for line in lines[1:])]
 
 
 def paragraph(text: str, width: int, style: str = "", *, first: str = "", most: int | None = None) -> list[Text]:
-    """Return the text wrapped behind ``first`` in one style, at most so many lines; of no text none."""
+    """Return the text wrapped after ``first`` in one style, at most ``most`` lines; none for an empty text."""
     return [Text(line, style=style) for line in hanging(first, text, width)[:most]] if text else []
 
 
 def command_lines(first: str, command: str, width: int) -> list[str]:
-    """Return a command wrapped as ``hanging`` does, so that a shell takes the lines as one; no word is broken."""
+    """Return a command wrapped after ``first`` with backslashes, so that a shell reads one line; no word is broken."""
     indent = cell_len(first)
     lines = [""]
     for word in _WORD.findall(command):
@@ -89,11 +89,11 @@ def command_lines(first: str, command: str, width: int) -> list[str]:
 
 _GAP = 2
 _LEAST_NAME = 16
-"""A narrower first column is not worth a further column of figures."""
+"""The least width of the first column: a column of figures is left out rather than making it narrower."""
 
 
 def fitting(columns: Sequence[Column], widths: Sequence[int], room: int) -> list[int]:
-    """Return which columns fit, in their order: that of the lowest priority gives way first, of equal ones the last."""
+    """Return the indices of the columns that fit: the lowest priority is left out first, of equal ones the last."""
     shown = [*range(len(columns))]
     while sum(widths[at] + _GAP for at in shown) > room:
         least = min((columns[at].priority, -at) for at in shown) if shown else (NEVER_HIDDEN, 0)
@@ -104,7 +104,7 @@ def fitting(columns: Sequence[Column], widths: Sequence[int], room: int) -> list
 
 
 class Layout(msgspec.Struct, frozen=True):
-    """How tables of the same columns are laid out: the width of the names and of each column, and which are shown."""
+    """The layout of tables with the same columns: the width of the names and of each column, and which are shown."""
 
     first: int
     widths: Sequence[int]
@@ -112,7 +112,7 @@ class Layout(msgspec.Struct, frozen=True):
 
 
 def aligned(table: Table) -> Table:
-    """Return the table with the parts of its cells one below the other."""
+    """Return the table with the parts of its cells (separated by tabs) aligned."""
     rows = [[each.text.split("\t") for each in line.cells] for line in table.lines]
     columns = [[cells[at] for cells in rows if cells] for at in range(len(table.columns))]
     widths = [[max(map(cell_len, parts)) for parts in itertools.zip_longest(*each, fillvalue="")] for each in columns]
@@ -127,7 +127,7 @@ def aligned(table: Table) -> Table:
 
 
 def laid_out(tables: Sequence[Table], width: int, least_name: int) -> Layout:
-    """Return one layout for all of these tables; names get at least ``least_name``, where any is as long."""
+    """Return one layout for all of these tables; names get at least ``least_name`` columns if they need them."""
     columns = next((each.columns for each in tables if each.columns), ())
     lines = [line for each in tables for line in each.lines if line.cells]
     widths = [
@@ -151,10 +151,10 @@ def terminal(
     wraps: bool = False,
     name: int = 0,
 ) -> Iterator[Text]:
-    """Yield the table in lines of at most ``width`` columns, of its rows at most ``most``.
+    """Yield the table in lines of at most ``width`` columns, with at most ``most`` of its rows.
 
-    ``layout``: of several tables, whose caller says which columns they leave out; ``wraps``: long names take several
-    lines, else they are cut; ``name``: what names get before columns give way.
+    ``layout``: a common layout of several tables; the caller then reports the columns that are left out. ``wraps``:
+    long names are wrapped, else cut. ``name``: columns are left out before names get narrower than this.
     """
     table = aligned(table)
     yield from paragraph(table.title, width, "bold", most=2)
@@ -177,7 +177,7 @@ def terminal(
 
 
 def _row(line: Line, table: Table, layout: Layout, width: int, *, wraps: bool) -> Iterator[Text]:
-    """Yield one row: its name, and its cells or the paragraphs in their place."""
+    """Yield one row: its name, and its cells or the paragraphs instead of cells."""
     if not line.cells and not line.span:
         yield Text(cut(line.name, width), style=line.style)
         return
@@ -201,7 +201,7 @@ def _row(line: Line, table: Table, layout: Layout, width: int, *, wraps: bool) -
                 cell = line.cells[column]
                 placed = _padded(cell.text, layout.widths[column], left=table.columns[column].left)
                 text.append(" " * _GAP + placed, style=cell.style or line.style)
-        if cell_len(text.plain.rstrip()) > width:  # the columns that never leave are wider
+        if cell_len(text.plain.rstrip()) > width:  # the columns that are always shown are wider
             text.truncate(width, overflow="ellipsis")
         yield text
 

@@ -1,4 +1,4 @@
-"""The answer to `which` on one screen."""
+"""The answer of ``which`` on one screen."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ from middlemark.verdicts.race import RaceVerdict
 def render_table(
     verdict: RaceVerdict, folder: str, width: int, next_command: str | None, left_out: Sequence[NotTried] = ()
 ) -> str:
-    """Return the answer in its first lines, then the candidates that came near, what is doubtful, what to do next."""
+    """Return the answer, the table of the first candidates, doubts, and the next command."""
     first = (answer(verdict), how_sure(verdict), not_tried_text(left_out))
     lines = [
         *(line for text in first for line in paragraph(text, width)),
@@ -30,5 +30,5 @@ def render_table(
 
 
 def render_races(verdicts: Sequence[RaceVerdict], width: int) -> str:
-    """Return the answer of each race of a run in which there was anything to choose."""
+    """Return the answer of each race of a run that has several candidates."""
     return printed([line for text in race_sentences(verdicts) for line in paragraph(text, width)], View(width=width))

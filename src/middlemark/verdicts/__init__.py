@@ -1,1 +1,1 @@
-"""Every statement of who wins, by how much and how sure: computed from the comparisons of a run, once. Pure."""
+"""Verdicts: which candidate wins, by how much, and whether the difference is significant. Pure functions."""

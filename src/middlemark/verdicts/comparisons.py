@@ -9,20 +9,20 @@ from middlemark.verdicts.names import is_contradicted
 from middlemark.verdicts.rows import Row, grouped
 
 SHOWN_METRICS = ("p50", "throughput", "p99", "deadline", "cpu", "memory")
-"""In the order in which they are kept where there is no room for all."""
+"""The most important first: where there is no room for all, the last ones are left out."""
 
 
 class Comparisons:
-    """All comparisons of some rows of runs. ``find`` returns one by its rows."""
+    """All comparisons between rows of the same run, and between the rows of two runs."""
 
     def __init__(self, rows: Sequence[Row], runs: Sequence[Run]) -> None:
-        """Judge them all: what one run has, or two have in common, is one family a metric."""
+        """Compare the rows. All comparisons of a run by one metric are corrected together; so are those of two runs."""
         self._sides = {row.index: _side(row, runs[row.run]) for row in rows if row.result.failed is None}
         self._index = {id(each): index for index, each in self._sides.items()}
         self.families: dict[tuple[str, str], list[Comparison]] = {}
-        """By factor and metric."""
+        """The comparisons by factor and metric."""
         self.unjudged: dict[str, int] = {}
-        """By factor, pairs that there was no room for."""
+        """By factor: how many pairs were not compared, because there were too many."""
         self._beside: dict[str, Sequence[Pairing]] = {}
         by_run = grouped(self._sides.values(), lambda each: each.run)
         for at, run in enumerate(runs):
@@ -48,11 +48,11 @@ class Comparisons:
         return together
 
     def rows_of(self, comparison: Comparison) -> tuple[int, int]:
-        """Return the rows of its A and B."""
+        """Return the indices of the rows A and B of the comparison."""
         return self._index[id(comparison.pairing.a)], self._index[id(comparison.pairing.b)]
 
     def judge_too(self, pairs: Iterable[tuple[Row, Row]], metric: str) -> None:
-        """Judge these rows as well, with all else that is said of their run: they may differ in several factors."""
+        """Compare these pairs too, corrected together with those of their run. They may differ in several factors."""
         missing: dict[str, dict[tuple[int, int], Pairing]] = {}
         for a, b in pairs:
             known = (a.index, b.index, metric) in self._found or (b.index, a.index, metric) in self._found
@@ -65,7 +65,7 @@ class Comparisons:
                 self._found[(*self.rows_of(each), metric)] = each
 
     def find(self, a: int, b: int, metric: str) -> Comparison | None:
-        """Return the comparison of two rows, as B beside A; None where they share no round, or were not compared."""
+        """Return how row B compares with row A; None: they share no round, or were not compared."""
         if (a, b, metric) in self._found:
             return self._found[a, b, metric]
         other = self._found.get((b, a, metric))

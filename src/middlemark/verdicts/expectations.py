@@ -1,6 +1,6 @@
 """Verdicts on what was expected of a run: holds, does not hold, undecided, untestable (docs/decisions/0039).
 
-An expectation holds where the interval lies inside the claimed band, of every part; it does not hold where that of any
+An expectation holds if the interval of every part lies inside the claimed band. It does not hold if the interval of any
 part is disjoint from its band.
 """
 
@@ -32,32 +32,32 @@ from middlemark.stats.trials import TrialSummary, at_edge
 from middlemark.stats.warnings.trials import not_in_force
 
 LATER_THAN_ANY: Mapping[str, float] = {**{NAMES[each]: float(1 - q) for each, q in QUANTILES.items()}, "max": 0.0}
-"""By quantile: a greater share of messages that never came lies beyond any bound of it."""
+"""By quantile: if a greater share of the messages is lost, the quantile is above any bound."""
 
 
 class Spoiled(msgspec.Struct, frozen=True):
-    """Whose trials are no evidence, and why."""
+    """Why an expectation cannot be tested; ``subject``: the cell whose trials cannot be used; None: another reason."""
 
     subject: Subject | None
     why: str
 
 
 class JudgedExpectation(msgspec.Struct, frozen=True, kw_only=True):
-    """One expectation. ``shown``: the part that decides it, or that is the farthest from holding."""
+    """An expectation with its verdict. ``shown``: the part that decides, or the one that is farthest from holding."""
 
     expectation: Expectation
     verdict: ClaimVerdict
     shown: JudgedPart | None = None
     parts: int = 0
     confidence: float | None = None
-    """Of the interval that is shown: Holm's, over all that is expected of the run."""
+    """The confidence of the interval of ``shown``, by Holm's method over all expectations of the run."""
     trials: int = 0
-    """Of the cell that has the fewest."""
+    """The number of trials of the part that has the fewest."""
     trials_needed: int | None = None
-    """Where undecided: about how many trials of each would decide it, nine times in ten; None: more than 10,000."""
+    """About how many trials of each cell would decide with 90 % probability; None: decided, or more than 10,000."""
     spoiled: tuple[Spoiled, ...] = ()
     cells: tuple[int, ...] = ()
-    """Whose trials decide."""
+    """The indices of the cells whose trials decide."""
 
 
 def judge_expectations(
@@ -67,11 +67,11 @@ def judge_expectations(
     *,
     ended: bool = True,
 ) -> tuple[JudgedExpectation, ...]:
-    """Return the verdict on each expectation of the plan; ``trials``: by its cells.
+    """Return the verdict on each expectation of the plan; ``trials``: in the order of its cells.
 
-    All verdicts together are false at most once in twenty times. In a run that grows until they are decided each
-    expectation is looked at when it has so many trials, each look has its share of the error, and the first that tells
-    counts; ``ended``: the trials since the last look count too.
+    The probability that any of the verdicts is false is at most 5 %. A run that grows until they are decided judges each
+    of them several times, at fixed numbers of trials. Every look has its share of the error. The first look
+    that decides counts. ``ended``: the run has ended, so the trials since the last look count too.
     """
     known = [_evidence(each, plan, trials, descriptions) for each in plan.expectations]
     members = [at for at, each in enumerate(known) if each.parts and each.fewest >= fewest_trials(ALPHA)]
@@ -91,7 +91,7 @@ def judge_expectations(
 
 
 class _Evidence:
-    """The figures that one expectation is judged by: of each part its values by round, on the scale of its band."""
+    """The figures that an expectation is judged by: for each part its values by round, on the scale of the band."""
 
     def __init__(
         self,
@@ -105,14 +105,15 @@ class _Evidence:
         self.fewest = min((len(figures) for _, figures in self.parts), default=0)
 
     def decided_by(self, due: Iterable[Look], level: float) -> JudgedExpectation | None:
-        """Return the verdict of the first look that tells; None: none does. ``level``: their error altogether."""
+        """Return the verdict of the first look that decides; None: no look does. ``level``: the error of all looks."""
         decided = (self._decided(level * each.share, each.trials) for each in due)
         return next((each for each in decided if each is not None), None)
 
     def _decided(self, level: float, trials: int) -> JudgedExpectation | None:
-        """Return the verdict by so many trials of each part; None: they do not tell.
+        """Return the verdict by the first ``trials`` trials of each part; None: they do not decide.
 
-        ``level``: the chance that it is false. Of several parts each may be the one that fails by chance alone.
+        ``level``: the probability that the verdict is false. One failing part is enough for "does not hold", so that
+        verdict divides the level by the number of parts.
         """
         parts = [(part, dict(sorted(figures.items())[:trials])) for part, figures in self.parts]
         judged = [judged_part(part, figures, level / len(parts)) for part, figures in parts]
@@ -125,13 +126,13 @@ class _Evidence:
         return self._judgement(ClaimVerdict.HOLDS, judged, level)
 
     def undecided(self, level: float) -> JudgedExpectation:
-        """Return what is known where nothing decides; ``level``: at which it would."""
+        """Return "undecided" with the trials needed, or "untestable"; ``level``: the error that a verdict may have."""
         judged = [judged_part(part, figures, level) for part, figures in self.parts]
         if self._spoiled or not judged:
             return self._judgement(ClaimVerdict.UNTESTABLE, judged, level)
         outside = [at for at, each in enumerate(judged) if each.room < 0]
         open_ = outside or [at for at, each in enumerate(judged) if not each.is_inside] or range(len(judged))
-        one_of = len(judged) if outside else 1  # any of them may be the one that fails, and all of them must hold
+        one_of = len(judged) if outside else 1  # one failing part is enough, but all parts must hold
         needed = [trials_needed(judged[at], self.parts[at][1], level / one_of) for at in open_]
         known = [each for each in needed if each is not None]
         decided = known if outside or len(known) == len(needed) else []
@@ -186,10 +187,10 @@ def _ratios(a: Figures, b: Figures) -> Figures:
 
 
 class _Measured:
-    """One subject's figures by round, and what makes them no evidence; empty: nothing.
+    """The figures of one subject by round. ``spoiled``: why they cannot be used as evidence; empty: they can.
 
-    ``against``: they are none for the claim, but some against it. What never came is later than any bound, so the
-    figure of what arrived is the least that it can be.
+    ``against``: messages were lost, so the figures can refute an upper bound but not confirm it. Lost messages count as
+    later than any bound, so the latency of the received messages is a lower limit.
     """
 
     def __init__(
@@ -224,7 +225,7 @@ class _Measured:
 
 
 def _misplaced(cell: Cell, measured: Sequence[TrialSummary], descriptions: Mapping[str, Description]) -> str:
-    """Say what the trials were not that their cell says they are; empty: nothing."""
+    """Return in which way the trials were not run as their cell says; empty: they were."""
     for each in measured:
         if used_another_transport(cell, each.outcome, descriptions):
             due = carrier_of(cell, descriptions)
@@ -237,19 +238,19 @@ def _misplaced(cell: Cell, measured: Sequence[TrialSummary], descriptions: Mappi
 
 
 def _lost(trial: TrialSummary) -> tuple[int, int]:
-    """Return how many messages never came, and of how many."""
+    """Return how many messages were lost, and how many were expected."""
     counted = rates.counts(trial.outcome)
     return (counted.lost, counted.received + counted.lost) if counted else (0, 0)
 
 
 def _is_latest(expected: Expectation) -> bool:
-    """Say whether it is a bound that what never came is beyond: one from above, of a quantile."""
+    """Say whether the claim is an upper bound of a latency quantile, which lost messages exceed."""
     bounded = isinstance(expected.claim, Bound) and expected.claim.band.high is not None
     return bounded and expected.metric in LATER_THAN_ANY
 
 
 def _allowed(expected: Expectation) -> float:
-    """Return the share of messages that may be lost: what never came has no latency, and would make it look better."""
+    """Return the share of messages that may be lost: a lost message has no latency, so loss hides long latencies."""
     if isinstance(expected.claim, NoInfluence):
         return expected.claim.max_loss
     return 0.0 if METRICS[expected.metric].latency else math.inf

@@ -1,4 +1,4 @@
-"""What verdicts are of, as values: an experiment, its rows, and each row's standing. ``judging.py`` makes them."""
+"""Experiments, their rows and each row's standing, as values. ``judging.py`` makes them."""
 
 from enum import StrEnum
 from typing import Literal
@@ -21,19 +21,19 @@ class Standing(StrEnum):
 
     BEST = "best"
     EQUIVALENT = "equivalent"
-    """To the best, or it ties with it."""
+    """Equivalent to the best, or in a tie with it."""
     SLOWER = "slower"
     """Significantly worse than another candidate."""
     UNDECIDED = "undecided"
     ELIMINATED = "eliminated"
-    """From its race, by the rule of the race, without a verdict of its own."""
+    """Eliminated by the rule of its race; its trials do not show that it is significantly slower."""
     TOO_FEW_TRIALS = "too_few_trials"
     NO_COMMON_ROUNDS = "no_common_rounds"
-    """It has enough trials, but fewer than six in the rounds of the candidate that it is compared with."""
+    """It has enough trials, but shares fewer than six rounds with the candidate that it is compared with."""
     ONLY = "only"
     """No other candidate has a result."""
     FAILED = "failed"
-    """It has no result, or one of something else than its name says."""
+    """It has no result, or its actual transport or protection is not the one that its name says."""
 
 
 class JudgedRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,57 +41,57 @@ class JudgedRow(msgspec.Struct, frozen=True, kw_only=True):
 
     row: Row
     figure: float | None
-    """The headline figure, the median over its good trials; less is better. None: it failed."""
+    """The headline figure, the median over the successful trials; less is better. None: the row failed."""
     ratio: float | None
-    """Of that figure to its baseline's; None without a baseline."""
+    """The figure divided by the baseline's; None: there is no baseline."""
     times_first: float | None
-    """Of that figure to that of the first of the ranking."""
+    """The figure divided by that of the first row of the ranking."""
     standing: Standing
     is_candidate: bool
-    """Whether it is the best row of its middleware, which stands for the middleware."""
+    """True if it is the best row of its middleware, and so represents the middleware."""
     comparison: Comparison | None = None
-    """It beside the reference of its experiment; None of the reference itself, and where they share no round."""
+    """How it compares with the reference of its experiment; None: it is the reference, or they share no round."""
     doubt: str = ""
-    """In two words, why its median may be of something else, or of two things; empty: nothing says so."""
+    """The name of the warning that makes its median doubtful, in about two words; empty: there is none."""
 
 
 class Experiment(msgspec.Struct, frozen=True, kw_only=True):
-    """What a reader can choose from: every candidate that does the same job under the same load, by one metric."""
+    """All candidates that do the same job under the same load, compared by one metric."""
 
     run: int
     key: tuple[object, ...]
-    """What makes another experiment, but for the size."""
+    """The levels that all rows of the experiment share, without the size."""
     metric: str
     size: int
     carrier: str | None
-    """What carries all of its rows; None where they differ in that."""
+    """The carrier of all its rows; None: they have several."""
     restricted: bool
-    """Whether it has only the rows of that carrier, of an experiment with several."""
+    """True if it contains only the rows of ``carrier``, taken from an experiment with several carriers."""
     cell: Cell
-    """With the levels that all of its rows share."""
+    """A cell with the levels that all rows share; the others are in ``unknown``."""
     levels: dict[str, str]
-    """Those levels in words, by factor."""
+    """The shared levels in words, by factor."""
     copying: Row | None
     """The baseline of the rows that copy."""
     handing_over: Row | None
-    """The baseline of the rows that hand over."""
+    """The baseline of the rows that pass a pointer or an index instead of copying."""
     race: RaceState | None
-    """That of its race; None: there was none."""
+    """The state of its race; None: it had no race."""
     one_middleware: bool
-    """Whether every row is a candidate, because the run has one middleware."""
+    """True if every row is a candidate, because the run has one middleware only."""
 
     @property
     def by(self) -> str:
-        """p50, which stands for the rate as well where trials are judged by it; or p99."""
+        """``p50`` or ``p99``; ``p50`` also where the experiment is judged by its rate."""
         return "p99" if self.metric == "p99" else "p50"
 
     @property
     def by_rate(self) -> bool:
-        """Whether its figure is a rate to the reader: messages a second."""
+        """True if the figure is shown as a rate: messages a second."""
         return self.metric == "throughput"
 
     def shown(self, figure: float | None) -> float | None:
-        """Return a figure as it is to the reader: a rate of messages a second where it is by rate."""
+        """Return a figure as it is shown: in messages a second if the experiment is judged by its rate."""
         return 1e9 / figure if figure and self.by_rate else figure
 
     def baseline_of(self, row: Row) -> Row | None:
@@ -103,16 +103,16 @@ class JudgedExperiment(Experiment, frozen=True, kw_only=True):
     """An experiment with its verdict."""
 
     rows: tuple[JudgedRow, ...]
-    """The ranking: those that may be the best by rising figure, then the eliminated, then the failed."""
+    """The ranking: rows that may be the best by rising figure, then eliminated rows, then failed rows."""
     reference: int | None
-    """The row that the others are compared with: the best one that can be judged. None: no row can."""
+    """The index of the row that the others are compared with: the best that can be judged. None: no row can."""
     verdict: Literal["best", "tie", "undecided", "only", "none holds"]
     within: float
-    """Candidates that tie significantly differ by less than this part."""
+    """Candidates of a tie differ by less than this fraction, significantly."""
 
     @property
     def ranked(self) -> tuple[JudgedRow, ...]:
-        """The candidates with a figure: one row a middleware."""
+        """The candidates with a figure: one row for each middleware."""
         return tuple(each for each in self.rows if each.is_candidate)
 
     @property
@@ -122,7 +122,7 @@ class JudgedExperiment(Experiment, frozen=True, kw_only=True):
 
     @property
     def judged_by(self) -> JudgedRow | None:
-        """The reference."""
+        """The row that the others are compared with."""
         return next((each for each in self.rows if each.row.index == self.reference), None)
 
     @property
@@ -137,24 +137,24 @@ class JudgedExperiment(Experiment, frozen=True, kw_only=True):
 
     @property
     def sure(self) -> bool:
-        """Whether there is a verdict, and no figure in it is doubtful."""
+        """True if there is a verdict and no figure in it is doubtful."""
         return self.verdict in ("best", "tie") and not self.doubted
 
     @property
     def is_open(self) -> bool:
-        """Whether more trials could decide more: nothing is decided, or a tie is a wide one."""
+        """True if more trials could decide more: the experiment is undecided, or a tie is wider than the margin."""
         return self.verdict == "undecided" or (self.verdict == "tie" and self.within > MARGIN)
 
     @property
     def is_judgeable(self) -> bool:
-        """Whether there can be a verdict: two candidates have the trials for one, or a race decided."""
+        """True if two candidates have enough trials for a verdict, or a race decided."""
         if self.verdict in ("best", "tie"):
             return True
         return any(each.comparison is not None and each.comparison.judged.low is not None for each in self.ranked)
 
     @property
     def few_trials(self) -> int | None:
-        """The trials of its first candidate, or the fewest, where they are too few; None: they are enough."""
+        """The number of trials of the candidate that has too few for a verdict; None: they are enough."""
         if self.winner is None or self.verdict == "only":
             return None
         if not self.is_judgeable:
@@ -173,24 +173,24 @@ class JudgedExperiment(Experiment, frozen=True, kw_only=True):
 
     @property
     def undecided(self) -> list[JudgedRow]:
-        """The candidates that are undecided against the reference, or cannot be compared with it."""
+        """The candidates whose difference from the reference is undecided, or that cannot be compared with it."""
         return self.of(Standing.UNDECIDED, Standing.NO_COMMON_ROUNDS)
 
     @property
     def failed(self) -> list[JudgedRow]:
-        """The rows without a result of their own."""
+        """The rows without a valid result."""
         return [each for each in self.rows if each.standing is Standing.FAILED]
 
     @property
     def trials_needed(self) -> int | None:
-        """How many trials would decide what is undecided and can be decided; None: no number would."""
+        """How many trials of each would decide the comparisons that are open; None: no number would."""
         open_ = self.of(Standing.UNDECIDED, Standing.NO_COMMON_ROUNDS, Standing.EQUIVALENT)
         needed = (each.comparison.judged.trials_needed for each in open_ if each.comparison)
         return max((each for each in needed if each is not None), default=None)
 
 
 def figure_of(row: Row, metric: str) -> float | None:
-    """Return the row's figure by that metric, the median over its good trials; less is better."""
+    """Return the row's figure by the metric, the median over the successful trials; less is better."""
     if metric != "p99":
         return headline_figure(row.result)
     latency = latency_of(row.result)
@@ -198,5 +198,5 @@ def figure_of(row: Row, metric: str) -> float | None:
 
 
 def doubt_of(row: Row) -> str:
-    """Return in two words why the row's median may be of something else, or of two things; empty: nothing says so."""
+    """Return the name of the row's first serious warning, which makes its median doubtful; empty: there is none."""
     return next((warning_name(each.code) for each in row.result.warnings if each.code in SERIOUS), "")

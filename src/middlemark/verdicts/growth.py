@@ -1,6 +1,6 @@
-"""Growth along a factor that has numbers: how many times a configuration's figure is that at the factor's lowest level.
+"""Growth along a numeric factor: a configuration's figure divided by its figure at the factor's lowest level.
 
-A ratio is Hodges and Lehmann's of the trials paired by round, as verdicts are made of, with its exact interval.
+The ratio is the Hodges-Lehmann estimate of the trials paired by round, with its exact interval, as in verdicts.
 """
 
 import math
@@ -18,38 +18,38 @@ from middlemark.verdicts.rows import Row
 
 METRICS_SHOWN = ("p50", "throughput", "cpu", "memory")
 MOST = 400
-"""Lines of a document; of more there is no table that anybody reads."""
+"""The most lines in a document: nobody reads a longer table."""
 
 
 class Grown(msgspec.Struct, frozen=True, kw_only=True):
-    """A metric at one level, and how many times that at the line's lowest it is: paired by round."""
+    """A metric at one level. ``times``: divided by its value at the lowest level of the line, paired by round."""
 
     row: int
     at: float
     level: str
-    """The same as it is shown: ``64 KiB``."""
+    """The level as it is shown: ``64 KiB``."""
     median: float
     times: float
     low: float | None
-    """Of the 95 % interval; None: fewer than six rounds that both have, or it is the lowest level."""
+    """The lower end of the 95 % interval of ``times``; None: fewer than six common rounds, or the lowest level."""
     high: float | None
 
 
 class Growth(msgspec.Struct, frozen=True, kw_only=True):
-    """How one metric grows along a factor, with all else the same."""
+    """How one metric grows along a factor while all other factors stay the same."""
 
     factor: str
     line: str
-    """What is the same: the label without the factor."""
+    """The label of the configuration, without the factor."""
     is_raw_transport: bool
     metric: str
     unit: str
     points: tuple[Grown, ...]
-    """By rising level, two at least."""
+    """At least two, by rising level."""
 
 
 def growths(rows: Sequence[Row]) -> tuple[Growth, ...]:
-    """Return a line a metric for each group of rows that differ in one such factor alone, the size first."""
+    """Return a line for each metric and each group of rows that differ in one numeric factor only, the size first."""
     known = [row for row in rows if row.result.failed is None and not is_contradicted(row.result)]
     factors = [each for each in FACTORS.values() if len({*_numbers(known, each.field)}) > 1]
     found: list[Growth] = []
@@ -79,7 +79,7 @@ def growths(rows: Sequence[Row]) -> tuple[Growth, ...]:
 
 
 def _numbers(rows: Sequence[Row], field: str) -> list[float | None]:
-    """Return the level of each row; None where it is no number (``max``, all) or nobody knows it."""
+    """Return the level of each row; None: it is not a number (``max``, all), or unknown."""
     levels: list[Level] = [
         None if field in row.result.cell.unknown else getattr(row.result.cell, field) for row in rows
     ]
@@ -94,7 +94,7 @@ def _name(row: Row, field: str, varied: frozenset[str]) -> str:
 
 
 def _points(rows: Sequence[Row], metric: str, factor: Factor) -> Iterator[Grown]:
-    """Yield the levels at which the metric means something and is known, from the lowest on."""
+    """Yield the levels at which the metric has a value, in rising order."""
     first: Mapping[int, float] | None = None
     for row in rows:
         median, of = row.result.median(metric), by_round(row, metric)

@@ -1,7 +1,6 @@
-"""Rows → judged experiments. Who wins, by how much and how sure is computed here, once, and nowhere else.
+"""Rows → judged experiments. No other module decides which candidate wins.
 
-First an experiment is judged whatever carries the messages, then by p99, and carrier by carrier where there are
-several.
+An experiment is judged over all carriers and, if there are several, for each carrier; by p50 and again by p99.
 """
 
 import math
@@ -24,22 +23,22 @@ from middlemark.verdicts.names import WORDS, is_contradicted
 from middlemark.verdicts.rows import Row, grouped
 
 NEAR = 0.1
-"""Candidates that significantly differ by no more than this part tie when nothing more is measured."""
+"""Candidates tie if their intervals show that they differ by no more than this fraction, once the run has ended."""
 WIDEST = 1 / 3
-"""The same where the interval of each difference contains 0."""
+"""The limit instead of ``NEAR`` where the interval of each difference contains 0."""
 
 _KEY = (*(each for each in EXPERIMENT if each != "size"), "label", "unknown")
-"""What makes another experiment, beside the run and the size."""
+"""Fields of a cell that all rows of an experiment share, besides the run and the size."""
 _ASKED = tuple(field for field in OF_MIDDLEWARE if field != "loan")
-"""So does this, where several middlewares were measured. Loans are a candidate's own: they do the same job."""
+"""Fields that the rows also share where several middlewares were measured. Loans are free: the job is the same."""
 
 
 def judged_experiments(
     everything: Sequence[Row], comparisons: Comparisons, shown: Sequence[Row] | None = None
 ) -> tuple[JudgedExperiment, ...]:
-    """Return every experiment of these rows, those first in which most is decided; sizes ascend.
+    """Return every experiment of these rows: those that can be judged and have most candidates first; sizes ascend.
 
-    ``shown``: the rows whose experiments are wanted, of ``everything`` that was judged.
+    ``shown``: the rows whose experiments are returned; all rows of ``everything`` may be baselines.
     """
     fields = [_Field(*each, everything) for each in _experiments(everything if shown is None else shown, everything)]
     fields = [each for each in fields if each.is_shown]
@@ -62,19 +61,19 @@ def judged_experiments(
 
 
 def _experiments(rows: Sequence[Row], everything: Sequence[Row]) -> Iterator[tuple[Experiment, Sequence[Row]]]:
-    """Yield each experiment with its rows, by metric and carrier; raw transports where nothing else was measured."""
+    """Yield each experiment with its rows, by metric and carrier. Raw transports are rows only if they are alone."""
     middleware = [each for each in rows if not each.is_raw_transport and not each.bench_only]
     subjects = middleware or [each for each in rows if not each.is_raw_transport] or list(rows)
     one_middleware = len({each.result.cell.adapter for each in subjects}) == 1
     keys: dict[tuple[int, int], tuple[object, ...]] = {}
     found: dict[tuple[tuple[object, ...], int], list[tuple[Row, Cell]]] = {}
-    # A middleware that was measured at one level of a factor stands beside the others at their usual one.
+    # A middleware that was measured at only one level of a factor is compared with the others at their usual level.
     for row, (cell, *_) in zip(subjects, at_levels_of_others([each.result.cell for each in subjects]), strict=True):
         if "size" in cell.unknown:
             continue
         fields = _KEY if one_middleware else (*_KEY, *_ASKED)
         key = (row.run, *(getattr(cell, each) for each in fields))
-        if row.in_race is not None:  # those that raced each other are one experiment
+        if row.in_race is not None:  # the candidates of one race are one experiment
             key = keys.setdefault((row.run, row.in_race.race), key)
         found.setdefault((key, cell.size), []).append((row, cell))
     for (key, size), members in found.items():
@@ -101,7 +100,7 @@ def _experiments(rows: Sequence[Row], everything: Sequence[Row]) -> Iterator[tup
                         levels=levels,
                         copying=_baseline(some, everything, hands_over=False),
                         handing_over=_baseline(some, everything, hands_over=True),
-                        # Its rule says nothing of p99, nor of the rows of one carrier.
+                        # The rule of a race does not cover the p99 or the rows of one carrier.
                         race=in_race.state if in_race and carrier is None and metric != "p99" else None,
                         one_middleware=one_middleware,
                     ),
@@ -110,7 +109,7 @@ def _experiments(rows: Sequence[Row], everything: Sequence[Row]) -> Iterator[tup
 
 
 def _shared(cells: Sequence[Cell]) -> Cell:
-    """Return the first cell, with what the others do not share among its unknown levels."""
+    """Return the first cell; the fields in which the others differ from it are added to ``unknown``."""
     several = [
         each
         for each in Cell.__struct_fields__
@@ -125,7 +124,7 @@ def _baseline(members: Sequence[Row], everything: Sequence[Row], *, hands_over: 
 
 
 class _Field:
-    """The rows of an experiment before they are judged: who failed, who was eliminated, who may be the best."""
+    """The rows of an experiment before they are judged: failed, eliminated, and those that may be the best."""
 
     def __init__(self, experiment: Experiment, members: Sequence[Row], everything: Sequence[Row]) -> None:
         self.experiment, self._members, self._everything = experiment, members, everything
@@ -137,7 +136,7 @@ class _Field:
         }
         measured = [each for each in members if each.index in self.figures]
         measured.sort(key=lambda row: self.figures[row.index])
-        # Nobody was eliminated for the p99; nor by a candidate over one carrier, but by the leader of the whole race.
+        # A race eliminates by its own metric, over all carriers: this does not count for p99 or one carrier.
         self.eliminated = [each for each in measured if (each.is_eliminated if self._race else _misses(each))]
         running = [each for each in measured if each not in self.eliminated]
         self.able = [each for each in running if each.in_race is None or each.in_race.holds]
@@ -149,16 +148,16 @@ class _Field:
 
     @property
     def is_shown(self) -> bool:
-        """Whether there is anything to say: a candidate, of several carriers two, or that none holds."""
+        """True if there is a candidate (two if restricted to a carrier), or if no candidate holds."""
         return self.is_none or len(self._candidates) >= (2 if self.experiment.restricted else 1)
 
     @property
     def is_none(self) -> bool:
-        """Whether nobody did what the race asked for."""
+        """True if no candidate met the requirements of the race."""
         return self._race is not None and self._race.ended == "none holds"
 
     def _best_of_each(self, ordered: Iterable[Row]) -> list[Row]:
-        """Return the first row of each middleware; where there is one middleware, every row."""
+        """Return the first row of each middleware; every row if there is only one middleware."""
         if self.experiment.one_middleware:
             return list(ordered)
         return [first for first, *_ in grouped(ordered, lambda row: row.result.cell.adapter).values()]
@@ -238,7 +237,7 @@ class _Field:
         return ("tie", within) if len(staying) < FINALISTS and within < math.inf else ("undecided", MARGIN)
 
     def _standing(self, row: Row, found: Comparison | None, verdict: str, eliminated: bool) -> Standing:
-        """Return the one standing of a row with a figure."""
+        """Return the standing of a row that has a figure."""
         if row is self.reference:
             told = {"best": Standing.BEST, "tie": Standing.EQUIVALENT, "only": Standing.ONLY}
             few = row.result.trials < FEWEST and verdict == "undecided"
@@ -265,18 +264,18 @@ class _Field:
 
 
 def _misses(row: Row) -> bool:
-    """Say whether the row was eliminated because it does not do what is asked."""
+    """Say whether the row was eliminated for another reason than being slower: it does not meet the requirements."""
     return row.in_race is not None and row.in_race.eliminated not in (None, "slower")
 
 
 def _is_reopened(row: Row, found: Comparison | None) -> bool:
-    """Say whether the trials do not confirm that an eliminated row is slower: it may be the best after all."""
+    """Say whether a row was eliminated as slower, but its trials do not confirm that: it may be the best after all."""
     slower = row.in_race is not None and row.in_race.eliminated == "slower"
     return slower and found is not None and found.judged.low is not None and not found.is_worse
 
 
 def apart(comparisons: Iterable[Comparison | None]) -> float:
-    """Return by what part they significantly differ at most, in whole percent; infinite: too much for a tie."""
+    """Return the fraction by which they differ at most, rounded up to a percent; infinite: too much for a tie."""
     farthest, alike = 0.0, True
     for each in comparisons:
         if each is None or each.judged.low is None or each.judged.high is None:

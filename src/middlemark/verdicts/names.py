@@ -1,4 +1,4 @@
-"""What cells are called: the levels of their factors in words, and those a report must repeat because they vary."""
+"""Names of cells: the levels of their factors in words, and which levels a label must contain because they vary."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -73,7 +73,7 @@ _SAID: dict[str, Callable[[Cell], str]] = {
     "mlock": lambda cell: "mlock" if cell.mlock else "no mlock",
     "native": lambda cell: native_settings(cell) or "own defaults",
 }
-"""Factors that are told in words of their own, the first ones first; any other as its name and its level."""
+"""How factors are written, in this order; any other factor is written as its name and its level."""
 
 
 def _plainly(field: str) -> Callable[[Cell], str]:
@@ -82,7 +82,7 @@ def _plainly(field: str) -> Callable[[Cell], str]:
 
 
 def native_settings(cell: Cell) -> str:
-    """Return its native settings, a file of the user's by its name; empty: there are none."""
+    """Return the cell's native settings, a file of the user by its name; empty: there are none."""
     return " ".join(f"{key}={_shown(value)}" for key, value in cell.native)
 
 
@@ -101,19 +101,19 @@ def _factors_of(*of: str) -> tuple[str, ...]:
 
 
 EXPERIMENT = _factors_of("experiment")
-"""Factors that make another experiment: polling and blocking, or one process and two, never stand in one group."""
+"""Factors that separate experiments: rows that poll are never ranked with rows that block."""
 
 ASKED = (*_factors_of("middleware"), "native")
-"""What is asked of the middleware: rows that differ in it may be held against each other."""
+"""Factors that are asked of the middleware: rows that differ in them may be compared with each other."""
 
 WORDS = {factor: _where_known(factor, _SAID.get(factor) or _plainly(factor)) for factor in (*EXPERIMENT, *ASKED)}
-"""By factor, in the order they are told. Empty: the level means nothing there (who echoes, where there is one).
+"""By factor, in the order of a label: the level in words. Empty: the factor has no meaning in this cell.
 
-``pattern`` tells publishers, subscribers and topics of a stream too, ``rate`` its arrivals, bursts and limits.
+``pattern`` includes the publishers, subscribers and topics of a stream; ``rate`` its arrivals, bursts and limits.
 """
 
 WITHOUT_SAYING = {"type": "octets", "security": "no security"}
-"""Levels that are usual however few rows have them: another is told in every label, also where all rows have it."""
+"""Levels that always count as usual: any other level is part of every label, even if all rows have it."""
 
 UNTOLD = (
     *("", "may halt", "no mlock", "own defaults"),
@@ -124,29 +124,29 @@ UNTOLD = (
         if each.of == "middleware" and each.field not in _SAID
     ),
 )
-"""Levels that nobody asked for: telling them everywhere would hide those that were."""
+"""Levels that labels leave out, because nobody asked for them."""
 
 
 def copies_alone(cell: Cell) -> bool:
-    """Say whether nobody receives: one process copies, and has no levels of what others are asked for."""
+    """Say whether the cell has no receiver: one process copies, and the factors of a middleware have no meaning."""
     return cell.subscribers == 0
 
 
 def meeting(results: Sequence[CellResult]) -> Sequence[CellResult]:
-    """Return the results of those that somebody receives; all of them where there is none."""
+    """Return the results of the cells that have a receiver; all results if none has one."""
     return [each for each in results if not copies_alone(each.cell)] or results
 
 
 def varying(results: Sequence[CellResult]) -> frozenset[str]:
-    """Return the factors of which more than one level is in the results, told in words that differ."""
+    """Return the factors whose levels, in words, differ between the results."""
     cells = [each.cell for each in meeting(results)]
     return frozenset(factor for factor, words in WORDS.items() if len({words(each) for each in cells}) > 1)
 
 
 def usual(results: Sequence[CellResult], varied: frozenset[str]) -> dict[str, str]:
-    """Return the commonest level, in words, of what is asked of the middleware (of equally common ones the first met).
+    """Return the commonest level, in words, of each factor asked of the middleware; the first one if several are.
 
-    ``varied``: the factors of which there are several levels; those of the experiment are told in headings.
+    ``varied``: the factors with several levels. Headings contain the levels of an experiment's factors.
     """
     without_saying = {
         factor: level for factor, level in WITHOUT_SAYING.items() if factor in ASKED or factor not in varied
@@ -159,18 +159,18 @@ def usual(results: Sequence[CellResult], varied: frozenset[str]) -> dict[str, st
 
 
 def unusual(cell: Cell, most: Mapping[str, str]) -> list[str]:
-    """Return the cell's levels of those factors where they are not the usual ones; what copies alone has none."""
+    """Return the cell's levels that differ from the usual ones in ``most``; none for a cell without a receiver."""
     return [] if copies_alone(cell) else [level for each in most if (level := WORDS[each](cell)) != most[each]]
 
 
 def words(cell: Cell, factors: Collection[str]) -> str:
-    """Return the cell's levels of those factors, in the order of ``WORDS``: ``block, 2 processes``."""
+    """Return the cell's levels of these factors, in the order of ``WORDS``: ``block, 2 processes``."""
     levels = [tell(cell) for factor, tell in WORDS.items() if factor in factors]
     return ", ".join(each for each in levels if each not in UNTOLD)
 
 
 def subject(cell: Cell) -> str:
-    """Return what is measured: adapter and transport, once where both have one name."""
+    """Return adapter and transport; one word if both have the same name."""
     alone = cell.transport == cell.adapter or "transport" in cell.unknown
     return cell.adapter if alone else f"{cell.adapter} {cell.transport}"
 
@@ -181,7 +181,7 @@ def size(cell: Cell) -> str:
 
 
 def plain(text: str) -> str:
-    """Return the text on one line, control characters made visible: it may be a crashed program's last words."""
+    """Return the text on one line with control characters escaped: it may be the output of a crashed program."""
     return "".join(
         character if character.isprintable() else " " if character in "\n\t" else ascii(character)[1:-1]
         for character in text
@@ -189,7 +189,7 @@ def plain(text: str) -> str:
 
 
 def joined(between: str, *parts: str) -> str:
-    """Return the parts that are not empty on one line, as ``plain`` has it."""
+    """Join the parts that are not empty, on one line, with control characters escaped."""
     return plain(between.join(filter(None, parts)))
 
 
@@ -208,7 +208,7 @@ def is_unprotected(result: CellResult) -> bool:
 
 
 def labels(results: Sequence[CellResult]) -> list[str]:
-    """Return a label a result: what differs from the usual is told, and where the heading says what is usual.
+    """Return a label for each result: its levels that differ from the usual ones, which the heading contains.
 
     Rows of one cell in two sweeps carry the sweep's name; rows with fewer trials than the others say how many.
     """
@@ -244,22 +244,22 @@ _WARNINGS = {
 
 
 def warning_name(code: str) -> str:
-    """Return what readers see of a warning's code: ``transport contradicted``."""
+    """Return the words for a warning's code: ``more than memory moves`` for ``above-memcpy``."""
     return _WARNINGS.get(code, code.replace("-", " "))
 
 
 def size_of(cells: Sequence[Cell]) -> str:
-    """Return the size that all of them have; empty: they differ in it."""
+    """Return the size of all these cells; empty: they have several."""
     return format_size(cells[0].size) if len({each.size for each in cells}) == 1 else ""
 
 
 def what(pairing: Pairing, factors: Collection[str], *, size: bool = True) -> str:
-    """Return what is the same on both sides: subject, size, and of the factors in ``factors`` how it was measured."""
+    """Return what both sides have in common: subject, size, and the levels of ``factors``."""
     return common((pairing.a.cell, pairing.b.cell), factors, size=size)
 
 
 def common(cells: Sequence[Cell], factors: Collection[str], *, size: bool = True) -> str:
-    """Return what these cells have in common: subject, size, and of the factors in ``factors`` their levels."""
+    """Return what these cells have in common: subject, size, and the levels of ``factors``."""
     first = cells[0]
     shared = {factor for factor in factors if len({getattr(each, factor) for each in cells}) == 1}
     adapter = first.adapter if len({each.adapter for each in cells}) == 1 else ""
@@ -269,11 +269,11 @@ def common(cells: Sequence[Cell], factors: Collection[str], *, size: bool = True
 
 
 def varied_factors(cells: Sequence[Cell]) -> list[str]:
-    """Return the factors that not all of these cells have in common: the others would stand in every line."""
+    """Return the factors in which these cells differ."""
     return [factor for factor in (*EXPERIMENT, *ASKED) if len({getattr(each, factor) for each in cells}) > 1]
 
 
 def distinguishing_factors(pairings: Iterable[Pairing]) -> list[str]:
-    """Return the factors that tell these apart: the experiment's, and those asked of a middleware that vary."""
+    """Return the factors that may distinguish pairs: those of the experiment, and the varying ones of a middleware."""
     cells = [each.cell for pairing in pairings for each in (pairing.a, pairing.b)]
     return [*EXPERIMENT, *(each for each in varied_factors(cells) if each in ASKED)]

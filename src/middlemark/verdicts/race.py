@@ -1,4 +1,4 @@
-"""The verdict of a race: its experiment, who answers the question, and what the race took."""
+"""The verdict of a race: its experiment, its answer, and the trials and seconds that it took."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -20,30 +20,30 @@ from middlemark.verdicts.rows import Row, latency_of
 
 
 class RaceVerdict(msgspec.Struct, frozen=True, kw_only=True):
-    """How a race ended."""
+    """The result of a race."""
 
     experiment: JudgedExperiment
     race: Race
     rounds: int
-    """How many it had."""
+    """The number of rounds that were run."""
     trials: int
     seconds: float
     equal_trials: int
-    """What as many rounds of every candidate, or those that a verdict then takes, would have been."""
+    """The number of trials if no candidate had been eliminated."""
     cut_short: bool
-    """Whether trials that were planned are missing."""
+    """True if planned trials are missing."""
     decided: bool
-    """Whether the race itself ended, whatever the verdict of the run says."""
+    """True if the race ended by its own rule, whatever the verdict of the run is."""
 
     @property
     def verdict(self) -> Literal["best", "tie", "undecided", "none holds"]:
-        """The verdict; the only candidate that does what is asked is the best once its race is over."""
+        """The verdict. The only candidate that meets the requirements is the best once its race has ended."""
         found = self.experiment.verdict
         return found if found != "only" else "best" if self.decided else "undecided"
 
     @property
     def answer(self) -> tuple[JudgedRow, ...]:
-        """The best, those that tie, or all that may be the best; the first leads."""
+        """The winner, the tie, or all candidates that may be the best; the fastest first."""
         if self.verdict == "none holds":
             return ()
         rows = [
@@ -55,23 +55,23 @@ class RaceVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def named(self) -> tuple[JudgedRow, ...]:
-        """As many of the answer as a reader can choose from."""
+        """The first few of the answer, which are shown by name."""
         return self.answer[:FINALISTS]
 
     @property
     def also(self) -> tuple[JudgedRow, ...]:
-        """Where there is a winner, its middleware's other ways that may be as good."""
+        """If there is a winner: other configurations of the same middleware that may be as fast."""
         alike = (Standing.EQUIVALENT, Standing.UNDECIDED)
         return tuple(each for each in self.experiment.rows[1:] if self.verdict == "best" and each.standing in alike)
 
     @property
     def candidates(self) -> tuple[JudgedRow, ...]:
-        """Everybody that raced, by their figures, those without one last."""
+        """All candidates of the race by rising figure, those without a figure last."""
         return tuple(sorted(self.experiment.rows, key=lambda each: (each.figure is None, each.figure or 0.0)))
 
     @property
     def warnings(self) -> tuple[RunWarning, ...]:
-        """Those of the answer, one of each kind: a disturbed machine first, none about a p99 that is not shown."""
+        """The warnings of the answer, one of each kind, a disturbed machine first; none about an absent p99."""
         found: dict[str, RunWarning] = {}
         for each in self.answer:
             has_p99 = getattr(latency_in(each.row), "p99", None) is not None
@@ -82,7 +82,7 @@ class RaceVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def next(self) -> JudgedRow | None:
-        """The first behind the answer by its figure that can be compared with it: slower, or eliminated as such."""
+        """The fastest candidate that is slower than the answer or was eliminated as slower; None: not comparable."""
         behind = [each for each in self.candidates if each.standing in (Standing.SLOWER, Standing.ELIMINATED)]
         slower = [each for each in behind if each.comparison is not None and elimination(each) in (None, "slower")]
         return next(iter(slower), None)
@@ -94,7 +94,7 @@ class RaceVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def races(experiments: Sequence[JudgedExperiment], run: Run, number: int = 0) -> tuple[RaceVerdict, ...]:
-    """Return the verdict of each race of that run, in their order; ``number``: the run's in the document."""
+    """Return the verdict of each race of a run, in the order of the races; ``number``: the run's in the document."""
     race = run.file.plan.race
     raced = [each for each in experiments if each.race is not None and each.run == number]
     found = sorted(raced, key=lambda each: each.rows[0].row.in_race.race if each.rows[0].row.in_race else 0)
@@ -118,23 +118,23 @@ def _verdict(experiment: JudgedExperiment, run: Run, race: Race) -> RaceVerdict:
 
 
 def elimination(row: JudgedRow) -> Elimination | None:
-    """Return why a candidate is no answer; None: it was not eliminated, and no verdict says that it is slower."""
+    """Return why a candidate was eliminated or is slower; None: neither."""
     found = row.row.in_race.eliminated if row.row.in_race else None
     return found or ("slower" if row.standing is Standing.SLOWER else None)
 
 
 def rounds_of(row: JudgedRow) -> int:
-    """Return in how many rounds of its race a candidate was measured."""
+    """Return the number of rounds in which a candidate was measured."""
     return row.row.in_race.rounds if row.row.in_race else row.row.result.trials
 
 
 def worst_edge_of(row: Row) -> EdgeResult | None:
-    """Return, of a workload, the edge that takes the greatest part of its deadline."""
+    """Return the edge of a workload that takes the greatest part of its deadline; None: the row has no workload."""
     return worst_edge(row.result.workload.topics) if row.result.workload else None
 
 
 def latency_in(row: Row) -> Summary | None:
-    """Return the latency that stands for a candidate; of a workload that of its worst edge."""
+    """Return the latency of a candidate; for a workload the latency of its worst edge."""
     if row.result.cell.workload is None:
         return latency_of(row.result)
     edge = worst_edge_of(row)

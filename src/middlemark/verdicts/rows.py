@@ -33,7 +33,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class MeasuredRun(Run, frozen=True, kw_only=True):
-    """A run with its results, by the cells of its plan in their order, and how its samples are read."""
+    """A run with its results in the order of the plan's cells, and the functions that read its samples."""
 
     trials: Sequence[Sequence[TrialSummary]]
     results: Sequence[CellResult]
@@ -42,7 +42,7 @@ class MeasuredRun(Run, frozen=True, kw_only=True):
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """A cell of a run. ``index`` is its place in the document, ``run`` that of its run."""
+    """A cell of a run. ``index``: its number in the document; ``run``: the number of its run."""
 
     index: int
     run: int
@@ -51,36 +51,35 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     carrier: str | None
     """The carrier that its transport must use."""
     is_raw_transport: bool
-    """Whether it is a raw transport, and no middleware."""
+    """True for a raw transport, false for a middleware."""
     bench_only: bool
     hands_over: bool
-    """Whether a pointer or the index of a chunk is passed, and no byte copied: its baseline does the same."""
+    """True if a pointer or an index is passed and no byte is copied; its baseline then does the same."""
     title: str
-    """Its name in the table of its run, where the heading says what is usual."""
+    """Its name in the table of its run, whose heading contains the usual levels."""
     name: str
-    """What is measured, and what was asked of it that is not the usual: ``fastdds shm, loan``. Unique among the rows of
-    its experiment."""
+    """Adapter, transport and the unusual levels: ``fastdds shm, loan``. Unique within its experiment."""
     label: str
     """Unique within the document."""
     series: str
-    """The label without the size: what makes one line over sizes."""
+    """The label without the size: rows with the same series are one line over sizes."""
     raw_transport_row: int | None
-    """The index of the row of the raw transport of the same carrier, for ``times_raw_transport``."""
+    """The index of the raw transport over the same carrier, for ``times_raw_transport``."""
     baseline_row: int | None
-    """The place of its baseline: the fastest raw transport in its experiment that works as it does."""
+    """The index of its baseline: the fastest raw transport in its experiment that also copies, or also does not."""
     ratio: float | None
-    """How many times its baseline's headline figure its own is, less being better; None without a baseline."""
+    """Its headline figure divided by the baseline's, less is better; None: it has no baseline."""
     in_race: InRace | None = None
     """None: it was in no race."""
 
     @property
     def is_eliminated(self) -> bool:
-        """Whether it was eliminated from its race."""
+        """True if it was eliminated from its race."""
         return self.in_race is not None and self.in_race.eliminated is not None
 
 
 def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
-    """Return the items by their key, both in the order in which they are met."""
+    """Return lists of the items by their key, keys and items in their first order."""
     found: dict[Key, list[Item]] = {}
     for each in items:
         found.setdefault(key(each), []).append(each)
@@ -91,7 +90,7 @@ def rows_of(runs: Sequence[MeasuredRun]) -> tuple[Row, ...]:
     """Return the rows of all runs, in the order of their plans."""
     results = [result for run in runs for result in run.results]
     varied = varying(results)
-    # By pattern: a stream's history is another than a ping's, and nobody asked for either.
+    # By pattern, because a stream and a ping-pong have different default histories.
     common = {
         pattern: usual([each for each in results if each.cell.pattern == pattern], varied)
         for pattern in {each.cell.pattern for each in results}
@@ -142,7 +141,7 @@ def _ratio(result: CellResult, baseline: CellResult | None) -> float | None:
 
 
 def _unique(rows: Sequence[Row]) -> tuple[Row, ...]:
-    """Add the sweep, or its number, to a label or a name that several rows of the document or experiment have."""
+    """Append the sweep, or also the row's number, to labels and names that are not unique."""
     labels = [each.label for each in rows]
     names = [(each.name, each.run, experiment(each.result.cell)) for each in rows]
     further = zip(_further(rows, labels), _further(rows, names), strict=True)
@@ -158,7 +157,7 @@ def _unique(rows: Sequence[Row]) -> tuple[Row, ...]:
 
 
 def _further(rows: Sequence[Row], known: Sequence[Hashable]) -> list[tuple[str, ...]]:
-    """Return what each row's name lacks to be the only one of its kind: its sweep, or its sweep and its number."""
+    """Return what makes each row's name unique: nothing, its sweep, or its sweep and its number."""
     once, twice = Counter(known), Counter(zip(known, (row.result.name for row in rows), strict=True))
     return [
         ()
@@ -171,21 +170,21 @@ def _further(rows: Sequence[Row], known: Sequence[Hashable]) -> list[tuple[str, 
 
 
 def misnamed(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
-    """Return the rows with another actual transport than they name, and those that were not protected as they say."""
+    """Return the rows on another actual transport than they name, and the rows that were not protected as asked."""
     unprotected = [row for row in rows if is_unprotected(row.result)]
     return [row for row in rows if is_contradicted(row.result) and not is_unprotected(row.result)], unprotected
 
 
 def latency_of(result: CellResult) -> Summary | None:
-    """Return the distribution that stands for the cell: one way of a stream, else the round trip."""
+    """Return the one-way latency of a stream, else the round trip."""
     return result.latency_of(result.cell)
 
 
 def headline_figure(result: CellResult) -> float | None:
-    """Return the figure that stands for the row, the median over its good trials; less is better.
+    """Return the figure that rows are ranked by, the median over the successful trials; less is better.
 
-    In ns its p50 from the intended instant, or of what is sent as fast as possible the time a message takes; of a
-    workload the part of its deadline that its worst edge takes.
+    In ns: the p50 from the intended instant, or the time per message if messages are sent as fast as possible. For a
+    workload: the part of the deadline that its worst edge takes.
     """
     if result.cell.workload is not None:
         return result.workload.worst_share if result.workload else None
@@ -193,7 +192,7 @@ def headline_figure(result: CellResult) -> float | None:
 
 
 def per_message_ns(result: CellResult) -> float | None:
-    """Return the p50, or of what is judged by its rate the time a message takes."""
+    """Return the p50 in ns, or the time per message if the cell is judged by its rate."""
     if by_rate(result.cell):
         return 1e9 / result.rate_hz if result.rate_hz else None
     latency = latency_of(result)
@@ -201,26 +200,26 @@ def per_message_ns(result: CellResult) -> float | None:
 
 
 def place_of(row: Row) -> tuple[bool, bool, float]:
-    """Return what a table's rows are ordered by: raw transports first, then the least time of a message."""
+    """Return the sort key of a table's rows: raw transports first, then the least time per message."""
     figure = per_message_ns(row.result)
     return (not row.is_raw_transport, figure is None, figure or 0.0)
 
 
 def loss_of(result: CellResult) -> float | None:
-    """Return the share of messages that never came; None where nothing was expected, or nobody counted."""
+    """Return the share of messages that were lost; None: no message was expected, or losses were not counted."""
     expected = result.counts.received + result.counts.lost
     return result.counts.lost / expected if expected and is_counted(result, "lost") else None
 
 
 def is_counted(result: CellResult, field: str) -> bool:
-    """Say whether anybody counted that: the logs of some tools do not tell."""
+    """Say whether the counter is known: the logs of some imported tools do not contain it."""
     return result.imported is None or field not in result.imported.not_counted
 
 
 def in_races(
     run: Run, trials: Mapping[int, Sequence[TrialSummary]], samples: SamplesOf, kept: KeptOf
 ) -> Mapping[int, InRace]:
-    """Return by its cell how each candidate stands in its race; none of a run without one."""
+    """Return the state of each candidate in its race, by cell; empty if the run has no race."""
     race = run.file.plan.race
     if race is None:
         return {}
@@ -234,7 +233,7 @@ def in_races(
         for candidates in race.experiments
         for index in candidates
     }
-    # A race whose time is spent has its last look.
+    # When the time of a race is spent, it is judged for the last time.
     states = race_states(race, attempts, _whole_rounds(run), spent=run.file.reached is not None)
     return {
         cell: _in_race(number, state, cell, [*attempts[cell].values()])
@@ -256,7 +255,7 @@ def _in_race(number: int, state: RaceState, cell: int, own: Sequence[Attempt]) -
 
 
 def _whole_rounds(run: Run) -> int:
-    """Return the number of the last round of which, and before which, every trial has ended."""
+    """Return the number of the last round up to which every trial has ended."""
     ended = {each.order for each in run.outcomes}
     lacking = [each.number for each in run.file.plan.trials if each.order not in ended]
     last = max((each.number for each in run.file.plan.trials), default=0)

@@ -1,4 +1,4 @@
-"""Scorecards: the middlewares of each experiment by the weights of the suite, with how sure that order is."""
+"""Scorecards: the middlewares of each experiment ranked by the weights of the suite, with confidence intervals."""
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ Sizes = Mapping[int, Row]
 
 
 class Scored(msgspec.Struct, frozen=True, kw_only=True):
-    """A candidate of a scorecard, as ``stats/scorecard.py`` has it."""
+    """A candidate of a scorecard; ``stats/scorecard.py`` computes the figures."""
 
     name: str
     cells: tuple[int, ...]
@@ -28,23 +28,23 @@ class Scored(msgspec.Struct, frozen=True, kw_only=True):
     low: float | None
     high: float | None
     first: float | None
-    """In which share of the draws it is first; None: fewer than six rounds."""
+    """The share of the bootstrap draws in which it is first; None: fewer than six rounds."""
     parts: tuple[float, ...]
-    """By metric: times the best candidate's, the geometric mean over sizes."""
+    """By metric: its value divided by the best candidate's, the geometric mean over sizes."""
 
 
 class Scorecard(msgspec.Struct, frozen=True, kw_only=True):
-    """Who is best by the weights of the suite, in one experiment."""
+    """The ranking of one experiment by the weights of the suite."""
 
     experiment: str
-    """In words, where it must be told from others."""
+    """The levels that distinguish it from other experiments, in words."""
     weights: tuple[tuple[str, float], ...]
-    """Of the metrics that all candidates have."""
+    """The weights of the metrics that all candidates have."""
     rounds: int
     rows: tuple[Scored, ...]
     """The best first."""
     left_out: tuple[str, ...]
-    """Metrics and candidates, each with the reason."""
+    """Metrics and candidates that are not included, each with the reason."""
 
 
 def scorecards(rows: Sequence[Row], runs: Sequence[Run]) -> tuple[Scorecard, ...]:
@@ -67,7 +67,7 @@ def scorecards(rows: Sequence[Row], runs: Sequence[Run]) -> tuple[Scorecard, ...
 
 
 def _scorecard(group: Mapping[str, Sizes], runs: Sequence[Run], varied: frozenset[str]) -> Scorecard | None:
-    """Return the scorecard of one experiment; None: there is no choice, or no metric that all have."""
+    """Return the scorecard of one experiment; None: fewer than two candidates, or no metric that all of them have."""
     sizes = sorted({size for of in group.values() for size in of})
     whole = {name: of for name, of in group.items() if len(of) == len(sizes)}
     left_out = [f"{name}: no result over its own transport at each size" for name in group if name not in whole]

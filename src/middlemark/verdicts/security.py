@@ -1,4 +1,4 @@
-"""What each level of security costs: the rows of an experiment by level, beside the same at ``none``."""
+"""The cost of each security level: the rows of an experiment compared with the same cells at ``none``."""
 
 import math
 from collections import Counter
@@ -25,17 +25,17 @@ _TOLD = ("pattern", "rate", "receive", "processes", "link")
 
 
 class Cost(msgspec.Struct, frozen=True, kw_only=True):
-    """One row. ``times``: of the time that the same takes at ``none``; None: it was not measured there."""
+    """The cost of one row. ``times``: its time divided by the time at ``none``; None: not measured at ``none``."""
 
     row: Row
     ns: float
     times: float | None
     standing: Standing
-    """Beside the same at ``none``; only: it is that, or it was not measured there."""
+    """Compared with the same cell at ``none``; ``ONLY``: it is that cell, or ``none`` was not measured."""
 
 
 class CostLine(msgspec.Struct, frozen=True, kw_only=True):
-    """A middleware over a transport at one level; ``costs`` by size, None where it has no figure."""
+    """A middleware over a transport at one level; ``costs`` by size, None: no figure."""
 
     name: str
     level: Security
@@ -43,7 +43,7 @@ class CostLine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CostTable(msgspec.Struct, frozen=True, kw_only=True):
-    """One experiment. The lines of one middleware follow each other, by level."""
+    """The costs in one experiment. The lines are grouped by middleware and sorted by level."""
 
     title: str
     by_rate: bool
@@ -52,7 +52,7 @@ class CostTable(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def cost_tables(rows: Sequence[Row], comparisons: Comparisons) -> tuple[CostTable, ...]:
-    """Return one for each experiment in which something was measured at ``none`` and above, those of most first."""
+    """Return a table for each experiment with rows at ``none`` and at a higher level, the longest table first."""
     known = [row for row in rows if per_message_ns(row.result) and not row.result.cell.unknown]
     received = [row for row in known if row.result.cell.subscribers]
     groups = grouped(received, lambda row: (row.run, *(getattr(row.result.cell, each) for each in _BESIDE)))
@@ -66,7 +66,7 @@ def cost_tables(rows: Sequence[Row], comparisons: Comparisons) -> tuple[CostTabl
 
 
 def _same(cell: Cell) -> tuple[object, ...]:
-    """Return what rows share that differ in size and level alone."""
+    """Return a key that is equal for cells that differ only in size and security level."""
     return tuple(getattr(cell, each) for each in Cell.__struct_fields__ if each not in ("size", "security"))
 
 
@@ -88,12 +88,12 @@ def _table(group: Sequence[Sequence[Row]], comparisons: Comparisons) -> CostTabl
 
 
 def _apart(cells: Sequence[Cell]) -> list[str]:
-    """Return in which of the factors of a middleware these cells differ."""
+    """Return the factors of a middleware in which these cells differ."""
     return [field for field in ASKED if len({getattr(each, field) for each in cells}) > 1]
 
 
 def _mean(members: Sequence[Row]) -> float:
-    """Return the mean logarithm of what the rows at ``none`` take, for an order."""
+    """Return the mean logarithm of the times at ``none``, to sort by."""
     taken = [math.log(per_message_ns(row.result) or 1.0) for row in members if row.result.cell.security == NONE]
     return sum(taken) / len(taken)
 

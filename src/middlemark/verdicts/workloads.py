@@ -1,4 +1,4 @@
-"""Workloads: a line for each middleware, a column for each scale; whether it holds, and what it costs."""
+"""Workloads: a line for each middleware, a column for each scale, with the result and the processor time."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from middlemark.verdicts.rows import Row, grouped
 
 
 class GraphLine(msgspec.Struct, frozen=True):
-    """One middleware over one transport; ``rows`` by column, None where it was not measured."""
+    """One middleware over one transport; ``rows`` by column, None: not measured."""
 
     name: str
     is_raw_transport: bool
@@ -20,7 +20,7 @@ class GraphLine(msgspec.Struct, frozen=True):
 
 
 class GraphTable(msgspec.Struct, frozen=True, kw_only=True):
-    """One workload in one experiment, by scale and copies. Raw transports first, then by columns held and CPU."""
+    """One workload in one experiment, by scale and copies. Raw transports first, then by columns that hold and CPU."""
 
     name: str
     title: str
@@ -28,7 +28,7 @@ class GraphTable(msgspec.Struct, frozen=True, kw_only=True):
     lines: tuple[GraphLine, ...]
 
     def at(self, column: str) -> str:
-        """Return where that is, to be read after a name; empty where there is one column."""
+        """Return `` at COLUMN``, to append to a name; empty if there is only one column."""
         return f" at {column}" if len(self.columns) > 1 else ""
 
 
@@ -68,23 +68,23 @@ def _order(line: GraphLine) -> tuple[bool, int, float]:
 
 
 class Cheapest(msgspec.Struct, frozen=True):
-    """Of those that hold in one column, which takes the least processor time."""
+    """The row that takes the least processor time among the rows that hold in one column."""
 
     column: str
     row: Row
     others: int
-    """How many others hold."""
+    """The number of other rows that hold."""
     beaten: int
-    """How many of them take significantly more."""
+    """The number of these that take significantly more processor time."""
 
     @property
     def sure(self) -> bool:
-        """Whether every other one takes significantly more."""
+        """True if every other row takes significantly more processor time."""
         return self.beaten == self.others
 
 
 def cheapest(table: GraphTable, comparisons: Comparisons) -> Iterator[Cheapest]:
-    """Yield it for each column in which several hold."""
+    """Yield the cheapest row of each column in which several rows hold."""
     for at, column in enumerate(table.columns):
         rows = [line.rows[at] for line in table.lines if not line.is_raw_transport]
         holding = [

@@ -1,4 +1,4 @@
-"""The report as one HTML file that needs nothing else: data, script, the figures' libraries and styles are inside."""
+"""The report as one self-contained HTML file: data, scripts, libraries and styles are inside."""
 
 from middlemark.show.html.page import page_of, render_html
 

@@ -1,6 +1,6 @@
-"""The document as the page's script reads it: one JSON value (docs/reading-a-report.md).
+"""The document as one JSON value for the page's script (docs/reading-a-report.md).
 
-What was not measured is left out. Times are ns, sizes bytes, rates a second; figures have four significant digits.
+Figures that were not measured are left out. Times are in ns, sizes in bytes, rates per second, to four digits.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -46,20 +46,19 @@ Json = dict[str, Any]
 
 SCHEMA = 2
 DATA_BYTES = 4_200_000
-"""Heat maps are kept for as many cells as fit into that with all else: the page, script and all, is to stay under
-5 MB."""
+"""Heat maps are left out if the data would exceed this, so that the page with its script stays under 5 MB."""
 MOST_STEPS = 40
 MOST_DISTURBED = 30
-"""Of a map of 24 bins more marks would hide it."""
+"""The most marks of disturbances: more would hide a map of 24 bins."""
 
 _RATES = ("times_raw_transport", "rate_hz", "bytes_per_s", "offered_hz", "sent_hz")
 _COSTS = ("cpu", "rss_bytes", "bytes_per_subscriber", "voluntary_hz", "involuntary_hz")
 FULL = 1.5
-"""Deadlines that the whole of a bar stands for."""
+"""The length of a whole bar, in deadlines."""
 _SAID = ("code", "text", "advice")
 _ALWAYS = ("adapter", "transport")
 _FIRST = ("adapter", "transport", "size", "pattern", "rate", "receive")
-"""Offered before the others."""
+"""Factors that come before the others in the filters."""
 
 _OFFERED: Sequence[tuple[str, str, Callable[[Any], str], str | None]] = (
     *(
@@ -69,11 +68,11 @@ _OFFERED: Sequence[tuple[str, str, Callable[[Any], str], str | None]] = (
     ("native", "own settings", str, None),
     ("label", "label", str, None),
 )
-"""Field, label, how a level is shown, and unit, in the order they are offered."""
+"""The factors of the filters in their order: field, label, how a level is shown, and unit."""
 
 
 def data_of(document: Document) -> Json:
-    """Return what the page holds, with as many heat maps as fit."""
+    """Return the data of the page, with as many heat maps as fit."""
     factors = [levels_of(row.result.cell) for row in document.rows]
     distributions = document.distributions or (Distribution(),) * len(document.rows)
     found = choices(document)
@@ -112,12 +111,12 @@ def data_of(document: Document) -> Json:
     }
     try:
         return _fitting(data)
-    except UnicodeEncodeError:  # text that is no Unicode: a folder's name, say
+    except UnicodeEncodeError:  # text that is not Unicode, for example a folder's name
         return _fitting(readable(data))
 
 
 def _security(document: Document) -> Json | None:
-    """Return what security costs and whether it was in force; None where there is nothing to compare."""
+    """Return the cost of security and its proofs; None: nothing was measured with and without security."""
     if not document.costs:
         return None
     tables = [security.table_of(each) for each in document.costs]
@@ -129,13 +128,13 @@ def _security(document: Document) -> Json | None:
 
 
 def _standing(choice: Choice) -> Json:
-    """Return who wins in one experiment, without what is absent."""
+    """Return the ranking of one experiment, without absent fields."""
     places = [_present(_fields(each, *each.__struct_fields__)) for each in choice.places]
     return _present(msgspec.structs.asdict(choice) | {"places": places})
 
 
 def _warnings(document: Document) -> list[Json]:
-    """Return every kind of warning in the document's order, and whether it makes a median doubtful."""
+    """Return the warnings by kind in the document's order; ``serious``: it makes a median doubtful."""
     return [
         msgspec.to_builtins(each) | {"words": warning_name(each.code), "serious": each.code in SERIOUS}
         for each in document.warnings
@@ -143,9 +142,9 @@ def _warnings(document: Document) -> list[Json]:
 
 
 def levels_of(cell: Cell) -> Json:
-    """Return every factor's level as a scalar: absent levels as the command line writes them, settings as one text.
+    """Return every factor's level as a scalar: None and lists as the command line writes them, settings as one text.
 
-    What another tool's log does not tell is ``unknown``, an unknown size None.
+    A level that an imported log does not contain is ``unknown``; an unknown size is None.
     """
     levels: Json = {}
     for each in FACTORS.values():
@@ -157,7 +156,7 @@ def levels_of(cell: Cell) -> Json:
 
 
 def _factors(levels: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[Json]:
-    """Return the factors with more than one level, adapter and transport always; of several runs their ``names``."""
+    """Return the factors with more than one level, adapter and transport in any case, and several runs by ``names``."""
     found = []
     for field, title, show, unit in _OFFERED:
         ordered = _ordered(each[field] for each in levels)
@@ -171,7 +170,7 @@ def _factors(levels: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[
 
 
 def _ordered(levels: Iterable[Any]) -> list[Any]:
-    """Return different levels: numbers ascending, then words as they came."""
+    """Return the different levels: numbers ascending, then words in their first order."""
     known = list(dict.fromkeys(levels))
     numbers = sorted(each for each in known if isinstance(each, int | float) and not isinstance(each, bool))
     return [*numbers, *(each for each in known if isinstance(each, bool | str))]
@@ -259,7 +258,7 @@ def _step(step: CurveStep) -> Json:
 
 
 def _heat(found: Distribution, noise: Noise | None) -> Json | None:
-    """Mark when the machine was disturbed, where a witness saw it in the very trial that is shown."""
+    """Return the heat map, with the disturbances of the machine if they were recorded in the same trial."""
     if found.heat is None:
         return None
     seen = noise.disturbed if noise is not None and noise.disturbed_trial == found.trial else ()
@@ -269,7 +268,7 @@ def _heat(found: Distribution, noise: Noise | None) -> Json | None:
 
 
 def _compact(value: Any) -> Any:
-    """Return the figures and words of a mapping; its lists and its reasons are in the JSON of the run."""
+    """Return the figures and texts of a mapping, without its lists and reasons, which are in the JSON of the run."""
     if not isinstance(value, dict):
         return None
     kept = {name: _compact(each) if isinstance(each, dict) else each for name, each in value.items()}
@@ -296,18 +295,18 @@ def _comparison(each: Compared) -> Json:
 
 
 def _fields(of: object, *names: str) -> Json:
-    """Return those fields of a struct, its figures with the digits of the page; None where there is no struct."""
+    """Return these fields of a struct, with figures to four digits; a field that it does not have is None."""
     found = {name: getattr(of, name, None) for name in names}
     return {name: rounded(each) if isinstance(each, float) else each for name, each in found.items()}
 
 
 def _present(value: Json) -> Json:
-    """Leave out what is absent: a thousand cells are to stay small."""
+    """Return the mapping without None, to keep the data of a thousand cells small."""
     return {name: each for name, each in value.items() if each is not None}
 
 
 def _fitting(data: Any) -> Json:
-    """Return the data with as many heat maps as fit: of rows with warnings first, of raw transports last."""
+    """Return the data with as many heat maps as fit: rows with warnings first, raw transports last."""
     cells: list[Json] = data["cells"]
     sizes = [len(msgspec.json.encode(each["heat"])) if "heat" in each else 0 for each in cells]
     room = DATA_BYTES - (len(msgspec.json.encode(data)) - sum(sizes))

@@ -1,4 +1,4 @@
-"""Fills the template: what is text goes through Jinja's escaping, data into a JSON block that no text can end."""
+"""Fills the template: Jinja escapes texts, and data go into a JSON block that no text can end."""
 
 import os
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ _ENDS_A_SCRIPT = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026",
 
 
 def render_html(document: Document) -> str:
-    """Return the page of a report's document. Raises MeasureError where its script is not there."""
+    """Return the page of a report's document. Raises MeasureError if its script is missing."""
     return page_of(data_of(document))
 
 
@@ -45,25 +45,25 @@ def page_of(data: Mapping[str, Any]) -> str:
 
 
 def data_block(data: Mapping[str, Any]) -> str:
-    """Return the data as JSON in which no text can end the element around it, nor a line of a script."""
+    """Return the data as JSON in which no text can end the script element or a line of a script."""
     return msgspec.json.encode(data).decode().translate(_ENDS_A_SCRIPT)
 
 
 @cache
 def script() -> str:
-    """Return the report's script. Raises MeasureError where it was not bundled."""
+    """Return the report's script. Raises MeasureError if it was not bundled."""
     for folder in _places():
         file = folder / SCRIPT
         if file.is_file():
             return file.read_text(encoding="utf-8")
     raise MeasureError(
-        "an HTML report needs D3 and Observable Plot, and they are not there",
-        "in a checkout: packaging/setup/setup.sh again web; else install the package anew where npm is reached",
+        "an HTML report needs D3 and Observable Plot, which are missing",
+        "in a checkout: packaging/setup/setup.sh again web; else reinstall the package where npm can be reached",
     )
 
 
 def _places() -> list[Path]:
-    """Where the script may lie: where MIDDLEMARK_WEB says, in the package, or built in the checkout around it."""
+    """Return the folders that may contain the script: of MIDDLEMARK_WEB, of the package, and of the checkout."""
     named = [Path(each) for each in os.environ.get("MIDDLEMARK_WEB", "").split(os.pathsep) if each]
     package = _HERE.parents[1]
     return [*named, package / "web", package.parents[1] / "build" / "web"]

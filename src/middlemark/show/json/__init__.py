@@ -1,6 +1,6 @@
-"""The result for programs: one JSON document. A figure that was not measured is null.
+"""Outputs for programs: one JSON document each. A figure that was not measured is null.
 
-Each output is a struct, of which ``scripts/schema`` makes the JSON Schema in docs/schema/.
+Each output is a struct, from which ``scripts/schema`` makes the JSON Schema in docs/schema/.
 """
 
 from collections.abc import Mapping
@@ -37,5 +37,5 @@ def render(document: Document, _view: View) -> str:
 
 
 def expectations_document(document: Document) -> Any:
-    """Return what was expected and what came of it, those that do not hold first."""
+    """Return the expectations with their verdicts, those that do not hold first."""
     return builtins(expectations_output(document.expectations))

@@ -1,4 +1,4 @@
-"""One cell of a run for programs: what was measured, its levels, its figures."""
+"""One cell of a run for programs: adapter, transport, levels and figures."""
 
 from collections.abc import Mapping
 from functools import reduce
@@ -22,13 +22,13 @@ from middlemark.stats.result import CellResult
 
 _NAMED = ("adapter", "pattern", "size", "transport")
 FURTHER = tuple(each for name, each in FACTORS.items() if not each.later and name not in _NAMED)
-"""The factors that follow those four, and those that follow everything else that is asked for."""
+"""The factors after these four; ``LATER``: the factors after the settings."""
 LATER = tuple(each for each in FACTORS.values() if each.later)
 _LEVELS = get_type_hints(Cell)
 
 
 def written(cell: Cell, factor: Factor) -> object:
-    """Return the level as the command line takes it, a list of processors; null is kept for figures that are absent."""
+    """Return the level as the command line takes it, or as a list; never None, because null means an absent figure."""
     level = getattr(cell, factor.field)
     return factor.none if level is None else list(level) if isinstance(level, tuple) else level
 
@@ -38,9 +38,9 @@ class MetricOutput(Output, frozen=True, kw_only=True):
 
     unit: str
     median: Number | None
-    """Over the trials that have it."""
+    """The median over the trials that have a figure."""
     trials: tuple[Number | None, ...]
-    """The figure of each measured trial, in their order."""
+    """The figure of each measured trial, in order."""
 
 
 class LinkText(Output, frozen=True, kw_only=True):
@@ -58,7 +58,7 @@ class LinkKind(Output, frozen=True, kw_only=True):
 
 
 class ImportedOutput(Output, frozen=True, kw_only=True):
-    """Which other tool measured a cell, and in which logs it says so."""
+    """The tool that measured an imported cell, and its logs."""
 
     tool: str
     files: tuple[str, ...]
@@ -75,12 +75,12 @@ LinkOutput = composed(
 
 
 class SubjectOutput(Output, frozen=True, kw_only=True):
-    """What was measured. Of an imported cell, null is also what its log does not tell."""
+    """The subject of a cell. If it was imported, a field that its log does not contain is null."""
 
     name: str
-    """The suite, and its sweep where that has a name."""
+    """The suite, and its sweep if it has a name."""
     label: str | UnsetType = UNSET
-    """Tells cells apart that are otherwise one; absent where the levels say enough."""
+    """Distinguishes cells that have the same levels; absent if not needed."""
     adapter: str
     version: str | None
     pattern: Pattern | None
@@ -99,15 +99,15 @@ _UNITS = ("_ns", "_hz", "_per_s")
 _COUNTS = TrialCounts.__struct_fields__
 _FIRST = ("trials", "failed_trials", "samples", *_COUNTS, "loss")
 _APART = {*SubjectOutput.__struct_fields__, "cell", "counts", "failures", "link_how", "series_subscribers", "proof"}
-"""Fields of a CellResult that JSON has elsewhere, or not at all."""
+"""Fields of a CellResult that the JSON contains elsewhere, or not at all."""
 
 
 class Derived(Output, frozen=True, kw_only=True):
-    """Figures that JSON has in another form than CellResult, or that follow from others."""
+    """Figures that are derived from others, or have another form than in CellResult."""
 
     samples: int | None
     loss: float | None
-    """``lost / (received + lost)``; null where nothing was expected."""
+    """``lost / (received + lost)``; null: no message was expected."""
     trial_values: tuple[Number, ...]
     metrics: dict[str, MetricOutput]
     """Every metric that the cell has, by name."""
@@ -118,7 +118,7 @@ class Derived(Output, frozen=True, kw_only=True):
 
 
 def _figures() -> Mapping[str, Any]:
-    """Return the type of each figure: those of a CellResult, whose times and rates are written as Numbers."""
+    """Return the type of each figure of a CellResult; times and rates are Numbers."""
     said = {name: hint for name, hint in get_type_hints(CellResult).items() if name not in _APART}
     measured = [name for name, hint in said.items() if hint == float | None and name.endswith(_UNITS)]
     said |= dict.fromkeys(measured, Number | None)
@@ -130,7 +130,7 @@ _FIGURES = _figures()
 
 
 def _levels(*factors: Factor) -> Fields:
-    """Return a field for each factor: its level as the command line takes it, null only where nobody knows it."""
+    """Return a field for each factor: its level as the command line takes it; null: unknown."""
     for each in factors:
         hint = _LEVELS[each.field]
         kinds = [kind for kind in get_args(hint) if kind is not NoneType] if isinstance(hint, UnionType) else [hint]
@@ -141,7 +141,7 @@ def _levels(*factors: Factor) -> Fields:
 
 CellOutput = composed(
     "Cell",
-    "One configuration and what its trials came to.",
+    "One configuration and the results of its trials.",
     (SubjectOutput, Derived, CellResult, Times, TrialCounts),
     fields_of(SubjectOutput),
     _levels(*FURTHER),
@@ -155,13 +155,13 @@ CellOutput = composed(
 
 
 def cell_document(result: CellResult) -> dict[str, Any]:
-    """Return one cell as JSON has it."""
+    """Return one cell as in the JSON."""
     found: dict[str, Any] = builtins(cell_output(result))
     return found
 
 
 def cell_output(result: CellResult) -> Output:
-    """Return one cell. Of an imported one, null is also what its log does not tell."""
+    """Return one cell. If it was imported, a field that its log does not contain is null."""
     cell, counts, imported, baseline = result.cell, result.counts, result.imported, result.baseline
     expected = counts.received + counts.lost
     own = {factor.field: written(cell, factor) for factor in FACTORS.values()} | {
@@ -180,7 +180,7 @@ def cell_output(result: CellResult) -> Output:
 
 
 def _not_known(result: CellResult) -> dict[str, None]:
-    """Return the fields of which an imported cell knows nothing: they are null."""
+    """Return the fields that are null because the cell was imported and its log does not contain them."""
     if result.imported is None:
         return {}
     uncounted = result.imported.not_counted

@@ -1,4 +1,4 @@
-"""Comparisons for programs: of ``compare``, and of ``selftest``, which compares a setting with itself."""
+"""Comparisons for programs, from ``compare`` and from ``selftest``, which compares a setting with itself."""
 
 from collections.abc import Collection, Sequence
 
@@ -15,10 +15,10 @@ SCHEMA = 2
 
 
 class ComparisonOutput(Output, frozen=True, kw_only=True):
-    """B beside A by one metric. Shifts are parts: 0.1 is a tenth more than A has."""
+    """B compared with A by one metric. Shifts are fractions: 0.1 is 10 % more than A."""
 
     what: str
-    """What both have in common."""
+    """Subject and levels that both have in common."""
     a: str
     b: str
     metric: str
@@ -27,30 +27,30 @@ class ComparisonOutput(Output, frozen=True, kw_only=True):
     b_median: float
     shift: float
     low: float | None
-    """Of the interval, as is ``high``; null: too few pairs."""
+    """The lower end of the interval, as ``high`` is the upper; null: too few pairs."""
     high: float | None
     p: float
     p_family: float
     pairs: int
     verdict: str
-    """In the metric's own words: faster, slower, less, more, equivalent, undecided; or ``eliminated``: B was, from
-    the race that A stayed in, by the rule of the race; or ``A eliminated``."""
+    """In the metric's words: faster, slower, less, more, equivalent, undecided; or ``eliminated``: B was eliminated
+    from the race by its rule, and A was not; or ``A eliminated``."""
     trials_needed: int | None
     marks: tuple[str, ...]
     """Why the two may not be comparable."""
     a_raw_transport: TimesRawTransport | None
-    """The raw transport that A is compared with, and how many times that A is; null: there is none."""
+    """The raw transport of A's carrier, and A's figure divided by its figure; null: there is none."""
     b_raw_transport: TimesRawTransport | None
 
 
 class CompareOutput(Output, frozen=True, kw_only=True):
-    """What was compared."""
+    """Comparisons of two runs, or within one run."""
 
     schema: int = SCHEMA
     margin: float
-    """What is smaller does not matter: 0.05 is 5 %."""
+    """Differences up to this fraction do not matter: 0.05 is 5 %."""
     edge: str | None
-    """Of workloads the edge whose figures these are; null: those of the whole."""
+    """The edge of a workload whose figures are compared; null: the whole workload."""
     comparisons: tuple[ComparisonOutput, ...]
 
 
@@ -87,18 +87,18 @@ class FalseVerdicts(Output, frozen=True, kw_only=True, rename={"wrong": "false"}
     """How often a setting was called different from itself."""
 
     wrong: int
-    """Each comparison judged alone."""
+    """False verdicts if each comparison is judged alone."""
     together: int
-    """All of a setting and metric judged together, as ``compare`` does."""
+    """False verdicts if all comparisons of a setting and metric are judged together, as by ``compare``."""
     comparisons: int
     rate: float | None
     allowed: float
     at_most: float | None
     """The upper 95 % limit of the rate."""
     worth: int | None
-    """As many independent comparisons would scatter as these do."""
+    """The number of independent comparisons that would scatter as these do."""
     chance: float
-    """How likely so many false verdicts or more are at the highest rate that is allowed."""
+    """The probability of this number of false verdicts or more, at the highest allowed rate."""
     holds: bool
 
 
@@ -108,7 +108,7 @@ class SameOutput(Output, frozen=True, kw_only=True):
     metric: str
     median_ns: Number | None
     scatter: float | None
-    """Half the span of the middle 68 % of its trials, as a part of the median."""
+    """Half the span of the middle 68 % of its trials, as a fraction of the median."""
     comparisons: int
     faster: int
     slower: int
@@ -123,12 +123,12 @@ class PlantedOutput(Output, frozen=True, kw_only=True):
 
     label: str
     part: float
-    """The delay as a part of the p50 in the pilot."""
+    """The delay as a fraction of the p50 in the pilot."""
     delay_ns: Number
     part_in_run: float | None
-    """The same of the p50 in the run itself."""
+    """The delay as a fraction of the p50 in the run itself."""
     measured: float | None
-    """By what part it was slower."""
+    """The measured shift of the p50, as a fraction."""
     comparisons: int
     faster: int
     slower: int
@@ -139,7 +139,7 @@ class PlantedOutput(Output, frozen=True, kw_only=True):
 
 
 class SettingOutput(Output, frozen=True, kw_only=True):
-    """What the selftest measured of one adapter."""
+    """The results of the selftest for one setting."""
 
     adapter: str
     transport: str
@@ -149,7 +149,7 @@ class SettingOutput(Output, frozen=True, kw_only=True):
     same: tuple[SameOutput, ...]
     planted: tuple[PlantedOutput, ...]
     smallest_found: float | None
-    """The smallest delay that was found, as a part of the p50."""
+    """The smallest delay that was found, as a fraction of the p50."""
 
 
 class SelfTestOutput(Output, frozen=True, kw_only=True):
@@ -165,7 +165,7 @@ class SelfTestOutput(Output, frozen=True, kw_only=True):
 
 
 def render_selftest(test: SelfTest, document: Document) -> str:
-    """Return one object; parts are of one (0.1 is a tenth), times in ns, what was not measured is null."""
+    """Return one object; fractions are of 1 (0.1 is 10 %), times in ns, and a figure that was not measured is null."""
     together = {"together": test.false_together, "comparisons": test.compared}
     output = SelfTestOutput(
         run=run_output(document),

@@ -1,4 +1,4 @@
-"""What ``doctor`` and ``diagnose`` say of a machine, for programs."""
+"""The outputs of ``doctor`` and ``diagnose`` for programs."""
 
 from collections.abc import Sequence
 
@@ -14,25 +14,25 @@ SCHEMA = 1
 
 Probes = composed(
     "Probes",
-    "Figures of a few seconds: what the machine did when it was tried. Empty with --no-probes.",
+    "Figures of the machine from probes of a few seconds. Empty with --no-probes.",
     (Tried,),
     [(name, kind | UnsetType, UNSET) for name, kind, *_ in fields_of(Tried)],
 )
 
 
 class DoctorOutput(Output, frozen=True, kw_only=True):
-    """What of the machine will hold a middleware back."""
+    """Settings and properties of the machine that limit a middleware or falsify results."""
 
     schema: int = SCHEMA
     checks: int
-    """How many were made."""
+    """The number of checks."""
     findings: tuple[Finding, ...]
     """The worst first."""
     probes: Probes  # type: ignore[valid-type]
 
 
 def render_doctor(found: Sequence[Finding], checks: int, tried: Tried | None) -> str:
-    """Return the findings, and what trying the machine came to: {} where that was not asked for."""
+    """Return the findings and the figures of the probes: {} if there were none."""
     probes = Probes() if tried is None else Probes(**msgspec.structs.asdict(tried))
     return printed(DoctorOutput(checks=checks, findings=tuple(found), probes=probes))
 
@@ -47,7 +47,7 @@ class LimitedRow(Output, frozen=True, kw_only=True):
 
 
 class LimitOutput(Output, frozen=True, kw_only=True):
-    """A limit, the rows that met it, and what would lift it: empty texts where no setting of this machine does."""
+    """A limit, the rows that met it, and the setting that lifts it; empty texts: no setting of this machine does."""
 
     check: str
     sentence: str
@@ -57,11 +57,11 @@ class LimitOutput(Output, frozen=True, kw_only=True):
     after: str
     command: str
     advice: str
-    """What lifts it, where that is no setting of the machine."""
+    """How to lift the limit, if it is not a setting of the machine."""
 
 
 class DiagnoseOutput(Output, frozen=True, kw_only=True):
-    """Which limits the rows of a run met."""
+    """The limits that the rows of a run met."""
 
     schema: int = SCHEMA
     run: str
@@ -73,7 +73,7 @@ class Change(Output, frozen=True, kw_only=True):
 
     kind: SettingKind
     target: str
-    """A sysctl's name; a path under /sys or /proc; what is held open with that value in it; a tmpfs and its bytes."""
+    """A sysctl's name; a path under /sys or /proc; a file that is held open with the value; a tmpfs and its bytes."""
     value: str
 
 
@@ -84,11 +84,11 @@ class LiftOutput(Output, frozen=True, kw_only=True):
     before: str
     after: str
     command: str
-    """What a person would type."""
+    """The command that a user would type."""
     keep: str
-    """How it stays so."""
+    """How to make the change permanent."""
     change: Change | None
-    """Null: it is the middleware's own."""
+    """Null: it is a setting of the middleware."""
 
 
 class TriedLimitOutput(Output, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""How an output for programs is declared and written: a struct, from which scripts/schema makes its JSON Schema too."""
+"""Declaring and writing outputs for programs: structs, from which scripts/schema also makes the JSON Schema."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
@@ -10,20 +10,20 @@ from middlemark.document.numbers import exact
 from middlemark.model.times import Summary
 
 Number = int | float
-"""A figure as ``exact`` writes it: whole where it is whole."""
+"""A figure as ``exact`` writes it: an integer if it is whole."""
 
 
 class Output(msgspec.Struct, frozen=True, kw_only=True):
-    """What a command prints with ``--format json``. A figure that was not measured is null."""
+    """The output of a command with ``--format json``. A figure that was not measured is null."""
 
 
 Filled = TypeVar("Filled", bound=msgspec.Struct)
 
 
 def filled(output: type[Filled], *sources: object, **own: Any) -> Filled:
-    """Return an output whose fields are ``own``, or else those of the first source that has one of that name.
+    """Return an output whose fields are taken from ``own``, else from the first source that has the field.
 
-    What is declared as a Number is written by ``exact``.
+    Fields declared as Number are written by ``exact``.
     """
     for name in output.__struct_fields__:
         if name not in own and (having := [each for each in sources if hasattr(each, name)]):
@@ -33,7 +33,7 @@ def filled(output: type[Filled], *sources: object, **own: Any) -> Filled:
 
 @cache
 def _writers(output: type[msgspec.Struct]) -> Mapping[str, Callable[[Any], Any]]:
-    """Return how the figures of an output are written, by their fields."""
+    """Return the functions that write the figures of an output, by field."""
     several = (tuple[Number, ...], tuple[Number | None, ...], tuple[Number, Number] | None)
     kinds: dict[Any, Callable[[Any], Any]] = {
         Number: exact,
@@ -58,12 +58,12 @@ def printed(output: msgspec.Struct, indent: int = 2) -> str:
 
 
 def builtins(value: object) -> Any:
-    """Return structs as the dictionaries that JSON has, with text that is not Unicode made readable."""
+    """Return structs as dictionaries for JSON, with text that is not Unicode escaped."""
     return readable(msgspec.to_builtins(value))
 
 
 def readable(value: object) -> object:
-    """Return the value with text that is no Unicode (a path, a crashed program's last words) made so, visibly."""
+    """Return the value with text that is not Unicode (a path, a crashed program's output) escaped."""
     match value:
         case str():
             return value.encode("utf-8", "backslashreplace").decode()
@@ -78,7 +78,7 @@ def readable(value: object) -> object:
 Fields = Iterable[tuple[str, Any] | tuple[str, Any, Any]]
 
 PARTS: dict[str, tuple[type, ...]] = {}
-"""By the name of a composed struct: the structs whose docstrings describe its fields."""
+"""By a composed struct's name: the structs whose docstrings describe its fields."""
 
 
 def fields_of(struct: type[msgspec.Struct], types: Mapping[str, Any] | None = None) -> Fields:
@@ -90,7 +90,7 @@ def fields_of(struct: type[msgspec.Struct], types: Mapping[str, Any] | None = No
 
 
 def composed(name: str, says: str, described_by: Iterable[type], *parts: Fields) -> type[Output]:
-    """Return a struct with the fields of all parts in their order, and this docstring."""
+    """Return a struct with the fields of all parts, in order, and the docstring ``says``."""
     PARTS[name] = tuple(described_by)
     fields = [field for part in parts for field in part]
     struct = msgspec.defstruct(

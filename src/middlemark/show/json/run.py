@@ -1,4 +1,4 @@
-"""A run for programs: ``run --format json``, the run of ``selftest``, and what came of the claims of a study."""
+"""A run for programs: the outputs of ``run --format json`` and of a study, and the run of ``selftest``."""
 
 from collections.abc import Sequence
 
@@ -23,7 +23,7 @@ SCHEMA = 2
 
 
 class MachineOutput(Output, frozen=True, kw_only=True):
-    """The machine that the trials ran on; all null where the run was imported."""
+    """The machine that the trials ran on; all null if the run was imported."""
 
     hostname: str | None = None
     cpu_model: str | None = None
@@ -34,7 +34,7 @@ class MachineOutput(Output, frozen=True, kw_only=True):
 
 HostOutput = composed(
     "Host",
-    "One of several machines that a run was measured on, and what it is reached by.",
+    "One of several machines that a run was measured on, and the interface that leads to it.",
     (HostMachine,),
     fields_of(HostMachine, {"machine": MachineOutput}),
 )
@@ -58,11 +58,11 @@ class RunOutput(Output, frozen=True, kw_only=True):
     started: str
     """ISO 8601, UTC."""
     seconds: float
-    """What the command took; 0 where the run was only read."""
+    """The duration of the command; 0 if the run was only read."""
     middlemark: str
     machine: MachineOutput
     machines: tuple[HostOutput, ...]  # type: ignore[valid-type]
-    """The hosts, where trials ran on several; else empty."""
+    """The hosts if trials ran on several; else empty."""
     clock: Clock | None
     """The medians over the trials; null without a trial."""
     adapters: tuple[AdapterOutput, ...]
@@ -72,21 +72,21 @@ class RunOutput(Output, frozen=True, kw_only=True):
     planned_trials: int
     done_trials: int
     notes: tuple[str, ...]
-    """What the plan changed or left out, and why."""
+    """Notes on what the plan changed or left out, and why."""
     precision: Precision | None
-    """What ``--until-precise`` asked for."""
+    """The precision that ``--until-precise`` asked for."""
     reached: Reached | None
-    """How the adding of rounds ended; null: none were to be added."""
+    """How the adding of rounds ended; null: no rounds were to be added."""
     imported: tuple[str, ...]
     """The logs of other tools that the run was read from."""
 
 
 class ExpectationOutput(ExpectationResult, Output, frozen=True, kw_only=True):
-    """What was expected, and what came of it."""
+    """An expectation with its verdict."""
 
 
 class PointOutput(Output, frozen=True, kw_only=True):
-    """A cell of a line: the median at one level, and how many times that at the lowest level it is."""
+    """A cell of a line: the median at one level; ``times``: divided by the median at the lowest level."""
 
     cell: int
     """Index into ``cells``."""
@@ -98,7 +98,7 @@ class PointOutput(Output, frozen=True, kw_only=True):
 
 
 class GrowthOutput(Output, frozen=True, kw_only=True):
-    """How one metric grows along a factor, with all else the same."""
+    """How one metric grows along a factor while all other factors stay the same."""
 
     factor: str
     line: str
@@ -116,18 +116,18 @@ class PublishedBaseline(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PublishedRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A row in its experiment. ``cell``: its place among the cells of the run."""
+    """A row in its experiment. ``cell``: its index in ``cells``."""
 
     cell: int
     name: str
     standing: Standing
     reason: str
     figure: Number | None
-    """ns; messages a second where the metric is throughput; the part of its deadline where it is deadline."""
+    """In ns; for throughput in messages a second; for deadline the part of the deadline."""
     ratio: Number | None
-    """Of the time it takes to its baseline's."""
+    """Its time divided by its baseline's; null: it has no baseline."""
     candidate: bool
-    """Whether it stands for its middleware."""
+    """True if it is the best row of its middleware."""
     hands_over: bool
     doubt: str | None
 
@@ -138,37 +138,37 @@ class PublishedExperiment(msgspec.Struct, frozen=True, kw_only=True):
     size: int
     metric: str
     carrier: str | None
-    """What it is restricted to; null: any."""
+    """The carrier that it is restricted to; null: any."""
     levels: dict[str, str]
     verdict: str
     sure: bool
     within: float | None
-    """Those that tie differ by less than this part."""
+    """Candidates of a tie differ by less than this fraction; null: no tie."""
     winner: int | None
-    """The cell that is first in the ranking."""
+    """The cell that is first in the ranking; null: none has a figure."""
     copying: PublishedBaseline | None
     handing_over: PublishedBaseline | None
     rows: tuple[PublishedRow, ...]
 
 
 class ResultOutput(Output, frozen=True, kw_only=True):
-    """The result of a run: what it was, what was expected of it, its cells."""
+    """The result of a run: its facts, expectations, experiments and cells."""
 
     schema: int = SCHEMA
-    """The version of this form: it changes when a field changes its meaning."""
+    """The version of this format, which changes when a field changes its meaning."""
     run: RunOutput
     expectations: tuple[ExpectationOutput, ...]
-    """Those that do not hold first."""
+    """The expectations that do not hold come first."""
     not_tried: tuple[NotTried, ...]
     experiments: tuple[PublishedExperiment, ...]
-    """What a reader can choose from, each with its verdict."""
+    """The experiments, each with its verdict."""
     cells: tuple[CellOutput, ...]  # type: ignore[valid-type]
     growth: tuple[GrowthOutput, ...]
     scorecards: tuple[Scorecard, ...]
 
 
 def result_output(document: Document) -> ResultOutput:
-    """Return all of the first run, and the cells of all."""
+    """Return the result of the first run, with the cells of all runs."""
     return filled(
         ResultOutput,
         document,
@@ -199,7 +199,7 @@ def run_output(document: Document) -> RunOutput:
 
 
 def expectations_output(expected: Sequence[Expected]) -> tuple[ExpectationOutput, ...]:
-    """Return what was expected and what came of it."""
+    """Return the expectations with their verdicts."""
     return tuple(filled(ExpectationOutput, each) for each in expected)
 
 
@@ -239,11 +239,11 @@ def _baseline(experiment: JudgedExperiment, row: Row | None) -> PublishedBaselin
 
 
 class ClaimOutput(ExpectationOutput, frozen=True, kw_only=True):
-    """A claim of the document, and what came of it."""
+    """A claim of the document, with its verdict."""
 
-    verdict: Word  # type: ignore[assignment]  # a claim of somebody else's has words of its own
+    verdict: Word  # type: ignore[assignment]  # a study's claim has its own words
     figure: str | None
-    """Of the document."""
+    """The figure that the document gives."""
     contradicts: str | None
     """Where the document contradicts itself."""
 
@@ -257,13 +257,13 @@ class StudyOutput(Output, frozen=True, kw_only=True):
     measured_on: str
     conditions: str
     here: str
-    """What is done alike here, and what is not."""
+    """The conditions here, and how they differ from the document's."""
     run: str
     expectations: tuple[ClaimOutput, ...]
 
 
 def render_study(study: Study, run: Run, expected: Sequence[Expected]) -> str:
-    """Return what programs read."""
+    """Return the claims of a study with their verdicts, as JSON."""
     claims = tuple(_claim(study, each) for each in expected)
     return printed(filled(StudyOutput, study, study=study.name, run=str(run.folder), expectations=claims))
 

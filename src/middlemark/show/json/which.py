@@ -1,7 +1,7 @@
 """The answer of ``which`` for programs."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import UNSET, UnsetType
 
@@ -19,7 +19,7 @@ SCHEMA = 2
 
 
 class Question(Output, frozen=True, kw_only=True):
-    """What was asked: messages of a size at a rate, or a workload."""
+    """The question: messages of a size at a rate, or a workload."""
 
     size: int | None
     rate_hz: Number | None
@@ -37,7 +37,7 @@ class Question(Output, frozen=True, kw_only=True):
 
 
 class SettingsOutput(Output, frozen=True, kw_only=True):
-    """What one configures. Of a workload its topics say reliability and depth."""
+    """The settings to configure. In a workload, each topic has its reliability and depth."""
 
     receive: Reception
     reliability: Reliability | UnsetType = UNSET
@@ -48,7 +48,7 @@ class SettingsOutput(Output, frozen=True, kw_only=True):
 
 
 class Edge(Output, frozen=True, kw_only=True, rename={"source": "from"}):
-    """Of a workload, the edge that takes the greatest part of its deadline."""
+    """The edge of a workload that takes the greatest part of its deadline."""
 
     name: str
     source: str
@@ -70,14 +70,14 @@ class AnswerOutput(Output, frozen=True, kw_only=True):
     p99_absent: str | None
     """Why there is no p99."""
     times_baseline: Number | None
-    """How many times its baseline it takes: the fastest raw transport that copies, or hands over, as it does."""
+    """Its time divided by its baseline's: the fastest raw transport that copies, or hands over, as it does."""
     interval: tuple[Number, Number] | None
-    """Of the p50, 95 %."""
+    """The 95 % interval of the p50."""
     worst_edge: Edge | None
 
 
 class CandidateOutput(Output, frozen=True, kw_only=True):
-    """One that raced."""
+    """A candidate of the race."""
 
     adapter: str
     transport: str
@@ -85,7 +85,7 @@ class CandidateOutput(Output, frozen=True, kw_only=True):
     standing: Standing
     p50_ns: Number | None
     times_baseline: Number | None
-    """How many times its baseline it takes."""
+    """Its time divided by its baseline's."""
     rounds: int
     eliminated: Elimination | None
     """Why it was eliminated; null: it was not."""
@@ -101,24 +101,24 @@ class WhichOutput(Output, frozen=True, kw_only=True):
     question: Question
     verdict: Literal["best", "tie", "undecided", "none holds"]
     sure: bool
-    """Whether there is a verdict, and no figure in it is doubtful."""
+    """True if there is a verdict and no figure in it is doubtful."""
     answer: tuple[AnswerOutput, ...]
-    """The first leads."""
+    """The fastest first."""
     candidates: tuple[CandidateOutput, ...]
-    """By what the race is decided by."""
+    """All candidates, by rising figure."""
     not_tried: tuple[NotTried, ...]
     trials: int
     seconds: Number
     equal_allocation_trials: int
-    """What as many rounds of every candidate would have been."""
+    """The number of trials if no candidate had been eliminated."""
     machine: tuple[str, ...]
-    """What to do about the machine's disturbances."""
+    """Advice on disturbances by the machine."""
     next: str | None
-    """The command for what is open."""
+    """The command that continues an undecided race; null: it is decided."""
 
 
 def render_json(verdict: RaceVerdict, next_command: str | None, left_out: Sequence[NotTried] = ()) -> str:
-    """Return one object; times are in ns, what was not measured is null."""
+    """Return one object; times are in ns, and a figure that was not measured is null."""
     output = filled(
         WhichOutput,
         *(verdict, verdict.experiment),
@@ -175,10 +175,11 @@ def _answer(each: JudgedRow) -> AnswerOutput:
 
 
 def _settings(cell: Cell) -> SettingsOutput:
-    """Return what one configures; of a workload its topics say the rest."""
+    """Return the settings to configure; in a workload, without those that its topics have."""
     asked = [FACTORS[name] for name in SettingsOutput.__struct_fields__ if name in FACTORS]
     factors = [each for each in asked if cell.workload is None or each.name not in OF_WORKLOAD]
-    return SettingsOutput(native=dict(cell.native), **{each.name: written(cell, each) for each in factors})  # type: ignore[arg-type]
+    levels: dict[str, Any] = {each.name: written(cell, each) for each in factors}
+    return SettingsOutput(native=dict(cell.native), **levels)
 
 
 def _edge(each: JudgedRow) -> Edge | None:

@@ -1,19 +1,18 @@
-// Lines along a factor with numeric levels (message size, subscribers, depth, rate), one line per series, in separate panels for
-// experiments that must not share one.
+// Lines along a numeric factor (message size, subscribers, depth, rate): a line for each series, a panel for each experiment.
 import * as Plot from "@observablehq/plot";
 import { experimentOf, levelName, lineName } from "./labels.mjs";
 import { NARROW, SCALES, differing, fitted, logAxis, plotted, sizeAxis, stacked, tip, widthOf } from "./style.mjs";
 import { bytes, rate, text, time } from "./words.mjs";
 
-const MOST_BANDS = 12; // more intervals than that hide each other
-const MOST_NAMES = 16; // and more names than that do not fit beside the lines
-const CROWD = 40; // lines that nobody tells apart
+const MOST_BANDS = 12; // more intervals would hide each other
+const MOST_NAMES = 16; // more names do not fit at the ends of the lines
+const CROWD = 40; // so many lines that they cannot be distinguished
 const MOST_PANELS = 6;
 const BELOW = 46; // pixels for the axis
 
-// metrics: [{key, name (of the CSV), title, scale, value(cell), low?(cell), high?(cell)}]; together: keys of metrics that are
-// drawn side by side as one choice.
-// first: the factor that is the axis at first where a line has several levels of it; else the size is.
+// metrics: [{key, name (of the CSV), title, scale, value(cell), low?(cell), high?(cell)}].
+// together: keys of the metrics that are drawn side by side as one choice.
+// first: the factor of the axis by default, if a line has several levels of it; else the size.
 export function along({ id, title, says, metrics, together, first = "size", only = () => true }) {
   const chosen = (context) => {
     const key = context.option("figure");
@@ -46,26 +45,38 @@ export function along({ id, title, says, metrics, together, first = "size", only
       const panels = context.data.factors.find((each) => each.name === context.option("panels"));
       const isByExperiment = context.option("panels") === EXPERIMENT;
       const shown = chosen(context);
-      const rows = withBaselineLine(context, shown[0], context.cells
-        .filter((cell) => only(cell) && !cell.failed && cell.f[axis] > 0 && typeof cell.f[axis] === "number")
-        .filter((cell) => shown.some((each) => each.value(cell) > 0))
-        .map((cell) => ({
-          cell,
-          label: cell.label,
-          line: lineName(cell, context.data.factors, axis),
-          along: cell.f[axis],
-          panel: isByExperiment
-            ? experimentOf(cell, context.data)
-            : panels
-              ? `${panels.label}: ${levelName(panels, cell.f[panels.name])}`
-              : "",
-          trials: cell.trials,
-          warnings: cell.warnings?.length ?? 0,
-          ...Object.fromEntries(metrics.flatMap((each) => [[each.name, each.value(cell)], ...bounds(each, cell)])),
-        })));
-      // A single point says nothing of a slope; along the size it is the only figure there is.
+      const rows = withBaselineLine(
+        context,
+        shown[0],
+        context.cells
+          .filter(
+            (cell) =>
+              only(cell) &&
+              !cell.failed &&
+              cell.f[axis] > 0 &&
+              typeof cell.f[axis] === "number" &&
+              shown.some((each) => each.value(cell) > 0),
+          )
+          .map((cell) => ({
+            cell,
+            label: cell.label,
+            line: lineName(cell, context.data.factors, axis),
+            along: cell.f[axis],
+            panel: isByExperiment
+              ? experimentOf(cell, context.data)
+              : panels
+                ? `${panels.label}: ${levelName(panels, cell.f[panels.name])}`
+                : "",
+            trials: cell.trials,
+            warnings: cell.warnings?.length ?? 0,
+            ...Object.fromEntries(metrics.flatMap((each) => [[each.name, each.value(cell)], ...bounds(each, cell)])),
+          })),
+      );
+      // A single point shows no slope. It is drawn along the size only, where it is the only figure.
       const kept =
-        axis === "size" ? rows : rows.filter((row) => rows.some((each) => each.line === row.line && each.along !== row.along));
+        axis === "size"
+          ? rows
+          : rows.filter((row) => rows.some((each) => each.line === row.line && each.along !== row.along));
       const columns = [
         { name: "label", title: "what" },
         { name: "along", title: nameOfAxis(context.data, axis), show: shownAlong(context.data, axis) },
@@ -89,7 +100,7 @@ export function along({ id, title, says, metrics, together, first = "size", only
 
 const known = new WeakMap();
 
-// The factors of which some line has several numbers: a single point says nothing of a slope.
+// The factors along which a line has several points.
 function axes(data) {
   if (known.has(data)) return known.get(data);
   const found = data.factors.filter(({ name, levels }) => {
@@ -119,7 +130,7 @@ function shownAlong(data, axis) {
   return axis === "rate" ? rate : unit === "s" ? (seconds) => time(seconds * 1e9) : text;
 }
 
-// Side by side they want room, and the rarer ones values: with few samples hardly a cell has a p99.
+// The metrics that are drawn together if there is room; rare percentiles only if most cells have them.
 const isWorthPanels = (cells, metrics, together) =>
   cells.length <= 200 &&
   metrics
@@ -144,19 +155,20 @@ const panelChoices = (context, axis) => [
     .map((each) => [each.name, each.label]),
 ];
 
-// Polling and blocking, calls and streams are different experiments: they do not share a panel unless the reader wants it.
+// Polling and blocking, calls and streams are different experiments, with a panel each unless the reader chooses otherwise.
 function usualPanels({ data, cells }) {
   const several = (of) => new Set(cells.map(of)).size;
   const panels = data.experiment.length > 1 ? several((each) => experimentOf(each, data)) : 0;
   if (panels > 1 && panels <= MOST_PANELS) return EXPERIMENT;
   return (
     ["receive", "pattern", "processes"].find(
-      (name) => data.factors.some((each) => each.name === name && each.levels.length <= 6) && several((each) => each.f[name]) > 1,
+      (name) =>
+        data.factors.some((each) => each.name === name && each.levels.length <= 6) && several((each) => each.f[name]) > 1,
     ) ?? ""
   );
 }
 
-// The baseline as one line: the fastest raw transport at each point.
+// Returns the baseline as one line: the fastest raw transport at each point.
 function withBaselineLine(context, metric, rows) {
   if (!context.isBest()) return rows;
   const isHigher = metric.scale === "rate" || metric.scale === "bytesRate";
@@ -215,9 +227,11 @@ export function lines(rows, chosen, { along, width, context, height }) {
     isBanded: series.length <= MOST_BANDS,
   };
   const high = height ?? (panels.size > 1 ? 270 : 360);
-  // Each panel has an axis of its own: polling takes a tenth of what blocking takes, and would leave the others a strip.
+  // Each panel has its own axis, because polling takes a tenth of the time of blocking.
   const isFlat = (members) => panels.size > 1 && new Set(members.map((each) => each.along)).size === 1;
-  const drawings = [...panels].map(([name, members]) => panel(name, members, { ...look, high: isFlat(members) ? 190 : high }));
+  const drawings = [...panels].map(([name, members]) =>
+    panel(name, members, { ...look, high: isFlat(members) ? 190 : high }),
+  );
   const notes = isCrowded ? [`${series.length} lines: point at one to read its name, or filter above.`] : [];
   if (shared) notes.push(`All of them: ${shared}.`);
   if (panels.size > 1) notes.push("Each panel has an axis of its own.");
@@ -248,60 +262,65 @@ function panel(name, points, { along, data, width, metrics, across, isCrowded, b
   bands.sort(order);
   const marginTop = name || across ? 34 : 16;
   const frame = { width, height: high, marginLeft: 64, marginRight: room, marginTop, marginBottom: BELOW };
-  return plotted(frame, { x, y, fx: { label: null, axis: "top", domain: metrics.map((each) => each.title), padding: 0.06 } }, [
-    Plot.areaY(bands, {
-      x: "along",
-      y1: "low",
-      y2: "high",
-      z: "line",
-      fill: (each) => each.style.colour,
-      fillOpacity: 0.16,
-      ...facets,
-    }),
-    Plot.line(
-      points.filter((each) => each.cell.is_raw_transport),
-      { ...common, y: "value", z: "line", strokeDasharray: "5 4", strokeWidth: 1.5 },
-    ),
-    Plot.line(
-      points.filter((each) => !each.cell.is_raw_transport),
-      { ...common, y: "value", z: "line", strokeWidth: isCrowded ? 1 : 1.8, strokeOpacity: isCrowded ? 0.6 : 1 },
-    ),
-    Plot.dot(points, {
-      x: "along",
-      y: "value",
-      fill: (each) => each.style.colour,
-      symbol: (each) => each.style.symbol,
-      r: isCrowded ? 2.2 : 3.4,
-      ...facets,
-    }),
-    name
-      ? Plot.text([name], {
-          ...(across ? { fx: () => metrics[0].title } : {}),
-          text: (each) => each,
-          frameAnchor: "top-left",
-          dx: across ? -60 : 6,
-          dy: across ? -28 : -14,
-          fontWeight: 600,
-        })
-      : null,
-    beside ? names(points, y.scale.domain, { pixels: high - marginTop - BELOW, room }) : null,
-    tip({
-      data: points,
-      at: { x: "along", y: "value", ...facets },
-      title: (each) =>
-        `${each.label}\n${each.metric}: ${scale.show(each.value)}` +
-        (each.low ? `\n95 %: ${scale.show(each.low)} to ${scale.show(each.high)}` : ""),
-    }),
-  ]);
+  return plotted(
+    frame,
+    { x, y, fx: { label: null, axis: "top", domain: metrics.map((each) => each.title), padding: 0.06 } },
+    [
+      Plot.areaY(bands, {
+        x: "along",
+        y1: "low",
+        y2: "high",
+        z: "line",
+        fill: (each) => each.style.colour,
+        fillOpacity: 0.16,
+        ...facets,
+      }),
+      Plot.line(
+        points.filter((each) => each.cell.is_raw_transport),
+        { ...common, y: "value", z: "line", strokeDasharray: "5 4", strokeWidth: 1.5 },
+      ),
+      Plot.line(
+        points.filter((each) => !each.cell.is_raw_transport),
+        { ...common, y: "value", z: "line", strokeWidth: isCrowded ? 1 : 1.8, strokeOpacity: isCrowded ? 0.6 : 1 },
+      ),
+      Plot.dot(points, {
+        x: "along",
+        y: "value",
+        fill: (each) => each.style.colour,
+        symbol: (each) => each.style.symbol,
+        r: isCrowded ? 2.2 : 3.4,
+        ...facets,
+      }),
+      name
+        ? Plot.text([name], {
+            ...(across ? { fx: () => metrics[0].title } : {}),
+            text: (each) => each,
+            frameAnchor: "top-left",
+            dx: across ? -60 : 6,
+            dy: across ? -28 : -14,
+            fontWeight: 600,
+          })
+        : null,
+      beside ? names(points, y.scale.domain, { pixels: high - marginTop - BELOW, room }) : null,
+      tip({
+        data: points,
+        at: { x: "along", y: "value", ...facets },
+        title: (each) =>
+          `${each.label}\n${each.metric}: ${scale.show(each.value)}${each.low ? `\n95 %: ${scale.show(each.low)} to ${scale.show(each.high)}` : ""}`,
+      }),
+    ],
+  );
 }
 
-// The name of each line at its right end, moved apart where they would lie on each other.
+// The name of each line at its right end; overlapping names are moved apart.
 function names(points, [low, high], { pixels, room }) {
   const here = [...new Map(points.map((each) => [each.line, each])).values()];
   const most = Math.max(...here.map((each) => each.along));
   const at = (value) => (Math.log(high / value) / Math.log(high / low)) * pixels;
   const sorted = here.sort((a, b) => b.value - a.value).map((each) => ({ ...each, pixel: at(each.value) }));
-  sorted.forEach((each, index) => { each.pixel = Math.max(each.pixel, index ? sorted[index - 1].pixel + 13 : 0); });
+  sorted.forEach((each, index) => {
+    each.pixel = Math.max(each.pixel, index ? sorted[index - 1].pixel + 13 : 0);
+  });
   for (let index = sorted.length - 1, limit = pixels; index >= 0; index--, limit -= 13) {
     sorted[index].pixel = Math.min(
       sorted[index].pixel,

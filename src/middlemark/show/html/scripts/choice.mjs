@@ -1,11 +1,11 @@
-// Finds the measured configurations that fulfil a reader's need. A configuration is a group of cells that differ in size, load
-// and subscribers only. It is judged only near its measurements: at a rate within a factor of two, at a size between two
-// measured sizes that are at most 64 times apart, and with exactly the measured number of subscribers.
+// Finds the measured configurations that meet a reader's wish. The cells of a configuration differ only in size, load and
+// subscribers. A wish is compared only with cells measured near it: a rate within a factor of two, a size between two
+// measured ones at most 64 times apart, and the same number of subscribers.
 
 const FREE = ["size", "rate", "subscribers"];
 const NEAR_RATE = 2;
 const WIDEST_GAP = 64;
-const MOST_LOSS = 0.01; // more than that is not a configuration that carries the load
+const MOST_LOSS = 0.01; // with more loss, a configuration does not carry the load
 const KEEPS_UP = 0.99;
 
 const ORDER = { holds: 0, fails: 1, unmeasured: 2 };
@@ -13,9 +13,9 @@ const ORDER = { holds: 0, fails: 1, unmeasured: 2 };
 const rank = (quantile) => (/^p\d/.test(quantile) ? Number(quantile.slice(1)) : NaN); // "p99.9": 99.9
 
 // wish: {size, quantile} and, where the reader named them, {rate, subscribers, deadline (ns), budget (processors)}.
-// Returns a row per configuration, {label, status, value, quantile, cpu, margin, between, reasons, cells, meanwhile}: first the rows
-// that hold, then by latency. quantile: the quantile of `value`; where the wished one is unknown, the highest known below it.
-// meanwhile: the latency of one message at a time, where nothing was measured near the rate.
+// Returns a row for each configuration: {label, status, value, quantile, cpu, margin, between, reasons, cells, meanwhile}.
+// Rows that hold come first, the fastest first. quantile: the quantile of `value`, which is the highest known one if the
+// wished one is unknown. meanwhile: the figure of messages one at a time, if nothing was measured near the rate.
 export function decide(cells, wish) {
   const rows = [...configurations(cells, wish.rate === undefined)].map((each) => judged(each, wish));
   return rows.sort((a, b) => ORDER[a.status] - ORDER[b.status] || (a.value ?? Infinity) - (b.value ?? Infinity));
@@ -66,7 +66,12 @@ function judged(cells, wish) {
   }
   const points = subscribed.flatMap((cell) => pointsOf(cell, wish));
   const near = wish.rate === undefined ? points : byRate(points, wish, settle);
-  if (row.status === "unmeasured") row.meanwhile = bySize(points.filter((each) => each.isClosed), wish.size)?.value ?? null;
+  if (row.status === "unmeasured")
+    row.meanwhile =
+      bySize(
+        points.filter((each) => each.isClosed),
+        wish.size,
+      )?.value ?? null;
   const found = near.length ? bySize(near, wish.size) : null;
   if (near.length && !found) settle("unmeasured", { measured: "size", levels: distinct(near.map((each) => each.size)) });
   if (!found) return row;
@@ -91,7 +96,7 @@ function judged(cells, wish) {
   return row;
 }
 
-// The wished quantile, else the highest below it that is known: a value of a percentile with too few samples would be luck.
+// The wished quantile, or the highest known one below it: a percentile with too few samples has no value.
 function quantileOf(latency, wished) {
   if (wished === "max") return ["max", latency?.max ?? null];
   const lower = Object.keys(latency ?? {}).filter((each) => rank(each) <= rank(wished) && latency[each] > 0);
@@ -101,7 +106,7 @@ function quantileOf(latency, wished) {
 
 const distinct = (values) => [...new Set(values)].sort((a, b) => a - b);
 
-// Returns the measured points of a cell: its own, and the steps of a rising load.
+// The measured points of a cell: the cell itself, or the steps of a rising load.
 function pointsOf(cell, wish) {
   const [quantile, value] = quantileOf(cell.latency, wish.quantile);
   const own = {
@@ -131,7 +136,7 @@ function pointsOf(cell, wish) {
   return [own, ...steps];
 }
 
-// Returns for each size the point whose load is nearest to the wished one, if it is near; settles the row's status if none is.
+// For each size: the point whose load is nearest to the wished one, or why no point is near.
 function byRate(points, wish, settle) {
   const known = points.filter((each) => each.load && each.received);
   const capable = known.filter((each) => each.size >= wish.size && each.received >= KEEPS_UP * wish.rate);
@@ -139,19 +144,22 @@ function byRate(points, wish, settle) {
   const away = (each) => Math.abs(Math.log(each.load / wish.rate));
   const near = known.filter((each) => away(each) <= Math.log(NEAR_RATE) * 1.0001);
   if (capable.length === 0) {
-    // Only what was sent faster than is wished, and did not arrive as fast, shows that it cannot be had.
-    const tried = known.some((each) => each.size <= wish.size && each.load >= wish.rate && each.received < KEEPS_UP * wish.rate);
+    // A rate is out of reach only if more was sent than wished, and less than wished was received.
+    const tried = known.some(
+      (each) => each.size <= wish.size && each.load >= wish.rate && each.received < KEEPS_UP * wish.rate,
+    );
     if (tried) settle("fails", { most: most || Math.max(...known.map((each) => each.received)) });
     else settle("unmeasured", { measured: "rate", levels: distinct(known.map((each) => each.load)) });
   } else if (near.length === 0) {
     settle("unmeasured", { measured: "rate", levels: distinct(known.map((each) => each.load)) });
   }
   const nearest = new Map();
-  for (const each of near) if (!nearest.has(each.size) || away(each) < away(nearest.get(each.size))) nearest.set(each.size, each);
+  for (const each of near)
+    if (!nearest.has(each.size) || away(each) < away(nearest.get(each.size))) nearest.set(each.size, each);
   return [...nearest.values()];
 }
 
-// The point of that size, or one between its neighbours on logarithmic axes; null where neither is near.
+// The point of that size, or one interpolated between its neighbours on logarithmic axes; null: none is near.
 function bySize(points, size) {
   const exact = points.find((each) => each.size === size);
   if (exact) return { ...exact, between: null };

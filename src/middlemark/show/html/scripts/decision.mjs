@@ -1,4 +1,4 @@
-// The reader's need, and which of the measured configurations hold it.
+// A form for the reader's wish, and a figure of the measured configurations that hold it.
 import * as Plot from "@observablehq/plot";
 import { decide } from "./choice.mjs";
 import { KINDS, lineName } from "./labels.mjs";
@@ -20,7 +20,7 @@ const FIELDS = [
 const STATUS = { holds: "holds", fails: "does not hold", unmeasured: "never measured near there" };
 const SYMBOLS = { holds: "circle", fails: "cross", unmeasured: "square" };
 
-// The form over the figure; what is typed is kept with the selection.
+// The form above the figure; the selection keeps its values.
 export function decisionForm(place, selection, usualSize, changed) {
   const inputs = FIELDS.map(({ key, label, hint, read, wrong }) => {
     const id = `decide-${key}`;
@@ -55,7 +55,7 @@ export function decisionForm(place, selection, usualSize, changed) {
   return { show: () => inputs.forEach((each) => each.show()) };
 }
 
-// Returns what the reader typed; null for a field that cannot be read.
+// Returns the typed values; null for a value that cannot be read.
 function wishOf(context) {
   const typed = (key, read) => read(context.selection.options.get(`decide.${key}`) ?? "");
   const wish = Object.fromEntries(FIELDS.map(({ key, read }) => [key, typed(key, read)]));
@@ -67,31 +67,30 @@ function wishOf(context) {
   };
 }
 
-// The rarest that most cells have: with few samples there is no p99.
+// Returns the highest percentile that most cells have: with few samples there is no p99.
 function usualQuantile(cells) {
   const measured = cells.filter((each) => !each.is_raw_transport && !each.failed);
-  const isUsual = (name) => measured.filter((each) => each.latency?.[name] > 0).length * 2 >= measured.length;
-  return ["p99", "p90"].find(isUsual) ?? "p50";
+  return (
+    ["p99", "p90"].find((name) => measured.filter((each) => each.latency?.[name] > 0).length * 2 >= measured.length) ?? "p50"
+  );
 }
 
-// Returns the command that measures what the rows lack.
+// Returns the command that measures a wish for which there are no results.
 function command(wish, rows) {
   const word = (name, value) => (value === undefined ? "" : ` --${name} ${value}`);
   const size = word("size", wish.size);
   const more = `${word("subscribers", wish.subscribers > 1 ? wish.subscribers : undefined)}${word("processes", wish.processes)}`;
-  if (wish.rate !== undefined) {
-    const limits = `${word("deadline", wish.deadline && `${wish.deadline}ns`)}${word("cpu", wish.budget)}`;
-    return `middlemark which${size}${word("rate", wish.rate)}${more}${limits}`;
-  }
-  const adapters = word("adapter", [...new Set(rows.map((row) => row.first.f.adapter))].join(","));
-  return `middlemark run${adapters}${size}${wish.subscribers > 1 ? word("pattern", "stream") : ""}${more} --trials 10`;
+  if (wish.rate !== undefined)
+    return `middlemark which${size}${word("rate", wish.rate)}${more}${word("deadline", wish.deadline && `${wish.deadline}ns`)}${word("cpu", wish.budget)}`;
+  return `middlemark run${word("adapter", [...new Set(rows.map((row) => row.first.f.adapter))].join(","))}${size}${wish.subscribers > 1 ? word("pattern", "stream") : ""}${more} --trials 10`;
 }
 
-// A reason in words.
+// Returns a reason in words.
 function reason(each) {
   if (typeof each === "string") return each;
   if (each.measured === "size") return `measured at ${each.levels.map(bytes).join(", ")}`;
-  if (each.measured === "rate") return `measured at ${each.levels.length ? each.levels.map(rate).join(", ") : "no known rate"}`;
+  if (each.measured === "rate")
+    return `measured at ${each.levels.length ? each.levels.map(rate).join(", ") : "no known rate"}`;
   if (each.measured === "subscribers") return `measured with ${each.levels.join(", ")} subscribers`;
   if (each.loses !== undefined) return `loses ${share(each.loses)}`;
   if (each.late !== undefined) return `${share(each.late)} over the deadline`;
@@ -101,7 +100,8 @@ function reason(each) {
 
 function explained(row, wish) {
   const parts = row.reasons.map(reason);
-  if (row.value !== null && row.quantile !== wish.quantile) parts.push(`${row.quantile}: ${wish.quantile} has too few samples`);
+  if (row.value !== null && row.quantile !== wish.quantile)
+    parts.push(`${row.quantile}: ${wish.quantile} has too few samples`);
   if (row.meanwhile) parts.push("one at a time");
   if (row.status === "holds" && row.margin !== null) parts.push(`${share(row.margin)} of the deadline to spare`);
   if (row.status === "holds" && wish.budget !== undefined) parts.push(`${plain(wish.budget - row.cpu)} processors to spare`);
@@ -113,9 +113,10 @@ export const decision = {
   id: "decision",
   title: "Configurations that hold it",
   says:
-    "A full mark was measured at the size and rate. A hollow mark is interpolated between two measured sizes, is a lower " +
-    "percentile, or, where nothing was measured near the rate, is the latency of one message at a time. A rate counts as " +
-    "measured within a factor of two; no latency is interpolated between sizes that are more than 64 times apart.",
+    "A full mark was measured. A hollow mark is interpolated between two measured sizes, has a lower " +
+    "percentile, or, if nothing was measured near the rate, is for messages one at a time. A rate counts as " +
+    "measured within a factor of two; there is no interpolation between sizes that are more than 64 times " +
+    "apart.",
   options(context) {
     const kinds = [...new Set(context.cells.map((each) => each.kind))];
     const known = [...context.data.quantiles, "max"].filter((name) => context.cells.some((each) => each.latency?.[name] > 0));
@@ -144,10 +145,14 @@ export const decision = {
         each.kind === context.option("kind") && (context.option("raw-transports") || !each.is_raw_transport) && isAsked(each),
     );
     const decided = decide(cells, wish);
-    const named = namedFactors(decided.map((row) => row.first), context.data.factors, wish);
+    const told = toldFactors(
+      decided.map((row) => row.first),
+      context.data.factors,
+      wish,
+    );
     const rows = decided.map((row) => ({
       ...row,
-      label: configurationName(row, named),
+      label: configurationName(row, told),
       verdict: STATUS[row.status],
       latency_ns: row.value ?? row.meanwhile,
       quantile: row.quantile,
@@ -177,8 +182,7 @@ export const decision = {
       wish.budget && `${plain(wish.budget)} processors`,
     ];
     const notes = [
-      `${asked.filter(Boolean).join(", ")}: ${count("holds")} hold, ${count("fails")} do not, ` +
-        `${count("unmeasured")} were never measured near there (in the table, with the reason).`,
+      `${asked.filter(Boolean).join(", ")}: ${count("holds")} hold, ${count("fails")} do not, ${count("unmeasured")} were never measured near there (in the table, with the reason).`,
     ];
     const lower = [
       ...new Set(rows.filter((row) => row.value !== null && row.quantile !== wish.quantile).map((row) => row.quantile)),
@@ -189,16 +193,22 @@ export const decision = {
       );
     const unmeasured = rows.filter((row) => row.status === "unmeasured");
     if (unmeasured.length) notes.push(`To measure what was not: ${command(wish, unmeasured)}`);
-    const processes = wish.processes === undefined ? "" : `with ${plain(wish.processes)} processes `;
-    const where = `${processes}${processes ? "in" : "of"} this selection`;
-    return { rows, columns, notes, absent: `Nothing was measured ${where}.` };
+    return {
+      rows,
+      columns,
+      notes,
+      absent: `Nothing was measured ${wish.processes === undefined ? "of this selection" : `with ${plain(wish.processes)} processes in this selection`}.`,
+    };
   },
   draw(rows, context, width) {
     const drawn = rows.filter((row) => row.latency_ns > 0).slice(0, MOST);
     if (drawn.length === 0) return null;
     const { deadline } = rows[0].wish;
     const [short] = differing(drawn.map((row) => row.label));
-    const left = roomFor(drawn.map((row) => short(row.label)), width);
+    const left = roomFor(
+      drawn.map((row) => short(row.label)),
+      width,
+    );
     const names = new Map(drawn.map((row, index) => [index, short(row.label)]));
     const points = drawn.map((row, index) => ({ ...row, index }));
     const values = [...points.map((row) => row.latency_ns), deadline];
@@ -229,7 +239,13 @@ export const decision = {
       [
         deadline ? Plot.ruleX([deadline], { stroke: "var(--bad)", strokeWidth: 1.5 }) : null,
         deadline
-          ? Plot.text([deadline], { x: (each) => each, frameAnchor: "top", dy: -14, text: () => "deadline", fill: "var(--bad)" })
+          ? Plot.text([deadline], {
+              x: (each) => each,
+              frameAnchor: "top",
+              dy: -14,
+              text: () => "deadline",
+              fill: "var(--bad)",
+            })
           : null,
         Plot.ruleY(points, { y: "index", x1: x.scale.domain[0], x2: "latency_ns", stroke: "var(--line)" }),
         Plot.dot(points, {
@@ -270,8 +286,8 @@ export const decision = {
 
 const colourOf = ({ status }) => ({ holds: "var(--good)", fails: "var(--bad)", unmeasured: "var(--quiet)" })[status];
 
-// Adapter and transport, and those other factors in which the configurations differ; what the reader asks for is not one of them.
-function namedFactors(cells, factors, wish) {
+// Adapter and transport, and the other factors in which the configurations differ, without those of the wish.
+function toldFactors(cells, factors, wish) {
   const free = new Set(["size", "subscribers", ...(wish.rate === undefined ? [] : ["rate"])]);
   const always = new Set(["adapter", "transport"]);
   const varies = ({ name }) => new Set(cells.map((cell) => JSON.stringify(cell.f[name]))).size > 1;

@@ -1,5 +1,5 @@
-// The whole distribution of a trial: a percentile curve as HdrHistogram draws it, and the same as a cumulative one.
-// Both are of the trial whose p50 is the median of its cell's.
+// The distribution of one trial, as a percentile curve in the style of HdrHistogram and as a cumulative distribution.
+// The trial is the one whose p50 is the median of its cell.
 import * as Plot from "@observablehq/plot";
 import { nameOf } from "./labels.mjs";
 import { atOneSize, ofOneSize } from "./ranges.mjs";
@@ -30,7 +30,7 @@ const legend = (rows, context) => {
   return [...cells.values()].map((row) => ({ name: row.label, ...context.styles.of(row.cell.series) }));
 };
 
-// A mark a kind of line: Plot knows no dashes that differ within one.
+// A mark for each kind of line, because a mark of Plot has the same dashes for all its lines.
 const linesOf = (points, at) =>
   [false, true].map((isRawTransport) =>
     Plot.line(
@@ -45,7 +45,7 @@ const linesOf = (points, at) =>
     ),
   );
 
-// Nines: 0 at p0, 1 at p90, 2 at p99. The maximum has infinitely many and stands a third of one after the last percentile.
+// Nines: 0 at p0, 1 at p90, 2 at p99. The maximum has infinitely many, and is drawn a third of a nine after the last percentile.
 export function nines(curve) {
   const finite = curve
     .filter(([percentile]) => percentile < 100)
@@ -58,8 +58,9 @@ export const percentileCurve = {
   id: "percentile-curve",
   title: "Percentile curve",
   says:
-    "Latency at each percentile, stretched towards the rare slow messages: every step to the right is ten times rarer. A " +
-    "flat line is predictable; a line that climbs late has stalls. The last point is the slowest message.",
+    "Latency at each percentile, stretched towards the rare slow messages: every step to the right is ten " +
+    "times rarer. A flat line is predictable; a line that climbs late has stalls. The last point is the " +
+    "slowest message.",
   has: (data) => data.cells.some(has),
   options: (context) => atOneSize(context, has),
   rows: rowsOf,
@@ -70,7 +71,12 @@ export const percentileCurve = {
     );
     const most = Math.max(...points.map((each) => each.x));
     const ticks = [0, -Math.log10(0.5), 1, 2, 3, 4, 5, 6].filter((each) => each <= most);
-    const y = logAxis(points.map((each) => each.ns), time, null, { most: 9 });
+    const y = logAxis(
+      points.map((each) => each.ns),
+      time,
+      null,
+      { most: 9 },
+    );
     const frame = { width, height: 340, marginLeft: 64, marginRight: 20 };
     const x = {
       domain: [0, most * 1.02],
@@ -92,14 +98,20 @@ export const ecdf = {
   id: "ecdf",
   title: "Share of messages within a time",
   says:
-    "The cumulative distribution (ECDF): for each time, the share of the messages that took no longer. A steep line is " +
-    "steady; two steps mean that messages were delivered in two ways. Lines between the stored percentiles are straight.",
+    "The cumulative distribution (ECDF): for each time, how many of the messages took no longer. A steep line " +
+    "means steady latency; two steps mean a bimodal distribution. Between the kept percentiles the line is " +
+    "straight.",
   has: (data) => data.cells.some(has),
   options: (context) => atOneSize(context, has),
   rows: rowsOf,
   draw(rows, context, width) {
     const points = rows.map((row) => ({ ...row, style: context.styles.of(row.cell.series) }));
-    const x = logAxis(points.map((each) => each.ns), time, null, { most: Math.floor(width / 70) });
+    const x = logAxis(
+      points.map((each) => each.ns),
+      time,
+      null,
+      { most: Math.floor(width / 70) },
+    );
     const frame = { width, height: 320, marginLeft: 54, marginRight: 20 };
     const svg = plotted(
       frame,

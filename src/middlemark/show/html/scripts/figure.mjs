@@ -1,4 +1,4 @@
-// A figure with its caption, options, drawing, notes, table, downloads and link. It is drawn when the reader scrolls to it.
+// A figure with caption, options, drawing, notes, table, downloads and link. It is drawn when it becomes visible.
 import * as d3 from "d3";
 import { csv, download, element, table } from "./table.mjs";
 
@@ -36,7 +36,7 @@ export class Figure {
     );
   }
 
-  // The value of one of its options: the reader's where it is one of those there are, else the first sensible.
+  // Returns the value of an option: the reader's choice if it is available, else the initial or first value.
   option(key) {
     const option = this.known?.find((each) => each.key === key);
     const chosen = this.context.selection.options.get(`${this.spec.id}.${key}`);
@@ -76,7 +76,7 @@ export class Figure {
     );
     drawing?.svg.setAttribute("role", "img");
     drawing?.svg.setAttribute("aria-label", `${this.spec.title}. ${rows.length} rows: the table below has them.`);
-    // Plot labels groups that have no role: of a picture only its own name is read.
+    // Plot labels groups that have no role, but a screen reader reads only the name of the picture.
     for (const group of drawing?.svg.querySelectorAll("g[aria-label]") ?? []) {
       group.dataset.marks = group.getAttribute("aria-label");
       group.removeAttribute("aria-label");
@@ -133,7 +133,7 @@ export class Figure {
 
   fillTable() {
     if (!this.details.open) return;
-    this.drawIfDue(true); // whoever listens to the page may open a table that was never in sight
+    this.drawIfDue(true); // with a screen reader, a table may be opened that was never visible
     if (this.tableIsStale || !this.tableAt.firstChild)
       this.tableAt.replaceChildren(table(this.columns, this.rows, this.spec.title));
     this.tableIsStale = false;
@@ -173,7 +173,9 @@ function symbolOf(colour, symbol, dash) {
     vector("line", { x1: -13, x2: 13, y1: 0, y2: 0, stroke: colour, "stroke-width": 2, "stroke-dasharray": dash ?? "" }),
   );
   if (symbol)
-    svg.append(vector("path", { d: d3.symbol(d3[`symbol${symbol[0].toUpperCase()}${symbol.slice(1)}`], 40)(), fill: colour }));
+    svg.append(
+      vector("path", { d: d3.symbol(d3[`symbol${symbol[0].toUpperCase()}${symbol.slice(1)}`], 40)(), fill: colour }),
+    );
   return svg;
 }
 
@@ -183,7 +185,7 @@ function swatchOf(colour) {
   return svg;
 }
 
-// The drawing as a file of its own: the style sheet's colours written out, a ground behind it, its title in it.
+// Returns the drawing as a standalone file, with its colours, a background and its title.
 function standing(drawn, title, names) {
   const copy = drawn.cloneNode(true);
   const styles = getComputedStyle(document.documentElement);

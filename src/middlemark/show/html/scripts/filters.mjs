@@ -1,11 +1,21 @@
-// The filters over all figures: a list of levels a factor, all of them to be reached by keyboard.
+// The filters for all figures: a list of levels for each factor, usable by keyboard.
 import { element } from "./table.mjs";
 
-// best: {isBest()} where there is a choice between the best transport of each middleware and all of them.
+// best: {isBest()} if the reader can choose between the best transport of each middleware and all transports.
 export function filters(place, factors, selection, changed, best) {
   const panels = factors.filter((each) => each.levels.length > 1).map((factor) => panel(factor, selection, changed));
-  const reset = element("button", { type: "button", onclick: () => { selection.reset(best); changed(); } }, "Show all");
-  const count = element("output", { class: "told", "aria-live": "polite" });
+  const reset = element(
+    "button",
+    {
+      type: "button",
+      onclick: () => {
+        selection.reset(best);
+        changed();
+      },
+    },
+    "Show all",
+  );
+  const told = element("output", { class: "told", "aria-live": "polite" });
   const choices = [
     ["", "best of each"],
     ["all", "all"],
@@ -25,15 +35,19 @@ export function filters(place, factors, selection, changed, best) {
     ...(best ? [element("label", {}, "Transports ", transports)] : []),
     ...panels.map((each) => each.node),
     reset,
-    count,
+    told,
   );
   return {
     show(number, all) {
       panels.forEach((each) => each.show());
       if (best) transports.value = best.isBest() ? "" : "all";
       reset.disabled = number === all;
-      count.textContent =
-        number === all ? (all === 1 ? "one configuration" : `all ${all} configurations`) : `${number} of ${all} configurations`;
+      told.textContent =
+        number === all
+          ? all === 1
+            ? "one configuration"
+            : `all ${all} configurations`
+          : `${number} of ${all} configurations`;
     },
   };
 }
@@ -44,12 +58,17 @@ function panel(factor, selection, changed) {
     const box = element("input", { type: "checkbox", value: index });
     box.addEventListener("change", () => {
       const chosen = new Set(boxes.filter((each) => each.box.checked).map((each) => Number(each.box.value)));
-      selection.choose(factor.name, chosen); // none is no filter, and so are all
+      selection.choose(factor.name, chosen); // selecting none or all levels means no filter
       changed();
     });
     return { box, node: element("label", {}, box, ` ${name}`) };
   });
-  const list = element("fieldset", {}, element("legend", { class: "unseen" }, factor.label), ...boxes.map((each) => each.node));
+  const list = element(
+    "fieldset",
+    {},
+    element("legend", { class: "unseen" }, factor.label),
+    ...boxes.map((each) => each.node),
+  );
   const node = element("details", { class: "filter" }, summary, list);
   node.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !node.open) return;
@@ -63,10 +82,11 @@ function panel(factor, selection, changed) {
     node,
     show() {
       const chosen = selection.levels.get(factor.name);
-      boxes.forEach(({ box }, index) => { box.checked = chosen?.has(index) ?? false; });
+      boxes.forEach(({ box }, index) => {
+        box.checked = chosen?.has(index) ?? false;
+      });
       const names = chosen ? [...chosen].map((index) => factor.shown[index]) : [];
-      const shown = names.length > 2 ? `${names.length} of ${factor.levels.length}` : names.join(", ") || "all";
-      summary.textContent = `${factor.label}: ${shown}`;
+      summary.textContent = `${factor.label}: ${names.length === 0 ? "all" : names.length > 2 ? `${names.length} of ${factor.levels.length}` : names.join(", ")}`;
       node.classList.toggle("is-set", names.length > 0);
     },
   };

@@ -1,5 +1,4 @@
-// The first screen: selects, the sentence of the chosen standing with its verdict, a picture of it, and the winner of each
-// experiment.
+// The first screen: selects, a sentence with the verdict, a picture, and a matrix of winners, all from `data.standings`.
 import * as Plot from "@observablehq/plot";
 import { NARROW, SYMBOLS_OF, logAxis, plotted, tip, widthOf } from "./style.mjs";
 import { element } from "./table.mjs";
@@ -14,18 +13,22 @@ const SURE = { best: true, slower: true, equivalent: true, eliminated: true };
 const isAlike = (a, b) =>
   a.by === b.by && a.size === b.size && Object.keys(a.levels).every((key) => a.levels[key] === b.levels[key]);
 const keysOf = (data) => Object.keys(data.standings[0].levels);
-const levelsOf = (standing) => Object.values(standing.levels).filter((each) => each !== "any").join(", ");
+const levelsOf = (standing) =>
+  Object.values(standing.levels)
+    .filter((each) => each !== "any")
+    .join(", ");
 
-// Returns the standing that the reader chose, or the default one.
+// Returns the chosen standing, or the usual one.
 function standingOf({ data, selection }) {
   return data.standings[Number(selection.options.get(KEY) ?? data.usual)] ?? data.standings[data.usual];
 }
 
-// The figure that is judged, ns or messages a second, and the baseline's.
+// Returns the figure of the verdict, in ns or messages a second, and the baseline's.
 const isByRate = (standing, cells) => standing.by === "p50" && Boolean(cells[standing.places[0].row].by_rate);
-const figureOf = (cell, standing) => (standing.by === "p50" && cell.by_rate ? cell.rate_hz : cell.latency?.[standing.by]) ?? null;
+const figureOf = (cell, standing) =>
+  (standing.by === "p50" && cell.by_rate ? cell.rate_hz : cell.latency?.[standing.by]) ?? null;
 
-// Returns whether the order of a figure is sure, and the reason if it is not.
+// Returns the text beside a figure: the verdict on its rank, or why there is none.
 const trustOf = (place, cell) => ({ isSure: SURE[place.standing] === true && !cell.doubt, why: cell.doubt ?? place.why });
 
 export const firstPicture = {
@@ -54,7 +57,9 @@ export const firstPicture = {
       ...trust,
     });
     const rows = [
-      ...(baseline ? [row(baseline, "baseline", { isSure: !baseline.doubt, why: baseline.doubt ?? baseline.name }, true)] : []),
+      ...(baseline
+        ? [row(baseline, "baseline", { isSure: !baseline.doubt, why: baseline.doubt ?? baseline.name }, true)]
+        : []),
       ...standing.places.map((place) =>
         row(cells[place.row], cells[place.row].name, trustOf(place, cells[place.row]), false, place),
       ),
@@ -62,7 +67,9 @@ export const firstPicture = {
     const rated = isByRate(standing, cells);
     const columns = [
       { name: "label", title: "what" },
-      ...(rated ? [{ name: "rate_hz", title: "messages a second", show: rate }] : [{ name: "p50_ns", title: "p50", show: us }]),
+      ...(rated
+        ? [{ name: "rate_hz", title: "messages a second", show: rate }]
+        : [{ name: "p50_ns", title: "p50", show: us }]),
       { name: "low", title: "from (95 %)", show: rated ? rate : us },
       { name: "high", title: "to", show: rated ? rate : us },
       ...(rated ? [] : [{ name: "p99_ns", title: "p99", show: us }]),
@@ -100,7 +107,7 @@ export const firstPicture = {
       grid: true,
     });
     const y = (row) => row.index;
-    const dy = wide ? 0 : 1; // on narrow screens the name stands above the marks, and the reason below them
+    const dy = wide ? 0 : 1; // on narrow screens the name is above the marks and the reason below
     const text = (options) =>
       Plot.text(drawn, { y, ...HALO, frameAnchor: "right", textAnchor: "end", fill: "var(--ink)", ...options });
     const mark = (row) => `${row.isSure ? "●" : "○"} ${row.why}`.trim();
@@ -125,12 +132,30 @@ export const firstPicture = {
         drawn.filter((row) => row.low > 0 && row.high > 0),
         { x1: "low", x2: "high", y1: y, y2: y, stroke: (row) => row.colour, strokeWidth: 5, strokeOpacity: 0.45, dy },
       ),
-      Plot.dot(drawn.filter((row) => row.own > 0), { x: "own", y, fill: (row) => row.colour, symbol: "circle", r: 4.5, dy }),
-      Plot.dot(drawn.filter((row) => row.tail > 0), { x: "tail", y, fill: (row) => row.colour, symbol: "triangle", r: 4, dy }),
-      Plot.text(drawn, {
-        ...{ y, frameAnchor: "left", text: "label", fill: "var(--ink)" },
-        ...(wide ? { textAnchor: "end", dx: -10 } : { textAnchor: "start", dx: -2, dy: -14, ...HALO, fontWeight: 600 }),
-      }),
+      Plot.dot(
+        drawn.filter((row) => row.own > 0),
+        { x: "own", y, fill: (row) => row.colour, symbol: "circle", r: 4.5, dy },
+      ),
+      Plot.dot(
+        drawn.filter((row) => row.tail > 0),
+        { x: "tail", y, fill: (row) => row.colour, symbol: "triangle", r: 4, dy },
+      ),
+      Plot.text(
+        drawn,
+        wide
+          ? { y, frameAnchor: "left", textAnchor: "end", dx: -10, text: "label", fill: "var(--ink)" }
+          : {
+              y,
+              frameAnchor: "left",
+              textAnchor: "start",
+              dx: -2,
+              dy: -14,
+              ...HALO,
+              text: "label",
+              fill: "var(--ink)",
+              fontWeight: 600,
+            },
+      ),
       ...(wide
         ? [
             text({ text: (row) => show(row.figure), dx: 68 }),
@@ -155,9 +180,7 @@ export const firstPicture = {
         data: drawn,
         at: { x: "own", y },
         title: (row) =>
-          `${row.label}\n${isRate ? `${show(row.own)}` : `p50 ${us(row.own)}, p99 ${us(row.tail)}`}` +
-          `${row.low ? `\n95 %: ${show(row.low)} to ${show(row.high)}` : ""}\n` +
-          `${row.trials} trials${row.why ? `: ${row.why}` : ""}`,
+          `${row.label}\n${isRate ? `${show(row.own)}` : `p50 ${us(row.own)}, p99 ${us(row.tail)}`}${row.low ? `\n95 %: ${show(row.low)} to ${show(row.high)}` : ""}\n${row.trials} trials${row.why ? `: ${row.why}` : ""}`,
       }),
     ]);
     const legend = [
@@ -169,7 +192,7 @@ export const firstPicture = {
   },
 };
 
-// The selects, the sentence and the matrix. Calls `changed` when the reader has chosen another standing.
+// The selects, the sentence and the matrix; `changed` is called when another standing is chosen.
 export function firstScreen(context, changed) {
   const { data, selection } = context;
   if (data.standings.length === 0) return { show() {} };
@@ -186,7 +209,7 @@ export function firstScreen(context, changed) {
   const label = (key) => data.factors.find((each) => each.name === key)?.label ?? key;
   const distinct = (of) => [...new Set(data.standings.map(of))];
 
-  // Returns the standing with the chosen value that differs least from the shown one.
+  // Among the standings with the chosen value, find the one most similar to the current one.
   const nearest = (has) => {
     const shown = standingOf(context);
     const alike = (each) =>
@@ -251,14 +274,14 @@ function sentence(place, standing) {
 
 function settling({ command, seconds }) {
   if (!command) return [];
-  const outcome = element("output", { class: "told" });
+  const told = element("output", { class: "told" });
   const shown = element("code", { hidden: true }, command);
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(command);
-      outcome.textContent = "copied";
+      told.textContent = "copied";
     } catch {
-      outcome.textContent = "";
+      told.textContent = "";
     }
     shown.hidden = false;
   };
@@ -266,7 +289,7 @@ function settling({ command, seconds }) {
   return [
     element("button", { type: "button", onclick: copy, title: command }, `Copy the command that decides it${about}`),
     " ",
-    outcome,
+    told,
     shown,
   ];
 }
@@ -277,7 +300,7 @@ const wins = ({ verdict, sure, winner, places }) => {
   return verdict === "best" ? `${winner} ✓` : `tie of ${places.filter((each) => each.standing === "equivalent").length}`;
 };
 
-// Experiments by sizes: in each cell who wins there; a click shows it above.
+// A matrix of experiments and sizes with the winner in each cell; a click shows it above.
 function matrix(data, shown, choose) {
   const members = data.standings.filter((each) => each.by === shown.by);
   const sizes = [...new Set(members.map((each) => each.size))].sort((a, b) => a - b);
@@ -326,8 +349,8 @@ function matrix(data, shown, choose) {
     element(
       "p",
       { class: "notes" },
-      "✓ significantly; tie: near enough to the lowest, by how much is above; ? lowest, undecided. " +
-        "A cell shows its picture above.",
+      "✓ significantly; tie: near enough to the lowest, by how much is above; ? lowest, undecided. A cell shows " +
+        "its picture above.",
     ),
   ];
 }

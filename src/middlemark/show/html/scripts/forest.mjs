@@ -1,5 +1,4 @@
-// Comparisons as a forest plot: each line is a pair of cells that differ in one factor, with the shift, its interval and the
-// verdict.
+// Comparisons as a forest plot: a line for each pair of cells that differ in one factor, with shift, interval and verdict.
 import * as Plot from "@observablehq/plot";
 import { bands, fitted, plotted, roomFor, tip } from "./style.mjs";
 import { columnsOf } from "./table.mjs";
@@ -7,22 +6,24 @@ import { plain, signed } from "./words.mjs";
 
 const MOST = 40;
 
-// Each verdict has its own symbol, so that colours are not needed to distinguish them.
+// Symbols distinguish the verdicts without colours; the words are beside them.
 const LOOKS = {
   better: { symbol: "triangle", colour: "var(--good)" },
   worse: { symbol: "square", colour: "var(--bad)" },
   equivalent: { symbol: "circle", colour: "var(--ink)" },
-  "undecided": { symbol: "cross", colour: "var(--quiet)" },
+  undecided: { symbol: "cross", colour: "var(--quiet)" },
 };
 const GOOD = new Set(["faster", "less", "better", "A eliminated"]);
 
 const look = (verdict) => LOOKS[verdict] ?? (GOOD.has(verdict) ? LOOKS.better : LOOKS.worse);
 
-// The rank of a row where not all fit: verdicts first, then rows with an interval, then the others; larger shifts first.
+// The order if there is no room for all: decided comparisons, then those with an interval, the larger shifts first.
 const weight = (row) =>
-  (row.verdict === "undecided" ? 0 : 100) + (Number.isFinite(row.low) ? 50 : 0) + Math.min(49, Math.abs(Math.log(1 + row.shift)));
+  (row.verdict === "undecided" ? 0 : 100) +
+  (Number.isFinite(row.low) ? 50 : 0) +
+  Math.min(49, Math.abs(Math.log(1 + row.shift)));
 
-// `fixed`: the options that the reader does not choose.
+// `fixed`: the options that the reader cannot choose.
 const forestOf = ({ id, title, says, fixed = {}, most = MOST, isFixed }) => ({
   id,
   title,
@@ -40,7 +41,12 @@ const forestOf = ({ id, title, says, fixed = {}, most = MOST, isFixed }) => ({
         initial: ["run", "adapter"].find((each) => values("factor").includes(each)),
       },
       { key: "metric", label: "Metric", values: values("metric").map((name) => [name, name]), initial: "p50" },
-      { key: "verdict", label: "Verdict", values: [["", "any"], ...values("verdict").map((name) => [name, name])], initial: "" },
+      {
+        key: "verdict",
+        label: "Verdict",
+        values: [["", "any"], ...values("verdict").map((name) => [name, name])],
+        initial: "",
+      },
     ];
   },
   rows(context) {
@@ -95,14 +101,17 @@ const forestOf = ({ id, title, says, fixed = {}, most = MOST, isFixed }) => ({
     };
   },
   draw(rows, context, width) {
-    const drawn = [...rows].sort((a, b) => weight(b) - weight(a)).slice(0, most).sort((a, b) => a.shift - b.shift);
+    const drawn = [...rows]
+      .sort((a, b) => weight(b) - weight(a))
+      .slice(0, most)
+      .sort((a, b) => a.shift - b.shift);
     const named = (row) => (isFixed ? row.what : `${row.first} → ${row.second}${row.what ? `, ${row.what}` : ""}`);
     const wide = width > 760;
     const left = wide ? roomFor(drawn.map(named), width) : 12;
     const right = wide ? 104 : 88;
     const names = new Map(drawn.map((row) => [row.index, named(row)]));
     const margin = context.data.margin ?? 0.05;
-    // A shift of +100 % is as far as one of −50 %: the axis is that of ratios.
+    // The axis is one of ratios: a shift of +100 % is as far from 0 as one of −50 %.
     const ratios = drawn
       .flatMap((row) => [row.shift, row.low, row.high])
       .filter((each) => Number.isFinite(each))
@@ -176,12 +185,12 @@ export const forest = forestOf({
   id: "forest",
   title: "How much they differ",
   says:
-    "Each line compares the second of two configurations, which differ in the chosen factor only, with the first: the shift " +
-    "of the typical trial and its 95 % interval. Between the two dotted lines a difference does not matter. The verdict is " +
-    "corrected for all comparisons of the run by that metric.",
+    "Each line compares two configurations that differ only in the chosen factor: the shift from the first to " +
+    "the second, and its 95 % interval. Between the two dotted lines a difference does not matter. The verdict " +
+    "is corrected for all comparisons of the run by that metric.",
 });
 
-// The configurations that two runs share: first those that changed.
+// The configurations that two runs have in common, the second compared with the first; significant changes come first.
 export const changes = forestOf({
   id: "changes",
   title: "What changed",

@@ -1,18 +1,18 @@
-// Names of cells and series, of the factors that vary.
+// Names of cells and series, made of the factors that vary.
 
-// Returns the name of a line: the levels of every varying factor except the one along the axis.
+// The name that all cells of a line share: every varying factor without those along the axis.
 export function lineName(cell, factors, along) {
   if (along === "size" && cell.series) return cell.series;
   const parts = [];
   for (const { name, levels, shown, label } of factors) {
     if (name === along || cell.f[name] === undefined) continue;
-    parts.push(levelInWords({ name, levels, shown, label }, cell));
+    parts.push(told({ name, levels, shown, label }, cell));
   }
   return `${parts.slice(0, 2).join(" ")}${parts.length > 2 ? ` · ${parts.slice(2).join(" · ")}` : ""}`;
 }
 
-// Returns a level in words, a number together with the factor's name.
-function levelInWords(factor, cell) {
+// A level in words; a number gets the name of its factor.
+function told(factor, cell) {
   const written = levelName(factor, cell.f[factor.name]);
   const isBare = factor.name === "adapter" || factor.name === "transport" || Number.isNaN(Number(written));
   return isBare ? written : `${factor.label} ${written}`;
@@ -25,10 +25,10 @@ export function levelName(factor, level) {
 
 export const KINDS = { round_trip: "round trip", one_way: "one way" };
 
-// Returns the levels that distinguish the cell's experiment, as on the first screen.
-export const experimentOf = (cell, data) => data.experiment.map((factor) => levelInWords(factor, cell)).join(", ");
+// The levels that distinguish a cell's experiment, as on the first screen.
+export const experimentOf = (cell, data) => data.experiment.map((factor) => told(factor, cell)).join(", ");
 
-// The label of a line. Where only the best transport of each middleware is shown, the raw transports are one line, the baseline.
+// The label of a line. If only the best transport of each middleware is shown, the raw transports are one line, the baseline.
 export const nameOf = (cell, context, along) =>
   cell.is_raw_transport && context.isBest()
     ? ["baseline", experimentOf(cell, context.data)].filter(Boolean).join(" · ")

@@ -9,7 +9,7 @@ const quantile = (key) => ({
   value: (cell) => cell.latency?.[key] ?? null,
 });
 
-// The interval is that of the figure that stands for a trial; where that is a rate, it says nothing of a latency.
+// The interval is one of the figure that trials are judged by. If that is a rate, the latency has no interval.
 const p50 = {
   ...quantile("p50"),
   low: (cell) => (cell.by_rate ? null : (cell.interval?.[0] ?? null)),
@@ -21,9 +21,8 @@ export const latencyBySize = (kind, words, quantiles) =>
     id: `latency-by-size${kind === "one_way" ? "-one-way" : ""}`,
     title: `Latency: ${words}`,
     says:
-      "Both axes are logarithmic. A point is the median over the trials of a configuration, a band the 95 % interval of that " +
-      "median (needs six trials). Dashed grey lines are raw transports: this machine without any middleware. Percentiles with " +
-      "too few samples are left out.",
+      "Both axes are logarithmic. A point is the median over the trials of a configuration, a band the 95 % interval of that median (six trials or more have one); dashed grey lines are raw transports, what this machine " +
+      "does without any middleware. A percentile with too few samples behind it is left out.",
     metrics: [p50, ...quantiles.slice(1).map(quantile), ...["mean", "min", "max"].map(quantile)],
     together: ["p50", "p99", "p99.9"],
     only: (cell) => cell.kind === kind,
@@ -33,8 +32,8 @@ export const timesRawTransport = along({
   id: "times-raw-transport",
   title: "How many times the raw transport of the same carrier",
   says:
-    "The p50 of a configuration divided by the p50 of the raw transport with the same carrier, size and reception. One is the " +
-    "raw transport itself; the scale is logarithmic.",
+    "The p50 of a configuration divided by that of the raw transport over the same carrier, at the same size " +
+    "and with the same way of receiving. 1 is the raw transport itself; the scale is logarithmic.",
   metrics: [
     {
       key: "times",

@@ -1,4 +1,4 @@
-// The offered against the received rate, and latency as the load rises.
+// Offered against received rates, and latency as the load rises.
 import * as Plot from "@observablehq/plot";
 import { lineName } from "./labels.mjs";
 import { logAxis, plotted, tip } from "./style.mjs";
@@ -7,7 +7,7 @@ import { bytes, rate, share, time } from "./words.mjs";
 
 const MOST_LEGEND = 24;
 
-// Every load that was offered: cells with a rate, and the steps of curves and searches.
+// Returns every offered load: cells with a rate, and the steps of curves and searches.
 function loads(context) {
   return context.cells
     .filter((cell) => !cell.failed)
@@ -69,8 +69,8 @@ export const offeredReceived = {
   id: "offered-received",
   title: "Offered against received",
   says:
-    "On the dashed diagonal everything that was offered arrived; below it messages were late or lost. A hollow mark lost " +
-    "messages. Both axes are messages a second at one subscriber, logarithmic.",
+    "On the dashed diagonal all offered messages arrived; below it messages were late or lost. A hollow mark " +
+    "lost messages. Both axes are messages a second at one subscriber, logarithmic.",
   has,
   options: () => [
     {
@@ -98,7 +98,12 @@ export const offeredReceived = {
     const at = { x: "offered_hz", y: lost ? (each) => each.loss ?? 0 : "received_hz" };
     const shown = lost ? points : received;
     const x = logAxis(offered, rate, "offered", most);
-    const y = logAxis(received.map((each) => each.received_hz), rate, "received", { most: 8 });
+    const y = logAxis(
+      received.map((each) => each.received_hz),
+      rate,
+      "received",
+      { most: 8 },
+    );
     const frame = { width, height: 340, marginLeft: 64, marginRight: 20, marginBottom: 46 };
     const svg = plotted(
       frame,
@@ -131,8 +136,8 @@ export const latencyThroughput = {
   id: "latency-throughput",
   title: "Latency as the load rises",
   says:
-    "Latency against the received rate, one line per curve. A ring marks the knee: the highest load before latency climbs " +
-    "away. At hollow marks the rate was not held.",
+    "Latency against the rate received, one line a curve. A ring marks the knee: the highest load before " +
+    "latency rises steeply. Hollow marks did not hold their rate.",
   has,
   options: () => [
     {
@@ -158,8 +163,18 @@ export const latencyThroughput = {
     if (points.length === 0) return null;
     const at = { x: "received_hz", y: key };
     const knees = points.filter((each) => each.knee);
-    const x = logAxis(points.map((each) => each.received_hz), rate, "received", { most: Math.max(3, Math.floor(width / 80)) });
-    const y = logAxis(points.map((each) => each[key]), time, null, { most: 8 });
+    const x = logAxis(
+      points.map((each) => each.received_hz),
+      rate,
+      "received",
+      { most: Math.max(3, Math.floor(width / 80)) },
+    );
+    const y = logAxis(
+      points.map((each) => each[key]),
+      time,
+      null,
+      { most: 8 },
+    );
     const svg = plotted({ width, height: 340, marginLeft: 64, marginRight: 20, marginBottom: 46 }, { x, y }, [
       Plot.line(points, { ...at, z: "line", stroke: (each) => each.style.colour, strokeWidth: 1.6 }),
       Plot.dot(points, {
@@ -174,7 +189,8 @@ export const latencyThroughput = {
       tip({
         data: points,
         at,
-        title: (each) => `${each.label}\nreceived ${rate(each.received_hz)}\np50 ${time(each.p50_ns)}, p99 ${time(each.p99_ns)}`,
+        title: (each) =>
+          `${each.label}\nreceived ${rate(each.received_hz)}\np50 ${time(each.p50_ns)}, p99 ${time(each.p99_ns)}`,
       }),
     ]);
     return { svg, legend: legendOf(points) };

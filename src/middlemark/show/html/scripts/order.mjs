@@ -1,4 +1,4 @@
-// In which order the trials ran: cells side by side in time share what the machine did then.
+// The order of the trials: trials that are close in time met the same disturbances.
 import * as Plot from "@observablehq/plot";
 import { plotted, tip } from "./style.mjs";
 
@@ -6,8 +6,8 @@ export const order = {
   id: "order",
   title: "The order of the trials",
   says:
-    "Each point is a trial, from the first to the last. The points should be scattered: with blocks of one configuration, a " +
-    "drift of the machine would look like a difference between configurations.",
+    "Each point is a trial, from the first to the last. The points should be scattered: if trials ran in " +
+    "blocks, a drift of the machine would look like a difference between configurations.",
   has: (data) => data.runs.some((each) => each.order?.length),
   options: ({ data }) => [
     {
@@ -28,7 +28,12 @@ export const order = {
       { name: "place", title: "trial" },
       { name: "label", title: "configuration" },
     ];
-    return { rows, columns, notes: run?.order_cut ? ["Only the first 2,000 are kept here."] : [], absent: "No order is known." };
+    return {
+      rows,
+      columns,
+      notes: run?.order_cut ? ["Only the first 2,000 are kept here."] : [],
+      absent: "No order is known.",
+    };
   },
   draw(rows, context, width) {
     const frame = { width, height: 240, marginLeft: 54, marginBottom: 46 };
@@ -46,7 +51,11 @@ export const order = {
           fill: (row) => context.styles.of(row.cell.series).colour,
           symbol: (row) => context.styles.of(row.cell.series).symbol,
         }),
-        tip({ data: rows, at: { x: "place", y: (row) => row.cell.i + 1 }, title: (row) => `trial ${row.place}: ${row.label}` }),
+        tip({
+          data: rows,
+          at: { x: "place", y: (row) => row.cell.i + 1 },
+          title: (row) => `trial ${row.place}: ${row.label}`,
+        }),
       ],
     );
     return { svg };

@@ -1,11 +1,10 @@
-// The latency of each middleware over everything that was measured, as a geometric mean of ratios to the lowest, with chips to
-// choose among the middlewares.
+// All experiments together: each middleware's time divided by the lowest, as a geometric mean, with chips to select middlewares.
 import * as Plot from "@observablehq/plot";
 import { logAxis, plotted, roomFor, tip } from "./style.mjs";
 import { columnsOf, element } from "./table.mjs";
 import { plain, times } from "./words.mjs";
 
-// By system, what each standing says of it: the time that a message takes.
+// By system: its time per message in each standing.
 function measured(context) {
   const { cells, standings } = context.data;
   const shown = new Set(context.cells.map((each) => each.i));
@@ -13,7 +12,8 @@ function measured(context) {
   return standings
     .filter((each) => each.by === "p50" && (each.levels.carrier ?? "any") === "any")
     .map(
-      (each) => new Map(each.places.filter(({ row }) => shown.has(row)).map((place) => [cells[place.row].f.adapter, ns(place)])),
+      (each) =>
+        new Map(each.places.filter(({ row }) => shown.has(row)).map((place) => [cells[place.row].f.adapter, ns(place)])),
     )
     .filter((each) => each.size > 0);
 }
@@ -24,12 +24,12 @@ export const overall = {
   id: "overall",
   title: "Over everything",
   says:
-    "The latency of each middleware at its best transport as a multiple of the lowest: the geometric mean over every size and " +
-    "experiment. 1 is the lowest everywhere. For a question of your own use the chart above.",
+    "The time of each middleware over its best transport, divided by the lowest time: the geometric mean over " +
+    "all sizes and experiments. 1 means the lowest everywhere. For your own use case, see the chart above.",
   has: (data) =>
     new Set(data.cells.filter((each) => !each.is_raw_transport && !each.failed).map((each) => each.f.adapter)).size > 1 &&
     data.standings.length > 1,
-  // Chips: each middleware in or out, here and in every other figure.
+  // Chips show or hide a middleware, here and in all other figures.
   controls(context, apply) {
     const factor = context.data.factors.find((each) => each.name === "adapter");
     const rawTransports = new Set(context.data.cells.filter((each) => each.is_raw_transport).map((each) => each.f.adapter));
@@ -68,7 +68,12 @@ export const overall = {
       })
       .filter((row) => row.times)
       .sort((a, b) => a.times - b.times);
-    const columns = columnsOf(["system", "middleware"], ["times", "× the lowest", times], ["lowest", "lowest in"], ["of", "of"]);
+    const columns = columnsOf(
+      ["system", "middleware"],
+      ["times", "× the lowest", times],
+      ["lowest", "lowest in"],
+      ["of", "of"],
+    );
     const notes = [
       shared.length === all.length
         ? `Of ${all.length}.`

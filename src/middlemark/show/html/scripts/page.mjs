@@ -1,4 +1,4 @@
-// The page: its figures in their sections, what is kept of the selection, and when things are drawn.
+// The page: its sections and figures, the stored selection, and when figures are drawn.
 import { decision, decisionForm } from "./decision.mjs";
 import { ecdf, percentileCurve } from "./distribution.mjs";
 import { Figure } from "./figure.mjs";
@@ -16,7 +16,7 @@ import { Styles } from "./style.mjs";
 import { element } from "./table.mjs";
 import { breakdown, heatMap } from "./time.mjs";
 
-const PAPER = 700; // CSS pixels: what A4 and Letter have between their margins
+const PAPER = 700; // CSS pixels: the width of A4 and Letter without margins
 
 function sections(data) {
   const has = (kind) => data.cells.some((each) => each.kind === kind);
@@ -43,10 +43,9 @@ function sections(data) {
 
 function start() {
   const data = JSON.parse(document.getElementById("data").textContent);
-  if (data.cells.length === 0) return; // the page says so without figures
-  for (const cell of data.cells) cell.f.run = cell.run; // of several runs it is a factor like any other
-  // The factors that distinguish experiments, and the rows that are shown by default: the best transport of each middleware, and
-  // the baseline.
+  if (data.cells.length === 0) return; // the template has a sentence for this
+  for (const cell of data.cells) cell.f.run = cell.run; // with several runs, the run is a factor
+  // The factors that separate experiments. By default the best transport of each middleware and the baseline are shown.
   data.experiment = Object.keys(data.standings[0]?.levels ?? {})
     .map((name) => data.factors.find((each) => each.name === name && name !== "run"))
     .filter(Boolean);
@@ -64,7 +63,7 @@ function start() {
     try {
       history.replaceState(null, "", hash);
     } catch {
-      // some viewers forbid it for files; the links beside the figures have it all the same
+      // some viewers forbid it for files; the links beside the figures contain the selection too
     }
     for (const each of figures) each.link.setAttribute("href", selection.hash(each.spec.id));
   };
@@ -83,11 +82,11 @@ function start() {
     cells = filtered(data.cells, indices, selection).filter((each) => !isBest() || best.has(each.i));
     panel.show(cells.length, data.cells.length);
     for (const each of figures) {
-      if (each.spec.isFixed && each.drawnWidth) continue; // what the first screen says does not depend on the filters
+      if (each.spec.isFixed && each.drawnWidth) continue; // the first screen does not depend on the filters
       each.markStale();
     }
     for (const each of figures) if (each.isOnScreen()) each.drawIfDue();
-    setTimeout(() => figures.forEach((each) => each.drawIfDue())); // those just beyond it after the reader has seen these
+    setTimeout(() => figures.forEach((each) => each.drawIfDue())); // the figures just below the screen are drawn after the visible ones
     keep();
   };
   const panel = filters(
@@ -123,10 +122,11 @@ function start() {
     }
     return true;
   };
-  // Everything above it is drawn first: what is drawn later would push away what a link points at.
+  // Figures above the target of a link are drawn first, because drawing them later would move the target.
   const goTo = (node) => {
     for (const each of figures)
-      if (each.node === node || node.compareDocumentPosition(each.node) & Node.DOCUMENT_POSITION_PRECEDING) each.drawIfDue(true);
+      if (each.node === node || node.compareDocumentPosition(each.node) & Node.DOCUMENT_POSITION_PRECEDING)
+        each.drawIfDue(true);
     node.scrollIntoView();
   };
   const land = (hash) => {
@@ -151,7 +151,7 @@ function start() {
     land(opened);
   }
   window.addEventListener("hashchange", follow);
-  // Following a link to where one already is changes no address.
+  // A link to the current address causes no event.
   document.addEventListener("click", (event) => {
     const link = event.target.closest?.("a[href^='#']");
     if (link && link.getAttribute("href") === location.hash) follow();
@@ -159,7 +159,7 @@ function start() {
   performance.mark("started");
 }
 
-// The rows of each series that is the best of its middleware in some experiment, and the rows of their baselines.
+// The rows of every series that is the best of its middleware in an experiment, and the rows of their baselines.
 function bestOf(data) {
   const series = new Set();
   for (const { by, levels, places, baseline } of data.standings) {
@@ -170,7 +170,7 @@ function bestOf(data) {
   return new Set(data.cells.filter((each) => series.size === 0 || series.has(each.series)).map((each) => each.i));
 }
 
-// Draws what comes into sight, again where its width has changed, and everything before it is printed.
+// Draws figures when they become visible, again when their width changes, and all of them before printing.
 function watch(figures) {
   const of = new Map(figures.map((each) => [each.node, each]));
   const sight = new IntersectionObserver(

@@ -7,7 +7,7 @@ import { bytes, plain, time } from "./words.mjs";
 const MOST = 40;
 const MARKS = Object.entries(SYMBOLS_OF);
 
-// The options that choose a size, and what latency means there, for every figure that looks at cells of one size.
+// The options of figures for one size: the size, and the kind of latency.
 export function atOneSize(context, has) {
   const cells = context.cells.filter((cell) => !cell.failed && has(cell));
   const kinds = [...new Set(cells.map((each) => each.kind))];
@@ -24,22 +24,24 @@ export function atOneSize(context, has) {
   ];
 }
 
-// The size that everything shows first, as the first screen does.
+// The initial size of all figures, as on the first screen.
 export function usualSize(data) {
   const sizes = [...new Set(data.cells.map((each) => each.f.size))].sort((a, b) => a - b);
   return data.standings[data.usual]?.size ?? sizes[Math.floor(sizes.length / 2)];
 }
 
-// Leaves out all raw transports but the fastest of each experiment.
+// Leaves out all raw transports except for the fastest of each experiment.
 export function ofOneSize(context, has) {
   const cells = context.cells.filter(
-    (cell) => !cell.failed && has(cell) && String(cell.f.size) === context.option("size") && cell.kind === context.option("kind"),
+    (cell) =>
+      !cell.failed && has(cell) && String(cell.f.size) === context.option("size") && cell.kind === context.option("kind"),
   );
   if (!context.isBest()) return cells;
   const rawTransports = new Map();
   for (const cell of cells.filter((each) => each.is_raw_transport)) {
     const key = experimentOf(cell, context.data);
-    if (!((rawTransports.get(key)?.latency?.p50 ?? Infinity) <= (cell.latency?.p50 ?? Infinity))) rawTransports.set(key, cell);
+    if (!((rawTransports.get(key)?.latency?.p50 ?? Infinity) <= (cell.latency?.p50 ?? Infinity)))
+      rawTransports.set(key, cell);
   }
   return cells.filter((each) => !each.is_raw_transport || [...rawTransports.values()].includes(each));
 }
@@ -50,8 +52,8 @@ export const ranges = {
   id: "latency-at-a-size",
   title: "Latency at one size",
   says:
-    "Each line is a configuration, from its p50 (circle) over p99 (triangle) to p99.9 (square), fastest first; grey lines are " +
-    "raw transports. Left is better.",
+    "Each line is a configuration, with its p50 (circle), p99 (triangle) and p99.9 (square), fastest first; " +
+    "grey lines are raw transports. Left is better.",
   has: (data) => data.cells.some(has),
   options: (context) => atOneSize(context, has),
   rows(context) {
@@ -101,7 +103,12 @@ export const ranges = {
     const key = (row) => row.cell.i;
     const names = new Map(drawn.map((row) => [key(row), short(row.label)]));
     const room = roomFor([...names.values()], width);
-    const x = logAxis(points.map((each) => each.value), time, null, { most: Math.max(3, Math.floor((width - room) / 60)) });
+    const x = logAxis(
+      points.map((each) => each.value),
+      time,
+      null,
+      { most: Math.max(3, Math.floor((width - room) / 60)) },
+    );
     const frame = { width, height: drawn.length * 20 + 60, marginLeft: room, marginRight: 20 };
     const svg = plotted(frame, { x, y: bands(drawn.map(key), names, room) }, [
       Plot.ruleY(drawn, {

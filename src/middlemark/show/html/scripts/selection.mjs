@@ -1,6 +1,6 @@
-// The reader's choice of levels and of the figures' options. Kept in the address after the #, so that a link restores it.
+// The reader's selection: levels of factors, and options of figures. The address keeps it after the #, for links.
 
-// levels: factor → a set of indices into its levels; a factor that is not in it is not filtered. options: key → text.
+// levels: factor → a set of indices into its levels; other factors are not filtered. options: key → text.
 export class Selection {
   constructor(factors) {
     this.factors = factors;
@@ -9,7 +9,7 @@ export class Selection {
     this.at = "";
   }
 
-  // The levels of a factor that are to be seen; all of them, or none, is no filter.
+  // Sets the levels of a factor that are shown; all levels, or none, means no filter.
   choose(factor, indices) {
     const all = this.factors.find((each) => each.name === factor)?.levels.length ?? 0;
     const known = new Set([...indices].filter((each) => Number.isInteger(each) && each >= 0 && each < all));
@@ -22,7 +22,7 @@ export class Selection {
     if (hasBest) this.options.set("transports", "all");
   }
 
-  // The part of the address after the #; `at` is the id of what a reader who follows it should see first.
+  // Returns the part of the address after the #; `at`: the id of the element to scroll to.
   hash(at = "") {
     const parts = new URLSearchParams();
     for (const [factor, indices] of this.levels) parts.set(`f.${factor}`, [...indices].sort((a, b) => a - b).join("-"));
@@ -31,7 +31,7 @@ export class Selection {
     return `#${parts}`;
   }
 
-  // Takes over what a link says; false where the address is none of ours (an anchor in the page). Unknown names are let go.
+  // Reads the selection of a link; false: the address is an ordinary anchor. Unknown names are ignored.
   restore(hash) {
     const parts = new URLSearchParams(hash.replace(/^#/, ""));
     if (!parts.has("at")) return false;
@@ -46,13 +46,16 @@ export class Selection {
   }
 }
 
-// For each cell and factor the index of its level, so that a filter compares small numbers; -1 where it has none.
+// For each cell and factor: the index of its level, so that a filter compares small numbers; -1: it has none.
 export function indexed(cells, factors) {
-  const known = factors.map(({ name, levels }) => [name, new Map(levels.map((level, index) => [JSON.stringify(level), index]))]);
+  const known = factors.map(({ name, levels }) => [
+    name,
+    new Map(levels.map((level, index) => [JSON.stringify(level), index])),
+  ]);
   return cells.map((cell) => new Map(known.map(([name, levels]) => [name, levels.get(JSON.stringify(cell.f[name])) ?? -1])));
 }
 
-// The cells that the filters let through. Adapter and transport do not filter raw transports.
+// Returns the cells that pass the filters. Adapter and transport do not filter raw transports.
 export function filtered(cells, indices, selection, keepRawTransports = true) {
   const filters = [...selection.levels];
   return cells.filter((cell, row) =>

@@ -1,6 +1,5 @@
-// The look of a series, which is equal in every figure and under every filter: its colour by adapter, its symbol by its
-// position, so that colours are not needed to distinguish series. Colours are variables of the style sheet, for light, dark and
-// paper.
+// The look of a series, equal in every figure and under every filter: colour by adapter, symbol by its index, so that no
+// information depends on colour only. The style sheet defines the colours for light, dark and paper.
 import * as Plot from "@observablehq/plot";
 import * as d3 from "d3";
 import { bytes, bytesRate, plain, rate, share, time } from "./words.mjs";
@@ -32,7 +31,7 @@ export class Styles {
     }
   }
 
-  // The colours alone, by adapter.
+  // The colours by adapter.
   adapters() {
     return this.byColour;
   }
@@ -44,10 +43,10 @@ export class Styles {
 
 export const NARROW = 620;
 
-// Marks are given their colour, not a value that a scale would make one of.
+// Marks have colours as values; no scale maps them.
 const AS_GIVEN = { color: { type: "identity" }, symbol: { type: "identity" } };
 
-// Draws a plot. frame: width, height and margins; x, y: scales, or axes with marks of their own; marks: the other marks.
+// A drawing: width, height, margins, marks and scales; `x` and `y` may be axes with their own marks.
 export const plotted = (frame, { x, y, ...scales }, marks) =>
   Plot.plot({
     ...AS_GIVEN,
@@ -58,7 +57,7 @@ export const plotted = (frame, { x, y, ...scales }, marks) =>
     marks: [...(x.marks?.("x") ?? []), ...(y.marks?.("y") ?? []), ...marks],
   });
 
-// The scale of rows one below the other, each with its name at the left where there is room for it.
+// The scale of rows, one below the other, each with its name at the left if there is room.
 export const bands = (domain, names, room) => ({
   type: "band",
   domain,
@@ -69,7 +68,7 @@ export const bands = (domain, names, room) => ({
 
 const TIP = { fill: "var(--surface)", stroke: "var(--line)" };
 
-// The text box near the pointer; `title` is text, not markup.
+// The tooltip of a mark; `title`: its text.
 export const tip = (options) => Plot.tip(options.data, Plot.pointer({ ...TIP, ...options.at, title: options.title }));
 
 export const SCALES = {
@@ -81,7 +80,7 @@ export const SCALES = {
   share: { show: share },
 };
 
-// Axes are {scale, marks(which)}. Plot's own logarithmic axis leaves out the names of ticks when D3 finds them too many.
+// Axes are {scale, marks(which)}, because Plot's logarithmic axis leaves out the names of ticks if D3 finds them too many.
 const axis = (scale, ticks, show, label, grid) => ({
   scale: { ...scale, axis: null, label },
   marks: (which) => [
@@ -90,7 +89,7 @@ const axis = (scale, ticks, show, label, grid) => ({
   ],
 });
 
-// Values that were measured (sizes, numbers of subscribers), where there is room for their names.
+// An axis with ticks at the measured values (sizes, numbers of subscribers), as far as there is room for their names.
 export function sizeAxis(sizes, width, label = "message size", show = bytes) {
   const known = [...new Set(sizes)].sort((a, b) => a - b);
   const room = Math.max(2, Math.floor(width / 64));
@@ -99,7 +98,7 @@ export function sizeAxis(sizes, width, label = "message size", show = bytes) {
   return axis({ type: "log", base: 2, domain: padded(known, 1.25) }, ticks, show, label, false);
 }
 
-// Powers of ten and, where there are few of them, their twos and fives.
+// An axis with ticks at powers of ten and, if there are few, at two and five times them.
 export function logAxis(values, show, label, options = {}) {
   const known = values.filter((each) => each > 0 && Number.isFinite(each));
   const [low, high] = known.length ? padded(known, 1.12) : [1, 10];
@@ -135,7 +134,7 @@ const LETTER = 6.4; // pixels, on the average
 
 export const widthOf = (name) => name.length * LETTER;
 
-// Names without what all of them share: [those names, what they share].
+// Returns names without the words that all of them share: [the shorter names, the shared words].
 export function differing(names) {
   const split = (name) => {
     const [subject, ...rest] = name.split(" · ");
@@ -150,17 +149,17 @@ export function differing(names) {
   return [short, shared.join(", ")];
 }
 
-// A name that fits into that many pixels: what tells it from others is at both its ends. The whole of it is in the table.
+// Returns the name shortened in the middle to fit into the pixels: its ends distinguish it. The table has the full name.
 export function fitted(name, pixels) {
   const most = Math.max(6, Math.floor(pixels / LETTER));
   const head = Math.ceil((most - 1) / 2);
   return name.length <= most ? name : `${name.slice(0, head)}…${name.slice(head + 1 - most)}`;
 }
 
-// The room for names at the left, as wide as the longest of them wants where that leaves enough for the figure.
+// The width for names at the left: that of the longest name, if enough remains for the figure.
 export const roomFor = (names, width) => Math.min(width * 0.48, Math.max(60, ...names.map(widthOf)) + 16);
 
-// Several drawings, one below the other, as one that can be saved.
+// Combines several drawings, one below the other, into one that can be saved.
 export function stacked(drawings, width) {
   if (drawings.length === 1) return drawings[0];
   const whole = document.createElementNS("http://www.w3.org/2000/svg", "svg");
@@ -168,11 +167,11 @@ export function stacked(drawings, width) {
   for (const each of drawings) {
     const height = Number(each.getAttribute("height"));
     each.setAttribute("y", y);
-    // Replaces Plot's style, which is for a single drawing.
-    each.setAttribute("style", `width: ${width}px; height: ${height}px; overflow: visible`);
+    each.setAttribute("style", `width: ${width}px; height: ${height}px; overflow: visible`); // Plot's style is for a single drawing
     y += height;
     whole.append(each);
   }
-  for (const [name, value] of Object.entries({ width, height: y, viewBox: `0 0 ${width} ${y}` })) whole.setAttribute(name, value);
+  for (const [name, value] of Object.entries({ width, height: y, viewBox: `0 0 ${width} ${y}` }))
+    whole.setAttribute(name, value);
   return whole;
 }

@@ -7,7 +7,7 @@ export function element(name, attributes = {}, ...children) {
     else if (value === true) made.setAttribute(key, "");
     else if (value !== false && value !== null && value !== undefined) made.setAttribute(key, value);
   }
-  made.append(...children); // text stays text: no markup is ever read out of the data
+  made.append(...children); // texts are never parsed as markup
   return made;
 }
 
@@ -29,7 +29,7 @@ export function table(columns, rows, label) {
   return element("div", { class: "scrolls", tabindex: "0", role: "region", "aria-label": `Table: ${label}` }, whole);
 }
 
-// RFC 4180; what was not measured is empty. A name that a spreadsheet would take for a formula is led by an apostrophe.
+// RFC 4180; a figure that was not measured is empty. An apostrophe is put before a name that looks like a formula.
 export function csv(columns, rows) {
   const lines = [columns.map((each) => each.name), ...rows.map((row) => columns.map((column) => row[column.name]))];
   return lines.map((line) => line.map(field).join(",")).join("\r\n") + "\r\n";

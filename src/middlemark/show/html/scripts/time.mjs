@@ -1,4 +1,4 @@
-// Where the time goes: what a round trip is made of, and how latency lay over the seconds of a trial.
+// Where the time goes: the parts of a round trip, and latency over the seconds of a trial.
 import * as Plot from "@observablehq/plot";
 import { nameOf } from "./labels.mjs";
 import { atOneSize, ofOneSize } from "./ranges.mjs";
@@ -12,7 +12,7 @@ const has = (cell) => cell.breakdown?.length > 0;
 export const breakdown = {
   id: "breakdown",
   title: "Where the time goes",
-  says: "What a message near the median is made of, in the order in which it happens.",
+  says: "The parts of the time of a message near the median, in their order in time.",
   has: (data) => data.cells.some(has),
   options: (context) => atOneSize(context, has),
   rows(context) {
@@ -70,10 +70,16 @@ export const breakdown = {
         stroke: "var(--surface)",
         strokeWidth: 1,
       }),
-      // Each part's number, so that colours need not be distinguished.
+      // The number of each part, for readers who cannot distinguish the colours.
       Plot.text(
         bars.filter((row) => (row.ns / most) * (width - room) > 14),
-        { x: (row) => (row.from + row.to) / 2, y: (row) => row.cell.i, text: number, fill: "var(--on-colour)", fontWeight: 600 },
+        {
+          x: (row) => (row.from + row.to) / 2,
+          y: (row) => row.cell.i,
+          text: number,
+          fill: "var(--on-colour)",
+          fontWeight: 600,
+        },
       ),
       tip({
         data: bars,
@@ -97,8 +103,8 @@ export const heatMap = {
   id: "over-time",
   title: "Latency over time within a trial",
   says:
-    "Each column is a slice of one trial, each row a band of latency; the stronger its colour, the more messages (on a " +
-    "logarithmic scale). Outlined slices were disturbed: something else used this machine's processors.",
+    "Each column is a slice of one trial, each row a band of latency; the stronger its colour, the more " +
+    "messages (on a logarithmic scale). Outlined slices were disturbed: other processes used the processors.",
   has: (data) => data.cells.some((cell) => cell.heat),
   options(context) {
     const cells = context.cells.filter((cell) => cell.heat);
@@ -116,18 +122,20 @@ export const heatMap = {
     if (!cell) return { rows: [], columns: [], absent: "No configuration of this selection kept its samples over time." };
     const { t, edges_ns, n, disturbed = [] } = cell.heat;
     const step = t.length > 1 ? t[1] - t[0] : 1;
-    const rows = n.flatMap((counts, slice) =>
-      counts.map((count, band) => ({
-        cell,
-        second: t[slice],
-        from_s: t[slice] - step / 2,
-        to_s: t[slice] + step / 2,
-        from_ns: edges_ns[band],
-        to_ns: edges_ns[band + 1],
-        count,
-        disturbed: disturbed.some(([from, to]) => from < t[slice] + step / 2 && to > t[slice] - step / 2) ? "yes" : "no",
-      })),
-    ).filter((row) => row.count > 0);
+    const rows = n
+      .flatMap((counts, slice) =>
+        counts.map((count, band) => ({
+          cell,
+          second: t[slice],
+          from_s: t[slice] - step / 2,
+          to_s: t[slice] + step / 2,
+          from_ns: edges_ns[band],
+          to_ns: edges_ns[band + 1],
+          count,
+          disturbed: disturbed.some(([from, to]) => from < t[slice] + step / 2 && to > t[slice] - step / 2) ? "yes" : "no",
+        })),
+      )
+      .filter((row) => row.count > 0);
     const columns = columnsOf(
       ["from_s", "from (s)", plain],
       ["to_s", "to (s)", plain],
@@ -190,7 +198,7 @@ export const heatMap = {
       swatch: true,
       name: `from ${Math.ceil((most + 1) ** (index / CLASSES))}`,
     }));
-    // With few messages several classes begin at the same number, and only the last of them is used.
+    // With few messages, several classes begin at the same number, and only the last of them has messages.
     return { svg, legend: classes.filter((each, index) => each.name !== classes[index + 1]?.name) };
   },
 };

@@ -1,4 +1,4 @@
-// How figures are written and how a reader's own are read. Times are ns, sizes bytes, rates Hz; what is absent is a dash.
+// Writing figures, and reading those that a reader types. Times are in ns, sizes in bytes, rates in Hz; absent: a dash.
 
 export const ABSENT = "–";
 
@@ -14,9 +14,15 @@ const scaled = (value, units) => {
   return `${short(value / factor)} ${unit}`.trim();
 };
 
-export const time = (ns) => scaled(ns, [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]]);
+export const time = (ns) =>
+  scaled(ns, [
+    [1e9, "s"],
+    [1e6, "ms"],
+    [1e3, "µs"],
+    [1, "ns"],
+  ]);
 
-// As the document's sentences have them, digit for digit.
+// The same digits as in the sentences of the document.
 export const us = (ns) =>
   ns === null || ns === undefined
     ? ABSENT
@@ -27,9 +33,21 @@ export const times = (ratio) =>
     ? ""
     : `${ratio < 9.995 ? ratio.toFixed(2) : ratio < 99.95 ? ratio.toFixed(1) : Math.round(ratio).toLocaleString("en")} ×`;
 
-export const bytes = (number) => scaled(number, [[1 << 30, "GiB"], [1 << 20, "MiB"], [1 << 10, "KiB"], [1, "B"]]);
+export const bytes = (number) =>
+  scaled(number, [
+    [1 << 30, "GiB"],
+    [1 << 20, "MiB"],
+    [1 << 10, "KiB"],
+    [1, "B"],
+  ]);
 
-export const rate = (hz) => scaled(hz, [[1e9, "G/s"], [1e6, "M/s"], [1e3, "k/s"], [1, "/s"]]);
+export const rate = (hz) =>
+  scaled(hz, [
+    [1e9, "G/s"],
+    [1e6, "M/s"],
+    [1e3, "k/s"],
+    [1, "/s"],
+  ]);
 
 export const bytesRate = (number) => (number === null || number === undefined ? ABSENT : `${bytes(number)}/s`);
 
@@ -47,7 +65,7 @@ export const signed = (part) =>
 
 export const text = (value) => (value === null || value === undefined || value === "" ? ABSENT : String(value));
 
-// A quantity as a reader types it. Undefined: nothing typed; null: it cannot be read.
+// Reads a typed quantity. Undefined: nothing typed; null: it cannot be read.
 const quantity = (units) => (typed) => {
   const trimmed = typed.trim().replace(",", ".");
   if (trimmed === "") return undefined;
@@ -58,6 +76,6 @@ const quantity = (units) => (typed) => {
 
 const [k, m, g] = [1 << 10, 1 << 20, 1 << 30];
 export const readSize = quantity({ "": 1, b: 1, k, kib: k, m, mib: m, g, gib: g });
-export const readTime = quantity({ "": 1e3, ns: 1, us: 1e3, "µs": 1e3, ms: 1e6, s: 1e9 }); // without a unit: µs
+export const readTime = quantity({ "": 1e3, ns: 1, us: 1e3, µs: 1e3, ms: 1e6, s: 1e9 }); // without a unit: µs
 export const readRate = quantity({ "": 1, "/s": 1, hz: 1, k: 1e3, "k/s": 1e3, khz: 1e3, m: 1e6, "m/s": 1e6, mhz: 1e6 });
 export const readNumber = quantity({ "": 1 });
