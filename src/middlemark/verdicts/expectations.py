@@ -69,9 +69,9 @@ def judge_expectations(
 ) -> tuple[JudgedExpectation, ...]:
     """Return the verdict on each expectation of the plan; ``trials``: in the order of its cells.
 
-    The probability that any of the verdicts is false is at most 5 %. A run that grows until they are decided judges each
-    of them several times, at fixed numbers of trials. Every look has its share of the error. The first look
-    that decides counts. ``ended``: the run has ended, so the trials since the last look count too.
+    The probability that any of the verdicts is false is at most 5 %. A run that grows until they are decided judges
+    each of them several times, at fixed numbers of trials. Every look has its share of the error. The first look that
+    decides counts. ``ended``: the run has ended, so the trials since the last look count too.
     """
     known = [_evidence(each, plan, trials, descriptions) for each in plan.expectations]
     members = [at for at, each in enumerate(known) if each.parts and each.fewest >= fewest_trials(ALPHA)]
