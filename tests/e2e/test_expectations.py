@@ -112,7 +112,7 @@ within = "5%"
 def test_what_is_asked_without_expectations_is_refused(bench: Bench) -> None:
     ended = bench.run("run", "--adapter", "null", "--fail-if", "expectations")
     assert ended.code == 2
-    assert "--fail-if: nothing is expected" in ended.err
+    assert "--fail-if: there is no expectation" in ended.err
     ended = bench.run("run", "--adapter", "null", "--until-decided")
     assert ended.code == 2
-    assert "--until-decided: nothing is expected" in ended.err
+    assert "--until-decided: there is no expectation" in ended.err

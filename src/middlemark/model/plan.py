@@ -62,7 +62,6 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 LIMITS: Mapping[str, Key] = declared(Limits, Key)
-"""Every limit by name."""
 
 
 class Trial(msgspec.Struct, frozen=True, kw_only=True):
@@ -148,7 +147,6 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """None, and no race: no rounds are added."""
     race: Race | None = None
     expectations: tuple[Expectation, ...] = ()
-    """Expectations about the cells."""
     deciding: Deciding | None = None
     """None: no rounds are added to decide the expectations."""
     together: tuple[tuple[str, ...], ...] = ()

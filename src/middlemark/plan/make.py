@@ -155,7 +155,7 @@ def _add_baselines(measured: dict[Cell, Measuring], baselines: Iterable[tuple[Su
 
 
 def _enough(cell: Cell, measured: Measuring) -> Measuring:
-    """Return how the cell is measured: a cell within one process is limited to the copies that are enough."""
+    """Return how the cell is measured: a cell without receivers gets a limited number of copies."""
     return measured if cell.subscribers else msgspec.structs.replace(measured, limits=copies(cell, measured.limits))
 
 

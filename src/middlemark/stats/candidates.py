@@ -26,12 +26,11 @@ from middlemark.stats.workload import GraphTrial, edges_over, fails_most, graph_
 Elimination = Literal[
     "slower", "misses the deadline", "cannot keep the rate", "loses", "takes too much processor time", "failed"
 ]
-"""Why a candidate was eliminated from its race."""
 
 LATE = 0.01
-"""Share of late messages from which a deadline is missed."""
+"""Share of messages that may be late; with more, the deadline is missed."""
 BEHIND = 0.01
-"""Share of unsent messages from which a rate is not kept."""
+"""Share of messages that may be unsent; with more, the rate is not kept."""
 FAILURES = 2
 """Failed trials with which a candidate is eliminated."""
 _LOOKS = (FEWEST, *FINAL_LOOKS)
@@ -89,7 +88,6 @@ class InRace(msgspec.Struct, frozen=True):
     within: float | None = None
     """Share of messages that arrived within the deadline, as the median over trials; None: there is no deadline."""
     state: RaceState | None = None
-    """State of its race."""
 
 
 def attempt(

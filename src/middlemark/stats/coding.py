@@ -14,7 +14,7 @@ from middlemark.stats.breakdown import IN_BETWEEN, TOGETHER, Breakdown, shares
 from middlemark.stats.result import Part
 
 NEAR = 1.2
-"""Largest ratio of such a median to the part that contains it. Between 1 and this, the median is cut to the part."""
+"""Largest ratio of the median time of (de)serialising to the part that contains it. Above 1 it is cut to that part."""
 
 _WAYS = (("", "serialize_ns", "deserialize_ns"), ("reply ", "reply_serialize_ns", "reply_deserialize_ns"))
 

@@ -53,8 +53,6 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Trials(msgspec.Struct, frozen=True):
-    """The evidence of one cell."""
-
     cell: Cell
     outcomes: Sequence[TrialOutcome]
     carrier: str | None

@@ -147,7 +147,6 @@ _COUNTED_IN_STREAMS = {
     "loss": "of {total:,} messages never arrived ({part}); rate and latency are those of the others",
     "damaged": "of {total:,} messages arrived with wrong content ({part}); they count in no rate and no latency",
 }
-"""Different words for streams."""
 
 
 def _counted(code: str, cell: Cell, outcomes: Sequence[TrialOutcome]) -> RunWarning | None:
