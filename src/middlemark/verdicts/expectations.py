@@ -69,8 +69,8 @@ def judge_expectations(
 ) -> tuple[JudgedExpectation, ...]:
     """Return the verdict on each expectation of the plan; ``trials``: in the order of its cells.
 
-    The probability that any of the verdicts is false is at most 5 %. A run that grows until they are decided judges each
-    of them several times, at fixed numbers of trials. Every look has its share of the error. The first look
+    The probability that any of the verdicts is false is at most 5 %. A run that grows until all are decided judges
+    each of them several times, at fixed numbers of trials. Every look has its share of the error. The first look
     that decides counts. ``ended``: the run has ended, so the trials since the last look count too.
     """
     known = [_evidence(each, plan, trials, descriptions) for each in plan.expectations]
