@@ -42,7 +42,7 @@ def test_a_quiet_machine_is_told_what_to_hope_for() -> None:
 def test_what_was_missed_says_how_many_trials_would_tell() -> None:
     test = outcome_of(0.15)
     needed = test.power[0].tally.trials_needed
-    assert f"was found in {test.power[0].tally.slower} of 4; to tell it, measure about {needed} trials" in said(test)
+    assert f"was found in {test.power[0].tally.slower} of 4; to find it, measure about {needed} trials" in said(test)
 
 
 def test_the_difference_is_told_as_it_was_in_the_run_not_as_the_pilot_thought() -> None:
