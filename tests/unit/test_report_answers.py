@@ -195,8 +195,8 @@ def test_of_two_runs_it_is_counted_where_the_second_is_faster() -> None:
     figures = {LYRA: spread(21_000), VEGA: spread(28_000)}
     slower = run_of({LYRA: spread(25_000), VEGA: spread(28_010)}, name="second")
     assert answers_of(run_of(figures), slower)[0] == (
-        "second beside first-run, the configurations that both have, by p50: 1 slower, 1 equivalent. "
-        "They were measured apart, so the machine may be the difference."
+        "second compared with first-run, for the configurations in both, by p50: 1 slower, 1 equivalent. "
+        "They were measured at different times, so the machine may be the cause."
     )
 
 
