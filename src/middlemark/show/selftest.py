@@ -147,7 +147,7 @@ def _hope(test: SelfTest, setting: SelfTestCell) -> str:
         )
     else:
         at = next(each for each in mine if each.planted == smallest)
-        text = f"{_name(setting.cell)}: expect to find differences of {_size(at)} and more at p50 ({_found(at)} found)."
+        text = f"{_name(setting.cell)}: expect to find differences of {_size(at)} and more at p50 (found in {_found(at)})."
     missed = [each for each in mine if not each.is_found]
     return " ".join([text, *(_further(each) for each in missed)])
 
