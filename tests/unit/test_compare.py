@@ -241,7 +241,7 @@ def test_too_few_trials_have_no_interval_and_no_verdict(tmp_path: Path) -> None:
     shown = asked(few, "--by", "transport").stdout
     assert "about 6 trials" in shown
     assert re.search(r"50\.0 µs +25\.0 µs +~ +– +3 ", shown)
-    assert "fewer than six pairs have no interval" in shown
+    assert "with fewer than six pairs there is no interval" in shown
 
 
 def test_a_damaged_line_costs_its_trial(run: Path) -> None:
@@ -292,7 +292,7 @@ def test_markdown_tells_the_raw_transports_where_there_are_any(with_raw_transpor
         "B × raw transport",
         "2.50 × socket",
         "2.00 × ring",
-        "of the same carrier, named",
+        "named raw transport (same carrier, same run)",
     ):
         assert words in told
     assert "carrier" not in asked(run, "--by", "transport", "--format", "markdown").stdout

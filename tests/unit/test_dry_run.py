@@ -44,7 +44,7 @@ def test_a_sweep_is_a_line_however_many_configurations_it_has() -> None:
 def test_that_it_races_is_said_with_the_races_in_which_there_is_a_choice() -> None:
     plan = plan_of("[[sweep]]\nadapter=['cyclonedds','fastdds']\ntransport='udp'\nsize=[64,'1k']")
     text = render(racing(plan, (), 90.0), 200)
-    assert "then further rounds of those that may be the best, in 2 races, within 1 min 30 s in all" in text
+    assert "then further rounds of the candidates that may be the best, in 2 races, within 1 min 30 s in all" in text
     assert "further rounds" not in render(plan, 200)
 
 

@@ -124,7 +124,7 @@ def test_without_pressure_the_noise_is_how_often_workers_were_made_to_give_way(t
     )  # fmt: skip
     state.begins(RAW_TRANSPORT)
     state.ended(RAW_TRANSPORT, outcome(planned.trials[0], costs=(cost,)))
-    assert "made to give way 120 times/s" in state.line()
+    assert "preempted 120 times/s" in state.line()
 
 
 def test_pressure_is_read_where_the_kernel_has_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -166,7 +166,7 @@ def test_warnings_about_the_rows_named_are_named() -> None:
 @pytest.mark.parametrize(
     ("figures", "facts", "said"),
     [
-        ({}, {}, "The run has no configurations: there is nothing to say."),
+        ({}, {}, "The run has no configurations: there is no result."),
         (
             {LYRA: [CRASHED] * 2},
             {},
@@ -188,15 +188,15 @@ def test_a_run_that_did_not_come_all_the_way_says_so_first(
 def test_a_run_under_way_says_so() -> None:
     run = run_of({LYRA: spread(2e4)})
     under_way = msgspec.structs.replace(run, running=True, outcomes=run.outcomes[:4])
-    assert answers_of(under_way)[0] == "The run is still under way: 4 of 10 trials are in."
+    assert answers_of(under_way)[0] == "The run is still under way: 4 of 10 trials have ended."
 
 
 def test_of_two_runs_it_is_counted_where_the_second_is_faster() -> None:
     figures = {LYRA: spread(21_000), VEGA: spread(28_000)}
     slower = run_of({LYRA: spread(25_000), VEGA: spread(28_010)}, name="second")
     assert answers_of(run_of(figures), slower)[0] == (
-        "second beside first-run, the configurations that both have, by p50: 1 slower, 1 equivalent. "
-        "They were measured apart, so the machine may be the difference."
+        "second compared with first-run, for the configurations in both, by p50: 1 slower, 1 equivalent. "
+        "They were measured at different times, so the machine may be the cause."
     )
 
 

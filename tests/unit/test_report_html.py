@@ -146,7 +146,7 @@ BEGAN = "from 2026-11-21 10:00:00 UTC, seed 7"
         ({"trials": 40, "planned": 40, "failed": 3, "ended": "x"}, f"40 trials, 3 of them failed, {BEGAN}"),
         (
             {"trials": 4, "planned": 4, "interrupted": True},
-            f"4 trials, {BEGAN}, interrupted: what was measured by then is shown",
+            f"4 trials, {BEGAN}, interrupted: only the trials until then are shown",
         ),
         (
             {"trials": 4, "planned": 9, "running": True},

@@ -34,7 +34,7 @@ def test_a_quiet_machine_is_told_what_to_hope_for() -> None:
     told = said(outcome_of(0.005))
     assert "With 10 trials each, 0 of 6 comparisons of a setting with itself were called different, judged as" in told
     assert "worth about 4 independent ones, which leaves a rate of up to 53 % possible (95 %)" in told
-    assert "shm, 1 KiB, block: hope to see differences of" in told
+    assert "shm, 1 KiB, block: expect to find differences of" in told
     assert "(found in 4 of 4)" in told
     assert "measure about" not in told
 
@@ -42,19 +42,19 @@ def test_a_quiet_machine_is_told_what_to_hope_for() -> None:
 def test_what_was_missed_says_how_many_trials_would_tell() -> None:
     test = outcome_of(0.15)
     needed = test.power[0].tally.trials_needed
-    assert f"was found in {test.power[0].tally.slower} of 4; to tell it, measure about {needed} trials" in said(test)
+    assert f"was found in {test.power[0].tally.slower} of 4; to find it, measure about {needed} trials" in said(test)
 
 
 def test_the_difference_is_told_as_it_was_in_the_run_not_as_the_pilot_thought() -> None:
     test = outcome_of(0.005)
     halved = msgspec.structs.replace(test.power[0], part=0.0512)
     told = said(msgspec.structs.replace(test, power=(halved, test.power[1])))
-    assert "hope to see differences of 5.1 % and more" in told
+    assert "expect to find differences of 5.1 % and more" in told
 
 
 def test_nothing_found_is_no_hope() -> None:
     told = said(outcome_of(0.005, **{"A+50%": 1.0}))
-    assert "do not hope to see a difference at p50: even " in told
+    assert "do not expect to find a difference at p50: even " in told
     assert "was found in only 0 of 4" in told
 
 
@@ -63,8 +63,8 @@ def test_nothing_found_is_no_hope() -> None:
     [
         (0, 1.0, "worth about 15 independent ones, which leaves a rate of up to 18 % possible"),
         (3, 0.3, "worth about 15 independent ones, which leaves a rate of up to 28 % possible"),
-        (4, 0.234, "gives so many in 23 % of such runs: chance may be all of it"),
-        (14, 0.01, "gives so many in 1 % of such runs: this is more than chance. Do not trust verdicts"),
+        (4, 0.234, "23 % of such runs would have as many: this may be chance"),
+        (14, 0.01, "1 % of such runs would have as many: this is more than chance. Do not trust verdicts"),
     ],
 )
 def test_false_verdicts_are_held_against_five_percent(number: int, chance: float, words: str) -> None:
@@ -81,7 +81,7 @@ def test_a_delay_that_was_called_faster_or_equivalent_is_told_as_false() -> None
 def test_too_few_trials_say_nothing_and_are_not_counted() -> None:
     test = outcome_of(0.005, trials=4)
     told = said(test)
-    assert "This says nothing: a verdict wants 6 trials of each, and no two have more than 4" in told
+    assert "No result: a verdict needs 6 trials of each, and no two have more than 4" in told
     assert "false" not in told
     row = next(line for line in render_table(test, DOCUMENT, 100).splitlines() if " p50 " in line)
     assert row.split()[-4:] == ["–"] * 4

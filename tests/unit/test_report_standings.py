@@ -153,7 +153,7 @@ def test_one_with_too_few_trials_and_a_lower_figure_stands_first_and_nothing_is_
 def test_those_with_too_few_trials_and_a_higher_figure_are_counted() -> None:
     standing = first(document_of(run_of({LYRA: spread(21_000), VEGA: spread(28_000), DENEB: spread(50_000, 2)})))
     assert (standing.verdict, standing.sure) == ("best", True)
-    assert standing.why == "The other is slower; 1 has too few trials to tell."
+    assert standing.why == "The other is slower; 1 has too few trials for a verdict."
 
 
 def test_a_faster_transport_of_the_same_middleware_with_too_few_trials_stands_for_it_and_nothing_is_sure() -> None:

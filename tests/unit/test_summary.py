@@ -230,7 +230,7 @@ def test_an_interrupted_run_says_how_to_go_on() -> None:
 
 def test_nothing_measured_is_no_answer() -> None:
     text = text_of(run_of({cell(): [Failure("crashed", "killed", "look")] * 2}))
-    assert text.startswith("No configuration has a figure that can stand beside another.")
+    assert text.startswith("No two configurations can be compared.")
     assert "Nothing was measured" in text
 
 
@@ -321,7 +321,7 @@ def test_what_no_configuration_has_is_refused(stored: Path) -> None:
 
 def test_a_document_without_verdicts_is_a_screen_too() -> None:
     empty: Document = msgspec.structs.replace(document_of(run_of({cell(): spread(2e4)})), experiments=())
-    assert render(empty, View()).startswith("No configuration has a figure")
+    assert render(empty, View()).startswith("No two configurations can be compared.")
 
 
 def test_a_command_over_several_lines_is_one_to_a_shell_and_breaks_no_word() -> None:

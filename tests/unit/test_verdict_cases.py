@@ -147,4 +147,4 @@ def test_a_best_one_beats_by_name_what_another_middleware_has_beside_its_untried
     few: Trials = [1.5e4, 1.5e4]
     run = run_of({VEGA: spread(1e4, 12), LYRA: spread(2e4, 12), cell("lyra", "shm"): few})
     experiment = document_of(run).experiments[0]
-    assert why(experiment) == "Slower or eliminated: lyra udp; 1 has too few trials to tell."
+    assert why(experiment) == "Slower or eliminated: lyra udp; 1 has too few trials for a verdict."

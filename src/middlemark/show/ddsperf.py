@@ -27,7 +27,7 @@ _ENOUGH = samples_needed(_PRINTED["99%"])
 """The fewest round trips for a line, unless the trial has fewer."""
 
 _ABOUT = (
-    "# In the format of ddsperf 0.10, with halves of round trips as there. All differences:",
+    "# As ddsperf 0.10 prints them, halves of round trips too. All differences:",
     "# [N] is the number of a worker here, not its process; times count from when the first worker began to measure.",
     "# size: the whole payload, header included. rate: intact messages; total, delta: different messages.",
     "# In parentheses: the rate of the last ten seconds, or of all seconds if there are fewer.",

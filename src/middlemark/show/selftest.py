@@ -147,7 +147,8 @@ def _hope(test: SelfTest, setting: SelfTestCell) -> str:
         )
     else:
         at = next(each for each in mine if each.planted == smallest)
-        text = f"{_name(setting.cell)}: expect to find differences of {_size(at)} and more at p50 ({_found(at)} found)."
+        size, found = _size(at), _found(at)
+        text = f"{_name(setting.cell)}: expect to find differences of {size} and more at p50 (found in {found})."
     missed = [each for each in mine if not each.is_found]
     return " ".join([text, *(_further(each) for each in missed)])
 

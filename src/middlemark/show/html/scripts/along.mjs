@@ -6,7 +6,7 @@ import { bytes, rate, text, time } from "./words.mjs";
 
 const MOST_BANDS = 12; // more intervals would hide each other
 const MOST_NAMES = 16; // more names do not fit at the ends of the lines
-const CROWD = 40; // so many lines that they cannot be distinguished
+const CROWD = 40; // more lines cannot be distinguished
 const MOST_PANELS = 6;
 const BELOW = 46; // pixels for the axis
 
@@ -305,8 +305,10 @@ function panel(name, points, { along, data, width, metrics, across, isCrowded, b
       tip({
         data: points,
         at: { x: "along", y: "value", ...facets },
-        title: (each) =>
-          `${each.label}\n${each.metric}: ${scale.show(each.value)}${each.low ? `\n95 %: ${scale.show(each.low)} to ${scale.show(each.high)}` : ""}`,
+        title: (each) => {
+          const interval = each.low ? `\n95 %: ${scale.show(each.low)} to ${scale.show(each.high)}` : "";
+          return `${each.label}\n${each.metric}: ${scale.show(each.value)}${interval}`;
+        },
       }),
     ],
   );

@@ -80,9 +80,13 @@ function command(wish, rows) {
   const word = (name, value) => (value === undefined ? "" : ` --${name} ${value}`);
   const size = word("size", wish.size);
   const more = `${word("subscribers", wish.subscribers > 1 ? wish.subscribers : undefined)}${word("processes", wish.processes)}`;
-  if (wish.rate !== undefined)
-    return `middlemark which${size}${word("rate", wish.rate)}${more}${word("deadline", wish.deadline && `${wish.deadline}ns`)}${word("cpu", wish.budget)}`;
-  return `middlemark run${word("adapter", [...new Set(rows.map((row) => row.first.f.adapter))].join(","))}${size}${wish.subscribers > 1 ? word("pattern", "stream") : ""}${more} --trials 10`;
+  if (wish.rate !== undefined) {
+    const deadline = word("deadline", wish.deadline && `${wish.deadline}ns`);
+    return `middlemark which${size}${word("rate", wish.rate)}${more}${deadline}${word("cpu", wish.budget)}`;
+  }
+  const adapters = word("adapter", [...new Set(rows.map((row) => row.first.f.adapter))].join(","));
+  const pattern = wish.subscribers > 1 ? word("pattern", "stream") : "";
+  return `middlemark run${adapters}${size}${pattern}${more} --trials 10`;
 }
 
 // Returns a reason in words.
@@ -182,7 +186,8 @@ export const decision = {
       wish.budget && `${plain(wish.budget)} processors`,
     ];
     const notes = [
-      `${asked.filter(Boolean).join(", ")}: ${count("holds")} hold, ${count("fails")} do not, ${count("unmeasured")} were never measured near there (in the table, with the reason).`,
+      `${asked.filter(Boolean).join(", ")}: ${count("holds")} hold, ${count("fails")} do not, ` +
+        `${count("unmeasured")} were never measured near there (in the table, with the reason).`,
     ];
     const lower = [
       ...new Set(rows.filter((row) => row.value !== null && row.quantile !== wish.quantile).map((row) => row.quantile)),
@@ -197,7 +202,10 @@ export const decision = {
       rows,
       columns,
       notes,
-      absent: `Nothing was measured ${wish.processes === undefined ? "of this selection" : `with ${plain(wish.processes)} processes in this selection`}.`,
+      absent:
+        wish.processes === undefined
+          ? "Nothing was measured of this selection."
+          : `Nothing was measured with ${plain(wish.processes)} processes in this selection.`,
     };
   },
   draw(rows, context, width) {

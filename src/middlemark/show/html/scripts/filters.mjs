@@ -86,7 +86,8 @@ function panel(factor, selection, changed) {
         box.checked = chosen?.has(index) ?? false;
       });
       const names = chosen ? [...chosen].map((index) => factor.shown[index]) : [];
-      summary.textContent = `${factor.label}: ${names.length === 0 ? "all" : names.length > 2 ? `${names.length} of ${factor.levels.length}` : names.join(", ")}`;
+      const several = names.length > 2 ? `${names.length} of ${factor.levels.length}` : names.join(", ");
+      summary.textContent = `${factor.label}: ${names.length === 0 ? "all" : several}`;
       node.classList.toggle("is-set", names.length > 0);
     },
   };

@@ -179,8 +179,11 @@ export const firstPicture = {
       tip({
         data: drawn,
         at: { x: "own", y },
-        title: (row) =>
-          `${row.label}\n${isRate ? `${show(row.own)}` : `p50 ${us(row.own)}, p99 ${us(row.tail)}`}${row.low ? `\n95 %: ${show(row.low)} to ${show(row.high)}` : ""}\n${row.trials} trials${row.why ? `: ${row.why}` : ""}`,
+        title: (row) => {
+          const figures = isRate ? `${show(row.own)}` : `p50 ${us(row.own)}, p99 ${us(row.tail)}`;
+          const interval = row.low ? `\n95 %: ${show(row.low)} to ${show(row.high)}` : "";
+          return `${row.label}\n${figures}${interval}\n${row.trials} trials${row.why ? `: ${row.why}` : ""}`;
+        },
       }),
     ]);
     const legend = [

@@ -21,8 +21,9 @@ export const latencyBySize = (kind, words, quantiles) =>
     id: `latency-by-size${kind === "one_way" ? "-one-way" : ""}`,
     title: `Latency: ${words}`,
     says:
-      "Both axes are logarithmic. A point is the median over the trials of a configuration, a band the 95 % interval of that median (six trials or more have one); dashed grey lines are raw transports, what this machine " +
-      "does without any middleware. A percentile with too few samples behind it is left out.",
+      "Both axes are logarithmic. A point is the median over the trials of a configuration, a band its 95 % interval " +
+      "(with six trials or more). Dashed grey lines are raw transports, without a middleware. " +
+      "Percentiles with too few samples are left out.",
     metrics: [p50, ...quantiles.slice(1).map(quantile), ...["mean", "min", "max"].map(quantile)],
     together: ["p50", "p99", "p99.9"],
     only: (cell) => cell.kind === kind,

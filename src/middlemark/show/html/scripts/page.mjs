@@ -86,7 +86,7 @@ function start() {
       each.markStale();
     }
     for (const each of figures) if (each.isOnScreen()) each.drawIfDue();
-    setTimeout(() => figures.forEach((each) => each.drawIfDue())); // the figures just below the screen are drawn after the visible ones
+    setTimeout(() => figures.forEach((each) => each.drawIfDue())); // figures just below the screen come after the visible ones
     keep();
   };
   const panel = filters(

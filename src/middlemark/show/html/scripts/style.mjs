@@ -167,7 +167,7 @@ export function stacked(drawings, width) {
   for (const each of drawings) {
     const height = Number(each.getAttribute("height"));
     each.setAttribute("y", y);
-    each.setAttribute("style", `width: ${width}px; height: ${height}px; overflow: visible`); // Plot's style is for a single drawing
+    each.setAttribute("style", `width: ${width}px; height: ${height}px; overflow: visible`); // replaces Plot's
     y += height;
     whole.append(each);
   }

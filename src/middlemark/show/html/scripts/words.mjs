@@ -22,7 +22,7 @@ export const time = (ns) =>
     [1, "ns"],
   ]);
 
-// The same digits as in the sentences of the document.
+// Writes digits as the sentences of the document do.
 export const us = (ns) =>
   ns === null || ns === undefined
     ? ABSENT
