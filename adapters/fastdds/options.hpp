@@ -94,193 +94,190 @@ struct Native : kit::NativeKeys {
 // clang-format on
 
 struct Options : Native {
-    static constexpr std::int32_t most_samples_per_read = 32;  ///< Fast DDS's default of max_samples_per_read
+  static constexpr std::int32_t most_samples_per_read = 32;  ///< Fast DDS's default of max_samples_per_read
 
-    const Settings settings;
-    const bool as_it_is;            ///< only factors change Fast DDS's defaults
-    const bool secure;              ///< the trial has security
-    const bool streams;             ///< true for requests and replies too
-    const std::uint64_t sample;     ///< bytes of a message with its headers
-    std::uint32_t publishers = 1;   ///< of the topic with the most publishers
-    std::uint32_t subscribers = 1;  ///< of the topic with the most subscribers
-    bool sends = false;             ///< this process sends
-    bool receives = false;          ///< this process receives
-    bool composed = false;          ///< one of several processes, with a publisher and a subscriber of the same topic
-    std::uint32_t segment = 512 * kib;  ///< at least Fast DDS's default
-    std::uint32_t queue = 512;          ///< at least Fast DDS's default
-    std::uint32_t socket_buffer = 0;    ///< 0: the system's default
-    std::uint32_t writer_samples = 0;   ///< of a keep-all history
-    std::uint32_t reader_samples = 0;   ///< of a keep-all history
-    std::int32_t samples_per_read = most_samples_per_read;
-    std::chrono::milliseconds linger{0};  ///< how long readers stay at the end
+  const Settings settings;
+  const bool as_it_is;                ///< only factors change Fast DDS's defaults
+  const bool secure;                  ///< the trial has security
+  const bool streams;                 ///< true for requests and replies too
+  const std::uint64_t sample;         ///< bytes of a message with its headers
+  std::uint32_t publishers = 1;       ///< of the topic with the most publishers
+  std::uint32_t subscribers = 1;      ///< of the topic with the most subscribers
+  bool sends = false;                 ///< this process sends
+  bool receives = false;              ///< this process receives
+  bool composed = false;              ///< one of several processes, with a publisher and a subscriber of the same topic
+  std::uint32_t segment = 512 * kib;  ///< at least Fast DDS's default
+  std::uint32_t queue = 512;          ///< at least Fast DDS's default
+  std::uint32_t socket_buffer = 0;    ///< 0: the system's default
+  std::uint32_t writer_samples = 0;   ///< of a keep-all history
+  std::uint32_t reader_samples = 0;   ///< of a keep-all history
+  std::int32_t samples_per_read = most_samples_per_read;
+  std::chrono::milliseconds linger{0};  ///< how long readers stay at the end
 
-    explicit Options(const Settings& trial)
-        : Native(kit::read_native<Native>("fastdds", trial)),
-          settings(trial),
-          as_it_is(trial.comes_as_it_is()),
-          secure(trial.security != Security::none),
-          streams(trial.pattern != Pattern::ping_pong),
-          sample(trial.message_bytes + 512) {
-      for (const Topic& topic : settings.endpoints) {
-        publishers = std::max(publishers, topic.publishers);
-        subscribers = std::max(subscribers, topic.subscribers);
-        sends = sends || topic.publishers_here > 0;
-        receives = receives || topic.subscribers_here > 0;
-        composed = composed || (settings.workers > 1 && topic.publishers_here > 0 && topic.subscribers_here > 0);
-      }
-      refuse();
-      size_histories();
-      size_transports();
-      check_shared_memory();
-      // A writer of 2.9 can deadlock if a reader disappears during a resend. Messages that are acknowledged are not
-      // resent.
-      if (as_it_is && streams && settings.reliability == Reliability::reliable) linger = std::chrono::milliseconds(300);
-      if (as_it_is) return;
-      const bool fragmented = sample > max_message_size;
-      if (!heartbeat_piggyback) heartbeat_piggyback = !over("tcp") || !fragmented;
-      // Over UDP, the fragments that one heartbeat has requested may still be in transit when the next heartbeat requests
-      // them again. Over TCP, an answer to a heartbeat may stop two processes that are sending to each other (README.md,
-      // Known traps).
-      const bool rarely = fragmented && (over("udp") || (over("tcp") && sends && receives));
-      if (!heartbeat_period_ms) heartbeat_period_ms = streams && !rarely ? 10 : 100;
-      if (streams && settings.reliability == Reliability::reliable) {
-        linger = std::chrono::milliseconds(std::min(2 * *heartbeat_period_ms + heartbeat_response_delay_ms + 10, 300U));
-      }
+  explicit Options(const Settings& trial)
+      : Native(kit::read_native<Native>("fastdds", trial)),
+        settings(trial),
+        as_it_is(trial.comes_as_it_is()),
+        secure(trial.security != Security::none),
+        streams(trial.pattern != Pattern::ping_pong),
+        sample(trial.message_bytes + 512) {
+    for (const Topic& topic : settings.endpoints) {
+      publishers = std::max(publishers, topic.publishers);
+      subscribers = std::max(subscribers, topic.subscribers);
+      sends = sends || topic.publishers_here > 0;
+      receives = receives || topic.subscribers_here > 0;
+      composed = composed || (settings.workers > 1 && topic.publishers_here > 0 && topic.subscribers_here > 0);
     }
-
-    [[nodiscard]] bool over(const char* transport) const { return settings.transport == transport; }
-    [[nodiscard]] bool flow_controlled() const { return flow_bytes_per_period || flow_period_ms || flow_scheduler; }
-    [[nodiscard]] std::uint64_t writer_messages() const { return settings.depth.value_or(writer_samples); }
-
-    [[nodiscard]] std::vector<std::string> notes() const {
-      std::vector<std::string> all;
-      if (!config.empty()) {
-        all.emplace_back(
-            "config: its default profiles are used, except for the domain, the interface of its transports" +
-            std::string(as_it_is ? "" : ", the transport") +
-            ", the security and the quality of service, which the suite sets");
-      }
-      if (composed && !secure && !over("intraprocess") && !as_it_is)
-        all.push_back("between nodes of one process: intraprocess delivery, Fast DDS's default");
-      const std::uint64_t granted = kit::kernel_limit("net/core/rmem_max");
-      if (over("udp") && granted != 0 && socket_buffer > granted) {
-        all.push_back("the kernel grants receive buffers of " + text(granted) + " bytes where " + text(socket_buffer) +
-                      " were requested: packets that do not fit are dropped and, if reliable, sent again; " +
-                      "sysctl -w net.core.rmem_max=" + text(socket_buffer));
-      }
-      if (!settings.depth) {
-        all.push_back("keep-all is bounded to " + text(writer_samples) + " messages at a writer and " +
-                      text(reader_samples) + " at a reader");
-      } else if (publishers > 1) {
-        all.push_back("the depth counts per publisher: a reader that has " + text(publishers) + " of them keeps " +
-                      text(writer_messages() * publishers) + " messages");
-      }
-      return all;
+    refuse();
+    size_histories();
+    size_transports();
+    check_shared_memory();
+    // A writer of 2.9 can deadlock if a reader disappears during a resend. Messages that are acknowledged are not
+    // resent.
+    if (as_it_is && streams && settings.reliability == Reliability::reliable) linger = std::chrono::milliseconds(300);
+    if (as_it_is) return;
+    const bool fragmented = sample > max_message_size;
+    if (!heartbeat_piggyback) heartbeat_piggyback = !over("tcp") || !fragmented;
+    // Over UDP, the fragments that one heartbeat has requested may still be in transit when the next heartbeat requests
+    // them again. Over TCP, an answer to a heartbeat may stop two processes that are sending to each other (README.md,
+    // Known traps).
+    const bool rarely = fragmented && (over("udp") || (over("tcp") && sends && receives));
+    if (!heartbeat_period_ms) heartbeat_period_ms = streams && !rarely ? 10 : 100;
+    if (streams && settings.reliability == Reliability::reliable) {
+      linger = std::chrono::milliseconds(std::min(2 * *heartbeat_period_ms + heartbeat_response_delay_ms + 10, 300U));
     }
+  }
 
-   private:
-    [[nodiscard]] static std::string text(std::uint64_t number) { return std::to_string(number); }
-    static void demand(bool fulfilled, const std::string& otherwise, const std::string& advice) {
-      if (!fulfilled) throw AdapterError("fastdds: " + otherwise, advice);
-    }
+  [[nodiscard]] bool over(const char* transport) const { return settings.transport == transport; }
+  [[nodiscard]] bool flow_controlled() const { return flow_bytes_per_period || flow_period_ms || flow_scheduler; }
+  [[nodiscard]] std::uint64_t writer_messages() const { return settings.depth.value_or(writer_samples); }
 
-    /// Refuses combinations that neither the transports nor the table of native settings exclude.
-    void refuse() const {
-      demand(asynchronous || !flow_controlled(), "native: flow_* has no effect on synchronous publishing",
-             "give publish_mode=asynchronous too");
-      demand(!settings.depth || !max_samples,
-             "native: max_samples limits a keep-all history, but this trial has a depth",
-             "leave it out, or choose keep-all");
-      // Otherwise Fast DDS 2.9 aborts, or never regards the messages of a full history as received.
-      demand(settings.depth || positive_acks_off_ms == 0,
-             "native: positive_acks_off_ms: a keep-all history is emptied by acknowledgements",
-             "choose a history depth, or leave the key out");
-      demand(!over("data-sharing") || history_memory <= 1,
-             "native: history_memory: data-sharing needs memory of a fixed size",
-             "choose preallocated or preallocated-with-realloc, or another transport");
-      for (const auto& [name, value] : properties) {
-        demand(!name.starts_with(dds_security::prefix), "native: property." + name + " is set by the factor 'security'",
-               "choose it with security and --certs");
-      }
-      demand(!secure || !composed || !over("tcp"),
-             "tcp: nodes of one process would exchange messages without protection",
-             "give each node its own process, or choose another transport");
-      // RTPS has 250 ports per domain, and each participant takes two, from the eleventh on.
-      const unsigned workers = settings.one_process ? 1 : settings.workers;
-      demand(over("tcp") || 7400 + 250 * settings.domain + 11 + 2 * (static_cast<int>(workers) - 1) <= 65'535,
-             "domain " + std::to_string(settings.domain) + " has no ports for " + text(workers) + " processes",
-             "choose a lower domain");
+  [[nodiscard]] std::vector<std::string> notes() const {
+    std::vector<std::string> all;
+    if (!config.empty()) {
+      all.emplace_back("config: its default profiles are used, except for the domain, the interface of its transports" +
+                       std::string(as_it_is ? "" : ", the transport") +
+                       ", the security and the quality of service, which the suite sets");
     }
+    if (composed && !secure && !over("intraprocess") && !as_it_is)
+      all.push_back("between nodes of one process: intraprocess delivery, Fast DDS's default");
+    const std::uint64_t granted = kit::kernel_limit("net/core/rmem_max");
+    if (over("udp") && granted != 0 && socket_buffer > granted) {
+      all.push_back("the kernel grants receive buffers of " + text(granted) + " bytes where " + text(socket_buffer) +
+                    " were requested: packets that do not fit are dropped and, if reliable, sent again; " +
+                    "sysctl -w net.core.rmem_max=" + text(socket_buffer));
+    }
+    if (!settings.depth) {
+      all.push_back("keep-all is bounded to " + text(writer_samples) + " messages at a writer and " +
+                    text(reader_samples) + " at a reader");
+    } else if (publishers > 1) {
+      all.push_back("the depth counts per publisher: a reader that has " + text(publishers) + " of them keeps " +
+                    text(writer_messages() * publishers) + " messages");
+    }
+    return all;
+  }
 
-    /// Limits a keep-all history, which would otherwise fill the machine's memory: all writers of a topic together hold
-    /// as many messages as fit in 256 MiB, and so do all its readers.
-    void size_histories() {
-      constexpr std::uint64_t default_samples = 5000;
-      const std::uint64_t writers = publishers;
-      const bool shared = over("data-sharing");
-      const auto fitting = [this](std::uint64_t ends, std::uint64_t of) {
-        const std::uint64_t fit = std::uint64_t{256} * mib / (ends * sample);
-        return static_cast<std::uint32_t>(std::clamp(fit, 4 * of, default_samples * of));
-      };
-      writer_samples = max_samples.value_or(fitting(writers, 1));
-      // A data-sharing reader keeps no messages of its own. If its full history refuses a message, the listener of 2.9
-      // can loop forever, even after the reader's end. A reader in the writer's process shares the writer's memory, and a
-      // message that it refused may not be resent for seconds.
-      const bool holds_all = max_samples || shared || as_it_is || over("intraprocess");
-      reader_samples = holds_all ? writer_samples * publishers : fitting(subscribers, writers);
-      const std::uint32_t held = settings.depth.value_or(std::min(writer_samples, reader_samples));
-      if (!allocated_samples) allocated_samples = std::min({writer_samples, reader_samples, held, 100U});
-      demand(*allocated_samples <= held,
-             "native: allocated_samples: " + text(*allocated_samples) + " messages are more than the history holds, " +
-                 text(held),
-             "lower it, or deepen the history");
-      // A data-sharing reader acknowledges a message when it takes it, before it is visited. So the messages of one read
-      // must stay unchanged while the same number of others is written.
-      if (shared) {
-        samples_per_read =
-            static_cast<std::int32_t>(std::clamp<std::uint64_t>(32ULL * mib / sample, 1, most_samples_per_read));
-      }
-      const bool guarded = shared && (!settings.depth || streams);
-      if (!extra_samples) extra_samples = guarded ? static_cast<std::uint32_t>(samples_per_read) + 2 : 1;
-    }
+ private:
+  [[nodiscard]] static std::string text(std::uint64_t number) { return std::to_string(number); }
+  static void demand(bool fulfilled, const std::string& otherwise, const std::string& advice) {
+    if (!fulfilled) throw AdapterError("fastdds: " + otherwise, advice);
+  }
 
-    /// Messages between a writer and its readers are dropped if the buffers are full, and reliable ones are resent one
-    /// heartbeat later. So a stream's whole history has to fit, unless this needs too much memory.
-    void size_transports() {
-      constexpr std::uint64_t most_queued = 16'384;
-      constexpr std::uint64_t most_memory = 16ULL * mib;
-      const auto at_least = [](std::uint32_t& size, std::uint64_t needed) {
-        size = std::max(size, static_cast<std::uint32_t>(needed));
-      };
-      const std::uint64_t fragments = sample / (max_message_size - 512) + 1;
-      const std::uint64_t messages = streams ? writer_messages() : 1;
-      if (over("shm")) {
-        const std::uint64_t message = sample + fragments * 512;
-        at_least(segment, std::max(4 * message, std::min(messages * message, most_memory)));
-        at_least(queue, std::max(2 * fragments, std::min(messages * fragments * publishers, most_queued)));
-      } else if (over("data-sharing") && streams) {
-        // In this case the transport carries only discovery and acknowledgements: one per message and reader.
-        at_least(segment, std::min(messages * publishers * 512, most_memory));
-        at_least(queue, std::min(messages * std::max(publishers, subscribers), most_queued));
-      } else if (over("udp")) {
-        if (sample > max_message_size) at_least(socket_buffer, 4 * sample);
-        const std::uint64_t history =
-            std::min(messages * publishers * (sample + fragments * 768), std::uint64_t{4} * mib);
-        if (streams && history > 212'992) at_least(socket_buffer, history);  // the kernel's default
-      }
-      segment = shm_segment_size.value_or(segment);
-      queue = shm_port_queue_capacity.value_or(queue);
-      socket_buffer = socket_buffer_bytes.value_or(socket_buffer);
+  /// Refuses combinations that neither the transports nor the table of native settings exclude.
+  void refuse() const {
+    demand(asynchronous || !flow_controlled(), "native: flow_* has no effect on synchronous publishing",
+           "give publish_mode=asynchronous too");
+    demand(!settings.depth || !max_samples, "native: max_samples limits a keep-all history, but this trial has a depth",
+           "leave it out, or choose keep-all");
+    // Otherwise Fast DDS 2.9 aborts, or never regards the messages of a full history as received.
+    demand(settings.depth || positive_acks_off_ms == 0,
+           "native: positive_acks_off_ms: a keep-all history is emptied by acknowledgements",
+           "choose a history depth, or leave the key out");
+    demand(!over("data-sharing") || history_memory <= 1,
+           "native: history_memory: data-sharing needs memory of a fixed size",
+           "choose preallocated or preallocated-with-realloc, or another transport");
+    for (const auto& [name, value] : properties) {
+      demand(!name.starts_with(dds_security::prefix), "native: property." + name + " is set by the factor 'security'",
+             "choose it with security and --certs");
     }
+    demand(!secure || !composed || !over("tcp"), "tcp: nodes of one process would exchange messages without protection",
+           "give each node its own process, or choose another transport");
+    // RTPS has 250 ports per domain, and each participant takes two, from the eleventh on.
+    const unsigned workers = settings.one_process ? 1 : settings.workers;
+    demand(over("tcp") || 7400 + 250 * settings.domain + 11 + 2 * (static_cast<int>(workers) - 1) <= 65'535,
+           "domain " + std::to_string(settings.domain) + " has no ports for " + text(workers) + " processes",
+           "choose a lower domain");
+  }
 
-    void check_shared_memory() const {
-      const std::uint64_t pool = over("data-sharing") ? (writer_messages() + *extra_samples) * sample : 0;
-      demand(pool <= 4095ULL * mib,
-             "data-sharing: a history of " + text(pool) + " bytes is beyond the 4 GiB of Fast DDS's pool",
-             "lower the depth or the size");
-      if (pool == 0 && !over("shm")) return;
-      kit::require_shared_memory(segment + pool, "fastdds: " + settings.transport + ": the messages of each process");
+  /// Limits a keep-all history, which would otherwise fill the machine's memory: all writers of a topic together hold
+  /// as many messages as fit in 256 MiB, and so do all its readers.
+  void size_histories() {
+    constexpr std::uint64_t default_samples = 5000;
+    const std::uint64_t writers = publishers;
+    const bool shared = over("data-sharing");
+    const auto fitting = [this](std::uint64_t ends, std::uint64_t of) {
+      const std::uint64_t fit = std::uint64_t{256} * mib / (ends * sample);
+      return static_cast<std::uint32_t>(std::clamp(fit, 4 * of, default_samples * of));
+    };
+    writer_samples = max_samples.value_or(fitting(writers, 1));
+    // A data-sharing reader keeps no messages of its own. If its full history refuses a message, the listener of 2.9
+    // can loop forever, even after the reader's end. A reader in the writer's process shares the writer's memory, and a
+    // message that it refused may not be resent for seconds.
+    const bool holds_all = max_samples || shared || as_it_is || over("intraprocess");
+    reader_samples = holds_all ? writer_samples * publishers : fitting(subscribers, writers);
+    const std::uint32_t held = settings.depth.value_or(std::min(writer_samples, reader_samples));
+    if (!allocated_samples) allocated_samples = std::min({writer_samples, reader_samples, held, 100U});
+    demand(*allocated_samples <= held,
+           "native: allocated_samples: " + text(*allocated_samples) + " messages are more than the history holds, " +
+               text(held),
+           "lower it, or deepen the history");
+    // A data-sharing reader acknowledges a message when it takes it, before it is visited. So the messages of one read
+    // must stay unchanged while the same number of others is written.
+    if (shared) {
+      samples_per_read =
+          static_cast<std::int32_t>(std::clamp<std::uint64_t>(32ULL * mib / sample, 1, most_samples_per_read));
     }
+    const bool guarded = shared && (!settings.depth || streams);
+    if (!extra_samples) extra_samples = guarded ? static_cast<std::uint32_t>(samples_per_read) + 2 : 1;
+  }
+
+  /// Messages between a writer and its readers are dropped if the buffers are full, and reliable ones are resent one
+  /// heartbeat later. So a stream's whole history has to fit, unless this needs too much memory.
+  void size_transports() {
+    constexpr std::uint64_t most_queued = 16'384;
+    constexpr std::uint64_t most_memory = 16ULL * mib;
+    const auto at_least = [](std::uint32_t& size, std::uint64_t needed) {
+      size = std::max(size, static_cast<std::uint32_t>(needed));
+    };
+    const std::uint64_t fragments = sample / (max_message_size - 512) + 1;
+    const std::uint64_t messages = streams ? writer_messages() : 1;
+    if (over("shm")) {
+      const std::uint64_t message = sample + fragments * 512;
+      at_least(segment, std::max(4 * message, std::min(messages * message, most_memory)));
+      at_least(queue, std::max(2 * fragments, std::min(messages * fragments * publishers, most_queued)));
+    } else if (over("data-sharing") && streams) {
+      // In this case the transport carries only discovery and acknowledgements: one per message and reader.
+      at_least(segment, std::min(messages * publishers * 512, most_memory));
+      at_least(queue, std::min(messages * std::max(publishers, subscribers), most_queued));
+    } else if (over("udp")) {
+      if (sample > max_message_size) at_least(socket_buffer, 4 * sample);
+      const std::uint64_t history =
+          std::min(messages * publishers * (sample + fragments * 768), std::uint64_t{4} * mib);
+      if (streams && history > 212'992) at_least(socket_buffer, history);  // the kernel's default
+    }
+    segment = shm_segment_size.value_or(segment);
+    queue = shm_port_queue_capacity.value_or(queue);
+    socket_buffer = socket_buffer_bytes.value_or(socket_buffer);
+  }
+
+  void check_shared_memory() const {
+    const std::uint64_t pool = over("data-sharing") ? (writer_messages() + *extra_samples) * sample : 0;
+    demand(pool <= 4095ULL * mib,
+           "data-sharing: a history of " + text(pool) + " bytes is beyond the 4 GiB of Fast DDS's pool",
+           "lower the depth or the size");
+    if (pool == 0 && !over("shm")) return;
+    kit::require_shared_memory(segment + pool, "fastdds: " + settings.transport + ": the messages of each process");
+  }
 };
 
 }  // namespace middlemark::fastdds

@@ -211,7 +211,7 @@ def test_a_dry_run_shows_the_baselines_and_their_time() -> None:
     text = render(with_baseline, 200, verbose=True)
     assert "lan: baseline: memcpy, 1 KiB, ping-pong, one at a time, poll, 1 process, nobody receives, filled" in text
     seconds = estimate_seconds(with_baseline) - estimate_seconds(without)
-    told = f"measure raw transports beside the others, about {seconds:.0f} s; --no-baseline"
+    told = f"measure raw transports as baselines, about {seconds:.0f} s; --no-baseline"
     assert f"5 of these configurations {told}" in text
     assert "raw transports" not in render(without, 200, verbose=True)
 
