@@ -112,8 +112,8 @@ def test_the_terminal_says_whether_it_holds(bench: Bench, robot: str) -> None:
 def test_what_only_a_robot_has_is_refused_without_one_and_the_other_way_round(bench: Bench, robot: str) -> None:
     ended = bench.run("run", "--adapter", "udp", "--scale", "2", "--copies", "3")
     assert ended.code == 2
-    assert "--scale: without a workload" in ended.err
-    assert "--copies: without a workload" in ended.err
+    assert "--scale: multiplies a workload" in ended.err
+    assert "--copies: multiplies a workload" in ended.err
     ended = bench.run("run", robot, "--size", "1k", "--rate", "100")
     assert ended.code == 2
     assert "--size: the workload's topics determine size; leave it out" in ended.err
