@@ -43,7 +43,7 @@ def stored_run(folder: Path) -> Run:
 
 
 def trials_of(run: MeasuredRun, index: int, tell: Callable[[str], None]) -> Iterator[tuple[TrialOutcome, list[Kept]]]:
-    """Yield the measured trials of a cell with their samples. ``tell`` reports unreadable trials, which are left out."""
+    """Yield the measured trials of a cell with their samples. ``tell`` reports unreadable trials, which are omitted."""
     for outcome in (each.outcome for each in run.trials[index] if each.outcome.failed is None):
         try:
             if outcome.files:

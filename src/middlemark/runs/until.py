@@ -161,8 +161,8 @@ class Until:
     ) -> tuple[bool, Reached | None]:
         """Add rounds until the goal is reached or the time is spent.
 
-        Return False if interrupted, and how the rounds ended (None: no rounds were to be added). ``extend`` stores the longer plan, measures its new trials, appends them to ``outcomes``, and returns False if
-        interrupted.
+        Return False if interrupted, and how the rounds ended (None: no rounds were to be added). ``extend`` stores the
+        longer plan, measures its new trials, appends them to ``outcomes``, and returns False if interrupted.
         """
         while self._rule is not None:
             found = self._after_round(self._rule, plan, outcomes)
