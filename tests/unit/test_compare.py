@@ -230,7 +230,7 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
     told = refused(tmp_path, "--by", "zeal", "--metric", "p7", "--fail-if", "p50 nicer than 5%", "--margin", "x")
     for wrong in ("no factor zeal", "no p7", "'p50 nicer than 5%' is not understood", "--margin"):
         assert wrong in told
-    assert "wants two runs" in refused(tmp_path)
+    assert "needs two runs" in refused(tmp_path)
     assert "run.json" in refused(tmp_path / "nowhere", tmp_path)
 
 

@@ -12,7 +12,7 @@ from middlemark.model.cell import Cell
 from middlemark.model.noise import Moved, Witnessed
 from middlemark.model.outcome import Evidence, Failure, NetworkCost, Placed, Room, TrialCounts, TrialOutcome, WorkerCost
 from middlemark.model.setting import Setting, settings_of
-from middlemark.runs.diagnose import Diagnosis, _percent, _signed, _sure, named, trial_plan
+from middlemark.runs.diagnose import Diagnosis, _percent, _sign_verdict, _signed, named, trial_plan
 from middlemark.runs.remedies import Lift
 from middlemark.stats.diagnosis import Limit, by_check, limits_of
 
@@ -179,11 +179,11 @@ def test_what_is_held_open_is_free_before() -> None:
 
 
 def test_shares_that_may_be_nothing_are_judged_by_the_sign_of_each_round() -> None:
-    assert _sure([0.5] * 6) == "better in 6 of 6 rounds"
-    assert _sure([-0.5] * 6) == "worse in 6 of 6 rounds"
-    assert _sure([0.5] * 5) == "undecided: more in 5 of 5 rounds"
-    assert _sure([0.5, -0.5] * 3) == "undecided: more in 3 of 6 rounds"
-    assert _sure([]) == "undecided: more in 0 of 0 rounds"
+    assert _sign_verdict([0.5] * 6) == "better in 6 of 6 rounds"
+    assert _sign_verdict([-0.5] * 6) == "worse in 6 of 6 rounds"
+    assert _sign_verdict([0.5] * 5) == "undecided: more in 5 of 5 rounds"
+    assert _sign_verdict([0.5, -0.5] * 3) == "undecided: more in 3 of 6 rounds"
+    assert _sign_verdict([]) == "undecided: more in 0 of 0 rounds"
 
 
 def test_figures_of_a_verdict_are_short_and_never_round_a_loss_away() -> None:

@@ -125,7 +125,7 @@ def test_a_run_between_hosts_is_not_gone_on_with() -> None:
         middlemark=__version__, suites=(), command=(), started="", seed=0, machine=MACHINE, machines=(base, ROBOT),
         adapters=(), plan=Plan(cells=(), trials=(), names=(), notes=(), seed=0),
     )  # fmt: skip
-    assert next(differences(file, {})) == "it was measured on 2 hosts, which may be others now: measure anew"
+    assert next(differences(file, {})) == "it was measured on 2 hosts, which may be others now: start a new run"
 
 
 def test_certificates_are_of_an_authority_that_is_not_among_them(tmp_path: Path) -> None:

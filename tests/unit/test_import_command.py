@@ -126,7 +126,7 @@ def test_all_that_is_no_log_is_refused_at_once_and_nothing_is_written(tmp_path):
 
 def test_a_log_without_a_figure_is_refused_as_what_it_is(tmp_path):
     (problem,) = problems(imported(tmp_path, FIXTURES / "ddsperf" / "pong.log"))
-    assert "has ddsperf's lines, but not one figure that is whole" in problem
+    assert "has ddsperf's lines, but not one complete figure" in problem
 
 
 def test_a_folder_that_cannot_be_made_is_said(tmp_path):

@@ -223,7 +223,7 @@ def test_the_folder_is_recognised_and_becomes_a_run_with_every_message(tmp_path)
     (folder / "c").write_text("hello\n")
     assert "c: it is not a file of the probe" in problems(imported(tmp_path / "third", folder))[0]
     (tmp_path / "empty").mkdir()
-    assert "nothing is stamped in it" in problems(imported(tmp_path / "fourth", tmp_path / "empty"))[0]
+    assert "it has no stamps" in problems(imported(tmp_path / "fourth", tmp_path / "empty"))[0]
 
 
 def test_two_recordings_are_trials_of_the_same_rows(tmp_path):

@@ -143,7 +143,7 @@ def test_at_the_end_of_a_run_the_path_is_told_unless_it_is_to_be_quiet(
     ("error", "told"),
     [
         (MeasureError("D3 is not there", "set it up"), "D3 is not there; set it up"),
-        (ValueError("a surprise"), "it cannot be made of this run (ValueError: a surprise)"),
+        (ValueError("a surprise"), "the report of this run cannot be made (ValueError: a surprise)"),
     ],
 )
 def test_at_the_end_of_a_run_whatever_stands_against_its_report_is_told_and_no_more(

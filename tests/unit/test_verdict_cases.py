@@ -113,7 +113,7 @@ def test_who_did_not_take_part_is_named_with_the_reason_and_the_command() -> Non
         NotTried("moos", "MOOS 10 was not found"),
         NotTried("yarp", "not built", "./middlemark build yarp"),
         NotTried("zenoh", "not built", "./middlemark build zenoh"),
-        NotTried("vega", "it has nothing that does what is asked"),
+        NotTried("vega", "it supports no requested configuration"),
         NotTried("deneb", "deneb udp: at most 64 B in a message"),
     )
     assert not_tried(plan, ("lyra", "zenoh"), here) == found[2:3], "others were named instead"

@@ -106,13 +106,13 @@ def test_a_build_that_fails_ends_the_request(checkout: Path) -> None:
 def test_a_dry_run_builds_nothing_and_says_what_it_could_not_check(checkout: Path) -> None:
     assert built_workers(["slow"], dry_run=True).unchecked == ("slow", "slower", "quick")
     for arguments, words in (
-        (["--adapter", "slow"], "nothing of it is built: slow"),
-        (["--adapter", "slow,quick"], "nothing of it is built: slow and quick"),
-        ([], "nothing of it is built: no adapter is"),
+        (["--adapter", "slow"], "none of its adapters is built: slow"),
+        (["--adapter", "slow,quick"], "none of its adapters is built: slow and quick"),
+        ([], "none of its adapters is built: no adapter is"),
     ):
         said = CliRunner().invoke(run.command, [*arguments, "--dry-run"]).exception
         assert isinstance(said, MeasureError)
-        assert f"the plan was not checked, as {words}" in str(said)
+        assert f"the plan was not checked, because {words}" in str(said)
     assert answerer_fields(checkout) == []
 
 

@@ -1,4 +1,4 @@
-"""The verbs: a table of contents. Each is a file of this folder, imported when it is called."""
+"""The verbs of the command line. Each is a module of this package."""
 
 import importlib
 
@@ -7,37 +7,37 @@ import click
 from middlemark import __version__
 
 VERBS = {
-    "which": "Say which middleware is best for such messages here, and how sure that is.",
-    "run": "Measure a suite, or what the options say.",
-    "doctor": "Say what of this machine will hold a middleware back, and the command that mends it.",
-    "hosts": "See whether several machines are ready to measure between them.",
-    "reproduce": "Measure a published study again, and judge its claims one by one.",
-    "show": "Print a stored run again: the answer, or every row and warning.",
-    "diagnose": "Say which limit of the machine held a run back, and try a change before and after.",
+    "which": "Find the best middleware for your messages on this machine, by a race.",
+    "run": "Measure a suite, or the configurations that the options give.",
+    "doctor": "Find settings of this machine that hold a middleware back, and print the command that fixes each.",
+    "hosts": "Check that several machines are ready to measure between them.",
+    "reproduce": "Measure a published study again, and judge each of its claims.",
+    "show": "Print a stored run: the summary, or every row and warning.",
+    "diagnose": "Find the limits of the machine that a run met, and measure before and after lifting one.",
     "compare": "Say whether B is faster than A, slower, equivalent, or undecided.",
-    "report": "Write what runs came to as one HTML file, or as Markdown.",
+    "report": "Write the results of runs as one HTML file, or as Markdown.",
     "view": "Show the stored runs in the browser.",
-    "selftest": "Say how often a verdict is false on this machine, and which differences it finds.",
+    "selftest": "Measure how often verdicts are false on this machine, and which differences they find.",
     "export": "Write a stored run for other tools: Google Benchmark, HdrHistogram, Parquet, CSV, JUnit, …",
-    "import": "Read what other tools wrote into a run.",
-    "tune": "Change what doctor finds wanting on this machine, and put it back.",
-    "certs": "Make a set of certificates and keys, as trials with --security have it.",
-    "build": "Build the workers of this checkout, or an adapter against another version, to compare the two.",
-    "workload": "Make a workload from what there is: a recorded bag, a topology.",
-    "about": "Say what a report of a fault needs: versions, machine, limits, environment.",
+    "import": "Read the logs of other tools into a run.",
+    "tune": "Change the settings that doctor reports, and restore them.",
+    "certs": "Make a set of certificates and keys, like the one that a trial with --security makes.",
+    "build": "Build the workers of this checkout, or an adapter against another version of its middleware.",
+    "workload": "Make a workload from a recorded bag, a topology or a running ROS 2 graph.",
+    "about": "Print what a bug report needs: versions, machine, limits, environment.",
     "list": "List adapters, suites, frameworks or runs.",
 }
 
 MODULES = {"import": "import_"}
-"""What a verb's file is called where Python does not allow its own name."""
+"""Verb → its module, where the verb is a keyword of Python."""
 
 
 class Verbs(click.Group):
-    """Imports a verb's module when it is called: `--version` must not pay for numpy."""
+    """The group of verbs. Imports the module of a verb only when it is called, so `--version` does not import numpy."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the verbs in the order of the house."""
-        return [*VERBS]  # `list` is a verb of this package once it is imported
+        """Return the verbs in the order of ``VERBS``."""
+        return [*VERBS]  # not list(VERBS): the name `list` becomes the verb's module once that is imported
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Import the verb's module and return its ``command``."""

@@ -1,4 +1,4 @@
-"""``middlemark about``: what to paste into a report of a fault."""
+"""``middlemark about``: facts to paste into a bug report."""
 
 import os
 import platform
@@ -20,15 +20,15 @@ PACKAGES = ("click", "rich", "msgspec", "numpy", "scipy", "psutil", "pyroute2", 
 
 @click.command(name="about")
 def command() -> None:
-    """Print the versions, the machine, its limits and the environment: what a report of a fault needs."""
+    """Print what a bug report needs: versions, machine, limits, environment."""
     for name, text in _facts():
         click.echo(f"{name:<12} {text}")
     workers, broken = find_workers()
     for worker in workers:
-        of = worker.description
-        click.echo(f"{of.name:<12} {of.version}{f', {of.library}' if of.library else ''}")
-    for each in broken:
-        click.echo(f"{each.name:<12} does not work: {each.path} {each.reason}")
+        about = worker.description
+        click.echo(f"{about.name:<12} {about.version}{f', {about.library}' if about.library else ''}")
+    for failed in broken:
+        click.echo(f"{failed.name:<12} does not work: {failed.path} {failed.reason}")
     for name, why in left_out().items():
         click.echo(f"{name:<12} not built: {why}")
 
@@ -44,21 +44,21 @@ def _facts() -> Iterator[tuple[str, str]]:
     yield "Python", f"{platform.python_version()}, {sys.executable}"
     yield "packages", ", ".join(f"{name} {_version(name)}" for name in PACKAGES)
     yield "system", f"{machine.system}, Linux {machine.kernel}, {platform.libc_ver()[0]} {platform.libc_ver()[1]}"
-    virtual = {True: "virtual", False: "no hypervisor", None: "a hypervisor is not told"}[machine.virtual]
+    virtual = {True: "virtual", False: "no hypervisor", None: "hypervisor unknown"}[machine.virtual]
     yield "machine", f"{machine.cpu}, {machine.processors} processors, {format_size(machine.memory_bytes)}, {virtual}"
-    yield "clock", f"{machine.clocksource or 'not told'}; frequency governor {machine.governor or 'none'}"
+    yield "clock", f"{machine.clocksource or 'unknown'}; frequency governor {machine.governor or 'none'}"
     room = os.statvfs("/dev/shm") if os.path.isdir("/dev/shm") else None
     yield "/dev/shm", f"{format_size(room.f_bavail * room.f_frsize)} free" if room else "absent"
     buffers = (rmem_max.CHECK, wmem_max.CHECK, rmem_default.CHECK)
-    yield "sockets", ", ".join(f"{each.name} {each.look(Root()) or 'not told'}" for each in buffers)
+    yield "sockets", ", ".join(f"{each.name} {each.look(Root()) or 'unknown'}" for each in buffers)
     limits = {"rtprio": resource.RLIMIT_RTPRIO, "memlock": resource.RLIMIT_MEMLOCK, "nofile": resource.RLIMIT_NOFILE}
-    yield "limits", ", ".join(f"{name} {_limit(of)}" for name, of in limits.items()) + f", user {os.geteuid()}"
+    yield "limits", ", ".join(f"{name} {_limit(number)}" for name, number in limits.items()) + f", user {os.geteuid()}"
     own = ", ".join(f"{name}={text}" for name, text in sorted((environment.CHECK.look(Root()) or {}).items()))
     yield "environment", own or "nothing that changes a middleware"
 
 
 def _commit(root: Path) -> str:
-    """Return the checkout's commit, and whether files differ from it; nothing where this is none."""
+    """Return the checkout's commit, marked where files differ from it; empty outside a checkout."""
     if not (root / ".git").exists():
         return ""
     git = ["git", "-C", str(root), "describe", "--always", "--dirty"]
@@ -76,6 +76,6 @@ def _version(name: str) -> str:
         return "absent"
 
 
-def _limit(of: int) -> str:
-    soft, _ = resource.getrlimit(of)
+def _limit(number: int) -> str:
+    soft, _ = resource.getrlimit(number)
     return "unlimited" if soft == resource.RLIM_INFINITY else str(soft)

@@ -1,4 +1,4 @@
-"""``middlemark build``: the workers of this checkout, or another one of an adapter, against another version."""
+"""``middlemark build``: the workers of this checkout, or an adapter against another version of its middleware."""
 
 import os
 import shutil
@@ -19,13 +19,24 @@ CHECKOUT = Path(__file__).parents[3]
 
 @click.command(name="build")
 @click.argument("adapters", metavar="[ADAPTER]…", nargs=-1)
-@click.option("--prefix", metavar="FOLDER", help="Of another installation of it: it has include/ and lib/.")
-@click.option("--as", "label", metavar="VERSION", help="What stands behind the @ (default: the version that is found).")
-@click.option("--clear-cache", is_flag=True, help="Remove ~/.cache/middlemark/cargo, the crates of all checkouts.")
+@click.option(
+    "--prefix", metavar="FOLDER", help="Another installation of the middleware: the folder with include/ and lib/."
+)
+@click.option(
+    "--as",
+    "label",
+    metavar="VERSION",
+    help="The version in the name ADAPTER@VERSION (default: the version that the library reports).",
+)
+@click.option(
+    "--clear-cache",
+    is_flag=True,
+    help="Remove ~/.cache/middlemark/cargo, the compiled crates that all checkouts share.",
+)
 def command(adapters: tuple[str, ...], prefix: str | None, label: str | None, clear_cache: bool) -> int:
-    """Build the workers of all adapters whose middleware is found, or of those that are named.
+    """Build the named adapters, or without a name every adapter whose middleware is installed.
 
-    With --prefix: build ADAPTER against the installation in FOLDER; it stands beside the others as ADAPTER@VERSION.
+    With --prefix, build ADAPTER against the installation in FOLDER. It becomes one more adapter, ADAPTER@VERSION.
     """
     if clear_cache:
         return _clear_cache()
@@ -37,7 +48,7 @@ def command(adapters: tuple[str, ...], prefix: str | None, label: str | None, cl
 
 
 def _clear_cache() -> int:
-    """Remove what cmake/MiddlemarkRust.cmake lets cargo keep for all checkouts."""
+    """Remove the cache of crates that cmake/MiddlemarkRust.cmake shares between all checkouts."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "middlemark" / "cargo"
     if cache.is_dir():
         shutil.rmtree(cache)
@@ -106,7 +117,7 @@ def _build_version(adapter: str, folder: Path, label: str | None) -> int:
 
 
 def _logged(tree: Path, *command: str) -> None:
-    """Run it, with all that it says in a file. Raises MeasureError."""
+    """Run a command with its output appended to build.log in ``tree``. Raises MeasureError where it fails."""
     tree.mkdir(parents=True, exist_ok=True)
     log = tree / "build.log"
     try:

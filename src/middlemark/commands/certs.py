@@ -1,4 +1,4 @@
-"""``middlemark certs``: a set of certificates and keys, as each trial with security makes one."""
+"""``middlemark certs``: a set of certificates and keys, like the one that a trial with security makes."""
 
 from typing import get_args
 
@@ -11,9 +11,9 @@ from middlemark.problems import Problem, RequestError
 @click.command(name="certs")
 @click.argument("folder", metavar="FOLDER")
 def command(folder: str) -> int:
-    """Make a set of certificates and keys in FOLDER, which must not be there, and say what each file is.
+    """Make a set of certificates and keys in FOLDER, which must not exist yet, and print what each file is.
 
-    It is what every trial with --security makes for itself. run --certs FOLDER measures with it, or with your own.
+    A trial with --security makes such a set for itself. `run --certs FOLDER` measures with this one, or with your own.
     """
     from middlemark.model.description import Credential
     from middlemark.security.authority import LIFE, make_set

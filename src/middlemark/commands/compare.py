@@ -11,16 +11,24 @@ from middlemark.runs.sides import FORMATS, ComparisonRequest, PlannedComparisons
 @click.option(
     "--by",
     metavar="FACTOR",
-    help="Compare the levels of a factor within one run: receive, shared_memory, …; of several: pin,priority.",
+    help="Compare the levels of a factor within one run: receive, shared_memory, …; or of several: pin,priority.",
 )
 @click.option(
     "--reference", metavar="LEVEL", help="The level to compare the others with (with --by): off, or pin=off,…."
 )
 @click.option("--metric", metavar="M,…", help="p50, p99.9, throughput, memory.ping, … (default: p50).")
-@click.option("--edge", metavar="'TOPIC → NODE'", help="Of workloads: by the figures of that edge alone.")
-@click.option("--margin", default="5%", metavar="PERCENT", help="What is smaller is no difference that matters (5%).")
-@click.option("--fail-if", "fail_if", multiple=True, metavar="'M slower than P'", help="Exit with 4 where that is so.")
-@click.option("--anyway", is_flag=True, help="Compare also what should not be, each line marked.")
+@click.option("--edge", metavar="'TOPIC → NODE'", help="For workloads: compare the figures of this edge only.")
+@click.option("--margin", default="5%", metavar="PERCENT", help="Smaller differences do not matter (default: 5%).")
+@click.option(
+    "--fail-if",
+    "fail_if",
+    multiple=True,
+    metavar="'M slower than P'",
+    help="Exit with 4 if a comparison shows this, as in 'p50 slower than 5%'.",
+)
+@click.option(
+    "--anyway", is_flag=True, help="Also compare configurations that are not comparable, and mark these lines."
+)
 @click.option("--format", "output_format", default="table", metavar="FORMAT", help=", ".join(FORMATS))
 def command(
     runs: tuple[str, ...],
@@ -35,9 +43,9 @@ def command(
 ) -> int:
     """Say whether B is faster than A, slower, equivalent, or undecided.
 
-    A and B are folders of runs, or folders of such folders (then the newest run counts), each with a selection
-    if wanted: runs/today:adapter=zeromq,size=1k, or R:pin=off,priority=other R:pin=auto,priority=fifo:80. With --by
-    one run is enough. A metric that is not there is answered with the names of all.
+    A and B are folders of runs, or folders of such folders (then the newest run counts). A selection may follow each:
+    runs/today:adapter=zeromq,size=1k, or R:pin=off,priority=other R:pin=auto,priority=fifo:80. With --by
+    one run is enough. An unknown metric is refused with the names of all metrics.
     """
     from middlemark.show import compare as report
     from middlemark.show import output
@@ -60,7 +68,7 @@ def command(
 
 
 def _gate(asked: ComparisonRequest, pairings: PlannedComparisons) -> int:
-    """Return 4 where a gate is missed, and tell each."""
+    """Print each missed --fail-if condition; return exit code 4 if there is one."""
     from middlemark.show import output
     from middlemark.stats.metrics import METRICS
     from middlemark.verdicts.names import distinguishing_factors, what

@@ -1,4 +1,4 @@
-"""``middlemark diagnose``: which limit of the machine held a run's rows back, and one lifted before and after."""
+"""``middlemark diagnose``: the limits of the machine that a run's rows met, and the trial of lifting one."""
 
 import secrets
 from functools import partial
@@ -17,23 +17,29 @@ if TYPE_CHECKING:
 
 ANY = "*"
 TRIALS = 10
-"""Pairs that find a shift of 10 % in nine of ten cases."""
+"""Enough pairs to find a shift of 10 % in nine of ten cases."""
 
 
 @click.command(name="diagnose")
 @click.argument("folder", metavar="RUN")
 @click.option(
     "--try", "tried", is_flag=False, flag_value=ANY, metavar="[CHECK]",
-    help="Lift a limit (that of CHECK, or the first), measure its rows before and after, interleaved, and put it back.",
+    help="Lift the limit CHECK (or the first), measure its rows with and without, interleaved, and restore it.",
 )  # fmt: skip
-@click.option("--trials", default=TRIALS, show_default=True, type=click.IntRange(1, 1000), help="Of each side.")
-@click.option("--out", metavar="DIR", help="Where the run of a --try is made (default: beside RUN).")
+@click.option(
+    "--trials",
+    default=TRIALS,
+    show_default=True,
+    type=click.IntRange(1, 1000),
+    help="Number of trials before, and after.",
+)
+@click.option("--out", metavar="DIR", help="Where the run of --try is stored (default: beside RUN).")
 @click.option("--format", "output_format", type=click.Choice(("text", "json")), default="text", show_default=True)
 @click.option("--quiet", is_flag=True, help="No progress, only the result.")
 def command(folder: str, tried: str | None, trials: int, out: str | None, output_format: str, quiet: bool) -> int:
-    """Say which limits the rows of RUN met, by what its trials carry. Without evidence it says nothing.
+    """Print which limits of the machine the rows of RUN met. Only limits with evidence in the trials are printed.
 
-    RUN is the folder of a run, or a folder of such folders: then the newest.
+    RUN is the folder of a run, or a folder of such folders (then the newest run counts).
     """
     from middlemark.runs.diagnose import diagnosed
     from middlemark.runs.read import newest, read_measured

@@ -1,4 +1,4 @@
-"""``middlemark doctor``: what of this machine will hold a middleware back, and the command that mends it."""
+"""``middlemark doctor``: settings of this machine that hold a middleware back, and the command that fixes each."""
 
 from typing import TYPE_CHECKING
 
@@ -15,15 +15,24 @@ FORMATS = ("text", "json")
 
 
 @click.command(name="doctor")
-@click.option("--suite", metavar="SUITE", help="Judge for what this suite asks for, and no more (default: in general).")
-@click.option("--interface", default="lo", show_default=True, help="With --suite: the interface that traffic keeps to.")
-@click.option("--probes/--no-probes", default=True, help="Try the machine too, for some seconds (default: yes).")
+@click.option(
+    "--suite", metavar="SUITE", help="Check only what this suite needs (default: what middlewares need in general)."
+)
+@click.option(
+    "--interface", default="lo", show_default=True, help="With --suite: the network interface that traffic uses."
+)
+@click.option("--probes/--no-probes", default=True, help="Also measure the machine for some seconds (default: yes).")
 @click.option("--format", "output_format", type=click.Choice(FORMATS), default="text", show_default=True)
-@click.option("--verbose", "-v", is_flag=True, help="Also why each matters, how it lasts, and what it risks.")
+@click.option(
+    "--verbose",
+    "-v",
+    is_flag=True,
+    help="Also print why each finding matters, how to make the fix permanent, and its risk.",
+)
 def command(suite: str | None, interface: str, probes: bool, output_format: str, verbose: bool) -> int:
-    """Say what of this machine will falsify or limit results, for which rows, and how each is mended.
+    """Find what falsifies or limits results on this machine, the rows it concerns, and the command that fixes it.
 
-    It changes nothing. Ends with 4 where something falsifies or limits, with 0 where there are notes at most.
+    Doctor changes nothing. The exit code is 4 if a finding falsifies or limits results, and 0 if there are only notes.
     """
     from middlemark.interrupts import unwind
     from middlemark.runs.try_machine import try_machine  # before interrupts unwind
@@ -56,7 +65,7 @@ def command(suite: str | None, interface: str, probes: bool, output_format: str,
 
 
 def _built(*, needed: bool) -> "Built":
-    """Return the workers. Without any, the machine can be judged in general but not tried, nor for a suite."""
+    """Return the workers. Without any, only the general checks are possible; ``needed``: raise MeasureError then."""
     from middlemark.problems import MeasureError
     from middlemark.runs.conduct import Built, built_workers
 

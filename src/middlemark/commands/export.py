@@ -20,12 +20,20 @@ if TYPE_CHECKING:
 @click.command(name="export")
 @click.argument("run", metavar="RUN")
 @click.option("--to", "to", required=True, metavar="FORMAT", help=", ".join(EXPORTED))
-@click.option("--out", metavar="PATH", help="The file, or for hdr and parquet the folder; - is stdout.")
-@click.option("--by", metavar="FACTOR", help="junit: a test case a comparison of that factor's levels.")
-@click.option("--reference", metavar="LEVEL|RUN", help="junit: the level (with --by) or the run that is compared with.")
+@click.option("--out", metavar="PATH", help="The file to write, or the folder for hdr and parquet; - is stdout.")
+@click.option("--by", metavar="FACTOR", help="junit: one test case for each comparison of this factor's levels.")
+@click.option("--reference", metavar="LEVEL|RUN", help="junit: the level (with --by) or the run to compare with.")
 @click.option("--metric", default="p50", metavar="M,…", help="junit: p50, p99, throughput, cpu, memory (default: p50).")
-@click.option("--margin", default="5%", metavar="PERCENT", help="junit: what is smaller does not matter (5%).")
-@click.option("--fail-if", "fail_if", multiple=True, metavar="'M slower than P'", help="junit: only that is a failure.")
+@click.option(
+    "--margin", default="5%", metavar="PERCENT", help="junit: smaller differences do not matter (default: 5%)."
+)
+@click.option(
+    "--fail-if",
+    "fail_if",
+    multiple=True,
+    metavar="'M slower than P'",
+    help="junit: a test case fails only if it shows this.",
+)
 def command(
     run: str,
     to: str,
@@ -36,7 +44,7 @@ def command(
     margin: str,
     fail_if: tuple[str, ...],
 ) -> int:
-    """Write RUN for other tools: into the run's own folder unless --out names another place."""
+    """Write RUN for other tools, into the run's own folder unless --out names another place."""
     problems = []
     if to not in EXPORTED:
         problems.append(Problem("--to", f"there is no {to}; there are {', '.join(EXPORTED)}"))
@@ -91,20 +99,20 @@ def command(
 
 
 def _compared(document: "Document", asked: "ComparisonRequest") -> str:
-    """Return JUnit's document of the verdicts that were asked for."""
+    """Return the JUnit document with a test case for each verdict."""
     from middlemark.runs.sides import asked_pairings
     from middlemark.show import junit, output
 
     pairings = asked_pairings(asked, anyway=False, tell=output.tell)
     metrics = tuple(dict.fromkeys((*asked.metrics, *(name for name, _ in asked.gates))))
     judged = pairings.judged(metrics, asked.part)
-    known = {(id(each.pairing), metric) for metric, _, each in pairings.missed(asked)}
-    at = {place for place, each in enumerate(judged) if (id(each.pairing), each.metric) in known}
-    return junit.of_comparisons(document, judged, at if asked.gates else None, asked.part)
+    missed = {(id(each.pairing), metric) for metric, _, each in pairings.missed(asked)}
+    failures = {index for index, each in enumerate(judged) if (id(each.pairing), each.metric) in missed}
+    return junit.of_comparisons(document, judged, failures if asked.gates else None, asked.part)
 
 
 def _written(path: Path, write: Callable[[], None]) -> int:
-    """Write what goes to the path, and tell it. Raises MeasureError with the path."""
+    """Call ``write`` and print the path. Raises MeasureError with the path."""
     try:
         write()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""``middlemark hosts``: what of several machines is ready to measure between them, and what is not."""
+"""``middlemark hosts``: checks that several machines are ready to measure between them."""
 
 import statistics
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.command()
 @host_options
 def command(hosts: HostsAsked) -> int:
-    """See whether hosts are reached, have the same versions and adapters, and let traffic through."""
+    """Check that hosts can be reached, have the same versions and adapters, and let traffic through."""
     from middlemark.document.runs import host_line
     from middlemark.model.units import format_us
     from middlemark.sites.channel import WorkerFailedError
@@ -46,7 +46,7 @@ def command(hosts: HostsAsked) -> int:
         if each is not found[0]:
             click.echo(f"    clock       {_clock(each.clock, found[0].name)}")
         for way, passes in each.passes.items():
-            click.echo(f"    {way}: {'gets through' if passes else 'does not get through: see to the firewall there'}")
+            click.echo(f"    {way}: {'gets through' if passes else 'does not get through: check the firewall there'}")
         wrong += sum(not passes for passes in each.passes.values()) + bool(_differs(facts.host.middlemark))
         wrong += not facts.adapters
     return exits.CELL_FAILED if wrong else exits.OK

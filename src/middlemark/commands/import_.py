@@ -1,4 +1,4 @@
-"""``middlemark import``: the logs of other tools become a run like any other."""
+"""``middlemark import``: makes a run from the logs of other tools."""
 
 import contextlib
 import hashlib
@@ -30,14 +30,18 @@ BLOCK_BYTES = 1 << 20
 @click.argument("files", nargs=-1, required=True, metavar="FILE|FOLDER…", type=click.Path(path_type=Path))
 @click.option("--out", metavar="DIR", default="runs", help="Where the run's folder <time>-imported is made (runs).")
 @click.option(
-    "--format", "output_format", type=click.Choice(FORMATS), default="summary", show_default=True, help="The output."
+    "--format",
+    "output_format",
+    type=click.Choice(FORMATS),
+    default="summary",
+    show_default=True,
+    help="The output format.",
 )
 def command(files: tuple[Path, ...], out: str, output_format: str) -> int:
     """Read logs of ddsperf, RoundtripPing, LatencyTest, ThroughputTest, performance_test, rtiperftest and Google
-    Benchmark, and folders that the probe has filled, into a run, so that they can be listed, reported and compared with
-    others.
+    Benchmark, and folders that the probe has filled, into a run that can be listed, reported and compared.
 
-    The format is found from the content. Each row carries its warnings.
+    The format is detected from the content. Each row has its warnings.
     """  # noqa: D205  click shows the paragraph whole
     from middlemark.imports import assemble, how_many_unread, samples_of
     from middlemark.store.run import utc_now
@@ -54,7 +58,7 @@ def command(files: tuple[Path, ...], out: str, output_format: str) -> int:
 
 
 def _logs(files: Sequence[Path]) -> "list[tuple[Source, Log]]":
-    """Read every file before anything is written. What is wrong with any of them is told at once."""
+    """Read every file. Raises RequestError with the problems of all files."""
     problems: list[Problem] = []
     logs = []
     for path, parts in _together(files):
@@ -74,21 +78,21 @@ def _logs(files: Sequence[Path]) -> "list[tuple[Source, Log]]":
 
 
 def _together(files: Sequence[Path]) -> "Iterator[tuple[Path, list[Path] | None]]":
-    """Yield each log, and of the probe's what belongs together: a folder, or the files that are named one by one."""
+    """Yield each log with None, or the probe's files of one recording: a folder, or all that are named one by one."""
     from middlemark.imports import is_stamps
 
-    alone = [path for path in files if is_stamps(_begin(path))]
+    probe_files = [path for path in files if is_stamps(_begin(path))]
     for path in files:
         if path.is_dir():
             yield path, [path]
-        elif path not in alone:
+        elif path not in probe_files:
             yield path, None
-        elif path == alone[0]:
-            yield path, alone
+        elif path == probe_files[0]:
+            yield path, probe_files
 
 
 def _begin(path: Path) -> bytes:
-    """Return the first bytes of a regular file; none of what else it is, or cannot be read."""
+    """Return the first bytes of a file; empty if it is no regular file or cannot be read."""
     if path.is_file():
         with contextlib.suppress(OSError), path.open("rb") as file:
             return file.read(32)
@@ -96,22 +100,22 @@ def _begin(path: Path) -> bytes:
 
 
 def _stamps(path: Path, parts: Sequence[Path]) -> "tuple[Source, Log]":
-    """Read what the processes of one recording stamped. Raises OSError."""
+    """Read the stamps of all processes of one recording. Raises OSError and RequestError."""
     from middlemark.imports import FORMAT_OF_PROBE, NotRead, is_stamps, read_probes
     from middlemark.model.imported import Source
     from middlemark.verdicts.names import plain
 
     if path.is_dir():
         parts = sorted(each for each in path.iterdir() if each.is_file())
-    # Of what is no file of a probe the beginning is enough to say so.
+    # The first bytes of a file of another kind are enough for the message that refuses it.
     read = [(_name(each), each.read_bytes() if is_stamps(_begin(each)) else _begin(each)) for each in parts]
     try:
         log = read_probes(read)
     except NotRead as error:
         raise RequestError([Problem(plain(str(path)), plain(str(error)))]) from None
     if not log.measured:
-        told = "; ".join(log.notes) or "nothing is stamped in it"
-        raise RequestError([Problem(plain(str(path)), plain(f"has no topic with both ends and no span: {told}"))])
+        reason = "; ".join(log.notes) or "it has no stamps"
+        raise RequestError([Problem(plain(str(path)), plain(f"has no topic with both ends and no span: {reason}"))])
     digest = hashlib.sha256()
     for _, data in read:
         digest.update(data)
@@ -129,7 +133,7 @@ def _stamps(path: Path, parts: Sequence[Path]) -> "tuple[Source, Log]":
 
 
 def _name(path: Path, *, folder: bool = False) -> str:
-    """Return a log's name; with its ``folder`` where another has the same."""
+    """Return the name of a log. ``folder``: with the name of its folder, where two logs have one name."""
     name = f"{path.absolute().parent.name}/{path.name}" if folder else path.name
     return name.encode(errors="backslashreplace").decode()
 
@@ -144,7 +148,7 @@ def _log(path: Path) -> "tuple[Source, Log]":
 
     digest = hashlib.sha256()
     size = 0
-    with path.open("rb") as file:  # once: a pipe cannot be read from its beginning again
+    with path.open("rb") as file:  # opened once: a pipe cannot be read twice
         head = file.read(HEAD_BYTES)
 
         def blocks() -> Iterator[bytes]:
@@ -157,7 +161,7 @@ def _log(path: Path) -> "tuple[Source, Log]":
                 block = file.read(BLOCK_BYTES)
 
         if is_ours(head):
-            raise refused("Middlemark printed it, from a run that has all of it: `middlemark list runs` shows where")
+            raise refused("Middlemark printed it from a stored run: `middlemark list runs` lists the runs")
         found = find(head)
         if found is None:
             raise refused(refusal(head))
@@ -167,7 +171,7 @@ def _log(path: Path) -> "tuple[Source, Log]":
             raise refused(f"has {found.name}, but {error}") from None
     if not log.measured:
         unread = f"; {how_many_unread(log)}" if log.unread else ""
-        raise refused(f"has {found.name}, but not one figure that is whole{unread}")
+        raise refused(f"has {found.name}, but not one complete figure{unread}")
     source = Source(
         file=_name(path),
         bytes=size,
@@ -218,8 +222,8 @@ def _kept(
     )
     try:
         writer = open_run(out, file)
-        for path, of in samples.items():
-            np.save(writer.folder / path, of.raw)
+        for path, records in samples.items():
+            np.save(writer.folder / path, records.raw)
         for outcome in outcomes:
             writer.append(outcome)
         writer.close()

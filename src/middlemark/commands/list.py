@@ -20,9 +20,11 @@ def command() -> None:
 
 
 @command.command()
-@click.option("--verbose", "-v", is_flag=True, help="Every transport with its limits, and the native settings.")
+@click.option(
+    "--verbose", "-v", is_flag=True, help="Also print every transport with its limits, and the native settings."
+)
 def adapters(verbose: bool) -> None:
-    """What can be measured here: each worker that was found, the version that is loaded, its transports."""
+    """The adapters that can be measured here: each with the loaded version and its transports."""
     workers, broken = find_workers()
     for worker in workers:
         about = worker.description
@@ -84,7 +86,7 @@ _SAID: dict[str, Callable[[Transport], str]] = {
         + (f" (best effort by {transport.best_effort_carrier})" if transport.best_effort_carrier else "")
     ),
 }
-"""By factor: prints its capability in words, where a list of levels would not be clear."""
+"""Factor → function that describes its capability, where a list of levels would not be clear."""
 _LAST = {"alone": "alone: nobody receives", "companions": "with a daemon the bench starts"}
 
 
@@ -103,7 +105,7 @@ def _broken(worker: BrokenWorker) -> None:
 
 @command.command()
 def suites() -> None:
-    """The suites that come with Middlemark; a path to one of your own works everywhere a name does."""
+    """The suites that come with Middlemark. A path to a suite of your own can replace a name everywhere."""
     from middlemark.show.output import width
     from middlemark.show.terminal import hanging
     from middlemark.suite import available
@@ -119,11 +121,11 @@ def suites() -> None:
     for name, time, description in rows:
         lead = f"{name:<{first}}  {time:>{second}}  "
         click.echo("\n".join(hanging(lead, description, width())))
-    click.echo("The time is that of all its trials, with the adapters that are here; `run SUITE --dry-run` says more.")
+    click.echo("The time is an estimate with the adapters that are here; `run SUITE --dry-run` shows the plan.")
 
 
 def _how_long(name: str, here: Sequence[Description]) -> str:
-    """Return about how long a suite takes with the adapters that are here; a dash where it cannot be planned."""
+    """Return how long a suite takes with the adapters that are here, roughly; a dash where it cannot be planned."""
     from middlemark.plan import estimate_seconds, make_plan
     from middlemark.suite import RawOptions, load
     from middlemark.suite.overrides import race_budget_s
@@ -140,14 +142,14 @@ def _how_long(name: str, here: Sequence[Description]) -> str:
 @command.command()
 @click.option("--format", "output_format", type=click.Choice(("text", "json")), default="text", show_default=True)
 def frameworks(output_format: str) -> None:
-    """The frameworks themselves, measured here or documented only: licence, languages, transports, and so on.
+    """The frameworks, measured here or documented only: licence, languages, transports, and so on.
 
-    A fact that could not be sourced is a dash, and null in JSON, where each has its source.
+    A fact without a source is a dash, and null in JSON. JSON has the source of each fact.
     """
     from middlemark.show.output import write_facts
-    from middlemark.suite.frameworks import frameworks as known
+    from middlemark.suite.frameworks import frameworks as read_frameworks
 
-    table = known()
+    table = read_frameworks()
     if output_format == "json":
         from middlemark.show.json.output import printed
 
@@ -158,7 +160,7 @@ def frameworks(output_format: str) -> None:
         click.echo(f"{each.title} ({where})")
         facts = {name: f"{fact.text}  [{fact.source}]" if fact else ABSENT for name, fact in each.facts.items()}
         write_facts(*((f"    {name.replace('_', ' ')}", text) for name, text in facts.items()))
-    click.echo("In brackets: where it stands.")
+    click.echo("In brackets: the source.")
     write_facts(*((f"    {word}", text) for word, text in table.sources.items()))
 
 

@@ -1,4 +1,4 @@
-"""The options of ``run``, gathered as typed: they are checked with the suites, so every problem is told at once."""
+"""The options of ``run``, as typed. They are checked together with the suites, so all problems are printed at once."""
 
 import functools
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from middlemark.suite.overrides import flag_name
 from middlemark.suite.sweep import KEYS, raw_options
 
 GATES = ("expectations", "undecided")
-"""What ``--fail-if`` takes."""
+"""The values of ``--fail-if``."""
 
 Option = Callable[[Any], Any]
 
@@ -28,12 +28,12 @@ def _option(key: Key) -> Option:
 
 
 def _adapters(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
-    """Return what the shell offers: names of workers, behind those that are typed already."""
+    """Return the completions of a list of adapters, of which the last may be incomplete."""
     from middlemark.workers.find import executables
 
     before, comma, begun = typed.rpartition(",")
-    known = sorted(executables()) + ([] if comma else ["all"])
-    return [f"{before}{comma}{name}" for name in known if name.startswith(begun)]
+    names = sorted(executables()) + ([] if comma else ["all"])
+    return [f"{before}{comma}{name}" for name in names if name.startswith(begun)]
 
 
 def _suites(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
@@ -50,13 +50,13 @@ _PLAN_OPTIONS: tuple[Option, ...] = (
         "--native",
         metavar="[ADAPTER.]KEY=VALUE",
         multiple=True,
-        help="A setting of the middleware's own; may be repeated.",
+        help="One of the middleware's own settings; may be repeated.",
     ),
     click.option(
         "--config",
         metavar="ADAPTER=FILE",
         multiple=True,
-        help="A configuration file of your own for that middleware; may be repeated.",
+        help="Your own configuration file for this middleware; may be repeated.",
     ),
     click.option(
         "--only", metavar="KEY=VALUE", multiple=True, help="Measure only these configurations; may be repeated."
@@ -65,44 +65,46 @@ _PLAN_OPTIONS: tuple[Option, ...] = (
         "--expect",
         metavar="'KEY = VALUE, …'",
         multiple=True,
-        help="What is expected, as below [[expect]] of a suite; may be repeated.",
+        help="An expectation, written as under [[expect]] in a suite; may be repeated.",
     ),
 )
 _OTHER_OPTIONS: tuple[Option, ...] = (
     click.option("--dry-run", is_flag=True, help="Show what would be measured and how long it would take."),
     click.option("--out", metavar="DIR", help="Where the run's folder <time>-<suite> is made (default: runs)."),
-    click.option("--interface", default="lo", show_default=True, help="The network interface that traffic keeps to."),
+    click.option("--interface", default="lo", show_default=True, help="The network interface that traffic uses."),
     click.option(
         "--until-precise",
         metavar="PERCENT",
         help="Add rounds until every median is known to within ± this part of it (instead of --trials).",
     ),
     click.option("--until-decided", is_flag=True, help="Add rounds until every expectation is decided."),
-    click.option("--budget", metavar="TIME", help="The time for that (default: 10m)."),
+    click.option(
+        "--budget", metavar="TIME", help="The most time for added rounds (default: 10m, or what the suite says)."
+    ),
     click.option(
         "--focus",
         metavar="KEY=VALUE",
         multiple=True,
-        help="Only these configurations need be so precise; may be repeated.",
+        help="Only these configurations must reach the precision; may be repeated.",
     ),
-    click.option("--resume", metavar="RUN", help="Go on with a run that was interrupted or killed, where it stopped."),
+    click.option("--resume", metavar="RUN", help="Continue a run that was interrupted or killed."),
     click.option(
         "--format",
         "output_format",
         type=click.Choice(PRINTED),
         default="summary",
         show_default=True,
-        help="Output.",
+        help="The output format.",
     ),
-    click.option("--verbose", "-v", is_flag=True, help="Print every row and warning too."),
-    click.option("--breakdown", is_flag=True, help="Print every row, and where its time went."),
+    click.option("--verbose", "-v", is_flag=True, help="Also print every row and warning."),
+    click.option("--breakdown", is_flag=True, help="Print every row and where its time went."),
     click.option("--quiet", is_flag=True, help="No progress, only the result."),
     click.option(
         "--fail-if",
         "fail_if",
         multiple=True,
         type=click.Choice(GATES),
-        help="Exit with 4 where an expectation does not hold; undecided: where one is not shown to hold.",
+        help="Exit with 4 if an expectation does not hold; undecided: also if one is undecided or untestable.",
     ),
 )
 
@@ -113,17 +115,23 @@ _HOST_OPTIONS: tuple[Option, ...] = (
         metavar="NAME=[USER@]HOST,…",
         help="Measure between these hosts, reached by SSH: the senders on the first, the receivers on the second.",
     ),
-    click.option("--scheduler", metavar="tls://…", help="Or between the workers of this Dask cluster, by their names."),
-    click.option("--remote-python", metavar="PATH", help="Python on the hosts (default: where it is here)."),
+    click.option(
+        "--scheduler",
+        metavar="tls://…",
+        help="Measure between the workers of this Dask cluster instead; their names are the hosts.",
+    ),
+    click.option(
+        "--remote-python", metavar="PATH", help="Path of Python on the hosts (default: the same path as here)."
+    ),
     click.option("--insecure", is_flag=True, help="Join a cluster without TLS."),
-    click.option("--tls-ca", metavar="FILE", help="With --scheduler: the cluster's authority."),
-    click.option("--tls-cert", metavar="FILE", help="Likewise: the certificate to show it."),
-    click.option("--tls-key", metavar="FILE", help="Likewise: its key."),
+    click.option("--tls-ca", metavar="FILE", help="With --scheduler: the certificate of the cluster's authority."),
+    click.option("--tls-cert", metavar="FILE", help="With --scheduler: the certificate that this machine presents."),
+    click.option("--tls-key", metavar="FILE", help="With --scheduler: the key of that certificate."),
 )
 
 
 def host_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a function the options that say which hosts take part; it is called with ``hosts: HostsAsked``."""
+    """Give a function the options that name the hosts. It is called with ``hosts: HostsAsked``."""
 
     @functools.wraps(command)
     def gather(**given: Any) -> Any:

@@ -22,7 +22,7 @@ STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 @click.command(name="report")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN…")
 @click.option("--html", metavar="FILE", help="Where the HTML file is written (default: report.html in the first RUN).")
-@click.option("--markdown", metavar="FILE", help="Write Markdown there; - is the standard output.")
+@click.option("--markdown", metavar="FILE", help="Write Markdown to FILE; - is the standard output.")
 @click.option("--quarto", metavar="FOLDER", help="Make FOLDER with report.qmd and its data, for Quarto or R Markdown.")
 @click.option("--step-summary", is_flag=True, help=f"Append the Markdown to the file that ${STEP_SUMMARY} names.")
 @click.option("--open", "opens", is_flag=True, help="Show the HTML file in the browser.")
@@ -34,7 +34,7 @@ def command(
     step_summary: bool,
     opens: bool,
 ) -> int:
-    """Write what RUN… came to, for people who were not there: one HTML file that needs nothing else.
+    """Write the results of RUN… as one HTML file that needs no other file.
 
     RUN is the folder of a run, or a folder of such folders (then the newest counts). With --markdown, --quarto or
     --step-summary the HTML file is written only where --html or --open asks for it.
@@ -92,15 +92,15 @@ def _html(document: "Document", path: Path, named: bool, *, opens: bool) -> list
 
 
 def _quarto(document: "Document", runs: "Sequence[MeasuredRun]", folder: Path) -> list[str]:
-    """Make the folder, all of it or nothing; return what stood against it."""
+    """Write the folder, whole or not at all; return the problems."""
     from middlemark.document import document_of
     from middlemark.runs.read import trials_of
     from middlemark.show import output, quarto
 
     modules = [extra_module(each, "parquet", "--quarto") for each in quarto.MODULES]
-    alone = [(document_of([run]), partial(trials_of, run, tell=output.tell)) for run in runs]
+    single_runs = [(document_of([run]), partial(trials_of, run, tell=output.tell)) for run in runs]
     try:
-        output.make_whole(folder, lambda draft: quarto.write(document, alone, draft, *modules))
+        output.make_whole(folder, lambda draft: quarto.write(document, single_runs, draft, *modules))
     except OSError as error:
         return [f"{folder}: {error.strerror or error}"]
     click.echo(f"report: {folder / quarto.NAME} (render it with `quarto render`)", err=True)

@@ -36,8 +36,8 @@ FORMATS = ("text", "json", "markdown")
 
 @click.command(name="reproduce")
 @click.argument("name", metavar="[NAME]", required=False)
-@click.option("--list", "lists", is_flag=True, help="The studies there are.")
-@click.option("--budget", metavar="TIME", default=BUDGET, show_default=True, help="Rounds are added for so long.")
+@click.option("--list", "lists", is_flag=True, help="List the studies.")
+@click.option("--budget", metavar="TIME", default=BUDGET, show_default=True, help="The most time for added rounds.")
 @click.option("--out", metavar="DIR", help="Where the run's folder <time>-NAME is made (default: runs).")
 @click.option("--format", "output_format", type=click.Choice(FORMATS), default="text", show_default=True)
 @click.option("--quiet", is_flag=True, help="No progress, only the result.")
@@ -46,7 +46,7 @@ FORMATS = ("text", "json", "markdown")
     "fail_if",
     multiple=True,
     type=click.Choice(GATES),
-    help="Exit with 4 where a claim is contradicted; undecided: where one is not reproduced.",
+    help="Exit with 4 if a claim is contradicted; undecided: also if one is undecided or untestable.",
 )
 def command(
     name: str | None,
@@ -57,10 +57,11 @@ def command(
     quiet: bool,
     fail_if: tuple[str, ...],
 ) -> int:
-    """Measure what a published document measured, until each of its claims is decided or the budget is spent.
+    """Measure a published study again, until each of its claims is decided or the budget is spent.
 
-    A claim is reproduced, contradicted, or undecided, or untestable here and says why. Absolute times of other
-    hardware are untestable; their ratios, orders and shapes are not. Whatever comes of them, the exit code is 0.
+    A claim is reproduced, contradicted, undecided, or untestable here with the reason. Absolute times of other
+    hardware are untestable; their ratios, orders and shapes are testable. Without --fail-if no verdict changes the
+    exit code.
     """
     if lists:
         return _list()
@@ -82,7 +83,7 @@ def command(
 
 
 def _print(study: Study, run: "MeasuredRun", shown: RunOptions, seconds: float) -> str | None:  # noqa: ARG001
-    """Print the claims in the order of the study; return why that was not possible."""
+    """Print the claims in the order of the study; return why they could not be printed."""
     from middlemark.document.expectations import expected_of
     from middlemark.runs.report import write_report_of
     from middlemark.show import View, output

@@ -1,4 +1,4 @@
-"""``middlemark run``: plan, measure, keep, show."""
+"""``middlemark run``: plans, measures, stores and prints a run."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -47,11 +47,19 @@ if TYPE_CHECKING:
 @run_options
 @host_options
 @click.option(
-    "--against", metavar="VERSION", help="Another build of each adapter named, interleaved; 4 where it was faster."
+    "--against",
+    metavar="VERSION",
+    help="Also measure another build of each --adapter, interleaved; exit with 4 if that build is faster.",
 )
-@click.option("--tuned", is_flag=True, help="With what doctor would change, for each trial; put back after it.")
-@click.option("--certs", metavar="FOLDER", help="Certificates and keys of your own for --security (docs/security.md).")
-@click.option("--each-host", is_flag=True, help="Measure the same on each of these hosts by itself, and compare them.")
+@click.option(
+    "--tuned",
+    is_flag=True,
+    help="Apply the changes that doctor recommends during each trial, and restore them after it.",
+)
+@click.option("--certs", metavar="FOLDER", help="Your own certificates and keys for --security (docs/security.md).")
+@click.option(
+    "--each-host", is_flag=True, help="Measure each configuration on every host by itself, and compare the hosts."
+)
 def command(
     suites: tuple[str, ...],
     options: RawOptions,
@@ -74,7 +82,7 @@ def command(
     tuned: bool,
     certs: str | None,
 ) -> int:
-    """Measure SUITE… (names from `middlemark list suites`, or paths); without one, first-look, or what options say."""
+    """Measure SUITE… (names from `middlemark list suites`, or paths; default: first-look, or the options)."""
     named = _named(suites, options)
     built = built_workers(named, dry_run=dry_run)
     if dry_run:
@@ -119,7 +127,7 @@ def command(
             from middlemark.runs.remedies import tuned as with_changes
 
             plan = with_changes(
-                plan, built.workers, interface, lambda told: click.echo(f"middlemark: {told}", err=True)
+                plan, built.workers, interface, lambda message: click.echo(f"middlemark: {message}", err=True)
             )
         plan = without_refused(plan, checked, built.workers, interface)
         own = own_certificates(certs, plan, built.workers, interface)
@@ -134,7 +142,7 @@ def command(
 
 
 def _named(suites: Sequence[str], options: RawOptions) -> list[str]:
-    """Return the adapters that are asked for by name; what is wrong with the request is told later."""
+    """Return the adapters that are asked for by name; none if the request is wrong, which is reported later."""
     try:
         return named_adapters(load(suites, options))
     except RequestError:
@@ -142,16 +150,16 @@ def _named(suites: Sequence[str], options: RawOptions) -> list[str]:
 
 
 def _refuse_unchecked(suites: Sequence[str], options: RawOptions, named: Sequence[str], built: Built) -> None:
-    """Raise MeasureError where none of the adapters that are asked for is built: only a worker knows what it honours.
+    """Raise MeasureError if no requested adapter is built: only a built worker can check a plan.
 
-    Raises RequestError where the request is wrong whatever is built.
+    Raises RequestError if the request is wrong whatever is built.
     """
     single = [adapter_of(name) for name in named if name != "all"]
     if built.workers if not single else any(name not in built.unchecked for name in single):
         return
     load(suites, options)
     raise MeasureError(
-        f"the plan was not checked, as nothing of it is built: {listing(single) or 'no adapter is'}",
+        f"the plan was not checked, because none of its adapters is built: {listing(single) or 'no adapter is'}",
         f"`{' '.join(['./middlemark build', *single])}` builds it; so does a run without --dry-run",
     )
 
@@ -167,18 +175,18 @@ def _plan(
     *,
     until_decided: bool,
 ) -> tuple[tuple[Suite, ...], Plan]:
-    """Check everything before anything is complained about: what is wrong is told at once, ``problems`` first."""
+    """Return the suites and the plan. Raises RequestError with ``problems`` and all that are found here."""
     try:
         checked = load(suites, options)
     except RequestError as error:
         problems += error.problems
-        try:  # the names of adapters and transports can be checked whatever is wrong with the rest
+        try:  # names of adapters and transports can be checked even if the rest is wrong
             named = {name: typed for name, typed in options.keys.items() if name in ("adapter", "transport")}
             plan_here(load((), RawOptions(keys={"adapter": "all"} | named)), built, hosts=hosts)
         except RequestError as further:
             problems += further.problems
         raise RequestError(list(dict.fromkeys(problems))) from None
-    # Whoever types --trials or --until-precise wants so many of each.
+    # With --trials on the command line a suite's race becomes a fixed number of trials, unless --race is there too.
     typed = options.keys.keys() & {"trials", "race"}
     race_s = race_budget_s(checked) if typed != {"trials"} else None
     if race_s is not None and precise is not None:
@@ -186,7 +194,7 @@ def _plan(
     elif until_decided and (race_s is not None or precise is not None):
         problems.append(Problem("--until-decided", "a race or --until-precise adds rounds too; leave one of them out"))
     elif budget is not None and race_s is None and precise is None and not until_decided:
-        text = "goes with --until-precise PERCENT, --until-decided or --race, and none is given"
+        text = "goes with --until-precise PERCENT, --until-decided or --race"
         problems.append(Problem("--budget", text))
     try:
         plan = plan_here(checked, built, options.only, hosts)
@@ -222,10 +230,10 @@ def _each_host_problems(names: Sequence[str], options: RawOptions) -> list[Probl
 def _interface_problems(name: str) -> list[Problem]:
     import socket
 
-    known = [each for _, each in socket.if_nameindex()]
-    if name in known:
+    interfaces = [interface for _, interface in socket.if_nameindex()]
+    if name in interfaces:
         return []
-    return [Problem("--interface", f"there is no network interface {name}; there are {', '.join(known)}")]
+    return [Problem("--interface", f"there is no network interface {name}; there are {', '.join(interfaces)}")]
 
 
 def _show_plan(plan: Plan, *, verbose: bool) -> None:
@@ -238,9 +246,10 @@ def _show_plan(plan: Plan, *, verbose: bool) -> None:
 def _resumed(
     folder: Path, beside: bool, workers: Mapping[str, Worker], interface: str
 ) -> "tuple[Callable[[], RunWriter], tuple[TrialOutcome, ...]]":
-    """Return how to open that run, and what it has. What is not as it was then is refused, all of it at once.
+    """Return a function that opens the run for writing, and the trials that it has.
 
-    ``beside``: something else was asked for in the same breath.
+    ``beside``: other options than --resume were given. Raises RequestError with these and with every difference between
+    this machine and the one of the run, and MeasureError where the run cannot be opened.
     """
     from middlemark.runs.measure import differences
     from middlemark.runs.read import damaged, stored_run
@@ -249,14 +258,14 @@ def _resumed(
 
     run = stored_run(folder)
     if beside:
-        asked_then = "goes on with what was asked then: leave suites, factors, --out and --dry-run out"
+        asked_then = "continues with the original request: leave suites, factors, --out and --dry-run out"
         raise RequestError(
             [Problem("--resume", each) for each in (*differences(run.file, workers), asked_then)],
         )
     try:
         reopened = reopen_run(folder)
     except StoreError as refused:
-        raise MeasureError(str(refused), "wait for it, or measure anew") from None
+        raise MeasureError(str(refused), "wait for it, or start a new run") from None
     if problems := [Problem("--resume", each) for each in differences(reopened.run.file, workers)]:
         raise RequestError(problems)
     own_certificates(run.file.certs or None, run.file.plan, workers, interface)
@@ -267,7 +276,7 @@ def _resumed(
         try:
             return reopened.writer()
         except StoreError as refused:
-            raise MeasureError(str(refused), "measure anew") from None
+            raise MeasureError(str(refused), "start a new run") from None
 
     return opened, reopened.run.outcomes
 
@@ -281,7 +290,7 @@ def _print(run: "MeasuredRun", shown: RunOptions, seconds: float) -> str | None:
     from middlemark.stats.cells import samples_by_cell
 
     on_screen = shown.output_format in ("summary", "table")
-    if is_question(run) and (on_screen or shown.output_format == "json"):  # one that is gone on with
+    if is_question(run) and (on_screen or shown.output_format == "json"):  # a run of `which` that --resume continued
         return print_answer(run, shown, seconds)
     samples = samples_by_cell(run.file.plan, run.outcomes, run.samples)
     limits = _limits(run) if on_screen else ()

@@ -1,4 +1,4 @@
-"""``middlemark selftest``: A against itself, and against itself with a delay planted in it, on this machine."""
+"""``middlemark selftest``: compares a configuration with itself, and with itself plus a planted delay."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -36,45 +36,44 @@ if TYPE_CHECKING:
 
 FORMATS = ("table", "json")
 FEWEST_TRIALS = 6
-"""Fewer cannot give a verdict, and a check that cannot fail is none."""
+"""With fewer trials every verdict is undecided, so the check could not fail."""
 PILOT_ROUNDS = 5
 LABELS = ("A1", "A2", "A3", "A4", "A5", "A6")
 PLANT = "10%,20%,50%"
-"""Parts of A's p50. A difference within the margin of 5 % is none that a verdict is to find."""
+"""Delays as parts of A's p50. Each is above the margin of 5 %, so a verdict should find it."""
 MOST_PLANTED = 10.0
 WARMUP = "50ms"
 
 
 def _planted_in_shm(ns: float) -> dict[str, str]:
-    return {"planted_delay_ns": str(max(1, round(ns / 2)))}  # every publish has it, and a round trip has two
+    return {"planted_delay_ns": str(max(1, round(ns / 2)))}  # each publish is delayed, and a round trip has two
 
 
 def _planted_in_null(ns: float) -> dict[str, str]:
-    return {"every_delay_ns": str(max(1, round(ns)))}  # the pong alone has it
+    return {"every_delay_ns": str(max(1, round(ns)))}  # only the pong is delayed
 
 
 PLANTS = {"shm": _planted_in_shm, "null": _planted_in_null}
-"""Adapter → the native settings by which a round trip takes so many ns longer."""
+"""Adapter → function that returns the native settings which make a round trip longer by a number of ns."""
 
 
 @click.command(name="selftest")
-@click.option(
-    "--trials", default="10", metavar="N", show_default=True, help="Trials of each setting; six are the fewest."
-)
+@click.option("--trials", default="10", metavar="N", show_default=True, help="Trials of each setting, at least six.")
 @click.option("--duration", default="0.15s", metavar="TIME", show_default=True, help="How long a trial measures.")
-@click.option("--plant", default=PLANT, metavar="PERCENT,…", show_default=True, help="Delays, as parts of the p50.")
+@click.option(
+    "--plant", default=PLANT, metavar="PERCENT,…", show_default=True, help="The planted delays, as parts of the p50."
+)
 @click.option("--out", metavar="DIR", help="Where the run's folder <time>-selftest is made (default: runs).")
 @click.option("--format", "output_format", type=click.Choice(FORMATS), default="table", show_default=True)
 @click.option("--quiet", is_flag=True, help="No progress, only the result.")
 def command(trials: str, duration: str, plant: str, out: str | None, output_format: str, quiet: bool) -> int:
-    """Say how often a verdict is false on this machine, and which differences it finds.
+    """Measure how often verdicts are false on this machine, and which differences they find.
 
-    One setting is measured under six labels and with planted delays, all in one run as any other, through the
-    raw transport of shared memory and through the scripted queue; then the verdicts of `compare` are checked against
-    the planted delays.
-    Ends with 4 where more verdicts are false than 5 % allow.
+    One configuration is measured under six labels and with planted delays, in one run. It is measured through the
+    raw transport of shared memory and through the null adapter. Then the verdicts of `compare` are checked
+    against the planted delays. The exit code is 4 if significantly more than 5 % of the verdicts are false.
     """
-    import middlemark.runs.measure  # noqa: F401  all of it is imported before interrupts unwind
+    import middlemark.runs.measure  # noqa: F401  imported before interrupts unwind
 
     with unwind():
         built = built_workers(PLANTS)
@@ -103,7 +102,7 @@ def command(trials: str, duration: str, plant: str, out: str | None, output_form
 
 
 def _parts(text: str) -> tuple[tuple[float, ...], list[Problem]]:
-    """Return the parts to be planted, the least first."""
+    """Return the parts to be planted, the smallest first, and the problems."""
     parts: set[float] = set()
     for each in text.split(","):
         try:
@@ -123,14 +122,14 @@ def _unfit(adapter: str, built: Built) -> list[Problem]:
         return [Problem("selftest", f"measures through {adapter}, which is not here: {how}")]
     missing = [key for key in PLANTS[adapter](1.0) if not accepts(worker.description, key)]
     if missing:
-        return [Problem(worker.path, f"has no setting {missing[0]}: it is of another version; build it anew")]
+        return [Problem(worker.path, f"has no setting {missing[0]}: it is of another version; build it again")]
     return []
 
 
 def _base(trials: str, duration: str, built: Built, problems: Sequence[Problem]) -> tuple[tuple[Suite, ...], Plan]:
-    """Plan A alone, as `run` would: through shared memory asleep, and through the scripted queue awake.
+    """Plan A without labels and delays: shm with blocking receivers, null with polling ones if more than one processor.
 
-    Raises RequestError with those ``problems`` and all that are found here.
+    Raises RequestError with ``problems`` and all that are found here.
     """
     awake = "poll" if len(os.sched_getaffinity(0)) > 1 else "block"
     asked = [("shm", "shm", "1k", "block"), ("null", "memory", "16k", awake)]
@@ -147,7 +146,7 @@ def _base(trials: str, duration: str, built: Built, problems: Sequence[Problem])
             warmup=WARMUP,
             baseline=False,
         )
-        try:  # that the adapters are there is asked above, in words that fit
+        try:  # missing adapters are reported above, with a better message
             suites += (msgspec.structs.replace(each, name="selftest") for each in load((), options))
         except RequestError as error:
             wrong += error.problems
@@ -160,9 +159,9 @@ def _base(trials: str, duration: str, built: Built, problems: Sequence[Problem])
 
 
 def _pilot(plan: Plan, workers: Mapping[str, Worker], quiet: bool) -> list[float] | None:
-    """Return A's p50 in ns, a cell each, by a few trials that are not kept; None: interrupted.
+    """Return A's p50 in ns for each cell, from a few trials that are not stored; None: interrupted.
 
-    It is the lower quartile of theirs: on a machine with two states, that of the quieter one.
+    It is the lower quartile of the trials' p50s: on a bimodal machine, the faster mode.
     """
     from middlemark.runs.scratch import measure_in_scratch
 
@@ -172,12 +171,12 @@ def _pilot(plan: Plan, workers: Mapping[str, Worker], quiet: bool) -> list[float
         return None
     typical = []
     for cell, trials in zip(pilot.cells, measured, strict=True):
-        known = [times.p50 for each in trials if (times := each.times.round_trip_ns) and times.p50]
-        if not known:
+        p50s = [times.p50 for each in trials if (times := each.times.round_trip_ns) and times.p50]
+        if not p50s:
             why = next((each.outcome.failed for each in trials if each.outcome.failed), None)
             why = why or Failure("too-few", "a trial has too few samples for a p50", "give a longer --duration")
             raise MeasureError(f"the pilot through {cell.adapter} has no p50: {why.text}", why.advice)
-        typical.append(sorted(known)[len(known) // 4])
+        typical.append(sorted(p50s)[len(p50s) // 4])
     return typical
 
 
@@ -201,7 +200,7 @@ def _planned(plan: Plan, settings: "Sequence[SelfTestCell]") -> Plan:
         Note(
             each.cell.adapter,
             f"p50 of the pilot {format_us(each.pilot_ns)} µs; planted: "
-            + ", ".join(f"{format_percent(of.part)} = {format_us(of.delay_ns)} µs" for of in each.planted),
+            + ", ".join(f"{format_percent(delay.part)} = {format_us(delay.delay_ns)} µs" for delay in each.planted),
         )
         for each in settings
     )
@@ -209,7 +208,7 @@ def _planned(plan: Plan, settings: "Sequence[SelfTestCell]") -> Plan:
 
 
 class _Shown:
-    """Reads the run back as `compare` does, judges it and prints what came of it."""
+    """Reads the run as `compare` does, checks its verdicts and prints the result."""
 
     def __init__(self, settings: "Sequence[SelfTestCell]") -> None:
         self._settings = settings

@@ -1,4 +1,4 @@
-"""``middlemark show``: a stored run on the terminal, as deep as asked for."""
+"""``middlemark show``: prints a stored run."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 @click.command(name="show")
 @click.argument("run", default="runs", metavar="[RUN]", type=click.Path(path_type=Path))
-@click.option("--only", metavar="KEY=VALUE", multiple=True, help="Only these configurations; may be repeated.")
-@click.option("--rows", is_flag=True, help="Every configuration with all its figures.")
-@click.option("--metric", metavar="M,…", help="The columns of the rows: p99.9, start, memory.pong, …")
-@click.option("--warnings", is_flag=True, help="Every warning in its row's own words.")
-@click.option("--breakdown", is_flag=True, help="Where the time of each row went.")
+@click.option("--only", metavar="KEY=VALUE", multiple=True, help="Print only these configurations; may be repeated.")
+@click.option("--rows", is_flag=True, help="Print every configuration with all its figures.")
+@click.option("--metric", metavar="M,…", help="Print these columns of the rows: p99.9, start, memory.pong, …")
+@click.option("--warnings", is_flag=True, help="Print every warning in full.")
+@click.option("--breakdown", is_flag=True, help="Print where the time of each row went.")
 def command(run: Path, only: tuple[str, ...], rows: bool, metric: str | None, warnings: bool, breakdown: bool) -> int:
-    """Print a stored run: the answer, or with --rows every figure.
+    """Print a stored run: the summary, or with --rows every figure.
 
-    RUN is the folder of a run, or a folder of such folders (default: runs); of those the newest counts.
+    RUN is the folder of a run, or a folder of such folders (then the newest run counts; default: runs).
     """
     from middlemark.document import document_of, with_experiments
     from middlemark.document.runs import seconds_of
@@ -48,7 +48,7 @@ def command(run: Path, only: tuple[str, ...], rows: bool, metric: str | None, wa
 
 
 def _ended(unwritten: str | None) -> int:
-    """Return the exit code; ``unwritten``: why it could not be printed."""
+    """Return the exit code. ``unwritten``: why the output could not be printed, or None."""
     from middlemark.show import output
 
     if unwritten is None:
@@ -58,7 +58,7 @@ def _ended(unwritten: str | None) -> int:
 
 
 def _metrics(typed: str | None) -> tuple[str, ...]:
-    """Return the metrics that were asked for. Raises RequestError."""
+    """Return the names of the metrics that were typed. Raises RequestError."""
     from middlemark.stats.metrics import METRICS, named_metrics
 
     names = tuple(dict.fromkeys(typed.split(","))) if typed is not None else ()
@@ -68,7 +68,7 @@ def _metrics(typed: str | None) -> tuple[str, ...]:
 
 
 def _chosen(only: Sequence[str]) -> "Callable[[Row], bool]":
-    """Return which rows were asked for. Raises RequestError."""
+    """Return a function that says whether --only includes a row. Raises RequestError."""
     from middlemark.model.cell import level_of
     from middlemark.suite.overrides import Only, read_only
 
@@ -79,5 +79,5 @@ def _chosen(only: Sequence[str]) -> "Callable[[Row], bool]":
     for each in asked:
         by_factor.setdefault(each.factor, []).append(each)
     return lambda row: all(
-        any(each.keeps(level_of(row.result.cell, factor)) for each in of) for factor, of in by_factor.items()
+        any(each.keeps(level_of(row.result.cell, factor)) for each in filters) for factor, filters in by_factor.items()
     )

@@ -1,4 +1,4 @@
-"""``middlemark tune``: what doctor would change, changed until somebody asks for the old settings."""
+"""``middlemark tune``: applies the changes that doctor recommends, and restores the old settings."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -15,20 +15,22 @@ if TYPE_CHECKING:
 
 @click.command(name="tune")
 @click.argument("checks", nargs=-1, metavar="[CHECK]…")
-@click.option("--plan", "plans", is_flag=True, help="Show what would be changed, as commands; change nothing.")
-@click.option("--apply", "applies", is_flag=True, help="Change it, until --restore or the next boot.")
-@click.option("--restore", "restores", is_flag=True, help="Put back all that is changed.")
+@click.option("--plan", "plans", is_flag=True, help="Print the commands that would make the changes; change nothing.")
+@click.option("--apply", "applies", is_flag=True, help="Make the changes. They last until --restore or the next boot.")
+@click.option("--restore", "restores", is_flag=True, help="Restore all changed settings.")
 @click.option(
-    "--persist", "persists", is_flag=True, help="With --apply: at every boot, too (a file under /etc/sysctl.d)."
+    "--persist", "persists", is_flag=True, help="Make the changes at every boot too, by a file under /etc/sysctl.d."
 )
-@click.option("--suite", metavar="SUITE", help="What that suite needs, instead of what middlewares do in general.")
+@click.option(
+    "--suite", metavar="SUITE", help="Change what this suite needs (default: what middlewares need in general)."
+)
 def command(
     checks: tuple[str, ...], plans: bool, applies: bool, restores: bool, persists: bool, suite: str | None
 ) -> int:
-    """Change settings of this machine that `middlemark doctor` finds wanting: those of CHECK…, or all.
+    """Change the settings of this machine that `middlemark doctor` reports: those of CHECK…, or all.
 
-    What was there before is on disk before the first change. Only settings of the running machine are changed, and all
-    of them can be put back. Without a verb it says what is changed now.
+    The old values are on disk before the first change, and every change can be restored. Without --plan, --apply,
+    --persist or --restore, print the settings that are changed now.
     """
     if sum((plans, applies or persists, restores)) > 1:
         raise RequestError([Problem("tune", "one of --plan, --apply and --restore at a time")])
@@ -48,10 +50,10 @@ def _changes(checks: Sequence[str], suite: str | None) -> "dict[str, tuple[Setti
     from middlemark.system.needs import GENERAL
     from middlemark.system.registry import CHECKS
 
-    known = [each.name for each in CHECKS]
-    if strangers := [each for each in checks if each not in known]:
+    names = [each.name for each in CHECKS]
+    if strangers := [each for each in checks if each not in names]:
         raise RequestError(
-            [Problem("tune", f"there is no check {each}; {did_you_mean(each, known)}") for each in strangers]
+            [Problem("tune", f"there is no check {each}; {did_you_mean(each, names)}") for each in strangers]
         )
     needs = GENERAL
     if suite is not None:
@@ -79,8 +81,8 @@ def _plan(found: "dict[str, tuple[Setting, ...]]") -> int:
                 reason: CannotError | None = why_not(setting)
             except CannotError as error:
                 now, reason = "", error
-            told = "  # as it is" if now == change.value else f"  # now {now or 'free'}"
-            click.echo(f"{change.command}  {told.strip()}; {check}" + (f"; cannot be set: {reason}" if reason else ""))
+            remark = "# unchanged" if now == change.value else f"# now {now or 'free'}"
+            click.echo(f"{change.command}  {remark}; {check}" + (f"; cannot be set: {reason}" if reason else ""))
     return exits.OK
 
 
@@ -114,7 +116,7 @@ def _apply(found: "dict[str, tuple[Setting, ...]]", *, persists: bool) -> int:
 
 
 def _settable(found: "dict[str, tuple[Setting, ...]]") -> "tuple[list[Setting], list[tuple[str, CannotError]]]":
-    """Return what can be set and is not so already, and what cannot, with the check and the reason."""
+    """Return the settings to change, and the ones that cannot be set: the check and the reason."""
     from middlemark.runs.remedies import as_settings
     from middlemark.system.settings import CannotError, read, why_not
 
@@ -134,7 +136,7 @@ def _settable(found: "dict[str, tuple[Setting, ...]]") -> "tuple[list[Setting], 
 
 
 def _by_hand(found: "dict[str, tuple[Setting, ...]]") -> bool:
-    """Print the commands for somebody who may: this user is neither root nor has sudo. False: that is not why."""
+    """Print the commands for an administrator, unless this is root; return whether they were printed."""
     import os
 
     if os.geteuid() == 0:
@@ -159,15 +161,15 @@ def _restore() -> int:
         with interrupts.unwind(), journal.locked():
             before = in_force(journal)
             said = put_back(journal, journal.entries(), _tell, {})
-            left = in_force(journal)
+            still_changed = in_force(journal)
     except JournalError as error:
         raise MeasureError(str(error), error.advice) from None
     for each in before:
-        if each not in left and not any(sentence.startswith(f"{each.target}:") for sentence in said):
+        if each not in still_changed and not any(sentence.startswith(f"{each.target}:") for sentence in said):
             click.echo(f"{each.target} = {each.before or 'free'}")
     for sentence in said:
         click.echo(f"middlemark: {sentence}", err=True)
-    return exits.CELL_FAILED if left else exits.OK
+    return exits.CELL_FAILED if still_changed else exits.OK
 
 
 def _state() -> int:
@@ -182,7 +184,7 @@ def _state() -> int:
         file = f", at every boot by {each.file}" if each.file else ""
         owed = "; its process is gone: a restore is owed" if each.is_orphaned else ""
         click.echo(f"{each.target} = {each.after} (before: {each.before or 'free'}{file}{owed})")
-    verbs = "--restore puts it back" if changed else "--plan shows what doctor would change, --apply changes it"
+    verbs = "--restore restores them" if changed else "--plan shows what doctor would change, --apply changes it"
     click.echo(f"{'' if changed else 'nothing is changed; '}middlemark tune {verbs}")
     return exits.OK
 

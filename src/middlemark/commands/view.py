@@ -1,4 +1,4 @@
-"""``middlemark view``: the stored runs in one's own browser."""
+"""``middlemark view``: shows the stored runs in the browser."""
 
 import contextlib
 import secrets
@@ -15,11 +15,11 @@ from middlemark.problems import MeasureError, Problem, RequestError
 @click.command(name="view")
 @click.argument("folder", metavar="[DIR]", default="runs")
 @click.option("--port", metavar="N", default="0", help="The port on 127.0.0.1 (default: one that is free).")
-@click.option("--open", "open_", is_flag=True, help="Open it in the browser.")
+@click.option("--open", "open_", is_flag=True, help="Open the page in the browser.")
 def command(folder: str, port: str, open_: bool) -> int:
-    """Show the runs kept in DIR (default: runs): a list to search, each one's report, any two compared.
+    """Show the runs in DIR (default: runs): a list to search, the report of each run, and comparisons of two runs.
 
-    Served on 127.0.0.1 only, behind a token in the address, until Ctrl-C. Nothing is written.
+    The pages are served on 127.0.0.1 only, under an address with a secret token, until Ctrl-C. No file is written.
     """
     root = Path(folder)
     if not root.is_dir():
@@ -27,7 +27,7 @@ def command(folder: str, port: str, open_: bool) -> int:
             f"{root}: is not a folder", "name the folder that runs are kept in; `middlemark run` makes runs/"
         )
     listening = _listen(port)
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # from here on Ctrl-C is the ordinary end
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # Ctrl-C is the ordinary end from here on
     with contextlib.suppress(KeyboardInterrupt), listening:
         _serve(root, listening, open_)
     return exits.OK
@@ -40,7 +40,7 @@ def _listen(port: str) -> socket.socket:
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(("127.0.0.1", int(port)))
-        listening.listen()  # from here on who is told the address can connect
+        listening.listen()  # before the address is printed, so that a browser can connect at once
     except OSError as error:
         listening.close()
         raise MeasureError(f"127.0.0.1:{port}: {error.strerror}", "leave --port out to take one that is free") from None

@@ -1,4 +1,4 @@
-"""``middlemark which``: from a question to an answer, by a race of all that could be it."""
+"""``middlemark which``: finds the best middleware for a use case, by a race of all candidates."""
 
 import math
 from collections.abc import Iterator
@@ -39,33 +39,51 @@ from middlemark.suite.sweep import Sweep
 FORMATS = ("table", "json")
 DURATION_S = 0.2
 MESSAGES = 25
-"""A trial's p50 has at least so many behind it."""
+"""The fewest messages of a trial, for its p50."""
 WARMUP_S = 0.03
 ONE = ("size", "rate", "processes", "subscribers")
-"""A question has one level of each."""
+"""The options that take one value only."""
 TOPIC_ONLY = ("size", "rate", "subscribers", "deadline", "loss")
-"""What the topics of a workload say for themselves."""
+"""The options that --workload excludes: its topics have their own."""
 BUDGET = "2m"
 GRAPH_BUDGET = "30m"
-"""A trial of a workload takes ten seconds and more: thirty candidates take a quarter of an hour for two rounds."""
+"""A trial of a workload takes ten seconds or more, so two rounds of thirty candidates take a quarter of an hour."""
 
 
 @click.command(name="which")
 @click.option("--size", default="1k", metavar="SIZE", show_default=True, help="Bytes of a message.")
 @click.option("--rate", default="1k", metavar="HZ", show_default=True, help="Messages a second.")
-@click.option("--workload", metavar="FILE", help="A robot's graph instead: a suite of the kind, by name or path.")
+@click.option(
+    "--workload", metavar="FILE", help="Race with the graph of a robot: a suite with a workload, by name or path."
+)
 @click.option("--scale", metavar="N", help="Multiplies all rates of a workload (default: 1).")
 @click.option("--copies", metavar="N", help="Number of robots with the workload on one network (default: 1).")
-@click.option("--processes", default="2", metavar="1|2", show_default=True, help="All in one process, or each its own.")
-@click.option("--subscribers", default="1", metavar="N", show_default=True, help="With more than one: one way.")
-@click.option("--deadline", metavar="TIME", help="99 of 100 messages must arrive within it.")
-@click.option("--loss", default="0", metavar="SHARE", show_default=True, help="What may be lost, as 1% or 0.01.")
+@click.option(
+    "--processes", default="2", metavar="1|2", show_default=True, help="All roles in one process, or each in its own."
+)
+@click.option(
+    "--subscribers",
+    default="1",
+    metavar="N",
+    show_default=True,
+    help="Number of subscribers. With more than one, one-way latencies count.",
+)
+@click.option("--deadline", metavar="TIME", help="99 of 100 messages must arrive within this time.")
+@click.option(
+    "--loss",
+    default="0",
+    metavar="SHARE",
+    show_default=True,
+    help="The share of messages that may be lost, as 1% or 0.01.",
+)
 @click.option("--cpu", metavar="N", help="Processors that all processes may use together, as 0.5.")
-@click.option("--adapter", default="all", metavar="NAME,…", show_default=True, help="Who races.")
-@click.option("--transport", default="all", metavar="NAME,…", show_default=True, help="Over what.")
-@click.option("--budget", metavar="TIME", help=f"The time for it (default: {BUDGET}; of a workload {GRAPH_BUDGET}).")
+@click.option("--adapter", default="all", metavar="NAME,…", show_default=True, help="The adapters that race.")
+@click.option("--transport", default="all", metavar="NAME,…", show_default=True, help="The transports that race.")
+@click.option(
+    "--budget", metavar="TIME", help=f"The most time for the race (default: {BUDGET}; with --workload {GRAPH_BUDGET})."
+)
 @click.option("--seed", metavar="N", help="Order of the trials (default: another each time).")
-@click.option("--dry-run", is_flag=True, help="Show who would race and how long it would take.")
+@click.option("--dry-run", is_flag=True, help="Show the candidates and how long the race would take.")
 @click.option("--out", metavar="DIR", help="Where the run's folder <time>-which is made (default: runs).")
 @click.option("--format", "output_format", type=click.Choice(FORMATS), default="table", show_default=True)
 @click.option("--quiet", is_flag=True, help="No progress, only the result.")
@@ -89,11 +107,11 @@ def command(
     output_format: str,
     quiet: bool,
 ) -> int:
-    """Say which middleware is best for such messages here, how sure that is, and what would settle it.
+    """Find the best middleware for your messages on this machine, by a race of all that can carry them.
 
-    All that can do it race. One that is significantly slower, or fails what is asked, is eliminated. Round trips count
-    from the intended instant; with several subscribers it is one way. A workload is carried whole by each, and who
-    leaves the most room before its deadlines is best.
+    A candidate that is significantly slower or misses a limit is eliminated. The race compares round trips, measured
+    from the intended instant, or with several subscribers one-way latencies. With --workload each candidate carries
+    the whole workload, and the one with the largest margin to the deadlines is best.
     """
     built = built_workers(adapter.split(",") if _typed("adapter") else ())
     budget = budget or (BUDGET if workload is None else GRAPH_BUDGET)
@@ -158,7 +176,7 @@ def _bounds(deadline: str | None, loss: str, cpu: str | None, budget: str) -> tu
 def _planned(
     keys: dict[str, str], adapter: str, transport: str, built: Built, problems: list[Problem], seed: str | None
 ) -> tuple[tuple[Suite, ...], Plan]:
-    """Plan the first rounds. RequestError with those ``problems`` and all that are found here."""
+    """Plan the first rounds. Raises RequestError with ``problems`` and all that are found here."""
     asked: dict[str, Any] = {"adapter": adapter, "transport": transport, **keys}
     loaded: tuple[Suite, ...] = ()
     try:
@@ -204,7 +222,7 @@ def _topic_only() -> list[Problem]:
 
 
 def _candidates(built: Built) -> str:
-    """Return the adapters that may race: a workload has two raw transports, which do not race."""
+    """Return the adapters that may race. Raw transports do not race with a workload."""
     described = [each.description for each in built.workers.values()]
     return ",".join(each.name for each in described if not each.is_raw_transport and not each.bench_only) or "all"
 
@@ -212,7 +230,7 @@ def _candidates(built: Built) -> str:
 def _planned_graph(
     file: str, keys: dict[str, Any], times: dict[str, str], built: Built, problems: list[Problem], seed: str | None
 ) -> tuple[tuple[Suite, ...], Plan]:
-    """Plan the first rounds of a workload. RequestError with those ``problems`` and all that are found here."""
+    """Plan the first rounds of a workload. Raises RequestError with ``problems`` and all that are found here."""
     suites: tuple[Suite, ...] = ()
     try:
         (suite,) = load((file,), raw_options(**keys, seed=seed))
@@ -223,15 +241,15 @@ def _planned_graph(
     except RequestError as error:
         problems += error.problems
     for sweep in (each for suite in suites for each in suite.sweeps[:1]):
-        problems += _of_graph(sweep, len(suites[0].sweeps))
+        problems += _workload_problems(sweep, len(suites[0].sweeps))
     if problems:
         raise RequestError(list(dict.fromkeys(problems)))
     suites = tuple(msgspec.structs.replace(each, name="which") for each in suites)
     return suites, plan_here(suites, built)
 
 
-def _of_graph(sweep: Sweep, sweeps: int) -> Iterator[Problem]:
-    """Yield what makes it no single question that its trials can answer."""
+def _workload_problems(sweep: Sweep, sweeps: int) -> Iterator[Problem]:
+    """Yield the reasons why a race cannot answer for this sweep; ``sweeps``: the number of sweeps in the file."""
     graph = sweep.workload
     if graph is None:
         yield Problem("--workload", f"{sweep.place}: there is no workload; see docs/workloads.md, or ask by --size")
@@ -248,7 +266,7 @@ def _of_graph(sweep: Sweep, sweeps: int) -> Iterator[Problem]:
 
 
 def _announcement(plan: Plan, budget_s: float) -> str:
-    """Return who races, and how long it takes."""
+    """Return the number of candidates, and how long the race takes."""
     race, first = plan.race, plan.trials[: len(plan.cells)]
     candidates = sum(map(len, race.experiments)) if race else 0
     longest = max(estimate_trial(plan.cells[each.cell], each) for each in first)

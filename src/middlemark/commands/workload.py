@@ -1,4 +1,4 @@
-"""``middlemark workload``: a workload from what there is already, as a suite to be edited and run."""
+"""``middlemark workload``: makes a suite with a workload from a topology, a bag or a running ROS 2 graph."""
 
 import importlib
 import os
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 @click.group(name="workload")
 def command() -> None:
-    """Make a workload (a suite with a graph of nodes) from what there is."""
+    """Make a workload (a suite with a graph of nodes) from a topology, a recorded bag or a running ROS 2 graph."""
 
 
 @command.command(name="from-irobot")
 @click.argument("topology", metavar="TOPOLOGY")
 @click.option("-o", "--out", metavar="FILE", help="The suite that is written (default: TOPOLOGY.toml here; -: stdout).")
 def from_irobot(topology: str, out: str | None) -> int:
-    """Read a topology of iRobot's ros2-performance (JSON)."""
+    """Read a topology file of iRobot's ros2-performance (JSON)."""
     from middlemark.suite.read import suite_name
     from middlemark.workloads.irobot import read
     from middlemark.workloads.written import toml
@@ -43,9 +43,9 @@ def from_irobot(topology: str, out: str | None) -> int:
 @click.argument("bag", metavar="FILE|FOLDER")
 @click.option("-o", "--out", metavar="FILE", help="The suite that is written (default: BAG.toml here; -: stdout).")
 def from_bag(bag: str, out: str | None) -> int:
-    """Read a recorded bag: ROS 1's, or rosbag2's (sqlite3 or MCAP, also compressed).
+    """Read a recorded bag of ROS 1 or rosbag2 (sqlite3 or MCAP, also compressed).
 
-    The sizes and instants of its messages are written beside the suite, as Parquet.
+    The sizes and times of its messages are written beside the suite, as Parquet.
     """
     from middlemark.suite.read import suite_name
     from middlemark.workloads.bag import read
@@ -69,10 +69,12 @@ def from_bag(bag: str, out: str | None) -> int:
 
 
 @command.command(name="from-ros2")
-@click.option("--seconds", type=click.FloatRange(0.1, 86_400), default=5.0, show_default=True, help="How long to look.")
+@click.option(
+    "--seconds", type=click.FloatRange(0.1, 86_400), default=5.0, show_default=True, help="How long to watch the graph."
+)
 @click.option("-o", "--out", metavar="FILE", default="robot.toml", show_default=True, help="The suite; -: stdout.")
 def from_ros2(seconds: float, out: str) -> int:
-    """Look at the ROS 2 graph that runs here, through its own rclpy."""
+    """Watch the ROS 2 graph that runs here, through rclpy."""
     from middlemark.suite.read import suite_name
     from middlemark.workloads.ros2 import watch
     from middlemark.workloads.written import toml
@@ -82,7 +84,7 @@ def from_ros2(seconds: float, out: str) -> int:
     if found is None:
         raise MeasureError(
             f"in {seconds:g} s no message was seen that one node of ROS 2 published and another subscribes to",
-            "is ROS_DOMAIN_ID (and RMW_IMPLEMENTATION) here the robot's? does it run? --seconds 60 looks longer",
+            "is the robot running with this shell's ROS_DOMAIN_ID and RMW_IMPLEMENTATION? --seconds 60 watches longer",
         )
     return _write(toml(found.workload, "A running ROS 2 graph", found.remarks, found.comments), out)
 

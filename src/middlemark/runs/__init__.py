@@ -1,1 +1,1 @@
-"""A run, from its first trial to its reading back: where trial, store and stats meet."""
+"""Measures, stores and reads back runs: the steps that the verbs of the command line share."""

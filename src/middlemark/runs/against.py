@@ -1,4 +1,4 @@
-"""``run --against``: another build of each adapter beside it, and what is expected of the two."""
+"""``run --against``: adds another build of each adapter, and an expectation that compares the two builds."""
 
 from collections.abc import Mapping
 
@@ -10,21 +10,19 @@ from middlemark.problems import Problem
 from middlemark.suite.sweep import RawOptions
 
 NOT_WORSE = {"p50": "-99% … 5%", "throughput": "-5% … 9900%"}
-"""By how much the usual build's figure may be more: a verdict of worse needs the margin that every verdict has."""
+"""Metric → by how much the usual build's figure may differ from the other's. The margin is 5 %, as of every verdict."""
 
 
 def against_another_build(
     options: RawOptions, workers: Mapping[str, Worker], which: str
 ) -> tuple[RawOptions, list[Problem]]:
-    """Return the options with those builds among the adapters, and an expectation for each; and what is wrong.
+    """Return the options with the other builds as adapters and an expectation for each; and the problems.
 
-    ``which``: their version, the name they were given, or the folder of an installation.
+    ``which``: the version of the other builds, their name after the @, or the folder of the installation.
     """
     named = [each.strip() for each in str(options.keys.get("adapter", "all")).split(",")]
     if "all" in named:
-        return options, [
-            Problem("--against", "is another build of what --adapter names; name one: --adapter cyclonedds")
-        ]
+        return options, [Problem("--against", "needs the name of an adapter: --adapter cyclonedds")]
     floods = options.keys.get("pattern") == "stream" and "rate" not in options.keys
     metric = "throughput" if floods else "p50"
     adapters, expected, problems = [], [], []

@@ -1,4 +1,4 @@
-"""What races came to, on stdout: the answer of `which`, or a sentence for each race of a run."""
+"""Prints the results of races: the answer of `which`, or a sentence for each race of a run."""
 
 from typing import TYPE_CHECKING
 
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from middlemark.verdicts.rows import MeasuredRun
 
 MOST_RACES = 3
-"""That are told in sentences."""
+"""A run with more races has no sentences."""
 
 
 def is_question(run: "MeasuredRun") -> bool:
-    """Say whether it is a run of ``which``."""
+    """Say whether ``which`` measured the run."""
     return run.file.plan.race is not None and run.file.plan.race.question
 
 
@@ -50,7 +50,7 @@ def _show(document: "Document", run: "MeasuredRun", output_format: str) -> str |
 
 
 def race_sentences(document: "Document", run: "MeasuredRun", width: int) -> str:
-    """Return a sentence for each race of a run; nothing of more races than a screen has room for: a matrix tells."""
+    """Return a sentence for each race of a run; empty if there are more than ``MOST_RACES``."""
     from middlemark.show.which import render_races
     from middlemark.verdicts.race import races
 

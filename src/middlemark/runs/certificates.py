@@ -1,4 +1,4 @@
-"""A user's own certificates for the trials of a run: looked at before anything starts."""
+"""Checks a user's own certificates before the trials of a run start."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -12,12 +12,12 @@ from middlemark.security.layout import ENDS
 
 
 def own_certificates(certs: str | None, plan: Plan, workers: Mapping[str, Worker], interface: str) -> str:
-    """Return the absolute path of the set that is named; empty: none is. Raises RequestError with all that is wrong."""
+    """Return the absolute path of the user's certificates; empty: none. Raises RequestError with all problems."""
     if certs is None:
         return ""
     protected = [cell for cell in plan.cells if cell.security != "none"]
     if not protected:
-        text = "nothing of this is protected; give --security encrypted, or another level"
+        text = "no configuration has security; give --security encrypted, or another level"
         raise RequestError([Problem("--certs", text)])
     if problems := _problems(Path(certs), protected, workers, interface):
         raise RequestError(problems)

@@ -1,4 +1,4 @@
-"""A run from its folder to its exit code: what every verb that measures does."""
+"""The steps that every verb that measures shares: find workers, plan, measure, print, choose the exit code."""
 
 import os
 import secrets
@@ -31,23 +31,23 @@ if TYPE_CHECKING:
 DEFAULT_OUT = "runs"
 
 NOT_KEPT = ("disk", "samples")
-"""Failures of trials that were measured and could not be stored, or not be read back."""
+"""Failures of trials that were measured, but could not be stored or read back."""
 
 
 class Built(NamedTuple):
-    """The workers that are here, by adapter; and for each adapter that is known but not here, why."""
+    """The workers that are here, by adapter; and for each adapter that is not, the reason."""
 
     workers: dict[str, Worker]
     absent: dict[str, str]
     unchecked: tuple[str, ...] = ()
-    """Adapters that a run would build first: a plan that is only shown cannot say what they honour."""
+    """Adapters that a run would build first. A dry run cannot check what they support."""
 
 
 def built_workers(asked: Iterable[str] = (), *, dry_run: bool = False) -> Built:
-    """Return the workers; those that do not answer are told and left out. MeasureError: there are none.
+    """Return the workers. Workers that do not answer are reported and left out. Raises MeasureError if there are none.
 
-    ``asked``: adapters that are named, or ``all``; those that are not built are built now (workers.later).
-    ``dry_run``: nothing is built, and that there is none yet is no error.
+    ``asked``: names of adapters, or ``all``; adapters that are not built yet are built first (workers.later).
+    ``dry_run``: nothing is built, and it is no error if no worker is built yet.
     """
     asked = tuple(asked)
     if not dry_run:
@@ -73,15 +73,15 @@ def built_workers(asked: Iterable[str] = (), *, dry_run: bool = False) -> Built:
 
 
 def named_adapters(suites: Sequence[Suite]) -> list[str]:
-    """Return the adapters that these suites name; where they name none they mean those that are built."""
+    """Return the adapters that these suites name. A suite without names means all adapters that are built."""
     levels = [sweep.levels("adapter") for suite in suites for sweep in suite.sweeps]
     return [str(name) for each in levels if each.named for name in each.values]
 
 
 def not_tried(plan: Plan, named: Sequence[str], built: Built) -> "tuple[NotTried, ...]":
-    """Return who was meant and did not take part, and the command with which it would.
+    """Return the requested adapters that are not in the plan, each with the reason, and the command that builds it.
 
-    ``named``: the adapters that were asked for; none, or ``all``: every one was meant.
+    ``named``: the requested adapters; empty, or with ``all``: every adapter.
     """
     from middlemark.model.run import NotTried
 
@@ -97,7 +97,7 @@ def not_tried(plan: Plan, named: Sequence[str], built: Built) -> "tuple[NotTried
     for name, worker in built.workers.items():
         described = worker.description
         if name not in tried and "@" not in name and not described.is_raw_transport and not described.bench_only:
-            found.append(NotTried(name, notes.get(name, "it has nothing that does what is asked")))
+            found.append(NotTried(name, notes.get(name, "it supports no requested configuration")))
     return tuple(each for each in found if meant is None or each.adapter in meant)
 
 
@@ -107,9 +107,9 @@ def raw_transports_of(built: Built) -> tuple[str, ...]:
 
 
 def plan_here(suites: Sequence[Suite], built: Built, only: Sequence[str] = (), hosts: Sequence[str] = ()) -> Plan:
-    """Return the plan of these suites with the workers and processors that are here, in an order of its own.
+    """Return the plan of these suites with the workers and processors that are here, with a random seed.
 
-    ``hosts``: by name, that roles may be on.
+    ``hosts``: names of the hosts on which roles may run.
     """
     return make_plan(
         suites,
@@ -124,7 +124,7 @@ def plan_here(suites: Sequence[Suite], built: Built, only: Sequence[str] = (), h
 
 
 def without_refused(plan: Plan, suites: Sequence[Suite], workers: Mapping[str, Worker], interface: str) -> Plan:
-    """Return the plan without what its own workers refuse, where that may be skipped; else raise RequestError."""
+    """Return the plan without the cells that workers refuse. Raises RequestError unless --skip-unsupported is set."""
     from middlemark.trial.refusals import refusals
 
     refused = interrupts.run(refusals(plan, workers, interface))
@@ -133,21 +133,23 @@ def without_refused(plan: Plan, suites: Sequence[Suite], workers: Mapping[str, W
     from middlemark.plan.rounds import without
     from middlemark.show.progress import describe
 
-    of: dict[str, list[str]] = {}
+    cells_of: dict[str, list[str]] = {}
     for number, error in refused.items():
         text = f"{error.text} ({error.advice})" if error.advice else error.text
-        of.setdefault(text, []).append(describe(plan.cells[number]))
-    told = [(first if not others else f"{first} and {len(others)} more", text) for text, (first, *others) in of.items()]
-    problems = [Problem(place, text) for place, text in told]
+        cells_of.setdefault(text, []).append(describe(plan.cells[number]))
+    reasons = [
+        (f"{first} and {len(others)} more" if others else first, text) for text, (first, *others) in cells_of.items()
+    ]
+    problems = [Problem(place, text) for place, text in reasons]
     if len(refused) < len(plan.cells):
         if all(sweep.skip_unsupported for suite in suites for sweep in suite.sweeps):
-            return without(plan, refused, [Note(place, f"left out: {text}") for place, text in told])
+            return without(plan, refused, [Note(place, f"left out: {text}") for place, text in reasons])
         problems.append(Problem("--skip-unsupported", "leaves out what is refused and measures the rest"))
     raise RequestError(problems)
 
 
 class RunOptions(NamedTuple):
-    """How a run is measured and shown, whatever is in it."""
+    """How a run is measured and printed."""
 
     interface: str
     output_format: str
@@ -155,16 +157,16 @@ class RunOptions(NamedTuple):
     verbose: bool = False
     breakdown: bool = False
     fail_if: Sequence[str] = ()
-    """What ends in exit code 4: ``expectations`` that do not hold, or also those that are ``undecided``."""
+    """``expectations``: exit with 4 if one does not hold; ``undecided``: also if one is undecided or untestable."""
     failures_are_results: bool = False
-    """That a configuration fails is part of what was asked, and no failure of the command."""
+    """A failed configuration does not change the exit code."""
 
 
 class Show(Protocol):
-    """Prints what came of a run; returns why it could not be printed."""
+    """Prints the results of a run; returns why they could not be printed, or None."""
 
     def __call__(self, run: "MeasuredRun", shown: RunOptions, seconds: float) -> str | None:
-        """``seconds`` is what the run took."""
+        """``seconds``: how long the run took."""
 
 
 def run_file(
@@ -174,9 +176,9 @@ def run_file(
     cluster: "Cluster | None" = None,
     named: Sequence[str] | None = None,
 ) -> "RunFile":
-    """Return what is kept of a run that begins now.
+    """Return the description of a run that begins now, which is stored with it.
 
-    ``cluster``: the hosts that take part; ``named``: the adapters that were asked for, None: those of the suites.
+    ``cluster``: the hosts that take part. ``named``: the requested adapters; None: the ones that the suites name.
     """
     from middlemark.model.run import RunFile
     from middlemark.sites.machine import read_machine
@@ -199,7 +201,7 @@ def run_file(
 
 
 def opened_run(out: Path, file: "RunFile") -> "RunWriter":
-    """Make the run's folder in ``out``. MeasureError where that cannot be."""
+    """Make the run's folder in ``out``. Raises MeasureError if it cannot be made."""
     from middlemark.store import StoreError, open_run
 
     try:
@@ -210,26 +212,26 @@ def opened_run(out: Path, file: "RunFile") -> "RunWriter":
 
 def measure(
     opened: "Callable[[], RunWriter]",
-    known: Sequence[TrialOutcome],
+    earlier: Sequence[TrialOutcome],
     workers: Mapping[str, Worker],
     shown: RunOptions,
     show: Show,
     cluster: "Cluster | None" = None,
 ) -> int:
-    """Measure all that is not ``known`` of the run that is opened. ``show`` tells what came of it.
+    """Measure the trials of a run, print the results with ``show`` and return the exit code.
 
-    ``cluster``: the hosts that take part.
+    ``opened`` opens the run for writing. ``earlier``: trials that are measured already. ``cluster``: the hosts.
     """
     # Before interrupts unwind: an exception at any instruction of an import may be swallowed there.
     from middlemark.runs.measure import measure_trials
     from middlemark.runs.read import measured
     from middlemark.store import StoreError
 
-    outcomes: list[TrialOutcome] = [*known]
+    outcomes: list[TrialOutcome] = [*earlier]
     begin = time.monotonic()
     with interrupts.unwind():
         writer = opened()
-        _tell_what_the_container_lacks(writer.file.plan)
+        _report_lacks_of_container(writer.file.plan)
         ending = measure_trials(
             writer, outcomes, workers, interface=shown.interface, quiet=shown.quiet, cluster=cluster
         )
@@ -249,13 +251,13 @@ def measure(
     if unkept is not None:
         click.echo(f"middlemark: {unkept}", err=True)
         click.echo("  make room there or choose another folder with --out DIR, and measure again", err=True)
-    # That a candidate fails is part of the answer.
+    # A failed candidate is part of the answer of `which`.
     asked = shown.failures_are_results or (plan.race is not None and plan.race.question)
     status = _status([] if asked else results, ending.complete, unwritten or unkept)
     return exits.WORSE if shown.fail_if and ending.complete and _missed(run, shown.fail_if) else status
 
 
-def _tell_what_the_container_lacks(plan: Plan) -> None:
+def _report_lacks_of_container(plan: Plan) -> None:
     from middlemark.sites.container import lacking, this_container
 
     container = this_container()
@@ -264,7 +266,7 @@ def _tell_what_the_container_lacks(plan: Plan) -> None:
 
 
 def _missed(run: "MeasuredRun", fail_if: Sequence[str]) -> bool:
-    """Tell the expectations that fail the run, each in a sentence, and say whether there is one."""
+    """Print a sentence for each expectation that fails the run; return whether there is one."""
     from middlemark.document.expectations import expected_of
     from middlemark.stats.expectations import ClaimVerdict
 
@@ -285,7 +287,7 @@ def _missed(run: "MeasuredRun", fail_if: Sequence[str]) -> bool:
 
 
 def _unkept(results: Sequence["CellResult"], planned: int, error: str | None) -> str | None:
-    """Return what the run's folder did not take, with the path; None: all that was measured is there."""
+    """Return what could not be stored, with the path; None: everything is stored."""
     if error is not None:
         return f"the run ended early: {error}; what was measured before is kept"
     lost = [failure for result in results for failure in result.failures if failure.code in NOT_KEPT]

@@ -1,4 +1,4 @@
-"""Which limits the rows of a run met, in sentences, each with what would lift it; and a lift tried before and after."""
+"""The limits that the rows of a run met, what lifts each, and the plan that measures before and after a lift."""
 
 import math
 import statistics
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 MOST_SENTENCES = 3
 ALL = 0.999
-"""Of a share of messages: two trials of one rate and duration may differ by a message."""
+"""Shares of received messages above this count as all: trials of one rate may differ by one message."""
 MOST_CELLS = 6
-"""Of the rows that a limit holds back, so many are tried: those that it holds back most."""
+"""The most rows that a trial of a lift measures. They are the ones that the limit holds back most."""
 
 
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
-    """One limit, the rows that met it, and what would lift it; None: no setting of this machine does."""
+    """One limit, the rows that met it, and the setting that lifts it (None: no setting of this machine does)."""
 
     check: str
     limits: tuple[Limit, ...]
@@ -39,7 +39,7 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def diagnosed(run: "MeasuredRun") -> tuple[Diagnosis, ...]:
-    """Return what the run's evidence says, the worst first. What lifts it is looked up where it was measured alone."""
+    """Return the limits that the run has evidence for, the worst first. Lifts are found only on the run's machine."""
     described = {each.name: each for each in run.file.adapters}
     here = not run.file.imported and read_machine().host == run.file.machine.host
     found = limits_of(run.results, run.outcomes, described)
@@ -59,7 +59,7 @@ def _diagnosis(
 
 
 def diagnosis_lines(run: "MeasuredRun", folder: str) -> list[str]:
-    """Return at most three sentences, and the next step where one can be taken."""
+    """Return at most three sentences, and the command that tries a lift if there is one."""
     found = diagnosed(run)
     lines = [each.sentence for each in found[:MOST_SENTENCES]]
     if any(each.lift for each in found):
@@ -107,21 +107,20 @@ def _verdict(run: "MeasuredRun", before: "CellResult", after: "CellResult", lift
     if before.failed_trials or after.failed_trials:
         done = [f"{each.trials} of {each.trials + each.failed_trials}" for each in (before, after)]
         parts.append(f"measured in {done[0]} → {done[1]} trials")
-    of = _received(run, (before.cell, after.cell))
-    rounds = sorted(of[0].keys() & of[1].keys())
-    shares = [statistics.fmean(some[number] for number in rounds) if rounds else 1.0 for some in of]
+    received = _received(run, (before.cell, after.cell))
+    rounds = sorted(received[0].keys() & received[1].keys())
+    shares = [statistics.fmean(some[number] for number in rounds) if rounds else 1.0 for some in received]
     if min(shares) < ALL:
-        parts.append(
-            f"received {_percent(shares[0])} → {_percent(shares[1])} ({_sure([of[1][n] - of[0][n] for n in rounds])})"
-        )
+        verdict = _sign_verdict([received[1][number] - received[0][number] for number in rounds])
+        parts.append(f"received {_percent(shares[0])} → {_percent(shares[1])} ({verdict})")
     parts += _compared(run, before.cell, after.cell, lift)
     return f"{named(before.cell)}, {'; '.join(parts) or 'nothing could be measured on both sides'}."
 
 
 def _received(run: "MeasuredRun", cells: Sequence[Cell]) -> list[dict[int, float]]:
-    """Return the share of its messages that arrived, by round, of each cell; of a trial that failed nothing did.
+    """Return for each cell the share of messages that arrived, by round. It is 0 for a failed trial.
 
-    Of a rate these are the messages of the trial that sent most of them: what was not sent in time did not arrive.
+    With a fixed rate the share is of the most messages that any trial sent, so messages not sent in time count as lost.
     """
     trials = [[each.outcome for each in run.trials[run.file.plan.cells.index(cell)]] for cell in cells]
     counted = [(outcome, counts_of(outcome)) for some in trials for outcome in some]
@@ -141,8 +140,8 @@ def _received(run: "MeasuredRun", cells: Sequence[Cell]) -> list[dict[int, float
     return found
 
 
-def _sure(differences: Sequence[float]) -> str:
-    """Return the verdict on shares that may be 0, which have no ratio: the exact sign test of their rounds."""
+def _sign_verdict(differences: Sequence[float]) -> str:
+    """Return the verdict of the exact sign test over the rounds: shares may be 0, so they have no ratio."""
     more, less = sum(each > 0 for each in differences), sum(each < 0 for each in differences)
     n = more + less
     tail = sum(math.comb(n, k) for k in range(max(more, less), n + 1)) / 2**n
@@ -158,7 +157,7 @@ def _percent(share: float) -> str:
 
 
 def _compared(run: "MeasuredRun", before: Cell, after: Cell, lift: Lift) -> list[str]:
-    """Return the verdict of ``compare`` on the two, by rate where they flood, else by p50 and p99."""
+    """Return the verdicts of ``compare``: on the throughput for streams at the full rate, else on p50 and p99."""
     from middlemark.runs.sides import sides_of
     from middlemark.stats.comparisons import compare
     from middlemark.stats.pairings import by_factors
@@ -178,6 +177,6 @@ def _compared(run: "MeasuredRun", before: Cell, after: Cell, lift: Lift) -> list
 
 
 def _signed(part: float) -> str:
-    """Return percents with their sign; of what almost nothing is left, how little that is."""
+    """Return a change in percent with its sign, and with more digits if almost nothing remains."""
     text = f"{100 * part:+,.0f}" if part > -0.98 else f"{100 * part:+.4g}"
     return text if float(text.replace(",", "")) else "0"

@@ -1,4 +1,4 @@
-"""The hosts of a run: what was typed of them, the connection to them, and what they lack."""
+"""The hosts of a run: checks the options, connects, and checks that each host has what the cells need."""
 
 import contextlib
 import importlib.util
@@ -22,7 +22,7 @@ PACKAGES = ("distributed", "asyncssh", "cryptography")
 
 
 class HostsAsked(NamedTuple):
-    """As typed."""
+    """The options that name the hosts, as typed."""
 
     hosts: str | None = None
     scheduler: str | None = None
@@ -34,7 +34,7 @@ class HostsAsked(NamedTuple):
 
 
 class Reaching(NamedTuple):
-    """The hosts that a run may use, by name; ``connect`` does it once all else is known to be right."""
+    """The names of the hosts that a run may use. ``connect`` is called after everything else is checked."""
 
     names: tuple[str, ...]
     connect: "Callable[[], Cluster]"
@@ -42,9 +42,9 @@ class Reaching(NamedTuple):
 
 @contextlib.contextmanager
 def reaching(asked: HostsAsked) -> Iterator[Reaching | None]:
-    """Check what was typed, and connect when it is wanted; None: no hosts were asked for.
+    """Check the options, and close the connections at the end; yield None if no hosts were typed.
 
-    Raises RequestError, and MeasureError where they are not reached.
+    Raises RequestError, and MeasureError if a host cannot be reached.
     """
     if asked.hosts is None and asked.scheduler is None:
         if asked != HostsAsked():
@@ -113,7 +113,7 @@ def _started(hosts: Sequence[HostAddress], asked: HostsAsked) -> "contextlib.Abs
 
 
 def refuse_lacking(cluster: "Cluster", cells: Sequence[Cell]) -> None:
-    """Raise MeasureError with all that the hosts lack of what these cells need."""
+    """Raise MeasureError if hosts lack adapters or processors that these cells need."""
     lacks: dict[str, None] = {}
     for cell in cells:
         for name in sites_of(cell.across) if cell.across != HERE else ():

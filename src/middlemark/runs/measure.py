@@ -1,4 +1,4 @@
-"""The trials of a run: kept one by one, gone on with where they stopped, and rounds added where the plan wants them."""
+"""Measures the trials of a run, stores each as it ends, and adds rounds if the plan needs them."""
 
 import secrets
 from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ from middlemark.workers.find import witness
 
 
 class Ending(NamedTuple):
-    """How the trials of a run came to an end; ``error``: what the disk did not take."""
+    """How the trials of a run ended. ``error``: why results could not be stored."""
 
     complete: bool
     error: str | None = None
@@ -42,13 +42,13 @@ def measure_trials(
     quiet: bool,
     cluster: Cluster | None = None,
 ) -> Ending:
-    """Measure the trials that are not in ``outcomes`` yet, which grows by each one that ends.
+    """Measure the trials that are not in ``outcomes`` yet, and append each outcome to it.
 
     ``cluster``: the hosts that take part; None: none do.
     """
     plan = writer.file.plan
     measured = {each.order for each in outcomes}
-    left = msgspec.structs.replace(plan, trials=tuple(each for each in plan.trials if each.order not in measured))
+    remaining = msgspec.structs.replace(plan, trials=tuple(each for each in plan.trials if each.order not in measured))
     here = Here(Domains(plan.seed), interface=interface, witness=witness(), certs=writer.file.certs)
     site = here if cluster is None else Apart(cluster, here)
     shared = Shared(str(writer.folder), secrets.token_hex(3), site)
@@ -65,13 +65,13 @@ def measure_trials(
         return run_plan(further, workers, shared, keep, watcher, proofs)
 
     try:
-        with progress(left, quiet=quiet, folder=writer.folder, adapters=writer.file.adapters) as watcher:
-            complete = run_plan(left, workers, shared, keep, watcher, proofs)
+        with progress(remaining, quiet=quiet, folder=writer.folder, adapters=writer.file.adapters) as watcher:
+            complete = run_plan(remaining, workers, shared, keep, watcher, proofs)
             if not complete:
                 return Ending(complete=False)
             complete, reached = until.settle(plan, outcomes, extend)
             return Ending(complete, reached=reached)
-    except KeyboardInterrupt:  # just before or just after the time in which run_plan takes care of it
+    except KeyboardInterrupt:  # outside run_plan, which handles it itself
         return Ending(complete=False)
     except StoreError as failure:
         return Ending(complete=True, error=str(failure))
@@ -81,27 +81,27 @@ def measure_trials(
 
 
 def differences(file: RunFile, workers: Mapping[str, Worker]) -> Iterator[str]:
-    """Yield what is not as it was when the run began, each to be read after ``--resume``.
+    """Yield a message for each difference between the run's machine, versions and workers and the present ones.
 
-    Trials of two worlds are not one cell's.
+    Trials measured under different conditions must not be mixed in one cell.
     """
     if file.imported:
         yield "it was imported: there is nothing in it to measure"
         return
     if file.machines:
-        yield f"it was measured on {len(file.machines)} hosts, which may be others now: measure anew"
+        yield f"it was measured on {len(file.machines)} hosts, which may be others now: start a new run"
     if file.middlemark != __version__:
-        yield f"Middlemark was {file.middlemark} then and is {__version__} now: measure anew"
+        yield f"Middlemark was {file.middlemark} then and is {__version__} now: start a new run"
     machine = read_machine()
     for field in ("host", "cpu", "processors", "memory_bytes", "kernel", "system", "clocksource", "governor"):
         then, now = getattr(file.machine, field), getattr(machine, field)
         if then != now:
-            yield f"the machine's {field} was {then} then and is {now} now: measure anew"
+            yield f"the machine's {field} was {then} then and is {now} now: start a new run"
     for described in file.adapters:
         worker = workers.get(described.name)
         if worker is None:
             yield f"{described.name} {described.version} is not built here any more"
         elif worker.description != described:
             was, now = described.version, worker.description.version
-            changed = f"was {was} then and is {now} now" if was != now else "describes itself otherwise than then"
-            yield f"{described.name} {changed}: measure anew"
+            changed = f"was {was} then and is {now} now" if was != now else "has other capabilities or settings now"
+            yield f"{described.name} {changed}: start a new run"

@@ -1,4 +1,4 @@
-"""What the trials of a plan ask of the machine."""
+"""The needs of a plan: what its trials require of the machine."""
 
 from collections.abc import Iterable
 
@@ -13,9 +13,9 @@ from middlemark.system.needs import ConfigurationNeeds, Needs
 
 
 def needs_of(plan: Plan, described: Iterable[Description], interface: str) -> Needs:
-    """Return what a suite's machine is judged for. ``described``: all adapters that it names."""
-    known = {each.name: each for each in described}
-    rows = tuple(dict.fromkeys(_row(cell, known[cell.adapter]) for cell in plan.cells))
+    """Return what the plan needs of the machine. ``described``: all adapters of the plan."""
+    descriptions = {each.name: each for each in described}
+    rows = tuple(dict.fromkeys(_row(cell, descriptions[cell.adapter]) for cell in plan.cells))
     shared = [row for row in rows if "shared-memory" in row.carriers]
     return Needs(
         rows=rows,

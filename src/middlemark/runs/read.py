@@ -1,4 +1,4 @@
-"""Reading stored runs, and what their samples come to."""
+"""Reads stored runs and their samples."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,12 +14,12 @@ from middlemark.verdicts.rows import MeasuredRun
 
 
 def read_measured(folder: Path) -> MeasuredRun:
-    """Read a run and every sample it kept. Raises MeasureError."""
+    """Read a run and all its samples. Raises MeasureError."""
     return measured(stored_run(folder))
 
 
 def measured(run: Run) -> MeasuredRun:
-    """Return what the trials of a run came to: every sample is read, once."""
+    """Return a run with the results of its cells. Reads every sample once."""
     plan = run.file.plan
     samples, kept = readers(run.folder)
     trials = trials_by_cell(plan, run.outcomes, samples, kept)
@@ -43,7 +43,7 @@ def stored_run(folder: Path) -> Run:
 
 
 def trials_of(run: MeasuredRun, index: int, tell: Callable[[str], None]) -> Iterator[tuple[TrialOutcome, list[Kept]]]:
-    """Yield the measured trials of a cell and what was kept of them; what cannot be read is told and left out."""
+    """Yield the measured trials of a cell with their samples. ``tell`` reports unreadable trials, which are omitted."""
     for outcome in (each.outcome for each in run.trials[index] if each.outcome.failed is None):
         try:
             if outcome.files:
@@ -56,7 +56,7 @@ def trials_of(run: MeasuredRun, index: int, tell: Callable[[str], None]) -> Iter
 
 
 def damaged(run: Run) -> tuple[str, ...]:
-    """Return what is to be told of a run's trials that could not be read, where there are any."""
+    """Return the message about damaged lines of trials.jsonl, if there are any."""
     lines = run.damaged
     if not lines:
         return ()
@@ -65,13 +65,13 @@ def damaged(run: Run) -> tuple[str, ...]:
 
 
 def newest(folder: Path) -> Path:
-    """Return the folder itself where it is a run's, or of a folder of runs the newest."""
+    """Return the newest run in a folder of runs, or else the folder itself."""
     inside = list_runs(folder) if folder.is_dir() and not (folder / "run.json").exists() else []
     return inside[-1] if inside else folder
 
 
 def readers(folder: Path) -> tuple[SamplesOf, KeptOf]:
-    """Return how what a run's trials kept is read."""
+    """Return the functions that read the samples of a trial and one of its further files."""
 
     def samples(outcome: TrialOutcome) -> Samples | None:
         return load(folder / outcome.samples_file) if outcome.samples_file else None

@@ -1,4 +1,4 @@
-"""What would lift a limit that a row ran into, on this machine as it is now; and all that doctor would change."""
+"""Settings that lift a limit on this machine, and all changes that doctor recommends."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -20,24 +20,24 @@ from middlemark.system.root import Root
 from middlemark.system.settings import CannotError
 
 _BUFFERS = {"rmem_max": ("receive buffer",), "wmem_max": ("send buffer", "send and receive buffer")}
-"""Limits of which a middleware may take less than it might: what its own setting's help says it is."""
+"""Kernel limit → words in the help of a native setting that sets the same buffer, perhaps to less than the limit."""
 
 
 class Lift(msgspec.Struct, frozen=True, kw_only=True):
-    """One way to lift a limit: of a setting of the machine or of the middleware's own, before and after."""
+    """A setting that lifts a limit, of the machine or of the middleware, with its values before and after."""
 
     name: str
     before: str
     after: str
     command: str
-    """What a person would type."""
+    """The command or option that makes the change."""
     keep: str
-    """How it stays so."""
+    """The command or option that makes the change permanent."""
     change: Setting | None = None
-    """None: it is the middleware's own."""
+    """None: a native setting of the middleware."""
 
     def sides(self, cell: Cell) -> tuple[Cell, Cell]:
-        """Return the cell before and after, of which nothing but that differs."""
+        """Return the cell before and after the change. Only the changed setting differs."""
         if self.change is None:
             before, after = (dict(cell.native) | {self.name: each} for each in (self.before, self.after))
             pair = [tuple(sorted(each.items())) for each in (before, after)]
@@ -51,10 +51,10 @@ class Lift(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def lift_of(limit: Limit, plan: Plan, descriptions: Mapping[str, Description], interface: str = "lo") -> Lift | None:
-    """Return what lifts it here; None: no setting does."""
+    """Return the setting that lifts a limit on this machine; None: there is none."""
     cell = plan.cells[limit.cell]
-    alone = without(plan, [at for at in range(len(plan.cells)) if at != limit.cell], ())
-    needs = needs_of(alone, descriptions.values(), interface)
+    plan_of_cell = without(plan, [at for at in range(len(plan.cells)) if at != limit.cell], ())
+    needs = needs_of(plan_of_cell, descriptions.values(), interface)
     return _of_middleware(limit.check, cell, needs, descriptions.get(cell.adapter)) or _of_machine(limit, needs)
 
 
@@ -83,7 +83,7 @@ def _of_machine(limit: Limit, needs: Needs) -> Lift | None:
 
 
 def _of_middleware(check: str, cell: Cell, needs: Needs, described: Description | None) -> Lift | None:
-    """Return the middleware's own buffer, where that and not the kernel's is what is small."""
+    """Return the native setting of the buffer, if it is smaller than the kernel allows and the cell needs."""
     if check not in _BUFFERS or described is None:
         return None
     try:
@@ -107,7 +107,7 @@ def _of_middleware(check: str, cell: Cell, needs: Needs, described: Description 
 
 
 def _is_more(before: str, wanted: str) -> bool:
-    """Whether a limit is as high as that already; -1 is none."""
+    """Say whether the limit ``before`` is at least ``wanted``; -1 means unlimited."""
     try:
         return int(wanted) >= 0 and (int(before) < 0 or int(before) >= int(wanted))
     except ValueError:
@@ -115,7 +115,7 @@ def _is_more(before: str, wanted: str) -> bool:
 
 
 def changes_here(needs: Needs = GENERAL, checks: Sequence[str] = ()) -> dict[str, tuple[Setting, ...]]:
-    """Return what doctor would change, by the check's name; with ``checks`` only theirs, also what is well already."""
+    """Return the changes that doctor recommends, by check. ``checks``: only of these, even if nothing is wrong."""
     found: dict[str, tuple[Setting, ...]] = {}
     root = Root()
     for check in CHECKS:
@@ -129,7 +129,7 @@ def changes_here(needs: Needs = GENERAL, checks: Sequence[str] = ()) -> dict[str
 
 
 def tuned(plan: Plan, workers: Mapping[str, Worker], interface: str, tell: Callable[[str], None]) -> Plan:
-    """Return the plan with all that doctor would change set for each trial; what cannot be set here is told."""
+    """Return the plan with doctor's changes set for each trial. ``tell`` reports changes that cannot be made here."""
     needs = needs_of(plan, [each.description for each in workers.values()], interface)
     wanted: dict[str, str] = {}
     for check, changes in changes_here(needs).items():
@@ -146,7 +146,9 @@ def tuned(plan: Plan, workers: Mapping[str, Worker], interface: str, tell: Calla
     if not wanted:
         tell("--tuned changes nothing: middlemark doctor finds nothing here that could be set for a run")
         return plan
-    tell("for each trial, and back after it: " + "; ".join(f"{name} = {value}" for name, value in wanted.items()))
+    tell(
+        "set for each trial and restored after it: " + "; ".join(f"{name} = {value}" for name, value in wanted.items())
+    )
     cells = tuple(_with(cell, wanted) for cell in plan.cells)
     return msgspec.structs.replace(plan, cells=cells)
 
@@ -157,7 +159,7 @@ def _with(cell: Cell, wanted: Mapping[str, str]) -> Cell:
 
 
 def as_settings(changes: Sequence[Setting]) -> list[Setting]:
-    """Return these as the journal has them. Raises CannotError where one is not to be set."""
+    """Return the settings in the form of the journal. Raises CannotError if one must not be set."""
     found = []
     for each in changes:
         try:

@@ -1,4 +1,4 @@
-"""The report of runs, made now: as a page, and as the file beside a run."""
+"""Makes the report of runs, as a page and as a file in a run's folder."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from middlemark.verdicts.rows import MeasuredRun
 
 HTML = "report.html"
-"""Within a run's folder."""
+"""The name of the report in a run's folder."""
 
 
 def judged_document(*runs: "MeasuredRun", took: float = 0.0) -> "Document":
-    """Return the document of runs with all verdicts, made now and by this version. ``took``: the command's seconds."""
+    """Return the document of runs with all verdicts. ``took``: how long the command took, in seconds."""
     from middlemark.document import with_verdicts
 
     return with_verdicts(document_now(*runs, took=took), runs)
 
 
 def document_now(*runs: "MeasuredRun", took: float = 0.0) -> "Document":
-    """Return the document of runs without verdicts, made now and by this version."""
+    """Return the document of runs without verdicts, with the present time and version."""
     from middlemark.document import document_of
     from middlemark.store.run import utc_now
 
@@ -33,7 +33,7 @@ def document_now(*runs: "MeasuredRun", took: float = 0.0) -> "Document":
 
 
 def html_of(folders: Sequence[Path]) -> str:
-    """Return the page of those runs. Raises MeasureError where one cannot be read, or the page not be made."""
+    """Return the HTML report of runs. Raises MeasureError if a run cannot be read or the page cannot be made."""
     from middlemark.runs.read import newest, read_measured
     from middlemark.show.html import render_html
 
@@ -41,9 +41,9 @@ def html_of(folders: Sequence[Path]) -> str:
 
 
 def write_report_of(run: "MeasuredRun", *, quiet: bool, document: "Document | None" = None) -> None:
-    """Write the report of a run beside it and say where. That it could not be written is told, and no failure.
+    """Write the report into the run's folder and print its path. Print a message if it cannot be written.
 
-    ``document``: that of the run, where it was made already.
+    ``document``: the run's document, if it exists already.
     """
     from middlemark.show.html import render_html
     from middlemark.show.output import tell
@@ -53,8 +53,8 @@ def write_report_of(run: "MeasuredRun", *, quiet: bool, document: "Document | No
         problems = written(path, render_html(document or judged_document(run)), named=False)
     except MeasureError as error:
         problems = [f"{error}; {error.advice}" if error.advice else str(error)]
-    except Exception as error:  # what was measured is kept and told: nothing here may cost it
-        problems = [f"it cannot be made of this run ({type(error).__name__}: {error})"]
+    except Exception as error:  # the run is stored and printed; a failure of the report must not end the command
+        problems = [f"the report of this run cannot be made ({type(error).__name__}: {error})"]
     if problems:
         tell(f"{path.name} was not written: {problems[0]}")
     elif not quiet:
@@ -62,7 +62,7 @@ def write_report_of(run: "MeasuredRun", *, quiet: bool, document: "Document | No
 
 
 def written(path: Path, text: str, *, named: bool = True) -> list[str]:
-    """Write the text, whole or not at all; return what stood against it. ``named``: somebody asked for that path."""
+    """Write the text, whole or not at all; return the problems. ``named``: the user typed the path."""
     from middlemark.show.output import write_whole
 
     try:

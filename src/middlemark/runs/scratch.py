@@ -1,4 +1,4 @@
-"""Trials that are measured and not kept: what they came to, and nothing of them on the disk."""
+"""Measures trials without storing a run."""
 
 import contextlib
 import secrets
@@ -22,10 +22,10 @@ from middlemark.workers.find import witness
 
 
 def measure_in_scratch(plan: Plan, workers: Mapping[str, Worker], *, quiet: bool) -> list[list[TrialSummary]] | None:
-    """Return the trials of each cell. None: interrupted."""
+    """Return the trials of each cell; None: interrupted. Their files are removed."""
     outcomes: list[TrialOutcome] = []
     with contextlib.ExitStack() as ending:
-        name = make_scratch()  # which the next run removes if this one is killed
+        name = make_scratch()  # if this process is killed, the next run removes it
         ending.callback(shutil.rmtree, name, ignore_errors=True)
         (Path(name) / "samples").mkdir()
         shared = Shared(name, secrets.token_hex(3), Here(Domains(plan.seed), witness=witness()))

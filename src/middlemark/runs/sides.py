@@ -1,4 +1,4 @@
-"""A request to compare, checked, and the two sides of each comparison that it comes to."""
+"""Checks a request to compare, and returns the pairs of cells to compare."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from middlemark.stats.trials import TrialSummary
 
 Tell = Callable[[str], None]
-"""Takes what is to be said beside the verdicts."""
+"""Takes a message to print beside the verdicts."""
 
 FORMATS = ("table", "json", "markdown")
 
 
 _USUAL = {"security": "p50,throughput,cpu,handshake"}
-"""The metrics of a comparison by that factor, where none is named; of others it is the median."""
+"""Factor → the default metrics of a comparison by it. The default for other factors is p50."""
 
 
 class ComparisonRequest:
-    """The request, checked: every problem of it at once."""
+    """A checked request to compare."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class ComparisonRequest:
         output_format: str,
         edge: str | None = None,
     ) -> None:
-        """Take everything as typed. Raises RequestError."""
+        """Take the arguments as typed. Raises RequestError with all problems."""
         from middlemark.model.selection import FIELD_OF
         from middlemark.stats.metrics import METRICS, named_metrics
 
@@ -62,7 +62,7 @@ class ComparisonRequest:
         if by is not None and len(runs) != 1:
             problems.append(Problem("--by", f"compares the configurations of one run; {len(runs)} are named"))
         if by is None and len(runs) != 2:
-            problems.append(Problem("compare", "wants two runs, A and B, or one and --by FACTOR"))
+            problems.append(Problem("compare", "needs two runs, A and B, or one and --by FACTOR"))
         if output_format not in FORMATS:
             problems.append(Problem("--format", f"there is no {output_format}; there are {', '.join(FORMATS)}"))
         self.part = _percent("--margin", margin, problems)
@@ -74,7 +74,7 @@ class ComparisonRequest:
 
     @property
     def read(self) -> tuple[str, ...]:
-        """The metrics that the trials are read for."""
+        """The metrics that are read from the trials: the compared ones and the ones of --fail-if."""
         return tuple(dict.fromkeys((*self.metrics, *(metric for metric, _ in self.gates))))
 
 
@@ -91,16 +91,16 @@ def _gate_of(text: str, problems: list[Problem]) -> tuple[str, float] | None:
 
     words = text.split()
     if len(words) != 4 or words[0] not in METRICS or words[1] != METRICS[words[0]].worse or words[2] != "than":
-        of = METRICS.get(words[0] if words else "") or METRICS["p50"]
+        metric = METRICS.get(words[0] if words else "") or METRICS["p50"]
         name = words[0] if words and words[0] in METRICS else "p50"
-        text = f"'{text}' is not understood; write METRIC WORSE than PERCENT, as in '{name} {of.worse} than 5%'"
+        text = f"'{text}' is not understood; write METRIC WORSE than PERCENT, as in '{name} {metric.worse} than 5%'"
         problems.append(Problem("--fail-if", text))
         return None
     return words[0], _percent("--fail-if", words[3], problems)
 
 
 def _edge(text: str) -> "Picked":
-    """Return which edge of a workload: ``camera/image → detector``, or the topic alone where one node receives it."""
+    """Read an edge of a workload: ``camera/image → detector``, or only the topic if one node receives it."""
     from middlemark.model.expectation import Picked
 
     topic, _, node = text.replace("->", "→").partition("→")
@@ -108,18 +108,18 @@ def _edge(text: str) -> "Picked":
 
 
 def _reference(factors: Sequence[str], text: str, problems: list[Problem]) -> "Selection":
-    """Return the levels that A is to have: of one factor as typed, of several ``pin=off,priority=other``."""
+    """Return the levels of side A: typed as ``off`` for one factor, as ``pin=off,priority=other`` for several."""
     from middlemark.model.selection import read_typed_selection
 
     [name] = factors if len(factors) == 1 else [""]
-    alone = name and not text.startswith(f"{name}=")
-    found, wrong = read_typed_selection(f"{name}={text}" if alone else text)
+    is_level_only = name and not text.startswith(f"{name}=")
+    found, wrong = read_typed_selection(f"{name}={text}" if is_level_only else text)
     problems += [Problem("--reference", each.removeprefix(f"{name}: ")) for each in wrong]
     return found
 
 
 class SelectedRun(msgspec.Struct, frozen=True):
-    """A run's folder, or a folder of runs, and which of its cells."""
+    """A run's folder, or a folder of runs, and the selection of its cells."""
 
     path: Path
     selection: "Selection"
@@ -137,27 +137,27 @@ def _selection(text: str, problems: list[Problem]) -> SelectedRun:
 
 
 class PlannedComparisons(msgspec.Struct, frozen=True):
-    """What was asked to be compared, and all else that is ever said of those runs: both are judged together."""
+    """The requested pairs, and all other pairs that reports of these runs compare. All are judged together."""
 
     pairings: "Sequence[Pairing]"
     beside: "Sequence[Pairing]"
     edge: str | None = None
-    """Of the workloads: ``topic → node``; None: the whole of them."""
+    """The compared edge of the workloads, ``topic → node``; None: the whole workloads."""
 
     def judged(self, metrics: Sequence[str], margin: float) -> "list[Comparison]":
-        """Return the verdicts on what was asked. Raises MeasureError where there are none."""
+        """Return the verdicts on the requested pairs. Raises MeasureError if there are none."""
         from middlemark.stats.comparisons import compare
 
         found = compare(self.pairings, metrics, margin, self.beside)
         if not found:
             raise MeasureError(
                 "nothing can be compared: no two configurations have a measured trial of the same round and metric",
-                "--by FACTOR wants more than one level of it; two runs want the same configurations",
+                "--by FACTOR needs more than one level of it; two runs need the same configurations",
             )
         return found
 
     def missed(self, asked: ComparisonRequest) -> "Iterator[tuple[str, float, Comparison]]":
-        """Yield the metric, the margin and the comparison of each gate that is missed, by the gate's own margin."""
+        """Yield metric, margin and comparison of each missed --fail-if condition, judged by its own margin."""
         from middlemark.stats.comparisons import compare
 
         for metric, margin in asked.gates:
@@ -167,7 +167,7 @@ class PlannedComparisons(msgspec.Struct, frozen=True):
 
 
 def asked_pairings(asked: ComparisonRequest, anyway: bool, tell: Tell) -> PlannedComparisons:
-    """Read the runs and pair their cells. RequestError when nothing of it may be compared; what is left out is told."""
+    """Read the runs and pair their cells. ``tell`` reports omitted pairs. Raises RequestError if none is left."""
     from middlemark.stats.pairings import against, by_factors, of_run, of_two_runs, run_against_run
 
     read = [sides_of(each.path, tell, each.text, asked.read, asked.edge) for each in asked.selections]
@@ -207,9 +207,9 @@ def asked_pairings(asked: ComparisonRequest, anyway: bool, tell: Tell) -> Planne
 def sides_of(
     path: Path, tell: Tell, text: str, metrics: Sequence[str], edge: "Picked | None" = None
 ) -> "tuple[list[Side], Sequence[Sequence[str]]]":
-    """Read one run: its cells' figures, those of their raw transports, and the factors that its suites vary together.
+    """Read one run: the sides that can be compared, with their raw transports, and the factors varied together.
 
-    ``edge``: the figures are those of that edge of their workload. RequestError where a cell has none or several.
+    ``edge``: take the figures of this edge of the workload. Raises RequestError if a cell has none or several of it.
     """
     from middlemark.runs.read import damaged, newest, readers, stored_run
     from middlemark.stats.baselines import carrier_of, common_actual_transport, used_another_transport
@@ -232,7 +232,7 @@ def sides_of(
         by_cell.setdefault(outcome.cell, []).append(trial_summary(cell, outcome, samples, kept, times=times))
     machine = f"{run.file.machine.host}/{run.file.machine.cpu}/{run.file.machine.processors}"
     label = text or run.name
-    races = {} if edge else in_races(run, by_cell, samples, kept)  # whole graphs raced, not one edge of them
+    races = {} if edge else in_races(run, by_cell, samples, kept)  # races compare whole workloads, not one edge
     sides = []
     actual: list[str | None] = []
     for index, trials in sorted(by_cell.items()):
@@ -242,7 +242,7 @@ def sides_of(
         actual.append(common_actual_transport(each.outcome for each in trials))
         carrier = carrier_of(cell, descriptions, actual[-1])
         shared = None if carrier is None else carrier == "shared-memory"
-        otherwise = any(
+        contradicted = any(
             used_another_transport(cell, each.outcome, descriptions)
             or (each.outcome.proof and each.outcome.proof.failed)
             for each in trials
@@ -258,7 +258,7 @@ def sides_of(
                 machine,
                 trials if number is None else [at_edge(each, number) for each in trials],
                 is_raw_transport=raw_transport,
-                contradicted=otherwise,
+                contradicted=contradicted,
                 added=added,
                 in_race=races.get(index),
                 metrics=metrics,
@@ -283,7 +283,7 @@ def _number_of(edge: "Picked", cell: "Cell") -> int:
 
 
 def _selected(sides: "Sequence[Side]", run: SelectedRun, asked: ComparisonRequest) -> "list[Side]":
-    """Return the selected cells, with added raw transports only where they are named or are the reference."""
+    """Return the selected cells. Raw transports that the run added are included only if named or the reference."""
     from middlemark.stats.pairings import selected
 
     named = bool({"adapter", "transport"} & run.selection.levels.keys())

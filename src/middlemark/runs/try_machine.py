@@ -1,6 +1,6 @@
-"""What the machine does when it is tried, for a few seconds: files say little inside a virtual machine.
+"""Measures the machine for a few seconds: in a virtual machine the files of /proc and /sys say little.
 
-The raw transports measure it, and the witness: the same code that stands beside every result.
+The raw transports and the witness measure it, with the same code that measures the machine during a run.
 """
 
 import os
@@ -28,7 +28,7 @@ LONG: dict[str, Any] = {"trials": "1", "duration": "0.25s", "warmup": "0.1s", "b
 STILL_NS = 1_000_000_000
 LARGE = 16 * MIB
 SELDOM = 100.0
-"""Messages a second that find everybody asleep."""
+"""Messages a second: so few that every receiver sleeps when one arrives."""
 
 
 class RawTransportProbe(NamedTuple):
@@ -41,7 +41,7 @@ class RawTransportProbe(NamedTuple):
     rate: float | str = "max"
 
     def is_of(self, cell: Cell) -> bool:
-        """Whether that is measured in this cell."""
+        """Say whether this cell measures the property."""
         return (cell.adapter, cell.receive, cell.rate) == (self.adapter, self.receive, self.rate)
 
 
@@ -55,11 +55,11 @@ ASKED = (
 
 
 def try_machine(workers: Mapping[str, Worker], *, quiet: bool) -> Tried | None:
-    """Try the machine. None: interrupted."""
+    """Measure the machine; None: interrupted."""
     found: dict[str, float | None] = {}
     cpus = tuple(sorted(os.sched_getaffinity(0)))[:MOST_CPUS]
     program = witness()
-    absent = [] if program else ["middlemark-witness is not built: gaps and timers are not told"]
+    absent = [] if program else ["middlemark-witness is not built: gaps and timers are not measured"]
     if program:
         stillness, why = interrupts.run(still(program, cpus, STILL_NS))
         found |= _of_stillness(stillness)
@@ -75,17 +75,17 @@ def try_machine(workers: Mapping[str, Worker], *, quiet: bool) -> Tried | None:
         return None
     results = results_of(plan, trials, {name: each.description for name, each in workers.items()})
     for each in asked:
-        p50 = next((of.round_trip_ns.p50 for of in results if each.is_of(of.cell) and of.round_trip_ns), None)
+        p50 = next((row.round_trip_ns.p50 for row in results if each.is_of(row.cell) and row.round_trip_ns), None)
         found[each.name] = None if p50 is None else p50 / each.times
     found["memory_bytes_per_s"] = memcpy_bytes_per_s(results, LARGE)
-    clocks = [of.outcome.clock.cost_ns for each in trials for of in each if of.outcome.clock]
+    clocks = [trial.outcome.clock.cost_ns for some in trials for trial in some if trial.outcome.clock]
     found["clock_ns"] = statistics.median(clocks) if clocks else None
     absent += _failed(results) or [f"{name}: too few replies came" for name, figure in found.items() if figure is None]
     return Tried(absent=tuple(absent), **found)
 
 
 def _plan(asked: Iterable[RawTransportProbe], workers: Mapping[str, Worker], cpus: tuple[int, ...]) -> Plan | None:
-    """Return the trials; None: no raw transport is built."""
+    """Return the plan; None: no raw transport is built."""
     suites = [
         suite
         for each in asked

@@ -1,6 +1,6 @@
-"""Who runs in the next round of a run, or how it ended: until medians are precise, or races or expectations decided.
+"""Adds rounds to a run until medians are precise, or races or expectations are decided, or the time is spent.
 
-What is decided follows from the stored trials; only how long it took is the clock's.
+The decisions follow from the stored trials. Only the time spent comes from the clock.
 """
 
 import statistics
@@ -25,25 +25,25 @@ from middlemark.stats.trials import TrialSummary, figures, trial_summary
 from middlemark.verdicts.expectations import judge_expectations
 
 BASELINE_TRIALS = 8
-"""Trials of the baseline of the candidates; the other raw transports have only the first rounds."""
+"""The number of trials of the baseline. The other raw transports take part in the first rounds only."""
 
 
 class Open(msgspec.Struct, frozen=True):
-    """What is not decided after a round."""
+    """The cells that are not decided after a round."""
 
     undecided: tuple[int, ...]
     """Indices of the cells that need further rounds; empty: the end is reached."""
     due: Sequence[Collection[int]] | None = None
-    """Who runs in the next round, those together that are decided together; None: every cell."""
+    """The cells of the next round, in groups that are decided together; None: every cell."""
     needed: Sequence[tuple[int | None, Collection[int]]] = ()
-    """Of ``due``, how many rounds it is thought to take until they are decided; None: more than there will be."""
+    """For each group of ``due``, the estimated number of rounds until it is decided; None: too many."""
     unmeasured: tuple[int, ...] = ()
     met: bool = True
-    """Whether an end that is reached is the one that was wanted."""
+    """False if the rounds end without the goal, as when nothing can be measured."""
 
 
 class _Precisely:
-    """Every median within a part of it."""
+    """Adds rounds until every median is precise."""
 
     def __init__(self, precision: Precision) -> None:
         self.budget_s = precision.budget_s
@@ -62,7 +62,7 @@ class _Precisely:
 
 
 class _Racing:
-    """A winner in every race, or a tie."""
+    """Adds rounds until every race has a winner or a tie."""
 
     def __init__(self, plan: Plan, race: Race, folder: Path, adapters: Sequence[Description]) -> None:
         self.budget_s = race.budget_s
@@ -89,23 +89,23 @@ class _Racing:
         return Open(running, due=[(*each.running, *self._baseline(each.running[0])) for each in due])
 
     def _baseline(self, candidate: int) -> Sequence[int]:
-        """Return the fastest raw transport of that experiment, until its median has some trials behind it."""
+        """Return the fastest raw transport of the candidate's experiment, until it has ``BASELINE_TRIALS``."""
         asked = experiment(self._cells[candidate])
-        known = {
+        figures_of = {
             index: [each.figure for each in self._attempts.get(index, {}).values() if each.figure is not None]
             for index, cell in self._raw_transports.items()
             if experiment(cell) == asked
         }
         fastest = min(
-            (index for index, figures in known.items() if figures),
-            key=lambda each: statistics.median(known[each]),
+            (index for index, figures in figures_of.items() if figures),
+            key=lambda each: statistics.median(figures_of[each]),
             default=None,
         )
-        return [] if fastest is None or len(known[fastest]) >= BASELINE_TRIALS else [fastest]
+        return [] if fastest is None or len(figures_of[fastest]) >= BASELINE_TRIALS else [fastest]
 
 
 class _Deciding:
-    """Every expectation decided. They are looked at after some rounds only: each look may be a false one."""
+    """Adds rounds until every expectation is decided. Judges after some rounds only, because each look may be wrong."""
 
     def __init__(self, plan: Plan, deciding: Deciding, adapters: Sequence[Description]) -> None:
         self.budget_s = deciding.budget_s
@@ -130,7 +130,7 @@ class _Deciding:
 
 
 class Until:
-    """Adds rounds to a run. Samples are read once, when the round of their trial is over."""
+    """Adds rounds to a run. Reads the samples of each trial once, after its round."""
 
     def __init__(
         self,
@@ -140,7 +140,7 @@ class Until:
         outcomes: Sequence[TrialOutcome],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """``outcomes``: those of an earlier part of the run; their time counts."""
+        """``outcomes``: the trials of an interrupted run that continues. Their time counts towards the budget."""
         self._readers = readers(folder)
         self._rule: _Precisely | _Racing | _Deciding | None = None
         if plan.precision is not None:
@@ -159,9 +159,10 @@ class Until:
     def settle(
         self, plan: Plan, outcomes: Sequence[TrialOutcome], extend: Callable[[Plan], bool]
     ) -> tuple[bool, Reached | None]:
-        """Add rounds until the end is reached; ``extend`` notes and measures them, and says whether all of it ended.
+        """Add rounds until the goal is reached or the time is spent.
 
-        Return whether it was not interrupted, and how it ended where rounds were to be added. ``outcomes`` grows.
+        Return False if interrupted, and how the rounds ended (None: no rounds were to be added). ``extend`` stores the
+        longer plan, measures its new trials, appends them to ``outcomes``, and returns False if interrupted.
         """
         while self._rule is not None:
             found = self._after_round(self._rule, plan, outcomes)
@@ -175,7 +176,7 @@ class Until:
     def _after_round(
         self, rule: _Precisely | _Racing | _Deciding, plan: Plan, outcomes: Sequence[TrialOutcome]
     ) -> Collection[int] | Reached:
-        """Return who runs in the next round, or how it ended."""
+        """Return the cells of the next round, or how the rounds ended."""
         for outcome in outcomes[self._read :]:
             cell = plan.cells[outcome.cell]
             rule.take(plan, trial_summary(cell, outcome, *self._readers, times=self._times))
@@ -193,7 +194,7 @@ class Until:
         return Reached(rounds=rounds, seconds=spent, met=met, undecided=found.undecided, unmeasured=found.unmeasured)
 
     def _deciding(self, found: Open, left_s: float) -> Collection[int]:
-        """Return those whose rounds there is time for until they are decided, the quickest first; empty: of none."""
+        """Return the cells that can be decided in the time that is left, the quickest first; empty: none can."""
         deciding: set[int] = set()
         due = [(rounds, cells) for rounds, cells in found.needed if rounds]
         for rounds, cells in sorted(due, key=lambda each: each[0] * self._expected_s(each[1])):
@@ -204,7 +205,7 @@ class Until:
         return deciding
 
     def _fitting(self, due: Sequence[Collection[int]], left_s: float) -> Collection[int]:
-        """Return whom there is time for, the quickest to run first; those that are decided together run together."""
+        """Return the cells of one more round that fit in the time that is left: whole groups, the quickest first."""
         fitting: set[int] = set()
         for cells in sorted(due, key=self._expected_s):
             left_s -= self._expected_s(cells)
