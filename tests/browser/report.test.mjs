@@ -64,7 +64,10 @@ describe("the report in a browser", { concurrency: 2 }, () => {
           const box = await page.locator(place).first().boundingBox();
           assert.ok(box.y >= 0 && box.y + box.height <= height, `${place} ends at ${box.y + box.height}`);
         }
-        await reads(page.locator("#verdict"), /^lyra shm is lowest, .* µs a round trip, .* × the baseline .*\. SURE The other 2 are slower\.$/);
+        await reads(
+          page.locator("#verdict"),
+          /^lyra shm is lowest, .* µs a round trip, .* × the baseline .*\. SURE The other 2 are slower\.$/,
+        );
       }));
   }
 
@@ -236,7 +239,10 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       await page.locator("#decision summary").click();
       await reads(page.locator("#decision table"), /interpolated between 1 KiB and 64 KiB/);
       await page.getByLabel("Message size").fill("8 MiB");
-      await reads(told, /0 hold, 0 do not, 3 were never measured .* To measure what was not: middlemark run --adapter cyclonedds,fastdds --size 8388608 --trials 10/);
+      await reads(
+        told,
+        /0 hold, 0 do not, 3 were never measured .*: middlemark run --adapter cyclonedds,fastdds --size 8388608 --trials 10/,
+      );
       await page.getByLabel("Message size").fill("1 KiB");
       await page.getByLabel("Messages a second").fill("100");
       await reads(told, /3 were never measured .*: middlemark which --size 1024 --rate 100 --deadline 70000ns/);
@@ -391,7 +397,10 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       await reads(page.locator(".workload .conclusion"), /^robot: holds over all 3 at scale 1; .* not over vega udp; .*\.$/);
       const table = page.locator(".workload table").first();
       assert.deepEqual(await table.locator("thead th").allInnerTexts(), ["over", "scale 1", "scale 2", "scale 4"]);
-      assert.deepEqual(await table.locator("tbody th").allInnerTexts(), ["shm (raw transport)", "udp (raw transport)", "lyra shm", "lyra udp", "vega udp", "deneb udp"]);
+      assert.deepEqual(
+        await table.locator("tbody th").allInnerTexts(),
+        ["shm (raw transport)", "udp (raw transport)", "lyra shm", "lyra udp", "vega udp", "deneb udp"],
+      );
       await reads(
         table.locator("tbody tr").nth(4).locator("td").nth(1),
         /^✗ fails\s+1\.2\d? × deadline · .* processors · 60\.0 MB\s+first: image → detector$/,

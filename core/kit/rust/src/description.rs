@@ -1,7 +1,7 @@
 //! Written by scripts/protocol from src/middlemark/model/description.py: change that.
 //!
-//! What an adapter says of itself. It crosses to C++ as JSON, once, before anything runs. Its texts live as
-//! long as the process: `String::leak` makes one of a text that is made at run time.
+//! The description of an adapter. C++ receives it as JSON, once, before anything runs. Its texts live as long as
+//! the process: `String::leak` turns a text that is made at run time into one.
 #![cfg_attr(rustfmt, rustfmt_skip)]
 
 use std::collections::BTreeMap;
