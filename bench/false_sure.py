@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from middlemark.runs.read import read_measured
-from middlemark.stats.race import standing
+from middlemark.stats.race import after_look
 from middlemark.stats.trials import figures
 from middlemark.stats.verdict import Verdict, judge
 
@@ -52,7 +52,7 @@ def has_winner(values: Values) -> bool:
     running: tuple[Hashable, ...] = tuple(range(CANDIDATES))
     for rounds in range(1, len(values) + 1):
         logs = {at: dict(enumerate(np.log(values[:rounds, int(str(at))]))) for at in running}
-        now = standing(logs, last=rounds == len(values))
+        now = after_look(logs, last=rounds == len(values))
         running = now.running
         if now.ended:
             return now.ended == "best"

@@ -65,7 +65,7 @@ def test_an_interrupt_says_what_was_measured_and_leaves_nothing_behind(bench: Be
     run.signal(signal.SIGINT)
     ended = run.ended()
     assert ended.code == 130
-    assert "This says nothing: a verdict wants 6 trials" in ended.out
+    assert "No result: a verdict needs 6 trials" in ended.out
     assert "interrupted" in ended.out
     assert len(ended.kept) >= 3
     assert bench.leftovers() == []
