@@ -38,7 +38,9 @@ struct Options : Native {
       : Native(kit::read_native<Native>("yarp", settings)),
         carrier(settings.comes_as_it_is() ? tcp : settings.transport) {
     if (settings.calls_service() && carrier != tcp && carrier != fast_tcp) {
-      throw AdapterError("yarp: " + carrier + " carries no calls, because none could be given up after a timeout",
+      throw AdapterError("yarp: " + carrier +
+                             " carries no calls, neither of octets nor of typed messages: a call could not be given up "
+                             "after a timeout",
                          "choose the transport tcp or fast_tcp for request and reply");
     }
     std::size_t bytes = 1;  // of one message in the queue of every subscriber
