@@ -123,7 +123,7 @@ def test_a_stream_between_two_hosts_has_one_way_latencies_on_one_clock(hosts: Tw
     assert small["one_way_ns"]["min"] is None
     assert "the clocks of the hosts agree to within ± " in small["one_way_absent"]
     report = hosts.bench.run("report", str(ended.folder), "--markdown", "-").out
-    assert "those of two hosts were compared in each trial, to ± " in report
+    assert "the clocks of two hosts were compared in each trial, to ± " in report
 
 
 def test_the_suite_of_a_gigabit_line_runs_between_them(hosts: TwoHosts) -> None:

@@ -46,7 +46,7 @@ def test_a_build_that_is_slower_than_another_fails_the_run(bench: Bench, null_wo
     assert "null is no worse than null@old" in slower.err
     nobody = bench.run("run", "--against", "old", environment=environment)
     assert nobody.code == 2
-    assert "name one: --adapter" in nobody.err
+    assert "needs the name of an adapter" in nobody.err
 
 
 @pytest.mark.full
