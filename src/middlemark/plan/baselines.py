@@ -34,7 +34,7 @@ from middlemark.plan.targets import Context, own_depth
 from middlemark.stats.baselines import hands_over
 
 same_baseline = attrgetter("adapter", "transport", "loan", *EXPERIMENT)
-"""Return the fields in which two baselines differ."""
+"""Return the fields in which two baselines can differ."""
 
 _TWO = ("shared-memory", "udp")
 """Carriers of the baselines of a workload, whose trials take ten seconds or more, and of a search whose carrier is

@@ -4,7 +4,7 @@ import msgspec
 
 
 class Tried(msgspec.Struct, frozen=True, kw_only=True):
-    """Results of a test of a few seconds, from the floors and the witness. None: not measured; ``absent`` says why."""
+    """Results of a short test with the raw transports and the witness. None: not measured; ``absent`` says why."""
 
     line_ns: float | None = None
     """The round trip of a cache line between two processors."""
