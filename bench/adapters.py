@@ -66,10 +66,10 @@ def direct_ns(loop: Path, worker: Worker, number: int) -> float:
     with tempfile.TemporaryDirectory(prefix="middlemark-bench-") as scratch:
         scope = f"mm_bench_{number}"
         settings = settings_of(cell_of(worker), domain=0, scope=scope, scratch=scratch, interface="lo")
-        return asyncio.run(_beside_companions(loop, worker, settings))
+        return asyncio.run(_with_companions(loop, worker, settings))
 
 
-async def _beside_companions(loop: Path, worker: Worker, settings: Settings) -> float:
+async def _with_companions(loop: Path, worker: Worker, settings: Settings) -> float:
     needed = worker.description.transports[0].companions
     specs = await declared(worker.path, settings) if needed else ()
     running: list[Companion] = []

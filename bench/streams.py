@@ -2,7 +2,7 @@
 
 Usage: python bench/streams.py FOLDER [ROUNDS]
 
-FOLDER has ``ring_alone`` and ``bare_ring``. The ``shm`` baseline at 64 B is compared with its own ring without the
+FOLDER has ``ring_bench`` and ``bare_ring``. The ``shm`` baseline at 64 B is compared with its own ring without the
 roles, and with a ring written by hand for one size and one subscriber, which shows the cost of the adapter's form.
 Cyclone DDS over UDP is compared with ``ddsperf pub`` and ``ddsperf sub`` (package cyclonedds-tools): reliable,
 keep-all, with listeners, batching and the same configuration.
@@ -89,7 +89,7 @@ def bare_rings(loops: Path, rounds: int, folder: Path) -> None:
         pin=(0, 1),
     )
     bare = {
-        "its ring alone": [str(loops / "ring_alone"), "64", str(MESSAGES)],
+        "its ring alone": [str(loops / "ring_bench"), "64", str(MESSAGES)],
         "a ring by hand": [str(loops / "bare_ring"), "stream", "64", str(MESSAGES)],
     }
     for name, command in bare.items():

@@ -8,7 +8,7 @@ from pathlib import Path
 from candidate import found
 from conversation import Conversation
 
-from middlemark.model.description import ANY, AS_IT_COMES, Worker
+from middlemark.model.description import ANY, DEFAULT_CONFIGURATION, Worker
 from middlemark.sites.residue import SYSTEM_V
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -71,9 +71,9 @@ def test_transports_have_distinct_names_and_known_levels(worker: Worker) -> None
 def test_a_middleware_is_also_measured_as_it_comes_and_never_unasked(worker: Worker) -> None:
     names = [transport.name for transport in worker.description.transports]
     if worker.description.is_raw_transport or worker.description.bench_only or worker.description.name == "rclcpp":
-        assert AS_IT_COMES not in names
+        assert DEFAULT_CONFIGURATION not in names
     else:
-        assert names[-1] == AS_IT_COMES
+        assert names[-1] == DEFAULT_CONFIGURATION
         assert len(names) > 1
 
 

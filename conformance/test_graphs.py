@@ -7,7 +7,7 @@ from runner import Runner
 from variants import why_left_out
 
 from middlemark.model.cell import carrying
-from middlemark.model.description import AS_IT_COMES
+from middlemark.model.description import DEFAULT_CONFIGURATION
 from middlemark.model.plan import Limits
 from middlemark.model.workload import Lognormal, Process, Topic, Workload
 from middlemark.sites import recorded
@@ -98,7 +98,7 @@ def test_a_robots_messages_arrive_and_every_role_ends(who: Candidate, runner: Ru
     assert outcome.native_request_reply is who.transport.services
     for arrived in outcome.subscribers:
         assert (arrived.damaged, arrived.duplicated) == (0, 0)
-        if who.transport.reliability[0] == "reliable" and who.transport.name != AS_IT_COMES:  # own queues
+        if who.transport.reliability[0] == "reliable" and who.transport.name != DEFAULT_CONFIGURATION:  # own queues
             assert arrived.lost == 0, arrived
     found = trial_summary(cell, outcome, lambda _: None, lambda file: load_kept(runner.folder, file))
     assert found.graph is not None
@@ -147,5 +147,5 @@ def test_a_service_works_with_each_reception(who: Candidate, receive: str, runne
     for each in outcome.subscribers:
         assert each.received + each.lost == each.expected > 0
         assert (each.damaged, each.duplicated) == (0, 0)
-        if who.transport.name != AS_IT_COMES:  # own queues, which may be shorter
+        if who.transport.name != DEFAULT_CONFIGURATION:  # own queues, which may be shorter
             assert each.lost == 0

@@ -190,11 +190,11 @@ concept HasArrivalStamp = requires(const S& subscriber) {
 /// record how long (de)serialising took, in publish() and before the visit (coding.hpp). Null for octets. Called when
 /// the measuring begins and after the end.
 template <class P>
-concept TellsSerializing = requires(P& publisher) {
+concept ReportsSerializing = requires(P& publisher) {
   { publisher.serializing() } noexcept -> std::same_as<CodingTimes*>;
 };
 template <class S>
-concept TellsDeserializing = requires(S& subscriber) {
+concept ReportsDeserializing = requires(S& subscriber) {
   { subscriber.deserializing() } noexcept -> std::same_as<CodingTimes*>;
 };
 
@@ -211,14 +211,14 @@ concept HasCheck = requires(const Settings& settings) {
 /// security. kit/credentials.hpp has the process's certificate and key. An adapter that cannot provide the requested
 /// level throws, and never sends without it.
 template <class A>
-concept TellsProtection = requires(const A& adapter) {
+concept ReportsProtection = requires(const A& adapter) {
   { adapter.protected_by() } -> std::convertible_to<std::string>;
 };
 
 /// Optional for adapters, called once if peers were not found in time: what the middleware reported about peers that it
 /// rejected, or about other faults; empty if nothing. It becomes part of the trial's error.
 template <class A>
-concept TellsRefusals = requires(const A& adapter) {
+concept ReportsRefusals = requires(const A& adapter) {
   { adapter.refusals() } -> std::convertible_to<std::string>;
 };
 

@@ -74,12 +74,12 @@ class CodingTimes {
 /// Returns the end's times; null if it has none.
 template <class End>
 [[nodiscard]] CodingTimes* serializing(End& end) noexcept {
-  if constexpr (TellsSerializing<End>) return end.serializing();
+  if constexpr (ReportsSerializing<End>) return end.serializing();
   return nullptr;
 }
 template <class End>
 [[nodiscard]] CodingTimes* deserializing(End& end) noexcept {
-  if constexpr (TellsDeserializing<End>) return end.deserializing();
+  if constexpr (ReportsDeserializing<End>) return end.deserializing();
   return nullptr;
 }
 

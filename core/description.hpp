@@ -17,7 +17,7 @@ namespace middlemark {
 
 /// Name of the transport with the middleware's default configuration: the adapter sets only what keeps a trial apart from
 /// others and on its network interface. It is described last, and measured only if it is asked for by name.
-inline constexpr const char* as_it_comes = "default";
+inline constexpr const char* default_configuration = "default";
 
 /// Kinds of files in a set of certificates (docs/security.md). `x509`: an authority's certificate, and a certificate and a
 /// key for each identity. `dds`: also the governance and permissions of DDS Security. `curve`: key pairs of CURVE.

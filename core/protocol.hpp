@@ -1084,15 +1084,15 @@ inline constexpr auto fields_of<WatchingEvent> = std::tuple{
     Field{"absent", &WatchingEvent::absent, Presence::optional}};
 
 /// Asks for the records between two instants of CLOCK_MONOTONIC, and ends the watching.
-struct TellCommand {
+struct SwitchesCommand {
   static constexpr std::string_view tag_field = "command", tag = "tell";
   std::uint64_t from_ns = 0;
   std::uint64_t to_ns = 0;
 };
 template <>
-inline constexpr auto fields_of<TellCommand> = std::tuple{
-    Field{"from_ns", &TellCommand::from_ns, Presence::required},
-    Field{"to_ns", &TellCommand::to_ns, Presence::required}};
+inline constexpr auto fields_of<SwitchesCommand> = std::tuple{
+    Field{"from_ns", &SwitchesCommand::from_ns, Presence::required},
+    Field{"to_ns", &SwitchesCommand::to_ns, Presence::required}};
 
 /// How long other processes had one processor.
 struct CpuOthers {
@@ -1134,7 +1134,7 @@ inline constexpr auto fields_of<SeenEvent> = std::tuple{
     Field{"shorter", &SeenEvent::shorter, Presence::optional},
     Field{"longest_of_the_shorter_ns", &SeenEvent::longest_of_the_shorter_ns, Presence::optional}};
 
-using WitnessCommand = std::variant<ProbeCommand, AwakeCommand, WatchCommand, TellCommand>;
+using WitnessCommand = std::variant<ProbeCommand, AwakeCommand, WatchCommand, SwitchesCommand>;
 
 using Event = std::variant<HelloEvent, PublishedEvent, ReadyEvent, TickEvent, MeasuringEvent, EndedEvent, DoneEvent, ErrorEvent, ProbedEvent, AwakeEvent, WatchingEvent, SeenEvent>;
 

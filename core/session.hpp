@@ -130,13 +130,13 @@ class AdapterSession final : public Session {
     return {};
   }
   std::string refusals() const override {
-    if constexpr (TellsRefusals<A>) return adapter_.refusals();
+    if constexpr (ReportsRefusals<A>) return adapter_.refusals();
     return {};
   }
 
  protected:
   std::string protection() const override {
-    if constexpr (TellsProtection<A>) return adapter_.protected_by();
+    if constexpr (ReportsProtection<A>) return adapter_.protected_by();
     return {};
   }
 

@@ -48,7 +48,7 @@ struct Settings : RequestedSettings {
   /// start first.
   std::vector<Topic> endpoints{};
 
-  [[nodiscard]] bool comes_as_it_is() const { return transport == as_it_comes; }
+  [[nodiscard]] bool is_default_configuration() const { return transport == default_configuration; }
 
   /// Returns whether the trial has native request/reply.
   [[nodiscard]] bool calls_service() const { return std::ranges::any_of(endpoints, &Topic::service); }

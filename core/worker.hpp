@@ -52,7 +52,7 @@ template <class A>
     if constexpr (BoundsTake<SubscriberOf<A>>) parts.most_per_take = SubscriberOf<A>::most_per_take;
     parts.listens = listens<A>();
     parts.request_reply = HasRequestReply<A>;
-    parts.protects = TellsProtection<A>;
+    parts.protects = ReportsProtection<A>;
   }
   return parts;
 }

@@ -37,8 +37,8 @@ def rust_description(schema: Schema, structs: tuple[type[msgspec.Struct], ...]) 
         "",
         "use crate::json::{object, Json};",
         "",
-        *_comment(schema.docs["AS_IT_COMES"]),
-        f'pub const AS_IT_COMES: &str = "{description.AS_IT_COMES}";',
+        *_comment(schema.docs["DEFAULT_CONFIGURATION"]),
+        f'pub const DEFAULT_CONFIGURATION: &str = "{description.DEFAULT_CONFIGURATION}";',
     ]
     assert schema.base is not None
     used = {name for struct in (*structs, protocol.Settings) for name in _words_used(schema, struct)}

@@ -61,7 +61,7 @@ class CycloneDds {
                                       .types = cyclonedds::types,
                                       .varying_sizes = true,
                                       .max_history = std::nullopt},
-                                     {.name = as_it_comes,
+                                     {.name = default_configuration,
                                       .carrier = "any",
                                       .types = cyclonedds::types,
                                       .varying_sizes = true,

@@ -42,7 +42,7 @@ class DBus {
             .library = kit::loaded_library(reinterpret_cast<const void*>(&dbus_get_version)).path,
             .licence = "AFL-2.1 OR GPL-2.0-or-later",
             .transports = {transport("bus", both, true), transport("peer", {Reliability::reliable}, false),
-                           transport(as_it_comes, both, true)},
+                           transport(default_configuration, both, true)},
             .native = kit::native_table<dbus::Native>()};
   }
 

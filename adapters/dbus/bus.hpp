@@ -52,7 +52,7 @@ inline constexpr const char* bus_variable = "MIDDLEMARK_DBUS_BUS";
           "<policy context=\"default\"><allow send_destination=\"*\" eavesdrop=\"true\"/><allow eavesdrop=\"true\"/>"
           "<allow own=\"*\"/></policy>\n"
        << session_limits();
-  if (!settings.comes_as_it_is()) {  // a later limit replaces an earlier one
+  if (!settings.is_default_configuration()) {  // a later limit replaces an earlier one
     text << "<limit name=\"max_incoming_bytes\">" << options.incoming << "</limit>\n"
          << "<limit name=\"max_outgoing_bytes\">" << options.outgoing << "</limit>\n"
          << "<limit name=\"max_message_size\">" << largest_message << "</limit>\n";

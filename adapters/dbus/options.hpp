@@ -39,7 +39,7 @@ struct Options : Native {
 
   explicit Options(const Settings& settings) : Native(kit::read_native<Native>("dbus", settings)) {
     if (settings.transport == "peer") return;
-    if (settings.comes_as_it_is()) {
+    if (settings.is_default_configuration()) {
       notes.emplace_back("the daemon holds as much as session.conf's limits allow, and drops further messages");
       return;
     }

@@ -47,7 +47,7 @@ class Ecal : kit::Pinned {
             .licence = "Apache-2.0",
             .transports = {memory, transport(ecal::udp, "udp", {Reliability::best_effort}),
                            transport(ecal::tcp, "tcp", {Reliability::best_effort}),
-                           transport(as_it_comes, "any", {Reliability::best_effort})},
+                           transport(default_configuration, "any", {Reliability::best_effort})},
             .own_threads = true,
             .residue = {"/dev/shm/ecal_*"},
             .native = kit::native_table<ecal::Native>()};

@@ -41,7 +41,7 @@ struct Options : Native {
   explicit Options(const Settings& settings)
       : Native(kit::read_native<Native>("ecal", settings)),
         transport_(settings.transport),
-        as_it_is_(settings.comes_as_it_is()),
+        is_default_(settings.is_default_configuration()),
         write_timeout_ms_(static_cast<unsigned>(std::clamp<std::int64_t>(
             std::chrono::ceil<std::chrono::milliseconds>(settings.write_timeout).count(), 1, 1'000'000'000))),
         port_(port_of(settings.scope)) {
@@ -61,7 +61,7 @@ struct Options : Native {
     all.logging.provider.udp.enable = false;
     all.logging.provider.console.log_level = eCAL::Logging::log_level_fatal;
     all.timesync.timesync_module_rt.clear();
-    if (as_it_is_) return all;
+    if (is_default_) return all;
     all.registration.registration_refresh = refresh_ms;
     all.transport_layer.tcp.number_executor_reader = tcp_threads;
     all.transport_layer.tcp.number_executor_writer = tcp_threads;
@@ -69,7 +69,7 @@ struct Options : Native {
   }
   [[nodiscard]] eCAL::Publisher::Configuration of_publisher(const Topic& topic) const {
     eCAL::Publisher::Configuration result;
-    if (as_it_is_) return result;
+    if (is_default_) return result;
     result.layer.shm.enable = transport_ == shm;
     result.layer.udp.enable = transport_ == udp;
     result.layer.tcp.enable = transport_ == tcp;
@@ -82,7 +82,7 @@ struct Options : Native {
   }
   [[nodiscard]] eCAL::Subscriber::Configuration of_subscriber() const {
     eCAL::Subscriber::Configuration result;
-    if (as_it_is_) return result;
+    if (is_default_) return result;
     result.layer.shm.enable = transport_ == shm;
     result.layer.udp.enable = transport_ == udp;
     result.layer.tcp.enable = transport_ == tcp;
@@ -100,7 +100,7 @@ struct Options : Native {
   }
 
   std::string transport_;
-  bool as_it_is_;
+  bool is_default_;
   unsigned write_timeout_ms_;
   unsigned port_;
 };

@@ -57,7 +57,7 @@ class FastDds {
          .varying_sizes = true},
         {.name = "udp", .carrier = "udp", .loan = {false, true}, .varying_sizes = true},
         {.name = "tcp", .carrier = "tcp", .processes = {2}, .loan = {false, true}, .varying_sizes = true},
-        {.name = as_it_comes,
+        {.name = default_configuration,
          .carrier = "any",
          .segments = {files, "fast_datasharing_*"},
          .loan = {false, true},
@@ -154,7 +154,7 @@ class FastDds {
     }
     // Ignore DEFAULT_FASTRTPS_PROFILES.xml (version 3: DEFAULT_FASTDDS_PROFILES.xml) in the working directory.
     setenv("SKIP_DEFAULT_XML_FILE", "1", 1);
-    deliver_within_the_process(options_.over("intraprocess") || options_.as_it_is ||
+    deliver_within_the_process(options_.over("intraprocess") || options_.is_default ||
                                (options_.composed && !options_.secure));
     // With security, log warnings too: the rejection of a peer is one.
     dds::Log::SetVerbosity(options_.secure ? dds::Log::Kind::Warning : dds::Log::Kind::Error);

@@ -147,7 +147,7 @@ class Subscriber : private dds::DataReaderListener, kit::Pinned {
         bytes_(topic.message_bytes),
         varies_(topic.varies),
         samples_per_read_(options.samples_per_read),
-        overwritten_(!typed_ && (options.over("data-sharing") || options.as_it_is) && topic.depth) {
+        overwritten_(!typed_ && (options.over("data-sharing") || options.is_default) && topic.depth) {
     const bool listening = options.settings.reception == Reception::listen;
     const dds::StatusMask seen = listening ? dds::StatusMask::data_available() : dds::StatusMask::none();
     reader_ = created(parent.create_datareader(&type, reader_qos(parent.get_default_datareader_qos(), options, topic),

@@ -97,7 +97,7 @@ struct Options : Native {
   static constexpr std::int32_t most_samples_per_read = 32;  ///< Fast DDS's default of max_samples_per_read
 
   const Settings settings;
-  const bool as_it_is;                ///< only factors change Fast DDS's defaults
+  const bool is_default;              ///< only factors change Fast DDS's defaults
   const bool secure;                  ///< the trial has security
   const bool streams;                 ///< true for requests and replies too
   const std::uint64_t sample;         ///< bytes of a message with its headers
@@ -117,7 +117,7 @@ struct Options : Native {
   explicit Options(const Settings& trial)
       : Native(kit::read_native<Native>("fastdds", trial)),
         settings(trial),
-        as_it_is(trial.comes_as_it_is()),
+        is_default(trial.is_default_configuration()),
         secure(trial.security != Security::none),
         streams(trial.pattern != Pattern::ping_pong),
         sample(trial.message_bytes + 512) {
@@ -134,8 +134,8 @@ struct Options : Native {
     check_shared_memory();
     // A writer of 2.9 can deadlock if a reader disappears during a resend. Messages that are acknowledged are not
     // resent.
-    if (as_it_is && streams && settings.reliability == Reliability::reliable) linger = std::chrono::milliseconds(300);
-    if (as_it_is) return;
+    if (is_default && streams && settings.reliability == Reliability::reliable) linger = std::chrono::milliseconds(300);
+    if (is_default) return;
     const bool fragmented = sample > max_message_size;
     if (!heartbeat_piggyback) heartbeat_piggyback = !over("tcp") || !fragmented;
     // Over UDP, the fragments that one heartbeat has requested may still be in transit when the next heartbeat requests
@@ -156,10 +156,10 @@ struct Options : Native {
     std::vector<std::string> all;
     if (!config.empty()) {
       all.emplace_back("config: its default profiles are used, except for the domain, the interface of its transports" +
-                       std::string(as_it_is ? "" : ", the transport") +
+                       std::string(is_default ? "" : ", the transport") +
                        ", the security and the quality of service, which the suite sets");
     }
-    if (composed && !secure && !over("intraprocess") && !as_it_is)
+    if (composed && !secure && !over("intraprocess") && !is_default)
       all.push_back("between nodes of one process: intraprocess delivery, Fast DDS's default");
     const std::uint64_t granted = kit::kernel_limit("net/core/rmem_max");
     if (over("udp") && granted != 0 && socket_buffer > granted) {
@@ -223,7 +223,7 @@ struct Options : Native {
     // A data-sharing reader keeps no messages of its own. If its full history refuses a message, the listener of 2.9
     // can loop forever, even after the reader's end. A reader in the writer's process shares the writer's memory, and a
     // message that it refused may not be resent for seconds.
-    const bool holds_all = max_samples || shared || as_it_is || over("intraprocess");
+    const bool holds_all = max_samples || shared || is_default || over("intraprocess");
     reader_samples = holds_all ? writer_samples * publishers : fitting(subscribers, writers);
     const std::uint32_t held = settings.depth.value_or(std::min(writer_samples, reader_samples));
     if (!allocated_samples) allocated_samples = std::min({writer_samples, reader_samples, held, 100U});

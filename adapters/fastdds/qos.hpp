@@ -52,7 +52,7 @@ template <class Qos>
   for (const auto& [name, value] : options.properties) qos.properties().properties().emplace_back(name, value);
   if (options.over("data-sharing")) {
     qos.data_sharing().on("");  // ON, not AUTO: without data-sharing the endpoint must fail, not use another transport
-  } else if (!options.as_it_is) {
+  } else if (!options.is_default) {
     qos.data_sharing().off();
   }
   return qos;
@@ -146,7 +146,7 @@ inline void secure(dds::DomainParticipantQos& qos, const Options& options) {
     qos.flow_controllers().push_back(std::move(controller));
   }
   auto& transports = qos.transport().user_transports;
-  if (options.as_it_is) {
+  if (options.is_default) {
     if (builtin) {
       transports.push_back(std::make_shared<rtps::UDPv4TransportDescriptor>());
       transports.push_back(std::make_shared<rtps::SharedMemTransportDescriptor>());

@@ -30,7 +30,7 @@ class Grpc {
                        .varying_sizes = true,
                        .services = true};
     };
-    Transport own = transport(as_it_comes, "tcp");
+    Transport own = transport(default_configuration, "tcp");
     own.max_bytes = rpc::usual_receive_bytes - rpc::wrapping_bytes;
     own.max_bytes_advice = "gRPC's default limit is 4 MiB; the transport tcp has no limit";
     return {.name = "grpc",

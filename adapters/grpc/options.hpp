@@ -44,7 +44,7 @@ struct Native : kit::NativeKeys {
 
 struct Options : Native {
   explicit Options(const Settings& settings)
-      : Native(kit::read_native<Native>("grpc", settings)), as_it_is_(settings.comes_as_it_is()) {
+      : Native(kit::read_native<Native>("grpc", settings)), is_default_(settings.is_default_configuration()) {
     for (const Topic& topic : settings.endpoints) {
       if (!max_receive || topic.message_bytes + wrapping_bytes <= static_cast<std::size_t>(*max_receive)) continue;
       throw AdapterError("grpc: native.max_receive = " + std::to_string(*max_receive) + " is less than a message of " +
@@ -66,13 +66,13 @@ struct Options : Native {
  private:
   template <class Set>
   void apply(Set&& set) const {
-    if (max_receive || !as_it_is_) set(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, max_receive.value_or(-1));
+    if (max_receive || !is_default_) set(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, max_receive.value_or(-1));
     if (!bdp_probe) set(GRPC_ARG_HTTP2_BDP_PROBE, 0);
     if (lookahead) set(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, *lookahead);
     if (max_frame) set(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, *max_frame);
   }
 
-  bool as_it_is_;
+  bool is_default_;
 };
 
 }  // namespace middlemark::rpc

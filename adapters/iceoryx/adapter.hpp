@@ -44,7 +44,7 @@ class Iceoryx {
                             .varying_sizes = true,
                             .services = true,
                             .max_history = iox::MAX_PUBLISHER_HISTORY},
-                           {.name = as_it_comes,
+                           {.name = default_configuration,
                             .carrier = "shared-memory",
                             .segments = {iceoryx::data_segment()},
                             .loan = {true},

@@ -90,7 +90,8 @@ struct Options : Native {
     }
     chunk_bytes = aligned_chunk(chunk.value().requiredChunkSize());
     for (const Topic& topic : endpoints_) receivers_ += topic.subscribers + (topic.service ? topic.publishers : 0);
-    if (settings.comes_as_it_is()) choose_own_pool(chunk.value().requiredChunkSize() - sizeof(iox::mepoo::ChunkHeader));
+    if (settings.is_default_configuration())
+      choose_own_pool(chunk.value().requiredChunkSize() - sizeof(iox::mepoo::ChunkHeader));
     if (!calls) note_queues(settings.reliability == Reliability::reliable);
   }
 

@@ -41,7 +41,7 @@ class Lcm {
                             .max_bytes = most,
                             .max_bytes_advice = most == buffer ? "sudo sysctl -w net.core.rmem_max=67108864" : "",
                             .varying_sizes = true},
-                           {.name = as_it_comes,
+                           {.name = default_configuration,
                             .carrier = "udp",
                             .receive = {Reception::poll, Reception::block},
                             .reliability = {Reliability::best_effort},

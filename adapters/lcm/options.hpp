@@ -42,7 +42,7 @@ struct Options {
   std::vector<std::string> notes;
 
   explicit Options(const Settings& settings) : asked_(kit::read_native<Native>("lcm", settings)) {
-    if (settings.comes_as_it_is()) {
+    if (settings.is_default_configuration()) {
       lcms_own_ = true;
       return;
     }

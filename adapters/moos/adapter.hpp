@@ -38,7 +38,7 @@ class Moos : kit::Pinned {
             .version = MOOS_VERSION_NUMBER,
             .library = kit::loaded_library(reinterpret_cast<const void*>(&MOOSTime)).path,
             .licence = "LGPL-2.1-only",
-            .transports = {over("tcp"), over(as_it_comes)},
+            .transports = {over("tcp"), over(default_configuration)},
             .own_threads = true,
             .native = kit::native_table<moos::Native>()};
   }

@@ -61,7 +61,7 @@ struct Database {
       .ready_pattern = "Connect to this server on port"};
   if (options.response_ms > 0) companion.argv.push_back("--response=*:" + std::to_string(options.response_ms));
   // Without this MOOSDB prints a line for every late packet, which in a flood is every packet.
-  if (!options.as_it_is) companion.argv.push_back("--warning_latency=1000000000");
+  if (!options.is_default) companion.argv.push_back("--warning_latency=1000000000");
   return companion;
 }
 

@@ -20,10 +20,10 @@ struct Native : kit::NativeKeys {
 };
 
 struct Options : Native {
-  bool as_it_is = false;
+  bool is_default = false;
 
   explicit Options(const Settings& settings)
-      : Native(kit::read_native<Native>("moos", settings)), as_it_is(settings.comes_as_it_is()) {}
+      : Native(kit::read_native<Native>("moos", settings)), is_default(settings.is_default_configuration()) {}
 };
 
 /// Returns how many messages an inbox may hold before they are fetched. When there are more, MOOS drops all of them.

@@ -33,7 +33,8 @@ class Mqtt : kit::Pinned {
             .version = std::to_string(major) + '.' + std::to_string(minor) + '.' + std::to_string(revision),
             .library = kit::loaded_library(reinterpret_cast<const void*>(&mosquitto_lib_version)).path,
             .licence = "EPL-2.0 OR BSD-3-Clause",
-            .transports = {transport("tcp", "tcp"), transport("unix", "unix-socket"), transport(as_it_comes, "tcp")},
+            .transports = {transport("tcp", "tcp"), transport("unix", "unix-socket"),
+                           transport(default_configuration, "tcp")},
             .credentials = mqtt::has_tls ? std::vector{Credential::x509} : std::vector<Credential>{},
             .own_threads = true,
             .native = kit::native_table<mqtt::Native>()};

@@ -97,8 +97,8 @@ struct Trial : kit::Trial<Options> {
   text << "log_dest stderr\n"
           "log_type error\nlog_type warning\nlog_type notice\nlog_type information\n";
   if (options.config.empty()) text << "max_inflight_messages " << options.max_inflight << '\n';
-  if (options.messages != 0 || !options.as_it_is) text << "max_queued_messages " << options.messages << '\n';
-  if (!options.as_it_is) {
+  if (options.messages != 0 || !options.is_default) text << "max_queued_messages " << options.messages << '\n';
+  if (!options.is_default) {
     text << "persistence false\n"
             "connection_messages false\n"
             "sys_interval 0\n"

@@ -37,7 +37,7 @@ struct Native : kit::NativeKeys {
 };
 
 struct Options : Native {
-  bool as_it_is = false;  ///< the default configuration: broker and clients keep all their defaults
+  bool is_default = false;  ///< the default configuration: broker and clients keep all their defaults
   /// The length of one subscriber's queue in the broker; 0: bounded by `bytes` only, or the broker's default.
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;  ///< the bound of this queue in bytes
@@ -49,8 +49,8 @@ struct Options : Native {
   }
 
   explicit Options(const Settings& settings)
-      : Native(kit::read_native<Native>("mqtt", settings)), as_it_is(settings.comes_as_it_is()) {
-    nodelay = nodelay && !as_it_is;
+      : Native(kit::read_native<Native>("mqtt", settings)), is_default(settings.is_default_configuration()) {
+    nodelay = nodelay && !is_default;
     for (const Topic& topic : settings.endpoints) {
       if ((quality(topic) > 0) == (topic.reliability == Reliability::reliable)) continue;
       throw AdapterError("mqtt: native.qos = " + std::to_string(*qos) + " is not what the trial's reliability asks for",
@@ -68,7 +68,7 @@ struct Options : Native {
     messages = max_queued.value_or(std::min<std::uint64_t>(messages, 1'000'000'000));
     bytes = std::max(least_bytes, most_bytes / subscribers);
     if (messages != 0) return;
-    if (as_it_is) {
+    if (is_default) {
       notes.emplace_back(
           "keep-all: the broker queues up to its default limit for each subscriber, and drops messages beyond it");
       return;

@@ -39,7 +39,7 @@ class Nng {
             .library = kit::loaded_library(reinterpret_cast<const void*>(&nng_version)).path,
             .licence = "MIT",
             .transports = {transport("ipc", "unix-socket", {1, 2}), transport("tcp", "tcp", {1, 2}),
-                           transport("inproc", "process-memory", {1}), transport(as_it_comes, "tcp", {1, 2})},
+                           transport("inproc", "process-memory", {1}), transport(default_configuration, "tcp", {1, 2})},
             .own_threads = true,
             .native = kit::native_table<nng::Native>()};
   }

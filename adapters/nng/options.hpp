@@ -51,7 +51,7 @@ struct Options : Native {
   explicit Options(const Settings& settings)
       : Native(kit::read_native<Native>("nng", settings)),
         streams(settings.pattern == Pattern::stream),
-        as_it_is_(settings.comes_as_it_is()) {
+        is_default_(settings.is_default_configuration()) {
     for (const Topic& topic : settings.endpoints) {
       if (reliable(topic) || topic.service || recvbuf || topic.capacity().value_or(0) <= deepest_queue) continue;
       throw AdapterError("nng: " + topic.name + ": a subscriber queues at most " + std::to_string(deepest_queue) +
@@ -90,7 +90,7 @@ struct Options : Native {
   }
 
  private:
-  [[nodiscard]] bool left_alone(const Topic& topic) const { return as_it_is_ && !(streams && topic.depth); }
+  [[nodiscard]] bool left_alone(const Topic& topic) const { return is_default_ && !(streams && topic.depth); }
 
   /// Returns how many messages a queue may hold. With keep-all a reliable publisher waits, so it needs no deeper queue.
   [[nodiscard]] static std::uint64_t fitting(const Topic& topic) {
@@ -107,7 +107,7 @@ struct Options : Native {
     return static_cast<int>(std::min(std::max(asked.value_or(most), streams ? 1 : usual), most));
   }
 
-  bool as_it_is_;
+  bool is_default_;
 };
 
 }  // namespace middlemark::nng

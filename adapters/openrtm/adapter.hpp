@@ -33,14 +33,14 @@ class OpenRtm : kit::Pinned {
     segment.segments = {"*.openrtm.*"};
     Transport direct = transport(openrtm::direct, "process-memory", {1});
     direct.receive = {Reception::listen};
-    Transport as_it_is = transport(as_it_comes, "any", {1, 2});
-    as_it_is.receive = {Reception::listen, Reception::poll};
-    as_it_is.reliability = {Reliability::best_effort};
-    as_it_is.max_bytes = 2'000'000;
-    as_it_is.max_bytes_advice = "omniORB's giopMaxMsgSize is 2 MiB: another transport sets it";
-    as_it_is.max_depth = 1;  // its buffer holds 8 messages of all publishers together
-    as_it_is.keep_all = false;
-    as_it_is.own_network = true;
+    Transport by_default = transport(default_configuration, "any", {1, 2});
+    by_default.receive = {Reception::listen, Reception::poll};
+    by_default.reliability = {Reliability::best_effort};
+    by_default.max_bytes = 2'000'000;
+    by_default.max_bytes_advice = "omniORB's giopMaxMsgSize is 2 MiB: another transport sets it";
+    by_default.max_depth = 1;  // its buffer holds 8 messages of all publishers together
+    by_default.keep_all = false;
+    by_default.own_network = true;
     const kit::LoadedLibrary library = kit::loaded_library(reinterpret_cast<const void*>(&RTC::Manager::terminate));
     return {.name = "openrtm",
             .title = "OpenRTM-aist",
@@ -48,7 +48,7 @@ class OpenRtm : kit::Pinned {
             .library = library.path,
             .licence = "LGPL-2.1-or-later",
             .transports = {transport(openrtm::tcp, "tcp", {2}), transport(openrtm::uds, "unix-socket", {2}), segment,
-                           transport(openrtm::intraprocess, "process-memory", {1}), direct, as_it_is},
+                           transport(openrtm::intraprocess, "process-memory", {1}), direct, by_default},
             .own_threads = true,
             .residue = {"/dev/shm/{scope}.openrtm.*"},
             .native = kit::native_table<openrtm::Native>()};

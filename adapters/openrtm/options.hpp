@@ -50,7 +50,7 @@ struct Options : Native {
       : Native(kit::read_native<Native>("openrtm", settings)),
         transport_(settings.transport),
         blocks_(settings.reception == Reception::block),
-        as_it_is_(settings.comes_as_it_is()) {
+        is_default_(settings.is_default_configuration()) {
     std::size_t segments = 0;
     for (const Topic& topic : settings.endpoints) {
       if (subscription_type != "flush" && reliable(topic))
@@ -66,7 +66,7 @@ struct Options : Native {
   /// Returns the properties of each connector between a publisher and a subscriber.
   [[nodiscard]] coil::Properties connector(const Topic& topic) const {
     coil::Properties all;
-    if (as_it_is_) return all;
+    if (is_default_) return all;
     coil::Properties& here = all.getNode("dataport");
     here["dataflow_type"] = "push";
     here["interface_type"] = transport_ == shm ? "shared_memory" : transport_ == direct ? direct : interface_type;
@@ -97,7 +97,7 @@ struct Options : Native {
 
   std::string transport_;
   bool blocks_;
-  bool as_it_is_;
+  bool is_default_;
 };
 
 }  // namespace middlemark::openrtm

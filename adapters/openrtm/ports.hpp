@@ -84,7 +84,8 @@ class Publisher : kit::Pinned {
 
   [[nodiscard]] std::size_t matched() {
     while (found_ < topic_.subscribers && connect()) ++found_;
-    if (found_ == topic_.subscribers && !trial_.settings.comes_as_it_is()) Runtime::bound_calls(trial_.settings);
+    if (found_ == topic_.subscribers && !trial_.settings.is_default_configuration())
+      Runtime::bound_calls(trial_.settings);
     return found_;
   }
   [[nodiscard]] std::string last_error() const { return failure_.text(); }

@@ -87,7 +87,7 @@ class Runtime : kit::Pinned {
 
  private:
   [[nodiscard]] static std::vector<std::string> options(const Settings& settings) {
-    if (settings.comes_as_it_is()) return {"logger.file_name:/dev/null"};
+    if (settings.is_default_configuration()) return {"logger.file_name:/dev/null"};
     const bool over_uds = settings.transport == uds || settings.transport == shm;
     const std::string socket = "giop:unix:" + kit::unix_path(settings, std::to_string(getpid()));
     return {"logger.enable:NO", "naming.enable:NO", "corba.update_master_manager.enable:NO",

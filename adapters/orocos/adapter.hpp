@@ -71,10 +71,10 @@ class Orocos : kit::Pinned {
     queue.max_bytes_advice = "sudo sysctl fs.mqueue.msgsize_max=<bytes>, and ulimit -q of several times as much";
     queue.max_depth = static_cast<std::uint32_t>(kit::kernel_limit("fs/mqueue/msg_max", 10));
     queue.keep_all = false;
-    Transport as_it_is = transport(as_it_comes, "any", {1, 2});
-    as_it_is.reliability = {Reliability::best_effort};
-    as_it_is.max_depth = 1;  // the newest message
-    as_it_is.keep_all = false;
+    Transport by_default = transport(default_configuration, "any", {1, 2});
+    by_default.reliability = {Reliability::best_effort};
+    by_default.max_depth = 1;  // the newest message
+    by_default.keep_all = false;
     const kit::LoadedLibrary library = kit::loaded_library(reinterpret_cast<const void*>(&__os_exit));
     return {.name = "orocos",
             .title = "OROCOS RTT",
@@ -82,7 +82,7 @@ class Orocos : kit::Pinned {
             .library = library.path,
             .licence = "GPL-2.0-only WITH mif-exception",
             .transports = {transport(orocos::intraprocess, "process-memory", {1}), transport(orocos::corba, "tcp", {2}),
-                           queue, as_it_is},
+                           queue, by_default},
             .own_threads = true,
             .residue = {"/dev/mqueue/{scope}*"},
             .native = kit::native_table<orocos::Native>()};

@@ -50,7 +50,7 @@ struct Options : Native {
       : Native(kit::read_native<Native>("orocos", settings)),
         over_queue_(settings.transport == mqueue),
         over_corba_(settings.transport == corba),
-        as_it_is_(settings.comes_as_it_is()) {
+        is_default_(settings.is_default_configuration()) {
     for (const Topic& topic : settings.endpoints) {
       if (!reliable(topic)) continue;
       if (connection == Connection::data)
@@ -64,12 +64,12 @@ struct Options : Native {
   }
 
   [[nodiscard]] static bool reliable(const Topic& topic) { return topic.reliability == Reliability::reliable; }
-  [[nodiscard]] bool keeps_last() const { return as_it_is_ || keep_last; }
+  [[nodiscard]] bool keeps_last() const { return is_default_ || keep_last; }
 
   /// Returns the policy of each connection between a publisher and a subscriber.
   [[nodiscard]] RTT::ConnPolicy policy(const Topic& topic) const {
     RTT::ConnPolicy policy;
-    if (as_it_is_) return policy;
+    if (is_default_) return policy;
     policy.type = connection == Connection::data ? RTT::ConnPolicy::DATA
                   : reliable(topic)              ? RTT::ConnPolicy::BUFFER
                                                  : RTT::ConnPolicy::CIRCULAR_BUFFER;
@@ -107,7 +107,7 @@ struct Options : Native {
 
   bool over_queue_;
   bool over_corba_;
-  bool as_it_is_;
+  bool is_default_;
 };
 
 }  // namespace middlemark::orocos

@@ -46,7 +46,7 @@ class Ros1 {
     datagrams.services = false;
     datagrams.max_history = 0;
     datagrams.types = {MessageType::octets};  // of several typed topics, one sometimes does not find its publisher
-    Transport own = network(as_it_comes, "any");
+    Transport own = network(default_configuration, "any");
     own.processes = {1, 2};
     return {.name = "ros1",
             .title = "ROS 1 (roscpp)",

@@ -47,7 +47,7 @@ struct Options : Native {
         transport(settings.transport),
         each_(settings.message_bytes + overhead_bytes) {
     if (settings.calls_service()) {
-      if (transport != tcpros && transport != tcpros_nodelay && transport != as_it_comes) {
+      if (transport != tcpros && transport != tcpros_nodelay && transport != default_configuration) {
         throw AdapterError("ros1: " + transport + ": roscpp's services are carried by TCP only",
                            "choose the transport tcpros for request and reply");
       }

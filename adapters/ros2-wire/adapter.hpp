@@ -60,7 +60,7 @@ class Ros2Wire {
                                       .varying_sizes = true,
                                       .services = true,
                                       .max_history = std::nullopt},
-                                     {.name = as_it_comes,
+                                     {.name = default_configuration,
                                       .carrier = "any",
                                       .types = cyclonedds::types,
                                       .varying_sizes = true,

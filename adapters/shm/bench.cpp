@@ -1,6 +1,6 @@
 // A stream through this adapter's ring without Middlemark's roles: nothing is paced, stamped, counted or checked.
 //
-//   ring_alone BYTES MESSAGES [publisher-cpu subscriber-cpu]
+//   ring_bench BYTES MESSAGES [publisher-cpu subscriber-cpu]
 //
 // A reliable stream in two processes, with polling. Prints the received messages a second; the first tenth is not
 // counted.
@@ -65,7 +65,7 @@ double take_all(const Settings& settings, std::uint64_t messages) {
 int main(int argc, char** argv) {
   using namespace middlemark;
   if (argc != 3 && argc != 5) {
-    std::fprintf(stderr, "usage: ring_alone BYTES MESSAGES [publisher-cpu subscriber-cpu]\n");
+    std::fprintf(stderr, "usage: ring_bench BYTES MESSAGES [publisher-cpu subscriber-cpu]\n");
     return 2;
   }
   alarm(60);

@@ -37,7 +37,7 @@ class Yarp {
     shared.segments = {"SYSV*"};
     Transport within = over(yarp::local, "process-memory");
     within.processes = {1};
-    Transport own = over(as_it_comes, "tcp");
+    Transport own = over(default_configuration, "tcp");
     own.reliability = {Reliability::reliable};
     return {.name = "yarp",
             .title = "YARP",

@@ -36,7 +36,7 @@ struct Options : Native {
 
   explicit Options(const Settings& settings)
       : Native(kit::read_native<Native>("yarp", settings)),
-        carrier(settings.comes_as_it_is() ? tcp : settings.transport) {
+        carrier(settings.is_default_configuration() ? tcp : settings.transport) {
     if (settings.calls_service() && carrier != tcp && carrier != fast_tcp) {
       throw AdapterError("yarp: " + carrier +
                              " carries no calls, neither of octets nor of typed messages: a call could not be given up "

@@ -51,7 +51,7 @@ class ZeroMq {
             .library = kit::loaded_library(reinterpret_cast<const void*>(&zmq_ctx_new)).path,
             .licence = "LGPL-3.0-or-later WITH LGPL-3.0-linking-exception",
             .transports = {transport("ipc", "unix-socket", {1, 2}), transport("tcp", "tcp", {1, 2}),
-                           transport("inproc", "process-memory", {1}), transport(as_it_comes, "tcp", {1, 2})},
+                           transport("inproc", "process-memory", {1}), transport(default_configuration, "tcp", {1, 2})},
             .credentials = {Credential::curve},
             .own_threads = true,
             .native = kit::native_table<zeromq::Native>()};

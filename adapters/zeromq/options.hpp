@@ -52,7 +52,7 @@ struct Options : Native {
   explicit Options(const Settings& settings)
       : Native(kit::read_native<Native>("zeromq", settings)),
         streams(settings.pattern == Pattern::stream),
-        as_it_is_(settings.comes_as_it_is()) {
+        is_default_(settings.is_default_configuration()) {
     const auto ms = std::chrono::ceil<std::chrono::milliseconds>(settings.write_timeout).count();
     write_timeout_ms = static_cast<int>(std::clamp<std::int64_t>(ms, 1, 1'000'000'000));
     for (const Topic& topic : settings.endpoints) {
@@ -66,7 +66,7 @@ struct Options : Native {
   [[nodiscard]] int send_hwm(const Topic& topic) const { return sndhwm.value_or(bound(topic)); }
   /// Returns the number of messages after which a best-effort sender calls catch_up(); 0: never.
   [[nodiscard]] unsigned catch_up_every(const Topic& topic) const {
-    return as_it_is_ || nodrop(topic) ? 0 : static_cast<unsigned>((send_hwm(topic) + 1) / 2);
+    return is_default_ || nodrop(topic) ? 0 : static_cast<unsigned>((send_hwm(topic) + 1) / 2);
   }
   [[nodiscard]] int receive_hwm(const Topic& topic) const { return rcvhwm.value_or(bound(topic)); }
 
@@ -99,8 +99,8 @@ struct Options : Native {
     constexpr std::uint64_t deepest_bytes = std::uint64_t{1} << 30;
     constexpr std::uint64_t overhead_bytes = 128;  // for each queued message
     const std::uint64_t messages =
-        (topic.depth || as_it_is_ ? deepest_bytes : keep_all_bytes) / (topic.message_bytes + overhead_bytes);
-    if (!topic.depth && as_it_is_)
+        (topic.depth || is_default_ ? deepest_bytes : keep_all_bytes) / (topic.message_bytes + overhead_bytes);
+    if (!topic.depth && is_default_)
       return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(messages, 4, usual_mark));
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(messages, 4, 1'000'000));
   }
@@ -109,7 +109,7 @@ struct Options : Native {
     return static_cast<int>(std::min(std::max(topic.depth.value_or(fitting), streams ? 1 : usual_mark), fitting));
   }
 
-  bool as_it_is_;
+  bool is_default_;
 };
 
 }  // namespace middlemark::zeromq

@@ -103,7 +103,7 @@ consteval void check_publisher() {
       requires(P& publisher) {
         { publisher.matched() } -> std::convertible_to<std::size_t>;
       }, "the publisher lacks matched(), which returns the number of subscribers that it has found");
-  static_assert(!has_serializing<P> || TellsSerializing<P>,
+  static_assert(!has_serializing<P> || ReportsSerializing<P>,
                 "serializing() must be noexcept and return middlemark::CodingTimes*");
   check_last_error<P>();
 }
@@ -148,7 +148,7 @@ consteval void check_subscriber() {
                 "arrived_ns() must be const and noexcept and return std::uint64_t");
   static_assert(!has_arrivedNs<S> && !has_arrived_Ns<S> && !has_arrival_ns<S> && !has_ArrivedNs<S>,
                 "misspelt: the optional hook is called arrived_ns()");
-  static_assert(!has_deserializing<S> || TellsDeserializing<S>,
+  static_assert(!has_deserializing<S> || ReportsDeserializing<S>,
                 "deserializing() must be noexcept and return middlemark::CodingTimes*");
   check_last_error<S>();
 }
@@ -200,8 +200,8 @@ consteval bool check() {
   static_assert(!has_companion<A> && !has_Companions<A>, "misspelt: the optional hook is called companions()");
   static_assert(!has_notes<A> || HasNotes<A>, "notes() must be const and return std::vector<std::string>");
   static_assert(!has_note<A> && !has_Notes<A>, "misspelt: the optional hook is called notes()");
-  static_assert(!has_refusals<A> || TellsRefusals<A>, "refusals() must be const and return std::string");
-  static_assert(!has_protected_by<A> || TellsProtection<A>, "protected_by() must be const and return std::string");
+  static_assert(!has_refusals<A> || ReportsRefusals<A>, "refusals() must be const and return std::string");
+  static_assert(!has_protected_by<A> || ReportsProtection<A>, "protected_by() must be const and return std::string");
   static_assert(!has_protectedBy<A>, "misspelt: the optional hook is called protected_by()");
   static_assert(!has_check<A> || HasCheck<A>, "check() must be: static void check(const middlemark::Settings&)");
   static_assert(!has_Check<A>, "misspelt: the optional hook is called check()");

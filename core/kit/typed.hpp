@@ -248,7 +248,7 @@ struct Companied<Self, A> {
 template <class Self, class A>
 struct Protecting {};
 template <class Self, class A>
-  requires TellsProtection<A>
+  requires ReportsProtection<A>
 struct Protecting<Self, A> {
   [[nodiscard]] std::string protected_by() const { return static_cast<const Self*>(this)->inner().protected_by(); }
 };
@@ -303,7 +303,7 @@ class Typed : public typed::Companied<Typed<A, Coding>, A>,
   }
 
   [[nodiscard]] std::string refusals() const {
-    if constexpr (TellsRefusals<A>) return inner_.refusals();
+    if constexpr (ReportsRefusals<A>) return inner_.refusals();
     return {};
   }
 

@@ -79,7 +79,7 @@ class Witness {
     return json_of(event);
   }
 
-  [[nodiscard]] Json operator()(const TellCommand& command) {
+  [[nodiscard]] Json operator()(const SwitchesCommand& command) {
     SeenEvent event;
     if (watch_) {
       watch_->stop();

@@ -35,7 +35,7 @@ match_timeout = "3s"
 """
 GRACE_S = 5.0
 """Seconds within which the workers of a killed launcher must end."""
-MUST_NOT_BE_SAID = ("Exception ignored", "[a-z]Warning: ", "never awaited", "Fatal Python error")
+FORBIDDEN_OUTPUT = ("Exception ignored", "[a-z]Warning: ", "never awaited", "Fatal Python error")
 """The ``Warning: `` prefix of a daemon's last words, which a failure may quote without an actual warning."""
 
 
@@ -133,7 +133,7 @@ def _badly_ended(ended: Ended, hit: Hit) -> Iterator[str]:
     silent = ended.code in hit.ends and (hit.mute or (ended.code or 0) < 0 or ended.code == 130)
     if not silent or "Traceback" in ended.err:
         yield from ended.losses(hit.ends)
-    for each in MUST_NOT_BE_SAID:
+    for each in FORBIDDEN_OUTPUT:
         if re.search(each, ended.err):
             yield f"{each!r} was printed: {ended.err[-600:]}"
 

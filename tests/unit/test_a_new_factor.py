@@ -107,7 +107,7 @@ HONOURED = {
         *(FIELD, '    urgency: Urgency = "normal"\n'),
     ),
     "model/description.py": (
-        *('AS_IT_COMES = "default"\n', IMPORT),
+        *('DEFAULT_CONFIGURATION = "default"\n', IMPORT),
         "    varying_sizes: bool = False\n",
         '    urgency: tuple[Urgency, ...] = ("normal",)\n    """How soon it can be asked to send."""\n',
     ),

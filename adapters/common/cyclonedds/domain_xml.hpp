@@ -78,12 +78,12 @@ struct Element {
   Element tuned;
   Element asked;
   Element& last = user.xml().empty() ? tuned : asked;
-  const bool as_it_is = settings.comes_as_it_is();
+  const bool is_default = settings.is_default_configuration();
   last.set("@Id", "any");
   last.set("General/Interfaces/NetworkInterface/@name", settings.interface);
   // lo carries multicast although it lacks the flag. Without multicast, discovery would need a list of peers.
   last.set("General/Interfaces/NetworkInterface/@multicast", settings.interface == "lo" ? "true" : "default");
-  if (!as_it_is) {
+  if (!is_default) {
     tuned.set("@Id", "any");
     // Cyclone DDS's defaults of 14720 B and 1344 B avoid fragments on Ethernet; loopback carries 64 KiB in one
     // datagram.
@@ -96,13 +96,13 @@ struct Element {
     const std::uint64_t buffer = std::min(kit::kernel_limit("net/core/rmem_max"), wanted);
     if (buffer > 0) tuned.set("Internal/SocketReceiveBufferSize/@max", std::to_string(buffer) + "B");
   }
-  if (!as_it_is || !user.xml().empty()) {
+  if (!is_default || !user.xml().empty()) {
     for (const auto& [path, value] : shared_memory_elements(settings.transport == "shm")) last.set(path, value);
   }
   for (const auto& [path, value] : native.elements()) last.set(path, value);
   const auto whole = [](const Element& domain) { return "<CycloneDDS>" + xml("Domain", domain) + "</CycloneDDS>"; };
   if (user.xml().empty()) return whole(tuned);
-  return (as_it_is ? "" : whole(tuned) + ",") + user.xml() + "," + whole(asked);
+  return (is_default ? "" : whole(tuned) + ",") + user.xml() + "," + whole(asked);
 }
 
 }  // namespace middlemark::cyclonedds

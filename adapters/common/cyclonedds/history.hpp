@@ -93,7 +93,7 @@ using Qos = std::unique_ptr<dds_qos_t, DeleteQos>;
   }
   if (native.batches()) batch(qos.get());
   // Otherwise a writer would send a disposal after its last message when it is deleted.
-  if (!settings.comes_as_it_is()) dds_qset_writer_data_lifecycle(qos.get(), false);
+  if (!settings.is_default_configuration()) dds_qset_writer_data_lifecycle(qos.get(), false);
   return qos;
 }
 

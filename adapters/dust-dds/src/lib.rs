@@ -23,7 +23,7 @@ use dust_dds::rtps_udp_transport::udp_transport::RtpsUdpTransportParticipantFact
 use dust_dds::std_runtime::StdRuntime;
 use dust_dds::topic_definition::topic::Topic as DdsTopic;
 use middlemark_adapter::{
-    Adapter, Description, Error, NativeType, Reception, Result, Settings, Topic, Transport, AS_IT_COMES,
+    Adapter, Description, Error, NativeType, Reception, Result, Settings, Topic, Transport, DEFAULT_CONFIGURATION,
 };
 
 use ends::{Octets, Publisher, Subscriber};
@@ -61,7 +61,7 @@ const fn largest(fragment_size: u32) -> usize {
 
 fn fragment_size(settings: &Settings, native: &Native) -> Result<u32> {
     let on_loopback = settings.ipv4()?.parse::<Ipv4Addr>()?.is_loopback();
-    let usual = if on_loopback && !settings.comes_as_it_is() { ON_LOOPBACK } else { USUAL };
+    let usual = if on_loopback && !settings.is_default_configuration() { ON_LOOPBACK } else { USUAL };
     Ok(native.fragment_size.unwrap_or(usual))
 }
 
@@ -97,7 +97,7 @@ impl Adapter for DustDds {
                 Transport {
                     max_bytes: largest(USUAL),
                     max_bytes_advice: "choose the transport udp, or a larger native.fragment_size",
-                    ..transport(AS_IT_COMES, "any")
+                    ..transport(DEFAULT_CONFIGURATION, "any")
                 },
             ],
             ..Description::default()
@@ -120,7 +120,7 @@ impl Adapter for DustDds {
     fn open(settings: &'static Settings) -> Result<Self> {
         let native = Native::of(settings);
         let address: Ipv4Addr = settings.ipv4()?.parse()?;
-        let tuned = !settings.comes_as_it_is();
+        let tuned = !settings.is_default_configuration();
         let mut udp = RtpsUdpTransportParticipantFactory::default();
         udp.set_interface_name(Some(settings.interface.to_string()));
         let buffer = native.udp_receive_buffer_size.or(tuned.then_some(16 << 20));

@@ -14,7 +14,8 @@ use iceoryx2::prelude::*;
 use iceoryx2::service::Service;
 use iceoryx2_bb_elementary::package_version::PackageVersion;
 use middlemark_adapter::{
-    Adapter, Description, Error, Pattern, Reception, RequestReply, Result, Settings, Topic, Transport, AS_IT_COMES,
+    Adapter, Description, Error, Pattern, Reception, RequestReply, Result, Settings, Topic, Transport,
+    DEFAULT_CONFIGURATION,
 };
 
 use ends::{Either, Receiver, Sender};
@@ -136,7 +137,7 @@ impl Adapter for Iceoryx2 {
             title: "Eclipse iceoryx2",
             version: PackageVersion::get().to_string().leak(),
             licence: "Apache-2.0 OR MIT",
-            transports: vec![shared_memory("shm"), shared_memory(AS_IT_COMES)],
+            transports: vec![shared_memory("shm"), shared_memory(DEFAULT_CONFIGURATION)],
             residue: vec![format!("/dev/shm/{PREFIX}{{scope}}_*").leak()],
             native: Native::table(),
             ..Description::default()

@@ -44,7 +44,7 @@ impl Room {
         let most = fitting(settings.shm_bytes / 2).max(1);
         let wanted = match settings.depth() {
             Some(depth) => depth as usize,
-            None if settings.comes_as_it_is() => {
+            None if settings.is_default_configuration() => {
                 Config::default().defaults.publish_subscribe.subscriber_max_buffer_size
             }
             None => KEEP_ALL_MESSAGES.min(KEEP_ALL_LEAST.max(fitting(KEEP_ALL_BYTES))),

@@ -28,8 +28,8 @@ fn own() -> PublishSubscribe {
 fn service<V: Service>(trial: &Trial<V>, topic: &Topic) -> Outcome<Factory<V>> {
     let own = own();
     // In the default configuration: the library's own limits, if they are high enough.
-    let as_it_is = trial.settings.comes_as_it_is();
-    let places = |own: usize, needed: u32| if as_it_is { own.max(needed as usize) } else { needed as usize };
+    let is_default = trial.settings.is_default_configuration();
+    let places = |own: usize, needed: u32| if is_default { own.max(needed as usize) } else { needed as usize };
     let mut builder = trial
         .node
         .service_builder(&ServiceName::new(&topic.name)?)
@@ -39,7 +39,7 @@ fn service<V: Service>(trial: &Trial<V>, topic: &Topic) -> Outcome<Factory<V>> {
         .max_nodes(places(own.max_nodes, trial.settings.workers))
         .history_size(0)
         .subscriber_max_buffer_size(trial.room.of_topic(topic))
-        .subscriber_max_borrowed_samples(if as_it_is { own.subscriber_max_borrowed_samples } else { 1 })
+        .subscriber_max_borrowed_samples(if is_default { own.subscriber_max_borrowed_samples } else { 1 })
         .enable_safe_overflow(trial.overflows(topic));
     if let Some(alignment) = trial.alignment() {
         builder = builder.payload_alignment(alignment);
@@ -60,7 +60,11 @@ pub fn publisher<V: Service>(trial: &Trial<V>, topic: &Topic) -> Outcome<Sender<
         .publisher_builder()
         .initial_max_slice_len(topic.message_bytes)
         .allocation_strategy(AllocationStrategy::Static)
-        .max_loaned_samples(if trial.settings.comes_as_it_is() { own().publisher_max_loaned_samples } else { 1 });
+        .max_loaned_samples(if trial.settings.is_default_configuration() {
+            own().publisher_max_loaned_samples
+        } else {
+            1
+        });
     let builder = if topic.reliable() {
         builder
             .backpressure_strategy(BackpressureStrategy::RetryUntilDelivered)

@@ -8,7 +8,7 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use middlemark_adapter::{
-    Adapter, Description, Error, NativeType, Reception, Result, Settings, Topic, Transport, AS_IT_COMES,
+    Adapter, Description, Error, NativeType, Reception, Result, Settings, Topic, Transport, DEFAULT_CONFIGURATION,
 };
 use rustdds::policy::{Durability, History, Reliability, ResourceLimits};
 use rustdds::{DomainParticipant, DomainParticipantBuilder, QosPolicies, QosPolicyBuilder, TopicKind};
@@ -76,7 +76,7 @@ impl Adapter for RustDds {
             licence: "Apache-2.0",
             own_threads: true,
             native: Native::table(),
-            transports: vec![transport("udp", "udp"), transport(AS_IT_COMES, "any")],
+            transports: vec![transport("udp", "udp"), transport(DEFAULT_CONFIGURATION, "any")],
             ..Description::default()
         }
     }

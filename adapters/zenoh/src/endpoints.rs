@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 
-use middlemark_adapter::{Error, Result, Security, Settings, AS_IT_COMES};
+use middlemark_adapter::{Error, Result, Security, Settings, DEFAULT_CONFIGURATION};
 
 pub struct Meeting {
     /// The endpoint that zenoh listens on.
@@ -28,7 +28,7 @@ impl Meeting {
 fn own_endpoint(settings: &Settings) -> Result<String> {
     const LONGEST_PATH: usize = 107; // for the address of a Unix socket
     match settings.transport.get() {
-        "tcp" | "udp" | AS_IT_COMES => {
+        "tcp" | "udp" | DEFAULT_CONFIGURATION => {
             let address: Ipv4Addr = settings.ipv4()?.parse()?;
             let udp = settings.transport == "udp";
             let place = if udp {

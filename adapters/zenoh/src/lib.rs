@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use middlemark_adapter::{
     Adapter, Credential, Description, NativeType, Reliability, RequestReply, Result, Security, Settings, Topic,
-    Transport, AS_IT_COMES,
+    Transport, DEFAULT_CONFIGURATION,
 };
 use zenoh::query::{Query, Reply};
 use zenoh::sample::Sample;
@@ -115,7 +115,7 @@ impl Adapter for Zenoh {
                     segments: vec!["*.zenoh"],
                     processes: vec![1, 2],
                     security_why: "zenoh's default configuration protects nothing",
-                    ..transport(AS_IT_COMES, "any")
+                    ..transport(DEFAULT_CONFIGURATION, "any")
                 },
             ],
             credentials: vec![Credential::X509],

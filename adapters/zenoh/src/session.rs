@@ -36,7 +36,7 @@ impl Session {
         let pooled = settings.transport == "shm";
         let pool_bytes = if pooled { pool_bytes(settings, &native)? } else { 0 };
         // In the default configuration large messages use a pool of zenoh's default size.
-        let shared = pooled || (settings.comes_as_it_is() && !settings.one_process);
+        let shared = pooled || (settings.is_default_configuration() && !settings.one_process);
         let _turn = shared.then(|| take_turn(settings)).transpose()?;
         let meeting = (!settings.one_process).then(|| Meeting::of(settings)).transpose()?;
         let protection = Protection::of(settings, &native)?;
@@ -75,7 +75,7 @@ impl Session {
     /// By default true except for streams. Sending each message at once helps a message that is waited for, but takes nine
     /// tenths of a stream's rate.
     pub fn express(&self) -> bool {
-        let own = self.settings.pattern != Pattern::Stream && !self.settings.comes_as_it_is();
+        let own = self.settings.pattern != Pattern::Stream && !self.settings.is_default_configuration();
         self.native.express.unwrap_or(own)
     }
 
@@ -115,10 +115,10 @@ fn configuration(
         let refused = |error| Error::from(format!("zenoh: config.{path}={json5}: {}", without_place(&error)));
         config.insert_json5(path, json5).map_err(refused)
     };
-    let as_it_is = settings.comes_as_it_is();
+    let is_default = settings.is_default_configuration();
     set("mode", "\"peer\"")?;
     set("scouting/multicast/enabled", "false")?;
-    if !as_it_is {
+    if !is_default {
         set("scouting/gossip/enabled", "false")?;
     }
     set("connect/retry", "{ period_init_ms: 10, period_max_ms: 50, period_increase_factor: 1.5 }")?;
@@ -127,7 +127,7 @@ fn configuration(
     if let Some(bytes) = native.batch_size {
         set("transport/link/tx/batch_size", &bytes.to_string())?;
     }
-    if !as_it_is {
+    if !is_default {
         set("transport/shared_memory/enabled", if pool_bytes != 0 { "true" } else { "false" })?;
     }
     if pool_bytes != 0 {

@@ -70,7 +70,7 @@ def _native(setting: NativeSetting) -> str:
 
 
 _LOANS: dict[tuple[bool, ...], str] = {(False,): "no loans", (True,): "always loans", (False, True): "loans or not"}
-_SAID: dict[str, Callable[[Transport], str]] = {
+_IN_WORDS: dict[str, Callable[[Transport], str]] = {
     "size": lambda transport: f"up to {transport.max_bytes} bytes",
     "type": lambda transport: "/".join(transport.types) if len(transport.types) > 1 else "",
     "depth": lambda transport: "" if transport.keep_all else "no keep-all",
@@ -92,7 +92,9 @@ _LAST = {"alone": "alone: nobody receives", "companions": "with a daemon the ben
 
 def _limits(transport: Transport) -> str:
     parts = [
-        _SAID[factor](transport) if factor in _SAID else "/".join(map(str, getattr(transport, honour.capability)))
+        _IN_WORDS[factor](transport)
+        if factor in _IN_WORDS
+        else "/".join(map(str, getattr(transport, honour.capability)))
         for factor, honour in CAPABILITIES.items()
     ]
     parts += [text for field, text in _LAST.items() if getattr(transport, field)]

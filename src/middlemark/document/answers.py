@@ -110,14 +110,14 @@ def sentence(experiment: JudgedExperiment, factors: Collection[str], run: str) -
     listed = own_interval(experiment, rows[0]) if alone else "; ".join(texts)
     said = (f"{place(experiment, factors, run)}: {lead(experiment)}", why(experiment) if first else "", f"{listed}.")
     return Conclusion(
-        text=plain(" ".join((*filter(None, said), *_beside_the_ranking(experiment, rows)))),
+        text=plain(" ".join((*filter(None, said), *_notes_on_ranking(experiment, rows)))),
         sure="sure" if experiment.sure or (alone and rows[0].row.result.interval) else "unsure",
         cells=tuple(each.row.index for each in rows),
         size=experiment.size,
     )
 
 
-def _beside_the_ranking(experiment: JudgedExperiment, rows: Sequence[JudgedRow]) -> Iterator[str]:
+def _notes_on_ranking(experiment: JudgedExperiment, rows: Sequence[JudgedRow]) -> Iterator[str]:
     """Yield the rows that are not in the ranking, with the reason, and the warnings of the ranked rows."""
     staying = [each.row for each in rows if each.standing is not Standing.ELIMINATED]
     another_transport, unprotected = misnamed([each.row for each in experiment.failed])

@@ -14,7 +14,7 @@ from middlemark.document.table import Column, Line, Table, TableCell
 from middlemark.model.cell import EXPERIMENT, FACTORS
 from middlemark.model.units import format_size
 from middlemark.verdicts.experiments import JudgedExperiment, JudgedRow, Standing
-from middlemark.verdicts.names import ASKED, UNTOLD, plain
+from middlemark.verdicts.names import ASKED, NOT_SHOWN, plain
 from middlemark.verdicts.rows import Row, grouped, headline_figure
 
 _ALWAYS = frozenset(("pattern", "rate", "receive", "processes", "link"))
@@ -99,7 +99,7 @@ def _only_difference(first: Sequence[JudgedExperiment], other: Sequence[JudgedEx
 
 
 def _matrix(field: str, columns: Sequence[JudgedExperiment], varied: set[str]) -> Matrix:
-    levels = {each: level for each, level in columns[0].levels.items() if each != field and level not in UNTOLD}
+    levels = {each: level for each, level in columns[0].levels.items() if each != field and level not in NOT_SHOWN}
     asked = frozenset(ASKED)
     show = FACTORS[_NAMES[field]].kind.show
     return Matrix(

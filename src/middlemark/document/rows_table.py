@@ -12,10 +12,10 @@ from middlemark.model.cell import Cell
 from middlemark.stats.baselines import by_rate
 from middlemark.stats.result import CellResult, CurveStep
 from middlemark.stats.warnings.cells import NOT_MEASURED
-from middlemark.verdicts.names import EXPERIMENT, copies_alone, plain, size, varying, words
+from middlemark.verdicts.names import EXPERIMENT, only_copies, plain, size, varying, words
 from middlemark.verdicts.rows import Row, latency_of, place_of
 
-_ALONE = ("payload", "pin", "priority")
+_OF_A_COPY = ("payload", "pin", "priority")
 """Factors that apply to a cell without receivers too."""
 _STEPS = ("offered/s", "msgs/s", "lost", "p50", "p99")
 _KNEE = "← knee"
@@ -85,23 +85,26 @@ def together(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
     homes: dict[tuple[object, ...], tuple[int, str]] = {}
     for row in rows:
         cell = row.result.cell
-        if not copies_alone(cell):
+        if not only_copies(cell):
             key = (cell.size, words(cell, varied))
             found.setdefault(key, []).append(row)
             if cell.pattern == "ping-pong":
                 homes.setdefault(_home(cell), key)
     for row in rows:
         cell = row.result.cell
-        if copies_alone(cell):
-            apart = (cell.size, ", ".join(filter(None, ("one process alone", words(cell, varied & frozenset(_ALONE))))))
+        if only_copies(cell):
+            apart = (
+                cell.size,
+                ", ".join(filter(None, ("one process alone", words(cell, varied & frozenset(_OF_A_COPY))))),
+            )
             found.setdefault(homes.get(_home(cell), apart), []).append(row)
 
     return [
         (
-            ", ".join(filter(None, (size(members[0].result.cell), told_words))),
+            ", ".join(filter(None, (size(members[0].result.cell), shown_words))),
             sorted(members, key=lambda row: (row.result.failed is not None, *place_of(row))),
         )
-        for (_, told_words), members in sorted(found.items(), key=lambda item: item[0][0])
+        for (_, shown_words), members in sorted(found.items(), key=lambda item: item[0][0])
     ]
 
 

@@ -112,7 +112,7 @@ def headline(matrix: Matrix) -> str:
     """Return the answer of a matrix: which row is the fastest in which columns, and which columns are undecided."""
     columns = matrix.columns
     if len({each.row.name for column in columns for each in column.ranked}) == 1:
-        return _alone(matrix)
+        return _only_row(matrix)
     fastest = _by_winner(each for each in columns if each.sure and each.verdict == "best")
     ties = [each for each in columns if each.sure and each.verdict == "tie"]
     open_ = _by_winner(each for each in columns if not each.sure and each.verdict != "only")
@@ -218,7 +218,7 @@ def joined_commands(commands: Sequence[str]) -> str:
     return f"{begins.pop()} {' '.join(each.rpartition(' ')[2] for each in commands)}"
 
 
-def _alone(matrix: Matrix) -> str:
+def _only_row(matrix: Matrix) -> str:
     """Return the figures of the only row, column by column."""
     figures = [
         f"{figure_text(column, each.figure)}{at(matrix, [column])}"

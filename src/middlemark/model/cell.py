@@ -10,7 +10,7 @@ from typing import Annotated, get_args
 
 import msgspec
 
-from middlemark.model.description import ANY, AS_IT_COMES, Description, Transport
+from middlemark.model.description import ANY, DEFAULT_CONFIGURATION, Description, Transport
 from middlemark.model.factors import Applies, Factor, Honour, declared, one_of, too_deep, unprotected
 from middlemark.model.levels import (
     DEPTH,
@@ -80,7 +80,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     transport: Annotated[
         str,
         Factor(
-            kind=names("transport", AS_IT_COMES),
+            kind=names("transport", DEFAULT_CONFIGURATION),
             default=("all",),
             metavar="NAME|all,…",
             help="Transports; all: every one except `default`, the default configuration; all,default: every one.",

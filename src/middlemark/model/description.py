@@ -12,7 +12,7 @@ from msgspec import Meta
 
 from middlemark.model.protocol import PROTOCOL_VERSION, Depth, MessageType, Pattern, Reception, Reliability, Security
 
-AS_IT_COMES = "default"
+DEFAULT_CONFIGURATION = "default"
 """Name of the transport with the middleware's default configuration: the adapter sets only what keeps a trial apart
 from others and on its network interface. It is described last, and measured only if it is asked for by name."""
 ANY = "any"

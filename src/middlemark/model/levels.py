@@ -60,7 +60,7 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     compound: bool = False
     """A level may itself be a list. Commas then do not separate levels on the command line, and a list of whole numbers
     is one level."""
-    beside_all: tuple[str, ...] | None = None
+    not_in_all: tuple[str, ...] | None = None
     """``all`` is accepted and means every name except these, which can be added to it; None: ``all`` is not accepted.
     """
     files: bool = False
@@ -121,8 +121,8 @@ def seconds(least: float, none: str = "off") -> Kind:
     )
 
 
-def names(what: str, *beside_all: str) -> Kind:
-    """Return the kind of an adapter's or a transport's name; ``all`` leaves out the names in ``beside_all``."""
+def names(what: str, *not_in_all: str) -> Kind:
+    """Return the kind of an adapter's or a transport's name; ``all`` leaves out the names in ``not_in_all``."""
 
     def read(value: object) -> str:
         if not isinstance(value, str):
@@ -132,7 +132,7 @@ def names(what: str, *beside_all: str) -> Kind:
             raise Wrong(f"{quoted(value)} is no {what}; `middlemark list adapters` shows the names")
         return value
 
-    return Kind(read=read, beside_all=beside_all)
+    return Kind(read=read, not_in_all=not_in_all)
 
 
 def _read_flag(value: object) -> bool:

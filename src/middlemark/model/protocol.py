@@ -773,7 +773,7 @@ class WatchingEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="
     """Why nothing is recorded."""
 
 
-class TellCommand(Message, frozen=True, kw_only=True, tag_field="command", tag="tell"):
+class SwitchesCommand(Message, frozen=True, kw_only=True, tag_field="command", tag="tell"):
     """Asks for the records between two instants of CLOCK_MONOTONIC, and ends the watching."""
 
     from_ns: Count
@@ -806,7 +806,7 @@ class SeenEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="seen
     longest_of_the_shorter_ns: Count = 0
 
 
-WitnessCommand = ProbeCommand | AwakeCommand | WatchCommand | TellCommand
+WitnessCommand = ProbeCommand | AwakeCommand | WatchCommand | SwitchesCommand
 
 Event = (
     HelloEvent

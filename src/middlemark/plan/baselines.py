@@ -101,7 +101,7 @@ def copies(cell: Cell, limits: Limits) -> Limits:
     return msgspec.structs.replace(limits, samples=samples, duration_s=None)
 
 
-def copying_alone(adapter: Description, transport: Transport, cell: Cell) -> Cell:
+def copying_cell(adapter: Description, transport: Transport, cell: Cell) -> Cell:
     """Return the cell that copies this size within one process on this processor. It has no receiver."""
     return Cell(
         adapter=adapter.name,
@@ -123,7 +123,7 @@ def copying_alone(adapter: Description, transport: Transport, cell: Cell) -> Cel
 def _copying(cell: Cell, adapter: Description, transport: Transport) -> Cell | None:
     far = is_apart(cell.across)  # across a link, copying is no bound
     other = {"none", cell.security}.isdisjoint(transport.security)  # memcpy with encryption only for encrypted cells
-    return None if far or other or cell.size > transport.max_bytes else copying_alone(adapter, transport, cell)
+    return None if far or other or cell.size > transport.max_bytes else copying_cell(adapter, transport, cell)
 
 
 def _following(cell: Cell, adapter: Description, transport: Transport, hands: bool) -> Cell | None:

@@ -25,7 +25,7 @@ from middlemark.model.plan import Note
 from middlemark.model.spelling import listing
 from middlemark.model.types import misfit
 from middlemark.model.workload import Workload, honoured
-from middlemark.plan.baselines import copying_alone
+from middlemark.plan.baselines import copying_cell
 from middlemark.plan.combinations import expand_loads
 from middlemark.plan.native import check_native, native_of
 from middlemark.plan.pinning import Pinning, count_roles, place
@@ -227,13 +227,13 @@ def _settle(
     asked: dict[str, Levels],
     lacks: list[Lack],
     notes: list[Note],
-    untold: Sequence[str],
+    without_notes: Sequence[str],
     *,
     varies: bool,
 ) -> dict[str, tuple[Level, ...]]:
     """Return the levels of each capability that the target will be measured with.
 
-    ``untold`` are factors without notes. ``varies``: a topic of the workload has messages of several sizes.
+    ``without_notes`` are factors without notes. ``varies``: a topic of the workload has messages of several sizes.
     """
     alike = varies and not target.transport.varying_sizes
     settled: dict[str, tuple[Level, ...]] = {}
@@ -251,7 +251,7 @@ def _settle(
         if lacking and not kept and (follows or not levels.named):
             own = honour.own(target.transport)
             kept.append(own)
-            if not target.adapter.is_raw_transport and target.wanted and factor not in untold:
+            if not target.adapter.is_raw_transport and target.wanted and factor not in without_notes:
                 notes.append(
                     Note(levels.place, f"{target.name}: {factor} {show_level(factor, own)} ({lacking[0].why})")
                 )
@@ -503,7 +503,7 @@ def _copying_cells(
             continue
         model |= {"pin": found.pin, "rate": rate, "arrivals": arrivals, "link": None}
         blank = Cell(adapter=target.adapter.name, transport=target.transport.name, size=0)
-        copying = copying_alone(target.adapter, target.transport, with_levels(blank, model))
+        copying = copying_cell(target.adapter, target.transport, with_levels(blank, model))
         cells.append(with_levels(copying, model))
     return cells
 

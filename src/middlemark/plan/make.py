@@ -78,7 +78,7 @@ def make_plan(
             notes += expansion.notes
             _merge(measured, expansion.cells, suite, sweep, notes)
             if sweep.baseline:
-                baselines.append((suite, sweep, _beside(sweep, expansion.cells, context)))
+                baselines.append((suite, sweep, _baselines_of(sweep, expansion.cells, context)))
     asked = len(measured)
     _add_baselines(measured, baselines)
     problems += check_typed_native(suites, context)
@@ -136,7 +136,7 @@ def _merge(
             measured[cell] = msgspec.structs.replace(old, trials=new.trials)
 
 
-def _beside(sweep: Sweep, cells: Sequence[Cell], context: Context) -> list[Cell]:
+def _baselines_of(sweep: Sweep, cells: Sequence[Cell], context: Context) -> list[Cell]:
     """Return the baselines of a sweep, also those of cells that ``--only`` excludes."""
     wide = without_names(context)
     return list(baselines_of(cells if wide == context else expand(sweep, wide).cells, context))

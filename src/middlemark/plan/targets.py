@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from middlemark.model.description import AS_IT_COMES, Description, Transport
+from middlemark.model.description import DEFAULT_CONFIGURATION, Description, Transport
 from middlemark.model.levels import Level
 from middlemark.model.plan import Note
 from middlemark.model.spelling import did_you_mean, listing, nearest
@@ -104,7 +104,9 @@ def find_targets(sweep: Sweep, context: Context, notes: list[Note], problems: li
 def _all_of(adapter: Description, asked: tuple[Level, ...]) -> list[str]:
     """Return the transports that ``all`` means: ``default`` only if it is named or the only one."""
     names = [each.name for each in adapter.transports]
-    return names if AS_IT_COMES in asked else [name for name in names if name != AS_IT_COMES] or names
+    return (
+        names if DEFAULT_CONFIGURATION in asked else [name for name in names if name != DEFAULT_CONFIGURATION] or names
+    )
 
 
 def _find_adapters(sweep: Sweep, context: Context, notes: list[Note], problems: list[Problem]) -> list[Description]:

@@ -24,7 +24,7 @@ MARKS = {
     ClaimVerdict.UNTESTABLE: ("–", "dim"),
     ClaimVerdict.HOLDS: ("✓", "green"),
 }
-_LEAST_SAID = 20
+_SHORTEST_CLAIM = 20
 """The fewest characters of the expectation in a line; the result has priority."""
 
 
@@ -37,7 +37,7 @@ def lines(document: Document, width: int, most: int | None = None) -> Iterator[T
     shown = found if most is None or len(found) <= most else found[: most - 1]
     for each in shown:
         mark, style = MARKS[each.verdict]
-        say = cut(each.say, max(_LEAST_SAID, width - 4 - cell_len(each.short)))
+        say = cut(each.say, max(_SHORTEST_CLAIM, width - 4 - cell_len(each.short)))
         text = each.sentence if most is None else cut(f"{say}: {each.short}", width - 2)
         first, *others = paragraph(text, width, first=f"{mark} ")
         first.stylize(style, 0, 1)

@@ -21,7 +21,7 @@ from middlemark.model.protocol import (
     ProbedEvent,
     SeenEvent,
     Still,
-    TellCommand,
+    SwitchesCommand,
     WatchCommand,
     WatchingEvent,
 )
@@ -182,7 +182,7 @@ class Witness:
         return None if answer is None else answer.cpus
 
     async def _switches(self, from_ns: int, to_ns: int) -> Switches | None:
-        answer = await self._ask("switches", SeenEvent, TellCommand(from_ns=from_ns, to_ns=to_ns))
+        answer = await self._ask("switches", SeenEvent, SwitchesCommand(from_ns=from_ns, to_ns=to_ns))
         if answer is None or answer.scope is None or self._process is None:
             return None
         own = (os.getpid(), self._process.pid)

@@ -126,7 +126,7 @@ def baselines(
                 return RawTransport(best, _labelled(cell, cells[best], descriptions))
         return None
 
-    return tuple(None if _is_alone(cell) else fastest(cell) for cell in cells)
+    return tuple(None if _only_copies(cell) else fastest(cell) for cell in cells)
 
 
 def memcpy_bytes_per_s(results: Sequence[CellResult], size: int) -> float | None:
@@ -138,7 +138,7 @@ def memcpy_bytes_per_s(results: Sequence[CellResult], size: int) -> float | None
     took = [
         trial
         for each in results
-        if _is_alone(each.cell) and each.cell.size == size and each.cell.security == "none"
+        if _only_copies(each.cell) and each.cell.size == size and each.cell.security == "none"
         for trial in (each.trial_values or ((each.round_trip_ns.p50,) if each.round_trip_ns else ()))
         if trial
     ]
@@ -153,12 +153,12 @@ def _by_experiment(
     found: dict[tuple[object, ...], list[int]] = {}
     for index, cell in enumerate(cells):
         description = descriptions.get(cell.adapter)
-        if description and description.is_raw_transport and medians[index] is not None and not _is_alone(cell):
+        if description and description.is_raw_transport and medians[index] is not None and not _only_copies(cell):
             found.setdefault(_experiment(cell, _ways(cell)[0]), []).append(index)
     return found
 
 
-def _is_alone(cell: Cell) -> bool:
+def _only_copies(cell: Cell) -> bool:
     """Say whether the cell has no receiver: a single process copies."""
     return cell.subscribers == 0
 

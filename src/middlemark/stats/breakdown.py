@@ -169,9 +169,9 @@ def _way(begins: Ns, written: Ns, in_hand: Ns, receiver: Samples) -> dict[str, N
     takes = np.clip(in_hand - _known(receiver["take_ns"]), begins, in_hand)
     arrived = in_hand - _known(receiver["arrived_ns"])
     arrived[~((arrived >= begins) & (arrived <= in_hand))] = np.nan
-    if not _known_of_all(takes):
+    if not _all_known(takes):
         return {"write": written - begins, IN_BETWEEN: in_hand - written}
-    if not _known_of_all(arrived):
+    if not _all_known(arrived):
         later = np.maximum(written, takes)
         return {
             "write": np.minimum(written, takes) - begins,
@@ -189,7 +189,7 @@ def _way(begins: Ns, written: Ns, in_hand: Ns, receiver: Samples) -> dict[str, N
     }
 
 
-def _known_of_all(instants: Ns) -> bool:
+def _all_known(instants: Ns) -> bool:
     """Return whether at most a share LACKING of the messages lacks the instant; these are then left out."""
     return len(instants) > 0 and bool(np.count_nonzero(np.isnan(instants)) <= LACKING * len(instants))
 

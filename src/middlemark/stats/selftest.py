@@ -203,11 +203,11 @@ def reckon(sides: Sequence[Side], settings: Sequence[SelfTestCell], margin: floa
             part = planted.delay_ns / typical if typical else None
             power.append(Power(setting, planted, _tally(judged), part, measured))
     rounds = max((each.judged.pairs for each in every), default=0)
-    chance, worth = _beside_noise(same, rounds)
+    chance, worth = _from_noise(same, rounds)
     return SelfTest(tuple(same), tuple(power), tuple(every), rounds, chance, worth)
 
 
-def _beside_noise(same: Sequence[Same], rounds: int) -> tuple[float, int | None]:
+def _from_noise(same: Sequence[Same], rounds: int) -> tuple[float, int | None]:
     """Return the probability of as many false verdicts, and the number of independent comparisons, in the worst case.
 
     The worst case is noise larger than any margin, and metrics that deviate together, because they come from the same

@@ -116,8 +116,8 @@ def read_key(key: Key, value: object, place: str, folder: Path) -> tuple[Given |
             else:
                 seen.add(one)
                 values.append(one)
-    has_all = key.kind.beside_all is not None and "all" in values
-    if has_all and not {"all", *(key.kind.beside_all or ())}.issuperset(values):
+    has_all = key.kind.not_in_all is not None and "all" in values
+    if has_all and not {"all", *(key.kind.not_in_all or ())}.issuperset(values):
         problems.append(Problem(place, "'all' includes the other names; leave them out, or leave out 'all'"))
     return (Given(tuple(values), place) if values else None), problems
 

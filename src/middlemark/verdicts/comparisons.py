@@ -23,11 +23,11 @@ class Comparisons:
         """The comparisons by factor and metric."""
         self.unjudged: dict[str, int] = {}
         """By factor: how many pairs were not compared, because there were too many."""
-        self._beside: dict[str, Sequence[Pairing]] = {}
+        self._judged: dict[str, Sequence[Pairing]] = {}
         by_run = grouped(self._sides.values(), lambda each: each.run)
         for at, run in enumerate(runs):
             found, unjudged = of_run(by_run.get(f"r{at}", ()), run.file.plan.together)
-            self._beside[f"r{at}"] = self._judge(found)
+            self._judged[f"r{at}"] = self._judge(found)
             for factor, number in unjudged.items():
                 self.unjudged[factor] = self.unjudged.get(factor, 0) + number
         first, *others = [*by_run.values()] or [[]]
@@ -61,7 +61,7 @@ class Comparisons:
                 missing.setdefault(sides[0].run, {})[a.index, b.index] = Pairing(*sides, (a.name, b.name))
         for run, pairings in missing.items():
             self._found |= {(*both, metric): None for both in pairings}
-            for each in compare([*pairings.values()], [metric], beside=self._beside[run]):
+            for each in compare([*pairings.values()], [metric], beside=self._judged[run]):
                 self._found[(*self.rows_of(each), metric)] = each
 
     def find(self, a: int, b: int, metric: str) -> Comparison | None:

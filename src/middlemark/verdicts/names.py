@@ -27,7 +27,7 @@ def _pattern(cell: Cell) -> str:
 def _subscribers(cell: Cell) -> str:
     if cell.pattern != "ping-pong":
         return ""
-    if copies_alone(cell):
+    if only_copies(cell):
         return "nobody receives"
     return format_count(cell.subscribers, "subscriber")
 
@@ -50,7 +50,7 @@ def _sites(cell: Cell) -> str:
     return f"across {cell.across}" if is_apart(cell.across) else f"on {cell.across}"
 
 
-_SAID: dict[str, Callable[[Cell], str]] = {
+_IN_WORDS: dict[str, Callable[[Cell], str]] = {
     "pattern": _pattern,
     "rate": load.rate_in_words,
     "receive": lambda cell: cell.receive,
@@ -91,13 +91,13 @@ def _shown(value: str) -> str:
     return file.shown if file else value
 
 
-def _where_known(factor: str, tell: Callable[[Cell], str]) -> Callable[[Cell], str]:
+def _if_known(factor: str, tell: Callable[[Cell], str]) -> Callable[[Cell], str]:
     return lambda cell: "" if factor in cell.unknown else tell(cell)
 
 
 def _factors_of(*of: str) -> tuple[str, ...]:
     found = [each.field for each in FACTORS.values() if each.of in of and each.shown_by is None]
-    return tuple(field for field in dict.fromkeys((*_SAID, *found)) if field in found)
+    return tuple(field for field in dict.fromkeys((*_IN_WORDS, *found)) if field in found)
 
 
 EXPERIMENT = _factors_of("experiment")
@@ -106,7 +106,7 @@ EXPERIMENT = _factors_of("experiment")
 ASKED = (*_factors_of("middleware"), "native")
 """Factors that are asked of the middleware: rows that differ in them may be compared with each other."""
 
-WORDS = {factor: _where_known(factor, _SAID.get(factor) or _plainly(factor)) for factor in (*EXPERIMENT, *ASKED)}
+WORDS = {factor: _if_known(factor, _IN_WORDS.get(factor) or _plainly(factor)) for factor in (*EXPERIMENT, *ASKED)}
 """By factor, in the order of a label: the level in words. Empty: the factor has no meaning in this cell.
 
 ``pattern`` includes the publishers, subscribers and topics of a stream; ``rate`` its arrivals, bursts and limits.
@@ -115,26 +115,26 @@ WORDS = {factor: _where_known(factor, _SAID.get(factor) or _plainly(factor)) for
 WITHOUT_SAYING = {"type": "octets", "security": "no security"}
 """Levels that always count as usual: any other level is part of every label, even if all rows have it."""
 
-UNTOLD = (
+NOT_SHOWN = (
     *("", "may halt", "no mlock", "own defaults"),
     *WITHOUT_SAYING.values(),
     *(
         f"{each.name} {each.kind.show(each.idle)}"
         for each in FACTORS.values()
-        if each.of == "middleware" and each.field not in _SAID
+        if each.of == "middleware" and each.field not in _IN_WORDS
     ),
 )
 """Levels that labels leave out, because nobody asked for them."""
 
 
-def copies_alone(cell: Cell) -> bool:
+def only_copies(cell: Cell) -> bool:
     """Say whether the cell has no receiver: one process copies, and the factors of a middleware have no meaning."""
     return cell.subscribers == 0
 
 
 def meeting(results: Sequence[CellResult]) -> Sequence[CellResult]:
     """Return the results of the cells that have a receiver; all results if none has one."""
-    return [each for each in results if not copies_alone(each.cell)] or results
+    return [each for each in results if not only_copies(each.cell)] or results
 
 
 def varying(results: Sequence[CellResult]) -> frozenset[str]:
@@ -160,13 +160,13 @@ def usual(results: Sequence[CellResult], varied: frozenset[str]) -> dict[str, st
 
 def unusual(cell: Cell, most: Mapping[str, str]) -> list[str]:
     """Return the cell's levels that differ from the usual ones in ``most``; none for a cell without a receiver."""
-    return [] if copies_alone(cell) else [level for each in most if (level := WORDS[each](cell)) != most[each]]
+    return [] if only_copies(cell) else [level for each in most if (level := WORDS[each](cell)) != most[each]]
 
 
 def words(cell: Cell, factors: Collection[str]) -> str:
     """Return the cell's levels of these factors, in the order of ``WORDS``: ``block, 2 processes``."""
     levels = [tell(cell) for factor, tell in WORDS.items() if factor in factors]
-    return ", ".join(each for each in levels if each not in UNTOLD)
+    return ", ".join(each for each in levels if each not in NOT_SHOWN)
 
 
 def subject(cell: Cell) -> str:

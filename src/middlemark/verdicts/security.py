@@ -21,7 +21,7 @@ NONE: Security = "none"
 LEVELS: tuple[Security, ...] = get_args(Security)
 _STANDINGS = {Verdict.WORSE: Standing.SLOWER, Verdict.EQUIVALENT: Standing.EQUIVALENT}
 _BESIDE = sorted(frozenset(EXPERIMENT) - {"size", "security", "payload"})
-_TOLD = ("pattern", "rate", "receive", "processes", "link")
+_TITLE_FACTORS = ("pattern", "rate", "receive", "processes", "link")
 
 
 class Cost(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,7 +84,7 @@ def _table(group: Sequence[Sequence[Row]], comparisons: Comparisons) -> CostTabl
         if subjects[name] > 1:
             name = f"{name}, {words(first, apart[name])}"
         lines += _lines(members, plain(name), sizes, comparisons)
-    return CostTable(title=words(cell, _TOLD), by_rate=by_rate(cell), sizes=sizes, lines=tuple(lines))
+    return CostTable(title=words(cell, _TITLE_FACTORS), by_rate=by_rate(cell), sizes=sizes, lines=tuple(lines))
 
 
 def _apart(cells: Sequence[Cell]) -> list[str]:

@@ -10,7 +10,7 @@ use crate::json::{object, Json};
 
 /// Name of the transport with the middleware's default configuration: the adapter sets only what keeps a trial apart
 /// from others and on its network interface. It is described last, and measured only if it is asked for by name.
-pub const AS_IT_COMES: &str = "default";
+pub const DEFAULT_CONFIGURATION: &str = "default";
 
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

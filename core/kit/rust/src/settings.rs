@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::time::Duration;
 
-use crate::description::{Reliability, AS_IT_COMES};
+use crate::description::{Reliability, DEFAULT_CONFIGURATION};
 use crate::native::NativeValue;
 use crate::request::Request;
 
@@ -96,8 +96,8 @@ impl Settings {
         self.reliability == Reliability::Reliable
     }
 
-    pub fn comes_as_it_is(&self) -> bool {
-        self.transport == AS_IT_COMES
+    pub fn is_default_configuration(&self) -> bool {
+        self.transport == DEFAULT_CONFIGURATION
     }
 
     /// The IPv4 address of the interface. Fails if it has none.

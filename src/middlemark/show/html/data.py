@@ -55,7 +55,7 @@ _RATES = ("times_raw_transport", "rate_hz", "bytes_per_s", "offered_hz", "sent_h
 _COSTS = ("cpu", "rss_bytes", "bytes_per_subscriber", "voluntary_hz", "involuntary_hz")
 FULL = 1.5
 """The length of a whole bar, in deadlines."""
-_SAID = ("code", "text", "advice")
+_WARNING_FIELDS = ("code", "text", "advice")
 _ALWAYS = ("adapter", "transport")
 _FIRST = ("adapter", "transport", "size", "pattern", "rate", "receive")
 """Factors that come before the others in the filters."""
@@ -223,7 +223,7 @@ def _cell(row: Row, levels: Json, found: Distribution) -> Json:
                 result, "version", "actual_transport", "protected_by", "trials", "failed_trials", "samples", *_RATES
             ),
             "proof": proof_in_full(result) or None,
-            "failed": _fields(result.failed, *_SAID) if result.failed else None,
+            "failed": _fields(result.failed, *_WARNING_FIELDS) if result.failed else None,
             "kind": "one_way" if result.cell.pattern == "stream" else "round_trip",
             "latency": _present(quantiles) if latency else None,
             "interval": [*map(rounded, result.interval)] if result.interval else None,
@@ -245,7 +245,7 @@ def _cell(row: Row, levels: Json, found: Distribution) -> Json:
             "coding_absent": result.coding_absent,
             "baseline": _compact(msgspec.to_builtins(result.baseline)),
             "noise": _compact(msgspec.to_builtins(result.noise)),
-            "warnings": [_fields(each, *_SAID) for each in result.warnings],
+            "warnings": [_fields(each, *_WARNING_FIELDS) for each in result.warnings],
             "curve": found.curve,
             "heat": _heat(found, result.noise),
         }

@@ -176,10 +176,10 @@ def cell_output(result: CellResult) -> Output:
         "knee_hz": next((each.offered_hz or each.received_hz for each in result.steps if each.knee), None),
         "imported": imported and filled(ImportedOutput, imported),
     }
-    return filled(CellOutput, result, counts, **own | _not_known(result))
+    return filled(CellOutput, result, counts, **own | _unknown_figures(result))
 
 
-def _not_known(result: CellResult) -> dict[str, None]:
+def _unknown_figures(result: CellResult) -> dict[str, None]:
     """Return the fields that are null because the cell was imported and its log does not contain them."""
     if result.imported is None:
         return {}

@@ -208,9 +208,9 @@ export function lines(rows, chosen, { along, width, context, height }) {
       })),
   );
   const across = metrics.length > 1 && width >= NARROW;
-  const isAlone = new Set(points.map((each) => each.panel)).size < 2;
+  const isOnlyPanel = new Set(points.map((each) => each.panel)).size < 2;
   const named = (point) =>
-    [across || metrics.length === 1 ? "" : point.metric, isAlone ? "" : point.panel].filter(Boolean).join(" · ");
+    [across || metrics.length === 1 ? "" : point.metric, isOnlyPanel ? "" : point.panel].filter(Boolean).join(" · ");
   const panels = grouped(points, named);
   const series = [...new Map(points.map((each) => [each.line, each]))].map(([name, each]) => ({ name, ...each.style }));
   const isCrowded = series.length > CROWD;

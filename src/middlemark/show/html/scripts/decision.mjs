@@ -149,7 +149,7 @@ export const decision = {
         each.kind === context.option("kind") && (context.option("raw-transports") || !each.is_raw_transport) && isAsked(each),
     );
     const decided = decide(cells, wish);
-    const told = toldFactors(
+    const told = shownFactors(
       decided.map((row) => row.first),
       context.data.factors,
       wish,
@@ -295,7 +295,7 @@ export const decision = {
 const colourOf = ({ status }) => ({ holds: "var(--good)", fails: "var(--bad)", unmeasured: "var(--quiet)" })[status];
 
 // Adapter and transport, and the other factors in which the configurations differ, without those of the wish.
-function toldFactors(cells, factors, wish) {
+function shownFactors(cells, factors, wish) {
   const free = new Set(["size", "subscribers", ...(wish.rate === undefined ? [] : ["rate"])]);
   const always = new Set(["adapter", "transport"]);
   const varies = ({ name }) => new Set(cells.map((cell) => JSON.stringify(cell.f[name]))).size > 1;
