@@ -9,8 +9,8 @@ import msgspec
 import numpy as np
 
 from middlemark.model.description import Description, Transport
-from middlemark.model.outcome import TrialCounts, TrialOutcome
-from middlemark.model.plan import Plan, Trial, Wanted
+from middlemark.model.outcome import TrialCounts, TrialOutcome, WorkerCost
+from middlemark.model.plan import Plan, Raced, Trial, Wanted
 from middlemark.model.run import Machine, RunFile
 from middlemark.model.samples import SAMPLE
 from middlemark.plan import make_plan
@@ -37,6 +37,7 @@ class Truth(msgspec.Struct, frozen=True):
     late: float = 0.0
     lost: int = 0
     unsent: int = 0
+    memory_mb: float = 10.0
     fails: bool = False
 
 
@@ -75,9 +76,14 @@ class Bench:
         np.save(writer.folder / path, raw)
         sent = SAMPLES - truth.unsent
         counts = TrialCounts(sent=sent, received=sent - truth.lost, lost=truth.lost)
+        cost = WorkerCost(
+            who="ping", pid=1, seconds=0.2, rss_bytes=round(truth.memory_mb * 1e6 * draw.lognormvariate(0, 0.01)),
+            peak_rss_bytes=0, user_ns=1000, system_ns=0, voluntary_switches=0, involuntary_switches=0, minor_faults=0,
+            major_faults=0, threads=(),
+        )  # fmt: skip
         return writer.append(
             TrialOutcome(
-                **outcome, samples=SAMPLES, samples_file=path, counts=counts, measured_s=0.2,
+                **outcome, costs=(cost,), samples=SAMPLES, samples_file=path, counts=counts, measured_s=0.2,
                 actual_transport="shared-memory",
             )
         )  # fmt: skip
@@ -91,6 +97,7 @@ def plan_of(
     seed: int = 1,
     rate: str = "1k",
     size: str = "1k",
+    metric: Raced = "p50",
 ) -> Plan:
     plan = make_plan(
         load((), raw_options(adapter="all", size=size, rate=rate, trials="2", duration="0.2s", warmup="30ms")),
@@ -98,7 +105,9 @@ def plan_of(
         cpus=(0, 1),
         seed=seed,
     )
-    return racing(plan, {RAW_TRANSPORT}, budget_s, wanted or Wanted(max_loss=0.0), question=rate != "max")
+    return racing(
+        plan, {RAW_TRANSPORT}, budget_s, wanted or Wanted(max_loss=0.0), question=rate != "max", metric=metric
+    )
 
 
 def race(

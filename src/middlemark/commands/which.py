@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 import msgspec
@@ -11,7 +12,7 @@ import msgspec
 from middlemark import exits
 from middlemark.model.cell import FACTORS
 from middlemark.model.levels import SHARE, Wrong
-from middlemark.model.plan import Plan, Wanted
+from middlemark.model.plan import Plan, Raced, Wanted
 from middlemark.model.spelling import listing
 from middlemark.model.units import format_seconds, parse_seconds
 from middlemark.plan.estimate import estimate_trial
@@ -30,6 +31,7 @@ from middlemark.runs.conduct import (
     run_file,
     without_refused,
 )
+from middlemark.stats.quantiles import samples_needed
 from middlemark.stats.race import FIRST_LOOK
 from middlemark.stats.workload import too_short
 from middlemark.suite import Suite, load, raw_options
@@ -37,13 +39,14 @@ from middlemark.suite.overrides import read_budget
 from middlemark.suite.sweep import Sweep
 
 FORMATS = ("table", "json")
-DURATION_S = 0.2
-MESSAGES = 25
-"""The fewest messages of a trial, for its p50."""
+DURATION_S = {"p50": 0.2, "p99": 0.2, "cpu": 0.5, "memory": 0.2}
+"""The shortest trial, by the metric that decides."""
+MESSAGES = {"p50": 25, "p99": samples_needed(Fraction(99, 100)), "cpu": 25, "memory": 25}
+"""The fewest messages of a trial, by the metric that decides."""
 WARMUP_S = 0.03
 ONE = ("size", "rate", "processes", "subscribers")
 """The options that take one value only."""
-TOPIC_ONLY = ("size", "rate", "subscribers", "deadline", "loss")
+TOPIC_ONLY = ("size", "rate", "subscribers", "deadline", "loss", "metric")
 """The options that --workload excludes: its topics have their own."""
 BUDGET = "2m"
 GRAPH_BUDGET = "30m"
@@ -76,6 +79,15 @@ GRAPH_BUDGET = "30m"
     show_default=True,
     help="The share of messages that may be lost, as 1% or 0.01.",
 )
+@click.option(
+    "--metric",
+    type=click.Choice(get_args(Raced)),
+    default="p50",
+    show_default=True,
+    help="What decides: a latency, processor time a message, or memory. Trials are as long as it needs.",
+)
+@click.option("--pin", metavar="0,1|auto|off", help="Processors of the senders, then of the receivers.")
+@click.option("--awake", is_flag=True, help="Keep the processors from halting between messages.")
 @click.option("--cpu", metavar="N", help="Processors that all processes may use together, as 0.5.")
 @click.option("--adapter", default="all", metavar="NAME,…", show_default=True, help="The adapters that race.")
 @click.option("--transport", default="all", metavar="NAME,…", show_default=True, help="The transports that race.")
@@ -97,6 +109,9 @@ def command(
     subscribers: str,
     deadline: str | None,
     loss: str,
+    metric: Raced,
+    pin: str | None,
+    awake: bool,
     cpu: str | None,
     adapter: str,
     transport: str,
@@ -116,20 +131,22 @@ def command(
     built = built_workers(adapter.split(",") if _typed("adapter") else ())
     budget = budget or (BUDGET if workload is None else GRAPH_BUDGET)
     problems, wanted, budget_s = _bounds(deadline, loss, cpu, budget)
+    how: dict[str, Any] = {"pin": pin} if pin else {}
+    how |= {"awake": "true"} if awake else {}
     if workload is None:
-        keys = {"size": size, "rate": rate, "processes": processes, "subscribers": subscribers}
+        keys = {"size": size, "rate": rate, "processes": processes, "subscribers": subscribers} | how
         given = {"scale": scale, "copies": copies}
         text = "goes with --workload FILE, which it multiplies"
         problems += [Problem(f"--{each}", text) for each, typed in given.items() if typed is not None]
-        suites, plan = _planned(keys, adapter, transport, built, problems, seed)
+        suites, plan = _planned(keys, metric, adapter, transport, built, problems, seed)
     else:
         problems += _topic_only()
         keys = {"adapter": _candidates(built) if adapter == "all" else adapter, "transport": transport}
-        keys |= {"processes": processes} if _typed("processes") else {}
+        keys |= ({"processes": processes} if _typed("processes") else {}) | how
         times = {"scale": scale or "1", "copies": copies or "1"}
         suites, plan = _planned_graph(workload, keys, times, built, problems, seed)
         wanted = msgspec.structs.replace(wanted, max_loss=None)
-    plan = racing(plan, raw_transports_of(built), budget_s, wanted, question=True)
+    plan = racing(plan, raw_transports_of(built), budget_s, wanted, question=True, metric=metric)
     plan = without_refused(plan, suites, built.workers, "lo")
     if dry_run:
         from middlemark.show.dry_run import render
@@ -174,7 +191,13 @@ def _bounds(deadline: str | None, loss: str, cpu: str | None, budget: str) -> tu
 
 
 def _planned(
-    keys: dict[str, str], adapter: str, transport: str, built: Built, problems: list[Problem], seed: str | None
+    keys: dict[str, str],
+    metric: Raced,
+    adapter: str,
+    transport: str,
+    built: Built,
+    problems: list[Problem],
+    seed: str | None,
 ) -> tuple[tuple[Suite, ...], Plan]:
     """Plan the first rounds. Raises RequestError with ``problems`` and all that are found here."""
     asked: dict[str, Any] = {"adapter": adapter, "transport": transport, **keys}
@@ -202,7 +225,7 @@ def _planned(
         pattern="stream" if several else "ping-pong",
         loan="false,true",
         trials=str(FIRST_LOOK),
-        duration=f"{max(DURATION_S, MESSAGES / rate):.6f}s",
+        duration=f"{max(DURATION_S[metric], 1.02 * MESSAGES[metric] / rate):.6f}s",
         warmup=f"{max(WARMUP_S, 5 / rate):.6f}s",
         skip_unsupported=True,
     )

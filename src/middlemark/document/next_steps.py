@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from middlemark.document.document import Document
 from middlemark.model.cell import FACTORS, Cell
 from middlemark.model.run import Run
-from middlemark.model.units import typed_size
 from middlemark.stats.race import FINALISTS
 from middlemark.verdicts.experiments import JudgedExperiment, Standing
 from middlemark.verdicts.names import plain
@@ -148,13 +147,5 @@ def _between(verdict: RaceVerdict, run: Run) -> list[str]:
         for factor in ("adapter", "transport")
         for word in (f"--{factor}", ",".join(dict.fromkeys(str(getattr(each, factor)) for each in cells)))
     ]
-    if cells[0].workload is not None:  # only the command has the workload's file
-        return [*_without(command_of(run), ("--budget", "--adapter", "--transport")), *names]
-    cell, wanted = cells[0], verdict.race.wanted
-    words = ["middlemark", "which", "--size", typed_size(cell.size), "--rate", f"{cell.rate:.12g}"]
-    words += ["--processes", str(cell.processes)] if cell.processes != 2 else []
-    words += ["--subscribers", str(cell.subscribers)] if cell.subscribers != 1 else []
-    words += ["--deadline", f"{wanted.deadline_s * 1e3:.12g}ms"] if wanted.deadline_s is not None else []
-    words += ["--loss", f"{wanted.max_loss:.12g}"] if wanted.max_loss else []
-    words += ["--cpu", f"{wanted.max_cpu:.12g}"] if wanted.max_cpu is not None else []
-    return [*words, *names]
+    dropped = ("--budget", "--seed", "--format", *names[::2])
+    return [*_without(command_of(run), dropped), *names]

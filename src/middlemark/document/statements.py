@@ -4,10 +4,11 @@ import math
 from collections.abc import Iterable
 
 from middlemark.document.compare import interval_of, trials_wanted
-from middlemark.document.numbers import brief, part, ratio, us
+from middlemark.document.numbers import brief, measured, part, ratio, us
 from middlemark.model.spelling import listing
 from middlemark.model.units import format_count, format_percent
 from middlemark.stats.interval import FEWEST
+from middlemark.stats.metrics import METRICS
 from middlemark.stats.verdict import Verdict
 from middlemark.verdicts.experiments import Experiment, JudgedExperiment, JudgedRow, Standing
 from middlemark.verdicts.names import is_contradicted, plain
@@ -28,12 +29,16 @@ CARRIERS = {
 
 def bare_figure(experiment: Experiment, figure: float | None) -> str:
     """Write a figure of the experiment without its unit: ``21.0``, ``412k``."""
-    return (brief if experiment.by_rate else us)(experiment.shown(figure))
+    shown = experiment.shown(figure)
+    if experiment.by_rate:
+        return brief(shown)
+    return us(shown) if experiment.in_ns else measured(shown, METRICS[experiment.metric].unit)
 
 
 def figure_text(experiment: Experiment, figure: float | None) -> str:
     """Write a figure of the experiment: ``21.0 µs``, ``412k messages/s``."""
-    return f"{bare_figure(experiment, figure)} {'messages/s' if experiment.by_rate else 'µs'}"
+    unit = " messages/s" if experiment.by_rate else " µs" if experiment.in_ns else ""
+    return f"{bare_figure(experiment, figure)}{unit}"
 
 
 def measure(experiment: JudgedExperiment, row: JudgedRow) -> str:
@@ -42,6 +47,8 @@ def measure(experiment: JudgedExperiment, row: JudgedRow) -> str:
         return f"p99 of {figure_text(experiment, row.figure)}"
     if experiment.by_rate:
         return figure_text(experiment, row.figure)
+    if not experiment.in_ns:
+        return f"{figure_text(experiment, row.figure)}, {METRICS[experiment.metric].means}"
     what = {"stream": "one way", "request-reply": "a call"}.get(experiment.cell.pattern, "a round trip")
     return f"{figure_text(experiment, row.figure)} {what}"
 
@@ -56,7 +63,7 @@ def reason(experiment: JudgedExperiment, row: JudgedRow) -> str:
     first = experiment.judged_by
     match row.standing:
         case Standing.SLOWER:
-            return "significantly slower"
+            return f"significantly {METRICS[experiment.metric].worse}"
         case Standing.EQUIVALENT:
             return f"within {format_percent(experiment.within)}" if row is not first else ""
         case Standing.ELIMINATED:
@@ -104,7 +111,7 @@ def _shift(row: JudgedRow) -> str:
 def own_interval(experiment: JudgedExperiment, row: JudgedRow) -> str:
     """Return the interval of the row's median, if it has one, and its trials."""
     trials, interval = format_count(row.row.result.trials, "trial"), row.row.result.interval
-    if interval is None or experiment.by == "p99":
+    if interval is None or experiment.by != "p50":
         return trials
     low, high = (figure_text(experiment, 1e9 / each if experiment.by_rate else each) for each in interval)
     return f"95 % interval {low} to {high}, {trials}"

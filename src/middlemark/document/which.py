@@ -2,23 +2,25 @@
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from middlemark.document.numbers import ABSENT, of_deadline, processors, ratio, share, us
+from middlemark.document.numbers import ABSENT, measured, megabytes, of_deadline, processors, ratio, share, us, whole
 from middlemark.document.statements import eliminated_after, how_it_works, longer, some
 from middlemark.document.table import Column, Line, Table, TableCell
 from middlemark.document.workloads import HOLDS
 from middlemark.model.cell import Cell
 from middlemark.model.load import rate_in_words
+from middlemark.model.plan import Raced
 from middlemark.model.spelling import listing
 from middlemark.model.units import format_percent, format_seconds, format_size
 from middlemark.stats.interval import FEWEST
+from middlemark.stats.metrics import METRICS
 from middlemark.stats.noise import DISTURBED
 from middlemark.stats.quantiles import samples_needed
 from middlemark.stats.race import FINALISTS
 from middlemark.stats.warnings.cells import SERIOUS
-from middlemark.verdicts.experiments import JudgedRow, Standing
+from middlemark.verdicts.experiments import JudgedRow, Standing, figure_of
 from middlemark.verdicts.names import ASKED, warning_name, words
 from middlemark.verdicts.race import RaceVerdict, elimination, latency_in, rounds_of, worst_edge_of
 from middlemark.verdicts.rows import Row, grouped, headline_figure
@@ -26,6 +28,13 @@ from middlemark.verdicts.rows import Row, grouped, headline_figure
 _P99 = Fraction(99, 100)
 _ROWS = 4
 """The most rows of the table: the answer, and the candidates next to it."""
+_WHAT: Mapping[Raced, str] = {
+    "p50": "µs {way}",
+    "p99": "µs p99, {way}",
+    "cpu": "of processor time a message",
+    "memory": "of memory",
+}
+"""The text after the figure of an answer, by the metric that decided the race."""
 _NAMED = 3
 """The most names in a sentence."""
 
@@ -40,18 +49,23 @@ def answer(verdict: RaceVerdict) -> str:
     named = _NAMED if len(verdict.answer) > FINALISTS else FINALISTS
     first = verdict.answer[0]
     times = f", {ratio(first.ratio)} × the baseline" if first.ratio is not None else ""
-    took = f"{_took(verdict.answer[:named])}{times}."
+    took = f"{_took(verdict.answer[:named], verdict.race.metric)}{times}."
     names = some((each.row.name for each in verdict.answer), named)
     if verdict.verdict == "best":
         return f"{names} is best for {asked}: {took}"
     return f"{'Tie' if verdict.verdict == 'tie' else 'Undecided'} for {asked}: {names}, {took}"
 
 
-def _took(rows: Sequence[JudgedRow]) -> str:
+def _figure(metric: str, figure: float | None) -> str:
+    return us(figure) if METRICS[metric].latency else measured(figure, METRICS[metric].unit)
+
+
+def _took(rows: Sequence[JudgedRow], metric: Raced) -> str:
     cell = rows[0].row.result.cell
     if cell.workload is None:
-        figures = dict.fromkeys(us(each.figure) for each in (rows[0], rows[-1]))
-        return f"{' to '.join(figures)} µs {'one way' if cell.pattern == 'stream' else 'round trip'}"
+        figures = dict.fromkeys(_figure(metric, each.figure) for each in (rows[0], rows[-1]))
+        way = "one way" if cell.pattern == "stream" else "round trip"
+        return f"{' to '.join(figures)} {_WHAT[metric].format(way=way)}"
     figures = dict.fromkeys(of_deadline(each.figure) for each in (rows[0], rows[-1]))
     edges = dict.fromkeys(edge.label for each in rows if (edge := worst_edge_of(each.row)))
     of = f" ({next(iter(edges))})" if len(edges) == 1 else ""
@@ -116,6 +130,8 @@ def _next(verdict: RaceVerdict) -> str:
         return ""
     judged = found.comparison.judged
     far = longer(judged.shift, rate=False) if math.isfinite(judged.shift) else ""
+    if not verdict.experiment.in_ns:
+        far = far.replace(" longer", " more").replace(" long", " much")
     if found.standing is Standing.ELIMINATED:
         return f"{found.row.name}, the next, was {eliminated_after(found)}, {far}"
     return f"{found.row.name}, the next, takes {far} ({judged.pairs} rounds)"
@@ -127,48 +143,53 @@ def table_of(verdict: RaceVerdict) -> Table:
     shown += [each for each in verdict.candidates if each not in shown and each.figure is not None]
     shown = shown[:_ROWS]
     graph = shown[0].row.result.cell.workload is not None if shown else False
-    within = verdict.race.wanted.deadline_s is not None
-    rare = _rare(verdict, shown)
-    last = (Column("× baseline"), Column("rounds", 2), Column("", left=True))
+    last = (Column("× baseline"), Column("rounds", 0), Column("", left=True))
     columns: tuple[Column, ...]
     if graph:
         columns = (Column(""), Column("of deadline"), Column("p99 µs", 3), Column("processors", 1), *last)
     else:
-        further = [Column(rare, 1)] if rare else []
-        columns = (Column("p50 µs"), *further, *([Column("in time")] if within else []), *last)
-    lines = [_line(each, rare, within) for each in shown]
-    lines += [_baseline(row, len(columns) - 4) for row in verdict.baselines]
+        columns = (*(each for each, _ in _figures(verdict)), *last)
+    metric = verdict.experiment.metric
+    lines = []
+    for each in shown:
+        after = (ratio(each.ratio), str(rounds_of(each)), standing_text(each, metric))
+        lines.append(_line(verdict, each.row, after))
+    own = ratio(1.0 if METRICS[metric].has_raw_transport else None)
+    lines += [_line(verdict, row, (own, str(row.result.trials), "")) for row in verdict.baselines]
     return Table(columns=columns, lines=tuple(lines))
 
 
-def _line(row: JudgedRow, rare: str, within: bool) -> Line:
-    after = (ratio(row.ratio), str(rounds_of(row)), standing_text(row))
-    if row.row.result.cell.workload is not None:
-        figures = _graph_figures(row.row)
-    else:
-        in_time = row.row.in_race.within if row.row.in_race else None
-        figures = [us(row.figure), *([us(getattr(latency_in(row.row), rare, None))] if rare else [])]
-        figures += [share(in_time)] if within else []
-    return Line(row.row.name, tuple(map(TableCell, (*figures, *after))))
+def _figures(verdict: RaceVerdict) -> Iterator[tuple[Column, Callable[[Row], str]]]:
+    """Yield the columns of figures, each with the function that writes a row's figure."""
+    yield Column("p50 µs"), lambda row: us(headline_figure(row.result))
+    rare, in_time = _rare(verdict), verdict.race.wanted.deadline_s is not None
+    if rare and (rare == "p99" or not in_time):
+        yield Column(f"{rare} µs", 3), lambda row: us(getattr(latency_in(row), rare, None))
+    if in_time:
+        yield Column("in time"), lambda row: share(row.in_race.within if row.in_race else None)
+    if verdict.race.metric == "cpu":
+        yield Column("ns/message"), lambda row: whole(figure_of(row, "cpu"))
+    yield Column("CPU", 2), lambda row: processors(figure_of(row, "processors"))
+    yield Column("MB", 1), lambda row: megabytes(figure_of(row, "memory"))
 
 
-def standing_text(row: JudgedRow) -> str:
+def _line(verdict: RaceVerdict, row: Row, after: Sequence[str]) -> Line:
+    graph = row.result.workload is not None
+    figures = _graph_figures(row) if graph else [write(row) for _, write in _figures(verdict)]
+    name = row.name if row.in_race else f"baseline {how_it_works(row)}"
+    return Line(name, tuple(map(TableCell, (*figures, *after))))
+
+
+def standing_text(row: JudgedRow, metric: str) -> str:
     """Return a candidate's standing in words, or why it was eliminated."""
     missed = elimination(row)
     if missed not in (None, "slower"):
         return str(missed)
     return {
-        Standing.SLOWER: "significantly slower",
+        Standing.SLOWER: f"significantly {METRICS[metric].worse}",
         Standing.TOO_FEW_TRIALS: f"fewer than {FEWEST} trials",
         Standing.NO_COMMON_ROUNDS: f"fewer than {FEWEST} common rounds",
     }.get(row.standing, str(row.standing))
-
-
-def _baseline(row: Row, further: int) -> Line:
-    figures = _graph_figures(row) if row.result.workload else [us(headline_figure(row.result)), *([ABSENT] * further)]
-    return Line(
-        f"baseline {how_it_works(row)}", tuple(map(TableCell, (*figures, ratio(1.0), str(row.result.trials), "")))
-    )
 
 
 def _graph_figures(row: Row) -> list[str]:
@@ -179,11 +200,9 @@ def _graph_figures(row: Row) -> list[str]:
     return [HOLDS[found.holds], of_deadline(found.worst_share), us(p99), processors(found.cpu)]
 
 
-def _rare(verdict: RaceVerdict, shown: Sequence[JudgedRow]) -> str:
-    """Return the highest known percentile; empty: there is none, or the share within the deadline is shown instead."""
-    if verdict.race.wanted.deadline_s is not None:
-        return ""
-    found = [latency_in(each.row) for each in shown]
+def _rare(verdict: RaceVerdict) -> str:
+    """Return the highest percentile that a row of the answer has; empty: there is none."""
+    found = [latency_in(each.row) for each in verdict.answer or verdict.candidates]
     known = (name for name in ("p99", "p90") if any(getattr(each, name, None) is not None for each in found))
     return next(known, "")
 
@@ -209,7 +228,7 @@ def below(verdict: RaceVerdict, folder: str, next_command: str | None) -> Iterat
             yield f"settings: {next(iter(settings))}"
     if verdict.verdict != "none holds" and (eliminated := reasons(verdict)):
         yield f"eliminated: {eliminated}"
-    if _rare(verdict, verdict.answer) == "p90" and (absent := p99_absent(verdict.answer[0].row)):
+    if verdict.answer and _rare(verdict) == "p90" and (absent := p99_absent(verdict.answer[0].row)):
         yield f"no p99: {absent.partition(';')[0]}"
     if verdict.warnings:
         shown = [each.code for each in verdict.warnings if each.code not in SERIOUS]
@@ -218,8 +237,8 @@ def below(verdict: RaceVerdict, folder: str, next_command: str | None) -> Iterat
             parts.append(_shortly(verdict.warnings[0].advice or verdict.warnings[0].text))
         if parts:
             yield ": ".join(["warnings", *parts])
-    equal = f"equal shares: {verdict.equal_trials}"
-    yield f"{verdict.trials} trials ({equal}) in {format_seconds(verdict.seconds).removesuffix(' 00 s')}: {folder}"
+    every = f"{verdict.equal_trials} without elimination"
+    yield f"{verdict.trials} trials ({every}) in {format_seconds(verdict.seconds).removesuffix(' 00 s')}: {folder}"
 
 
 def _shortly(advice: str) -> str:
@@ -235,7 +254,8 @@ def reasons(verdict: RaceVerdict) -> str:
         names = [f"{each.row.name}: {edge}" if (edge := _failing(each)) else each.row.name for each in members]
         more = ", …" if len(members) > _NAMED else ""
         named = "" if reason == "slower" else f" ({', '.join(names[:_NAMED])}{more})"
-        parts.append(f"{reason} {len(members)}{named}")
+        shown = METRICS[verdict.experiment.metric].worse if reason == "slower" else reason
+        parts.append(f"{shown} {len(members)}{named}")
     return "; ".join(parts)
 
 

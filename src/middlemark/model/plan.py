@@ -1,7 +1,7 @@
 """A plan: the trials of its cells in order, what was changed or left out, and when rounds are added."""
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -106,6 +106,10 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """Most processors that all workers of a trial may use together."""
 
 
+Raced = Literal["p50", "p99", "cpu", "memory"]
+"""The metrics of ``METRICS`` that a race can be decided by; less is better."""
+
+
 class Race(msgspec.Struct, frozen=True, kw_only=True):
     """A race: rounds are added for the candidates that may be the best, until one is, some tie, or the time is spent.
 
@@ -117,6 +121,8 @@ class Race(msgspec.Struct, frozen=True, kw_only=True):
     budget_s: float
     """No round begins that would end later than this time after the first trial."""
     wanted: Wanted = Wanted()
+    metric: Raced = "p50"
+    """The metric that decides. Workloads are raced by the largest share of a deadline instead."""
     question: bool = False
     """All cells are one question, and any outcome answers it. Otherwise each experiment races for itself."""
 

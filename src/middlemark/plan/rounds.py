@@ -1,5 +1,6 @@
 """The rounds of a plan: more until its cells are precise or decided, only the first, or under several labels."""
 
+import math
 import random
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
@@ -7,7 +8,7 @@ import msgspec
 
 from middlemark.model.cell import FACTORS, Cell, experiment, level_of, show_level
 from middlemark.model.expectation import Deciding
-from middlemark.model.plan import Note, Plan, Precision, Race, Trial, Wanted
+from middlemark.model.plan import Note, Plan, Precision, Race, Raced, Trial, Wanted
 from middlemark.model.spelling import listing
 from middlemark.model.units import format_seconds
 from middlemark.plan.estimate import estimate_trial
@@ -72,6 +73,7 @@ def racing(
     wanted: Wanted = _NOTHING_MORE,
     *,
     question: bool = False,
+    metric: Raced = "p50",
 ) -> Plan:
     """Return the plan as one race for each experiment, or for a ``question`` as one race of all cells.
 
@@ -92,11 +94,16 @@ def racing(
     needed = sum(estimate_trial(plan.cells[trial.cell], trial) for trial in plan.trials)
     if needed > budget_s:
         text = f"the first rounds, {len(plan.trials)} trials, take about {format_seconds(float(round(needed)))}"
-        problems.append(Problem("--budget", f"{text}: give more, or name fewer (--adapter, --transport)"))
+        enough = f"--budget {math.ceil(needed / 60)}m"
+        problems.append(Problem("--budget", f"{text}: give {enough}, or fewer candidates (--adapter, --transport)"))
     if problems:
         raise RequestError(problems)
     race = Race(
-        experiments=tuple(map(tuple, experiments.values())), budget_s=budget_s, wanted=wanted, question=question
+        experiments=tuple(map(tuple, experiments.values())),
+        budget_s=budget_s,
+        wanted=wanted,
+        metric=metric,
+        question=question,
     )
     return msgspec.structs.replace(plan, race=race)
 

@@ -79,7 +79,7 @@ class _Racing:
     def take(self, plan: Plan, trial: TrialSummary) -> None:
         outcome = trial.outcome
         self._attempts.setdefault(outcome.cell, {})[outcome.number] = attempt(
-            plan.cells[outcome.cell], trial, self._race.wanted, *self._readers, self._descriptions
+            plan.cells[outcome.cell], trial, self._race, *self._readers, self._descriptions
         )
 
     def open(self, rounds: int) -> Open:

@@ -13,11 +13,12 @@ import numpy as np
 
 from middlemark.model.cell import Cell
 from middlemark.model.description import Description
-from middlemark.model.plan import Race, Wanted
+from middlemark.model.plan import Race, Raced, Wanted
 from middlemark.stats import rates
 from middlemark.stats.baselines import used_another_transport
 from middlemark.stats.costs import trial_cpu
 from middlemark.stats.interval import FEWEST
+from middlemark.stats.metrics import METRICS
 from middlemark.stats.race import FINAL_LOOKS, FIRST_LOOK, Ended, Figures, after_look
 from middlemark.stats.result import EdgeResult
 from middlemark.stats.trials import KeptOf, SamplesOf, TrialSummary
@@ -41,7 +42,8 @@ class Attempt(msgspec.Struct, frozen=True):
     """One trial of a candidate."""
 
     figure: float | None
-    """The figure that should be small: p50 in ns, or for a workload the largest ratio of an edge's p99 to its deadline.
+    """The figure that should be small: the race's metric, or for a workload the largest ratio of an edge's p99 to its
+    deadline. None: the trial has no such figure.
     """
     misses: Elimination | None = None
     """The requirement that was not met; of several, the worst."""
@@ -51,9 +53,11 @@ class Attempt(msgspec.Struct, frozen=True):
     """A workload had enough messages to judge the requirements."""
 
 
-def raced_by(cell: Cell) -> str:
-    """Return the metric that decides a race of this cell, by its name in ``METRICS``."""
-    return "p50" if cell.workload is None else "deadline"
+def raced_by(cell: Cell, in_race: "InRace | None" = None) -> str:
+    """Return the metric that decides a race of this cell, by its name in ``METRICS``; without a race the p50."""
+    if cell.workload is not None:
+        return "deadline"
+    return "p50" if in_race is None else in_race.metric
 
 
 Attempts = Mapping[int, Mapping[int, Attempt]]
@@ -88,23 +92,23 @@ class InRace(msgspec.Struct, frozen=True):
     within: float | None = None
     """Share of messages that arrived within the deadline, as the median over trials; None: there is no deadline."""
     state: RaceState | None = None
+    metric: Raced = "p50"
 
 
 def attempt(
     cell: Cell,
     trial: TrialSummary,
-    wanted: Wanted,
+    race: Race,
     samples: SamplesOf,
     kept: KeptOf,
     descriptions: Mapping[str, Description],
 ) -> Attempt:
     """Return the result of a candidate's trial. It counts as failed if the actual transport is not the one named."""
-    outcome = trial.outcome
+    outcome, wanted = trial.outcome, race.wanted
     if outcome.failed is not None or used_another_transport(cell, outcome, descriptions):
         return Attempt(None, "failed")
     if trial.graph is not None:
         return _of_graph(cell, trial.graph, trial_cpu(outcome), wanted)
-    latency = trial.times.latency_of(cell)
     counts = rates.counts(outcome)
     expected = counts.received + counts.lost if counts else 0
     within = None
@@ -121,8 +125,8 @@ def attempt(
     cpu = trial_cpu(outcome)
     if wanted.max_cpu is not None and cpu is not None and cpu > wanted.max_cpu:
         misses.append("takes too much processor time")
-    ns = latency.p50 if latency else None
-    return Attempt(ns, misses[0] if misses else None if ns else "failed", within)
+    figure = METRICS[race.metric].figure(cell, trial)
+    return Attempt(figure, misses[0] if misses else None if figure else "failed", within)
 
 
 def _of_graph(cell: Cell, graph: GraphTrial, cpu: float | None, wanted: Wanted) -> Attempt:

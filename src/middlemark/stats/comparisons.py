@@ -160,7 +160,7 @@ def _judged(members: Sequence[Pairing], metric: str, margin: float) -> list[Comp
     family = sum(each.pairs >= FEWEST for each in verdicts)
     found = []
     for pairing, rounds, known in zip(members, pairs, verdicts, strict=True):
-        eliminated = _eliminated(pairing, known) if metric == raced_by(pairing.a.cell) else None
+        eliminated = _eliminated(pairing, known) if metric == raced_by(pairing.a.cell, pairing.a.in_race) else None
         judged = known if eliminated is None else msgspec.structs.replace(known, trials_needed=None)
         verdict_word = word(metric, judged.verdict, eliminated)
         found.append(

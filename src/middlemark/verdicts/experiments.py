@@ -1,11 +1,13 @@
 """Experiments, their rows and each row's standing, as values. ``judging.py`` makes them."""
 
+import statistics
 from enum import StrEnum
 from typing import Literal
 
 import msgspec
 
 from middlemark.model.cell import Cell
+from middlemark.model.times import QUANTILES
 from middlemark.stats.baselines import by_rate
 from middlemark.stats.candidates import RaceState
 from middlemark.stats.comparisons import Comparison
@@ -14,6 +16,9 @@ from middlemark.stats.verdict import MARGIN
 from middlemark.stats.warnings.cells import SERIOUS
 from middlemark.verdicts.names import warning_name
 from middlemark.verdicts.rows import Row, headline_figure, latency_of
+
+HEADLINE = ("p50", "throughput", "deadline")
+"""The metrics whose figure is the headline figure of a row."""
 
 
 class Standing(StrEnum):
@@ -82,13 +87,18 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def by(self) -> str:
-        """``p50`` or ``p99``; ``p50`` also where the experiment is judged by its rate."""
-        return "p99" if self.metric == "p99" else "p50"
+        """The metric; ``p50`` also where the experiment is judged by its rate or its deadlines."""
+        return "p50" if self.metric in HEADLINE else self.metric
 
     @property
     def by_rate(self) -> bool:
         """True if the figure is shown as a rate: messages a second."""
         return self.metric == "throughput"
+
+    @property
+    def in_ns(self) -> bool:
+        """True if the figure is a time in ns, or the time per message of a rate."""
+        return self.by in ("p50", "p99") and self.metric != "deadline"
 
     def shown(self, figure: float | None) -> float | None:
         """Return a figure as it is shown: in messages a second if the experiment is judged by its rate."""
@@ -191,10 +201,12 @@ class JudgedExperiment(Experiment, frozen=True, kw_only=True):
 
 def figure_of(row: Row, metric: str) -> float | None:
     """Return the row's figure by the metric, the median over the successful trials; less is better."""
-    if metric != "p99":
+    if metric in HEADLINE:
         return headline_figure(row.result)
-    latency = latency_of(row.result)
-    return latency.p99 if latency and not by_rate(row.result.cell) else None
+    if metric in QUANTILES:
+        return None if by_rate(row.result.cell) else getattr(latency_of(row.result), metric, None)
+    figures = [each for each in row.result.metrics.get(metric, ()) if each is not None]
+    return statistics.median(figures) if figures else None
 
 
 def doubt_of(row: Row) -> str:

@@ -14,11 +14,20 @@ from middlemark.stats.baselines import by_rate
 from middlemark.stats.candidates import raced_by
 from middlemark.stats.comparisons import Comparison
 from middlemark.stats.interval import FEWEST
+from middlemark.stats.metrics import METRICS
 from middlemark.stats.pairings import at_levels_of_others
 from middlemark.stats.race import FINALISTS
 from middlemark.stats.verdict import MARGIN, Verdict
 from middlemark.verdicts.comparisons import Comparisons
-from middlemark.verdicts.experiments import Experiment, JudgedExperiment, JudgedRow, Standing, doubt_of, figure_of
+from middlemark.verdicts.experiments import (
+    HEADLINE,
+    Experiment,
+    JudgedExperiment,
+    JudgedRow,
+    Standing,
+    doubt_of,
+    figure_of,
+)
 from middlemark.verdicts.names import WORDS, is_contradicted
 from middlemark.verdicts.rows import Row, grouped
 
@@ -51,6 +60,7 @@ def judged_experiments(
         groups.values(),
         key=lambda group: (
             group[0].metric == "deadline",
+            group[0].race is None,
             group[0].by,
             not any(each.is_judgeable for each in group),
             group[0].restricted,
@@ -80,14 +90,15 @@ def _experiments(rows: Sequence[Row], everything: Sequence[Row]) -> Iterator[tup
         shared = _shared([cell for _, cell in members])
         levels = {factor: told for factor, tell in WORDS.items() if (told := tell(shared))}
         graph = shared.workload is not None
-        first = "throughput" if by_rate(shared) and not graph else raced_by(shared)
+        in_race = members[0][0].in_race
+        first = "throughput" if by_rate(shared) and not graph else raced_by(shared, in_race)
+        latencies = () if graph or by_rate(shared) else ("p50", "p99")
         ways = {row.index: row.carrier or row.result.cell.transport for row, _ in members}
         several = dict.fromkeys(ways.values()) if len({*ways.values()}) > 1 and not one_middleware and not graph else ()
-        for metric in (first, "p99") if first == "p50" else (first,):
+        for metric in dict.fromkeys((first, *latencies)):
             for carrier in (None, *several):
                 some = [row for row, _ in members if carrier in (None, ways[row.index])]
                 carriers = {row.carrier for row in some}
-                in_race = some[0].in_race
                 yield (
                     Experiment(
                         run=some[0].run,
@@ -100,8 +111,8 @@ def _experiments(rows: Sequence[Row], everything: Sequence[Row]) -> Iterator[tup
                         levels=levels,
                         copying=_baseline(some, everything, hands_over=False),
                         handing_over=_baseline(some, everything, hands_over=True),
-                        # The rule of a race does not cover the p99 or the rows of one carrier.
-                        race=in_race.state if in_race and carrier is None and metric != "p99" else None,
+                        # The rule of a race does not cover another metric or the rows of one carrier.
+                        race=in_race.state if in_race and carrier is None and metric == first else None,
                         one_middleware=one_middleware,
                     ),
                     some,
@@ -257,8 +268,10 @@ class _Field:
         return Standing.UNDECIDED
 
     def _ratio(self, row: Row) -> float | None:
-        if self._metric != "p99":
+        if self._metric in HEADLINE:
             return row.ratio
+        if not METRICS[self._metric].has_raw_transport:
+            return None
         base = None if row.baseline_row is None else figure_of(self._everything[row.baseline_row], self._metric)
         return self.figures[row.index] / base if base else None
 

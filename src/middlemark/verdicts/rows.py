@@ -8,6 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from middlemark.model.cell import experiment
+from middlemark.model.plan import Raced
 from middlemark.model.run import Run
 from middlemark.model.times import Summary
 from middlemark.stats.baselines import baselines, by_rate, carrier_of, hands_over, nearest_raw_transports
@@ -227,7 +228,7 @@ def in_races(
     cells = run.file.plan.cells
     attempts = {
         index: {
-            each.outcome.number: attempt(cells[index], each, race.wanted, samples, kept, descriptions)
+            each.outcome.number: attempt(cells[index], each, race, samples, kept, descriptions)
             for each in trials.get(index, ())
         }
         for candidates in race.experiments
@@ -236,16 +237,17 @@ def in_races(
     # When the time of a race is spent, it is judged for the last time.
     states = race_states(race, attempts, _whole_rounds(run), spent=run.file.reached is not None)
     return {
-        cell: _in_race(number, state, cell, [*attempts[cell].values()])
+        cell: _in_race(number, race.metric, state, cell, [*attempts[cell].values()])
         for number, (cells, state) in enumerate(zip(race.experiments, states, strict=True))
         for cell in cells
     }
 
 
-def _in_race(number: int, state: RaceState, cell: int, own: Sequence[Attempt]) -> InRace:
+def _in_race(number: int, metric: Raced, state: RaceState, cell: int, own: Sequence[Attempt]) -> InRace:
     within = [each.within for each in own if each.within is not None]
     return InRace(
         race=number,
+        metric=metric,
         eliminated=state.eliminated.get(cell),
         rounds=len(own),
         holds=holds(own),

@@ -7,12 +7,13 @@ from msgspec import UNSET, UnsetType
 
 from middlemark.document.which import p99_absent
 from middlemark.model.cell import FACTORS, OF_WORKLOAD, Cell
+from middlemark.model.plan import Raced
 from middlemark.model.protocol import Reception, Reliability
 from middlemark.model.run import NotTried
 from middlemark.show.json.cell import written
 from middlemark.show.json.output import Number, Output, filled, printed
 from middlemark.stats.candidates import Elimination
-from middlemark.verdicts.experiments import JudgedRow, Standing
+from middlemark.verdicts.experiments import JudgedRow, Standing, figure_of
 from middlemark.verdicts.race import RaceVerdict, elimination, latency_in, rounds_of, worst_edge_of
 
 SCHEMA = 2
@@ -31,6 +32,8 @@ class Question(Output, frozen=True, kw_only=True):
     deadline_ns: Number | None
     loss: float | None
     """The share of messages that may be lost."""
+    metric: Raced
+    """What decides the race."""
     cpu: float | None
     """Processors that all workers of a trial may use together."""
     budget_s: Number
@@ -69,6 +72,12 @@ class AnswerOutput(Output, frozen=True, kw_only=True):
     p99_ns: Number | None
     p99_absent: str | None
     """Why there is no p99."""
+    cpu_ns_per_message: Number | None
+    """Processor time of all workers for each message received."""
+    processors: Number | None
+    """Processors that all workers used together."""
+    memory_bytes: Number | None
+    """Resident memory of all workers at the end."""
     times_baseline: Number | None
     """Its time divided by its baseline's: the fastest raw transport that copies, or hands over, as it does."""
     interval: tuple[Number, Number] | None
@@ -84,6 +93,8 @@ class CandidateOutput(Output, frozen=True, kw_only=True):
     loan: bool
     standing: Standing
     p50_ns: Number | None
+    figure: Number | None
+    """The figure of the question's metric: in ns, ns per message or bytes, for a workload in deadlines."""
     times_baseline: Number | None
     """Its time divided by its baseline's."""
     rounds: int
@@ -168,6 +179,9 @@ def _answer(each: JudgedRow) -> AnswerOutput:
         settings=_settings(result.cell),
         **{f"{name}_ns": getattr(latency, name, None) for name in ("p50", "p90", "p99")},
         p99_absent=p99_absent(each.row),
+        cpu_ns_per_message=figure_of(each.row, "cpu"),
+        processors=figure_of(each.row, "processors"),
+        memory_bytes=figure_of(each.row, "memory"),
         times_baseline=each.ratio,
         interval=None if result.cell.workload else result.interval,
         worst_edge=_edge(each),
