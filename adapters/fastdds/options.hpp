@@ -31,7 +31,8 @@ using U32 = std::uint32_t;
 struct Native : kit::NativeKeys {
   using NativeKeys::NativeKeys;
   bool asynchronous = key("publish_mode", false,
-      {.help = "publish sends by itself, or leaves it to a thread of Fast DDS", .choices = {"synchronous", "asynchronous"}});
+      {.help = "publish sends on the calling thread, or leaves the sending to a thread of Fast DDS",
+       .choices = {"synchronous", "asynchronous"}});
   std::optional<std::int32_t> flow_bytes_per_period = key<std::int32_t>("flow_bytes_per_period",
       {.help = "most bytes that a process's writers send in a period, by a flow controller; needs publish_mode=asynchronous",
        .least = 0, .otherwise = "no limit", .type = NativeType::bytes});
@@ -44,7 +45,7 @@ struct Native : kit::NativeKeys {
       {.help = "bytes of the largest packet; a larger message is cut into fragments of nearly that size",
        .least = 1000, .most = max_packet, .transports = {"shm", "udp", "tcp"}, .type = NativeType::bytes});
   std::optional<U32> shm_segment_size = key<U32>("shm_segment_size",
-      {.help = "bytes of the shared-memory segment each process sends from", .least = 128 * kib, .most = 2048U * mib,
+      {.help = "bytes of the shared-memory segment from which each process sends", .least = 128 * kib, .most = 2048U * mib,
        .transports = {"shm", "data-sharing"}, .otherwise = "512KiB or more, by depth and size", .type = NativeType::bytes});
   std::optional<U32> shm_port_queue_capacity = key<U32>("shm_port_queue_capacity",
       {.help = "packets that may wait at a shared-memory port, and that a segment can hold", .least = 1,
@@ -57,12 +58,13 @@ struct Native : kit::NativeKeys {
       {.help = "a datagram that does not fit into the send buffer is dropped; otherwise publish waits", .transports = {"udp"}});
   bool tcp_nodelay = key("tcp_nodelay", true,
       {.help = "small segments are sent at once; false: Fast DDS's default, Nagle's algorithm", .transports = {"tcp"}});
-  bool tcp_crc = key("tcp_crc", true, {.help = "a checksum over every byte, made and checked", .transports = {"tcp"}});
+  bool tcp_crc = key("tcp_crc", true, {.help = "a checksum over every byte is computed and checked", .transports = {"tcp"}});
   std::optional<U32> heartbeat_period_ms = key<U32>("heartbeat_period_ms",
       {.help = "period of a reliable writer's heartbeats", .least = 1, .most = hour_ms,
-       .otherwise = "100; of streams 10, but not of fragments over UDP, nor of calls over TCP"});
+       .otherwise = "100; for streams 10, except for fragments over UDP and calls over TCP"});
   std::optional<bool> heartbeat_piggyback = key<bool>("heartbeat_piggyback",
-      {.help = "heartbeats ride on data", .otherwise = "true, but over TCP only with messages that fit in one packet"});
+      {.help = "the writer sends heartbeats together with data",
+       .otherwise = "true, but over TCP only with messages that fit in one packet"});
   U32 nack_response_delay_ms = key("nack_response_delay_ms", 5U,
       {.help = "how long a reliable writer waits before it resends requested messages", .most = hour_ms});
   U32 nack_suppression_ms = key("nack_suppression_ms", 0U,
@@ -70,25 +72,25 @@ struct Native : kit::NativeKeys {
   U32 heartbeat_response_delay_ms = key("heartbeat_response_delay_ms", 5U,
       {.help = "how long a reliable reader waits before it answers a heartbeat", .most = hour_ms});
   U32 positive_acks_off_ms = key("positive_acks_off_ms", 0U,
-      {.help = "0: readers acknowledge; otherwise they only request missing messages, and a writer regards messages as "
-               "received after so long, in ms", .most = hour_ms});
+      {.help = "0: readers acknowledge; otherwise they only request missing messages, and a writer treats messages as "
+               "received after this number of ms", .most = hour_ms});
   std::optional<U32> max_samples = key<U32>("max_samples",
       {.help = "messages that a keep-all history holds per publisher; publish waits while all of them are unacknowledged",
        .least = 1, .most = 10'000'000, .otherwise = "what fits in 256 MiB, 4 to 5000"});
   std::optional<U32> allocated_samples = key<U32>("allocated_samples",
-      {.help = "messages a history has memory for from the start", .most = 10'000'000, .otherwise = "at most 100"});
+      {.help = "messages for which a history allocates memory at the start", .most = 10'000'000, .otherwise = "at most 100"});
   std::optional<U32> extra_samples = key<U32>("extra_samples",
-      {.help = "messages a writer's pool holds beyond its history", .least = 1, .most = 10'000,
-       .otherwise = "1; of streams and keep-all under data-sharing 34 or fewer"});
+      {.help = "messages that a writer's pool holds in addition to its history", .least = 1, .most = 10'000,
+       .otherwise = "1; with data-sharing 34 or fewer for streams and keep-all"});
   U32 history_memory = key("history_memory", 1U,  // the index among Fast DDS's own values
-      {.help = "how histories get memory for messages; data-sharing knows the first two",
+      {.help = "how histories allocate memory for messages; data-sharing supports only the first two",
        .choices = {"preallocated", "preallocated-with-realloc", "dynamic", "dynamic-reusable"}});
   U32 send_buffers = key("send_buffers", 0U,
-      {.help = "buffers a participant makes to build packets in; 0: as many as it has threads", .most = 10'000});
+      {.help = "buffers in which a participant builds packets; 0: as many as the participant has threads", .most = 10'000});
   bool send_buffers_dynamic = key("send_buffers_dynamic", false,
-      {.help = "more send buffers are made when all are in use; otherwise publish waits"});
+      {.help = "if all send buffers are in use, more are allocated; otherwise publish waits"});
   std::string config = key("config", std::string(),
-      {.help = "your own profiles in XML, of which the default profiles are used: see --config", .type = NativeType::file});
+      {.help = "a file with your own profiles in XML, whose default profiles are used: see --config", .type = NativeType::file});
   std::map<std::string, std::string> properties = keys("property.*",
       {.help = "a property of the participant and of every writer and reader; Fast DDS ignores unknown ones without an error"});
 };

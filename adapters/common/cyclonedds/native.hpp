@@ -137,7 +137,7 @@ inline NativeElements::NativeElements(const Settings* trial) : NativeKeys(trial)
        "receive buffer of the sockets");
   size("Internal/SocketSendBufferSize", 4096, gib, "64KiB and more", "send buffer of the sockets");
   duration("Internal/SynchronousDeliveryLatencyBound", 0, 100 * s, "inf",
-           "samples with a latency budget up to this are delivered on the receive thread, others on another "
+           "samples with a latency budget up to this value are delivered on the receive thread, others on another "
            "thread");
   network("Internal/SynchronousDeliveryPriorityThreshold", NativeType::integer,
           {.help = "samples with at least this transport priority are delivered on the receive thread",
@@ -157,12 +157,14 @@ inline NativeElements::NativeElements(const Settings* trial) : NativeKeys(trial)
                       .most = s,
                       .transports = {"udp"},
                       .otherwise = "1ms"});
-  latency_budget =
-      key("latency_budget", latency_budget, {.help = "quality of service of both ends", .least = 0, .most = 100 * s});
-  transport_priority = key("transport_priority", transport_priority,
-                           {.help = "quality of service of both ends", .least = -1'000'000'000, .most = 1'000'000'000});
-  config = key<std::string>("config", {.help = "your own configuration, as CYCLONEDDS_URI would name it: see --config",
-                                       .type = NativeType::file});
+  latency_budget = key("latency_budget", latency_budget,
+                       {.help = "quality of service of writers and readers", .least = 0, .most = 100 * s});
+  transport_priority =
+      key("transport_priority", transport_priority,
+          {.help = "quality of service of writers and readers", .least = -1'000'000'000, .most = 1'000'000'000});
+  config = key<std::string>(
+      "config",
+      {.help = "a file with your own configuration, as for CYCLONEDDS_URI: see --config", .type = NativeType::file});
   any = keys(
       "Domain/*",
       {.help = "any element of Cyclone DDS's configuration by its path, such as Domain/Internal/MaxQueuedRexmitBytes, "

@@ -182,8 +182,8 @@ impl Adapter for Iceoryx2 {
         let held = buffer.messages;
         match settings.depth() {
             None => vec![format!(
-                "keep-all is bounded to {held} messages of a publisher waiting in a subscriber: when the buffer is full, a reliable \
-                 publisher waits and best effort loses messages"
+                "keep-all is bounded to {held} messages of a publisher waiting in a subscriber: when the buffer is \
+                 full, a reliable publisher waits and best effort loses messages"
             )],
             Some(depth) if buffer.bounded => vec![format!(
                 "a subscriber holds {held} messages of a publisher, although the depth requests {depth}: all publishers together \
