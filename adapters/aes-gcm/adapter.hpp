@@ -38,10 +38,10 @@ class AesGcm {
                             .keep_all = false,
                             .alone = true,
                             .security = {Security::encrypted},
-                            .security_why = "it does nothing but encrypt"}}};
+                            .security_why = "this adapter only encrypts and decrypts"}}};
   }
 
-  /// The ping uses both, on one thread.
+  /// The ping has one thread, which uses both the publisher and the subscriber.
   Publisher publisher(const Topic& /*topic*/, unsigned /*index*/) { return Publisher(mirror_); }
   Subscriber subscriber(const Topic& /*topic*/, unsigned /*index*/) { return Subscriber(mirror_); }
 

@@ -1,5 +1,5 @@
-// A publisher that encrypts a message into memory, and a subscriber that decrypts it. Hot file: nothing here allocates,
-// locks or throws after it is open.
+// A publisher that encrypts a message into memory, and a subscriber that decrypts it. Hot file: once publisher and
+// subscriber are open, nothing here allocates, locks or throws.
 #pragma once
 
 #include <openssl/evp.h>
@@ -24,7 +24,7 @@ inline constexpr std::size_t key_bytes = 32;
 inline constexpr std::size_t tag_bytes = 16;
 using Key = std::array<unsigned char, key_bytes>;
 using Tag = std::array<unsigned char, tag_bytes>;
-/// A counter, so that no two messages under one key have the same.
+/// A counter, so that no two messages are encrypted with the same key and nonce.
 using Nonce = std::array<unsigned char, 12>;
 
 /// AES-256-GCM in one direction. The key schedule is computed once, as in a connection.
@@ -45,7 +45,7 @@ class Cipher : kit::Pinned {
            EVP_EncryptFinal_ex(context, octets(to) + bytes, &bytes) == 1 &&
            EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, tag_bytes, tag.data()) == 1;
   }
-  /// Returns false also if the message was changed after it was encrypted.
+  /// Returns false if OpenSSL fails, or if the message was changed after its encryption.
   [[nodiscard]] bool decrypt(std::span<const std::byte> from, std::byte* to, const Nonce& nonce, Tag& tag) noexcept {
     EVP_CIPHER_CTX* const context = context_.get();
     int bytes = 0;
@@ -76,50 +76,50 @@ struct Mirror {
   Nonce nonce{};
   Tag tag{};
   kit::Memory sealed;
-  bool holds_one = false;
+  bool holds_message = false;
 };
 
 /// Encrypts each message.
 class Publisher {
  public:
   explicit Publisher(std::shared_ptr<Mirror> mirror)
-      : mirror_(std::move(mirror)), own_(mirror_->sealed.size()), cipher_(mirror_->key, true) {}
+      : mirror_(std::move(mirror)), plain_(mirror_->sealed.size()), cipher_(mirror_->key, true) {}
 
-  std::span<std::byte> loan(std::size_t /*bytes*/) noexcept { return own_.span(); }
+  std::span<std::byte> loan(std::size_t /*bytes*/) noexcept { return plain_.span(); }
   Published publish() noexcept {
     ++number_;
     std::memcpy(mirror_->nonce.data(), &number_, sizeof number_);
-    mirror_->holds_one = cipher_.encrypt(own_.span(), mirror_->sealed.data(), mirror_->nonce, mirror_->tag);
-    return mirror_->holds_one ? Published::ok : Published::failed;
+    mirror_->holds_message = cipher_.encrypt(plain_.span(), mirror_->sealed.data(), mirror_->nonce, mirror_->tag);
+    return mirror_->holds_message ? Published::ok : Published::failed;
   }
   [[nodiscard]] static std::size_t matched() noexcept { return 0; }
 
  private:
   std::shared_ptr<Mirror> mirror_;
-  kit::Memory own_;
+  kit::Memory plain_;
   Cipher cipher_;
   std::uint64_t number_ = 0;
 };
 
-/// Decrypts each message into memory of its own, whose content the core then checks as usual.
+/// Decrypts each message into separate memory. The core then checks the content of this memory as usual.
 class Subscriber {
  public:
   explicit Subscriber(std::shared_ptr<Mirror> mirror)
-      : mirror_(std::move(mirror)), back_(mirror_->sealed.size()), cipher_(mirror_->key, false) {}
+      : mirror_(std::move(mirror)), decrypted_(mirror_->sealed.size()), cipher_(mirror_->key, false) {}
 
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
-    if (!mirror_->holds_one) return 0;
-    mirror_->holds_one = false;
-    if (!cipher_.decrypt(mirror_->sealed.span(), back_.data(), mirror_->nonce, mirror_->tag)) return 0;
-    visitor(std::span<const std::byte>(back_.span()));
+    if (!mirror_->holds_message) return 0;
+    mirror_->holds_message = false;
+    if (!cipher_.decrypt(mirror_->sealed.span(), decrypted_.data(), mirror_->nonce, mirror_->tag)) return 0;
+    visitor(std::span<const std::byte>(decrypted_.span()));
     return 1;
   }
-  bool wait(std::chrono::nanoseconds /*timeout*/) noexcept { return mirror_->holds_one; }
+  bool wait(std::chrono::nanoseconds /*timeout*/) noexcept { return mirror_->holds_message; }
 
  private:
   std::shared_ptr<Mirror> mirror_;
-  kit::Memory back_;
+  kit::Memory decrypted_;
   Cipher cipher_;
 };
 

@@ -53,7 +53,7 @@ class CycloneDds {
                                       .loan = {false, true},
                                       .hands_over = {true},
                                       .max_depth = cyclonedds::iceoryx_most_depth,
-                                      .keep_all = false,  // Cyclone DDS would fall back to UDP
+                                      .keep_all = false,  // with keep-all Cyclone DDS would use UDP
                                       .companions = true},
                                      {.name = "intraprocess",
                                       .carrier = "process-memory",
@@ -78,8 +78,9 @@ class CycloneDds {
     cyclonedds::UserFile{cyclonedds::Native{settings}.config};
     for (const Topic& topic : settings.endpoints) {
       if (settings.transport != "shm" || topic.capacity().value_or(0) <= cyclonedds::iceoryx_most_depth) continue;
-      throw AdapterError("cyclonedds: shm: " + topic.name + ": a depth of " + std::to_string(*topic.depth) + " for " +
-                             std::to_string(topic.publishers) + " publishers each is more than iceoryx queues",
+      throw AdapterError("cyclonedds: shm: " + topic.name + ": a depth of " + std::to_string(*topic.depth) +
+                             " for each of " + std::to_string(topic.publishers) +
+                             " publishers is more messages than iceoryx queues for a reader",
                          "at most " + std::to_string(cyclonedds::iceoryx_most_depth / topic.publishers));
     }
   }
@@ -113,7 +114,7 @@ class CycloneDds {
   }
 
   [[nodiscard]] std::string protected_by() const { return participant_.protected_by(); }
-  [[nodiscard]] std::string refusals() const { return participant_.said(); }
+  [[nodiscard]] std::string refusals() const { return participant_.logged(); }
   [[nodiscard]] std::vector<std::string> notes() const { return cyclonedds::notes(settings_, native_, domain_); }
 
  private:
@@ -124,7 +125,7 @@ class CycloneDds {
     return settings;
   }
 
-  /// The participant deletes the topic.
+  /// Returns a topic that the participant owns and deletes.
   [[nodiscard]] dds_entity_t make_topic(const Topic& topic) const {
     const cyclonedds::OctetsType octets(static_cast<std::uint32_t>(topic.message_bytes));
     const auto& type = topic.varies                        ? cyclonedds::sequence_type
@@ -137,7 +138,7 @@ class CycloneDds {
   void require_shared_memory(const cyclonedds::Entity& end, const char* kind, const Topic& topic) const {
     if (!shares_memory() || cyclonedds::shares_memory(end.get())) return;
     throw AdapterError("cyclonedds: shm: the " + std::string(kind) + " of " + topic.name +
-                           " does not take part in shared memory and would fall back to UDP",
+                           " does not use shared memory and would fall back to UDP",
                        cyclonedds::shared_memory_needs);
   }
 

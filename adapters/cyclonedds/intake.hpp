@@ -1,4 +1,4 @@
-// Takes octets, or typed messages, and visits them.
+// Takes octets or typed messages from a reader and passes them to a visitor.
 #pragma once
 
 #include <dds/dds.h>
@@ -22,13 +22,13 @@ namespace middlemark::cyclonedds {
 
 enum class Access {
   typed,     ///< dds_take() into structs that idlc generated: Cyclone DDS deserialises
-  copied,    ///< dds_take() into the adapter's memory: Cyclone DDS deserialises, which for octets is one memcpy
-  varying,   ///< like copied, but each message is a sequence
-  in_place,  ///< dds_takecdr(): a reference to the chunk in shared memory, as ROS 2's rmw takes loaned messages
+  copied,    ///< dds_take() into the adapter's memory: Cyclone DDS deserialises octets with one memcpy
+  varying,   ///< like `copied`, but each message is a sequence of its own length
+  in_place,  ///< dds_takecdr(): a reference to the chunk in shared memory, ROS 2's rmw takes loaned messages in this way
 };
 
-/// dds_take() with null pointers (Cyclone DDS's "reader loan") is not used: it copies too, and clears the memory when
-/// it is returned.
+/// Takes messages from a reader. Does not use dds_take() with null pointers (Cyclone DDS's "reader loan"): it also
+/// copies, and clears the memory when the memory is returned.
 class Intake {
  public:
   Intake(MessageType type, std::size_t bytes, Access access)
@@ -47,8 +47,8 @@ class Intake {
     for (std::uint32_t i = 0; i < batch_; ++i) samples_[i] = copies_.data() + bytes * i;
     if (access_ != Access::varying) return;
     sequences_.resize(batch_);
-    for (std::uint32_t i = 0; i < batch_;
-         ++i) {  // Cyclone DDS writes into its buffer, which is large enough, and does not release it
+    // Cyclone DDS writes into each sequence's buffer, which is large enough, and does not free the buffer.
+    for (std::uint32_t i = 0; i < batch_; ++i) {
       sequences_[i] = {static_cast<std::uint32_t>(bytes), 0, static_cast<std::uint8_t*>(samples_[i]), false};
       samples_[i] = &sequences_[i];
     }
@@ -80,7 +80,7 @@ class Intake {
   std::int32_t copies(dds_entity_t reader, Visitor& visitor, std::size_t& visits, const Message& message) noexcept {
     const std::int32_t taken = dds_take(reader, samples_.data(), infos_.data(), batch_, batch_);
     for (std::size_t i = 0; std::cmp_less(i, taken); ++i) {
-      if (!infos_[i].valid_data) continue;  // a writer left
+      if (!infos_[i].valid_data) continue;  // not a message: a writer has ended
       visitor(message(i));
       ++visits;
     }
@@ -96,7 +96,7 @@ class Intake {
         if (const void* chunk = chunk_of(reference); chunk != nullptr) {
           visitor(std::span(static_cast<const std::byte*>(chunk), bytes_));
           ++visits;
-        } else {  // not delivered: its latency would be UDP's, reported as that of shared memory
+        } else {  // not delivered: the latency of UDP would be reported as the latency of shared memory
           failure.note("a message came over the network instead of shared memory", DDS_RETCODE_ERROR);
         }
       }

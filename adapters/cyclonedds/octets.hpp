@@ -1,5 +1,5 @@
-// The type of a trial's topics, made at run time: a struct of one octet array, so that any size is a fixed size. If the
-// sizes of a topic vary, a struct of one octet sequence.
+// The type of a trial's topics, described at run time. The type is a struct of one octet array, so that every size is a
+// fixed-size type. If the sizes of a topic's messages vary, the type is a struct of one octet sequence.
 #pragma once
 
 #include <dds/dds.h>
@@ -13,9 +13,9 @@
 namespace middlemark::cyclonedds {
 
 /// The descriptor that idlc writes for `@final struct OctetsN { octet data[N]; };`, without the XTypes description,
-/// which we would have to compute. It has no key and no padding. So Cyclone DDS serialises it with one memcpy, and
-/// accepts it as a fixed-size type, which its shared memory and its loans require. The descriptor points into this
-/// object: create the topics while it exists.
+/// which we would have to compute. The struct has no key and no padding. So Cyclone DDS serialises it with one memcpy,
+/// and accepts it as a fixed-size type, which shared memory and loans require. The descriptor points into this object:
+/// create the topics while this object exists.
 class OctetsType : kit::Pinned {
  public:
   explicit OctetsType(std::uint32_t bytes)
@@ -44,7 +44,7 @@ class OctetsType : kit::Pinned {
 };
 
 /// The descriptor that idlc writes for `@final struct Octets { sequence<octet> data; };`, which is a dds_sequence_t in
-/// C. It is not a fixed-size type, so it cannot use shared memory.
+/// C. The struct is not a fixed-size type, so its messages cannot use shared memory.
 inline constexpr std::array<std::uint32_t, 3> sequence_operations{
     std::uint32_t{DDS_OP_ADR} | std::uint32_t{DDS_OP_TYPE_SEQ} | std::uint32_t{DDS_OP_SUBTYPE_1BY}, 0, DDS_OP_RTS};
 inline constexpr dds_topic_descriptor_t sequence_type{.m_size = sizeof(dds_sequence_t),

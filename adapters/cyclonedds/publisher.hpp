@@ -1,4 +1,4 @@
-// A data writer of octets or typed messages that implements the contract's Publisher.
+// Implements the contract's Publisher with a data writer of octets or typed messages.
 #pragma once
 
 #include <dds/dds.h>
@@ -56,7 +56,7 @@ class Publisher : kit::Pinned {
 
   [[nodiscard]] Published publish() noexcept {
     if (typed_) return writer_.write(typed_->to_send());
-    // dds_write() takes the loan back even if it fails.
+    // dds_write() takes the loan back even if the write fails.
     return writer_.write(lends_ ? std::exchange(lent_, nullptr) : sample_);
   }
 
@@ -65,7 +65,7 @@ class Publisher : kit::Pinned {
 
  private:
   Writer writer_;
-  std::size_t bytes_;  // of the current message
+  std::size_t bytes_;  // size of the current message
   bool lends_;
   std::unique_ptr<kit::TypedMessage> typed_;  // null for octets
   std::vector<std::byte> own_;

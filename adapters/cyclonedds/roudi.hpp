@@ -1,4 +1,4 @@
-// Cyclone DDS's use of RouDi, iceoryx's daemon: its shared memory is iceoryx's.
+// The configuration of RouDi, iceoryx's daemon, for Cyclone DDS: shared memory in Cyclone DDS is iceoryx's.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,15 @@
 
 namespace middlemark::cyclonedds {
 
-/// The most messages that one dds_takecdr() reads. Each keeps its chunk until all of them have been visited.
+/// The most messages that one dds_takecdr() reads. Their chunks stay in use until all of these messages have been
+/// visited.
 inline constexpr std::uint32_t chunks_taken_at_once = 8;
 
-/// iceoryx lets a reader hold 256 chunks. One of them is for the message that arrives at a full history.
+/// iceoryx lets a reader hold 256 chunks. One of them is needed for a message that arrives when the history is full.
 inline constexpr std::uint32_t iceoryx_most_depth = 255;
 
-/// iceoryx's ChunkHeader (40 bytes), Cyclone DDS's own (about 70), their alignment, and a reserve for patch releases.
+/// The bytes of a chunk besides the message: iceoryx's ChunkHeader (40), Cyclone DDS's header (about 70), their
+/// alignment, and a reserve for patch releases.
 inline constexpr std::uint64_t chunk_overhead_bytes = 256;
 
 using iceoryx::data_segment;
@@ -26,8 +28,8 @@ using iceoryx::data_segment;
 /// The most chunks that writers and readers of one topic use at once if each reader keeps `depth` messages.
 [[nodiscard]] constexpr std::uint64_t chunks_held(std::uint64_t publishers, std::uint64_t subscribers,
                                                   std::uint64_t depth) {
-  const std::uint64_t writer = 2;  // one that is being filled, and the one that was sent last
-  // In its queue and its history, one that is arriving, and those that are being visited.
+  const std::uint64_t writer = 2;  // the chunk that is being filled, and the chunk that was sent last
+  // The chunks in its queue and its history, one chunk that is arriving, and the chunks that are being visited.
   const std::uint64_t reader = 2 * depth + 1 + std::min<std::uint64_t>(depth, chunks_taken_at_once);
   return publishers * writer + subscribers * reader;
 }
@@ -36,15 +38,15 @@ using iceoryx::data_segment;
   constexpr std::uint64_t most_bytes = std::uint64_t{2} << 30;
   const auto chunks_at = [&settings](std::uint64_t depth) {
     std::uint64_t chunks = 0;
-    for (const Topic& each : settings.endpoints) {
-      chunks += chunks_held(each.publishers, each.subscribers, depth * each.publishers);
+    for (const Topic& topic : settings.endpoints) {
+      chunks += chunks_held(topic.publishers, topic.subscribers, depth * topic.publishers);
     }
     return chunks;
   };
   iceoryx::Pool pool;
   pool.chunk_bytes = iceoryx::aligned_chunk(settings.message_bytes + chunk_overhead_bytes);
-  // Deep histories of large messages are rarely full, so the memory is limited, but never below the need of a depth of
-  // 1.
+  // Deep histories of large messages are rarely full, so the pool has at most `most_bytes`, but at least the chunks
+  // that a depth of 1 needs.
   pool.chunks = std::max(chunks_at(1), std::min(chunks_at(settings.depth.value_or(1)), most_bytes / pool.chunk_bytes));
   return pool;
 }

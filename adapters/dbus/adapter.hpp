@@ -1,4 +1,5 @@
-// D-Bus through libdbus, between peers and through dbus-daemon. README.md says how each setting maps to D-Bus's own.
+// D-Bus through libdbus, directly between peers or through dbus-daemon. README.md says how each setting maps to D-Bus's
+// own.
 #pragma once
 
 #include <dbus/dbus.h>

@@ -1,4 +1,4 @@
-// The daemon dbus-daemon, with a configuration and an address of its own for each trial.
+// The daemon dbus-daemon. Each trial has its own daemon, with its own configuration and address.
 #pragma once
 
 #include <cstdlib>
@@ -15,7 +15,7 @@
 
 namespace middlemark::dbus {
 
-/// The environment variable with the daemon's address in the workers: "unix:path=/tmp/…/bus".
+/// The workers' environment variable that contains the daemon's address, such as "unix:path=/tmp/…/bus".
 inline constexpr const char* bus_variable = "MIDDLEMARK_DBUS_BUS";
 
 [[nodiscard]] inline std::string address_of_the_bus() {
@@ -25,7 +25,7 @@ inline constexpr const char* bus_variable = "MIDDLEMARK_DBUS_BUS";
                      "start the daemon that 'middlemark-worker-dbus --companions' names, with its environment");
 }
 
-/// The limits of a user's session, from this machine's session.conf.
+/// Returns the lines of this machine's session.conf that set the limits of a user's session.
 [[nodiscard]] inline std::string session_limits() {
   const std::string path = "/usr/share/dbus-1/session.conf";
   std::ifstream file(path);
@@ -37,8 +37,8 @@ inline constexpr const char* bus_variable = "MIDDLEMARK_DBUS_BUS";
   return limits;
 }
 
-/// Writes the configuration and returns how to start the daemon with it. The daemon starts no services and reads no
-/// other file.
+/// Writes the daemon's configuration and returns the command that starts the daemon with it. The daemon starts no
+/// services and reads no other file.
 [[nodiscard]] inline Companion bus(const Settings& settings) {
   const Options options(settings);
   const std::string address = "unix:path=" + kit::unix_path(settings, "bus");

@@ -1,6 +1,6 @@
 // Code that publishers, subscribers, clients and servers share: their connections, sending, and passing messages to a
-// visitor. Hot file: after it is opened nothing of ours here allocates, locks, logs or throws. libdbus allocates each
-// message.
+// visitor. Hot file: once these objects are open, our code here does not allocate, lock, log or throw. libdbus
+// allocates each message.
 #pragma once
 
 #include <dbus/dbus.h>
@@ -29,7 +29,7 @@
 namespace middlemark::dbus {
 
 struct Trial : kit::Trial<Options> {
-  explicit Trial(const Settings& its_settings) : kit::Trial<Options>(its_settings) {
+  explicit Trial(const Settings& trial_settings) : kit::Trial<Options>(trial_settings) {
     if (dbus_threads_init_default() == 0) throw AdapterError("dbus: dbus_threads_init_default(): no memory");
   }
 
@@ -41,8 +41,8 @@ inline constexpr const char* interface_name = "middlemark.Topic";
 inline constexpr const char* member_name = "message";
 
 [[nodiscard]] inline std::string path_of(const Topic& topic) { return '/' + topic.name; }
-/// The address of a peer: a name in the kernel's own table, which leaves no file and does not depend on the length of a
-/// folder's name.
+/// The address of a peer: a name in the abstract namespace, which leaves no file, and whose length does not depend on
+/// the path of a folder.
 [[nodiscard]] inline std::string peer_address(const std::string& name) { return "unix:abstract=" + name + ".dbus"; }
 
 class End : kit::Pinned {
@@ -56,7 +56,7 @@ class End : kit::Pinned {
   explicit End(const Trial& trial) : trial_(trial) {}
   ~End() = default;
 
-  /// Lets peers connect under `name`. On a bus it connects to the bus instead.
+  /// Opens a server to which peers connect under `name`. If the trial has a bus, connects to the bus instead.
   void serve(const std::string& name) {
     if (!trial_.peer) return join_bus();
     server_.emplace(peer_address(name), connections_);
@@ -93,53 +93,54 @@ class End : kit::Pinned {
   }
 
   const Trial& trial_;
-  Connections connections_;  // declared before the server, which must close first
+  Connections connections_;  // declared before server_, which must be destroyed first
   std::optional<PeerServer> server_;
 
  private:
   std::atomic<const char*> failed_{nullptr};
 };
 
-/// The sending half. Each message is built from the memory of loan() and written before publish() returns; libdbus
-/// would queue messages without a limit.
+/// Builds messages from the memory of loan(). Each message is written before publish() returns, because libdbus would
+/// queue messages without a limit.
 class Sender : public kit::OwnBuffer {
  protected:
   Sender(const Trial& trial, const Topic& topic)
       : OwnBuffer(topic.message_bytes), write_timeout_(trial.settings.write_timeout) {}
   ~Sender() = default;
 
-  /// Returns false if there is no memory.
+  /// Returns false if libdbus has no memory.
   [[nodiscard]] bool fill(DBusMessage* message) noexcept { return message != nullptr && append(message, message_); }
 
   const std::chrono::nanoseconds write_timeout_;
 };
 
-/// libdbus has no thread of its own: the receiver reads the sockets, 2048 bytes at a time.
+/// Receives messages on the calling thread, because libdbus has no thread that reads sockets. libdbus reads 2048 bytes
+/// at a time.
 class Receiver : public End {
  public:
   static constexpr std::size_t most_per_take = 256;  ///< per connection
 
-  /// Waits until a message is complete, or the timeout has passed.
+  /// Waits until a message has arrived completely, or until the timeout has passed.
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
     for (const kit::Deadline deadline(timeout); !holds_message();) {
       const auto left = deadline.left();
       if (left.count() == 0) return false;
-      if (!advance(left)) kit::nap(left);  // no connection is left
+      if (!advance(left)) kit::nap(left);  // all connections are closed
     }
     return true;
   }
 
  protected:
-  /// `peers`: the most connections that it will have.
+  /// `peers`: the most connections that this receiver will have.
   Receiver(const Trial& trial, unsigned peers) : End(trial) { waited_.reserve(peers); }
   ~Receiver() = default;
 
-  /// `visit(connection, message)` returns true if it has visited the message.
+  /// `visit(connection, message)` returns true if the message was for the visitor. Returns the number of such messages.
   template <class Visit>
   std::size_t take_with(const Visit& visit) noexcept {
     std::size_t visits = visit_read(visit);
     if (visits > 0) return visits;
-    for (Connection& each : connections_) each.advance(std::chrono::nanoseconds(0));
+    for (Connection& connection : connections_) connection.advance(std::chrono::nanoseconds(0));
     return visit_read(visit);
   }
 
@@ -147,11 +148,11 @@ class Receiver : public End {
   template <class Visit>
   std::size_t visit_read(const Visit& visit) noexcept {
     std::size_t visits = 0;
-    for (Connection& each : connections_) {
+    for (Connection& connection : connections_) {
       for (std::size_t messages = 0; messages < most_per_take; ++messages) {
-        const Message message = each.pop();
+        const Message message = connection.pop();
         if (!message) break;
-        visits += visit(each, message.get()) ? 1 : 0;
+        visits += visit(connection, message.get()) ? 1 : 0;
       }
     }
     return visits;
@@ -160,18 +161,18 @@ class Receiver : public End {
   [[nodiscard]] bool holds_message() const noexcept {
     return std::ranges::any_of(connections_, &Connection::holds_message);
   }
-  /// Returns false if no connection is left.
+  /// Reads from the connections that have data. Returns false if all connections are closed.
   bool advance(std::chrono::nanoseconds timeout) noexcept {
     if (connections_.size() == 1) return connections_.front().advance(timeout);
-    waited_.resize(connections_.size());  // within the reserved capacity
+    waited_.resize(connections_.size());  // does not allocate: the capacity is reserved
     for (std::size_t i = 0; i < waited_.size(); ++i) waited_[i] = {connections_[i].descriptor(), POLLIN, 0};
     const timespec limit = kit::as_timespec(timeout);
     if (ppoll(waited_.data(), waited_.size(), &limit, nullptr) <= 0) return true;
-    bool there = false;
+    bool open = false;
     for (std::size_t i = 0; i < waited_.size(); ++i) {
-      if (waited_[i].revents == 0 || connections_[i].advance(std::chrono::nanoseconds(0))) there = true;
+      if (waited_[i].revents == 0 || connections_[i].advance(std::chrono::nanoseconds(0))) open = true;
     }
-    return there;
+    return open;
   }
 
   std::vector<pollfd> waited_;

@@ -30,17 +30,17 @@ class Client : public Sender, public Receiver {
     if (!connection.written(deadline)) return late(connection);
     const Message request(dbus_message_new_method_call(trial_.peer ? nullptr : bus_name_.c_str(), path_.c_str(),
                                                        interface_name, member_name));
-    if (!fill(request.get()) || !connection.send(request.get(), &asked_)) return no_memory();
+    if (!fill(request.get()) || !connection.send(request.get(), &request_serial_)) return no_memory();
     return connection.written(deadline) ? Published::ok : late(connection);
   }
 
-  /// Drops replies to requests that were given up.
+  /// Visits the reply to the last request. Drops replies to earlier requests, for which the client has stopped waiting.
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
     return take_with([this, &visitor](Connection&, DBusMessage* message) noexcept {
-      if (dbus_message_get_reply_serial(message) != asked_) return false;
+      if (dbus_message_get_reply_serial(message) != request_serial_) return false;
       if (dbus_message_get_type(message) != DBUS_MESSAGE_TYPE_METHOD_RETURN) {
-        note("the call was answered by an error");
+        note("the server answered the call with an error");
         return false;
       }
       visitor(payload_of(message));
@@ -58,7 +58,7 @@ class Client : public Sender, public Receiver {
   const std::string path_;
   const std::string bus_name_;
   const std::string server_;
-  dbus_uint32_t asked_ = 0;  ///< serial number of the last request
+  dbus_uint32_t request_serial_ = 0;  ///< serial number of the last request
 };
 
 class Server : public Sender, public Receiver {

@@ -46,7 +46,8 @@ struct FreeMessage {
 };
 using Message = std::unique_ptr<DBusMessage, FreeMessage>;
 
-/// The bytes of a message that consists of one array of bytes; they belong to the message. Empty for any other message.
+/// Returns the bytes of a message that consists of one array of bytes; empty for any other message. The message owns
+/// the bytes.
 [[nodiscard]] inline std::span<const std::byte> payload_of(DBusMessage* message) noexcept {
   DBusMessageIter arguments;
   if (dbus_message_iter_init(message, &arguments) == 0 ||
@@ -62,7 +63,7 @@ using Message = std::unique_ptr<DBusMessage, FreeMessage>;
   return {bytes, static_cast<std::size_t>(count)};
 }
 
-/// Returns false if there is no memory.
+/// Returns false if libdbus has no memory.
 [[nodiscard]] inline bool append(DBusMessage* message, std::span<const std::byte> payload) noexcept {
   const std::byte* const bytes = payload.data();
   DBusMessageIter arguments;
@@ -97,8 +98,7 @@ class Connection : kit::Pinned {
     return fd;
   }
 
-  /// Reads and writes as much as possible, and returns after `timeout` at the latest. Returns false if the connection
-  /// is gone.
+  /// Reads and writes as much as possible, for `timeout` at the longest. Returns false if the connection is closed.
   bool advance(std::chrono::nanoseconds timeout) noexcept {
     return dbus_connection_read_write(connection_, as_ms(timeout)) != 0;
   }
@@ -111,12 +111,12 @@ class Connection : kit::Pinned {
   }
   [[nodiscard]] Message pop() noexcept { return Message(dbus_connection_pop_message(connection_)); }
 
-  /// Queues the message and writes as much as the socket takes. Returns false if there is no memory.
+  /// Queues the message and writes as much as the socket takes. Returns false if libdbus has no memory.
   [[nodiscard]] bool send(DBusMessage* message, dbus_uint32_t* serial = nullptr) noexcept {
     return dbus_connection_send(connection_, message, serial) != 0;
   }
-  /// Writes queued messages until the deadline; libdbus has no thread that would do it. Returns false if some are still
-  /// queued, or if the connection is gone.
+  /// Writes queued messages until the deadline, because libdbus has no thread that writes them. Returns false if
+  /// messages are still queued.
   [[nodiscard]] bool written(const kit::Deadline& deadline) noexcept {
     while (dbus_connection_has_messages_to_send(connection_) != 0) {
       const auto left = deadline.left();
@@ -132,7 +132,7 @@ class Connection : kit::Pinned {
 
 using Connections = std::deque<Connection>;
 
-/// Listens for peers, without a daemon. accept() adds new connections to `connections`.
+/// Listens for connections of peers, without a daemon. accept() adds new connections to `connections`.
 class PeerServer : kit::Pinned {
  public:
   PeerServer(const std::string& address, Connections& connections) {

@@ -1,5 +1,5 @@
-// The native settings, and the daemon's limits that follow from a trial's settings. The daemon counts bytes, not
-// messages.
+// The native settings, and the daemon's limits that follow from a trial's settings. The daemon's limits are numbers of
+// bytes, not of messages.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace middlemark::dbus {
 
 /// The largest limit: the daemon reads its limits as signed 32-bit numbers.
 inline constexpr std::int64_t most_bytes = 2'147'483'647;
-/// Limits of D-Bus: an array, and a message with its header.
+/// Limits of D-Bus: the size of an array, and the size of a message with its header.
 inline constexpr std::size_t largest_array = std::size_t{64} << 20;
 inline constexpr std::int64_t largest_message = std::int64_t{128} << 20;
 
@@ -33,14 +33,14 @@ struct Native : kit::NativeKeys {
 };
 
 struct Options : Native {
-  std::int64_t incoming = 0;  ///< the daemon's limits in bytes
-  std::int64_t outgoing = 0;
+  std::int64_t incoming = 0;  ///< the daemon's limit on the bytes of one sender
+  std::int64_t outgoing = 0;  ///< the daemon's limit on the bytes for one receiver
   std::vector<std::string> notes;
 
   explicit Options(const Settings& settings) : Native(kit::read_native<Native>("dbus", settings)) {
     if (settings.transport == "peer") return;
     if (settings.is_default_configuration()) {
-      notes.emplace_back("the daemon holds as much as session.conf's limits allow, and drops further messages");
+      notes.emplace_back("the daemon holds messages up to the limits of session.conf, and drops further messages");
       return;
     }
     std::int64_t held = 0;
@@ -51,13 +51,14 @@ struct Options : Native {
       publishers = std::max(publishers, topic.publishers);
       reliable = reliable || topic.service || topic.reliability == Reliability::reliable;
     }
-    // A message that waits in the daemon for a slow receiver also counts for its sender. So the limit on incoming bytes
-    // makes a sender wait, and the limit on outgoing bytes makes the daemon drop. The lower of the two limits decides
-    // if D-Bus is reliable.
-    const std::int64_t each = most_bytes / 2 / publishers;
-    if (held > each)
-      notes.push_back("the daemon holds " + mib(each) + " of each publisher, which is less than the depth asked for");
-    held = std::min(held, each);
+    // A message that waits in the daemon for a slow receiver counts towards both limits. At the limit on incoming bytes
+    // the sender waits; at the limit on outgoing bytes the daemon drops messages. So D-Bus is reliable if the limit on
+    // incoming bytes is the lower one.
+    const std::int64_t most_held = most_bytes / 2 / publishers;
+    if (held > most_held)
+      notes.push_back("the daemon holds " + mib(most_held) +
+                      " of each publisher, which is less than the requested depth");
+    held = std::min(held, most_held);
     incoming = max_incoming.value_or(reliable ? held : most_bytes);
     outgoing = max_outgoing.value_or(reliable ? most_bytes : held * publishers);
     if (!settings.depth) {
@@ -67,8 +68,8 @@ struct Options : Native {
   }
 
  private:
-  /// The bytes of one publisher's history. For small messages their number is limited, because a receiver must have
-  /// received all of them before the drain ends.
+  /// Returns the bytes of one publisher's history. With keep-all the number of small messages is limited, because a
+  /// subscriber must have received all of them before the drain ends.
   [[nodiscard]] static std::int64_t bytes(const Topic& topic) {
     constexpr std::int64_t header_bytes = 256;
     constexpr std::int64_t most_messages = 16'384;

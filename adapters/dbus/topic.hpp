@@ -1,5 +1,5 @@
 // Publisher and subscriber of a topic, with D-Bus signals. Without a bus the publisher sends each signal on every
-// subscriber's connection. On a bus the subscribers have a match rule, and the daemon distributes the signals.
+// subscriber's connection. On a bus each subscriber has a match rule, and the daemon distributes the signals.
 #pragma once
 
 #include <algorithm>
@@ -23,17 +23,17 @@ class Publisher : public Sender, public End {
 
   [[nodiscard]] Published publish() noexcept {
     const kit::Deadline deadline(write_timeout_);
-    // The rest of a message that missed an earlier deadline goes first.
-    for (Connection& each : connections_) {
-      if (!each.written(waits_ ? deadline : kit::Deadline({}))) return late_or_dropped(each);
+    // If an earlier message missed its deadline, its rest is written first.
+    for (Connection& connection : connections_) {
+      if (!connection.written(waits_ ? deadline : kit::Deadline({}))) return late_or_dropped(connection);
     }
     const Message message(dbus_message_new_signal(path_.c_str(), interface_name, member_name));
     if (!fill(message.get())) return no_memory();
-    for (Connection& each : connections_) {
-      if (!each.send(message.get())) return no_memory();
+    for (Connection& connection : connections_) {
+      if (!connection.send(message.get())) return no_memory();
     }
-    for (Connection& each : connections_) {
-      if (!each.written(deadline)) return late_or_dropped(each);
+    for (Connection& connection : connections_) {
+      if (!connection.written(deadline)) return late_or_dropped(connection);
     }
     return Published::ok;
   }
@@ -42,8 +42,8 @@ class Publisher : public Sender, public End {
 
  private:
   [[nodiscard]] Published late_or_dropped(const Connection& connection) noexcept {
-    const Published outcome = late(connection);
-    return outcome == Published::timed_out && !waits_ ? Published::ok : outcome;
+    const Published result = late(connection);
+    return result == Published::timed_out && !waits_ ? Published::ok : result;
   }
 
   const std::string path_;
@@ -56,8 +56,8 @@ class Subscriber : public Receiver {
   Subscriber(const Trial& trial, const Topic& topic, unsigned index)
       : Receiver(trial, topic.publishers), publishers_(topic.publishers) {
     if (trial.peer) {
-      for (unsigned each = 0; each < topic.publishers; ++each)
-        awaited_.push_back(kit::publisher_note(topic.name, each));
+      for (unsigned publisher = 0; publisher < topic.publishers; ++publisher)
+        awaited_.push_back(kit::publisher_note(topic.name, publisher));
       return;
     }
     join_bus();
@@ -78,7 +78,8 @@ class Subscriber : public Receiver {
     });
   }
 
-  /// On a bus a subscriber cannot see publishers. Each publisher is connected before it reports that it is ready.
+  /// On a bus a subscriber cannot see publishers, so all of them count as found: each publisher connects to the bus
+  /// before it reports that it is ready.
   [[nodiscard]] std::size_t publishers_found() {
     if (!trial_.peer) return publishers_;
     std::erase_if(awaited_, [this](const std::string& name) { return meet(name); });

@@ -38,7 +38,7 @@ class Ecal : kit::Pinned {
     };
     Transport memory = transport(ecal::shm, "shared-memory", {Reliability::best_effort, Reliability::reliable});
     memory.segments = {"ecal_*"};
-    memory.keep_all = true;  // a reliable publisher waits after each message
+    memory.keep_all = true;  // possible because a reliable publisher waits for the receipt of each message
     const kit::LoadedLibrary library = kit::loaded_library(reinterpret_cast<const void*>(&eCAL::Finalize));
     return {.name = "ecal",
             .title = "Eclipse eCAL",

@@ -1,8 +1,8 @@
-// Publishers and subscribers. Hot file: nothing of ours here allocates, locks, logs or throws while the roles run.
+// Publishers and subscribers. Hot file: while the roles run, our code here does not allocate, lock, log or throw.
 //
-// eCAL registers publishers and subscribers before their memory file or connection is open, and then loses messages. So
-// a publisher sends its index, which is shorter than any message, until each subscriber has left a note that it has
-// received it.
+// eCAL registers publishers and subscribers before their memory file or connection is open, and loses messages that are
+// sent before that. So a publisher first sends its index, which is shorter than any message, again and again until each
+// subscriber has written a file that confirms the receipt.
 #pragma once
 
 #include <ecal/ecal.h>
@@ -25,8 +25,9 @@
 
 namespace middlemark::ecal {
 
-[[nodiscard]] inline std::string heard(const Topic& topic, unsigned publisher, unsigned subscriber) {
-  return topic.name + ".heard." + std::to_string(publisher) + '.' + std::to_string(subscriber);
+/// The name of the file by which a subscriber confirms that it has received the index of a publisher.
+[[nodiscard]] inline std::string confirmation(const Topic& topic, unsigned publisher, unsigned subscriber) {
+  return topic.name + ".confirmed." + std::to_string(publisher) + '.' + std::to_string(subscriber);
 }
 
 class Publisher : public kit::OwnBuffer {
@@ -40,8 +41,8 @@ class Publisher : public kit::OwnBuffer {
         timeout_(settings.write_timeout),
         publisher_(topic.name, {}, options.of_publisher(topic)) {}
 
-  /// Over reliable shared memory, Send() returns after every subscriber's callback has returned. It does not report a
-  /// timeout, so the deadline is checked here.
+  /// Over reliable shared memory, Send() returns after every subscriber's callback has returned. Send() does not report
+  /// a timeout, so the deadline is checked afterwards.
   [[nodiscard]] Published publish() noexcept {
     const kit::Deadline deadline(timeout_);
     if (!publisher_.Send(message_.data(), message_.size())) [[unlikely]] {
@@ -51,7 +52,7 @@ class Publisher : public kit::OwnBuffer {
     return waits_ && deadline.passed() ? Published::timed_out : Published::ok;
   }
   [[nodiscard]] std::size_t matched() {
-    while (found_ < topic_.subscribers && notes_.find(heard(topic_, index_, found_))) ++found_;
+    while (found_ < topic_.subscribers && notes_.find(confirmation(topic_, index_, found_))) ++found_;
     if (found_ < topic_.subscribers) publisher_.Send(&index_, sizeof index_);
     return found_;
   }
@@ -68,18 +69,18 @@ class Publisher : public kit::OwnBuffer {
   eCAL::CPublisher publisher_;
 };
 
-/// eCAL can only receive by callback, and calls back for one message at a time.
+/// Receives by callback only, as eCAL has no other way. eCAL calls the callback for one message at a time.
 class Subscriber : kit::Pinned {
  public:
   Subscriber(const Options& options, const Settings& settings, const Topic& topic, unsigned index)
       : notes_(settings),
         topic_(topic),
         index_(index),
-        heard_(topic.publishers),
+        received_from_(topic.publishers),
         subscriber_(topic.name, {}, options.of_subscriber()) {
     subscriber_.SetReceiveCallback([this](const eCAL::STopicId& /*publisher*/,
                                           const eCAL::SDataTypeInformation& /*type*/,
-                                          const eCAL::SReceiveCallbackData& message) { hear(message); });
+                                          const eCAL::SReceiveCallbackData& message) { receive(message); });
   }
   ~Subscriber() { silence(); }
 
@@ -93,39 +94,39 @@ class Subscriber : kit::Pinned {
   }
   void listen(Listener listener) {
     listener_ = listener;
-    begun_.store(true);
+    listens_.store(true);
   }
-  /// Waits for a running callback.
+  /// Ends the listening. Waits until a running callback has returned.
   void silence() { subscriber_.RemoveReceiveCallback(); }
 
   [[nodiscard]] std::size_t publishers_found() {
     std::size_t found = 0;
-    for (unsigned i = 0; i < heard_.size(); ++i) {
-      if (!heard_[i].load()) continue;
+    for (unsigned i = 0; i < received_from_.size(); ++i) {
+      if (!received_from_[i].load()) continue;
       ++found;
-      if (!notes_.find(heard(topic_, i, index_))) notes_.leave(heard(topic_, i, index_));
+      if (!notes_.find(confirmation(topic_, i, index_))) notes_.leave(confirmation(topic_, i, index_));
     }
     return found;
   }
 
  private:
-  void hear(const eCAL::SReceiveCallbackData& message) noexcept {
+  void receive(const eCAL::SReceiveCallbackData& message) noexcept {
     if (unsigned publisher = 0; message.buffer_size == sizeof publisher) [[unlikely]] {
       std::memcpy(&publisher, message.buffer, sizeof publisher);
-      if (publisher < heard_.size()) heard_[publisher].store(true);
+      if (publisher < received_from_.size()) received_from_[publisher].store(true);
       return;
     }
-    // The listener is set a moment after the start.
-    if (!begun_.load() && !kit::wait_until([this] { return begun_.load(); }, std::chrono::seconds(1))) return;
+    // Waits for listen(), because the first message may arrive before that call.
+    if (!listens_.load() && !kit::wait_until([this] { return listens_.load(); }, std::chrono::seconds(1))) return;
     listener_({static_cast<const std::byte*>(message.buffer), message.buffer_size});
   }
 
   const kit::Rendezvous notes_;
   const Topic topic_;
   const unsigned index_;
-  std::vector<std::atomic<bool>> heard_;  ///< by publisher
+  std::vector<std::atomic<bool>> received_from_;  ///< for each publisher: its index has arrived
   Listener listener_;
-  std::atomic<bool> begun_{false};
+  std::atomic<bool> listens_{false};
   eCAL::CSubscriber subscriber_;
 };
 

@@ -51,7 +51,7 @@ struct Options : Native {
     }
   }
 
-  /// The configuration, without any of the user's files.
+  /// Returns eCAL's configuration of this process. It does not read the user's files.
   [[nodiscard]] eCAL::Configuration configuration() const {
     eCAL::Configuration all;
     all.communication_mode = eCAL::eCommunicationMode::local;
@@ -75,7 +75,8 @@ struct Options : Native {
     result.layer.tcp.enable = transport_ == tcp;
     result.layer.shm.zero_copy_mode = zero_copy;
     result.layer.shm.memfile_buffer_count = buffers;
-    // eCAL replaces a memory file that is too small for a message; publish() then sleeps, and the message may be lost.
+    // If a memory file is too small for a message, eCAL replaces the file. Then publish() sleeps, and the message may
+    // be lost.
     result.layer.shm.memfile_min_size_bytes = static_cast<unsigned>(topic.message_bytes + 4096);
     result.layer.shm.acknowledge_timeout_ms = reliable(topic) ? write_timeout_ms_ : 0;
     return result;
@@ -91,8 +92,8 @@ struct Options : Native {
   [[nodiscard]] static bool reliable(const Topic& topic) { return topic.reliability == Reliability::reliable; }
 
  private:
-  /// A port of its own for each trial, so that no other eCAL program on this host takes part; outside the range of
-  /// outgoing connections.
+  /// Returns a port for the trial, derived from its name, so that no other eCAL program on this host takes part. The
+  /// port is outside the range that the kernel uses for outgoing connections.
   [[nodiscard]] static unsigned port_of(const std::string& scope) {
     std::uint32_t hash = 2'166'136'261U;
     for (const char letter : scope) hash = (hash ^ static_cast<unsigned char>(letter)) * 16'777'619U;

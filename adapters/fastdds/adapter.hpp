@@ -1,4 +1,4 @@
-// eProsima Fast DDS behind the contract of core/adapter.hpp. README.md says how each setting maps to Fast DDS's own.
+// An adapter for eProsima Fast DDS. README.md says how each setting maps to Fast DDS's own.
 #pragma once
 
 #include <algorithm>
@@ -62,10 +62,10 @@ class FastDds {
          .segments = {files, "fast_datasharing_*"},
          .loan = {false, true},
          .varying_sizes = true}};
-    for (Transport& each : description.transports) {
-      each.types = kit::all_types;
-      each.max_history = std::nullopt;
-      list_security(each);
+    for (Transport& transport : description.transports) {
+      transport.types = kit::all_types;
+      transport.max_history = std::nullopt;
+      list_security(transport);
     }
     description.credentials = {Credential::x509, Credential::dds};
     description.native = kit::native_table<Native>();
@@ -75,12 +75,12 @@ class FastDds {
   static void check(const Settings& settings) {
     Options{settings};
     const bool typed =
-        settings.type != MessageType::octets || std::ranges::any_of(settings.topics, [](const TopicRequest& each) {
-          return each.type != MessageType::octets || !each.sizes_path.empty();
+        settings.type != MessageType::octets || std::ranges::any_of(settings.topics, [](const TopicRequest& topic) {
+          return topic.type != MessageType::octets || !topic.sizes_path.empty();
         });
     if (!settings.loan || !typed) return;
     throw AdapterError(
-        "fastdds: only plain types can be loaned; types with texts or sequences are not plain, nor are varying sizes",
+        "fastdds: only plain types can be loaned, and types with strings, sequences or varying sizes are not plain",
         "choose loan = false, or type = octets of one size");
   }
 
@@ -112,7 +112,7 @@ class FastDds {
   }
 
   [[nodiscard]] std::string protected_by() const { return dds_security::words(options_.settings, key_agreement); }
-  [[nodiscard]] std::string refusals() const { return Logged::said(); }
+  [[nodiscard]] std::string refusals() const { return LoggedErrors::text(); }
   [[nodiscard]] std::vector<std::string> notes() const { return options_.notes(); }
 
  private:
@@ -134,10 +134,11 @@ class FastDds {
     }
   }
 
-  /// Deletes the participant, because one that is not deleted leaves its shared memory.
+  /// Deletes the participant, which would otherwise leave its shared memory behind.
   struct Delete {
     void operator()(dds::DomainParticipant* participant) const {
-      if (tcp_exit) return;  // leave(), at the end of main(), ends the process together with the participant
+      if (tcp_exit)
+        return;  // over TCP: leave(), called at the end of main(), ends the process without deleting the participant
       participant->delete_contained_entities();
       factory().delete_participant(participant);
     }
@@ -145,7 +146,8 @@ class FastDds {
 
   static dds::DomainParticipantFactory& factory() { return *dds::DomainParticipantFactory::get_instance(); }
 
-  /// Removes the effect of the user's profiles and environment. Must run before Fast DDS is first used in the process.
+  /// Makes Fast DDS ignore the user's profiles and environment. Must run before the first use of Fast DDS in the
+  /// process.
   void isolate() const {
     for (const char* name : {"FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE",
                              "FASTDDS_ENVIRONMENT_FILE", "FASTDDS_STATISTICS", "FASTDDS_BUILTIN_TRANSPORTS",
@@ -156,27 +158,27 @@ class FastDds {
     setenv("SKIP_DEFAULT_XML_FILE", "1", 1);
     deliver_within_the_process(options_.over("intraprocess") || options_.is_default ||
                                (options_.composed && !options_.secure));
-    // With security, log warnings too: the rejection of a peer is one.
+    // With security also log warnings, because Fast DDS reports the rejection of a peer as a warning.
     dds::Log::SetVerbosity(options_.secure ? dds::Log::Kind::Warning : dds::Log::Kind::Error);
-    dds::Log::RegisterConsumer(std::make_unique<Logged>());
+    dds::Log::RegisterConsumer(std::make_unique<LoggedErrors>());
   }
 
-  /// Loads the user's own profiles, whose library settings replace ours.
+  /// Loads the profiles that the user passed as `config`. Library settings in these profiles replace ours.
   void load_profiles() const {
     if (options_.config.empty()) return;
     if (!succeeded(factory().load_XML_profiles_file(options_.config)) || !succeeded(factory().load_profiles())) {
-      throw AdapterError("fastdds: config: " + options_.config + ": " + Logged::errors(),
-                         "check that it is Fast DDS's XML of profiles");
+      throw AdapterError("fastdds: config: " + options_.config + ": " + LoggedErrors::reason(),
+                         "check that the file contains Fast DDS's profiles in XML");
     }
   }
 
-  dds::Topic& topic_of(const Topic& asked) {
-    dds::Topic*& topic = topics_[asked.name];
+  dds::Topic& topic_of(const Topic& requested) {
+    dds::Topic*& topic = topics_[requested.name];
     if (topic == nullptr) {
-      topic = created(
-          participant_->create_topic(asked.name, BytesType::name_of(asked.type, asked.message_bytes, asked.varies),
-                                     dds::TOPIC_QOS_DEFAULT),
-          "the topic " + asked.name);
+      topic = created(participant_->create_topic(
+                          requested.name, BytesType::name_of(requested.type, requested.message_bytes, requested.varies),
+                          dds::TOPIC_QOS_DEFAULT),
+                      "the topic " + requested.name);
     }
     return *topic;
   }

@@ -59,7 +59,8 @@ class Publisher : kit::Pinned {
 
   ~Publisher() {
     if (loaned_ != nullptr) writer_->discard_loan(loaned_);
-    // Fast DDS 2.9 destroys a writer's history while a heartbeat may still iterate over it, which then never ends.
+    // Clears the history first: Fast DDS 2.9 destroys a writer's history while a heartbeat may still iterate over the
+    // history, and then the heartbeat's loop never ends.
     std::size_t removed = 0;
     writer_->clear_history(&removed);
     parent_.delete_datawriter(writer_);
@@ -93,8 +94,8 @@ class Publisher : kit::Pinned {
         loaned_ = nullptr;
         return Published::ok;
       }
-      // With a full history, write() returns a timeout before max_blocking_time if an acknowledgement wakes it without
-      // freeing space.
+      // If the history is full, write() may return a timeout before max_blocking_time: an acknowledgement wakes write()
+      // but frees no space. So write again until the deadline.
       if (code == code_timeout && deadline && !deadline->passed()) continue;
       failure_.note("DataWriter::write", code);
       return code == code_timeout ? Published::timed_out : Published::failed;
@@ -107,7 +108,7 @@ class Publisher : kit::Pinned {
                                                                       : 0;
   }
 
-  /// Fast DDS serialises within write().
+  /// Fast DDS serialises a message within write().
   [[nodiscard]] CodingTimes* serializing() noexcept { return times_.get(); }
 
   [[nodiscard]] std::string last_error() const { return failure_.text(); }
@@ -116,9 +117,9 @@ class Publisher : kit::Pinned {
   dds::Publisher& parent_;
   dds::DataWriter* const writer_;
   const std::size_t bytes_;
-  const std::size_t prefix_;  ///< bytes before a message in the buffer: its length, if sizes vary
+  const std::size_t prefix_;  ///< bytes of the length that precedes the message in the buffer; 0 unless sizes vary
   const bool loan_;
-  const bool waits_;  ///< publish() waits for acknowledgements if the history is full
+  const bool waits_;  ///< true if publish() waits for acknowledgements when the history is full
   const std::chrono::nanoseconds timeout_;
   const std::unique_ptr<CodingTimes> times_;        ///< null for octets
   const std::unique_ptr<kit::CodedMessage> typed_;  ///< null for octets
@@ -129,15 +130,16 @@ class Publisher : kit::Pinned {
   LastFailure failure_;
 };
 
-/// Takes all samples on loan, so the visited memory is Fast DDS's own.
+/// Implements the contract's Subscriber with a DataReader. It takes all samples on loan, so the visitor reads Fast
+/// DDS's own memory.
 class Subscriber : private dds::DataReaderListener, kit::Pinned {
   static constexpr unsigned reads_per_take = 8;
 
  public:
   static constexpr std::size_t most_per_take = reads_per_take * Options::most_samples_per_read;
 
-  /// Makes the reader itself, because the reader needs the address of this object. `linger`: how long all readers of
-  /// the process stay at the end before the first one is deleted.
+  /// Creates the DataReader, which needs the address of this object. `linger`: how long the destructor of the process's
+  /// first Subscriber waits before it deletes the reader; 0 after that.
   Subscriber(dds::Subscriber& parent, dds::Topic& type, const Topic& topic, const Options& options,
              std::chrono::milliseconds& linger)
       : parent_(parent),
@@ -194,22 +196,22 @@ class Subscriber : private dds::DataReaderListener, kit::Pinned {
   void listen(Listener listener) {
     listener_ = listener;
     listening_.store(true);
-    deliver();  // messages that came before raise no event
+    deliver();  // messages that arrived before raise no event
   }
 
-  /// Fast DDS does not wait for a running callback when its listener is removed, so running callbacks are counted.
+  /// Ends the listening and waits until running callbacks have returned. Fast DDS itself does not wait for them.
   void silence() {
     listening_.store(false);
     while (deliver_.under_way()) std::this_thread::yield();
   }
 
-  /// Fast DDS deserialises within take(): all messages that it takes at once.
+  /// Fast DDS deserialises within take(), all messages of a take() before the first one is visited.
   [[nodiscard]] CodingTimes* deserializing() noexcept { return times_.get(); }
 
   [[nodiscard]] std::string last_error() const { return failure_.text(); }
 
  private:
-  /// Takes once and visits the messages; returns true if there may be more.
+  /// Calls the reader's take() once and visits the messages. Returns true if there may be more messages.
   template <class Visitor>
   [[nodiscard]] bool read(Visitor& visitor, std::size_t& visited) noexcept {
     const int code = number_of(reader_->take(samples_, infos_, samples_per_read_));
@@ -241,11 +243,11 @@ class Subscriber : private dds::DataReaderListener, kit::Pinned {
     times_->add(message.took());
     const std::span<const std::byte> array = message.received();
     if (array.size() != bytes_)
-      failure_.note("a message arrived whose constant fields differ from what was sent", code_error);
+      failure_.note("a message arrived whose constant fields differ from the sent ones", code_error);
     return array;
   }
 
-  /// Called on the thread that delivers, which holds the reader's mutex.
+  /// Called on Fast DDS's thread that delivers the message. This thread holds the reader's mutex.
   void on_data_available(dds::DataReader* /*reader*/) noexcept override { deliver(); }
 
   void deliver() noexcept {
@@ -263,7 +265,7 @@ class Subscriber : private dds::DataReaderListener, kit::Pinned {
   const std::size_t bytes_;
   const bool varies_;
   const dds::LoanableCollection::size_type samples_per_read_;
-  const bool overwritten_;  ///< the writer may overwrite a message while it is read; checked for octets only
+  const bool overwritten_;  ///< true if the writer may overwrite a message that is being read; checked for octets only
   bool more_ = false;
   Listener listener_;
   std::atomic<bool> listening_{false};

@@ -1,5 +1,5 @@
-// Fast DDS for this adapter: one name for each difference between versions 2 and 3 (CMakeLists.txt sets the version),
-// the type of the messages, and the reason of a failure.
+// Declarations over Fast DDS's API: common names for all that differs between versions 2 and 3 (CMakeLists.txt sets the
+// version), the type of the messages, and the reasons of failures.
 #pragma once
 
 #include <dlfcn.h>
@@ -56,7 +56,7 @@ using ReturnCode = eprosima::fastrtps::types::ReturnCode_t;
 
 #define MIDDLEMARK_FASTDDS_RTPS "8fastrtps4rtps"
 
-/// Beginning of the SHM transport's file names.
+/// The prefix of the file names of Fast DDS's shared-memory transport.
 inline constexpr const char* shm_files = "fastrtps_";
 
 inline constexpr auto heartbeat_period = &WriterTimes::heartbeatPeriod;
@@ -100,20 +100,21 @@ inline void deliver_within_the_process(bool allowed) {
 
 #endif
 
-/// True if the loaded library was built with DDS Security. No header says so, and a library without it ignores the
-/// security properties and sends plain text. This function exists only in a library with security.
+/// True if the loaded library was built with DDS Security. No header shows this, and a library without DDS Security
+/// ignores the security properties and sends plain text. The function that is looked up exists only in a library with
+/// DDS Security.
 [[nodiscard]] inline bool has_security() {
   return dlsym(RTLD_DEFAULT, "_ZN8eprosima" MIDDLEMARK_FASTDDS_RTPS
                              "15RTPSParticipant30is_security_enabled_for_writerERKNS1_16WriterAttributesE") != nullptr;
 }
 
-/// The type of a topic's messages, whose size is known when the trial starts. Octets are a fixed array of bytes: plain
-/// and bounded, which Fast DDS requires of a type before it lends memory or shares it between processes. No code
-/// generator is needed. Messages are always taken on loan, so a plain type is not deserialised. A sample of another
-/// type is a kit::CodedMessage, serialised field by field like the code that fastddsgen generates.
+/// The type of a topic's messages. The size of the messages is known when the trial starts, so no code generator is
+/// needed. Octets are a fixed array of bytes. This type is plain and bounded, as Fast DDS requires for loans and for
+/// data-sharing. Messages are always taken on loan, so a plain type is not deserialised. A sample of a typed message is
+/// a kit::CodedMessage, which is serialised field by field, as in the code that fastddsgen generates.
 ///
-/// If the sizes of a topic vary, the type is a sequence of at most `bytes` bytes: its length, then its bytes, in memory
-/// as in CDR. This type is not plain.
+/// If the sizes of a topic vary, the type is a sequence of at most `bytes` bytes. A sample in memory is the same as in
+/// CDR: the length, followed by the bytes. This type is not plain.
 class BytesType final : public dds::TopicDataType {
  public:
   using Payload = renamed::SerializedPayload_t;
@@ -137,7 +138,7 @@ class BytesType final : public dds::TopicDataType {
 #endif
   }
 
-  /// The name contains the size, so that endpoints of different sizes never match.
+  /// Returns the type's name. It contains the size, so that readers and writers of different sizes never match.
   [[nodiscard]] static std::string name_of(MessageType type, std::size_t bytes, bool varies) {
     const std::string kind = type != MessageType::octets ? std::string(word(type)) : varies ? "BytesUpTo" : "Bytes";
     return "middlemark::" + kind + std::to_string(bytes);
@@ -154,7 +155,8 @@ class BytesType final : public dds::TopicDataType {
   bool getKey(void* /*sample*/, renamed::InstanceHandle_t* /*key*/, bool /*md5*/) override { return false; }
   bool is_plain() const override { return plain(); }
 
-  // Not marked `override`: the overloads with a representation exist, and are called, from 2.12 with Fast CDR 2 on.
+  // Not marked `override`, because the base class has these overloads with a representation only from version 2.12 with
+  // Fast CDR 2 on. There they are called.
   virtual bool serialize(void* sample, Payload* payload, Representation /*as*/) { return encode(sample, *payload); }
   virtual std::function<std::uint32_t()> getSerializedSizeProvider(void* sample, Representation /*as*/) {
     return getSerializedSizeProvider(sample);
@@ -183,7 +185,8 @@ class BytesType final : public dds::TopicDataType {
   }
 
  private:
-  static constexpr std::uint8_t header[Payload::representation_header_size] = {0, CDR_LE, 0, 0};  ///< of every sample
+  static constexpr std::uint8_t header[Payload::representation_header_size] = {0, CDR_LE, 0,
+                                                                               0};  ///< the CDR header of every sample
 
   [[nodiscard]] bool octets() const noexcept { return type_ == MessageType::octets; }
   [[nodiscard]] bool plain() const noexcept { return octets() && !varies_; }
@@ -200,7 +203,7 @@ class BytesType final : public dds::TopicDataType {
     }
   }
 
-  /// The length of an octets sample in CDR, without its header.
+  /// Returns the length of a sample of octets in CDR, without the CDR header.
   [[nodiscard]] std::size_t length_of(const void* sample) const {
     if (!varies_) return serialized_ - sizeof header;
     Length length = 0;
@@ -228,7 +231,8 @@ class BytesType final : public dds::TopicDataType {
     return true;
   }
 
-  /// Accepts a typed message even if it is damaged, so that the core counts it: Fast DDS would silently drop it.
+  /// Returns true for a typed message even if it is damaged, so that the core counts the damage. Otherwise Fast DDS
+  /// would silently drop the message.
   [[nodiscard]] bool decode(const Payload& payload, void* sample) const {
     if (plain()) return false;
     if (!octets()) {
@@ -244,12 +248,12 @@ class BytesType final : public dds::TopicDataType {
   }
 
   MessageType type_;
-  std::size_t bytes_;  ///< of a sample of octets in memory, at most
+  std::size_t bytes_;  ///< the largest size of a sample of octets in memory
   bool varies_;
   std::uint32_t serialized_;
 };
 
-// These codes have the same meaning in all versions.
+// Return codes. Their values are equal in all versions.
 inline constexpr int code_ok = 0;
 inline constexpr int code_error = 1;
 inline constexpr int code_timeout = 10;
@@ -270,9 +274,9 @@ inline constexpr int code_no_data = 11;
 
 using LastFailure = kit::LastFailure<&text_of>;
 
-/// Collects what Fast DDS logs as errors, and as warnings about security, each once. Its calls report failures without
-/// a reason.
-class Logged final : public dds::LogConsumer {
+/// Collects the errors that Fast DDS logs, and the warnings about security, each different message once. They contain
+/// the reason of a failure, which Fast DDS's calls do not report.
+class LoggedErrors final : public dds::LogConsumer {
  public:
   void Consume(const dds::Log::Entry& entry) override {
     const bool counts =
@@ -281,15 +285,15 @@ class Logged final : public dds::LogConsumer {
     if (!counts || text_.size() >= 1000 || text_.find(entry.message) != text_.npos) return;
     text_ += (text_.empty() ? "" : "; ") + entry.message;
   }
-  /// Empty if nothing was logged.
-  [[nodiscard]] static std::string said() {
+  /// Returns the collected messages, separated by "; "; empty if there are none.
+  [[nodiscard]] static std::string text() {
     dds::Log::Flush();
     const std::lock_guard lock(mutex_);
     return text_;
   }
-  [[nodiscard]] static std::string errors() {
-    const std::string text = said();
-    return text.empty() ? "Fast DDS gave no reason" : text;
+  [[nodiscard]] static std::string reason() {
+    const std::string logged = text();
+    return logged.empty() ? "Fast DDS gave no reason" : logged;
   }
 
  private:
@@ -297,10 +301,11 @@ class Logged final : public dds::LogConsumer {
   static inline std::string text_;
 };
 
-/// Returns `entity`. Throws if Fast DDS did not make it. `what`: such as "the writer of <topic>".
+/// Returns `entity`. Throws an AdapterError if it is null because Fast DDS could not create the entity. `what`: such as
+/// "the writer of <topic>".
 template <class Entity>
 [[nodiscard]] Entity* created(Entity* entity, const std::string& what) {
-  if (entity == nullptr) throw AdapterError("fastdds: cannot create " + what + ": " + Logged::errors());
+  if (entity == nullptr) throw AdapterError("fastdds: cannot create " + what + ": " + LoggedErrors::reason());
   return entity;
 }
 

@@ -1,5 +1,5 @@
-// The native settings of Fast DDS, and the values that follow from a trial's settings. All are computed before anything
-// is opened. README.md gives the reason for each value that is not Fast DDS's default.
+// The native settings of Fast DDS, and the values that follow from a trial's settings. All values are computed before
+// Fast DDS is opened. README.md gives the reason for each value that is not Fast DDS's default.
 #pragma once
 
 #include <algorithm>
@@ -20,17 +20,19 @@ namespace middlemark::fastdds {
 
 inline constexpr std::uint32_t kib = 1024;
 inline constexpr std::uint32_t mib = 1024 * kib;
-inline constexpr std::uint32_t max_packet = 65'500;  ///< s_maximumMessageSize; a larger sample is cut into fragments
+inline constexpr std::uint32_t max_packet =
+    65'500;  ///< Fast DDS's s_maximumMessageSize; a larger sample is split into fragments
 
 inline constexpr std::uint32_t hour_ms = 3'600'000;
 using U32 = std::uint32_t;
 
-/// A setting that is nullopt here gets its value in Options, because it depends on the trial.
+/// The native settings. If a setting is nullopt, Options computes its value, because this value depends on the trial.
 // clang-format off
 struct Native : kit::NativeKeys {
   using NativeKeys::NativeKeys;
   bool asynchronous = key("publish_mode", false,
-      {.help = "publish sends by itself, or leaves it to a thread of Fast DDS", .choices = {"synchronous", "asynchronous"}});
+      {.help = "publish sends on the calling thread, or leaves the sending to a thread of Fast DDS",
+       .choices = {"synchronous", "asynchronous"}});
   std::optional<std::int32_t> flow_bytes_per_period = key<std::int32_t>("flow_bytes_per_period",
       {.help = "most bytes that a process's writers send in a period, by a flow controller; needs publish_mode=asynchronous",
        .least = 0, .otherwise = "no limit", .type = NativeType::bytes});
@@ -43,7 +45,7 @@ struct Native : kit::NativeKeys {
       {.help = "bytes of the largest packet; a larger message is cut into fragments of nearly that size",
        .least = 1000, .most = max_packet, .transports = {"shm", "udp", "tcp"}, .type = NativeType::bytes});
   std::optional<U32> shm_segment_size = key<U32>("shm_segment_size",
-      {.help = "bytes of the shared-memory segment each process sends from", .least = 128 * kib, .most = 2048U * mib,
+      {.help = "bytes of the shared-memory segment from which each process sends", .least = 128 * kib, .most = 2048U * mib,
        .transports = {"shm", "data-sharing"}, .otherwise = "512KiB or more, by depth and size", .type = NativeType::bytes});
   std::optional<U32> shm_port_queue_capacity = key<U32>("shm_port_queue_capacity",
       {.help = "packets that may wait at a shared-memory port, and that a segment can hold", .least = 1,
@@ -56,12 +58,13 @@ struct Native : kit::NativeKeys {
       {.help = "a datagram that does not fit into the send buffer is dropped; otherwise publish waits", .transports = {"udp"}});
   bool tcp_nodelay = key("tcp_nodelay", true,
       {.help = "small segments are sent at once; false: Fast DDS's default, Nagle's algorithm", .transports = {"tcp"}});
-  bool tcp_crc = key("tcp_crc", true, {.help = "a checksum over every byte, made and checked", .transports = {"tcp"}});
+  bool tcp_crc = key("tcp_crc", true, {.help = "a checksum over every byte is computed and checked", .transports = {"tcp"}});
   std::optional<U32> heartbeat_period_ms = key<U32>("heartbeat_period_ms",
       {.help = "period of a reliable writer's heartbeats", .least = 1, .most = hour_ms,
-       .otherwise = "100; of streams 10, but not of fragments over UDP, nor of calls over TCP"});
+       .otherwise = "100; for streams 10, except for fragments over UDP and calls over TCP"});
   std::optional<bool> heartbeat_piggyback = key<bool>("heartbeat_piggyback",
-      {.help = "heartbeats ride on data", .otherwise = "true, but over TCP only with messages that fit in one packet"});
+      {.help = "the writer sends heartbeats together with data",
+       .otherwise = "true, but over TCP only with messages that fit in one packet"});
   U32 nack_response_delay_ms = key("nack_response_delay_ms", 5U,
       {.help = "how long a reliable writer waits before it resends requested messages", .most = hour_ms});
   U32 nack_suppression_ms = key("nack_suppression_ms", 0U,
@@ -69,25 +72,25 @@ struct Native : kit::NativeKeys {
   U32 heartbeat_response_delay_ms = key("heartbeat_response_delay_ms", 5U,
       {.help = "how long a reliable reader waits before it answers a heartbeat", .most = hour_ms});
   U32 positive_acks_off_ms = key("positive_acks_off_ms", 0U,
-      {.help = "0: readers acknowledge; otherwise they only request missing messages, and a writer regards messages as "
-               "received after so long, in ms", .most = hour_ms});
+      {.help = "0: readers acknowledge; otherwise they only request missing messages, and a writer treats messages as "
+               "received after this number of ms", .most = hour_ms});
   std::optional<U32> max_samples = key<U32>("max_samples",
       {.help = "messages that a keep-all history holds per publisher; publish waits while all of them are unacknowledged",
        .least = 1, .most = 10'000'000, .otherwise = "what fits in 256 MiB, 4 to 5000"});
   std::optional<U32> allocated_samples = key<U32>("allocated_samples",
-      {.help = "messages a history has memory for from the start", .most = 10'000'000, .otherwise = "at most 100"});
+      {.help = "messages for which a history allocates memory at the start", .most = 10'000'000, .otherwise = "at most 100"});
   std::optional<U32> extra_samples = key<U32>("extra_samples",
-      {.help = "messages a writer's pool holds beyond its history", .least = 1, .most = 10'000,
-       .otherwise = "1; of streams and keep-all under data-sharing 34 or fewer"});
+      {.help = "messages that a writer's pool holds in addition to its history", .least = 1, .most = 10'000,
+       .otherwise = "1; with data-sharing 34 or fewer for streams and keep-all"});
   U32 history_memory = key("history_memory", 1U,  // the index among Fast DDS's own values
-      {.help = "how histories get memory for messages; data-sharing knows the first two",
+      {.help = "how histories allocate memory for messages; data-sharing supports only the first two",
        .choices = {"preallocated", "preallocated-with-realloc", "dynamic", "dynamic-reusable"}});
   U32 send_buffers = key("send_buffers", 0U,
-      {.help = "buffers a participant makes to build packets in; 0: as many as it has threads", .most = 10'000});
+      {.help = "buffers in which a participant builds packets; 0: as many as the participant has threads", .most = 10'000});
   bool send_buffers_dynamic = key("send_buffers_dynamic", false,
-      {.help = "more send buffers are made when all are in use; otherwise publish waits"});
+      {.help = "if all send buffers are in use, more are allocated; otherwise publish waits"});
   std::string config = key("config", std::string(),
-      {.help = "your own profiles in XML, of which the default profiles are used: see --config", .type = NativeType::file});
+      {.help = "a file with your own profiles in XML, whose default profiles are used: see --config", .type = NativeType::file});
   std::map<std::string, std::string> properties = keys("property.*",
       {.help = "a property of the participant and of every writer and reader; Fast DDS ignores unknown ones without an error"});
 };
@@ -97,22 +100,22 @@ struct Options : Native {
   static constexpr std::int32_t most_samples_per_read = 32;  ///< Fast DDS's default of max_samples_per_read
 
   const Settings settings;
-  const bool is_default;              ///< only factors change Fast DDS's defaults
-  const bool secure;                  ///< the trial has security
-  const bool streams;                 ///< true for requests and replies too
-  const std::uint64_t sample;         ///< bytes of a message with its headers
-  std::uint32_t publishers = 1;       ///< of the topic with the most publishers
-  std::uint32_t subscribers = 1;      ///< of the topic with the most subscribers
-  bool sends = false;                 ///< this process sends
-  bool receives = false;              ///< this process receives
-  bool composed = false;              ///< one of several processes, with a publisher and a subscriber of the same topic
+  const bool is_default;          ///< Fast DDS's defaults, changed only by factors
+  const bool secure;              ///< the trial has security
+  const bool streams;             ///< also true for requests and replies
+  const std::uint64_t sample;     ///< bytes of the largest message with its headers
+  std::uint32_t publishers = 1;   ///< of the topic with the most publishers
+  std::uint32_t subscribers = 1;  ///< of the topic with the most subscribers
+  bool sends = false;             ///< this process sends
+  bool receives = false;          ///< this process receives
+  bool composed = false;          ///< this process is one of several, and has publishers and subscribers of one topic
   std::uint32_t segment = 512 * kib;  ///< at least Fast DDS's default
   std::uint32_t queue = 512;          ///< at least Fast DDS's default
   std::uint32_t socket_buffer = 0;    ///< 0: the system's default
-  std::uint32_t writer_samples = 0;   ///< of a keep-all history
-  std::uint32_t reader_samples = 0;   ///< of a keep-all history
+  std::uint32_t writer_samples = 0;   ///< the limit of a writer's keep-all history
+  std::uint32_t reader_samples = 0;   ///< the limit of a reader's keep-all history
   std::int32_t samples_per_read = most_samples_per_read;
-  std::chrono::milliseconds linger{0};  ///< how long readers stay at the end
+  std::chrono::milliseconds linger{0};  ///< how long readers exist after the end of the trial
 
   explicit Options(const Settings& trial)
       : Native(kit::read_native<Native>("fastdds", trial)),
@@ -132,17 +135,17 @@ struct Options : Native {
     size_histories();
     size_transports();
     check_shared_memory();
-    // A writer of 2.9 can deadlock if a reader disappears during a resend. Messages that are acknowledged are not
-    // resent.
+    // A writer of 2.9 can deadlock if a reader disappears during a resend. So readers exist until messages are
+    // acknowledged, because acknowledged messages are not resent.
     if (is_default && streams && settings.reliability == Reliability::reliable) linger = std::chrono::milliseconds(300);
     if (is_default) return;
     const bool fragmented = sample > max_message_size;
     if (!heartbeat_piggyback) heartbeat_piggyback = !over("tcp") || !fragmented;
-    // Over UDP, the fragments that one heartbeat has requested may still be in transit when the next heartbeat requests
-    // them again. Over TCP, an answer to a heartbeat may stop two processes that are sending to each other (README.md,
-    // Known traps).
-    const bool rarely = fragmented && (over("udp") || (over("tcp") && sends && receives));
-    if (!heartbeat_period_ms) heartbeat_period_ms = streams && !rarely ? 10 : 100;
+    // Over UDP, fragments that were requested after one heartbeat may still be in transit when they are requested again
+    // after the next heartbeat. Over TCP, the answer to a heartbeat may block two processes that send to each other
+    // (README.md, Traps).
+    const bool slow_heartbeat = fragmented && (over("udp") || (over("tcp") && sends && receives));
+    if (!heartbeat_period_ms) heartbeat_period_ms = streams && !slow_heartbeat ? 10 : 100;
     if (streams && settings.reliability == Reliability::reliable) {
       linger = std::chrono::milliseconds(std::min(2 * *heartbeat_period_ms + heartbeat_response_delay_ms + 10, 300U));
     }
@@ -160,10 +163,10 @@ struct Options : Native {
                        ", the security and the quality of service, which the suite sets");
     }
     if (composed && !secure && !over("intraprocess") && !is_default)
-      all.push_back("between nodes of one process: intraprocess delivery, Fast DDS's default");
+      all.push_back("messages between nodes of one process use intraprocess delivery, which is Fast DDS's default");
     const std::uint64_t granted = kit::kernel_limit("net/core/rmem_max");
     if (over("udp") && granted != 0 && socket_buffer > granted) {
-      all.push_back("the kernel grants receive buffers of " + text(granted) + " bytes where " + text(socket_buffer) +
+      all.push_back("the kernel limits receive buffers to " + text(granted) + " bytes, but " + text(socket_buffer) +
                     " were requested: packets that do not fit are dropped and, if reliable, sent again; " +
                     "sysctl -w net.core.rmem_max=" + text(socket_buffer));
     }
@@ -171,7 +174,7 @@ struct Options : Native {
       all.push_back("keep-all is bounded to " + text(writer_samples) + " messages at a writer and " +
                     text(reader_samples) + " at a reader");
     } else if (publishers > 1) {
-      all.push_back("the depth counts per publisher: a reader that has " + text(publishers) + " of them keeps " +
+      all.push_back("the depth counts for each publisher: a reader with " + text(publishers) + " publishers keeps " +
                     text(writer_messages() * publishers) + " messages");
     }
     return all;
@@ -183,13 +186,15 @@ struct Options : Native {
     if (!fulfilled) throw AdapterError("fastdds: " + otherwise, advice);
   }
 
-  /// Refuses combinations that neither the transports nor the table of native settings exclude.
+  /// Throws an AdapterError for combinations of settings that neither the transports nor the table of native settings
+  /// exclude.
   void refuse() const {
     demand(asynchronous || !flow_controlled(), "native: flow_* has no effect on synchronous publishing",
-           "give publish_mode=asynchronous too");
+           "add publish_mode=asynchronous");
     demand(!settings.depth || !max_samples, "native: max_samples limits a keep-all history, but this trial has a depth",
-           "leave it out, or choose keep-all");
-    // Otherwise Fast DDS 2.9 aborts, or never regards the messages of a full history as received.
+           "leave out max_samples, or choose keep-all");
+    // Without acknowledgements and with keep-all, Fast DDS 2.9 aborts, or never treats the messages of a full history
+    // as received.
     demand(settings.depth || positive_acks_off_ms == 0,
            "native: positive_acks_off_ms: a keep-all history is emptied by acknowledgements",
            "choose a history depth, or leave the key out");
@@ -202,7 +207,7 @@ struct Options : Native {
     }
     demand(!secure || !composed || !over("tcp"), "tcp: nodes of one process would exchange messages without protection",
            "give each node its own process, or choose another transport");
-    // RTPS has 250 ports per domain, and each participant takes two, from the eleventh on.
+    // RTPS has 250 ports per domain. Each participant uses two of them, beginning with the eleventh.
     const unsigned workers = settings.one_process ? 1 : settings.workers;
     demand(over("tcp") || 7400 + 250 * settings.domain + 11 + 2 * (static_cast<int>(workers) - 1) <= 65'535,
            "domain " + std::to_string(settings.domain) + " has no ports for " + text(workers) + " processes",
@@ -210,19 +215,20 @@ struct Options : Native {
   }
 
   /// Limits a keep-all history, which would otherwise fill the machine's memory: all writers of a topic together hold
-  /// as many messages as fit in 256 MiB, and so do all its readers.
+  /// as many messages as fit into 256 MiB, and all its readers together hold as many.
   void size_histories() {
     constexpr std::uint64_t default_samples = 5000;
     const std::uint64_t writers = publishers;
     const bool shared = over("data-sharing");
-    const auto fitting = [this](std::uint64_t ends, std::uint64_t of) {
-      const std::uint64_t fit = std::uint64_t{256} * mib / (ends * sample);
-      return static_cast<std::uint32_t>(std::clamp(fit, 4 * of, default_samples * of));
+    const auto fitting = [this](std::uint64_t histories, std::uint64_t sources) {
+      const std::uint64_t fit = std::uint64_t{256} * mib / (histories * sample);
+      return static_cast<std::uint32_t>(std::clamp(fit, 4 * sources, default_samples * sources));
     };
     writer_samples = max_samples.value_or(fitting(writers, 1));
-    // A data-sharing reader keeps no messages of its own. If its full history refuses a message, the listener of 2.9
-    // can loop forever, even after the reader's end. A reader in the writer's process shares the writer's memory, and a
-    // message that it refused may not be resent for seconds.
+    // With data-sharing a reader keeps no copies of messages. If its full history refuses a message, the listener of
+    // 2.9 can loop for ever, even after the reader was deleted. A reader in the writer's process shares the writer's
+    // memory, and a message that it refused may not be resent for seconds. So in both cases the reader's history holds
+    // the messages of all writers.
     const bool holds_all = max_samples || shared || is_default || over("intraprocess");
     reader_samples = holds_all ? writer_samples * publishers : fitting(subscribers, writers);
     const std::uint32_t held = settings.depth.value_or(std::min(writer_samples, reader_samples));
@@ -230,9 +236,10 @@ struct Options : Native {
     demand(*allocated_samples <= held,
            "native: allocated_samples: " + text(*allocated_samples) + " messages are more than the history holds, " +
                text(held),
-           "lower it, or deepen the history");
-    // A data-sharing reader acknowledges a message when it takes it, before it is visited. So the messages of one read
-    // must stay unchanged while the same number of others is written.
+           "lower allocated_samples, or choose a deeper history");
+    // With data-sharing a reader acknowledges a message when it takes the message, before the message is visited. So
+    // the writer needs spare samples: while the messages of one read are visited, it must be able to write as many
+    // others.
     if (shared) {
       samples_per_read =
           static_cast<std::int32_t>(std::clamp<std::uint64_t>(32ULL * mib / sample, 1, most_samples_per_read));
@@ -241,8 +248,8 @@ struct Options : Native {
     if (!extra_samples) extra_samples = guarded ? static_cast<std::uint32_t>(samples_per_read) + 2 : 1;
   }
 
-  /// Messages between a writer and its readers are dropped if the buffers are full, and reliable ones are resent one
-  /// heartbeat later. So a stream's whole history has to fit, unless this needs too much memory.
+  /// Computes the sizes of the transport's buffers. If a buffer is full, a message is dropped, and a reliable message
+  /// is resent one heartbeat later. So the whole history of a stream has to fit, unless this needs too much memory.
   void size_transports() {
     constexpr std::uint64_t most_queued = 16'384;
     constexpr std::uint64_t most_memory = 16ULL * mib;
@@ -256,14 +263,14 @@ struct Options : Native {
       at_least(segment, std::max(4 * message, std::min(messages * message, most_memory)));
       at_least(queue, std::max(2 * fragments, std::min(messages * fragments * publishers, most_queued)));
     } else if (over("data-sharing") && streams) {
-      // In this case the transport carries only discovery and acknowledgements: one per message and reader.
+      // With data-sharing the transport carries only discovery and acknowledgements, one for each message and reader.
       at_least(segment, std::min(messages * publishers * 512, most_memory));
       at_least(queue, std::min(messages * std::max(publishers, subscribers), most_queued));
     } else if (over("udp")) {
       if (sample > max_message_size) at_least(socket_buffer, 4 * sample);
       const std::uint64_t history =
           std::min(messages * publishers * (sample + fragments * 768), std::uint64_t{4} * mib);
-      if (streams && history > 212'992) at_least(socket_buffer, history);  // the kernel's default
+      if (streams && history > 212'992) at_least(socket_buffer, history);  // more than the kernel's default
     }
     segment = shm_segment_size.value_or(segment);
     queue = shm_port_queue_capacity.value_or(queue);
@@ -273,7 +280,7 @@ struct Options : Native {
   void check_shared_memory() const {
     const std::uint64_t pool = over("data-sharing") ? (writer_messages() + *extra_samples) * sample : 0;
     demand(pool <= 4095ULL * mib,
-           "data-sharing: a history of " + text(pool) + " bytes is beyond the 4 GiB of Fast DDS's pool",
+           "data-sharing: a history of " + text(pool) + " bytes is larger than Fast DDS's pool may be (4 GiB)",
            "lower the depth or the size");
     if (pool == 0 && !over("shm")) return;
     kit::require_shared_memory(segment + pool, "fastdds: " + settings.transport + ": the messages of each process");

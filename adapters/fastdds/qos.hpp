@@ -31,7 +31,7 @@ namespace middlemark::fastdds {
 inline constexpr const char* flow_controller = "middlemark";
 inline constexpr const char* key_agreement = "DH+MODP-2048-256";
 
-/// The quality of service that writers and readers share. `messages`: how many the history of this endpoint holds.
+/// Returns the quality of service that writers and readers share. `messages`: the number of messages in the history.
 template <class Qos>
 [[nodiscard]] Qos endpoint_qos(Qos qos, const Options& options, const Topic& topic, std::uint64_t messages) {
   qos.reliability().kind =
@@ -51,17 +51,17 @@ template <class Qos>
   }
   for (const auto& [name, value] : options.properties) qos.properties().properties().emplace_back(name, value);
   if (options.over("data-sharing")) {
-    qos.data_sharing().on("");  // ON, not AUTO: without data-sharing the endpoint must fail, not use another transport
+    qos.data_sharing().on("");  // ON instead of AUTO: creation must fail if data-sharing is not possible
   } else if (!options.is_default) {
     qos.data_sharing().off();
   }
   return qos;
 }
 
-/// `own`: the values of the library, or of the user's profile.
-[[nodiscard]] inline dds::DataWriterQos writer_qos(const dds::DataWriterQos& own, const Options& options,
+/// `defaults`: the values of the library, or of the user's profile.
+[[nodiscard]] inline dds::DataWriterQos writer_qos(const dds::DataWriterQos& defaults, const Options& options,
                                                    const Topic& topic) {
-  auto qos = endpoint_qos(own, options, topic, topic.depth.value_or(options.writer_samples));
+  auto qos = endpoint_qos(defaults, options, topic, topic.depth.value_or(options.writer_samples));
   if (!options.config.empty()) return qos;
   qos.publish_mode().kind = options.asynchronous ? dds::ASYNCHRONOUS_PUBLISH_MODE : dds::SYNCHRONOUS_PUBLISH_MODE;
   if (options.flow_controlled()) qos.publish_mode().flow_controller_name = flow_controller;
@@ -79,9 +79,9 @@ template <class Qos>
   return qos;
 }
 
-[[nodiscard]] inline dds::DataReaderQos reader_qos(const dds::DataReaderQos& own, const Options& options,
+[[nodiscard]] inline dds::DataReaderQos reader_qos(const dds::DataReaderQos& defaults, const Options& options,
                                                    const Topic& topic) {
-  auto qos = endpoint_qos(own, options, topic, topic.capacity().value_or(options.reader_samples));
+  auto qos = endpoint_qos(defaults, options, topic, topic.capacity().value_or(options.reader_samples));
   if (!options.config.empty()) return qos;
   auto& reliable = qos.reliable_reader_qos();
   reliable.times.*heartbeat_response_delay = milliseconds(options.heartbeat_response_delay_ms);
@@ -89,8 +89,9 @@ template <class Qos>
   return qos;
 }
 
-/// Adds the peers' discovery ports, for connections to them. Each process has one participant, so its number is 0.
-/// Without the logical port Fast DDS tries the ports of four participants and sleeps 100 ms before each.
+/// Adds the discovery ports of the peers to which this process connects. The logical port is the port of participant 0,
+/// because each process has one participant. Without a logical port Fast DDS tries the ports of four participants and
+/// sleeps 100 ms before each.
 inline void add_tcp_peers(dds::DomainParticipantQos& qos, const Settings& settings, const TcpPlace& place) {
   using renamed::IPLocator;
   auto& wire = qos.wire_protocol();
@@ -103,16 +104,16 @@ inline void add_tcp_peers(dds::DomainParticipantQos& qos, const Settings& settin
     IPLocator::setLogicalPort(peer, static_cast<std::uint16_t>(wire.port.getUnicastPort(domain, 0)));
     wire.builtin.initialPeersList.push_back(peer);
   }
-  // Each announcement is an attempt to connect. By default there are five, 100 ms apart, then one every three seconds.
-  // A shorter interval is not safe: an attempt that reaches a peer between listening and being ready may run into a
-  // second race in Fast DDS.
+  // Each announcement is an attempt to connect. By default there are five announcements with a period of 100 ms, and
+  // then one every three seconds. A shorter period is not safe: Fast DDS has a race if an attempt reaches a peer that
+  // already listens but is not ready.
   wire.builtin.discovery_config.initial_announcements.count = std::max(100U, 10 * settings.workers);
 }
 
-/// Replaces the security settings of the user's profile by the trial's, which are a factor.
+/// Replaces the security settings of the user's profile by those of the trial, because security is a factor.
 inline void secure(dds::DomainParticipantQos& qos, const Options& options) {
   auto& all = qos.properties().properties();
-  std::erase_if(all, [](const auto& each) { return each.name().starts_with(dds_security::prefix); });
+  std::erase_if(all, [](const auto& property) { return property.name().starts_with(dds_security::prefix); });
   if (!options.secure) return;
   const std::string authentication = "dds.sec.auth.builtin.PKI-DH.";
   all.emplace_back("dds.sec.auth.plugin", "builtin.PKI-DH");
@@ -126,7 +127,8 @@ inline void secure(dds::DomainParticipantQos& qos, const Options& options) {
   }
 }
 
-/// The transports of the trial only, on one interface. `place` is set over TCP.
+/// Returns the quality of service of the participant, which uses only the trial's transport, on one interface. `place`
+/// has a value over TCP only.
 [[nodiscard]] inline dds::DomainParticipantQos participant_qos(dds::DomainParticipantQos qos, const Options& options,
                                                                const std::optional<TcpPlace>& place) {
   qos.name(options.settings.scope.c_str());
@@ -151,8 +153,8 @@ inline void secure(dds::DomainParticipantQos& qos, const Options& options) {
       transports.push_back(std::make_shared<rtps::UDPv4TransportDescriptor>());
       transports.push_back(std::make_shared<rtps::SharedMemTransportDescriptor>());
     }
-    for (auto& each : transports) {  // by default they use every interface
-      auto* const sockets = dynamic_cast<rtps::SocketTransportDescriptor*>(each.get());
+    for (auto& transport : transports) {  // by default sockets use every interface
+      auto* const sockets = dynamic_cast<rtps::SocketTransportDescriptor*>(transport.get());
       if (sockets != nullptr) sockets->interfaceWhiteList = {kit::ipv4_text(options.settings.interface)};
     }
     return qos;

@@ -1,18 +1,19 @@
-// How the processes of a trial find each other over TCP, and how they end. Fast DDS 2.9 does neither safely.
+// How the processes of a trial find each other over TCP, and how they end. Both are unsafe in Fast DDS 2.9.
 //
 // TCP has no multicast, so the processes agree through the trial's scratch folder. The first process chooses a free
-// port for each. Each process takes the next place, and listens only after the process before it listens. Each connects
-// to the processes after it, so its first attempt is always refused. This is on purpose: Fast DDS 2.9 starts to connect
-// before it notes which logical port it wants, and drops the peer's answer if the answer comes first. The two processes
-// then never find each other (seen in up to half of all starts on two busy processors). After a refusal the port is
-// noted, and the next announcement connects.
+// port for each process. Each process takes the next place in a list, and listens only after the process before it
+// listens. A process connects to the processes after it, which do not listen yet, so its first attempt is always
+// refused. This is on purpose. Fast DDS 2.9 starts to connect before it stores the logical port that it wants, and
+// drops the peer's answer if the answer arrives before that. The two processes then never find each other; we saw this
+// in up to half of all starts on two busy processors. After a refusal the port is stored, and the next announcement
+// connects.
 //
-// Deleting a participant is unsafe for two reasons. The threads that read its connections share one flag, so it frees a
-// receiver when the first of them has finished, while another may still write to it. And when a peer closes a
-// connection, the reading thread takes the socket without a lock while a sending thread may be replacing it. Both
-// corrupt the heap. Nothing of a TCP participant outlives its process, so the participant is not deleted: the kernel
-// cleans up. At its very end each process waits for the others and exits with them. Failures between the first exit and
-// its own have no effect on the result.
+// Deleting a participant is unsafe for two reasons. First, the threads that read its connections share one flag. So the
+// participant frees a receiver when the first thread has finished, while another thread may still write to this
+// receiver. Second, when a peer closes a connection, the reading thread takes the socket without a lock while a sending
+// thread may be replacing the socket. Both corrupt the heap. A TCP participant leaves nothing behind after its process,
+// so the participant is not deleted, and the kernel cleans up. At its end each process waits until all processes have
+// come to their end, and then exits. A crash while it waits has no effect on the result.
 #pragma once
 
 #include <fcntl.h>
@@ -35,29 +36,29 @@
 
 namespace middlemark::fastdds {
 
-/// A file that all processes of the trial keep locked (shared) until their end; the kernel releases the lock of a
-/// process that died. Open from the moment when the process has taken its place; it outlives the adapter.
+/// A file on which each process of the trial holds a shared lock until its end; the kernel releases the lock of a
+/// process that died. The file is opened when the process takes its place, and stays open when the adapter is
+/// destroyed.
 inline kit::Descriptor tcp_exit;
 
-/// This process's place among the processes of the trial.
+/// The place of this process in the list of the trial's processes.
 class TcpPlace {
  public:
-  /// Waits until the process at the place before listens.
+  /// Takes the next place, and waits until the process at the place before it listens.
   explicit TcpPlace(const Settings& settings) : notes_(settings) {
     std::string proposal = kit::ipv4_text(settings.interface);
-    // Fast DDS 3 only connects to higher ports, and expects connections from lower ones.
+    // Fast DDS 3 connects only to higher ports, and expects connections only from lower ports.
     for (const auto port : kit::free_ports(settings.interface, SOCK_STREAM, settings.workers)) {
       proposal += ' ' + std::to_string(port);
     }
-    const std::vector<std::string> before = notes_.join("tcp.place", proposal);
-    std::istringstream agreed(before.empty() ? proposal : before.front());
+    const std::vector<std::string> earlier = notes_.join("tcp.place", proposal);
+    std::istringstream agreed(earlier.empty() ? proposal : earlier.front());
     std::string first_address;
     agreed >> first_address;
     for (std::uint16_t port = 0; agreed >> port;) ports_.push_back(port);
-    place_ = before.size();
+    place_ = earlier.size();
     if (place_ >= ports_.size()) {
-      throw AdapterError("fastdds: tcp: more processes than the trial has",
-                         "do not use a trial's scratch folder twice");
+      throw AdapterError("fastdds: tcp: more processes than the trial has", "use a new scratch folder for each trial");
     }
     const std::string lock = settings.scratch + "/tcp.lock";
     tcp_exit = kit::Descriptor(::open(lock.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600));
@@ -73,7 +74,7 @@ class TcpPlace {
     std::string address;
     std::uint16_t port;
   };
-  /// The processes after this one.
+  /// Returns the processes after this one.
   [[nodiscard]] std::vector<Peer> later() const {
     std::vector<Peer> peers;
     for (std::size_t place = place_ + 1; place < ports_.size(); ++place) {
@@ -82,13 +83,13 @@ class TcpPlace {
     return peers;
   }
 
-  /// Call when this process listens.
+  /// Announces to the next process that this process listens.
   void open() const { notes_.leave(open_note(place_)); }
 
  private:
   [[nodiscard]] static std::string open_note(std::size_t place) { return "tcp.open." + std::to_string(place); }
 
-  /// On other interfaces than `lo` each process may have its own address.
+  /// Reads the address of each process: on interfaces other than `lo` the processes may have different addresses.
   void await_addresses() {
     const auto has_address = [this](std::size_t place) {
       std::istringstream note(notes_.find("tcp.place." + std::to_string(place)).value_or(""));
@@ -105,7 +106,7 @@ class TcpPlace {
   }
 
   void await_open(std::size_t place) const {
-    const auto patience = std::chrono::seconds(10 + place / 4);  // each process before has waited too
+    const auto patience = std::chrono::seconds(10 + place / 4);  // each process before this one may have waited, too
     if (!kit::wait_until([&] { return notes_.find(open_note(place)).has_value(); }, patience,
                          std::chrono::milliseconds(1))) {
       throw AdapterError("fastdds: tcp: the process before this one did not open its port within " +
@@ -120,8 +121,8 @@ class TcpPlace {
   std::size_t place_ = 0;
 };
 
-/// Call at the end of main(). Over TCP it does not return: destructors of static objects must not run while Fast DDS's
-/// threads do.
+/// Returns `status`, the exit status of the process. Must be called at the end of main(). Over TCP it does not return
+/// but ends the process, because destructors of static objects must not run while Fast DDS's threads run.
 [[nodiscard]] inline int leave(int status) {
   if (!tcp_exit) return status;
   std::fflush(nullptr);
@@ -131,11 +132,11 @@ class TcpPlace {
   const int null = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
   dup2(null, STDERR_FILENO);  // hides malloc's messages about the corrupt heap
   flock(tcp_exit.get(), LOCK_UN);
-  const auto all_are_here = [] {
+  const auto all_have_ended = [] {
     return flock(tcp_exit.get(), LOCK_EX | LOCK_NB) == 0 && flock(tcp_exit.get(), LOCK_UN) == 0;
   };
-  // Less than the launcher's limit of three seconds.
-  static_cast<void>(kit::wait_until(all_are_here, std::chrono::seconds(2), std::chrono::microseconds(200)));
+  // The limit of 2 s is less than the launcher's limit of 3 s for the end of a worker.
+  static_cast<void>(kit::wait_until(all_have_ended, std::chrono::seconds(2), std::chrono::microseconds(200)));
   _exit(status);
 }
 

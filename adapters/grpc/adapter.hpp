@@ -19,7 +19,7 @@ namespace middlemark {
 class Grpc {
  public:
   explicit Grpc(const Settings& settings) : trial_((kit::allow_many_descriptors(), settings)) {
-    grpc_init();  // without grpc_shutdown(), which may wait up to 10 s for one of gRPC's polling threads
+    grpc_init();  // never followed by grpc_shutdown(), which may wait 10 s for one of gRPC's threads
   }
 
   [[nodiscard]] static Description describe() {
@@ -30,15 +30,15 @@ class Grpc {
                        .varying_sizes = true,
                        .services = true};
     };
-    Transport own = transport(default_configuration, "tcp");
-    own.max_bytes = rpc::usual_receive_bytes - rpc::wrapping_bytes;
-    own.max_bytes_advice = "gRPC's default limit is 4 MiB; the transport tcp has no limit";
+    Transport unconfigured = transport(default_configuration, "tcp");
+    unconfigured.max_bytes = rpc::usual_receive_bytes - rpc::wrapping_bytes;
+    unconfigured.max_bytes_advice = "gRPC's default limit is 4 MiB; the transport tcp has no limit";
     return {.name = "grpc",
             .title = "gRPC",
             .version = grpc::Version(),
             .library = kit::loaded_library(reinterpret_cast<const void*>(&grpc::Version)).path,
             .licence = "Apache-2.0",
-            .transports = {transport("tcp", "tcp"), transport("uds", "unix-socket"), own},
+            .transports = {transport("tcp", "tcp"), transport("uds", "unix-socket"), unconfigured},
             .native = kit::native_table<rpc::Native>()};
   }
 

@@ -1,7 +1,7 @@
-// Request and reply: a unary call. Hot file: nothing of ours here allocates, logs or throws while the roles run.
+// Request and reply: a unary call. Hot file: while the roles run, our code here does not allocate, log or throw.
 //
-// In gRPC, client and server do not notice when the other one is there. So each client sends an empty request as a
-// greeting before the start.
+// gRPC does not report that a client or server exists. So each client sends an empty request, the greeting, before the
+// start.
 #pragma once
 
 #include <array>
@@ -39,7 +39,7 @@ class Client : kit::Pinned {
 
   [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept { return room_in(request_, bytes); }
 
-  /// Begins the call. Writes as much as the socket takes; the rest is written while the reply is awaited.
+  /// Begins the call. Writes as much as the socket takes; take() and wait() write the rest.
   [[nodiscard]] Published publish() noexcept {
     if (calls_.load() > 0 && !cancel()) [[unlikely]]
       return Published::timed_out;
@@ -53,8 +53,8 @@ class Client : kit::Pinned {
                          [&](bool) noexcept { visitor(bytes_of(call().reply)); });
   }
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept { return held_ || held_.hold(receive(timeout)); }
-  void listen(Listener listener) { hearing_.begin(listener); }
-  void silence() { hearing_.end(); }
+  void listen(Listener listener) { delivery_.begin(listener); }
+  void silence() { delivery_.end(); }
 
   [[nodiscard]] std::size_t matched() {
     if (!stub_) {
@@ -79,27 +79,27 @@ class Client : kit::Pinned {
   [[nodiscard]] Call& call() noexcept { return all_[turn_]; }
 
   void begin() noexcept {
-    turn_ = 1 - turn_;  // under `listen` the callback may begin the next call
-    Call& now = call();
-    now.reader.reset();
-    now.context.emplace();
-    now.context->set_wait_for_ready(!greeted_);
+    turn_ = 1 - turn_;  // two calls alternate, because under `listen` the callback of one call may begin the next
+    Call& next = call();
+    next.reader.reset();
+    next.context.emplace();
+    next.context->set_wait_for_ready(!greeted_);
     calls_.fetch_add(1);
     if (listens_) {
-      stub_->async()->Call(&*now.context, &request_, &now.reply,
-                           [this, &now](const grpc::Status& status) { conclude(now, status); });
+      stub_->async()->Call(&*next.context, &request_, &next.reply,
+                           [this, &next](const grpc::Status& status) { conclude(next, status); });
     } else {
-      now.reader = stub_->AsyncCall(&*now.context, request_, queue_.get());
-      now.reader->Finish(&now.reply, &now.status, &now);
+      next.reader = stub_->AsyncCall(&*next.context, request_, queue_.get());
+      next.reader->Finish(&next.reply, &next.status, &next);
     }
   }
 
-  /// Called on one of gRPC's threads.
-  void conclude(Call& now, const grpc::Status& status) noexcept {
+  /// Called on one of gRPC's threads when the call has ended: passes the reply to the listener.
+  void conclude(Call& ended, const grpc::Status& status) noexcept {
     calls_.fetch_sub(1);
     if (!status.ok()) return failure_.note("grpc::Call", status.error_code());
-    if (hearing_.begun()) {
-      hearing_(bytes_of(now.reply));
+    if (delivery_.begun()) {
+      delivery_(bytes_of(ended.reply));
     } else {
       greeted_ = true;
     }
@@ -117,7 +117,7 @@ class Client : kit::Pinned {
     return false;
   }
 
-  /// Gives up the running call. Returns false if gRPC did not return it in time.
+  /// Cancels the running call. Returns false if the call has not ended after `patience`.
   [[nodiscard]] bool cancel() noexcept {
     held_.drop();
     if (calls_.load() == 0) return true;
@@ -132,7 +132,7 @@ class Client : kit::Pinned {
   const bool listens_;
   std::unique_ptr<Bytes::Stub> stub_;
   Queue queue_;
-  Hearing hearing_;
+  Delivery delivery_;
   Payload request_;
   std::array<Call, 2> all_;
   std::size_t turn_ = 0;
@@ -142,7 +142,7 @@ class Client : kit::Pinned {
   kit::LastFailure<&words_of> failure_;
 };
 
-/// Receives requests from the server's own queue, or under `listen` on gRPC's threads.
+/// Receives requests from its completion queue, or under `listen` on gRPC's threads.
 class Server : kit::Pinned {
  public:
   Server(const Trial& trial, const Topic& service)
@@ -150,14 +150,14 @@ class Server : kit::Pinned {
         timeout_(trial.settings.write_timeout),
         host_(trial, service, 0, listens_ ? static_cast<grpc::Service&>(called_) : queued_, !listens_) {
     if (listens_) return;
-    // One more than there are clients: a client's next request may arrive before the answer to its last one is
-    // complete.
+    // One slot more than there are clients: a client's next request may arrive before the reply to its last request has
+    // been sent completely.
     for (unsigned i = 0; i <= service.publishers; ++i) await(*slots_.emplace_back(std::make_unique<Slot>()));
   }
   ~Server() { host_.end(); }
 
   [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept { return room_in(*reply_, bytes); }
-  /// gRPC sends the reply while the next request is awaited, or on its own threads.
+  /// Starts sending the reply. gRPC sends it during the next take() or wait(), or under `listen` on its own threads.
   [[nodiscard]] Published publish() noexcept {
     answered_ = true;
     if (current_ != nullptr) answer(*current_, grpc::Status::OK);
@@ -170,8 +170,8 @@ class Server : kit::Pinned {
                                      [&](Slot* slot) noexcept { visit(*slot, visitor); });
   }
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept { return held_ || held_.hold(next(timeout)); }
-  void listen(Listener listener) { hearing_.begin(listener); }
-  void silence() { hearing_.end(); }
+  void listen(Listener listener) { delivery_.begin(listener); }
+  void silence() { delivery_.end(); }
 
   [[nodiscard]] std::size_t matched() {
     if (!listens_) static_cast<void>(wait(std::chrono::nanoseconds(0)));
@@ -188,12 +188,12 @@ class Server : kit::Pinned {
     Payload request;
     bool answering = false;
   };
-  struct Called : Bytes::CallbackService {
-    explicit Called(Server& its) : server(its) {}
+  struct CallbackService : Bytes::CallbackService {
+    explicit CallbackService(Server& owner) : server(owner) {}
     grpc::ServerUnaryReactor* Call(grpc::CallbackServerContext* context, const Payload* request,
                                    Payload* reply) override {
       grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-      reactor->Finish(server.hear(*request, *reply));
+      reactor->Finish(server.serve(*request, *reply));
       return reactor;
     }
     Server& server;
@@ -215,7 +215,7 @@ class Server : kit::Pinned {
     }
   }
 
-  /// The next request. Greetings are answered meanwhile.
+  /// Returns the slot of the next request; null if the timeout has passed. Answers greetings meanwhile.
   [[nodiscard]] Slot* next(std::chrono::nanoseconds timeout) noexcept {
     for (const kit::Deadline deadline(timeout);;) {
       const auto event = host_.queue().next(deadline.left());
@@ -245,38 +245,39 @@ class Server : kit::Pinned {
     current_ = nullptr;
   }
 
-  /// Called on gRPC's threads, possibly on several at once.
-  grpc::Status hear(const Payload& request, Payload& reply) noexcept {
+  /// Passes a request to the listener and returns the status of the call. Called on gRPC's threads, possibly on several
+  /// at the same time.
+  grpc::Status serve(const Payload& request, Payload& reply) noexcept {
     if (request.data().empty()) {
       ++clients_;
       return grpc::Status::OK;
     }
-    // The listener is set a moment after the start.
-    if (!hearing_.begun() && !kit::wait_until([this] { return hearing_.begun(); }, timeout_)) return unanswered();
+    // Waits for listen(), because the first request may arrive before that call.
+    if (!delivery_.begun() && !kit::wait_until([this] { return delivery_.begun(); }, timeout_)) return unanswered();
     bool answered = false;
     const auto before = [&] {
       reply_ = &reply;
       answered_ = false;
     };
-    hearing_(bytes_of(request), before, [&] { answered = answered_; });
+    delivery_(bytes_of(request), before, [&] { answered = answered_; });
     return answered ? grpc::Status::OK : unanswered();
   }
   [[nodiscard]] static grpc::Status unanswered() { return {grpc::StatusCode::ABORTED, "not answered"}; }
 
   const bool listens_;
   const std::chrono::nanoseconds timeout_;
-  Hearing hearing_;
+  Delivery delivery_;
   Bytes::AsyncService queued_;
-  Called called_{*this};
+  CallbackService called_{*this};
   std::vector<std::unique_ptr<Slot>> slots_;
   Payload own_reply_;
   Payload* reply_ = &own_reply_;  ///< the reply that loan() and publish() write
-  Slot* current_ = nullptr;       ///< the call of the queue that is being visited
+  Slot* current_ = nullptr;       ///< the call whose request is being visited; null under `listen`
   kit::Held<Slot*> held_;
   bool answered_ = false;
   std::atomic<std::size_t> clients_{0};
   kit::LastFailure<&words_of> failure_;
-  Host host_;  // last: it ends before the members that its calls use
+  Host host_;  // last, so that it is destroyed before the members that its calls use
 };
 
 }  // namespace middlemark::rpc

@@ -13,7 +13,7 @@
 
 namespace middlemark::rpc {
 
-/// Bytes that a Payload adds to its data: the field's tag and its length.
+/// The bytes that protobuf adds to the data of a Payload: the field's tag, and the length.
 inline constexpr std::size_t wrapping_bytes = 6;
 /// The largest message that gRPC receives by default.
 inline constexpr std::size_t usual_receive_bytes = std::size_t{4} << 20;
@@ -49,7 +49,7 @@ struct Options : Native {
       if (!max_receive || topic.message_bytes + wrapping_bytes <= static_cast<std::size_t>(*max_receive)) continue;
       throw AdapterError("grpc: native.max_receive = " + std::to_string(*max_receive) + " is less than a message of " +
                              std::to_string(topic.message_bytes) + " bytes",
-                         "leave it out for no limit");
+                         "leave out max_receive, so that there is no limit");
     }
   }
 

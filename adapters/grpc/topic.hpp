@@ -1,5 +1,5 @@
-// Publisher and subscriber of a topic: server streaming. Hot file: nothing of ours here allocates, logs or throws while
-// the roles run.
+// Publisher and subscriber of a topic: server streaming. Hot file: while the roles run, our code here does not
+// allocate, log or throw.
 #pragma once
 
 #include <atomic>
@@ -22,11 +22,11 @@
 
 namespace middlemark::rpc {
 
-/// The error of calls whose completion reports a failure without a reason.
+/// Returns the text of the last error. gRPC reports a failed read or write of a stream without a reason.
 inline const char* ended(int /*code*/) noexcept { return "the stream has ended"; }
 
-/// A server with one stream to each subscriber. A stream has one Write() at a time, which completes when the kernel has
-/// the whole message. HTTP/2's windows and the socket block the publisher.
+/// A server with one stream to each subscriber. Only one Write() of a stream may run at a time. It completes when the
+/// kernel has taken the whole message, so full HTTP/2 windows and full socket buffers block the publisher.
 class Publisher : kit::Pinned {
  public:
   Publisher(const Trial& trial, const Topic& topic, unsigned index)
@@ -48,7 +48,7 @@ class Publisher : kit::Pinned {
     for (const auto& stream : streams_) {
       if (stream->ended) continue;
       ++open;
-      if (!stream->writing) write(*stream);  // otherwise it is still writing a message that timed out
+      if (!stream->writing) write(*stream);  // otherwise the stream is still writing a message that timed out
     }
     bool whole = open == streams_.size();
     for (const kit::Deadline deadline(timeout_); open > 0;) {
@@ -71,7 +71,8 @@ class Publisher : kit::Pinned {
     return Published::failed;
   }
 
-  /// Number of subscribers whose streams are open; the initial metadata tells each subscriber that its stream is.
+  /// Returns the number of subscribers whose streams are open. Sends each subscriber the initial metadata, by which the
+  /// subscriber learns that its stream is open.
   [[nodiscard]] std::size_t matched() {
     while (subscribed_ < streams_.size()) {
       const auto event = host_.queue().next(std::chrono::nanoseconds(0));
@@ -114,10 +115,10 @@ class Publisher : kit::Pinned {
   std::uint64_t published_ = 0;
   std::size_t subscribed_ = 0;
   kit::LastFailure<&ended> failure_;
-  Host host_;  // last: it ends before the members that its calls use
+  Host host_;  // last, so that it is destroyed before the members that its calls use
 };
 
-/// The messages of one publisher, received from the subscriber's own queue.
+/// The stream of messages of one publisher, received from the subscriber's completion queue.
 struct QueuedStream : kit::Pinned {
   QueuedStream(Bytes::Stub& stub, Queue& queue) : reader(stub.PrepareAsyncSubscribe(&context, {}, queue.get())) {
     context.set_wait_for_ready(true);
@@ -130,13 +131,13 @@ struct QueuedStream : kit::Pinned {
   std::unique_ptr<grpc::ClientAsyncReader<Payload>> reader;
 };
 
-/// The messages of one publisher, received on gRPC's own threads.
+/// The stream of messages of one publisher, received on gRPC's own threads.
 class CallbackStream : public grpc::ClientReadReactor<Payload>, kit::Pinned {
  public:
-  CallbackStream(Bytes::Stub& stub, Hearing& hearing) : hearing_(hearing) {
+  CallbackStream(Bytes::Stub& stub, Delivery& delivery) : delivery_(delivery) {
     context_.set_wait_for_ready(true);
     stub.async()->Subscribe(&context_, &subscription_, this);
-    AddHold();  // because read() is called from outside a callback
+    AddHold();  // required because read() is called outside of callbacks
     StartCall();
   }
   ~CallbackStream() {
@@ -152,12 +153,12 @@ class CallbackStream : public grpc::ClientReadReactor<Payload>, kit::Pinned {
   void OnReadInitialMetadataDone(bool ok) override { found_.store(ok); }
   void OnReadDone(bool ok) override {
     if (!ok) return;
-    hearing_(bytes_of(message_));
+    delivery_(bytes_of(message_));
     StartRead(&message_);
   }
   void OnDone(const grpc::Status& /*status*/) override { done_.store(true); }
 
-  Hearing& hearing_;
+  Delivery& delivery_;
   grpc::ClientContext context_;
   Subscription subscription_;
   Payload message_;
@@ -188,10 +189,10 @@ class Subscriber : kit::Pinned {
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept { return held_ || held_.hold(next(timeout)); }
 
   void listen(Listener listener) {
-    hearing_.begin(listener);
+    delivery_.begin(listener);
     for (const auto& stream : called_) stream->read();
   }
-  void silence() { hearing_.end(); }
+  void silence() { delivery_.end(); }
 
   [[nodiscard]] std::size_t publishers_found() {
     for (unsigned i = 0; i < stubs_.size(); ++i) {
@@ -199,7 +200,7 @@ class Subscriber : kit::Pinned {
       stubs_[i] = find_server(trial_, topic_, i);
       if (!stubs_[i]) continue;
       if (listens_) {
-        called_.push_back(std::make_unique<CallbackStream>(*stubs_[i], hearing_));
+        called_.push_back(std::make_unique<CallbackStream>(*stubs_[i], delivery_));
       } else {
         queued_.push_back(std::make_unique<QueuedStream>(*stubs_[i], queue_));
       }
@@ -216,7 +217,7 @@ class Subscriber : kit::Pinned {
         stream.started = true;
         stream.reader->ReadInitialMetadata(&stream);
       }
-      // Not earlier, so that no message arrives in this loop.
+      // The reads begin after all publishers were found, so that no message arrives in this loop.
       if (found_ == stubs_.size()) std::ranges::for_each(queued_, read_from);
     }
     return found_;
@@ -229,7 +230,7 @@ class Subscriber : kit::Pinned {
     stream->reader->Read(&stream->message, stream.get());
   }
 
-  /// The stream whose next message has arrived.
+  /// Returns the stream whose next message has arrived; null if the timeout has passed or a stream has ended.
   [[nodiscard]] QueuedStream* next(std::chrono::nanoseconds timeout) noexcept {
     const auto event = queue_.next(timeout);
     if (!event) return nullptr;
@@ -249,7 +250,7 @@ class Subscriber : kit::Pinned {
   const bool listens_;
   std::vector<std::unique_ptr<Bytes::Stub>> stubs_;
   Queue queue_;
-  Hearing hearing_;
+  Delivery delivery_;
   std::vector<std::unique_ptr<QueuedStream>> queued_;
   std::vector<std::unique_ptr<CallbackStream>> called_;
   std::size_t found_ = 0;

@@ -1,5 +1,5 @@
-// Code that publishers, subscribers, clients and servers share: gRPC's completion queue, with which each drives its
-// connections on its own thread, the server that others connect to, and the channel to it.
+// Code that publishers, subscribers, clients and servers share: the completion queue, by which the role's thread reads
+// and writes the connections, the server that others connect to, and the channel to such a server.
 #pragma once
 
 #include <grpc/support/time.h>
@@ -30,14 +30,14 @@ using middlemark_grpc::Bytes;
 using middlemark_grpc::Payload;
 using middlemark_grpc::Subscription;
 
-/// How long anything may take before the start and after the stop.
+/// The longest time that cancelling a call or closing a queue may take.
 inline constexpr std::chrono::seconds patience{5};
-/// The bound of take() of subscribers and servers.
+/// The most messages that one take() of a subscriber or server visits.
 inline constexpr std::size_t most_messages = 256;
 
 using Trial = kit::Trial<Options>;
 
-/// The note in which a publisher or server leaves its address.
+/// The name of the file into which a publisher or server writes its address.
 [[nodiscard]] inline std::string note_of(const Topic& topic, unsigned index) {
   return topic.name + ".grpc." + std::to_string(index);
 }
@@ -45,14 +45,14 @@ using Trial = kit::Trial<Options>;
 [[nodiscard]] inline std::span<const std::byte> bytes_of(const Payload& payload) noexcept {
   return std::as_bytes(std::span(payload.data()));
 }
-/// The memory of the message itself, so that nothing is copied into it.
+/// Returns the memory of the message itself, so that the role writes the message in place.
 [[nodiscard]] inline std::span<std::byte> room_in(Payload& payload, std::size_t bytes) noexcept {
   std::string& data = *payload.mutable_data();
-  data.resize(bytes);  // within the capacity of the first loan
+  data.resize(bytes);  // does not allocate after the first loan, which has the largest size
   return std::as_writable_bytes(std::span(data));
 }
 
-/// A completion queue. The thread that waits for it reads and writes the sockets of its calls.
+/// A completion queue. The thread that waits in next() reads and writes the sockets of the queue's calls.
 class Queue : kit::Pinned {
  public:
   struct Event {
@@ -64,7 +64,8 @@ class Queue : kit::Pinned {
   explicit Queue(std::unique_ptr<grpc::CompletionQueue> queue) : queue_(std::move(queue)) {}
   ~Queue() { end(); }
 
-  /// `timeout` 0: looks once. gRPC rounds up to a millisecond.
+  /// Returns the next completed operation; nullopt if there was none within `timeout`. gRPC rounds the timeout up to a
+  /// millisecond. With a timeout of 0 it does not wait.
   [[nodiscard]] std::optional<Event> next(std::chrono::nanoseconds timeout) noexcept {
     const gpr_timespec until = timeout.count() <= 0 ? gpr_inf_past(GPR_CLOCK_MONOTONIC)
                                                     : gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
@@ -74,7 +75,8 @@ class Queue : kit::Pinned {
     return event;
   }
 
-  /// Takes back all running calls, which must have been cancelled. The objects that they use must exist until then.
+  /// Shuts the queue down and removes all remaining events. The calls must have been cancelled before, and the objects
+  /// that they use must exist until this function returns.
   void end() {
     if (!queue_) return;
     queue_->Shutdown();
@@ -99,8 +101,8 @@ class Queue : kit::Pinned {
   std::unique_ptr<grpc::CompletionQueue> queue_;
 };
 
-/// A server with one service, whose address it leaves in a note. Each publisher and each server has its own Host,
-/// because a completion queue belongs to one server, and one thread drives it.
+/// A gRPC server with one service. It writes its address to a file in the trial's folder. Each publisher and each
+/// server has its own Host, because a completion queue belongs to one gRPC server and is used by one thread.
 class Host : kit::Pinned {
  public:
   /// `queued`: calls arrive through queue(). Otherwise gRPC's own threads call the service.
@@ -108,8 +110,8 @@ class Host : kit::Pinned {
     const std::string name = note_of(topic, index);
     const bool unix_socket = trial.settings.transport == "uds";
     const std::string ip = unix_socket ? "" : kit::ipv4_text(trial.settings.interface);
-    // An abstract name belongs to the network namespace: it leaves no file, and does not depend on the length of a
-    // folder's name.
+    // An abstract name belongs to the network namespace: it leaves no file, and its length does not depend on the path
+    // of a folder.
     const std::string address = unix_socket ? "unix-abstract:" + name : "ipv4:" + ip + ":0";
     grpc::ServerBuilder builder;
     int port = 0;
@@ -128,7 +130,7 @@ class Host : kit::Pinned {
   }
   ~Host() { end(); }
 
-  /// Cancels the running calls and takes them back.
+  /// Cancels the running calls and shuts the server and the queue down.
   void end() {
     if (server_) server_->Shutdown(std::chrono::system_clock::now());
     if (queue_) queue_->end();
@@ -143,7 +145,7 @@ class Host : kit::Pinned {
   std::optional<Queue> queue_;
 };
 
-/// Null until the server has left its note.
+/// Returns a stub for the server; null if the server has not written its address yet.
 [[nodiscard]] inline std::unique_ptr<Bytes::Stub> find_server(const Trial& trial, const Topic& topic, unsigned index) {
   const auto address = trial.notes.find(note_of(topic, index));
   if (!address) return nullptr;
@@ -151,9 +153,9 @@ class Host : kit::Pinned {
       grpc::CreateCustomChannel(*address, grpc::InsecureChannelCredentials(), trial.options.channel()));
 }
 
-/// Passes messages from gRPC's threads to the listener: several may arrive at once, but the listener is called for one
-/// at a time.
-class Hearing : kit::Pinned {
+/// Passes messages from gRPC's threads to the listener. Several messages may arrive at the same time, but the listener
+/// is called for one at a time.
+class Delivery : kit::Pinned {
  public:
   void begin(Listener listener) {
     const std::lock_guard lock(mutex_);
@@ -170,7 +172,7 @@ class Hearing : kit::Pinned {
     const std::lock_guard lock(mutex_);
     listener_(message);
   }
-  /// Also calls `before` and `after`, during which no other message is passed on.
+  /// Calls `before`, the listener and `after`. No other message is passed to the listener meanwhile.
   template <class Before, class After>
   void operator()(std::span<const std::byte> message, Before&& before, After&& after) noexcept {
     const std::lock_guard lock(mutex_);

@@ -37,7 +37,7 @@ class Iceoryx {
             .transports = {{.name = "shm",
                             .carrier = "shared-memory",
                             .segments = {iceoryx::data_segment()},
-                            .loan = {true},  // there is no other way to send
+                            .loan = {true},  // iceoryx sends loaned chunks only
                             .hands_over = {true},
                             .max_depth = iox::MAX_SUBSCRIBER_QUEUE_CAPACITY,
                             .companions = true,
@@ -74,9 +74,10 @@ class Iceoryx {
   }
 
   [[nodiscard]] iceoryx::Subscriber subscriber(const Topic& topic, unsigned /*index*/) {
-    if (topic.depth && options_.asked(topic) > iox::MAX_SUBSCRIBER_QUEUE_CAPACITY) {
-      throw AdapterError("iceoryx: " + topic.name + ": a depth of " + std::to_string(*topic.depth) + " for " +
-                             std::to_string(topic.publishers) + " publishers each is more than iceoryx queues",
+    if (topic.depth && options_.requested(topic) > iox::MAX_SUBSCRIBER_QUEUE_CAPACITY) {
+      throw AdapterError("iceoryx: " + topic.name + ": a depth of " + std::to_string(*topic.depth) + " for each of " +
+                             std::to_string(topic.publishers) +
+                             " publishers is more messages than iceoryx queues for a subscriber",
                          "at most " + std::to_string(iox::MAX_SUBSCRIBER_QUEUE_CAPACITY / topic.publishers));
     }
     iox::popo::SubscriberOptions options;

@@ -1,6 +1,6 @@
-// bench_iceoryx BYTES ROUND_TRIPS [PING_CPU PONG_CPU]: the ping-pong as iceoryx's own examples would write it: blocking
-// on a wait set, reliable, with a queue of one message. Prints p50 in ns. RouDi must run, with chunks of at least
-// BYTES.
+// bench_iceoryx BYTES ROUND_TRIPS [PING_CPU PONG_CPU]: measures a ping-pong written as in iceoryx's own examples: it
+// blocks on a wait set and is reliable, with a queue of one message. Prints the p50 of a round trip in ns. RouDi must
+// run and have chunks of at least BYTES.
 #include <unistd.h>
 
 #include <cstdint>
@@ -32,7 +32,7 @@ iox::popo::SubscriberOptions subscriber_options() {
   return options;
 }
 
-/// One of the two processes, with its publisher and its subscriber.
+/// The publisher and the subscriber of one of the two processes.
 class End {
  public:
   End(const iox::capro::IdString_t& sends, const iox::capro::IdString_t& receives, std::uint32_t bytes)

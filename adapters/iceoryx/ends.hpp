@@ -32,13 +32,13 @@
 
 namespace middlemark::iceoryx {
 
-/// The chunk that a sender has on loan until it is sent.
+/// Holds the chunk that a publisher, client or server has on loan, until the chunk is sent.
 class Chunk {
  public:
   Chunk(std::size_t bytes, std::uint32_t alignment)
       : bytes_(static_cast<std::uint32_t>(bytes)), alignment_(alignment) {}
 
-  /// Returns the chunk on loan, or a new one from `lend`; empty, with the reason noted, if `lend` has none.
+  /// Returns the chunk on loan, or a new one from `lend`; empty if `lend` has none; then `failure` contains the reason.
   template <class Lend>
   [[nodiscard]] std::span<std::byte> loan(std::size_t bytes, LastFailure& failure, const Lend& lend) noexcept {
     if (lent_ == nullptr) {
@@ -57,13 +57,13 @@ class Chunk {
   template <class End>
   [[nodiscard]] Published send(LastFailure& failure, End& end) noexcept {
     if (lent_ == nullptr) return Published::failed;
-    const auto sent = end.send(handed_over());
+    const auto sent = end.send(released());
     if (!sent.has_error()) return Published::ok;
     failure.note("send", iox::popo::asStringLiteral(sent.get_error()));
     return Published::failed;
   }
 
-  [[nodiscard]] void* handed_over() noexcept { return std::exchange(lent_, nullptr); }
+  [[nodiscard]] void* released() noexcept { return std::exchange(lent_, nullptr); }
   explicit operator bool() const noexcept { return lent_ != nullptr; }
 
  private:
@@ -72,8 +72,8 @@ class Chunk {
   void* lent_ = nullptr;
 };
 
-/// iceoryx's own publisher and server, extended by the number of connected subscribers and clients. iceoryx itself only
-/// reports if there are any.
+/// iceoryx's own publisher port and server port, extended by access to the queues of the connected subscribers or
+/// clients. iceoryx itself only reports if there are any.
 struct PublisherPort : iox::popo::PublisherPortUser {
   explicit PublisherPort(MemberType_t* data) noexcept : PublisherPortUser(data), sender(data->m_chunkSenderData) {}
   const decltype(MemberType_t::m_chunkSenderData)& sender;
@@ -94,7 +94,7 @@ struct Counting : Base {
 
 class Publisher {
  public:
-  /// `patience`: how long a publish() may wait for a full queue; nullopt: it does not wait.
+  /// `patience`: the longest time that publish() waits for a full queue; nullopt if publish() does not wait.
   Publisher(const iox::capro::ServiceDescription& service, const iox::popo::PublisherOptions& options,
             const Chunk& chunk, std::size_t subscribers, std::optional<std::chrono::nanoseconds> patience)
       : chunk_(chunk),
@@ -104,7 +104,7 @@ class Publisher {
     if (patience) deadline_.emplace(*patience, [this] { end_.stopOffer(); });
   }
   ~Publisher() {
-    if (chunk_) end_.release(chunk_.handed_over());
+    if (chunk_) end_.release(chunk_.released());
   }
 
   [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
@@ -113,9 +113,9 @@ class Publisher {
 
   [[nodiscard]] Published publish() noexcept {
     if (!chunk_) return Published::failed;
-    if (withdrawn_ && !found_again()) return Published::timed_out;
+    if (withdrawn_ && !reconnected()) return Published::timed_out;
     if (deadline_) deadline_->begin();
-    end_.publish(chunk_.handed_over());
+    end_.publish(chunk_.released());
     withdrawn_ = deadline_ && deadline_->end();
     if (!withdrawn_) [[likely]]
       return Published::ok;
@@ -127,9 +127,9 @@ class Publisher {
   [[nodiscard]] std::string last_error() const { return failure_.text(); }
 
  private:
-  /// Offers the publisher again after a timeout, and waits for its subscribers: RouDi has disconnected them, and
-  /// messages sent before they are back would be lost.
-  [[nodiscard]] bool found_again() noexcept {
+  /// Offers the publisher again after a timeout, and waits until its subscribers are connected again. RouDi had
+  /// disconnected them, and messages sent meanwhile would be lost. Returns false if `patience` has passed.
+  [[nodiscard]] bool reconnected() noexcept {
     end_.offer();
     return kit::wait_until([this] { return end_.matched() >= subscribers_; }, patience_, std::chrono::milliseconds(1));
   }
@@ -143,7 +143,8 @@ class Publisher {
   std::optional<kit::CallDeadline> deadline_;
 };
 
-/// The receiving half of subscribers, clients and servers, which have different names for the same operations.
+/// The part of subscribers, clients and servers that receives. iceoryx has different names for the same operations of
+/// the three, so these names are parameters.
 template <class EndType, auto has_message, auto message_received, auto nothing, auto release>
 class Incoming : kit::Pinned {
  public:
@@ -155,7 +156,7 @@ class Incoming : kit::Pinned {
     if (reception != Reception::block) return;
     waitset_.emplace();
     if (waitset_->attachState(end_, has_message).has_error()) {
-      throw AdapterError("iceoryx: the wait set takes no more");
+      throw AdapterError("iceoryx: the wait set has no space for another subscriber");
     }
   }
   ~Incoming() { silence(); }
@@ -175,8 +176,8 @@ class Incoming : kit::Pinned {
     });
   }
 
-  /// The state holds while untaken messages are there. There is no wait set unless the trial blocks; every wait is then
-  /// spurious.
+  /// Waits for the state `has_message`, which is true while messages wait to be taken. Only a trial with the reception
+  /// `block` has a wait set; otherwise the function returns true at once.
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
     if (!waitset_) return true;
     return !waitset_->timedWait(iox::units::Duration::fromNanoseconds(timeout.count())).empty();
@@ -185,7 +186,8 @@ class Incoming : kit::Pinned {
   void listen(Listener listener) {
     listener_ = listener;
     listening_.store(true, std::memory_order_relaxed);
-    // iceoryx's thread inherits the name of the thread that starts it, and would count as the role's own thread.
+    // iceoryx's thread inherits the name of the thread that starts it. With the role's name the core would count it as
+    // the role's thread, so the name is changed meanwhile.
     char own[16] = "";
     pthread_getname_np(pthread_self(), own, sizeof own);
     pthread_setname_np(pthread_self(), "iox listener");
@@ -195,12 +197,12 @@ class Incoming : kit::Pinned {
     const auto began = iox::popo::createNotificationCallback(on_begin, *this);
     if (thread_->attachEvent(end_, message_received, arrived).has_error() ||
         thread_->attachEvent(begin_, began).has_error()) {
-      throw AdapterError("iceoryx: the listener takes no more");
+      throw AdapterError("iceoryx: the listener has no space for another event");
     }
-    begin_.trigger();  // messages that came before the listener raise no event
+    begin_.trigger();  // messages that arrived before the listener was attached raise no event
   }
 
-  /// iceoryx's listener joins its thread.
+  /// Ends the listening. The destructor of iceoryx's listener joins its thread.
   void silence() {
     listening_.store(false, std::memory_order_relaxed);
     thread_.reset();
@@ -216,7 +218,7 @@ class Incoming : kit::Pinned {
   static void on_message(EndType* /*end*/, Incoming* self) { self->deliver(); }
   static void on_begin(iox::popo::UserTrigger* /*trigger*/, Incoming* self) { self->deliver(); }
 
-  /// Delivers every message that is there: messages that were left would raise no further event.
+  /// Delivers all messages that have arrived. A message that stayed in the queue would raise no further event.
   void deliver() noexcept {
     while (listening_.load(std::memory_order_relaxed) && take(listener_) == most_per_take) {
     }
@@ -242,7 +244,7 @@ class Client : public Responses {
          const Chunk& chunk)
       : Responses(service, options, reception), chunk_(chunk) {}
   ~Client() {
-    if (chunk_) end_.releaseRequest(chunk_.handed_over());
+    if (chunk_) end_.releaseRequest(chunk_.released());
   }
 
   [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
@@ -266,7 +268,7 @@ class Server : public Requests {
       : Requests(service, options, reception), chunk_(chunk) {}
   ~Server() { silence(); }
 
-  /// Returns memory for the answer to the request that is being visited.
+  /// Returns memory for the reply to the request that is being visited.
   [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
     if (request_ == nullptr) return {};
     return chunk_.loan(bytes, failure_, [this](auto lent, auto alignment) {
@@ -287,7 +289,7 @@ class Server : public Requests {
   }
 
  private:
-  /// Remembers, during a visit, which request is being answered.
+  /// A visitor that stores the request during its visit, so that loan() can answer it.
   template <class Visitor>
   struct Answering {
     Server& server;
@@ -296,7 +298,7 @@ class Server : public Requests {
       server.request_ = request.data();
       visitor(request);
       server.request_ = nullptr;
-      if (server.chunk_) server.end_.releaseResponse(server.chunk_.handed_over());
+      if (server.chunk_) server.end_.releaseResponse(server.chunk_.released());
     }
   };
 

@@ -1,5 +1,5 @@
-// The native settings (iceoryx's own options by their names), the lengths of the queues, and the pool of chunks that is
-// large enough for all of them.
+// The native settings (iceoryx's own options with their names), the lengths of the queues, and a pool with enough
+// chunks for all queues.
 #pragma once
 
 #include <algorithm>
@@ -55,16 +55,17 @@ struct Native : kit::NativeKeys {
                 .choices = {"1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024", "2048", "4096"}});
 };
 
-/// RouDi's pools without a configuration, in ascending order of chunk size. A chunk's own header is not counted.
+/// Returns the pools that RouDi has without a configuration, in ascending order of chunk size. The sizes do not include
+/// a chunk's header.
 [[nodiscard]] inline std::vector<Pool> own_pools() {
   std::vector<Pool> pools;
-  for (const auto& each : iox::mepoo::MePooConfig().setDefaults().m_mempoolConfig) {
-    pools.push_back({each.m_size, each.m_chunkCount});
+  for (const auto& pool : iox::mepoo::MePooConfig().setDefaults().m_mempoolConfig) {
+    pools.push_back({pool.m_size, pool.m_chunkCount});
   }
   return pools;
 }
 
-/// The lengths of iceoryx's queues, which contain references. The memory is in the chunks that they refer to.
+/// The lengths of iceoryx's queues. A queue contains references; the messages lie in the chunks of the pool.
 struct Options : Native {
   std::uint32_t alignment;
   std::uint64_t chunk_bytes = 0;
@@ -76,7 +77,7 @@ struct Options : Native {
         endpoints_(settings.endpoints) {
     if (queue && settings.depth) {
       throw AdapterError("iceoryx: native.queueCapacity is set by the factor 'depth'",
-                         "choose depth = \"all\" too, or leave it out");
+                         "choose depth = \"all\", or leave out queueCapacity");
     }
     const bool calls = settings.calls_service();
     const std::uint32_t header =
@@ -95,17 +96,19 @@ struct Options : Native {
     if (!calls) note_queues(settings.reliability == Reliability::reliable);
   }
 
-  /// The number of messages that a subscriber should queue, of all publishers of its topic.
-  [[nodiscard]] std::uint64_t asked(const Topic& topic) const {
+  /// Returns the number of messages, of all publishers of the topic, that the trial requests a subscriber to queue.
+  [[nodiscard]] std::uint64_t requested(const Topic& topic) const {
     return topic.capacity().value_or(queue.value_or(iox::MAX_SUBSCRIBER_QUEUE_CAPACITY));
   }
-  /// The number that it does queue, because the chunks of the trial have a limit.
+  /// Returns the number of messages that a subscriber queues. It may be less than requested(), because the number of
+  /// chunks of a trial is limited.
   [[nodiscard]] std::uint64_t queued(const Topic& topic) const {
     const std::uint64_t bytes = topic.depth || queue ? most_bytes : unchosen_bytes;
-    return std::min<std::uint64_t>(bounded(asked(topic), bytes), iox::MAX_SUBSCRIBER_QUEUE_CAPACITY);
+    return std::min<std::uint64_t>(bounded(requested(topic), bytes), iox::MAX_SUBSCRIBER_QUEUE_CAPACITY);
   }
 
-  /// A client has one request in flight, and perhaps some that it has given up, so the depth does not matter.
+  /// Returns the length of a server's queue. The depth has no effect: a client has one request in progress, and perhaps
+  /// earlier requests for which it has stopped waiting.
   [[nodiscard]] std::uint64_t queued_requests(const Topic& service) const {
     const std::uint64_t given_up = std::uint64_t{iox::MAX_RESPONSE_QUEUE_CAPACITY} * service.publishers;
     return std::min<std::uint64_t>(bounded(requests.value_or(given_up), unchosen_bytes),
@@ -123,7 +126,7 @@ struct Options : Native {
     return {pool};
   }
 
-  /// The chunk size that RouDi's largest pool must have at least.
+  /// Returns the chunk size that RouDi's largest pool must have at least.
   [[nodiscard]] std::uint64_t least_chunk_bytes() const { return own_ ? own_->chunk_bytes : chunk_bytes; }
 
  private:
@@ -139,10 +142,11 @@ struct Options : Native {
     return std::min(wanted, std::max<std::uint64_t>(bytes / receivers / chunk_bytes, 2));
   }
 
-  /// The number of chunks that are in no queue.
+  /// Returns the number of chunks that publishers and subscribers may hold outside of queues.
   [[nodiscard]] std::uint64_t in_hand() const noexcept {
-    const std::uint64_t sender = 3;    // the chunk being filled, the one sent last, and one that a full queue discards
-    const std::uint64_t receiver = 2;  // besides its queue: the chunk being visited, and one that is arriving
+    const std::uint64_t sender =
+        3;  // the chunk being filled, the chunk sent last, and a chunk that a full queue discards
+    const std::uint64_t receiver = 2;  // the chunk being visited, and a chunk that is arriving
     std::uint64_t chunks = 0;
     for (const Topic& topic : endpoints_) {
       chunks +=
@@ -152,10 +156,11 @@ struct Options : Native {
     return chunks;
   }
 
-  /// Chooses the pool for messages of this size. If it is empty, iceoryx does not use larger chunks.
+  /// Chooses the pool for messages of this size. If this pool is empty, iceoryx does not use the larger chunks of other
+  /// pools.
   void choose_own_pool(std::uint64_t bytes) {
     const std::vector<Pool> all = own_pools();
-    const auto found = std::ranges::find_if(all, [bytes](const Pool& each) { return each.chunk_bytes >= bytes; });
+    const auto found = std::ranges::find_if(all, [bytes](const Pool& pool) { return pool.chunk_bytes >= bytes; });
     if (found == all.end()) {
       throw AdapterError("iceoryx: RouDi's own pools have no chunk for " + std::to_string(bytes) +
                              " bytes, the message with its header",
@@ -169,18 +174,19 @@ struct Options : Native {
     if (most == endpoints_.end()) return;
     const std::string got = std::to_string(queued(*most));
     if (!most->depth) {
-      notes.push_back("keep-all is bounded to " + got + " messages waiting for a subscriber: beyond this, " +
-                      (reliable ? "a reliable publisher waits" : "best effort loses the oldest"));
-    } else if (queued(*most) < asked(*most)) {
-      notes.push_back("a subscriber queues " + got + " messages where the depth of " + std::to_string(*most->depth) +
-                      " asks for " + std::to_string(asked(*most)) +
-                      (own_ ? ": RouDi has no more chunks of that size" : ": the chunks of a trial use at most 1 GiB"));
+      notes.push_back("keep-all is bounded to " + got + " messages waiting for a subscriber: when its queue is full, " +
+                      (reliable ? "a reliable publisher waits" : "the oldest message is lost"));
+    } else if (queued(*most) < requested(*most)) {
+      notes.push_back(
+          "a subscriber queues " + got + " messages, although the depth of " + std::to_string(*most->depth) +
+          " for each publisher requests " + std::to_string(requested(*most)) +
+          (own_ ? ": RouDi's own pool has no more chunks of this size" : ": the chunks of a trial use at most 1 GiB"));
     }
   }
 
   std::vector<Topic> endpoints_;
   std::uint64_t receivers_ = 0;  // number of queues that hold chunks
-  std::optional<Pool> own_;      // RouDi's own pool for these messages, if it has its default pools
+  std::optional<Pool> own_;      // RouDi's own pool for these messages; only with the default configuration
 };
 
 }  // namespace middlemark::iceoryx

@@ -1,4 +1,4 @@
-// This process as a client of iceoryx: runtime, errors, names.
+// The connection of this process to RouDi, the handling of iceoryx's errors, and the names of topics.
 #pragma once
 
 #include <unistd.h>
@@ -21,13 +21,13 @@
 
 namespace middlemark::iceoryx {
 
-/// Registers this process with RouDi. iceoryx reports its own errors to a handler of the process and continues, or ends
-/// the process if the error is fatal. The default handler writes to stderr each time, which is too slow if an error may
-/// come with every message.
+/// Registers this process with RouDi. Also replaces iceoryx's error handler. iceoryx calls this handler for each error,
+/// and then continues or, after a fatal error, ends the process. The default handler writes each error to stderr, which
+/// is too slow if every message may cause an error.
 class Runtime {
  public:
   Runtime(const Settings& settings, std::uint64_t chunk_bytes)
-      : restored_(iox::ErrorHandler::setTemporaryErrorHandler(&noted)) {
+      : restored_(iox::ErrorHandler::setTemporaryErrorHandler(&handle_error)) {
     check_roudi(settings, "iceoryx", chunk_bytes);
     iox::log::LogManager::GetLogManager().SetDefaultLogLevel(iox::log::LogLevel::kWarn,
                                                              iox::log::LogLevelOutput::kHideLogLevel);
@@ -35,18 +35,18 @@ class Runtime {
     iox::runtime::PoshRuntime::initRuntime(iox::RuntimeName_t(iox::cxx::TruncateToCapacity, name));
   }
 
-  /// The name of the last error; empty if there was none.
+  /// Returns the name of the last error; empty if there was none.
   [[nodiscard]] static std::string last_error() {
     const iox::Error error = last_.load(std::memory_order_relaxed);
     return error == iox::Error::kNO_ERROR ? "" : iox::ErrorHandler::toString(error);
   }
 
  private:
-  static void noted(const iox::Error error, const std::function<void()>& callback, const iox::ErrorLevel level) {
+  static void handle_error(const iox::Error error, const std::function<void()>& callback, const iox::ErrorLevel level) {
     last_.store(error, std::memory_order_relaxed);
     if (callback) callback();
     if (level != iox::ErrorLevel::FATAL) return;
-    // iceoryx's code cannot continue after a fatal error, and an exception cannot pass through it.
+    // iceoryx cannot continue after a fatal error, and an exception cannot pass through its code.
     const std::string text = std::string("iceoryx ends this process: ") + iox::ErrorHandler::toString(error) + "\n";
     [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
     std::terminate();
@@ -56,15 +56,16 @@ class Runtime {
   iox::cxx::GenericRAII restored_;
 };
 
-/// Files that RouDi and killed workers leave: iceoryx's socket of each process, and its lock.
+/// Returns the files that RouDi and killed workers leave. A worker leaves its socket of iceoryx and the lock file of
+/// this socket.
 [[nodiscard]] inline std::vector<std::string> residue() {
   std::vector<std::string> all = roudi_residue();
   all.emplace_back("/tmp/{scope}_*");
   return all;
 }
 
-/// The last operation that failed, with iceoryx's own name of the result. If none failed, the last error that was
-/// reported to the process.
+/// Stores the last operation that failed, with iceoryx's name of the result. If no operation failed, text() returns the
+/// last error that iceoryx reported to its error handler.
 inline const char* same(const char* name) noexcept { return name; }
 struct LastFailure : kit::LastFailure<&same> {
   [[nodiscard]] std::string text() const {
@@ -73,7 +74,8 @@ struct LastFailure : kit::LastFailure<&same> {
   }
 };
 
-/// The name of a topic or service in iceoryx. iceoryx would silently cut an identifier after 100 characters.
+/// Returns the name of a topic or service in iceoryx. Throws an AdapterError if an identifier has more than 100
+/// characters, because iceoryx would silently shorten it.
 [[nodiscard]] inline iox::capro::ServiceDescription service_of(const Settings& settings, const Topic& topic) {
   const auto identifier = [](const std::string& text) {
     if (text.size() > iox::capro::IdString_t::capacity()) {

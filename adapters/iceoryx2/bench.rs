@@ -1,5 +1,6 @@
-//! The ping-pong as iceoryx2's own examples would write it: publish-subscribe with loaned memory, an event that wakes
-//! the receiver for each message, reliable, with a buffer of one message. The adapter is compared with it.
+//! Measures a ping-pong written as in iceoryx2's own examples: publish-subscribe with loaned memory, reliable, with a
+//! buffer of one message, and an event for each message that wakes the receiver. README.md compares the adapter with
+//! this program.
 
 use std::fs;
 use std::time::Duration;
@@ -18,7 +19,8 @@ use direct::{Loop, Result, RoundTrips};
 type Ipc = ipc::Service;
 type Messages = publish_subscribe::PortFactory<Ipc, [u8], ()>;
 
-/// The last part of the folder's path is the prefix of every file in /dev/shm.
+/// Creates a folder for iceoryx2's files, measures in it, and removes all files. The name of the folder is also the
+/// prefix of the files in /dev/shm.
 fn main() -> Result<()> {
     let prefix = format!("mm_bench_{}_", std::process::id());
     let root = std::env::temp_dir().join(&prefix);
@@ -34,7 +36,7 @@ fn main() -> Result<()> {
     measured
 }
 
-/// A publisher with its notifier, and a subscriber with its listener.
+/// The ports of a process: a publisher with its notifier, and a subscriber with its listener.
 struct Ends {
     publisher: Publisher<Ipc, [u8], ()>,
     notifier: Notifier<Ipc>,
@@ -59,7 +61,7 @@ fn services(node: &Node<Ipc>, name: &str) -> Result<(Messages, event::PortFactor
 }
 
 impl Ends {
-    /// Returns after the other process has opened its ports.
+    /// Opens the ports, and waits until the other process has opened its ports.
     fn open(root: &str, bytes: usize, sends: &str, receives: &str) -> Result<Self> {
         set_log_level(LogLevel::Error);
         let mut config = Config::default();
@@ -110,7 +112,7 @@ fn ping(root: &str, bytes: usize, round_trips: RoundTrips) -> Result<()> {
     let ends = Ends::open(root, bytes, "ping", "pong")?;
     round_trips.measure(|number| {
         ends.send(bytes, number as u64)?;
-        assert_eq!(ends.receive()?, number as u64, "another reply than the awaited one");
+        assert_eq!(ends.receive()?, number as u64, "the reply belongs to another message");
         Ok(())
     })
 }

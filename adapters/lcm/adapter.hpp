@@ -23,33 +23,38 @@ class Lcm {
 
   [[nodiscard]] static Description describe() {
     // LCM does not pace the fragments of a message, so the whole message must fit into the receive buffer. The limit is
-    // never below 1 MiB: with a smaller buffer such messages still arrive, but some are lost.
+    // at least 1 MiB: with a smaller buffer most messages of this size still arrive, but some are lost.
     const std::size_t buffer = lcm::largest_receive_buffer();
     const std::size_t most = std::clamp(buffer, std::size_t{1} << 20, std::size_t{64} << 20);
-    return {.name = "lcm",
-            .title = "LCM",
-            // LCM has no function that returns its version, and the number in its library's file name is libtool's.
-            .version = std::to_string(LCM_MAJOR_VERSION) + '.' + std::to_string(LCM_MINOR_VERSION) + '.' +
-                       std::to_string(LCM_MICRO_VERSION),
-            .library = kit::loaded_library(reinterpret_cast<const void*>(&lcm_create)).path,
-            .licence = "LGPL-2.1-or-later",
-            .transports = {{.name = "udp",
-                            .carrier = "udp",
-                            .receive = {Reception::poll,
-                                        Reception::block},  // its handlers run on the thread that calls lcm_handle()
-                            .reliability = {Reliability::best_effort},
-                            .max_bytes = most,
-                            .max_bytes_advice = most == buffer ? "sudo sysctl -w net.core.rmem_max=67108864" : "",
-                            .varying_sizes = true},
-                           {.name = default_configuration,
-                            .carrier = "udp",
-                            .receive = {Reception::poll, Reception::block},
-                            .reliability = {Reliability::best_effort},
-                            .max_bytes = lcm::usual_receive_buffer(),
-                            .max_bytes_advice = "sudo sysctl -w net.core.rmem_default=4194304, the sockets' own buffer",
-                            .varying_sizes = true}},
-            .own_threads = true,
-            .native = kit::native_table<lcm::Native>()};
+    return {
+        .name = "lcm",
+        .title = "LCM",
+        // LCM has no function that returns its version, and the number in its library's file name is libtool's.
+        .version = std::to_string(LCM_MAJOR_VERSION) + '.' + std::to_string(LCM_MINOR_VERSION) + '.' +
+                   std::to_string(LCM_MICRO_VERSION),
+        .library = kit::loaded_library(reinterpret_cast<const void*>(&lcm_create)).path,
+        .licence = "LGPL-2.1-or-later",
+        .transports = {{.name = "udp",
+                        .carrier = "udp",
+                        .receive = {Reception::poll,
+                                    Reception::block},  // no listen: handlers run on the thread that calls lcm_handle()
+                        .reliability = {Reliability::best_effort},
+                        .max_bytes = most,
+                        .max_bytes_advice =
+                            most == buffer
+                                ? "raise the limit of receive buffers: sudo sysctl -w net.core.rmem_max=67108864"
+                                : "",
+                        .varying_sizes = true},
+                       {.name = default_configuration,
+                        .carrier = "udp",
+                        .receive = {Reception::poll, Reception::block},
+                        .reliability = {Reliability::best_effort},
+                        .max_bytes = lcm::usual_receive_buffer(),
+                        .max_bytes_advice =
+                            "raise the default receive buffer of sockets: sudo sysctl -w net.core.rmem_default=4194304",
+                        .varying_sizes = true}},
+        .own_threads = true,
+        .native = kit::native_table<lcm::Native>()};
   }
 
   [[nodiscard]] lcm::Publisher publisher(const Topic& topic, unsigned /*index*/) {

@@ -31,7 +31,8 @@ using Handle = std::unique_ptr<lcm_t, Destroy>;
       options.receive_buffer == 0 ? "" : "&recv_buf_size=" + std::to_string(options.receive_buffer);
   Handle lcm(lcm_create(("udpm://" + group.text() + "?ttl=0" + buffer).c_str()));
   if (lcm) return lcm;
-  throw AdapterError("lcm: lcm_create() for " + group.text() + " failed; stderr has its words", group.how_to_route());
+  throw AdapterError("lcm: lcm_create() for " + group.text() + " failed; its message is on stderr",
+                     group.how_to_route());
 }
 
 class Publisher : public kit::OwnBuffer {
@@ -73,12 +74,12 @@ class Subscriber : kit::Pinned {
           static_cast<Subscriber*>(self)->deliver(*message);
         },
         this);
-    // lcm_get_fileno() makes LCM send itself a test message. keep_to_interface() comes later, because that message
-    // needs the route as it is.
-    waits_on_ = subscription != nullptr ? lcm_get_fileno(lcm_.get()) : -1;
-    if (waits_on_ < 0) {
+    // lcm_get_fileno() makes LCM send itself a test message. keep_to_interface() is called after that, because the test
+    // message needs the route that exists.
+    descriptor_ = subscription != nullptr ? lcm_get_fileno(lcm_.get()) : -1;
+    if (descriptor_ < 0) {
       throw AdapterError("lcm: " + topic.name + ": LCM did not receive its own test message on " + group.text(),
-                         group.how_to_route() + "; or does a firewall drop multicast?");
+                         group.how_to_route() + ". Also check if a firewall drops multicast");
     }
     if (const auto messages = options.queue_capacity(topic)) {
       lcm_subscription_set_queue_capacity(subscription, *messages * static_cast<int>(topic.publishers));
@@ -87,8 +88,8 @@ class Subscriber : kit::Pinned {
     kit::Attendance(settings, topic).attend(index);
   }
 
-  /// Handles one message after wait() has announced it: lcm_handle() takes one message per call, and asking for more
-  /// costs a system call.
+  /// If wait() has announced a message, takes only this message: lcm_handle() takes one message per call, and checking
+  /// for more would need a system call.
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
     receiver_ = Listener(visitor);
@@ -104,11 +105,13 @@ class Subscriber : kit::Pinned {
   }
 
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
-    announced_ = kit::wait_readable(waits_on_, timeout);
+    announced_ = kit::wait_readable(descriptor_, timeout);
     return announced_;
   }
 
-  [[nodiscard]] std::string last_error() const { return failed_ ? "lcm_handle: failed; stderr has LCM's words" : ""; }
+  [[nodiscard]] std::string last_error() const {
+    return failed_ ? "lcm_handle: failed; LCM's message is on stderr" : "";
+  }
 
  private:
   void deliver(const lcm_recv_buf_t& message) noexcept {
@@ -121,7 +124,7 @@ class Subscriber : kit::Pinned {
   std::size_t visits_ = 0;
   bool announced_ = false;
   bool failed_ = false;
-  int waits_on_ = -1;
+  int descriptor_ = -1;
   const Handle lcm_;
 };
 

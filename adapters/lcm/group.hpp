@@ -1,6 +1,6 @@
-// The multicast group of a trial. LCM has no option for the network interface: it sends and joins on the interface that the
-// route to its group names, which is seldom the loopback interface. So this file finds LCM's sockets among the descriptors
-// of the process and sets their interface.
+// The multicast group of a trial. LCM has no option for the network interface: it sends and joins on the interface of
+// the route to its group, which is seldom the loopback interface. So keep_to_interface() finds LCM's sockets among the
+// descriptors of the process and sets their interface.
 #pragma once
 
 #include <netinet/in.h>
@@ -16,8 +16,8 @@
 
 namespace middlemark::lcm {
 
-/// Group and port of a trial. They never equal LCM's default (239.255.76.67:7667), and two trials rarely share them. The
-/// names of channels contain the trial's name, too.
+/// The group and the port of a trial. They never equal LCM's default (239.255.76.67:7667). Two trials rarely have the
+/// same group and port, and the names of channels also contain the trial's name.
 struct Group {
   in_addr address{};
   std::uint16_t port = 0;
@@ -31,7 +31,7 @@ struct Group {
   }
   [[nodiscard]] std::string text() const { return kit::text_of(address) + ":" + std::to_string(port); }
   [[nodiscard]] std::string how_to_route() const {
-    return "LCM needs a route to multicast addresses, even if only to the loopback interface: sudo ip route add "
+    return "add a route to multicast addresses, which LCM needs; the loopback interface is enough: sudo ip route add "
            "239.255.0.0/16 dev " +
            interface;
   }
@@ -60,8 +60,8 @@ inline void keep_to_interface(const Group& group) {
       continue;
     }
     length = sizeof ttl;
-    if (bound.sin_port == htons(group.port)) {  // LCM 1.3 binds to any address, later versions to the group's
-      // LCM may have joined this interface already.
+    if (bound.sin_port == htons(group.port)) {  // LCM 1.3 binds to any address, later versions to the group's address
+      // Leaves the group first, because LCM may have joined it on this interface.
       setsockopt(fd, IPPROTO_IP, IP_DROP_MEMBERSHIP, &anywhere, sizeof anywhere);
       if (setsockopt(fd, IPPROTO_IP, IP_ADD_MEMBERSHIP, &there, sizeof there) != 0 && errno != EADDRINUSE) {
         kit::fail("lcm: joining " + group.text() + " on " + group.interface);

@@ -14,10 +14,11 @@
 
 namespace middlemark::lcm {
 
-/// Returns the largest receive buffer in bytes that a process may ask for. LCM prints a warning when it gets less.
+/// Returns the largest receive buffer in bytes that a process may request. LCM prints a warning if the kernel grants
+/// less than it requests.
 [[nodiscard]] inline std::uint64_t largest_receive_buffer() { return kit::kernel_limit("net/core/rmem_max", 212'992); }
 
-/// Returns the size in bytes of a socket's receive buffer by default.
+/// Returns the default size of a socket's receive buffer in bytes.
 [[nodiscard]] inline std::uint64_t usual_receive_buffer() {
   return kit::kernel_limit("net/core/rmem_default", 212'992);
 }
@@ -41,38 +42,39 @@ struct Options {
   std::uint64_t receive_buffer = 0;  ///< bytes; 0: the kernel's default
   std::vector<std::string> notes;
 
-  explicit Options(const Settings& settings) : asked_(kit::read_native<Native>("lcm", settings)) {
+  explicit Options(const Settings& settings) : native_(kit::read_native<Native>("lcm", settings)) {
     if (settings.is_default_configuration()) {
-      lcms_own_ = true;
+      is_default_ = true;
       return;
     }
     // Every socket receives the messages of all topics.
     std::uint64_t publishers = 0;
     for (const Topic& topic : settings.endpoints) publishers += topic.publishers;
-    constexpr std::uint64_t least_buffer = std::uint64_t{2} << 20;  // what LCM's manual advises
+    constexpr std::uint64_t least_buffer = std::uint64_t{2} << 20;  // the advice of LCM's manual
     const std::uint64_t most = largest_receive_buffer();
     const std::uint64_t wanted = std::max(least_buffer, 2 * settings.message_bytes * publishers);
-    receive_buffer = asked_.recv_buf_size.value_or(std::min(wanted, most));
+    receive_buffer = native_.recv_buf_size.value_or(std::min(wanted, most));
     if (wanted > most && settings.message_bytes > most / 4) {
-      notes.push_back("the receive buffer is " + std::to_string(most) + " bytes where " + std::to_string(wanted) +
-                      " are wanted: messages may be lost; sudo sysctl -w net.core.rmem_max=" + std::to_string(wanted));
+      notes.push_back("the receive buffer is " + std::to_string(most) + " bytes, but " + std::to_string(wanted) +
+                      " are needed, so messages may be lost; raise the limit with sudo sysctl -w net.core.rmem_max=" +
+                      std::to_string(wanted));
     }
     std::set<std::string> bounded;  // a set, so that topics with the same note add it once
     for (const Topic& topic : settings.endpoints) {
       const std::uint64_t depth = topic.depth.value_or(keep_all);
       if (depth <= fitting(topic)) continue;
-      bounded.insert((topic.depth ? "a depth of " + std::to_string(depth) : std::string("keep-all")) + " became " +
-                     std::to_string(fitting(topic)) +
-                     " messages of each publisher, which is 256 MiB; native queue_capacity changes it");
+      bounded.insert((topic.depth ? "a depth of " + std::to_string(depth) : std::string("keep-all")) +
+                     " was limited to " + std::to_string(fitting(topic)) +
+                     " messages of each publisher, which are 256 MiB; native queue_capacity changes this limit");
     }
     notes.insert(notes.end(), bounded.begin(), bounded.end());
   }
 
-  /// Returns the capacity in messages of one publisher; 0: unbounded; nullopt: LCM's default.
+  /// Returns the number of messages of one publisher that the queue may hold; 0: no limit; nullopt: LCM's default.
   [[nodiscard]] std::optional<int> queue_capacity(const Topic& topic) const {
-    if (lcms_own_ && !topic.depth && !asked_.queue_capacity) return std::nullopt;
+    if (is_default_ && !topic.depth && !native_.queue_capacity) return std::nullopt;
     const std::uint64_t depth = topic.depth.value_or(keep_all);
-    return asked_.queue_capacity.value_or(static_cast<int>(std::min(depth, fitting(topic))));
+    return native_.queue_capacity.value_or(static_cast<int>(std::min(depth, fitting(topic))));
   }
 
  private:
@@ -83,8 +85,8 @@ struct Options {
     return std::clamp<std::uint64_t>(queue_bytes / (topic.message_bytes + 256), 30, keep_all);
   }
 
-  const Native asked_;
-  bool lcms_own_ = false;
+  const Native native_;
+  bool is_default_ = false;
 };
 
 }  // namespace middlemark::lcm

@@ -1,4 +1,5 @@
-// Typed messages: the classes that lcm-gen generates from messages.lcm. Needs lcm-gen, as MIDDLEMARK_LCM_MESSAGES says.
+// Typed messages: (de)serialises the classes that lcm-gen generates from messages.lcm. MIDDLEMARK_LCM_MESSAGES is
+// defined if lcm-gen was found; otherwise the adapter carries octets only.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// The cost of copying the bytes: one thread copies a message out and back. No transport is faster than this.
+// Measures the cost of copying the bytes: one thread copies a message out and back. A transport that copies a message
+// in each direction cannot be faster.
 #pragma once
 
 #include <gnu/libc-version.h>
@@ -36,7 +37,7 @@ class Memcpy {
                             .alone = true}}};
   }
 
-  /// Publisher and subscriber belong to the ping and are used by its thread only.
+  /// The ping's thread uses both the publisher and the subscriber.
   Publisher publisher(const Topic& /*topic*/, unsigned /*index*/) { return Publisher(mirror_); }
   Subscriber subscriber(const Topic& /*topic*/, unsigned /*index*/) { return Subscriber(mirror_); }
 

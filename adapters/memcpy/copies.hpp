@@ -12,8 +12,8 @@
 
 namespace middlemark::copies {
 
-/// Memory of one message, written once so that its pages exist. Every message begins at a cache line: copies between
-/// different offsets run into the processor's store-to-load aliasing at 4 KiB.
+/// The memory of one message. It is written once, so that its pages exist. It begins at a cache line, because copies
+/// between different offsets would be slowed down by the processor's store-to-load aliasing at 4 KiB.
 class Message {
  public:
   explicit Message(std::size_t bytes) : bytes_(bytes), memory_(new(std::align_val_t{line}) std::byte[bytes]()) {}
@@ -33,51 +33,52 @@ class Message {
   std::unique_ptr<std::byte[], Free> memory_;
 };
 
-/// The message after the way out and before the way back.
+/// The message between publish() and take().
 struct Mirror {
   explicit Mirror(std::size_t bytes) : message(bytes) {}
   Message message;
-  bool holds_one = false;
+  bool holds_message = false;
 };
 
-/// Copies the message out.
+/// Copies each message into the mirror.
 class Publisher {
  public:
   explicit Publisher(std::shared_ptr<Mirror> mirror)
-      : mirror_(std::move(mirror)), own_(mirror_->message.span().size()) {}
+      : mirror_(std::move(mirror)), original_(mirror_->message.span().size()) {}
 
-  std::span<std::byte> loan(std::size_t /*bytes*/) noexcept { return own_.span(); }
+  std::span<std::byte> loan(std::size_t /*bytes*/) noexcept { return original_.span(); }
   Published publish() noexcept {
-    mirror_->message.copy_from(own_);
-    mirror_->holds_one = true;
+    mirror_->message.copy_from(original_);
+    mirror_->holds_message = true;
     return Published::ok;
   }
   [[nodiscard]] static std::size_t matched() noexcept { return 0; }  // no other process takes part
 
  private:
   std::shared_ptr<Mirror> mirror_;
-  Message own_;
+  Message original_;
 };
 
-/// Copies the message back, into a third message: the core's check of the content then finds a copy that was skipped.
+/// Copies each message from the mirror into a third one. The core checks the content of the third message, so it would
+/// detect a copy that was skipped.
 class Subscriber {
  public:
   explicit Subscriber(std::shared_ptr<Mirror> mirror)
-      : mirror_(std::move(mirror)), back_(mirror_->message.span().size()) {}
+      : mirror_(std::move(mirror)), returned_(mirror_->message.span().size()) {}
 
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
-    if (!mirror_->holds_one) return 0;
-    mirror_->holds_one = false;
-    back_.copy_from(mirror_->message);
-    visitor(std::span<const std::byte>(back_.span()));
+    if (!mirror_->holds_message) return 0;
+    mirror_->holds_message = false;
+    returned_.copy_from(mirror_->message);
+    visitor(std::span<const std::byte>(returned_.span()));
     return 1;
   }
-  bool wait(std::chrono::nanoseconds /*timeout*/) noexcept { return mirror_->holds_one; }
+  bool wait(std::chrono::nanoseconds /*timeout*/) noexcept { return mirror_->holds_message; }
 
  private:
   std::shared_ptr<Mirror> mirror_;
-  Message back_;
+  Message returned_;
 };
 
 }  // namespace middlemark::copies

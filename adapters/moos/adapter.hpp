@@ -58,8 +58,8 @@ class Moos : kit::Pinned {
   [[nodiscard]] std::vector<std::string> notes() const {
     if (settings_.pattern != Pattern::stream) return {};
     return {
-        "MOOSDB never makes a publisher wait, and queues without a bound the messages that a subscriber has not read; "
-        "it ends when it uses half of the machine's memory"};
+        "MOOSDB never makes a publisher wait, and queues the messages that a subscriber has not read without a limit; "
+        "MOOSDB ends when it uses half of the machine's memory"};
   }
 
  private:

@@ -36,31 +36,31 @@ struct Database {
 };
 
 [[nodiscard]] inline std::string database_program() {
-#ifdef MIDDLEMARK_MOOSDB  // the one that belongs to the linked library
+#ifdef MIDDLEMARK_MOOSDB  // belongs to the linked library
   return MIDDLEMARK_MOOSDB;
 #else
-  return kit::find_program("MOOSDB", "it comes with MOOS; its folder belongs on the PATH");
+  return kit::find_program("MOOSDB", "MOOSDB is part of MOOS: add its folder to the PATH");
 #endif
 }
 
 [[nodiscard]] inline Companion database(const Settings& settings) {
   const Options options(settings);
   const Database at{kit::ipv4_text(settings.interface), kit::free_port(settings.interface, SOCK_STREAM)};
-  Companion companion{
-      .name = "MOOSDB at " + at.text(),
-      .argv = {kit::find_program("prlimit", "install util-linux"),
-               "--data=" + std::to_string(kit::physical_memory() / 2),  // because it queues without a bound
-               kit::find_program("stdbuf", "install coreutils"),
-               "-oL",  // flush each line: the launcher waits for ready_pattern
-               database_program(),
-               settings.scratch + "/none.moos",  // no such file: by default MOOSDB reads Mission.moos
-               "--moos_port=" + std::to_string(at.port), "--moos_community=" + settings.scope,
-               "--moos_suicide_disable",  // without this MOOSDB joins a multicast group
-               "--moos_no_colour"},
-      .environment = {{database_variable, at.text()}},
-      .ready_pattern = "Connect to this server on port"};
+  Companion companion{.name = "MOOSDB at " + at.text(),
+                      .argv = {kit::find_program("prlimit", "install util-linux"),
+                               "--data=" + std::to_string(kit::physical_memory() /
+                                                          2),  // because MOOSDB queues messages without a limit
+                               kit::find_program("stdbuf", "install coreutils"),
+                               "-oL",  // flush each line: the launcher waits for ready_pattern
+                               database_program(),
+                               settings.scratch + "/none.moos",  // no such file: by default MOOSDB reads Mission.moos
+                               "--moos_port=" + std::to_string(at.port), "--moos_community=" + settings.scope,
+                               "--moos_suicide_disable",  // without this MOOSDB joins a multicast group
+                               "--moos_no_colour"},
+                      .environment = {{database_variable, at.text()}},
+                      .ready_pattern = "Connect to this server on port"};
   if (options.response_ms > 0) companion.argv.push_back("--response=*:" + std::to_string(options.response_ms));
-  // Without this MOOSDB prints a line for every late packet, which in a flood is every packet.
+  // By default MOOSDB prints a line for every late packet. In a flood every packet is late.
   if (!options.is_default) companion.argv.push_back("--warning_latency=1000000000");
   return companion;
 }

@@ -40,17 +40,17 @@ class Connection : kit::Pinned, protected ::MOOS::MOOSAsyncCommClient {
     throw AdapterError("moos: " + name_ + " could not connect to the MOOSDB at " + database_.text());
   }
 
-  /// Ends the client's threads; derived classes call it in their destructors, because the threads use their members. The
-  /// reading thread checks for the end only after it received something, once a second, so this asks the database a
-  /// question.
+  /// Ends the client's threads. Derived classes call it in their destructors, because the threads use their members.
+  /// The reading thread checks for the end when it has received something, otherwise once a second. So this sends the
+  /// database a request, whose answer wakes the thread.
   void close() noexcept {
     ReadingThread_.RequestQuit();
-    CMOOSMsg request(MOOS_SERVER_REQUEST, a_question, "");
+    CMOOSMsg request(MOOS_SERVER_REQUEST, any_request, "");
     Post(request);
     Close();
   }
 
-  static constexpr const char* a_question = "VAR_SUMMARY";
+  static constexpr const char* any_request = "VAR_SUMMARY";
 
   const std::string name_;
 
@@ -77,15 +77,15 @@ class Publisher : public Connection {
 
   /// Returns the content of `message_`, which Post() copies.
   [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
-    message_.m_sVal.resize(bytes);  // never more than at the start, so this does not allocate
+    message_.m_sVal.resize(bytes);  // does not allocate: never larger than at construction
     return std::as_writable_bytes(std::span(message_.m_sVal));
   }
 
   [[nodiscard]] Published publish() noexcept {
-    const auto room = [this] { return OutGoingQueue_.Size() < window_ || !IsConnected(); };
-    if (!room()) {
+    const auto has_space = [this] { return OutGoingQueue_.Size() < window_ || !IsConnected(); };
+    if (!has_space()) {
       if (best_effort_) return Published::ok;
-      if (!kit::wait_until(room, write_timeout_)) return Published::timed_out;
+      if (!kit::wait_until(has_space, write_timeout_)) return Published::timed_out;
     }
     message_.m_dfTime = MOOSTime();  // Notify() also sets it
     if (Post(message_)) return Published::ok;
@@ -121,11 +121,11 @@ class Subscriber : public Connection {
         },
         this);
     open();
-    // MOOS does not report when a registration is done. The database handles a client's messages in order, so the
-    // registration is done when the database has answered a later question.
+    // MOOS does not report that a registration is complete. The database handles a client's messages in order, so the
+    // registration is complete when the database has answered a later request.
     MOOSMSG_LIST answer;
     constexpr double longest_s = 5;
-    if (!Register(topic_, 0) || !ServerRequest(a_question, answer, longest_s, false)) {
+    if (!Register(topic_, 0) || !ServerRequest(any_request, answer, longest_s, false)) {
       throw AdapterError("moos: " + name_ + ": the MOOSDB did not answer within 5 s");
     }
     kit::Attendance(settings, topic).attend(index);
@@ -150,8 +150,8 @@ class Subscriber : public Connection {
     return mail_.tryWait(std::chrono::ceil<std::chrono::milliseconds>(timeout).count());
   }
 
-  /// Delivers through an active queue of the client, whose thread calls `listener`. Messages that arrived before go
-  /// first.
+  /// Delivers messages through an active queue of the client. The queue's thread calls `listener`. Messages that
+  /// arrived before are delivered first.
   void listen(Listener listener) {
     receiver_ = listener;
     AddActiveQueue(

@@ -26,14 +26,15 @@ struct Options : Native {
       : Native(kit::read_native<Native>("moos", settings)), is_default(settings.is_default_configuration()) {}
 };
 
-/// Returns how many messages an inbox may hold before they are fetched. When there are more, MOOS drops all of them.
-[[nodiscard]] inline unsigned inbox(const Topic& topic, unsigned by_itself) {
+/// Returns the most messages that may wait in the inbox. If more arrive, MOOS drops all of them. `moos_limit`: MOOS's
+/// default.
+[[nodiscard]] inline unsigned inbox(const Topic& topic, unsigned moos_limit) {
   constexpr std::uint64_t most = 1'000'000'000;
-  return static_cast<unsigned>(std::clamp<std::uint64_t>(topic.capacity().value_or(0), by_itself, most));
+  return static_cast<unsigned>(std::clamp<std::uint64_t>(topic.capacity().value_or(0), moos_limit, most));
 }
 
-/// Returns how many messages of a publisher may wait for the client's writing thread. Beyond 2048 (OUTBOX_PENDING_LIMIT)
-/// MOOS drops half of them without telling the publisher.
+/// Returns the most messages of a publisher that may wait for the client's writing thread. Beyond 2048
+/// (OUTBOX_PENDING_LIMIT) MOOS drops half of them and does not report it to the publisher.
 [[nodiscard]] inline unsigned outbox(std::size_t message_bytes) {
   constexpr std::size_t most_bytes = std::size_t{16} << 20;
   return static_cast<unsigned>(std::clamp<std::size_t>(most_bytes / message_bytes, 1, 1024));

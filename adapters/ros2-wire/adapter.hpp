@@ -110,7 +110,7 @@ class Ros2Wire {
   }
 
   [[nodiscard]] std::string protected_by() const { return participant_.protected_by(); }
-  [[nodiscard]] std::string refusals() const { return participant_.said(); }
+  [[nodiscard]] std::string refusals() const { return participant_.logged(); }
   [[nodiscard]] std::vector<std::string> notes() const { return cyclonedds::notes(settings_, native_, domain_); }
 
  private:

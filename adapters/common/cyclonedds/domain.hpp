@@ -1,4 +1,5 @@
-// The DDS domain of a trial, opened with our own configuration. Catches what Cyclone DDS logs about it.
+// The DDS domain of a trial, opened with our own configuration. Keeps the lines that Cyclone DDS logs about this
+// configuration.
 #pragma once
 
 #include <dds/dds.h>
@@ -9,7 +10,7 @@
 
 #include "domain_xml.hpp"
 #include "entity.hpp"
-#include "overheard.hpp"
+#include "log_capture.hpp"
 
 namespace middlemark::cyclonedds {
 
@@ -19,21 +20,21 @@ class Domain {
     const auto id = static_cast<dds_domainid_t>(settings.domain);
     const UserFile user(native.config);
     const std::string configuration = domain_xml(settings, native, user);
-    Overheard overheard;
+    LogCapture log;
     const dds_entity_t domain = dds_create_domain(id, configuration.c_str());
-    warnings_ = overheard.lines();
+    warnings_ = log.lines();
     if (!user.xml().empty()) note_ = user.note();
     if (domain < 0) {
       std::string reason;
       for (const std::string& line : warnings_) reason += (reason.empty() ? "" : "; ") + line;
       throw AdapterError("Cyclone DDS: the domain " + std::to_string(id) + " cannot be opened: " +
-                             (reason.empty() ? dds_strretcode(domain) : "Cyclone DDS says: " + reason),
+                             (reason.empty() ? dds_strretcode(domain) : "Cyclone DDS reports: " + reason),
                          advice(settings, configuration));
     }
     domain_ = Entity(domain, "dds_create_domain");
   }
 
-  /// Which parts of the user's own configuration are not used; empty if there is none.
+  /// Names the parts of the user's own configuration that are ignored; empty if the user gave no configuration.
   [[nodiscard]] const std::string& note() const noexcept { return note_; }
   /// The lines that Cyclone DDS logged about the configuration.
   [[nodiscard]] const std::vector<std::string>& warnings() const noexcept { return warnings_; }

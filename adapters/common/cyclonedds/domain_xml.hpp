@@ -1,4 +1,5 @@
-// The configuration of a trial's domain, as the XML that dds_create_domain() takes. CYCLONEDDS_URI has no effect on it.
+// The configuration of a trial's domain, as the XML that is passed to dds_create_domain(). CYCLONEDDS_URI has no effect
+// on this domain.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +23,8 @@ struct Element {
   std::map<std::string, Element> children;
   std::string text;
 
-  /// Sets a text or an attribute. `path` has steps separated by '/'; a last step that begins with '@' is an attribute.
+  /// Sets the text of an element, or the value of an attribute. The steps of `path` are separated by '/'. A last step
+  /// that begins with '@' names an attribute.
   void set(std::string_view path, const std::string& value) {
     Element* at = this;
     for (std::size_t end = path.find('/'); end != path.npos; end = path.find('/')) {
@@ -68,20 +70,22 @@ struct Element {
   return out + "</" + name + ">";
 }
 
-/// The configuration of a trial's domain. The transport's tuning comes before the user's own configuration, and values
-/// of factors and native settings after it: in Cyclone DDS the last value counts.
+/// Returns the configuration of a trial's domain. In Cyclone DDS the last value of an element counts. So the
+/// transport's tuning comes before the user's own configuration, and the values of factors and native settings come
+/// after it.
 [[nodiscard]] inline std::string domain_xml(const Settings& settings, const Native& native, const UserFile& user) {
   if (!std::regex_match(settings.interface, std::regex("[A-Za-z0-9_.:@-]{1,15}"))) {
     throw AdapterError("Cyclone DDS: interface '" + settings.interface + "' is not a name of a network interface",
                        "`ip link` lists the interfaces");
   }
   Element tuned;
-  Element asked;
-  Element& last = user.xml().empty() ? tuned : asked;
+  Element required;
+  Element& last = user.xml().empty() ? tuned : required;
   const bool is_default = settings.is_default_configuration();
   last.set("@Id", "any");
   last.set("General/Interfaces/NetworkInterface/@name", settings.interface);
-  // lo carries multicast although it lacks the flag. Without multicast, discovery would need a list of peers.
+  // The interface lo carries multicast although its MULTICAST flag is not set. Without multicast, discovery would need
+  // a list of peers.
   last.set("General/Interfaces/NetworkInterface/@multicast", settings.interface == "lo" ? "true" : "default");
   if (!is_default) {
     tuned.set("@Id", "any");
@@ -91,7 +95,8 @@ struct Element {
       tuned.set("General/MaxMessageSize", std::to_string(native.max_message_bytes()) + "B");
       tuned.set("General/FragmentSize", std::to_string(native.fragment_bytes()) + "B");
     }
-    // Messages arrive faster than they are read from the socket, so it gets space for two, if the kernel allows it.
+    // Messages can arrive faster than they are read from the socket, so its buffer has space for two of the largest
+    // messages, if the kernel allows it.
     const std::uint64_t wanted = std::max<std::uint64_t>(std::uint64_t{16} << 20, 2 * settings.message_bytes);
     const std::uint64_t buffer = std::min(kit::kernel_limit("net/core/rmem_max"), wanted);
     if (buffer > 0) tuned.set("Internal/SocketReceiveBufferSize/@max", std::to_string(buffer) + "B");
@@ -100,9 +105,9 @@ struct Element {
     for (const auto& [path, value] : shared_memory_elements(settings.transport == "shm")) last.set(path, value);
   }
   for (const auto& [path, value] : native.elements()) last.set(path, value);
-  const auto whole = [](const Element& domain) { return "<CycloneDDS>" + xml("Domain", domain) + "</CycloneDDS>"; };
-  if (user.xml().empty()) return whole(tuned);
-  return (is_default ? "" : whole(tuned) + ",") + user.xml() + "," + whole(asked);
+  const auto document = [](const Element& domain) { return "<CycloneDDS>" + xml("Domain", domain) + "</CycloneDDS>"; };
+  if (user.xml().empty()) return document(tuned);
+  return (is_default ? "" : document(tuned) + ",") + user.xml() + "," + document(required);
 }
 
 }  // namespace middlemark::cyclonedds

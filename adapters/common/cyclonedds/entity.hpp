@@ -20,7 +20,7 @@ inline std::int32_t checked(std::int32_t result, const std::string& what) {
   return result;
 }
 
-/// Owns an entity and everything that was made in it.
+/// Owns an entity. Destroying it also deletes the entities that were created in it.
 class Entity {
  public:
   Entity() = default;

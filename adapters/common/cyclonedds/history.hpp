@@ -22,28 +22,28 @@ namespace middlemark::cyclonedds {
   return std::max<std::uint64_t>(readers, 1);
 }
 
-/// How many messages a reader keeps of all publishers of its topic. Cyclone DDS has no limit of its own: a flood would
-/// fill the memory.
+/// The number of messages that a reader keeps, of all publishers of its topic together. Cyclone DDS sets no limit by
+/// default, so a flood would fill the memory.
 struct ReaderHistory {
-  std::uint64_t messages = 0;  ///< keep-last: the depth; keep-all: the most that may wait to be taken
-  bool bounded = false;        ///< fewer than the trial asked for (always true for keep-all)
+  std::uint64_t messages = 0;  ///< keep-last: the depth in Cyclone DDS; keep-all: the limit of waiting messages
+  bool bounded = false;        ///< true if `messages` is less than the trial requests, so always for keep-all
 
-  /// The depth is multiplied by the number of writers, because they share a reader's history: a type without a key has
-  /// one instance, in which new messages of one writer would replace those of another.
+  /// `sources`: the number of writers. The depth is multiplied by it, because our types have no key and so a reader has
+  /// one instance, in which a message of one writer would otherwise replace the message of another.
   ReaderHistory(const Settings& settings, const Topic& topic, std::uint64_t sources) {
     constexpr std::uint64_t mib = std::uint64_t{1} << 20;
-    constexpr std::uint64_t sample_overhead_bytes =
-        256;  // serialized data's header, and the entry of the reader's cache
+    // For the header of the serialized data, and for the entry of the reader's cache.
+    constexpr std::uint64_t sample_overhead_bytes = 256;
     const std::uint64_t sample = topic.message_bytes + sample_overhead_bytes;
     if (!topic.depth) {
       bounded = true;
       messages = std::max<std::uint64_t>(std::min(256 * mib, 2048 * mib / readers_of(settings)) / sample, 4);
       return;
     }
-    const std::uint64_t room = std::max<std::uint64_t>(kit::physical_memory() / 4 / readers_of(settings) / sample, 1);
+    const std::uint64_t most = std::max<std::uint64_t>(kit::physical_memory() / 4 / readers_of(settings) / sample, 1);
     const std::uint64_t wanted = *topic.depth * sources;
-    bounded = wanted > room;
-    messages = std::min(wanted, room);
+    bounded = wanted > most;
+    messages = std::min(wanted, most);
   }
 };
 
@@ -72,14 +72,15 @@ using Qos = std::unique_ptr<dds_qos_t, DeleteQos>;
   if (topic.depth) {
     dds_qset_history(qos.get(), DDS_HISTORY_KEEP_LAST, messages);
   } else {
-    // A full reader blocks its receive thread. Missing acknowledgements then block a reliable writer too.
+    // A full reader blocks its receive thread, which then sends no acknowledgements. So a reliable writer also blocks.
     dds_qset_history(qos.get(), DDS_HISTORY_KEEP_ALL, 0);
     dds_qset_resource_limits(qos.get(), messages, DDS_LENGTH_UNLIMITED, messages);
   }
   return qos;
 }
 
-/// The history does not limit the writer's own cache; its high-water mark does.
+/// Returns a writer's quality of service. Its history does not limit the unacknowledged messages that a reliable writer
+/// keeps; the writer's high-water mark does.
 [[nodiscard]] inline Qos writer_qos(const Settings& settings, const Native& native, const Topic& topic) {
   Qos qos = common_qos(settings, native, topic);
   if (topic.depth) {
@@ -87,12 +88,12 @@ using Qos = std::unique_ptr<dds_qos_t, DeleteQos>;
   } else {
     dds_qset_history(qos.get(), DDS_HISTORY_KEEP_ALL, 0);
   }
-  if (topic.history > 0) {  // the messages that are kept for late joiners have a depth of their own
+  if (topic.history > 0) {  // the depth of the messages kept for subscribers that join late
     dds_qset_durability_service(qos.get(), 0, DDS_HISTORY_KEEP_LAST, static_cast<std::int32_t>(topic.history),
                                 DDS_LENGTH_UNLIMITED, DDS_LENGTH_UNLIMITED, DDS_LENGTH_UNLIMITED);
   }
   if (native.batches()) batch(qos.get());
-  // Otherwise a writer would send a disposal after its last message when it is deleted.
+  // By default a writer that is deleted sends a disposal after its last message.
   if (!settings.is_default_configuration()) dds_qset_writer_data_lifecycle(qos.get(), false);
   return qos;
 }

@@ -1,5 +1,5 @@
-# cyclonedds_messages(<target>): generates the typed messages with Cyclone DDS's idlc if it is installed, and then
-# defines MIDDLEMARK_IDLC.
+# cyclonedds_messages(<target>): if Cyclone DDS's idlc is installed, generates the typed messages and defines
+# MIDDLEMARK_IDLC.
 function(cyclonedds_messages target)
   find_program(MIDDLEMARK_IDLC_PROGRAM idlc)
   if(NOT MIDDLEMARK_IDLC_PROGRAM)

@@ -1,4 +1,4 @@
-// The typed messages that idlc generated from messages.idl, for kit/messages.hpp.
+// Describes the structs that idlc generated from messages.idl to kit/messages.hpp.
 #pragma once
 
 #include <dds/dds.h>

@@ -29,12 +29,12 @@ namespace middlemark::cyclonedds {
 struct NativeElements : kit::NativeKeys {
   explicit NativeElements(const Settings* trial = nullptr);
 
-  std::map<std::string, std::string> given;             ///< settings of the table, by path below CycloneDDS/Domain
-  std::optional<std::chrono::nanoseconds> flush_after;  ///< nullopt: 1 ms
+  std::map<std::string, std::string> given;             ///< keys of the native table, by path below CycloneDDS/Domain
+  std::optional<std::chrono::nanoseconds> flush_after;  ///< nullopt: the default, 1 ms
   std::chrono::nanoseconds latency_budget{0};
   std::int32_t transport_priority = 0;
   std::optional<std::string> config;       ///< path of the user's own configuration
-  std::map<std::string, std::string> any;  ///< other settings, by path
+  std::map<std::string, std::string> any;  ///< settings of the form Domain/<path>, by path
 
  protected:
   static constexpr const char* write_batch = "Internal/WriteBatch";
@@ -51,8 +51,8 @@ struct NativeElements : kit::NativeKeys {
   }
 };
 
-/// The native settings, checked. Throws an AdapterError for a setting that is wrong, given twice, or fixed by a factor
-/// of the trial.
+/// The native settings after their check. Throws an AdapterError for a setting that is wrong, that is given twice, or
+/// that a factor of the trial sets.
 class Native : public NativeElements {
  public:
   explicit Native(const Settings& settings);
@@ -68,7 +68,7 @@ class Native : public NativeElements {
     return all;
   }
 
-  /// True if the trial sets the size of datagrams.
+  /// True if the trial sets the size of datagrams or of fragments.
   [[nodiscard]] bool sizes_datagrams() const {
     return bytes("General/MaxMessageSize") || bytes("General/FragmentSize");
   }
@@ -137,7 +137,7 @@ inline NativeElements::NativeElements(const Settings* trial) : NativeKeys(trial)
        "receive buffer of the sockets");
   size("Internal/SocketSendBufferSize", 4096, gib, "64KiB and more", "send buffer of the sockets");
   duration("Internal/SynchronousDeliveryLatencyBound", 0, 100 * s, "inf",
-           "samples with a latency budget up to this are delivered on the receive thread, others on another "
+           "samples with a latency budget up to this value are delivered on the receive thread, others on another "
            "thread");
   network("Internal/SynchronousDeliveryPriorityThreshold", NativeType::integer,
           {.help = "samples with at least this transport priority are delivered on the receive thread",
@@ -157,29 +157,30 @@ inline NativeElements::NativeElements(const Settings* trial) : NativeKeys(trial)
                       .most = s,
                       .transports = {"udp"},
                       .otherwise = "1ms"});
-  latency_budget =
-      key("latency_budget", latency_budget, {.help = "quality of service of both ends", .least = 0, .most = 100 * s});
-  transport_priority = key("transport_priority", transport_priority,
-                           {.help = "quality of service of both ends", .least = -1'000'000'000, .most = 1'000'000'000});
-  config = key<std::string>("config", {.help = "your own configuration, as CYCLONEDDS_URI would name it: see --config",
-                                       .type = NativeType::file});
+  latency_budget = key("latency_budget", latency_budget,
+                       {.help = "quality of service of writers and readers", .least = 0, .most = 100 * s});
+  transport_priority =
+      key("transport_priority", transport_priority,
+          {.help = "quality of service of writers and readers", .least = -1'000'000'000, .most = 1'000'000'000});
+  config = key<std::string>(
+      "config",
+      {.help = "a file with your own configuration, as for CYCLONEDDS_URI: see --config", .type = NativeType::file});
   any = keys(
       "Domain/*",
       {.help = "any element of Cyclone DDS's configuration by its path, such as Domain/Internal/MaxQueuedRexmitBytes, "
                "or an attribute, such as Domain/Internal/HeartbeatInterval/@max; Cyclone DDS checks it"});
 }
 
-/// Renames `Domain/<path>` to the setting of the table with that path, if there is one, so that it is checked as this
-/// setting.
+/// Renames the key `Domain/<path>` to `<path>` if the native table has this key, so that its value is checked as the
+/// table requires.
 inline Settings Native::by_their_own_names(Settings settings) {
-  const kit::NativeTable known = kit::native_table<NativeElements>();
+  const kit::NativeTable table = kit::native_table<NativeElements>();
   std::map<std::string, std::string> native;
   for (const auto& [key, value] : settings.native) {
     const std::string path = key.starts_with("Domain/") ? key.substr(7) : key;
-    const auto found = std::ranges::find(known, lower(path), [](const auto& each) { return lower(each.first); });
-    if (!native.emplace(found == known.end() ? key : found->first, value).second) {
-      throw AdapterError("Cyclone DDS: native." + key + " is given twice",
-                         "leave out the one with or the one without 'Domain/'");
+    const auto found = std::ranges::find(table, lower(path), [](const auto& row) { return lower(row.first); });
+    if (!native.emplace(found == table.end() ? key : found->first, value).second) {
+      throw AdapterError("Cyclone DDS: native." + key + " is given twice", "write it once, with or without 'Domain/'");
     }
   }
   settings.native = std::move(native);
@@ -191,7 +192,7 @@ inline Native::Native(const Settings& settings)
   for (const auto& [path, value] : any) check_path(path, value);
   if (flush_after && !batches()) {
     throw AdapterError("Cyclone DDS: native.flush_after has no effect without batching",
-                       "add Internal/WriteBatch = true, or leave it out");
+                       "add Internal/WriteBatch = true, or leave out flush_after");
   }
   check_watermarks();
   if (fragment_bytes() > max_message_bytes() - packet_overhead_bytes) {
@@ -202,7 +203,7 @@ inline Native::Native(const Settings& settings)
   }
 }
 
-/// Checks the order of the watermarks; the error of Cyclone DDS is only "Invalid watermark settings".
+/// Throws an AdapterError if the watermarks do not ascend. Cyclone DDS would only report "Invalid watermark settings".
 inline void Native::check_watermarks() const {
   const std::int64_t low = bytes("Internal/Watermarks/WhcLow").value_or(1 << 10);
   const std::int64_t first = bytes("Internal/Watermarks/WhcHighInit").value_or(30 << 10);
@@ -210,10 +211,10 @@ inline void Native::check_watermarks() const {
   if (low <= first && first <= high) return;
   throw AdapterError("Cyclone DDS: native.Internal/Watermarks: WhcLow " + std::to_string(low) + "B, WhcHighInit " +
                          std::to_string(first) + "B and WhcHigh " + std::to_string(high) + "B do not ascend",
-                     "set the missing ones: the defaults are 1kB, 30kB and 500kB");
+                     "set all three: the defaults are 1kB, 30kB and 500kB");
 }
 
-/// Refuses elements of the configuration that a factor of the trial sets, or that would override one.
+/// Throws an AdapterError for a path that is malformed, or that names an element which a factor of the trial sets.
 inline void Native::check_path(const std::string& path, const std::string& value) {
   static const std::map<std::string, const char*> factors{
       {"@id", "domain"},
@@ -236,8 +237,8 @@ inline void Native::check_path(const std::string& path, const std::string& value
   if (wanted.starts_with("unsupported/")) {
     throw AdapterError(key + ": 'Unsupported' is an old name", "write Domain/Internal/…");
   }
-  for (const auto& [taken, factor] : factors) {
-    if (wanted != taken && !wanted.starts_with(taken + "/")) continue;
+  for (const auto& [element, factor] : factors) {
+    if (wanted != element && !wanted.starts_with(element + "/")) continue;
     throw AdapterError(key + " is set by the factor '" + factor + "'", std::string("choose it with ") + factor);
   }
   if (std::ranges::any_of(value, [](unsigned char c) { return std::iscntrl(c) != 0; })) {

@@ -22,26 +22,28 @@ namespace middlemark::cyclonedds {
   if (settings.transport == "udp" && settings.message_bytes > limit) {
     all.push_back("a message of " + std::to_string(settings.message_bytes) +
                   " bytes is larger than a socket may buffer (net.core.rmem_max = " + std::to_string(limit) +
-                  "): best effort loses it, reliable sends parts of it again after Internal/NackDelay; `sysctl -w "
+                  "): best effort loses such messages, and reliable sends parts of them again after "
+                  "Internal/NackDelay; `sysctl -w "
                   "net.core.rmem_max=" +
                   std::to_string(2 * settings.message_bytes) + "` raises the limit");
   }
   if (const auto asked = static_cast<std::uint64_t>(native.receive_buffer_bytes().value_or(0));
       asked > limit && limit > 0) {
-    all.push_back("the kernel grants receive buffers of " + std::to_string(limit) + " bytes where " +
+    all.push_back("the kernel limits receive buffers to " + std::to_string(limit) + " bytes, but " +
                   std::to_string(asked) +
                   " were requested: raise the limit with `sysctl -w net.core.rmem_max=" + std::to_string(asked) + "`");
   }
-  std::set<std::string> histories;  // a set: several topics may have the same note
+  std::set<std::string> histories;  // a set, because several topics may have the same note
   for (const Topic& topic : settings.endpoints) {
     const ReaderHistory history(settings, topic, topic.publishers);
     if (!topic.depth) {
       histories.insert(
           "keep-all is bounded to " + std::to_string(history.messages) +
-          " messages waiting in a reader: beyond this, a reliable writer waits and best effort loses messages");
+          " messages waiting in a reader: when it is full, a reliable writer waits and best effort loses messages");
     } else if (history.bounded) {
-      histories.insert("a reader keeps " + std::to_string(history.messages) + " messages where the depth of " +
-                       std::to_string(*topic.depth) + " asks for " + std::to_string(*topic.depth * topic.publishers) +
+      histories.insert("a reader keeps " + std::to_string(history.messages) + " messages, although the depth of " +
+                       std::to_string(*topic.depth) + " for each publisher requests " +
+                       std::to_string(*topic.depth * topic.publishers) +
                        ": all readers together use at most a quarter of the machine's memory");
     }
   }
@@ -49,11 +51,10 @@ namespace middlemark::cyclonedds {
   if (settings.security != Security::none && settings.workers > 1 &&
       std::ranges::any_of(settings.endpoints,
                           [](const Topic& topic) { return topic.publishers_here > 0 && topic.subscribers_here > 0; })) {
-    all.emplace_back(
-        "between nodes of one process nothing is protected: Cyclone DDS hands over the messages in memory");
+    all.emplace_back("messages between nodes of one process are not protected: Cyclone DDS passes them in memory");
   }
   if (!domain.note().empty()) all.push_back(domain.note());
-  for (const std::string& warning : domain.warnings()) all.push_back("Cyclone DDS says: " + warning);
+  for (const std::string& warning : domain.warnings()) all.push_back("Cyclone DDS reports: " + warning);
   return all;
 }
 

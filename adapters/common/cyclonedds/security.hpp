@@ -1,5 +1,5 @@
-// DDS Security of a trial: Cyclone DDS's plug-ins, and a participant that uses them. Keeps what Cyclone DDS logs, such
-// as the reason why a document or a peer was refused.
+// DDS Security of a trial: Cyclone DDS's plug-ins, and a participant that uses them. Keeps the lines that Cyclone DDS
+// logs, such as the reason why a document or a peer was refused.
 #pragma once
 
 #include <dds/dds.h>
@@ -17,45 +17,48 @@
 
 #include "entity.hpp"
 #include "history.hpp"
-#include "overheard.hpp"
+#include "log_capture.hpp"
 
 namespace middlemark::cyclonedds {
 
-/// The folder of the plug-ins of the loaded library; empty if there are none. Debian installs them in a folder next to
-/// it.
+/// Returns the folder with the security plug-ins of the loaded libddsc; empty if there are none. It is libddsc's own
+/// folder, or a folder next to libddsc whose name begins with libddsc (as in Debian).
 [[nodiscard]] inline std::string security_plugins() {
   namespace fs = std::filesystem;
-  const fs::path beside =
+  const fs::path library_folder =
       fs::path(kit::loaded_library(reinterpret_cast<const void*>(&dds_create_domain)).path).parent_path();
-  std::vector<fs::path> places{beside};
+  std::vector<fs::path> folders{library_folder};
   std::error_code ignored;
-  for (const auto& each : fs::directory_iterator(beside, ignored)) {
-    if (each.path().filename().string().starts_with("libddsc") && each.is_directory(ignored)) places.push_back(each);
+  for (const auto& entry : fs::directory_iterator(library_folder, ignored)) {
+    if (entry.path().filename().string().starts_with("libddsc") && entry.is_directory(ignored))
+      folders.push_back(entry);
   }
-  for (const fs::path& each : places) {
-    if (fs::exists(each / "libdds_security_auth.so", ignored)) return each.string();
+  for (const fs::path& folder : folders) {
+    if (fs::exists(folder / "libdds_security_auth.so", ignored)) return folder.string();
   }
   return {};
 }
 
-/// Sets the security levels of each transport over the network, and the reason why the others have none.
+/// Sets the security levels of the transports over the network, and for the other transports the reason why they have
+/// none.
 inline void list_security(std::vector<Transport>& transports) {
-  const bool there = !security_plugins().empty();
-  for (Transport& each : transports) {
-    if (!there) {
-      each.security_why = "the plug-ins of DDS Security (libdds_security_auth.so and others) are not next to libddsc";
-    } else if (each.carrier == "udp") {
-      each.security = {Security::none, Security::authenticated, Security::signed_, Security::encrypted};
-      each.permissions = true;
-    } else if (each.carrier == "shared-memory") {
-      each.security_why = "iceoryx's shared memory has no security, and Cyclone DDS would send plain text";
+  const bool has_plugins = !security_plugins().empty();
+  for (Transport& transport : transports) {
+    if (!has_plugins) {
+      transport.security_why =
+          "the plug-ins of DDS Security (libdds_security_auth.so and others) are not next to libddsc";
+    } else if (transport.carrier == "udp") {
+      transport.security = {Security::none, Security::authenticated, Security::signed_, Security::encrypted};
+      transport.permissions = true;
+    } else if (transport.carrier == "shared-memory") {
+      transport.security_why = "iceoryx's shared memory has no security, and Cyclone DDS would send plain text";
     } else {
-      each.security_why = dds_security::why_not_within_a_process;
+      transport.security_why = dds_security::why_not_within_a_process;
     }
   }
 }
 
-/// The participant of a trial, with security if the trial has it.
+/// The participant of a trial, with DDS Security if the trial has a security level.
 class Participant {
  public:
   /// `qos`: further quality of service, or null.
@@ -64,24 +67,24 @@ class Participant {
     if (settings.security != Security::none) {
       if (qos == nullptr) qos.reset(dds_create_qos());
       secure(qos.get());
-      overheard_.emplace();
+      log_.emplace();
     }
     const dds_entity_t made = dds_create_participant(domain, qos.get(), nullptr);
-    if (made < 0 && overheard_) {
-      const std::string reason = said();
+    if (made < 0 && log_) {
+      const std::string reason = logged();
       throw AdapterError("Cyclone DDS: security " + std::string(word(settings.security)) + ": no participant: " +
-                             (reason.empty() ? dds_strretcode(made) : "Cyclone DDS says: " + reason),
+                             (reason.empty() ? dds_strretcode(made) : "Cyclone DDS reports: " + reason),
                          "check the certificates and documents in " + settings.certs);
     }
     participant_ = Entity(made, "dds_create_participant");
-    if (!Overheard::lasts()) overheard_.reset();
+    if (!LogCapture::has_sink()) log_.reset();
   }
 
   [[nodiscard]] dds_entity_t get() const noexcept { return participant_.get(); }
   [[nodiscard]] const Entity& entity() const noexcept { return participant_; }
 
-  /// Errors and warnings that were logged since it was made; empty without security.
-  [[nodiscard]] std::string said() const { return overheard_ ? overheard_->said() : ""; }
+  /// Errors and warnings that Cyclone DDS has logged since the participant was created; empty without security.
+  [[nodiscard]] std::string logged() const { return log_ ? log_->text() : ""; }
   [[nodiscard]] std::string protected_by() const { return dds_security::words(settings_, "ECDH+prime256v1-CEUM"); }
 
  private:
@@ -101,8 +104,8 @@ class Participant {
   }
 
   const Settings& settings_;
-  mutable std::optional<Overheard> overheard_;  // catches what Cyclone DDS logs
-  Entity participant_;                          // destroyed first, so that what it logs at its end is still caught
+  mutable std::optional<LogCapture> log_;  // only with security
+  Entity participant_;                     // destroyed first, so that the lines logged meanwhile are captured
 };
 
 }  // namespace middlemark::cyclonedds

@@ -26,7 +26,7 @@ namespace middlemark::cyclonedds {
 }
 
 /// `Intake` owns the memory that messages are taken into:
-/// batch()                                  the most samples that are taken at once
+/// batch()                                  returns the most samples that take() reads at once
 /// take(reader, visitor, visits, failure)   takes a batch and visits its messages; returns the number of samples, or
 /// Cyclone DDS's error code
 template <class Intake>
@@ -48,8 +48,8 @@ class Subscriber : kit::Pinned {
     return take_up_to(most_per_take, visitor);
   }
 
-  /// The condition stays true while untaken messages are there. There is no condition unless the trial blocks; every
-  /// wait is then spurious.
+  /// Waits for the read condition, which is true while the reader holds messages. Only a trial with the reception
+  /// `block` has this condition; otherwise the function returns true at once.
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
     if (waitset_.get() == 0) return true;
     return dds_waitset_wait(waitset_.get(), nullptr, 0, timeout.count()) != 0;
@@ -62,10 +62,10 @@ class Subscriber : kit::Pinned {
     const dds_return_t code = dds_set_listener(reader_.get(), callbacks);
     dds_delete_listener(callbacks);
     checked(code, "dds_set_listener");
-    deliver();  // messages that came before the listener raise no event
+    deliver();  // messages that arrived before the listener was set raise no event
   }
 
-  /// dds_set_listener() returns only after the last callback has returned.
+  /// Ends the listening: dds_set_listener() returns only after the last callback has returned.
   void silence() {
     if (!listener_) return;
     dds_set_listener(reader_.get(), nullptr);
@@ -90,7 +90,7 @@ class Subscriber : kit::Pinned {
     return visits;
   }
 
-  /// Delivers every message that is there: messages that were left would raise no further event.
+  /// Delivers all messages that have arrived. A message that stayed in the reader would raise no further event.
   void deliver() noexcept {
     deliver_([this]() noexcept { take_up_to(std::numeric_limits<std::size_t>::max(), listener_); });
   }

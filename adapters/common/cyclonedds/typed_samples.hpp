@@ -29,10 +29,10 @@ class TypedSamples {
   std::int32_t take(dds_entity_t reader, Visitor& visitor, std::size_t& visits, LastFailure& failure) noexcept {
     const std::int32_t taken = dds_take(reader, samples_.data(), infos_.data(), batch(), batch());
     for (std::size_t i = 0; std::cmp_less(i, taken); ++i) {
-      if (!infos_[i].valid_data) continue;  // a writer left
+      if (!infos_[i].valid_data) continue;  // not a message: a writer has ended
       const std::span<const std::byte> array = messages_[i]->received();
       if (array.size() != bytes_)
-        failure.note("a message arrived whose constant fields differ from what was sent", DDS_RETCODE_ERROR);
+        failure.note("a message arrived whose constant fields differ from the sent ones", DDS_RETCODE_ERROR);
       visitor(array);
       ++visits;
     }

@@ -1,4 +1,5 @@
-// A user's own configuration, as CYCLONEDDS_URI would name it. The trial's configuration is merged into it.
+// A user's own configuration file, of the kind that CYCLONEDDS_URI names. It is combined with the trial's
+// configuration.
 #pragma once
 
 #include <fstream>
@@ -11,8 +12,8 @@
 
 namespace middlemark::cyclonedds {
 
-/// Reads the file without the elements that the trial's factors set. Otherwise Cyclone DDS would use our network
-/// interface in addition to the file's, and would ignore settings for another domain. Throws an AdapterError.
+/// Reads the file without the elements that the trial's factors set. Otherwise Cyclone DDS would use the file's network
+/// interface as well as ours, and would ignore settings that the file has for another domain. Throws an AdapterError.
 class UserFile {
  public:
   explicit UserFile(const std::optional<std::string>& path) {
@@ -21,26 +22,27 @@ class UserFile {
     xml_.assign(std::istreambuf_iterator<char>(file), {});
     if (!file || xml_.empty()) {
       throw AdapterError("Cyclone DDS: config: " + *path + " cannot be read, or is empty",
-                         "check that it is Cyclone DDS's XML");
+                         "check that the file contains Cyclone DDS's XML");
     }
-    take_out("<!--", "-->");
+    remove("<!--", "-->");
     for (const char* name : {"Interfaces", "NetworkInterfaceAddress", "ExternalDomainId", "DDSSecurity", "Security"}) {
-      const bool found = take_out(std::string("<") + name + ">", std::string("</") + name + ">");
-      if (found) taken_out_ += (taken_out_.empty() ? "" : ", ") + std::string(name);
+      const bool found = remove(std::string("<") + name + ">", std::string("</") + name + ">");
+      if (found) removed_ += (removed_.empty() ? "" : ", ") + std::string(name);
     }
     xml_ = std::regex_replace(xml_, std::regex("<Domain(\\s[^>]*)?>", std::regex::icase), "<Domain Id=\"any\">");
   }
 
-  /// Empty if there is no file.
+  /// The file's content without those elements; empty if there is no file.
   [[nodiscard]] const std::string& xml() const noexcept { return xml_; }
 
   [[nodiscard]] std::string note() const {
     return "config: the trial sets the domain, the interface, the transport and the security" +
-           (taken_out_.empty() ? "" : "; ignored elements: " + taken_out_);
+           (removed_.empty() ? "" : "; ignored elements: " + removed_);
   }
 
  private:
-  bool take_out(const std::string& begin, const std::string& end) {
+  /// Removes each part from `begin` to `end`. Returns true if the file had one.
+  bool remove(const std::string& begin, const std::string& end) {
     bool found = false;
     for (std::size_t at = xml_.find(begin); at != xml_.npos; at = xml_.find(begin)) {
       const std::size_t last = xml_.find(end, at);
@@ -52,7 +54,7 @@ class UserFile {
   }
 
   std::string xml_;
-  std::string taken_out_;
+  std::string removed_;
 };
 
 }  // namespace middlemark::cyclonedds

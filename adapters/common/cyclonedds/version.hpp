@@ -35,12 +35,12 @@ using Elements = std::vector<std::pair<std::string, std::string>>;
 
 #if DDS_VERSION_MAJOR == 0
 
-/// Numbers of processes that can share memory; 1: also publishers and subscribers within one process.
+/// The numbers of processes for which the transport `shm` works; 1 means within one process.
 inline constexpr std::initializer_list<int> shared_memory_processes = {1, 2};
 inline constexpr const char* shared_memory_needs =
     "check that the loaded libddsc was built with iceoryx (ENABLE_SHM): `ldd` on it shows libiceoryx_binding_c";
 
-/// The file that a killed process leaves besides RouDi's: iceoryx's lock file, by the name of the process in iceoryx.
+/// Pattern of the lock files that killed workers leave. iceoryx names them after its name for the process.
 inline constexpr const char* runtime_residue = "/tmp/iceoryx_rt_*";
 
 [[nodiscard]] inline Elements shared_memory_elements(bool on) {
@@ -56,7 +56,7 @@ inline constexpr const char* runtime_residue = "/tmp/iceoryx_rt_*";
   return dds_loan_sample(writer, sample);
 }
 
-/// The message in shared memory; null if it came another way.
+/// Returns the message in shared memory; null if the message did not come through shared memory.
 [[nodiscard]] inline const void* chunk_of(const ddsi_serdata* data) noexcept { return data->iox_chunk; }
 
 /// In 0.10, batching is the element Internal/WriteBatch of the configuration.
@@ -65,7 +65,7 @@ inline void batch(dds_qos_t* /*qos*/) {}
 
 #else
 
-/// Within one process a writer gives the readers a copy in the process's memory, whatever the configuration is.
+/// Not 1: within one process a writer always gives its readers a copy in the process's memory.
 inline constexpr std::initializer_list<int> shared_memory_processes = {2};
 inline constexpr const char* shared_memory_needs =
     "check that Cyclone DDS's plug-in libpsmx_iox.so was built (ENABLE_ICEORYX) and is next to libddsc or on "
@@ -90,7 +90,7 @@ inline constexpr const char* runtime_residue = "/tmp/CycloneDDS-iox_psmx-*";
   return loan != nullptr && loan->loan_origin.origin_kind == DDS_LOAN_ORIGIN_KIND_PSMX ? loan->sample_ptr : nullptr;
 }
 
-/// In 11 the element Internal/WriteBatch is deprecated.
+/// In 11, batching is a quality of service; the element Internal/WriteBatch is deprecated.
 inline constexpr bool batching_is_a_quality = true;
 inline void batch(dds_qos_t* qos) { dds_qset_writer_batching(qos, true); }
 

@@ -26,14 +26,14 @@ namespace middlemark::cyclonedds {
   return status.current_count;
 }
 
-/// A thread that flushes `writer` every `after`: it sends a batch that does not fill its datagram, which Cyclone DDS
-/// would keep until the next write. Flushing an empty batch takes a lock and sends nothing.
+/// A thread that flushes `writer` every `period`. Cyclone DDS alone would keep a batch that does not fill its datagram
+/// until the next write. Flushing an empty batch takes a lock and sends nothing.
 class Flusher {
  public:
-  Flusher(dds_entity_t writer, std::chrono::nanoseconds after)
-      : thread_([writer, after](const std::stop_token& stop) {
+  Flusher(dds_entity_t writer, std::chrono::nanoseconds period)
+      : thread_([writer, period](const std::stop_token& stop) {
           while (!stop.stop_requested()) {
-            std::this_thread::sleep_for(after);
+            std::this_thread::sleep_for(period);
             dds_write_flush(writer);
           }
         }) {

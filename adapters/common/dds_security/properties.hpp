@@ -1,5 +1,5 @@
-// DDS Security 1.1 with a library's built-in plugins: the properties of a participant, and a description of what its
-// governance document enables, in the words of the standard.
+// DDS Security 1.1 with a library's built-in plugins: the properties of a participant, and a text that names the
+// protection which its governance document enables, in the words of the standard.
 #pragma once
 
 #include <fstream>
@@ -16,13 +16,13 @@ namespace middlemark::dds_security {
 
 inline constexpr const char* prefix = "dds.sec.";
 
-/// Within a process, messages are handed over and not protected.
+/// The reason why a transport within one process has no security level.
 inline constexpr const char* why_not_within_a_process = "messages within a process are not protected";
 
 using Properties = std::vector<std::pair<std::string, std::string>>;
 
-/// Properties that name the files of this process's identity. `authentication` and `access` are the prefixes of the
-/// library's property names.
+/// Returns the properties with the paths of this process's certificate, key, permissions and authorities.
+/// `authentication` and `access` are the prefixes of the library's property names.
 [[nodiscard]] inline Properties files(const Settings& settings, const std::string& authentication,
                                       const std::string& access) {
   const kit::Credentials credentials(settings);
@@ -35,7 +35,8 @@ using Properties = std::vector<std::pair<std::string, std::string>>;
           {access + "permissions", file + credentials.permissions()}};
 }
 
-/// Describes the protection between two participants. `key_agreement`: the library's name for it.
+/// Returns a text that names the protection between two participants. `key_agreement`: the library's name of its key
+/// agreement.
 [[nodiscard]] inline std::string words(const Settings& settings, const std::string& key_agreement) {
   const std::string path = kit::Credentials(settings).governance(settings.security);
   std::ifstream file(path, std::ios::binary);

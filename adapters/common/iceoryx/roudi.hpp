@@ -1,5 +1,5 @@
-// RouDi, iceoryx's daemon: its memory pools, its start, and a check if it runs. Used by every adapter whose messages
-// are in iceoryx's shared memory.
+// RouDi, iceoryx's daemon: its memory pools, its command line, and a check that it runs. Used by every adapter whose
+// messages lie in iceoryx's shared memory.
 #pragma once
 
 #include <fcntl.h>
@@ -33,14 +33,15 @@ struct Pool {
 
 [[nodiscard]] inline std::string roudi_toml(const std::string& adapter) { return adapter + "-roudi.toml"; }
 
-/// Name under /dev/shm of the segment that contains the messages. iceoryx names it after the group that may write to
-/// it, here this process's group. (iceoryx_mgmt contains queues and indices, never a message.)
+/// Returns the name under /dev/shm of the segment that contains the messages. iceoryx names this segment after the
+/// group that may write to it, which is this process's group. (The segment iceoryx_mgmt contains queues and indices,
+/// never a message.)
 [[nodiscard]] inline std::string data_segment() {
   const group* entry = getgrgid(getegid());
   return entry != nullptr ? entry->gr_name : std::to_string(getegid());
 }
 
-/// Files left by a killed RouDi, or by one that outlived a killed worker (it aborts when it is stopped).
+/// Returns the files that RouDi leaves if it is killed, or if it is stopped after a worker was killed (it then aborts).
 [[nodiscard]] inline std::vector<std::string> roudi_residue() {
   return {"/dev/shm/iceoryx_mgmt", "/dev/shm/" + data_segment(), "/tmp/roudi", "/tmp/roudi.lock",
           "/tmp/iox-unique-roudi.lock"};
@@ -51,12 +52,13 @@ inline constexpr const char* roudi_lock_path = "/tmp/iox-unique-roudi.lock";
 
 [[nodiscard]] inline bool roudi_runs() {
   const kit::Descriptor file(open(roudi_lock_path, O_RDONLY | O_CLOEXEC));
-  if (!file) return errno != ENOENT;  // a file of another user, which cannot be opened, counts as a RouDi that runs
+  if (!file) return errno != ENOENT;  // another user's lock file cannot be opened: assume that a RouDi runs
   return flock(file.get(), LOCK_SH | LOCK_NB) != 0;
 }
 
-/// Writes the configuration and returns how to start RouDi with it. `pools`: in ascending order of chunk size.
-/// `library`: the one of the clients, because RouDi refuses clients of another version.
+/// Writes RouDi's configuration and returns the command that starts RouDi with it. `pools`: in ascending order of chunk
+/// size. `library`: path of the clients' library. RouDi must be of the same version, because it refuses clients of
+/// another version.
 [[nodiscard]] inline Companion roudi(const Settings& settings, const std::string& adapter,
                                      const std::vector<Pool>& pools, const std::string& library) {
   if (roudi_runs()) {
@@ -76,25 +78,28 @@ inline constexpr const char* roudi_lock_path = "/tmp/iox-unique-roudi.lock";
   kit::require_shared_memory(bytes + management_bytes, adapter + ": " + settings.transport + ": " +
                                                            std::to_string(chunks) + " chunks of RouDi's");
   kit::Rendezvous(settings).leave(roudi_toml(adapter), toml);
-  // Without monitoring: RouDi would treat a worker that did not run for 1.5 s as dead, and free memory that the worker
-  // still uses.
-  return {.name = "iox-roudi",
-          .argv = {kit::find_program("iox-roudi", "Debian, Ubuntu: apt install iceoryx", library), "--config-file",
-                   settings.scratch + "/" + roudi_toml(adapter), "--monitoring-mode", "off", "--log-level", "warning"},
-          .ready_pattern = "RouDi is ready for clients",
-          .ready_timeout_s = 10 + 5 * static_cast<double>(bytes >> 30)};  // RouDi first writes to every page
+  // Monitoring is off, because RouDi would treat a worker that did not run for 1.5 s as dead, and free memory that the
+  // worker still uses.
+  return {
+      .name = "iox-roudi",
+      .argv = {kit::find_program("iox-roudi", "Debian, Ubuntu: apt install iceoryx", library), "--config-file",
+               settings.scratch + "/" + roudi_toml(adapter), "--monitoring-mode", "off", "--log-level", "warning"},
+      .ready_pattern = "RouDi is ready for clients",
+      .ready_timeout_s = 10 + 5 * static_cast<double>(bytes >> 30)};  // RouDi writes to every page before it is ready
 }
 
-/// iceoryx ends the process if there is no RouDi, or if a chunk is larger than any pool's. So both are checked first.
+/// Throws an AdapterError if no RouDi runs, or if its largest chunks are smaller than `chunk_bytes`. In both cases
+/// iceoryx would end the process.
 inline void check_roudi(const Settings& settings, const std::string& adapter, std::uint64_t chunk_bytes) {
   const std::string advice =
       "start the daemon that 'middlemark-worker-" + adapter + " --companions' names, with its configuration";
   if (!roudi_runs()) throw AdapterError(adapter + ": shm: RouDi does not run", advice);
   const std::string toml = roudi_toml(adapter);
-  const std::string text = kit::Rendezvous(settings).find(toml).value_or("");
+  const std::string configuration = kit::Rendezvous(settings).find(toml).value_or("");
   std::smatch size;
-  if (!std::regex_search(text, size, std::regex("^[\\s\\S]*size = ([0-9]+)"))) {  // the last match is the largest size
-    throw AdapterError(adapter + ": shm: " + toml + ", RouDi's configuration, is not there", advice);
+  if (!std::regex_search(configuration, size,
+                         std::regex("^[\\s\\S]*size = ([0-9]+)"))) {  // greedy: the last pool
+    throw AdapterError(adapter + ": shm: RouDi's configuration " + toml + " was not found", advice);
   }
   if (std::stoull(size[1]) < chunk_bytes) {
     throw AdapterError(adapter + ": shm: RouDi's chunks of " + size[1].str() + " bytes (" + toml +

@@ -22,7 +22,7 @@ pub struct Octets {
 
 pub struct Publisher {
     writer: DataWriter<Octets>,
-    /// A new buffer for each message, because Dust DDS keeps the one that it was given.
+    /// A new buffer for each message, because write() takes ownership of the buffer.
     message: Vec<u8>,
     length: usize,
 }
@@ -41,7 +41,7 @@ impl middlemark_adapter::Publisher for Publisher {
     }
 
     fn publish(&mut self, error: &mut LastError) -> Published {
-        // SAFETY: loan() reserved so much memory, and the caller has written all of it.
+        // SAFETY: loan() has reserved `length` bytes, and the caller has written all of them.
         unsafe { self.message.set_len(self.length) };
         match self.writer.write(Octets { data: std::mem::take(&mut self.message) }, None) {
             Ok(()) => Published::Ok,
@@ -58,21 +58,20 @@ impl middlemark_adapter::Publisher for Publisher {
     }
 }
 
-/// Wakes a subscriber, from Dust DDS's thread, when a message has arrived. A WaitSet is not used: after a timeout it
-/// may stop waiting for an answer of that thread, and the next take() then receives this answer instead of its own,
-/// whose messages are lost (README.md, Traps).
+/// A listener that wakes the subscriber when a message has arrived. It runs on Dust DDS's thread. A WaitSet is not
+/// used, because it can lose messages when it times out (README.md, Traps).
 pub struct Bell(SyncSender<()>);
 
 impl DataReaderListener<Octets> for Bell {
     async fn on_data_available(&mut self, _reader: DataReaderAsync<Octets>) {
-        let _ = self.0.try_send(()); // full: it has rung already
+        let _ = self.0.try_send(()); // full: the bell has already rung
     }
 }
 
 pub struct Subscriber {
     reader: DataReader<Octets>,
     rings: Receiver<()>,
-    /// The last take() may have left messages for which the bell has rung already.
+    /// True if the last take() may have left messages for which the bell does not ring again.
     more: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Dust DDS behind Middlemark's contract. README.md says how each setting maps to Dust DDS's own.
+//! An adapter for Dust DDS. README.md says how each setting maps to Dust DDS's own.
 
 mod ends;
 mod transport;
@@ -48,12 +48,16 @@ middlemark_adapter::native_settings! {
     }
 }
 
-/// Fragment sizes: Dust DDS's default, for Ethernet, and the size of one datagram on loopback.
+/// Fragment size in bytes: Dust DDS's default, which suits Ethernet.
 const USUAL: u32 = 1344;
+
+/// Fragment size in bytes on loopback: a datagram of nearly 64 KiB.
 const ON_LOOPBACK: u32 = 65_000;
-/// A reader requests missing fragments in a set of this many, and panics if they are further apart.
+/// The most fragments of a message. A reader requests missing fragments as a set with this range, and panics if they
+/// are further apart.
 const MOST_FRAGMENTS: u32 = 256;
 
+/// Returns the size of the largest message in bytes.
 const fn largest(fragment_size: u32) -> usize {
     const HEADER: usize = 64; // size of the CDR header, rounded up
     (MOST_FRAGMENTS * fragment_size) as usize - HEADER
@@ -111,7 +115,7 @@ impl Adapter for DustDds {
         }
         let text = format!(
             "dust-dds: {} bytes are more than {MOST_FRAGMENTS} fragments of {fragment}; \
-             a reader that misses one of so many panics",
+             Dust DDS's reader panics if fragments of such a message are lost",
             settings.message_bytes
         );
         Err(Error::new(text, "choose a larger native.fragment_size (up to 65000), or smaller messages"))
@@ -131,7 +135,7 @@ impl Adapter for DustDds {
             .build()
             .map_err(failed_in("configuration"))?;
         let transport = OneInterface { udp, multicast: transport::multicast_over(address)? };
-        // Like the crate's get_instance(), but with our transport.
+        // Like DomainParticipantFactory::get_instance(), but with our transport.
         let made = DomainParticipantFactoryAsync::new(
             StdRuntime::default(),
             std::process::id().to_ne_bytes(),
@@ -165,7 +169,8 @@ impl Adapter for DustDds {
     fn subscriber(&mut self, topic: &Topic, _index: u32) -> Result<Subscriber> {
         let qos = DataReaderQos {
             reliability: self.reliability(topic),
-            // The depth counts for each publisher: otherwise messages of one would replace those of another.
+            // The depth times the number of publishers: otherwise a message of one publisher would replace a message of
+            // another.
             history: history(topic.capacity()),
             ..Default::default()
         };
@@ -176,16 +181,16 @@ impl Adapter for DustDds {
         let reader = subscriber
             .create_datareader(&self.topic(topic)?, QosKind::Specific(qos), NO_LISTENER, NO_STATUS)
             .map_err(failed_in("create_datareader"))?;
-        Subscriber::of(reader).map_err(failed_in("attach_condition"))
+        Subscriber::of(reader).map_err(failed_in("set_listener"))
     }
 }
 
 impl DustDds {
-    /// A participant makes each topic once.
+    /// Returns the topic, which it creates at the first call: a participant may create each topic only once.
     fn topic(&mut self, topic: &Topic) -> Result<DdsTopic> {
         let name = topic.name.get();
-        if let Some(known) = self.topics.get(name) {
-            return Ok(known.clone());
+        if let Some(existing) = self.topics.get(name) {
+            return Ok(existing.clone());
         }
         let made = self
             .participant
@@ -224,7 +229,7 @@ fn failed_in(call: &'static str) -> impl Fn(DdsError) -> Error {
     move |why| Error::from(format!("dust-dds: {call}: {why:?}"))
 }
 
-/// The version of the crate, from Cargo.lock: the crate has no constant for it.
+/// Returns the version of the crate `dust_dds`, from Cargo.lock, because the crate has no constant with its version.
 fn version_compiled() -> &'static str {
     let lock = include_str!("../Cargo.lock").split_once("name = \"dust_dds\"\nversion = \"");
     lock.and_then(|(_, rest)| rest.split('"').next()).unwrap_or("0.16")

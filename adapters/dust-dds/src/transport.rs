@@ -1,6 +1,6 @@
-//! Dust DDS's own UDP transport, on one interface. Its `interface_name` limits where it listens and which addresses it
-//! announces, but it sends multicast on every interface. Here multicast goes out on one interface only; everything else
-//! is unchanged.
+//! Dust DDS's own UDP transport, changed to send multicast on one interface only. The transport's `interface_name`
+//! limits the interfaces on which it listens and the addresses that it announces, but not the interfaces on which it
+//! sends multicast.
 
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 
@@ -12,7 +12,7 @@ use dust_dds::transport::types::Locator;
 
 pub struct OneInterface {
     pub udp: RtpsUdpTransportParticipantFactory,
-    /// Sends multicast on the interface.
+    /// The socket that sends multicast on the trial's interface.
     pub multicast: UdpSocket,
 }
 
@@ -36,10 +36,10 @@ impl WriteMessage for Sender {
 
     fn write_message(&mut self, bytes: usize, to: &[Locator]) {
         for locator in to {
-            let place = place_of(locator);
-            if place.ip().is_multicast() {
+            let to_address = socket_address(locator);
+            if to_address.ip().is_multicast() {
                 // Ignore errors: discovery sends its datagrams again.
-                let _ = self.multicast.send_to(&self.own.write_buffer_mut()[..bytes], place);
+                let _ = self.multicast.send_to(&self.own.write_buffer_mut()[..bytes], to_address);
             } else {
                 self.own.write_message(bytes, std::slice::from_ref(locator));
             }
@@ -47,13 +47,13 @@ impl WriteMessage for Sender {
     }
 }
 
-/// The last four bytes of a locator's address are the IPv4 address.
-fn place_of(locator: &Locator) -> SocketAddrV4 {
+/// Returns the IPv4 address and port of a locator. The last four bytes of its address are the IPv4 address.
+fn socket_address(locator: &Locator) -> SocketAddrV4 {
     let [.., a, b, c, d] = locator.address();
     SocketAddrV4::new(Ipv4Addr::new(a, b, c, d), locator.port() as u16)
 }
 
-/// A socket that sends multicast as Dust DDS does, from any port, but on the interface of that address.
+/// Returns a socket that sends multicast on the interface with this address, and from any port, as Dust DDS does.
 pub fn multicast_over(address: Ipv4Addr) -> std::io::Result<UdpSocket> {
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::DGRAM, None)?;
     socket.set_multicast_if_v4(&address)?;

@@ -1,4 +1,4 @@
-//! Wakes receivers that sleep, by an event service next to the one that carries the messages.
+//! Wakes receivers that sleep. Besides the service that carries the messages there is an event service.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use middlemark_adapter::LastError;
 
 use crate::{Outcome, Trial};
 
-/// The only event, which tells the receiver to look for messages.
+/// The only event: the receiver shall check for messages.
 const LOOK: usize = 0;
 
 fn events<V: Service>(trial: &Trial<V>, name: &str, ringers: u32, sleepers: u32) -> Outcome<PortFactory<V>> {
@@ -28,10 +28,11 @@ fn events<V: Service>(trial: &Trial<V>, name: &str, ringers: u32, sleepers: u32)
         .open_or_create()?)
 }
 
-/// The sender's side of an event service.
+/// Wakes the receivers of an event service.
 pub struct Bell<V: Service>(Notifier<V>);
 
-/// Returns one bell for each name, which wakes all its sleepers. Empty if receivers poll.
+/// Returns a bell for each name of an event service. Empty if receivers poll. `ringers` and `sleepers` are the numbers
+/// of notifiers and listeners of a service.
 pub fn bells<V: Service, N: AsRef<str>>(
     trial: &Trial<V>,
     names: impl IntoIterator<Item = N>,
@@ -57,8 +58,8 @@ impl<V: Service> Bell<V> {
     }
 }
 
-/// The receiver's side of an event service. It is made before the receiver's port, so that a sender that finds the port
-/// can wake it.
+/// Sleeps until a bell rings. A sleeper is created before the receiver's port, so that a sender that finds the port can
+/// wake the receiver.
 pub struct Sleeper<V: Service>(Listener<V>);
 
 /// Returns `None` if receivers poll.
@@ -68,7 +69,7 @@ pub fn sleeper<V: Service>(trial: &Trial<V>, name: &str, ringers: u32, sleepers:
 }
 
 impl<V: Service> Sleeper<V> {
-    /// Returns true if a bell has rung, now or before.
+    /// Returns true if a bell has rung during the call or before it.
     pub fn sleep(&self, timeout: Duration, error: &mut LastError) -> bool {
         /// The socket's timeout is in microseconds, and 0 means no timeout.
         const LEAST: Duration = Duration::from_micros(1);

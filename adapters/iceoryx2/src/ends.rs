@@ -1,5 +1,5 @@
-//! Code that all of iceoryx2's ports share: where a message is written, how long a sender may wait, and how many
-//! messages one take visits.
+//! Code that the adapter's publishers, subscribers, clients and servers share: the memory of a message, the limit on a
+//! sender's waiting time, and the number of messages that one take visits.
 
 use std::cell::Cell;
 use std::fmt::Debug;
@@ -20,7 +20,7 @@ pub trait Sends {
     /// iceoryx2's memory for one message.
     type Lent;
     type Error: Debug + PartialEq;
-    /// The error when a receiver had no space until the write timeout.
+    /// The error of a send if a receiver had no space until the write timeout.
     const TIMED_OUT: Self::Error;
 
     fn lend(&self, bytes: usize) -> Result<Self::Lent, LoanError>;
@@ -28,24 +28,26 @@ pub trait Sends {
     /// # Safety
     /// All of the memory must have been written.
     unsafe fn send(&self, lent: Self::Lent) -> Result<(), Self::Error>;
-    /// Index of the receiver's bell.
+    /// Returns the index of the bell that wakes the receiver of the next message.
     fn addressee(&self) -> usize {
         0
     }
-    /// Identifies the request that is being answered: memory that a server borrowed for one request is invalid for the
-    /// next.
+    /// Returns a number that identifies the request which a server is answering. Memory that the server borrowed for
+    /// one request is invalid for the next request.
     fn turn(&self) -> u64 {
         0
     }
     fn found(&self) -> usize;
 }
 
-/// Fields are dropped in this order, so the loan is dropped before its port.
+/// Implements Publisher for a port that sends. Fields are dropped in this order, so the loan is dropped before its
+/// port.
 pub struct Sender<V: Service, S: Sends> {
-    /// The memory of the next message.
+    /// The loaned memory of the next message.
     next: Option<S::Lent>,
     turn: u64,
-    /// The buffer that is copied into the loan, if the trial does not use loans.
+    /// The buffer in which the role writes messages if the trial does not use loans. Its content is copied into loaned
+    /// memory.
     own: Option<Buffer>,
     port: S,
     /// Empty if receivers poll.
@@ -54,8 +56,9 @@ pub struct Sender<V: Service, S: Sends> {
     bytes: usize,
 }
 
-// SAFETY: ports count their references without atomics. They are made on one thread and used by one other. Only the two
-// halves of a client or a server share a port, and the same thread uses both.
+// SAFETY: ports count their references without atomics, so only one thread at a time may use a port. A port is created
+// on one thread and then used by one other thread. Only the sender and the receiver of a client or a server share a
+// port, and one thread uses both.
 unsafe impl<V: Service, S: Sends> Send for Sender<V, S> {}
 unsafe impl<V: Service, R> Send for Receiver<V, R> {}
 
@@ -66,7 +69,8 @@ impl<V: Service, S: Sends> Sender<V, S> {
         Self { next: None, turn: 0, own, port, bells, patience, bytes }
     }
 
-    fn forget_another_turn(&mut self) {
+    /// Drops memory that was borrowed for an earlier request.
+    fn drop_outdated_loan(&mut self) {
         let turn = self.port.turn();
         if self.turn != turn {
             self.turn = turn;
@@ -74,9 +78,9 @@ impl<V: Service, S: Sends> Sender<V, S> {
         }
     }
 
-    /// Borrows the memory of the next message, unless it was borrowed before.
+    /// Returns the memory of the next message, which it borrows unless it was borrowed before.
     fn lend(&mut self, error: &mut LastError) -> Option<&mut [MaybeUninit<u8>]> {
-        self.forget_another_turn();
+        self.drop_outdated_loan();
         if self.next.is_none() {
             match self.port.lend(self.bytes) {
                 Ok(lent) => self.next = Some(lent),
@@ -98,23 +102,22 @@ impl<V: Service, S: Sends> middlemark_adapter::Publisher for Sender<V, S> {
     fn publish(&mut self, error: &mut LastError) -> Published {
         if let Some(own) = self.own.take() {
             if let Some(memory) = self.lend(error) {
-                // SAFETY: both have the size of the topic's messages.
+                // SAFETY: `memory` and the message in `own` have the size of the topic's messages.
                 unsafe {
                     memory.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(own.message().as_ptr(), memory.len())
                 };
             }
             self.own = Some(own);
         }
-        self.forget_another_turn();
+        self.drop_outdated_loan();
         let Some(lent) = self.next.take() else {
             return Published::Failed;
         };
         self.patience.fresh.store(true, Relaxed);
-        // SAFETY: every bit pattern of a byte is a valid value, and the contract requires that the caller has written
-        // them.
+        // SAFETY: the contract requires that the caller has written all bytes of the message.
         let sent = unsafe { self.port.send(lent) };
         if let Some(bell) = self.bells.get(self.port.addressee()) {
-            bell.ring(error); // also after a timeout, because other receivers may have got the message
+            bell.ring(error); // also after a timeout, because other receivers may have received the message
         }
         match sent {
             Ok(()) => Published::Ok,
@@ -145,7 +148,7 @@ pub trait Receives {
 
 pub struct Receiver<V: Service, R> {
     pub port: R,
-    /// None if receivers poll.
+    /// `None` if receivers poll.
     pub sleeper: Option<Sleeper<V>>,
 }
 
@@ -166,8 +169,8 @@ impl<V: Service, R: Receives> middlemark_adapter::Subscriber for Receiver<V, R> 
         Self::MOST_PER_TAKE
     }
 
-    /// Checks for messages before it sleeps: the message of an earlier ring may be taken already, and the ring of a
-    /// message that is there may have been consumed by an earlier call.
+    /// Checks for messages before it sleeps, because rings and messages do not correspond: an earlier call may have
+    /// consumed the ring of a message that has not been taken yet.
     fn wait(&mut self, timeout: Duration, error: &mut LastError) -> bool {
         match &self.sleeper {
             Some(sleeper) if !self.port.has() => sleeper.sleep(timeout, error),
@@ -180,13 +183,13 @@ impl<V: Service, R: Receives> middlemark_adapter::Subscriber for Receiver<V, R> 
     }
 }
 
-/// A publisher or subscriber of either variant of iceoryx2's service.
+/// A publisher or subscriber of one of the two variants of iceoryx2's service.
 pub enum Either<A, B> {
     Ipc(A),
     Threadsafe(B),
 }
 
-macro_rules! of_either {
+macro_rules! with_either {
     ($either:expr, $end:ident => $does:expr) => {
         match $either {
             Either::Ipc($end) => $does,
@@ -200,14 +203,14 @@ impl<A: middlemark_adapter::Publisher, B: middlemark_adapter::Publisher> middlem
 {
     #[inline]
     fn loan(&mut self, bytes: usize, error: &mut LastError) -> Option<&mut [MaybeUninit<u8>]> {
-        of_either!(self, end => end.loan(bytes, error))
+        with_either!(self, end => end.loan(bytes, error))
     }
     #[inline]
     fn publish(&mut self, error: &mut LastError) -> Published {
-        of_either!(self, end => end.publish(error))
+        with_either!(self, end => end.publish(error))
     }
     fn matched(&mut self) -> usize {
-        of_either!(self, end => end.matched())
+        with_either!(self, end => end.matched())
     }
 }
 
@@ -218,19 +221,19 @@ impl<A: middlemark_adapter::Subscriber, B: middlemark_adapter::Subscriber> middl
 
     #[inline]
     fn take(&mut self, visitor: Visitor<'_>, error: &mut LastError) -> usize {
-        of_either!(self, end => end.take(visitor, error))
+        with_either!(self, end => end.take(visitor, error))
     }
     #[inline]
     fn wait(&mut self, timeout: Duration, error: &mut LastError) -> bool {
-        of_either!(self, end => end.wait(timeout, error))
+        with_either!(self, end => end.wait(timeout, error))
     }
     fn publishers_found(&mut self) -> Option<usize> {
-        of_either!(self, end => end.publishers_found())
+        with_either!(self, end => end.publishers_found())
     }
 }
 
-/// Limits back-pressure: iceoryx2 retries forever, but calls a handler before each retry. There is one deadline for all
-/// receivers of a message, and the clock is read only after a receiver was found to be full.
+/// Limits how long a sender waits for full receivers. iceoryx2 retries for ever, but calls a handler before each retry.
+/// All receivers of a message have one deadline, and the clock is read only if a receiver is full.
 #[derive(Default)]
 pub struct Patience {
     /// True until a full receiver delays the current message.

@@ -1,8 +1,8 @@
-//! Eclipse iceoryx2 behind Middlemark's contract. README.md says how each setting maps to iceoryx2's own.
+//! An adapter for Eclipse iceoryx2. README.md says how each setting maps to iceoryx2's own.
 
 mod bell;
+mod buffer_size;
 mod ends;
-mod room;
 mod service;
 mod topics;
 
@@ -18,8 +18,8 @@ use middlemark_adapter::{
     DEFAULT_CONFIGURATION,
 };
 
+use buffer_size::BufferSize;
 use ends::{Either, Receiver, Sender};
-use room::Room;
 
 middlemark_adapter::worker!(Iceoryx2, request_reply);
 
@@ -41,23 +41,23 @@ type Outcome<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 /// The prefix of every file in /dev/shm.
 const PREFIX: &str = "middlemark-iox2.";
 
-/// The node of this process, which no other iceoryx2 program on the machine can see, and the data that all its ports
-/// share.
+/// The node of this process, and the data that all its ports share. Other iceoryx2 programs on the machine cannot see
+/// this node.
 pub struct Trial<V: Service> {
     node: Node<V>,
-    room: Room,
+    buffer: BufferSize,
     native: Native,
     settings: &'static Settings,
     _root: File,
 }
 
-/// One case for each variant of iceoryx2's service.
+/// The adapter, with a case for each variant of iceoryx2's service.
 pub enum Iceoryx2 {
     Ipc(Trial<ipc::Service>),
     Threadsafe(Trial<ipc_threadsafe::Service>),
 }
 
-/// Makes a publisher or subscriber of the trial's variant.
+/// Creates a publisher or subscriber of the trial's variant.
 macro_rules! either {
     ($trial:expr, $of:ident => $made:expr) => {
         match $trial {
@@ -67,7 +67,7 @@ macro_rules! either {
     };
 }
 
-/// Makes both halves of a client or a server.
+/// Creates the sender and the receiver of a client or a server, of the trial's variant.
 macro_rules! either_two {
     ($trial:expr, $of:ident => $made:expr) => {
         match $trial {
@@ -77,7 +77,7 @@ macro_rules! either_two {
     };
 }
 
-/// The type of a publisher or subscriber of either variant.
+/// The type of a publisher or subscriber that may be of either variant.
 macro_rules! of_both {
     ($end:ident, $($port:ident)::+) => {
         Either<
@@ -88,7 +88,7 @@ macro_rules! of_both {
 }
 
 impl<V: Service> Trial<V> {
-    fn open(settings: &'static Settings, scope: &str, room: Room, native: Native) -> Result<Self> {
+    fn open(settings: &'static Settings, scope: &str, buffer: BufferSize, native: Native) -> Result<Self> {
         let open = || -> Outcome<_> {
             let root = File::open(&*settings.scratch)?;
             let node = NodeBuilder::new()
@@ -99,7 +99,7 @@ impl<V: Service> Trial<V> {
             Ok((node, root))
         };
         let (node, root) = made("a node in", &settings.scratch, open())?;
-        Ok(Self { node, room, native, settings, _root: root })
+        Ok(Self { node, buffer, native, settings, _root: root })
     }
 
     /// True if receivers sleep, and each message is followed by a notification.
@@ -129,7 +129,7 @@ impl Adapter for Iceoryx2 {
             receive: vec![Reception::Poll, Reception::Block],
             loan: vec![false, true],
             hands_over: vec![true],
-            max_depth: Some(1_000_000), // the deepest that was tried; iceoryx2 has no limit
+            max_depth: Some(1_000_000), // the largest depth that we tested; iceoryx2 has no limit
             ..Transport::default()
         };
         Description {
@@ -149,17 +149,17 @@ impl Adapter for Iceoryx2 {
         const LONGEST_SCOPE: usize = 28;
         let scope = &settings.scope;
         if scope.len() > LONGEST_SCOPE {
-            let why = "iceoryx2 names Unix sockets after it";
+            let why = "iceoryx2 names Unix sockets after the scope";
             return Err(
                 format!("iceoryx2: the scope {scope:?} is longer than {LONGEST_SCOPE} characters: {why}").into()
             );
         }
-        let room = Room::of(settings)?;
+        let buffer = BufferSize::of(settings)?;
         set_log_level(LogLevel::Error);
         let native = Native::of(settings);
         Ok(match native.service {
-            false => Self::Ipc(Trial::open(settings, scope, room, native)?),
-            true => Self::Threadsafe(Trial::open(settings, scope, room, native)?),
+            false => Self::Ipc(Trial::open(settings, scope, buffer, native)?),
+            true => Self::Threadsafe(Trial::open(settings, scope, buffer, native)?),
         })
     }
 
@@ -172,21 +172,21 @@ impl Adapter for Iceoryx2 {
     }
 
     fn notes(&self) -> Vec<String> {
-        let (room, settings) = match self {
-            Self::Ipc(trial) => (&trial.room, trial.settings),
-            Self::Threadsafe(trial) => (&trial.room, trial.settings),
+        let (buffer, settings) = match self {
+            Self::Ipc(trial) => (&trial.buffer, trial.settings),
+            Self::Threadsafe(trial) => (&trial.buffer, trial.settings),
         };
         if settings.pattern == Pattern::RequestReply {
             return Vec::new();
         }
-        let held = room.messages;
+        let held = buffer.messages;
         match settings.depth() {
             None => vec![format!(
-                "keep-all is bounded to {held} messages of a publisher waiting in a subscriber: beyond this, a reliable \
-                 publisher waits and best effort loses messages"
+                "keep-all is bounded to {held} messages of a publisher waiting in a subscriber: when the buffer is \
+                 full, a reliable publisher waits and best effort loses messages"
             )],
-            Some(depth) if room.bounded => vec![format!(
-                "a subscriber holds {held} messages of a publisher where the depth asks for {depth}: all publishers together \
+            Some(depth) if buffer.bounded => vec![format!(
+                "a subscriber holds {held} messages of a publisher, although the depth requests {depth}: all publishers together \
                  use at most half of /dev/shm"
             )],
             Some(_) => Vec::new(),
@@ -212,13 +212,14 @@ impl RequestReply for Iceoryx2 {
 fn made<T>(what: &str, name: &str, made: Outcome<T>) -> Result<T> {
     made.map_err(|why| {
         let advice = "check that /dev/shm is writable and not full (`df -h /dev/shm`)";
-        Error::new(format!("iceoryx2: {what} {name} cannot be made: {why} ({why:?})"), advice)
+        Error::new(format!("iceoryx2: {what} {name} cannot be created: {why} ({why:?})"), advice)
     })
 }
 
-/// The library's own defaults, without configuration files. Files go into the trial's folder. Its path may be too long
-/// for the address of a Unix socket, so it is named by its descriptor. Shared memory has no folders, so a prefix
-/// separates trials. The launcher cleans up after killed processes, so iceoryx2 does not look for dead nodes.
+/// Returns the library's defaults, without the user's configuration files, with these changes. Files go into the
+/// trial's folder. The path of this folder may be too long for the address of a Unix socket, so it is replaced by the
+/// path of its descriptor. Shared memory has no folders, so a prefix separates trials. The launcher cleans up after
+/// killed processes, so iceoryx2 does not search for dead nodes.
 fn config(scope: &str, root: &File) -> Outcome<Config> {
     let mut config = Config::default();
     let path = format!("/proc/self/fd/{}", root.as_raw_fd());

@@ -1,5 +1,5 @@
-//! iceoryx2's own request and reply. A client has one request in flight, and a server answers a request while it visits
-//! it.
+//! Clients and servers, by iceoryx2's own requests and responses. A client has one request in progress. A server
+//! answers a request while it visits this request.
 
 use std::cell::{Cell, RefCell};
 use std::mem::MaybeUninit;
@@ -21,7 +21,8 @@ use crate::bell::{bells, sleeper};
 use crate::ends::{Patience, Receiver, Receives, Sender, Sends};
 use crate::{Outcome, Trial};
 
-/// The header of a request contains the client's number, so that the server wakes only this client.
+/// A service. The user header (`u32`) of a request contains the client's number, so that the server wakes only this
+/// client.
 type Factory<V> = PortFactory<V, [u8], u32, [u8], ()>;
 
 fn service<V: Service>(trial: &Trial<V>, topic: &Topic) -> Outcome<Factory<V>> {
@@ -45,12 +46,13 @@ fn service<V: Service>(trial: &Trial<V>, topic: &Topic) -> Outcome<Factory<V>> {
     Ok(builder.open_or_create()?)
 }
 
-/// The event service on which a client waits for replies.
+/// Returns the name of the event service on which a client waits for replies.
 fn replies_to(topic: &Topic, client: u32) -> String {
     format!("{}_replies_{client}", topic.name)
 }
 
-/// The request in flight, through which its reply is taken. No further request can be sent while it exists.
+/// The request in progress, from which the client takes the reply. The client cannot send another request while this
+/// object exists.
 type Pending<V> = Rc<RefCell<Option<PendingResponse<V, [u8], u32, [u8], ()>>>>;
 
 pub struct Requests<V: Service> {
@@ -87,7 +89,7 @@ impl<V: Service> Sends for Requests<V> {
     type Error = RequestSendError;
     const TIMED_OUT: RequestSendError = RequestSendError::SendError(SendError::UnableToDeliver);
 
-    /// Drops the last request, which was answered or given up.
+    /// Drops the last request: it was answered, or the client has stopped waiting for the reply.
     #[inline]
     fn lend(&self, bytes: usize) -> Result<Self::Lent, LoanError> {
         self.pending.replace(None);
@@ -120,7 +122,7 @@ impl<V: Service> Receives for Replies<V> {
     }
 }
 
-/// The request that is being visited, and a number that is different for each visit.
+/// The request that a server is visiting, and a number that is different for each visit.
 struct Visit<V: Service> {
     request: RefCell<Option<Request<V>>>,
     turn: Cell<u64>,
@@ -199,7 +201,8 @@ impl<V: Service> Receives for Requested<V> {
         let payload: *const [u8] = request.payload();
         self.visit.request.replace(Some(request));
         self.visit.turn.set(self.visit.turn.get() + 1);
-        // SAFETY: the payload is in shared memory and belongs to the request, which is dropped below.
+        // SAFETY: the payload lies in shared memory and is valid as long as the request, which is dropped after the
+        // visit.
         visitor.visit(unsafe { &*payload });
         self.visit.request.take();
         Ok(true)

@@ -1,4 +1,4 @@
-//! Publishers and subscribers of a topic: byte slices of one length.
+//! Publishers and subscribers of a topic. Messages are byte slices of one length.
 
 use std::mem::MaybeUninit;
 
@@ -19,27 +19,28 @@ use crate::{Outcome, Trial};
 
 type Factory<V> = PortFactory<V, [u8], ()>;
 
-/// The library's defaults.
-fn own() -> PublishSubscribe {
+/// Returns the library's defaults.
+fn defaults() -> PublishSubscribe {
     Config::default().defaults.publish_subscribe
 }
 
-/// Publisher and subscriber must pass the same values, or the second would be refused.
+/// Opens the service of a topic. Publishers and subscribers must pass the same values, because iceoryx2 refuses to open
+/// an existing service with other values.
 fn service<V: Service>(trial: &Trial<V>, topic: &Topic) -> Outcome<Factory<V>> {
-    let own = own();
-    // In the default configuration: the library's own limits, if they are high enough.
+    let defaults = defaults();
+    // The default configuration keeps the library's limits if they are high enough for the trial.
     let is_default = trial.settings.is_default_configuration();
-    let places = |own: usize, needed: u32| if is_default { own.max(needed as usize) } else { needed as usize };
+    let limit = |default: usize, needed: u32| if is_default { default.max(needed as usize) } else { needed as usize };
     let mut builder = trial
         .node
         .service_builder(&ServiceName::new(&topic.name)?)
         .publish_subscribe::<[u8]>()
-        .max_publishers(places(own.max_publishers, topic.publishers))
-        .max_subscribers(places(own.max_subscribers, topic.subscribers))
-        .max_nodes(places(own.max_nodes, trial.settings.workers))
+        .max_publishers(limit(defaults.max_publishers, topic.publishers))
+        .max_subscribers(limit(defaults.max_subscribers, topic.subscribers))
+        .max_nodes(limit(defaults.max_nodes, trial.settings.workers))
         .history_size(0)
-        .subscriber_max_buffer_size(trial.room.of_topic(topic))
-        .subscriber_max_borrowed_samples(if is_default { own.subscriber_max_borrowed_samples } else { 1 })
+        .subscriber_max_buffer_size(trial.buffer.of_topic(topic))
+        .subscriber_max_borrowed_samples(if is_default { defaults.subscriber_max_borrowed_samples } else { 1 })
         .enable_safe_overflow(trial.overflows(topic));
     if let Some(alignment) = trial.alignment() {
         builder = builder.payload_alignment(alignment);
@@ -61,7 +62,7 @@ pub fn publisher<V: Service>(trial: &Trial<V>, topic: &Topic) -> Outcome<Sender<
         .initial_max_slice_len(topic.message_bytes)
         .allocation_strategy(AllocationStrategy::Static)
         .max_loaned_samples(if trial.settings.is_default_configuration() {
-            own().publisher_max_loaned_samples
+            defaults().publisher_max_loaned_samples
         } else {
             1
         });
@@ -95,7 +96,7 @@ impl<V: Service> Sends for Samples<V> {
     }
     fn found(&self) -> usize {
         let found = self.service.dynamic_config().number_of_subscribers();
-        let _ = self.port.update_connections(); // a subscriber that cannot be connected makes each send fail as well
+        let _ = self.port.update_connections(); // ignored: if a subscriber cannot be connected, each send also fails
         found
     }
 }
@@ -108,7 +109,7 @@ pub struct Inbox<V: Service> {
 pub fn subscriber<V: Service>(trial: &Trial<V>, topic: &Topic) -> Outcome<Receiver<V, Inbox<V>>> {
     let service = service(trial, topic)?;
     let sleeper = sleeper(trial, &topic.name, topic.publishers, topic.subscribers)?;
-    let port = service.subscriber_builder().buffer_size(trial.room.of_topic(topic)).create()?;
+    let port = service.subscriber_builder().buffer_size(trial.buffer.of_topic(topic)).create()?;
     Ok(Receiver { port: Inbox { port, service }, sleeper })
 }
 
@@ -122,7 +123,7 @@ impl<V: Service> Receives for Inbox<V> {
     }
     fn publishers(&self) -> Option<usize> {
         let found = self.service.dynamic_config().number_of_publishers();
-        let _ = self.port.update_connections(); // as for publishers
+        let _ = self.port.update_connections(); // ignored: if a publisher cannot be connected, each receive() also fails
         Some(found)
     }
 }

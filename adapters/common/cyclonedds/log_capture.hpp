@@ -1,4 +1,4 @@
-// Catches what Cyclone DDS logs about a configuration, so that it does not go to stderr.
+// Captures the lines that Cyclone DDS logs, so that they do not go to stderr.
 #pragma once
 
 #include <dds/dds.h>
@@ -20,34 +20,34 @@
 
 namespace middlemark::cyclonedds {
 
-/// Catches the log of Cyclone DDS during its lifetime. The log's sink belongs to the process, so only one object may
-/// exist at a time. If the library does not export the function for it (lasts() is false), stderr is redirected
-/// instead, which is acceptable only for a short time before the start.
-class Overheard : kit::Pinned {
+/// Captures the log of Cyclone DDS from its construction until lines() or its destruction. The log's sink belongs to
+/// the process, so only one object may exist at a time. If the library does not export dds_set_log_sink() (has_sink()
+/// is false), stderr is redirected instead, which is acceptable only for a short time before the start.
+class LogCapture : kit::Pinned {
  public:
-  Overheard() {
-    if (set_log_sink(&Overheard::hear, this)) return;
+  LogCapture() {
+    if (set_log_sink(&LogCapture::receive, this)) return;
     std::fflush(stderr);
-    kept_ = memfd_create("overheard", MFD_CLOEXEC);
-    stderr_ = kept_ < 0 ? -1 : dup(STDERR_FILENO);
-    if (stderr_ >= 0) dup2(kept_, STDERR_FILENO);
+    file_ = memfd_create("log", MFD_CLOEXEC);
+    stderr_ = file_ < 0 ? -1 : dup(STDERR_FILENO);
+    if (stderr_ >= 0) dup2(file_, STDERR_FILENO);
   }
-  ~Overheard() { restore(); }
+  ~LogCapture() { restore(); }
 
-  [[nodiscard]] static bool lasts() { return dds_set_log_sink != nullptr; }
+  [[nodiscard]] static bool has_sink() { return dds_set_log_sink != nullptr; }
 
-  /// Ends the catching and returns the lines.
+  /// Ends the capture and returns the lines.
   [[nodiscard]] std::vector<std::string> lines() {
     restore();
     return std::move(lines_);
   }
 
-  /// The text that was caught so far, each line once.
-  [[nodiscard]] std::string said() {
-    if (!lasts()) restore();
+  /// Returns the lines captured so far, separated by "; ", each different line once.
+  [[nodiscard]] std::string text() {
+    if (!has_sink()) restore();
     const std::lock_guard lock(mutex_);
     std::string all;
-    for (const std::string& each : lines_) all += (all.empty() ? "" : "; ") + each;
+    for (const std::string& line : lines_) all += (all.empty() ? "" : "; ") + line;
     return all;
   }
 
@@ -58,16 +58,16 @@ class Overheard : kit::Pinned {
       std::fflush(stderr);
       dup2(stderr_, STDERR_FILENO);
       close(std::exchange(stderr_, -1));
-      read_kept();
+      read_file();
     }
-    if (kept_ >= 0) close(std::exchange(kept_, -1));
+    if (file_ >= 0) close(std::exchange(file_, -1));
   }
 
-  void read_kept() {
+  void read_file() {
     std::string text;
     char some[4096];
     for (off_t at = 0;;) {
-      const ssize_t got = pread(kept_, some, sizeof some, at);
+      const ssize_t got = pread(file_, some, sizeof some, at);
       if (got <= 0) break;
       text.append(some, static_cast<std::size_t>(got));
       at += got;
@@ -75,21 +75,22 @@ class Overheard : kit::Pinned {
     for (std::size_t begin = 0; begin < text.size();) {
       const std::size_t end = std::min(text.find('\n', begin), text.size());
       std::string line = text.substr(begin, end - begin);
-      // The text follows the time, the domain and the thread: "1795268508.321823 [60]     worker: config: …".
+      // Removes the time, the domain and the thread before the text: "1795268508.321823 [60] worker: config: …".
       if (const std::size_t head = line.find("] "); head != line.npos) line.erase(0, line.find(": ", head) + 2);
       keep(std::move(line));
       begin = end + 1;
     }
   }
 
-  static void hear(void* self, const dds_log_data_t* entry) {
-    static_cast<Overheard*>(self)->keep(std::string(entry->message, entry->size));
+  static void receive(void* self, const dds_log_data_t* entry) {
+    static_cast<LogCapture*>(self)->keep(std::string(entry->message, entry->size));
   }
 
   void keep(std::string line) {
     line.erase(std::min(line.find_last_not_of(" \n") + 1, line.size()));
     std::ranges::replace(line, '\n', ' ');
-    // The position in the configuration is useless to the user, because the adapter wrote the XML as one line.
+    // The position in the configuration is removed: it does not help the user, because the adapter wrote the XML as one
+    // line.
     if (const std::size_t place = line.find(" (CYCLONEDDS_URI"); place != line.npos) line.erase(place);
     const std::lock_guard lock(mutex_);
     if (line.empty() || lines_.size() >= most_lines || std::ranges::count(lines_, line) != 0) return;
@@ -97,9 +98,9 @@ class Overheard : kit::Pinned {
   }
 
   static constexpr std::size_t most_lines = 50;
-  std::mutex mutex_;  // Cyclone DDS's own threads log too
+  std::mutex mutex_;  // Cyclone DDS's own threads also log
   std::vector<std::string> lines_;
-  int kept_ = -1;
+  int file_ = -1;
   int stderr_ = -1;
 };
 

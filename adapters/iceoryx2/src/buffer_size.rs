@@ -1,27 +1,28 @@
-//! How many messages the trial's shared memory can hold, and how far this limits the depth.
+//! The number of messages that fit into the trial's shared memory, which limits the depth.
 
 use iceoryx2::prelude::Config;
 use middlemark_adapter::{Error, Result, Settings, Topic};
 
-/// An upper bound of a message's header and alignment.
+/// An upper bound of the bytes that a message's header and alignment need.
 const HEADER_BYTES: usize = 128;
-/// Three requests of a client and six replies of its server, with one request in flight.
+/// The chunks of a client that has one request in progress: three for requests, and six for replies of its server.
 const CHUNKS_OF_A_CALL: usize = 9;
-/// Limits keep-all, which would otherwise fill the machine's memory.
+/// Limits of a keep-all buffer, which would otherwise fill the machine's memory.
 const KEEP_ALL_MESSAGES: usize = 8192;
 const KEEP_ALL_BYTES: usize = 256 << 20;
 const KEEP_ALL_LEAST: usize = 4;
 
-/// The size of a receiver's buffer. It must be the same in every worker of a trial, or iceoryx2 would refuse to open
-/// the service. So it follows from the settings and the size of the file system, not from the free space.
-pub struct Room {
-    /// The messages that the buffer holds of each sender.
+/// The size of a receiver's buffer. All workers of a trial must have the same size, because iceoryx2 would otherwise
+/// refuse to open the service. So the size follows from the settings and the size of the file system, not from the free
+/// space.
+pub struct BufferSize {
+    /// The number of messages of each sender that the buffer holds.
     pub messages: usize,
-    /// True if these are fewer than the depth asks for.
+    /// True if `messages` is less than the requested depth.
     pub bounded: bool,
 }
 
-impl Room {
+impl BufferSize {
     pub fn of(settings: &Settings) -> Result<Self> {
         if settings.shm_bytes == 0 {
             let advice = "mount a tmpfs on /dev/shm, where iceoryx2 keeps its messages";
@@ -29,17 +30,17 @@ impl Room {
         }
         let chunk = settings.message_bytes + HEADER_BYTES;
         let (mut calls, mut writers, mut pairs) = (0, 0, 0);
-        for each in settings.endpoints.iter() {
-            let (publishers, subscribers) = (each.publishers as usize, each.subscribers as usize);
-            if each.service {
+        for topic in settings.endpoints.iter() {
+            let (publishers, subscribers) = (topic.publishers as usize, topic.subscribers as usize);
+            if topic.service {
                 calls += publishers;
             } else {
                 writers += publishers;
                 pairs += publishers * subscribers;
             }
         }
-        // A publisher's segment has a chunk for each message in each subscriber's buffer, for one message that each
-        // subscriber is visiting, and for one that the publisher is writing.
+        // A publisher's segment has chunks for the messages in each subscriber's buffer, one chunk for the message that
+        // each subscriber is visiting, and one chunk for the message that the publisher is writing.
         let fitting = |bytes: usize| ((bytes / chunk).saturating_sub(writers) / pairs.max(1)).saturating_sub(1);
         let most = fitting(settings.shm_bytes / 2).max(1);
         let wanted = match settings.depth() {
@@ -56,7 +57,7 @@ impl Room {
         Ok(Self { messages, bounded: messages < wanted })
     }
 
-    /// The buffer of one topic, which may have a lower depth than other topics.
+    /// Returns the size of the buffer of one topic, which may have a lower depth than other topics.
     pub fn of_topic(&self, topic: &Topic) -> usize {
         topic.depth().map_or(self.messages, |depth| self.messages.min(depth as usize))
     }
