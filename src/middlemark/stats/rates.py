@@ -31,12 +31,12 @@ def rates(outcome: TrialOutcome, cell: Cell | None = None) -> Rates:
         each = tuple(map(arrived_hz, outcome.subscribers))
     else:
         each = tuple(received_hz(subscriber, outcome.publishers) for subscriber in outcome.subscribers)
-    known = [rate for rate in each if rate is not None]
+    present = [rate for rate in each if rate is not None]
     sent = [rate for publisher in outcome.publishers if (rate := sent_hz(publisher)) is not None]
     blocked, share = _blocked(outcome.publishers)
     return Rates(
-        rate_hz=sum(known) / len(known) if known else None,
-        total_hz=sum(known) if known else None,
+        rate_hz=sum(present) / len(present) if present else None,
+        total_hz=sum(present) if present else None,
         sent_hz=sum(sent) if sent else None,
         by_subscriber=each,
         blocked_ns=blocked,
@@ -72,7 +72,7 @@ def replies_hz(outcome: TrialOutcome) -> float | None:
 
 
 def offered_hz(cell: Cell) -> float | None:
-    """Return the messages a second that a schedule asks of all senders together; None without a schedule."""
+    """Return the messages per second that the schedule sets for all senders together; None without a schedule."""
     return cell.rate * cell.publishers if isinstance(cell.rate, int | float) else None
 
 
@@ -102,30 +102,30 @@ def counts(outcome: TrialOutcome) -> TrialCounts | None:
 
 
 def _blocked(publishers: Sequence[Sent]) -> tuple[float | None, float | None]:
-    known = [each for each in publishers if each.blocked_ns is not None]
-    if not known or len(known) < len(publishers):
+    present = [each for each in publishers if each.blocked_ns is not None]
+    if not present or len(present) < len(publishers):
         return None, None
-    blocked = sum(each.blocked_ns or 0 for each in known)
+    blocked = sum(each.blocked_ns or 0 for each in present)
     # The last publish ends after its message counts as sent, so its blocking may exceed the span.
-    measured = sum(max(each.last_sent_ns - each.first_sent_ns, each.blocked_ns or 0) for each in known)
+    measured = sum(max(each.last_sent_ns - each.first_sent_ns, each.blocked_ns or 0) for each in present)
     return float(blocked), blocked / measured if measured else None
 
 
 WHOLE = 0.5
-"""Seconds that the last step of a series must last to be counted as a second."""
+"""Shortest last step of a series (in s) that still counts as a second."""
 
 
 def representative(outcomes: Sequence[TrialOutcome], figures: Sequence[float | None]) -> TrialOutcome | None:
-    """Return the trial with a series whose figure is the median (of two the lower).
+    """Return the trial with a series whose figure is the median (the lower of the middle two).
 
     Seconds of several trials are never averaged, because a stall in one of them would vanish. If no trial has a figure,
     the first one with a series is returned.
     """
-    known = [(each, figure) for each, figure in zip(outcomes, figures, strict=True) if each.series]
-    ranked = sorted((pair for pair in known if pair[1] is not None), key=lambda pair: (pair[1] or 0.0, pair[0].order))
+    present = [(each, figure) for each, figure in zip(outcomes, figures, strict=True) if each.series]
+    ranked = sorted((pair for pair in present if pair[1] is not None), key=lambda pair: (pair[1] or 0.0, pair[0].order))
     if ranked:
         return ranked[(len(ranked) - 1) // 2][0]
-    return known[0][0] if known else None
+    return present[0][0] if present else None
 
 
 def received_by_second(series: Sequence[Second]) -> list[float]:

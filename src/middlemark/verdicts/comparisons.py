@@ -43,7 +43,7 @@ class Comparisons:
         together = [each for members in pairings.values() for each in members]
         factors = {id(each): factor for factor, members in pairings.items() for each in members}
         for metric in SHOWN_METRICS:
-            for each in compare([each for each in together if means(each, metric)], [metric], beside=together):
+            for each in compare([each for each in together if means(each, metric)], [metric], reported=together):
                 self.families.setdefault((factors[id(each.pairing)], metric), []).append(each)
         return together
 
@@ -61,7 +61,7 @@ class Comparisons:
                 missing.setdefault(sides[0].run, {})[a.index, b.index] = Pairing(*sides, (a.name, b.name))
         for run, pairings in missing.items():
             self._found |= {(*both, metric): None for both in pairings}
-            for each in compare([*pairings.values()], [metric], beside=self._judged[run]):
+            for each in compare([*pairings.values()], [metric], reported=self._judged[run]):
                 self._found[(*self.rows_of(each), metric)] = each
 
     def find(self, a: int, b: int, metric: str) -> Comparison | None:

@@ -55,7 +55,7 @@ def _but_size(cell: Cell) -> Cell:
 
 
 def bandwidth(result: CellResult, descriptions: Mapping[str, Description]) -> float | None:
-    """Return the bytes a second that arrived; for a ping-pong, those of both ways over the median round trip.
+    """Return the bytes a second that arrived; for a ping-pong, the bytes of both directions divided by the median round trip.
 
     None for a ping-pong that declares to hand over, because a bandwidth would mean nothing.
     """
@@ -76,12 +76,12 @@ def above_memcpy(cell: Cell, bytes_per_s: float | None, memcpy_bytes_per_s: floa
         return None
     return RunWarning(
         "above-memcpy",
-        f"{bytes_per_s / 1e9:.3g} GB/s, and this machine's memcpy moves {memcpy_bytes_per_s / 1e9:.3g} at "
+        f"{bytes_per_s / 1e9:.3g} GB/s is more than the {memcpy_bytes_per_s / 1e9:.3g} GB/s of memcpy on this machine at "
         f"{format_size(cell.size)}: a pointer was passed, or the receiver never saw the bytes",
         "quote its message rate and its latency, never its bytes a second"
         if cell.payload == "untouched"
         else "a filled payload is written and read outside of the timed span: quote messages a second, or compare "
-        "with --payload untouched to see what is handed over",
+        "with --payload untouched to see whether a pointer is handed over",
     )
 
 
@@ -117,9 +117,9 @@ def size_costs_nothing(small: CellResult, large: CellResult, memcpy_bytes_per_s:
     return RunWarning(
         "size-costs-nothing",
         f"{format_size(large.cell.size)} took {large_ns / 1000:.3g} µs and {format_size(small.cell.size)} took "
-        f"{small_ns / 1000:.3g}: to copy the difference takes {copy_ns / 1000:.3g} µs at the very least, so a pointer "
-        "was passed, and neither a loan nor one process was asked for",
-        "ask for it explicitly (--loan or --processes 1), or see in the adapter's README what it hands over",
+        f"{small_ns / 1000:.3g} µs: copying the difference takes at least {copy_ns / 1000:.3g} µs, so a pointer was "
+        "passed although neither a loan nor one process was asked for",
+        "ask for it explicitly (--loan or --processes 1), or look up in the adapter's README what it hands over",
     )
 
 
