@@ -130,7 +130,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     costs: tuple[CostTable, ...] = ()
     """The cost of security, for experiments that were measured with and without it."""
     cheapest: tuple[tuple[Cheapest, ...], ...] = ()
-    """By workload."""
+    """The cheapest rows of each workload."""
     comparisons: tuple[Compared, ...] = ()
     comparisons_left_out: dict[str, int] = {}
     """By factor: how many comparisons are not in ``comparisons``, because there are too many."""
@@ -138,7 +138,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     commands: tuple[str, ...] = ()
     """The commands that repeat the runs and the comparisons."""
     distributions: tuple[Distribution, ...] = ()
-    """By row."""
+    """The distribution of each row."""
 
     @property
     def choices(self) -> tuple[JudgedExperiment, ...]:

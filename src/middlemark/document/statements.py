@@ -97,8 +97,8 @@ def _shift(row: JudgedRow) -> str:
         return shift
     # The interval is for one comparison; the verdict is corrected for all comparisons of the family.
     apart = row.comparison.family > 1 and (judged.low > 0 or judged.high < 0)
-    alone = f", which is not enough for one of {row.comparison.family} comparisons" if apart else ""
-    return f"{shift}{alone}: {trials_wanted(judged.trials_needed)} trials would decide"
+    not_enough = f", which is not enough for one of {row.comparison.family} comparisons" if apart else ""
+    return f"{shift}{not_enough}: {trials_wanted(judged.trials_needed)} trials would decide"
 
 
 def own_interval(experiment: JudgedExperiment, row: JudgedRow) -> str:
@@ -136,8 +136,8 @@ def lead(experiment: JudgedExperiment) -> str:
     own = measure(experiment, first)
     baseline = None if first.row.is_raw_transport or first.ratio is None else experiment.baseline_of(first.row)
     times = f", {ratio(first.ratio)} × the baseline {how_it_works(baseline)}" if baseline else ""
-    alone = "has a " if experiment.by == "p99" else "receives " if experiment.by_rate else "takes "
-    order = alone if len(experiment.ranked) == 1 else "has the most, " if experiment.by_rate else "is lowest, "
+    verb = "has a " if experiment.by == "p99" else "receives " if experiment.by_rate else "takes "
+    order = verb if len(experiment.ranked) == 1 else "has the most, " if experiment.by_rate else "is lowest, "
     return plain(f"{first.row.name} {order}{own}{times}.")
 
 

@@ -34,9 +34,9 @@ def answer(verdict: RaceVerdict) -> str:
     """Return the verdict with its figures, in one sentence."""
     asked = _asked(verdict.experiment.rows[0].row.result.cell)
     if verdict.verdict == "none holds":
-        return f"None holds for {asked}: {reasons(verdict)}."
+        return f"No candidate meets the requirements for {asked}: {reasons(verdict)}."
     if not verdict.answer:
-        return f"Nothing is known yet for {asked}."
+        return f"There is no result yet for {asked}."
     named = _NAMED if len(verdict.answer) > FINALISTS else FINALISTS
     first = verdict.answer[0]
     times = f", {ratio(first.ratio)} × the baseline" if first.ratio is not None else ""
@@ -54,8 +54,8 @@ def _took(rows: Sequence[JudgedRow]) -> str:
         return f"{' to '.join(figures)} µs {'one way' if cell.pattern == 'stream' else 'round trip'}"
     figures = dict.fromkeys(of_deadline(each.figure) for each in (rows[0], rows[-1]))
     edges = dict.fromkeys(edge.label for each in rows if (edge := worst_edge_of(each.row)))
-    of = f" ({next(iter(edges))})" if len(edges) == 1 else ""
-    return f"the worst edge's p99 takes {' to '.join(figures)} of its deadline{of}"
+    edge_text = f" ({next(iter(edges))})" if len(edges) == 1 else ""
+    return f"the worst edge's p99 takes {' to '.join(figures)} of its deadline{edge_text}"
 
 
 def _asked(cell: Cell) -> str:
@@ -74,18 +74,18 @@ def how_sure(verdict: RaceVerdict) -> str:
     doubts = list(dict.fromkeys(each.doubt for each in verdict.experiment.doubted))
     sure = f"Not sure ({', '.join(doubts)})" if doubts else "Sure"
     if verdict.verdict == "best":
-        alone = (
+        without_rival = (
             "it is the only candidate" if len(verdict.candidates) == 1 else "no other candidate meets the requirements"
         )
-        parts.append(f"{sure}: {_next(verdict) or alone}.")
+        parts.append(f"{sure}: {_next(verdict) or without_rival}.")
     elif verdict.verdict == "tie":
-        parts.append(f"{sure}: they differ by less than {format_percent(verdict.experiment.within)}.")
+        parts.append(f"{sure}: the candidates differ by less than {format_percent(verdict.experiment.within)}.")
     elif verdict.verdict == "undecided":
         parts.append(f"Undecided: {why_open(verdict)}.")
     if verdict.also:
         many = len(verdict.also) > 1
         names = listing([each.row.name for each in verdict.also])
-        parts.append(f"{names} {'are' if many else 'is'} equivalent to it, or undecided against it.")
+        parts.append(f"{names} {'are' if many else 'is'} equivalent to the best, or undecided against it.")
     parts += [
         f"Over all its trials {each.row.name} does not hold: {each.row.result.workload.first_failing}."
         for each in verdict.answer[:1]
@@ -107,7 +107,7 @@ def why_open(verdict: RaceVerdict) -> str:
     where = " on a disturbed machine" if disturbed else ""
     if not verdict.race.question:
         return f"{verdict.rounds} rounds are too few for a verdict{where}"
-    return f"{format_seconds(verdict.race.budget_s).removesuffix(' 00 s')} spent{where}"
+    return f"the budget of {format_seconds(verdict.race.budget_s).removesuffix(' 00 s')} was spent{where}"
 
 
 def _next(verdict: RaceVerdict) -> str:
@@ -180,12 +180,12 @@ def _graph_figures(row: Row) -> list[str]:
 
 
 def _rare(verdict: RaceVerdict, shown: Sequence[JudgedRow]) -> str:
-    """Return the highest known percentile; empty: there is none, or the share within the deadline is shown instead."""
+    """Return the highest available percentile; empty: there is none, or the share within the deadline is shown instead."""
     if verdict.race.wanted.deadline_s is not None:
         return ""
     found = [latency_in(each.row) for each in shown]
-    known = (name for name in ("p99", "p90") if any(getattr(each, name, None) is not None for each in found))
-    return next(known, "")
+    available = (name for name in ("p99", "p90") if any(getattr(each, name, None) is not None for each in found))
+    return next(available, "")
 
 
 def p99_absent(row: Row) -> str | None:
@@ -196,7 +196,7 @@ def p99_absent(row: Row) -> str | None:
         messages = [edge.received // len(measured)]
     if getattr(latency_in(row), "p99", None) is not None or not messages:
         return None
-    return f"trials of {min(messages):,} messages; p99 takes {samples_needed(_P99):,}"
+    return f"its trials have {min(messages):,} messages; a p99 needs {samples_needed(_P99):,}"
 
 
 def below(verdict: RaceVerdict, folder: str, next_command: str | None) -> Iterator[str]:
@@ -205,7 +205,7 @@ def below(verdict: RaceVerdict, folder: str, next_command: str | None) -> Iterat
         graph = verdict.answer[0].row.result.cell.workload
         asked = ("receive", "loan", "native") if graph else (*ASKED, "receive")
         settings = dict.fromkeys(words(each.row.result.cell, asked) for each in verdict.answer)
-        if len(settings) == 1:  # candidates of a tie with different settings have them in their names
+        if len(settings) == 1:  # with different settings, the names of the candidates contain them
             yield f"settings: {next(iter(settings))}"
     if verdict.verdict != "none holds" and (eliminated := reasons(verdict)):
         yield f"eliminated: {eliminated}"
@@ -218,7 +218,7 @@ def below(verdict: RaceVerdict, folder: str, next_command: str | None) -> Iterat
             parts.append(_shortly(verdict.warnings[0].advice or verdict.warnings[0].text))
         if parts:
             yield ": ".join(["warnings", *parts])
-    equal = f"equal shares: {verdict.equal_trials}"
+    equal = f"{verdict.equal_trials} without elimination"
     yield f"{verdict.trials} trials ({equal}) in {format_seconds(verdict.seconds).removesuffix(' 00 s')}: {folder}"
 
 

@@ -42,7 +42,7 @@ _SETTLED_LATE = ("pin", *(name for name, each in FACTORS.items() if each.applies
 """Factors whose levels are only known once a cell is made."""
 
 
-ONE_SIZE = "it carries messages of one size a topic, and here sizes vary"
+ONE_SIZE = "it carries messages of one size per topic, and the workload's sizes vary"
 
 
 class Lack(msgspec.Struct, frozen=True):
@@ -340,8 +340,8 @@ def _left_out(asked: dict[str, Levels], settled: list[Settled], lacks: list[Lack
     barred = {id(target): {factor for factor, own in levels.items() if not own} for target, levels in settled}
     gathered: dict[tuple[str, str, str], list[Level]] = {}
     for each in lacks:
-        beside = barred[id(each.target)] and each.factor not in barred[id(each.target)]
-        if not each.target.strict and each.target.wanted and not beside:
+        is_no_cause = barred[id(each.target)] and each.factor not in barred[id(each.target)]
+        if not each.target.strict and each.target.wanted and not is_no_cause:
             gathered.setdefault((each.factor, each.target.name, each.why), []).append(each.level)
     return [
         Note(

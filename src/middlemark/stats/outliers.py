@@ -110,7 +110,10 @@ def upper_bound(count: int) -> float:
 
 
 class RoleTimes(msgspec.Struct, frozen=True):
-    """Samples of one role: ``values`` in ns, and a function from indices to when these samples begin (CLOCK_MONOTONIC, ns)."""
+    """Samples of one role in ns.
+
+    ``begins`` returns the instants (CLOCK_MONOTONIC, ns) at which samples began, by index.
+    """
 
     values: Numbers
     begins: Callable[[npt.NDArray[np.int64]], Numbers]

@@ -134,7 +134,7 @@ class SelfTest(msgspec.Struct, frozen=True):
 
     @property
     def false_together(self) -> int:
-        """Number of comparisons of A with itself called different when all of a setting and metric are judged together."""
+        """Number of comparisons of A with itself called different if all of a setting and metric are judged at once."""
         return sum(each.together for each in self.same)
 
     @property
@@ -172,7 +172,7 @@ class SelfTest(msgspec.Struct, frozen=True):
         return sum(each.tally.equivalent for each in self.power if each.part is not None and each.part > MARGIN)
 
     def smallest_found(self, setting: SelfTestCell) -> Planted | None:
-        """Return the smallest delay of the setting such that it and all larger delays were found; None: there is none."""
+        """Return the smallest delay of the setting that was found, like all larger delays; None if there is none."""
         found = None
         mine = sorted((each for each in self.power if each.setting == setting), key=lambda each: -each.planted.part)
         for each in itertools.takewhile(lambda each: each.is_found, mine):

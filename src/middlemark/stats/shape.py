@@ -173,7 +173,7 @@ def _middle(values: Values) -> float:
 
 
 def _smoothed(logs: Values, bandwidth: float) -> tuple[Values, Values]:
-    """Return a grid in steps of a quarter of the bandwidth, and the density on it: a histogram with a Gaussian kernel."""
+    """Return a grid in steps of a quarter of the bandwidth, and on it the density: a smoothed (Gaussian) histogram."""
     low, high = float(logs[int(0.005 * len(logs))]), float(logs[int(0.995 * (len(logs) - 1))])
     step = bandwidth / 4
     edges = np.arange(low - 4 * bandwidth, high + 4 * bandwidth + step, step)

@@ -9,14 +9,17 @@ from middlemark.verdicts.names import is_contradicted
 from middlemark.verdicts.rows import Row, grouped
 
 SHOWN_METRICS = ("p50", "throughput", "p99", "deadline", "cpu", "memory")
-"""The most important first: where there is no room for all, the last ones are left out."""
+"""The metrics of a report, the most important first. If there is no room for all, the last ones are left out."""
 
 
 class Comparisons:
     """All comparisons between rows of the same run, and between the rows of two runs."""
 
     def __init__(self, rows: Sequence[Row], runs: Sequence[Run]) -> None:
-        """Compare the rows. All comparisons of a run by one metric are corrected together; so are those of two runs."""
+        """Compare the rows.
+
+        The p-values of all comparisons of a run, or of two runs, by one metric are adjusted together.
+        """
         self._sides = {row.index: _side(row, runs[row.run]) for row in rows if row.result.failed is None}
         self._index = {id(each): index for index, each in self._sides.items()}
         self.families: dict[tuple[str, str], list[Comparison]] = {}
@@ -52,11 +55,14 @@ class Comparisons:
         return self._index[id(comparison.pairing.a)], self._index[id(comparison.pairing.b)]
 
     def judge_too(self, pairs: Iterable[tuple[Row, Row]], metric: str) -> None:
-        """Compare these pairs too, corrected together with those of their run. They may differ in several factors."""
+        """Also compare these pairs, adjusted together with the pairs of their run.
+
+        They may differ in several factors.
+        """
         missing: dict[str, dict[tuple[int, int], Pairing]] = {}
         for a, b in pairs:
-            known = (a.index, b.index, metric) in self._found or (b.index, a.index, metric) in self._found
-            if not known and a.index in self._sides and b.index in self._sides:
+            is_judged = (a.index, b.index, metric) in self._found or (b.index, a.index, metric) in self._found
+            if not is_judged and a.index in self._sides and b.index in self._sides:
                 sides = self._sides[a.index], self._sides[b.index]
                 missing.setdefault(sides[0].run, {})[a.index, b.index] = Pairing(*sides, (a.name, b.name))
         for run, pairings in missing.items():

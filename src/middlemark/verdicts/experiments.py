@@ -82,7 +82,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def by(self) -> str:
-        """``p50`` or ``p99``; ``p50`` also where the experiment is judged by its rate."""
+        """``p50`` or ``p99``; ``p50`` also if the experiment is judged by its rate."""
         return "p99" if self.metric == "p99" else "p50"
 
     @property
@@ -108,7 +108,7 @@ class JudgedExperiment(Experiment, frozen=True, kw_only=True):
     """The index of the row that the others are compared with: the best that can be judged. None: no row can."""
     verdict: Literal["best", "tie", "undecided", "only", "none holds"]
     within: float
-    """Candidates of a tie differ by less than this fraction, significantly."""
+    """The candidates of a tie differ significantly by less than this fraction."""
 
     @property
     def ranked(self) -> tuple[JudgedRow, ...]:
@@ -183,7 +183,7 @@ class JudgedExperiment(Experiment, frozen=True, kw_only=True):
 
     @property
     def trials_needed(self) -> int | None:
-        """How many trials of each would decide the comparisons that are open; None: no number would."""
+        """How many trials of each candidate would decide the open comparisons; None: no number would."""
         open_ = self.of(Standing.UNDECIDED, Standing.NO_COMMON_ROUNDS, Standing.EQUIVALENT)
         needed = (each.comparison.judged.trials_needed for each in open_ if each.comparison)
         return max((each for each in needed if each is not None), default=None)

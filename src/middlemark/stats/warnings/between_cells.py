@@ -55,7 +55,7 @@ def _but_size(cell: Cell) -> Cell:
 
 
 def bandwidth(result: CellResult, descriptions: Mapping[str, Description]) -> float | None:
-    """Return the bytes a second that arrived; for a ping-pong, the bytes of both directions divided by the median round trip.
+    """Return the bytes per second that arrived; for a ping-pong, the bytes of both directions per median round trip.
 
     None for a ping-pong that declares to hand over, because a bandwidth would mean nothing.
     """
@@ -76,8 +76,8 @@ def above_memcpy(cell: Cell, bytes_per_s: float | None, memcpy_bytes_per_s: floa
         return None
     return RunWarning(
         "above-memcpy",
-        f"{bytes_per_s / 1e9:.3g} GB/s is more than the {memcpy_bytes_per_s / 1e9:.3g} GB/s of memcpy on this machine at "
-        f"{format_size(cell.size)}: a pointer was passed, or the receiver never saw the bytes",
+        f"{bytes_per_s / 1e9:.3g} GB/s is more than the {memcpy_bytes_per_s / 1e9:.3g} GB/s of memcpy on this "
+        f"machine at {format_size(cell.size)}: a pointer was passed, or the receiver never saw the bytes",
         "quote its message rate and its latency, never its bytes a second"
         if cell.payload == "untouched"
         else "a filled payload is written and read outside of the timed span: quote messages a second, or compare "
