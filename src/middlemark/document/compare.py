@@ -176,9 +176,9 @@ def remarks(comparisons: Sequence[Comparison], margin: float, *, carriers: bool 
     )
     without = [each for each in comparisons if each.judged.low is None]
     if any(each.eliminated is None for each in without):
-        yield "A dash: with fewer than six pairs there is no interval and no verdict."
+        yield "–: with fewer than six pairs there is no interval and no verdict."
     if any(each.eliminated for each in comparisons):
-        yield "eliminated: by the rule of the race, which uses the scatter of all candidates. The pair itself has no verdict."
+        yield "eliminated: by the rule of the race, which uses the scatter of all candidates; the pair has no verdict."
     if carriers and any(raw for each in comparisons for raw in times_raw_transports(each)):
         yield "× raw transport: the figure divided by that of the named raw transport (same carrier, same run)."
     yield from (f"(!) {mark}" for mark in dict.fromkeys(mark for each in comparisons for mark in each.pairing.marks))

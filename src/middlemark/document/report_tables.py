@@ -103,8 +103,8 @@ def comparisons(document: Document) -> Table | None:
     more = len(chosen) - MOST_COMPARISONS
     notes = (
         *([f"and {more:,} more: `middlemark compare` shows them."] if more > 0 else []),
-        "Trials are paired by round, one figure per trial. A and B are the medians of their common rounds. They differ if "
-        "the p-value over all comparisons of the run by that metric is at most 5 % and the shift exceeds "
+        "Trials are paired by round, one figure per trial. A and B are the medians of their common rounds. They differ "
+        "if the p-value over all comparisons of the run by that metric is at most 5 % and the shift exceeds "
         f"{100 * document.margin:g} %. They are equivalent if the interval lies within ±{100 * document.margin:g} %.",
     )
     shown = [(each.what, each.comparison) for each in chosen[:MOST_COMPARISONS]]
@@ -173,7 +173,7 @@ def scorecard_table(card: Scorecard) -> Table:
         rows,
         title=f"Scorecard{f': {card.experiment}' if card.experiment else ''}",
         notes=(
-            "A score is the weighted geometric mean of a candidate's figures, each divided by the best candidate's; 1 is "
-            f"the best in every metric; {sure}.{left}",
+            "A score is the weighted geometric mean of a candidate's figures, each divided by the best candidate's; 1 "
+            f"is the best in every metric; {sure}.{left}",
         ),
     )

@@ -180,7 +180,7 @@ def _graph_figures(row: Row) -> list[str]:
 
 
 def _rare(verdict: RaceVerdict, shown: Sequence[JudgedRow]) -> str:
-    """Return the highest available percentile; empty: there is none, or the share within the deadline is shown instead."""
+    """Return the highest available percentile; empty: there is none, or the share within the deadline replaces it."""
     if verdict.race.wanted.deadline_s is not None:
         return ""
     found = [latency_in(each.row) for each in shown]

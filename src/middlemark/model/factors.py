@@ -93,7 +93,7 @@ class Factor(Key, frozen=True, kw_only=True):
     """Returns the text of a level in reports that show it without the factor's name: ``no loan``. None: the kind's
     text."""
     shown_by: str | None = None
-    """The factor whose words in labels include this one's."""
+    """The factor whose words in labels include the words of this factor."""
 
     def show(self, level: Level) -> str:
         """Return the text of the level in reports."""
@@ -120,10 +120,10 @@ def one_of(field: str, says: Callable[[Level, tuple[Level, ...]], str] | None = 
     """Return the rule for a factor whose possible levels are listed in the transport's ``field``."""
 
     def cannot(transport: Transport, level: Level) -> str | None:
-        known: tuple[Level, ...] = getattr(transport, field)
-        if level in known:
+        supported: tuple[Level, ...] = getattr(transport, field)
+        if level in supported:
             return None
-        return says(level, known) if says else f"{listing(map(str, known))} only"
+        return says(level, supported) if says else f"{listing(map(str, supported))} only"
 
     def own(transport: Transport) -> Level:
         first: Level = getattr(transport, field)[0]
@@ -134,10 +134,10 @@ def one_of(field: str, says: Callable[[Level, tuple[Level, ...]], str] | None = 
 
 def unprotected(transport: Transport, level: Level) -> str | None:
     """Return why the transport cannot honour a level of security, with the adapter's reason. None: it can."""
-    known = transport.security
-    if level in known:
+    supported = transport.security
+    if level in supported:
         return None
-    has = "no security" if known == ("none",) else f"security {listing(known)} only"
+    has = "no security" if supported == ("none",) else f"security {listing(supported)} only"
     return f"{has}: {transport.security_why}" if transport.security_why else has
 
 

@@ -8,7 +8,7 @@ from middlemark.model.times import Times
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
     """The figures of one trial that another tool measured.
 
-    Halves of round trips were doubled, so these are whole ones.
+    Times are of whole round trips: if the tool reports halves, they were doubled.
     """
 
     tool: str

@@ -47,11 +47,11 @@ def invalid(load: LoadLevels, duration_s: float | None) -> Iterator[InvalidCombi
         topics = cast("int", load["topics"])
         lacking = [f"{factor} {count}" for factor, count in ends.items() if count < topics]
         if lacking:
-            text = f"topics {topics} with {' and '.join(lacking)}: each topic needs one of both"
+            text = f"topics {topics} with {' and '.join(lacking)}: each topic needs at least one of each"
             yield InvalidCombination("deserted topic", "topics", f"{text}; give at least {topics}, or fewer topics")
     else:
         if rate in SEARCHES:
-            text = f"rate {rate} under {pattern}: only a stream's is searched for; take pattern stream"
+            text = f"rate {rate} under {pattern}: only the rate of a stream is searched for; take pattern stream"
             yield InvalidCombination("search", "rate", text)
         if burst is not None:
             text = f"burst {burst} under {pattern}: only streams have bursts; take pattern stream"

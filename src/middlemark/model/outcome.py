@@ -33,7 +33,10 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 class TrialCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """Messages of the measured part of the trial, counted by the ping. ``damaged`` includes those that pongs found."""
+    """Messages of the measured part of the trial, counted by the ping.
+
+    ``damaged`` includes messages that pongs found damaged.
+    """
 
     sent: Count = 0
     received: Count = 0

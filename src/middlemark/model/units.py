@@ -40,7 +40,7 @@ def parse_size(text: str) -> int:
         letter, decimal = _AMBIGUOUS_BYTES[unit]
         binary, plain = (_plain(Fraction(number) * factor) for factor in (_BYTES[letter], decimal))
         raise UnitError(
-            f"'{text}' is ambiguous; write '{number}{letter}' for {binary} bytes, or '{plain}' for that many"
+            f"'{text}' is ambiguous; write '{number}{letter}' for {binary} bytes, or '{plain}' for {plain} bytes"
         )
     if unit not in _BYTES:
         raise UnitError(f"'{text}': '{match[2]}' is no unit of size; k, m and g are KiB, MiB and GiB")
@@ -57,7 +57,7 @@ def parse_seconds(text: str) -> float:
         raise UnitError(f"'{text}' is not a time; write a number and its unit, as in 0.5s, 90ms or 10m")
     number, unit = match[1], match[2]
     if not unit:
-        raise UnitError(f"'{text}' has no unit; times carry one, as in {number}s or {number}ms")
+        raise UnitError(f"'{text}' has no unit; write {number}s or {number}ms")
     if unit not in _SECONDS:
         raise UnitError(f"'{text}': '{unit}' is no unit of time; there are ns, us, ms, s, m (minutes) and h")
     return float(Fraction(number) * _SECONDS[unit])

@@ -291,10 +291,10 @@ def below_baseline(times: float, label: str, doubted: str | None, *, untouched: 
     if doubted is not None:
         why = f"the baseline's own median is doubtful ({doubted}): measure both again with --trials 10"
     elif untouched:
-        why = "no role wrote or read the payload, so fewer bytes may have been moved than asked: measure with --payload filled"
+        why = "no role wrote or read the payload, so fewer bytes may have been moved than asked: use --payload filled"
     else:
         why = (
-            "measure both again with --awake --trials 10: the middleware's threads may keep the processors awake, or its "
+            "measure both again with --awake --trials 10: the middleware's threads may keep processors awake, or its "
             "transport passes a pointer although its description says that it copies"
         )
     return RunWarning("faster-than-baseline", f"takes {times:.2g} of the time of its baseline ({label})", why)
