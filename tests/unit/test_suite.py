@@ -171,7 +171,7 @@ def test_every_problem_of_a_suite_and_of_the_options_is_told_at_once(tmp_path: P
         ("lan.toml: sweep 1: samples", "both samples and duration are set"),
         ("lan.toml: sweep 1: priority", "priority from 1 to 99"),
         ("lan.toml: sweep 1: processes", "write 2 without quotes"),
-        ("lan.toml: sweep 1: domain", "233 is no domain; a whole number from 0 to 232 is"),
+        ("lan.toml: sweep 1: domain", "233 is no domain; write a whole number from 0 to 232"),
         ("lan.toml: sweep 1: warmup", "a sweep has only one warmup"),
         ("lan.toml: sweep 1: native: fastdds", "'x' is no table"),
         ("lan.toml: sweep 1: native: cyclonedds: n", '5 is no text; write "5" in quotes'),

@@ -246,8 +246,8 @@ _FIRST = (
     "half of the round trips had the first of several replies within this time; a round trip ends with the last reply"
 )
 _HELD = "highest rate of each publisher with loss and p99 within the limits, the median over the trials"
-_RATE = "messages a second that arrived intact at one subscriber (the mean over subscribers)"
-_BYTES = "payload received at one subscriber in 10⁶ bytes a second, with the 16 bytes of the header"
+_RATE = "messages per second that arrived intact at one subscriber (the mean over subscribers)"
+_BYTES = "payload received at one subscriber in 10⁶ bytes per second, with the 16 bytes of the header"
 _OF_LINK = (
     "messages received as a share of those that the link can carry, each in frames of its own; above 100 %: several "
     "messages shared a frame"
@@ -303,7 +303,7 @@ COLUMNS: Mapping[str, Sequence[RowColumn]] = {
         _P99_9,
         _sent("p99", 4),
         _trip("max", 1, "the longest call of all trials"),
-        _figure("rate_hz", "calls/s", 5, "replies a second, all clients together"),
+        _figure("rate_hz", "calls/s", 5, "replies per second, all clients together"),
         _SAMPLES,
         _REPLIES_LOST,
         _figure("ns_per_message", "ns/call", 0, "processor time of all workers for each reply received"),

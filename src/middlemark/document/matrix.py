@@ -35,7 +35,7 @@ _DOUBTFUL = "!"
 MEANS = {
     "✓": "significantly the fastest of its column",
     "=": "equivalent to the best",
-    "~": "undecided against the best",
+    "~": "difference from the best undecided",
     "#": "fewer than six rounds in common with the best",
     "?": "too few trials for a verdict",
     "×": "eliminated from the race",

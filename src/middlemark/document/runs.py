@@ -126,7 +126,7 @@ def state(run: Run) -> str:
         f"seed {file.seed}",
         "interrupted: only the trials until then are shown" if file.interrupted else "",
         _unended(run),
-        f"it ended early: {file.error}" if file.error else "",
+        f"ended early: {file.error}" if file.error else "",
         f"{format_count(lines, 'damaged line')} of its file left out" if lines else "",
     )
 
@@ -151,9 +151,9 @@ def facts_of(run: Run, *, whole: bool = True) -> dict[str, str]:
 
 def _unended(run: Run) -> str:
     if run.running:
-        return "it is still running"
+        return "still running"
     ended = run.file.ended or run.file.interrupted or run.file.error
-    return "" if ended else "it was killed before its end"
+    return "" if ended else "killed before its end"
 
 
 def precision_of(run: Run, results: Sequence[CellResult]) -> str:

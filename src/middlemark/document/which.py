@@ -81,11 +81,11 @@ def how_sure(verdict: RaceVerdict) -> str:
     elif verdict.verdict == "tie":
         parts.append(f"{sure}: the candidates differ by less than {format_percent(verdict.experiment.within)}.")
     elif verdict.verdict == "undecided":
-        parts.append(f"Undecided: {why_open(verdict)}.")
+        parts.append(f"Reason: {why_open(verdict)}.")
     if verdict.also:
         many = len(verdict.also) > 1
         names = listing([each.row.name for each in verdict.also])
-        parts.append(f"{names} {'are' if many else 'is'} equivalent to the best, or undecided against it.")
+        parts.append(f"{names} {'are' if many else 'is'} equivalent to the best, or the difference is undecided.")
     parts += [
         f"Over all its trials {each.row.name} does not hold: {each.row.result.workload.first_failing}."
         for each in verdict.answer[:1]

@@ -26,7 +26,7 @@ def conclusion(table: GraphTable) -> str:
         holding = [name for name, holds in known.items() if holds]
         where = table.at(column)
         if known and all(holds is None for holds in known.values()):
-            parts.append(f"too few messages to say{where}, or no deadlines")
+            parts.append(f"too few messages for a verdict{where}, or no deadlines")
         elif not holding:
             parts.append(f"does not hold over any of {len(known)}{where}")
         elif len(holding) == len(known):
@@ -92,7 +92,7 @@ def graph_table(table: GraphTable) -> Table:
             )
             for line in table.lines
         ),
-        legend=("✓ holds its deadlines", "✗ does not", "? too few messages to say"),
+        legend=("✓ holds its deadlines", "✗ does not hold them", "? too few messages for a verdict"),
     )
 
 

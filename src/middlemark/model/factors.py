@@ -86,7 +86,7 @@ class Factor(Key, frozen=True, kw_only=True):
     in_request: Callable[[Level], Any] = lambda level: level
     """Converts a level in cells to the value in the worker's ``Settings``."""
     later: bool = False
-    """Its column comes after those of the times."""
+    """Its column comes after the columns of the times."""
     none: str | None = None
     """Text for None in JSON and CSV. None: the value is left empty, as for a missing figure."""
     shown: Callable[[Level], str] | None = None

@@ -16,9 +16,9 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     """Name of the log, with its folder if two logs have the same name."""
     times: Times = Times()
     rate_hz: float | None = None
-    """Messages a second that arrived at one subscriber."""
+    """Messages per second that arrived at one subscriber."""
     rate_total_hz: float | None = None
-    """Messages a second that arrived at all subscribers together."""
+    """Messages per second that arrived at all subscribers together."""
     sent_hz: float | None = None
     counted: tuple[str, ...] = ()
     """The fields of ``TrialCounts`` that the tool counted; the other fields are unknown, not zero."""

@@ -149,7 +149,7 @@ def _read_size(value: object) -> int:
     except UnitError as error:
         raise Wrong(str(error)) from None
     if not 0 <= size < 1 << 40:
-        raise Wrong(f"{quoted(value)} is no size; write one from 0 to below 1024g")
+        raise Wrong(f"{quoted(value)} is no size; write a size from 0 to below 1024g")
     return size
 
 
@@ -164,14 +164,14 @@ def _read_depth(value: object) -> int | None:
 
 def _read_rate(value: object) -> float | str:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise Wrong(f"{quoted(value)} is no rate; write messages a second (1000, '2.5k', '1M'), or 'max'")
+        raise Wrong(f"{quoted(value)} is no rate; write messages per second (1000, '2.5k', '1M'), or 'max'")
     if isinstance(value, str) and value in RATE_WORDS:
         return value
     try:
         if isinstance(value, str):
             if re.match(r"\s*[A-Za-z]", value):
                 near = nearest(value, RATE_WORDS)
-                hint = f"did you mean '{near}'?" if near else "write messages a second (1000, 2.5k, 1M), or 'max'"
+                hint = f"did you mean '{near}'?" if near else "write messages per second (1000, 2.5k, 1M), or 'max'"
                 raise Wrong(f"{quoted(value)} is no rate; {hint}")
             return parse_rate(value)
         rate = float(value) if abs(value) < 1e18 else float("inf")

@@ -30,7 +30,7 @@ class Link(msgspec.Struct, frozen=True, kw_only=True):
     """One link with the same properties in both directions."""
 
     rate_bps: float
-    """Bits a second on the line. A frame counts with all its 38 bytes of Ethernet."""
+    """Bits per second on the line. A frame counts with all its 38 bytes of Ethernet."""
     delay_s: float = 0.0
     """Delay in each direction."""
     jitter_s: float = 0.0

@@ -196,7 +196,7 @@ class Arrived(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def received_hz(subscriber: Arrived, publishers: Sequence[Sent]) -> float | None:
-    """Return intact messages a second, from the first message sent on its topic to the last that arrived.
+    """Return intact messages per second, from the first message sent on its topic to the last that arrived.
 
     The time begins later if messages of the warm-up were still arriving. None if no message was sent to it.
     """

@@ -64,10 +64,10 @@ def parse_seconds(text: str) -> float:
 
 
 def parse_rate(text: str) -> float:
-    """Return messages a second: ``100``, ``2.5k``, ``1M``, ``10 kHz``; k and M are decimal. Raises UnitError."""
+    """Return messages per second: ``100``, ``2.5k``, ``1M``, ``10 kHz``; k and M are decimal. Raises UnitError."""
     match = _QUANTITY.fullmatch(text.strip())
     if match is None:
-        raise UnitError(f"'{text}' is not a rate; write messages a second, as in 100, 2.5k or 1M")
+        raise UnitError(f"'{text}' is not a rate; write messages per second, as in 100, 2.5k or 1M")
     number, unit = match[1], match[2]
     letter = unit[:-2] if unit.lower().endswith("hz") else unit
     if letter == "m":
@@ -110,7 +110,7 @@ def typed_size(size: int) -> str:
 
 
 def format_rate(hertz: float) -> str:
-    """Format messages a second in the unit that keeps it short: ``100 Hz``, ``2.5 kHz``, ``1 MHz``, ``0.1 Hz``."""
+    """Format messages per second in the unit that keeps it short: ``100 Hz``, ``2.5 kHz``, ``1 MHz``, ``0.1 Hz``."""
     for factor, unit in ((10**6, "MHz"), (1000, "kHz")):
         if hertz >= factor:
             return f"{hertz / factor:.12g} {unit}"

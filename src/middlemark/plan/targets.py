@@ -59,8 +59,8 @@ def own_depth(transport: Transport, pattern: str, publishers: int) -> Level:
     """Return the default history depth: 1, or for a stream keep-all or the deepest history of the transport.
 
     Reliable keep-last 1 at full rate would measure how fast messages replace each other, not how fast they arrive.
-    ``publishers`` is the number on one topic. Each has its own history in the reader, and all together share the
-    deepest one.
+    ``publishers`` is the number on one topic. Each publisher has its own history in the reader, and all of them share
+    the transport's deepest history.
     """
     if pattern != "stream":
         return 1

@@ -51,7 +51,7 @@ from middlemark.stats.warnings.trials import trial_warnings
 
 
 def _no_files(file: SamplesFile) -> Kept:
-    raise SamplesError(Path(file.path), "its folder is not present", "measure that trial again")
+    raise SamplesError(Path(file.path), "its folder is not known", "measure that trial again")
 
 
 def cell_results(

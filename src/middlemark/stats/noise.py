@@ -253,7 +253,7 @@ def _who(noise: TrialNoise) -> str:
 _ADVICE = {
     "other processes": "end the other processes, or move them to other processors: taskset -cp OTHER_CPU PID",
     "its roles waited": "end the other processes, or move them to other processors: `top` shows them",
-    "the hypervisor": "the host runs other guests too: measure on a dedicated machine, or at another time",
+    "the hypervisor": "the host also runs other guests: measure on a dedicated machine, or at another time",
     "its control group": "raise the container's cpu limit (cpu.max), or remove it",
     "before and after it": "firmware or the hypervisor took the time: measure that trial again",
     "interrupts": "move interrupts to other processors: /proc/irq/*/smp_affinity",

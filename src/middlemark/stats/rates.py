@@ -45,12 +45,12 @@ def rates(outcome: TrialOutcome, cell: Cell | None = None) -> Rates:
 
 
 def edge_hz(subscriber: Arrived, outcome: TrialOutcome) -> float | None:
-    """Return intact messages a second over the whole trial, since few messages come on a slow topic."""
+    """Return intact messages per second over the whole trial, since few messages come on a slow topic."""
     return (subscriber.received - subscriber.damaged) / outcome.measured_s if outcome.measured_s else None
 
 
 def arrived_hz(subscriber: Arrived) -> float | None:
-    """Return intact messages a second from the first arrival to the last, by the subscriber's clock only."""
+    """Return intact messages per second from the first arrival to the last, by the subscriber's clock only."""
     between = subscriber.last_received_ns - max(subscriber.first_received_ns, subscriber.last_warm_up_ns)
     intact = subscriber.received - subscriber.damaged
     if intact <= 0:
@@ -59,13 +59,13 @@ def arrived_hz(subscriber: Arrived) -> float | None:
 
 
 def sent_hz(publisher: Sent) -> float | None:
-    """Return messages a second between the first and the last send; None with fewer than two."""
+    """Return messages per second between the first and the last send; None with fewer than two."""
     between = publisher.last_sent_ns - publisher.first_sent_ns
     return (publisher.sent - 1) * _NS / between if publisher.sent > 1 and between > 0 else None
 
 
 def replies_hz(outcome: TrialOutcome) -> float | None:
-    """Return replies a second, of all clients of a trial together."""
+    """Return replies per second, of all clients of a trial together."""
     if outcome.counts is None or not outcome.measured_s:
         return None
     return outcome.counts.received / outcome.measured_s
@@ -129,7 +129,7 @@ def representative(outcomes: Sequence[TrialOutcome], figures: Sequence[float | N
 
 
 def received_by_second(series: Sequence[Second]) -> list[float]:
-    """Return messages a second in each whole second, all receiving workers together.
+    """Return messages per second in each whole second, all receiving workers together.
 
     The n-th seconds of the workers are added. A worker that began later or ended earlier shortens the list.
     """

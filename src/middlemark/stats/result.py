@@ -161,8 +161,8 @@ class TrialNoise(msgspec.Struct, frozen=True, kw_only=True):
     own_share: float | None
     """The bench's own launcher had the processors."""
     delay_share: float | None
-    """The roles' threads were runnable while a thread of another process had the processor. Known only if the two
-    fields above are not."""
+    """The roles' threads were runnable while another thread had the processor, without the time of the workers' own
+    other threads. Known only if the two fields above are not."""
     steal_share: float | None
     irq_share: float | None
     softirq_share: float | None
@@ -345,16 +345,16 @@ class CellResult(Times, frozen=True, kw_only=True):
     offered_hz: float | None = None
     """Messages per second that the schedule sets for all senders together; None without a schedule."""
     sent_hz: float | None = None
-    """Messages a second that all publishers together sent; this is never a throughput."""
+    """Messages per second that all publishers together sent; this is never a throughput."""
     rate_hz: float | None = None
-    """Intact messages a second at one subscriber, as the mean over subscribers; for request-reply, replies at all
+    """Intact messages per second at one subscriber, as the mean over subscribers; for request-reply, replies at all
     clients."""
     rate_total_hz: float | None = None
-    """Intact messages a second at all subscribers together."""
+    """Intact messages per second at all subscribers together."""
     bytes_per_s: float | None = None
     """``rate_hz`` times the size, which includes the core's header but none of the middleware's."""
     link_share: float | None = None
-    """For a stream over a link: ``rate_hz`` divided by the messages a second that the line can carry in one datagram
+    """For a stream over a link: ``rate_hz`` divided by the messages per second that the line can carry in one datagram
     each. More than 1: messages shared frames."""
     link_how: str | None = None
     """How the link was emulated."""

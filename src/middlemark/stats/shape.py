@@ -55,7 +55,8 @@ class Modes(msgspec.Struct, frozen=True):
 def thinned(values: Numbers) -> Values:
     """Return at most ``MOST_LOOKED_AT`` samples in their order: a random one from each of equally long sections.
 
-    Every k-th sample, instead of a random one, could always be in the same slot of a ring. The draws are deterministic.
+    Random samples are taken because every k-th sample could be in the same slot of a ring buffer. The draws are
+    deterministic.
     """
     if len(values) <= MOST_LOOKED_AT:
         return values.astype(np.float64)

@@ -87,11 +87,11 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def by_rate(self) -> bool:
-        """True if the figure is shown as a rate: messages a second."""
+        """True if the figure is shown as a rate: messages per second."""
         return self.metric == "throughput"
 
     def shown(self, figure: float | None) -> float | None:
-        """Return a figure as it is shown: in messages a second if the experiment is judged by its rate."""
+        """Return a figure as it is shown: in messages per second if the experiment is judged by its rate."""
         return 1e9 / figure if figure and self.by_rate else figure
 
     def baseline_of(self, row: Row) -> Row | None:
@@ -142,7 +142,7 @@ class JudgedExperiment(Experiment, frozen=True, kw_only=True):
 
     @property
     def is_open(self) -> bool:
-        """True if more trials could decide more: the experiment is undecided, or a tie is wider than the margin."""
+        """True if more trials could improve the verdict: it is undecided, or a tie is wider than the margin."""
         return self.verdict == "undecided" or (self.verdict == "tie" and self.within > MARGIN)
 
     @property

@@ -79,7 +79,7 @@ class Cheapest(msgspec.Struct, frozen=True):
     others: int
     """The number of other rows that hold."""
     beaten: int
-    """The number of these that take significantly more processor time."""
+    """The number of these rows that take significantly more processor time."""
 
     @property
     def sure(self) -> bool:

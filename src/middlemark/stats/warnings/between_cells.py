@@ -12,7 +12,7 @@ from middlemark.stats.baselines import by_rate
 from middlemark.stats.result import CellResult
 
 FASTEST_COPY = 200e9
-"""Bytes a second that no core can copy: eight times the bandwidth of a memory channel, twice that of a cache.
+"""Bytes per second that no core can copy: eight times the bandwidth of a memory channel, twice that of a cache.
 
 If memcpy was measured, twice its bandwidth is used instead, because data in a cache is copied faster.
 """
@@ -21,7 +21,7 @@ SEEN = 0.2
 """Share of the smaller message's time that a copy must take for its absence to be noticed: less may be noise."""
 
 MemcpyOf = Callable[[Sequence[CellResult], int], float | None]
-"""Returns the bytes a second of memcpy at a size, on this machine and in this run; None if it was not measured."""
+"""Returns the bytes per second of memcpy at a size, on this machine and in this run; None if it was not measured."""
 
 
 def not_measured(_results: Sequence[CellResult], _size: int) -> float | None:
@@ -78,9 +78,9 @@ def above_memcpy(cell: Cell, bytes_per_s: float | None, memcpy_bytes_per_s: floa
         "above-memcpy",
         f"{bytes_per_s / 1e9:.3g} GB/s is more than the {memcpy_bytes_per_s / 1e9:.3g} GB/s of memcpy on this "
         f"machine at {format_size(cell.size)}: a pointer was passed, or the receiver never saw the bytes",
-        "quote its message rate and its latency, never its bytes a second"
+        "quote its message rate and its latency, never its bytes per second"
         if cell.payload == "untouched"
-        else "a filled payload is written and read outside of the timed span: quote messages a second, or compare "
+        else "a filled payload is written and read outside of the timed span: quote messages per second, or compare "
         "with --payload untouched to see whether a pointer is handed over",
     )
 

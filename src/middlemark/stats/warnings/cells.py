@@ -222,8 +222,8 @@ def _trials_disagree(cell: Cell, summaries: Sequence[Summary | None]) -> RunWarn
 
 
 def _rates_disagree(cell: Cell, rates: Sequence[float | None]) -> RunWarning | None:
-    combined = [each for each in rates if each is not None]
-    return _apart(cell, combined, "rates", lambda rate: f"{rate:,.0f}", "messages/s")
+    hertz = [each for each in rates if each is not None]
+    return _apart(cell, hertz, "rates", lambda rate: f"{rate:,.0f}", "messages/s")
 
 
 def _apart(
@@ -235,7 +235,7 @@ def _apart(
     near = sorted(figures, key=lambda each: abs(each - middle))
     near, strays = near[: trials - trials // STRAY], near[trials - trials // STRAY :]
     code, text = "trials-disagree", f"the {name} of its {trials} trials"
-    combined = exact_median_interval(figures, 0.95) if trials >= STRAY else None
+    interval = exact_median_interval(figures, 0.95) if trials >= STRAY else None
     end = ""
     if max(near) <= DISAGREE * min(near):
         code, text = (
@@ -243,8 +243,8 @@ def _apart(
             f"{' and '.join(map(show, strays))} {unit} in {len(strays)} of {trials} trials, the others",
         )
         figures = near
-    elif combined and combined[1] <= DISAGREE * combined[0]:
-        code, end = "stray-trial", f"; their median lies between {' and '.join(map(show, combined))} {unit} (95 %)"
+    elif interval and interval[1] <= DISAGREE * interval[0]:
+        code, end = "stray-trial", f"; their median lies between {' and '.join(map(show, interval))} {unit} (95 %)"
     return RunWarning(code, f"{text} go from {show(min(figures))} to {show(max(figures))} {unit}{end}", _quiet(cell))
 
 
