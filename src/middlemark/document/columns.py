@@ -85,7 +85,7 @@ FIGURES: dict[str, Figure] = {
 """By name, as in CSV; there, the name of a time ends in its unit."""
 
 
-def stands_for(result: CellResult) -> str:
+def judged_figure(result: CellResult) -> str:
     """Return the name of the figure that the cell's trials are judged by."""
     if by_rate(result.cell):
         return "rate_hz"

@@ -204,7 +204,7 @@ def some(names: Iterable[str], most: int = 3) -> str:
     return listing([*different[:most], *([f"{len(different) - most} more"] if len(different) > most else [])])
 
 
-def longer(shift: float, *, rate: bool) -> str:
+def shift_in_words(shift: float, *, rate: bool) -> str:
     """Return a shift in words: ``12 % longer``, ``2.3 times as long``, ``32 % fewer messages``."""
     if rate:
         return f"{percent(-shift)} fewer messages" if shift < 0 else f"{percent(shift)} more messages"

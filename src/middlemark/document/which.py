@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from middlemark.document.numbers import ABSENT, of_deadline, processors, ratio, share, us
-from middlemark.document.statements import eliminated_after, how_it_works, longer, some
+from middlemark.document.statements import eliminated_after, how_it_works, shift_in_words, some
 from middlemark.document.table import Column, Line, Table, TableCell
 from middlemark.document.workloads import HOLDS
 from middlemark.model.cell import Cell
@@ -115,7 +115,7 @@ def _next(verdict: RaceVerdict) -> str:
     if found is None or found.comparison is None:
         return ""
     judged = found.comparison.judged
-    far = longer(judged.shift, rate=False) if math.isfinite(judged.shift) else ""
+    far = shift_in_words(judged.shift, rate=False) if math.isfinite(judged.shift) else ""
     if found.standing is Standing.ELIMINATED:
         return f"{found.row.name}, the next, was {eliminated_after(found)}, {far}"
     return f"{found.row.name}, the next, takes {far} ({judged.pairs} rounds)"

@@ -108,8 +108,8 @@ def expand(sweep: Sweep, context: Context) -> Expansion:
         )
         return Expansion((), tuple(notes), tuple(problems))
 
-    meeting = [(target, levels) for target, levels in settled if not target.transport.alone]
-    placings = _place_roles(sweep, asked, loads.rows, meeting, context, notes, problems)
+    carrying_targets = [(target, levels) for target, levels in settled if not target.transport.alone]
+    placings = _place_roles(sweep, asked, loads.rows, carrying_targets, context, notes, problems)
     cells: list[Cell] = []
     for target, levels in settled:
         if not target.wanted:

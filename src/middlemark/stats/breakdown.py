@@ -60,7 +60,7 @@ class Breakdown(msgspec.Struct, frozen=True):
         return math.fsum(each.ns for each in self.parts)
 
 
-def not_of(cell: Cell) -> str | None:
+def why_no_breakdown(cell: Cell) -> str | None:
     """Return why a cell of this kind can have no breakdown, whatever was measured.
 
     None: it can have one.
@@ -296,7 +296,7 @@ def round_trip_breakdown(
 
     If the stamps cannot be read, only the breakdown is missing: the trial keeps all its other figures.
     """
-    absent = not_of(cell) or outcome.stamps_absent
+    absent = why_no_breakdown(cell) or outcome.stamps_absent
     if absent is not None:
         return Breakdown((), absent)
     if not outcome.stamps:

@@ -136,7 +136,7 @@ def compare(
     asked_pairs = {_both(each) for each in pairings}
     found: dict[tuple[int, str], Comparison] = {}
     for metric in metrics:
-        applicable = [each for each in reported if means(each, metric) and common_rounds(each, metric)]
+        applicable = [each for each in reported if describes_middleware(each, metric) and common_rounds(each, metric)]
         usual = {_both(each) for each in applicable}
         for runs in {_runs(each) for each in pairings}:
             asked = [each for each in pairings if _runs(each) == runs and common_rounds(each, metric)]
@@ -208,7 +208,7 @@ def mirrored(comparison: Comparison) -> Comparison:
     )
 
 
-def means(pairing: Pairing, metric: str) -> bool:
+def describes_middleware(pairing: Pairing, metric: str) -> bool:
     """Say whether the metric describes the middleware on both sides."""
     return all(METRICS[metric].applies(each.cell) for each in (pairing.a, pairing.b))
 

@@ -154,7 +154,7 @@ def _key(cell: Cell, but: Sequence[str]) -> tuple[object, ...]:
     return tuple(getattr(cell, field) for field in Cell.__struct_fields__ if field not in but)
 
 
-def against(pairing: Pairing) -> tuple[str, ...]:
+def reasons_against(pairing: Pairing) -> tuple[str, ...]:
     """Return why the two cells must not be compared; empty: they may be."""
     a, b = pairing.a.cell, pairing.b.cell
     polling = {each.receive == "poll" for each in (a, b) if "receive" not in each.unknown}
@@ -203,7 +203,7 @@ def of_run(
     single = sorted(_varying(members), key=lambda each: _FIRST.index(each) if each in _FIRST else len(_FIRST))
     several = {",".join(names): [FACTORS[name].field for name in names] for names in together}
     for factor, fields in {**{each: [each] for each in single}, **several}.items():
-        allowed = [each for each in by_factors(members, fields) if not against(each)]
+        allowed = [each for each in by_factors(members, fields) if not reasons_against(each)]
         if sum(map(len, found.values())) + len(allowed) > MOST:
             left_out[factor] = len(allowed)
         elif allowed:
@@ -214,7 +214,7 @@ def of_run(
 def of_two_runs(first: Sequence[Side], second: Sequence[Side]) -> list[Pairing]:
     """Return the pairs of a cell that both runs have and that may be compared."""
     pairings = run_against_run(_compared(first), _compared(second))
-    return [each for each in pairings if each.a.cell == each.b.cell and not against(each)]
+    return [each for each in pairings if each.a.cell == each.b.cell and not reasons_against(each)]
 
 
 def _compared(sides: Sequence[Side]) -> list[Side]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from middlemark.model.run import Run
-from middlemark.stats.comparisons import Comparison, Pairing, Side, compare, means, mirrored, side
+from middlemark.stats.comparisons import Comparison, Pairing, Side, compare, describes_middleware, mirrored, side
 from middlemark.stats.pairings import of_run, of_two_runs
 from middlemark.verdicts.names import is_contradicted
 from middlemark.verdicts.rows import Row, grouped
@@ -46,7 +46,9 @@ class Comparisons:
         together = [each for members in pairings.values() for each in members]
         factors = {id(each): factor for factor, members in pairings.items() for each in members}
         for metric in SHOWN_METRICS:
-            for each in compare([each for each in together if means(each, metric)], [metric], reported=together):
+            for each in compare(
+                [each for each in together if describes_middleware(each, metric)], [metric], reported=together
+            ):
                 self.families.setdefault((factors[id(each.pairing)], metric), []).append(each)
         return together
 
@@ -54,7 +56,7 @@ class Comparisons:
         """Return the indices of the rows A and B of the comparison."""
         return self._index[id(comparison.pairing.a)], self._index[id(comparison.pairing.b)]
 
-    def judge_too(self, pairs: Iterable[tuple[Row, Row]], metric: str) -> None:
+    def also_judge(self, pairs: Iterable[tuple[Row, Row]], metric: str) -> None:
         """Also compare these pairs, adjusted together with the pairs of their run.
 
         They may differ in several factors.

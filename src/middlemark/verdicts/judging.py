@@ -44,7 +44,7 @@ def judged_experiments(
     fields = [each for each in fields if each.is_shown]
     for metric in dict.fromkeys(each.experiment.metric for each in fields):
         pairs = (pair for each in fields if each.experiment.metric == metric for pair in each.pairs())
-        comparisons.judge_too(pairs, metric)
+        comparisons.also_judge(pairs, metric)
     judged = (each.judged(comparisons) for each in fields)
     groups = grouped(judged, lambda each: (each.by, each.restricted and each.carrier, each.key))
     ordered = sorted(
@@ -234,7 +234,7 @@ class _Field:
             for each in with_interval
             if each is None or not (each.is_worse if self._race else each.judged.verdict is Verdict.WORSE)
         ]
-        within = apart(staying)
+        within = widest_difference(staying)
         if not staying:
             return "best", MARGIN
         return ("tie", within) if len(staying) < FINALISTS and within < math.inf else ("undecided", MARGIN)
@@ -277,7 +277,7 @@ def _is_reopened(row: Row, found: Comparison | None) -> bool:
     return slower and found is not None and found.judged.low is not None and not found.is_worse
 
 
-def apart(comparisons: Iterable[Comparison | None]) -> float:
+def widest_difference(comparisons: Iterable[Comparison | None]) -> float:
     """Return the fraction by which the pairs differ at most, rounded up to a percent; infinite: too much for a tie."""
     farthest, alike = 0.0, True
     for each in comparisons:

@@ -132,14 +132,14 @@ def only_copies(cell: Cell) -> bool:
     return cell.subscribers == 0
 
 
-def meeting(results: Sequence[CellResult]) -> Sequence[CellResult]:
+def with_receivers(results: Sequence[CellResult]) -> Sequence[CellResult]:
     """Return the results of the cells that have a receiver; all results if none has one."""
     return [each for each in results if not only_copies(each.cell)] or results
 
 
 def varying(results: Sequence[CellResult]) -> frozenset[str]:
     """Return the factors whose levels, in words, differ between the results."""
-    cells = [each.cell for each in meeting(results)]
+    cells = [each.cell for each in with_receivers(results)]
     return frozenset(factor for factor, words in WORDS.items() if len({words(each) for each in cells}) > 1)
 
 
@@ -152,7 +152,7 @@ def usual(results: Sequence[CellResult], varied: frozenset[str]) -> dict[str, st
         factor: level for factor, level in WITHOUT_SAYING.items() if factor in ASKED or factor not in varied
     }
     return without_saying | {
-        factor: Counter(in_words(each.cell) for each in meeting(results)).most_common(1)[0][0]
+        factor: Counter(in_words(each.cell) for each in with_receivers(results)).most_common(1)[0][0]
         for factor, in_words in WORDS.items()
         if factor in varied and factor in ASKED and factor not in WITHOUT_SAYING and results
     }
