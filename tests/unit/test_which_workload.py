@@ -170,7 +170,8 @@ def test_where_no_graph_holds_none_does() -> None:
     assert (found.verdict, found.answer) == ("none holds", ())
     text = " ".join(render_table(found, "runs/it", 100, None).split())
     assert text.startswith(
-        "No candidate meets the requirements for robot, a process each: misses the deadline 2 (lyra udp: image → detector,"
+        "No candidate meets the requirements for robot, a process each: misses the deadline 2 "
+        "(lyra udp: image → detector,"
     )
 
 
