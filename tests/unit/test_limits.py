@@ -22,7 +22,7 @@ FILES = OSError(errno.EMFILE, "Too many open files")
 
 def test_too_many_open_files_name_their_limit_and_the_next_step(limited: dict[int, int]) -> None:
     limited[resource.RLIMIT_NOFILE] = 24
-    assert sentence(FILES) == "ulimit -n 24: too little for this; raise it (`ulimit -n 1024`) and try again"
+    assert sentence(FILES) == "ulimit -n 24 is too low; raise it (`ulimit -n 1024`) and try again"
 
 
 @pytest.mark.parametrize("error", [BlockingIOError(errno.EAGAIN, "fork"), RuntimeError("can't start new thread")])

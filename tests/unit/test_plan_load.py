@@ -81,10 +81,14 @@ def test_levels_that_mean_nothing_beside_others_make_no_cells_of_their_own() -> 
         ("publishers=2", "publishers: publishers 2 under ping-pong, which has one; take pattern stream"),
         ("topics=2", "topics: topics 2 under ping-pong, which has one; take pattern stream"),
         ("burst=5", "burst: burst 5 under ping-pong: only streams have bursts; take pattern stream"),
-        ("rate='curve'", "rate: rate curve under ping-pong: only a stream's is searched for; take pattern stream"),
+        (
+            "rate='curve'",
+            "rate: rate curve under ping-pong: only the rate of a stream is searched for; take pattern stream",
+        ),
         (
             "pattern='request-reply'\nrate='sustainable'",
-            "rate: rate sustainable under request-reply: only a stream's is searched for; take pattern stream",
+            "rate: rate sustainable under request-reply: only the rate of a stream is searched for; "
+            "take pattern stream",
         ),
         (
             "pattern='request-reply'\nsubscribers=2",

@@ -129,7 +129,7 @@ def test_native_settings_are_checked_by_name() -> None:
         "sweep 1: native: fastdds: segment-sise: fastdds has no native setting 'segment-sise'; "
         "did you mean 'segment-size'?",
         "sweep 1: native: fastdd: no adapter is called 'fastdd'; did you mean 'fastdds'?",
-        "sweep 1: native: udp: x: udp has no native setting 'x'; it takes none",
+        "sweep 1: native: udp: x: udp has no native setting 'x'; it has no native settings",
     ]
 
 

@@ -159,7 +159,7 @@ BEGAN = "from 2026-11-21 10:00:00 UTC, seed 7"
         ),
         (
             {"trials": 4, "planned": 4, "ended": "x", "error": "no room"},
-            f"4 trials, {BEGAN}, it ended early: no room",
+            f"4 trials, {BEGAN}, ended early: no room",
         ),
     ],
 )

@@ -288,7 +288,7 @@ def test_a_load_is_read_with_its_units(tmp_path: Path) -> None:
         ("rate = -1", "-1 is not a rate"),
         ("rate = nan", "nan is not a rate"),
         ("rate = inf", "inf is not a rate"),
-        ("rate = true", "true is no rate; write messages a second (1000, '2.5k', '1M'), or 'max'"),
+        ("rate = true", "true is no rate; write messages per second (1000, '2.5k', '1M'), or 'max'"),
         ("rate = '1m'", "'1m' is ambiguous; write '1M'"),
         ("rate = 'Max'", "'Max' is no rate; did you mean 'max'?"),
         ("rate = 'fast'", "'fast' is no rate; write messages a second"),
@@ -305,7 +305,7 @@ def test_a_load_is_read_with_its_units(tmp_path: Path) -> None:
         ("max_loss = '1.2.3'", "'1.2.3' is no share"),
         ("max_loss = nan", "nan is no share"),
         ("max_loss = [0, 0.1]", "a sweep has only one max_loss"),
-        ("max_p99 = '0s'", "'0s' is too short; from 1ns on it is a time"),
+        ("max_p99 = '0s'", "'0s' is too short; the shortest time is 1ns"),
     ],
 )
 def test_a_load_that_cannot_be_read_is_refused_with_what_would_be_right(tmp_path: Path, key: str, hint: str) -> None:

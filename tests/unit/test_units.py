@@ -42,7 +42,7 @@ def test_sizes_are_read_in_bytes(text: str, size: int) -> None:
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        ("64KB", "write '64k' for 65536 bytes, or '64000' for that many"),
+        ("64KB", "write '64k' for 65536 bytes, or '64000' for 64000 bytes"),
         ("1.5MB", "or '1500000'"),
         ("1x", "'x' is no unit of size"),
         ("0.3k", "not a whole number of bytes"),
