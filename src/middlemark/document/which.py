@@ -25,7 +25,7 @@ from middlemark.verdicts.rows import Row, grouped, headline_figure
 
 _P99 = Fraction(99, 100)
 _ROWS = 4
-"""The most rows of the table: the answer, and the candidates next to it."""
+"""The most rows of the table: the answer and the next candidates."""
 _NAMED = 3
 """The most names in a sentence."""
 
@@ -122,7 +122,7 @@ def _next(verdict: RaceVerdict) -> str:
 
 
 def table_of(verdict: RaceVerdict) -> Table:
-    """Return the rows of the answer, the candidates next to it, and the baselines."""
+    """Return the rows of the answer, the next candidates, and the baselines."""
     shown = [*verdict.answer]
     shown += [each for each in verdict.candidates if each not in shown and each.figure is not None]
     shown = shown[:_ROWS]

@@ -72,7 +72,7 @@ def histories(table: GraphTable) -> Iterator[str]:
 
 
 def cheapest_text(table: GraphTable, found: Cheapest) -> str:
-    """Return the middleware that takes the least processor time of those that hold, and whether it is significant."""
+    """Return which middleware takes the least processor time among those that hold, and if that is significant."""
     against = "" if found.sure else f"; significantly less than {found.beaten} of {found.others}"
     where = table.at(found.column)
     return f"{found.row.name} takes the least processor time of those that hold{where}{against}"

@@ -441,8 +441,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             title="sites",
         ),
     ] = HERE
-    """``here``: this machine; one name: that host; two names joined by a dash: the senders' and the receivers' sites.
-    """
+    """``here`` is this machine. Another single name is a host. Two names joined by a dash are the senders' site and the
+    receivers' site."""
     link: Annotated[
         str | None,
         Factor(

@@ -94,7 +94,7 @@ def request_of(cell: Cell, seed: int, sender: int) -> Load:
 
 
 def mean_interval_s(cell: Cell, own_s: float) -> float:
-    """Return the mean seconds between two messages of a sender that needs ``own_s`` for each if nothing limits it."""
+    """Return the mean seconds between two messages of a sender that, without a limit, needs ``own_s`` per message."""
     if isinstance(cell.rate, float):
         own_s = max(own_s, 1 / cell.rate)
     return own_s + (cell.recovery_s or 0.0) / cell.burst if cell.burst is not None else own_s

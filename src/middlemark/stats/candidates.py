@@ -165,8 +165,8 @@ def race_states(race: Race, attempts: Attempts, rounds: int, *, spent: bool = Fa
     ``spent``: no more rounds follow.
     """
     return tuple(
-        # A single candidate needs one round, which shows that it works. If one race answers a question (``which``), it
-        # has the rounds up to the first look.
+        # A single candidate needs one round, which shows that it works. In the race that answers ``which``, a single
+        # candidate also has the rounds up to the first look.
         _run(cells, attempts, rounds, 1 if len(cells) == 1 and not race.question else FIRST_LOOK, spent=spent)
         for cells in race.experiments
     )

@@ -77,7 +77,10 @@ def offered_hz(cell: Cell) -> float | None:
 
 
 def behind(cell: Cell, outcome: TrialOutcome) -> float:
-    """Return the share of a schedule that a trial did not send, except for the last instant; 0 without a schedule."""
+    """Return the share of the scheduled messages that a trial did not send; the last may be missing.
+
+    0 without a schedule.
+    """
     offered = offered_hz(cell)
     counted = counts(outcome)
     if offered is None or counted is None or not outcome.measured_s:

@@ -88,7 +88,7 @@ def _ranked(through: Numbers, far: Numbers, total: int, quantile: Fraction) -> f
 
 
 def limit_of(values: Numbers, absent: int | None = None) -> int:
-    """Return the limit of a table for these values: twice the 99th percentile of 4,096 of them, from 1 µs to 1 ms."""
+    """Return the limit of a table: twice the 99th percentile of 4,096 of the values, at least 1 µs and at most 1 ms."""
     looked_at = values[:: max(1, len(values) // 4096)]
     if absent is not None:
         looked_at = looked_at[looked_at != absent]
