@@ -99,7 +99,6 @@ HEADS = {"ping-pong": "round trip in µs", "stream": "stream, times in µs", "re
 """The title of the first column, by pattern: what the times are, and their unit."""
 
 _BOLD = ("p50", "msgs/s", "held/s", "× baseline")
-"""The most important columns."""
 
 
 class RowColumn(msgspec.Struct, frozen=True):

@@ -90,7 +90,7 @@ def _two(members: Sequence[Comparison], notes: tuple[str, ...]) -> Table:
 
 
 _WORD = Column("", 1)
-"""The verdict in words has the lowest priority, because the sign of the shift shows it too."""
+"""The verdict in words has the lowest priority, because the sign of the shift also shows the verdict."""
 
 
 def _rivals(members: Sequence[Comparison], notes: tuple[str, ...]) -> Table:

@@ -31,7 +31,6 @@ class Distribution(msgspec.Struct, frozen=True):
     curve: tuple[tuple[Number, Number], ...] | None = None
     heat: HeatMap | None = None
     trial: int | None = None
-    """The number of the trial."""
 
 
 class Compared(msgspec.Struct, frozen=True, kw_only=True):
@@ -120,7 +119,6 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     not_tried: tuple[NotTried, ...] = ()
     """The adapters that did not take part."""
     took: float = 0.0
-    """The seconds that the command took."""
     growths: tuple[Growth, ...] = ()
     scorecards: tuple[Scorecard, ...] = ()
     workloads: tuple[GraphTable, ...] = ()

@@ -37,7 +37,7 @@ class Key(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Applies(msgspec.Struct, frozen=True, kw_only=True):
-    """The levels of the load's other factors with which a factor means something."""
+    """The condition on the load's other factors under which a factor means something."""
 
     when: Callable[[Mapping[str, Level]], bool]
     otherwise: str

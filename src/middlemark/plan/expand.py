@@ -139,7 +139,7 @@ def _at_least_the_header(sizes: Levels, notes: list[Note]) -> Levels:
 def _settle_sites(
     sweep: Sweep, everything: dict[str, Levels], hosts: Sequence[str], notes: list[Note], problems: list[Problem]
 ) -> None:
-    """Put the roles on two sites if there is a link or there are ``hosts``; add problems for levels that exclude this."""
+    """Put the roles on two sites if there is a link or there are ``hosts``; add problems for levels that exclude it."""
     link, across = everything["link"], everything["across"]
     if hosts and any(link.values) and not link.place.startswith("--"):
         links = listing([str(level) for level in link.values if level])

@@ -32,7 +32,6 @@ class Side(msgspec.Struct, frozen=True):
 
     label: str
     run: str
-    """Identifier of its run."""
     cell: Cell
     shared_memory: bool | None
     machine: str

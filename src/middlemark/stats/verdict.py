@@ -35,7 +35,7 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
 
     shift: float
     low: float | None
-    """None: too few pairs for an interval; it needs six."""
+    """None: fewer than six pairs, which are too few for an interval."""
     high: float | None
     p: float
     """p-value of the signed-rank test of this comparison only."""

@@ -25,7 +25,6 @@ class RaceVerdict(msgspec.Struct, frozen=True, kw_only=True):
     experiment: JudgedExperiment
     race: Race
     rounds: int
-    """The number of rounds that were run."""
     trials: int
     seconds: float
     equal_trials: int
