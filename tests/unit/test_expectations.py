@@ -231,7 +231,7 @@ ratio = 2
 """
     )
     assert problem == (
-        "expect 1: transport=udp and transport=shm differ in receive too: name one configuration of each"
+        "expect 1: transport=udp and transport=shm also differ in receive: name one configuration of each"
     )
 
 

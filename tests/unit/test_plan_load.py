@@ -100,7 +100,7 @@ def test_levels_that_mean_nothing_beside_others_make_no_cells_of_their_own() -> 
         ),
         (
             "pattern='stream'\ntopics=3\nsubscribers=2\npublishers=3",
-            "topics: topics 3 with subscribers 2: each topic needs one of both; give at least 3, or fewer topics",
+            "topics: topics 3 with subscribers 2: each topic needs at least one of each; give at least 3, or fewer topics",
         ),
         (
             "pattern='stream'\nburst=5\nrate=100",
@@ -132,7 +132,7 @@ def test_combinations_that_arise_from_crossing_and_make_no_sense_are_left_out_wi
     plan = plan_of(STREAM + "publishers=2\nsubscribers=[1,2,4]\ntopics=[1,2]")
     assert [(cell.subscribers, cell.topics) for cell in plan.cells] == [(1, 1), (2, 1), (2, 2), (4, 1), (4, 2)]
     assert texts_of(plan) == [
-        "sweep 1: topics: left out: topics 2 with subscribers 1: each topic needs one of both; "
+        "sweep 1: topics: left out: topics 2 with subscribers 1: each topic needs at least one of each; "
         "give at least 2, or fewer topics"
     ]
     plan = plan_of("[[sweep]]\nadapter='udp'\npattern=['ping-pong','stream']\nrate=['max','curve']\nburst=['off',9]")
@@ -157,7 +157,7 @@ def test_a_level_that_others_leave_no_combination_is_refused() -> None:
     assert any("rate 0.5 Hz" in problem for problem in problems_of(both))
     one = STREAM + "topics=2\nburst=['off',9]\nrate=['max',100]"
     assert problems_of(one) == [
-        "sweep 1: topics: topics 2 with publishers 1 and subscribers 1: each topic needs one of both; "
+        "sweep 1: topics: topics 2 with publishers 1 and subscribers 1: each topic needs at least one of each; "
         "give at least 2, or fewer topics"
     ]
 

@@ -111,7 +111,7 @@ def test_more_pollers_than_processors_are_refused() -> None:
     ]
     for pin in ("'0'", "'1,1'"):
         (problem,) = problems_of(spin + f"pin={pin}")
-        assert "names 1 processor; give pin 2 of the processors (0 and 1)" in problem
+        assert "names 1 processor; name 2 of the processors in pin (0 and 1)" in problem
     assert problems_of(spin + "pin='off'", cpus=(3,)) != []
     assert len(plan_of(spin).cells) == 2
     assert len(plan_of(spin + "subscribers=2", cpus=(0, 1, 2)).cells) == 2

@@ -83,7 +83,7 @@ def test_times_are_read_in_seconds(text: str, seconds: float) -> None:
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        ("5", "as in 5s or 5ms"),
+        ("5", "write 5s or 5ms"),
         ("0.5", "has no unit"),
         ("5 parsecs", "'parsecs' is no unit of time"),
         ("-5s", "not a time"),

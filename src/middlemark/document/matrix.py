@@ -207,7 +207,7 @@ def _legend(shown: Sequence[JudgedRow], few: bool, absent: bool, based: bool) ->
     if any(each.standing is Standing.SLOWER for each in shown):
         yield "unmarked: significantly slower"
     elif few and len(shown) > 1:
-        yield "unmarked: too few trials for a verdict"
+        yield "unmarked: no verdict"
     if any(each.row.hands_over for each in shown) and any(not each.row.hands_over for each in shown):
         yield "× baseline: the baseline that copies, or passes a pointer, like the row"
     if based and any(each.ratio is None for each in shown):

@@ -231,7 +231,7 @@ def _or(known: tuple[str, ...]) -> str:
 
 def _unquoted(value: object, digits: int) -> str:
     number = isinstance(value, str) and re.fullmatch(f"[0-9]{{1,{digits}}}", value)
-    return f", {value} without quotes" if number else ""
+    return f" ({value}, without quotes)" if number else ""
 
 
 FLAG = Kind(read=_read_flag, typed=_truth)
