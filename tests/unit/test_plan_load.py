@@ -100,7 +100,8 @@ def test_levels_that_mean_nothing_beside_others_make_no_cells_of_their_own() -> 
         ),
         (
             "pattern='stream'\ntopics=3\nsubscribers=2\npublishers=3",
-            "topics: topics 3 with subscribers 2: each topic needs at least one of each; give at least 3, or fewer topics",
+            "topics: topics 3 with subscribers 2: each topic needs at least one of each; "
+            "give at least 3, or fewer topics",
         ),
         (
             "pattern='stream'\nburst=5\nrate=100",
