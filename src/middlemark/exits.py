@@ -11,8 +11,8 @@ BAD_REQUEST = 2
 NOTHING_MEASURED = 3
 """No cell has a result, or a run's folder cannot be written."""
 WORSE = 4
-"""`--fail-if` of `compare` or `run`: the condition holds; `selftest`: too many false verdicts; `doctor`: something
-falsifies or limits results."""
+"""The condition of `--fail-if` holds (`compare`, `run`), there are too many false verdicts (`selftest`), or something
+falsifies or limits results (`doctor`)."""
 INTERRUPTED = 130
 """SIGINT or SIGTERM. Everything measured before is kept."""
 

@@ -37,7 +37,7 @@ def sentence(error: BaseException) -> str | None:
 
 def _advise(option: str, value: str) -> str:
     raised = f"`ulimit {option} {PLENTY[option]}`"
-    return f"ulimit {option} {value}: too little for this; raise it ({raised}) and try again"
+    return f"ulimit {option} {value} is too low; raise it ({raised}) and try again"
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:

@@ -122,5 +122,6 @@ def test_a_row_without_parts_says_why(bench: Bench) -> None:
     [cell] = ended.document["cells"]
     assert cell["breakdown"] is None
     assert (
-        cell["breakdown_absent"] == "the last of 2 replies ends a round trip, and whose reply that was is not recorded"
+        cell["breakdown_absent"]
+        == "the last of 2 replies ends a round trip, and the sender of that reply is not recorded"
     )

@@ -118,7 +118,7 @@ def test_an_interrupt_tells_how_to_go_on_and_that_ends_in_the_answer(bench: Benc
     run.signal(signal.SIGINT)
     first = run.ended()
     assert first.code == 130
-    assert "Undecided: the run was cut short" in first.out or "Nothing is known yet" in first.out
+    assert "Reason: the run was cut short" in first.out or "There is no result yet" in first.out
     assert f"next: middlemark run --resume {first.folder}" in " ".join(first.out.replace("\\\n", "").split())
     ended = bench.run_leaving("run", "--resume", str(first.folder), "--quiet")
     assert ended.code == 0, ended.err

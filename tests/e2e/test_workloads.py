@@ -97,14 +97,14 @@ def test_every_edge_chain_and_node_is_told(bench: Bench, robot: str) -> None:
 def test_the_terminal_says_whether_it_holds(bench: Bench, robot: str) -> None:
     ended = bench.run("run", robot, "--adapter", "udp", "--duration", "0.3s", "--trials", "1", "--quiet")
     assert ended.code == 0, ended.err
-    assert "robot: too few messages to say, or no deadlines." in ended.out
+    assert "robot: too few messages for a verdict, or no deadlines." in ended.out
     assert len(ended.out.splitlines()) <= 40
     assert all(len(line) <= 100 for line in ended.out.splitlines())
     page = str(ended.folder / "page.html")
     reported = bench.run("report", str(ended.folder), "--html", page)
     assert reported.code == 0, reported.err
     text = Path(page).read_text(encoding="utf-8")
-    assert "robot: too few messages to say, or no deadlines." in text
+    assert "robot: too few messages for a verdict, or no deadlines." in text
     assert "image → found → planner (end to end)" in text
     assert "detector (in perception): " in text
 

@@ -75,7 +75,7 @@ def test_what_copies_alone_stands_among_the_raw_transports_of_its_size(
     assert groups(table(with_memcpy, rows)) == {
         "64 B": ["cyclonedds shm"],
         "1 KiB; baseline: shm (copying) 12.3 µs": ["memcpy", "shm", "udp", "cyclonedds shm", "cyclonedds udp"],
-        "64 KiB, one process alone": ["memcpy"],
+        "64 KiB, one process": ["memcpy"],
     }
 
 
@@ -89,7 +89,7 @@ def test_what_copies_alone_makes_no_other_row_tell_how_it_was_measured(
         "64 B, block",
         "1 KiB, block; baseline: shm (copying) 12.3 µs",
         "1 KiB, poll",
-        "64 KiB, one process alone",
+        "64 KiB, one process",
     }
 
 
@@ -103,7 +103,7 @@ def test_what_copies_alone_stands_with_its_own_payload_and_processor(with_memcpy
     assert groups(table(with_memcpy, rows)) == {
         "1 KiB, filled": ["cyclonedds udp"],
         "1 KiB, untouched": ["memcpy", "cyclonedds udp"],
-        "1 KiB, one process alone, filled": ["memcpy"],
+        "1 KiB, one process, filled": ["memcpy"],
     }
 
 

@@ -109,7 +109,7 @@ def test_those_that_surely_differ_by_little_tie_when_the_time_is_spent(tmp_path:
     command = settles(folder)
     assert command is not None
     assert "--adapter lyra,vega --transport shm --budget" in command, "more rounds can decide"
-    assert f"they differ by less than {found.experiment.within:.0%}.".replace("%", " %") in screen(folder)
+    assert f"the candidates differ by less than {found.experiment.within:.0%}.".replace("%", " %") in screen(folder)
 
 
 def test_who_does_not_do_what_is_asked_leaves_with_the_reason_even_if_it_leads(tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ def test_the_object_for_programs_has_what_was_promised(field: Path) -> None:
         *("cpu_ns_per_message", "processors", "memory_bytes", "times_baseline", "interval", "worst_edge"),
     ]
     assert best["p90_ns"] >= best["p50_ns"]
-    assert (best["p99_ns"], best["p99_absent"]) == (None, "trials of 200 messages; p99 takes 1,000")
+    assert (best["p99_ns"], best["p99_absent"]) == (None, "its trials have 200 messages; a p99 needs 1,000")
     assert (best["adapter"], best["transport"], best["settings"]["loan"]) == ("lyra", "shm", False)
     assert best["interval"][0] <= best["p50_ns"] <= best["interval"][1]
     assert [each["adapter"] for each in found["candidates"]] == ["lyra", "vega", "mira", "deneb", "rigel"]

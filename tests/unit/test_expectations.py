@@ -231,7 +231,7 @@ ratio = 2
 """
     )
     assert problem == (
-        "expect 1: transport=udp and transport=shm differ in receive too: name one configuration of each"
+        "expect 1: transport=udp and transport=shm also differ in receive: name one configuration of each"
     )
 
 
@@ -303,7 +303,7 @@ def test_a_selection_that_no_configuration_can_match_is_a_problem() -> None:
         "expect 1: no configuration has size 1 MiB; there is 64 B, 1 KiB and 64 KiB",
         "expect 2: topic cmd_vel: no selected configuration carries a workload",
         "expect 3: no configuration has adapter fastdds; there is cyclonedds",
-        "expect 4: both have no size below 16 B: there is no crossing to be seen",
+        "expect 4: the two sides have no common size below 16 B, so no crossover can be seen",
         "expect 5: no sweep is called 'fast'; there is none",
     ]
 

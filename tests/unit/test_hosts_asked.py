@@ -37,7 +37,7 @@ def test_hosts_are_names_and_what_ssh_reaches() -> None:
         ("base=a,robot=b;c d", "is no host"),
         ("base=a", "one host is not enough; name two"),
         ("base=a,base=b", "two hosts are called base"),
-        ("here=a,robot=b", "'here' is what all roles on this machine are called"),
+        ("here=a,robot=b", "'here' is reserved for this machine"),
         ("base=a,robot=-oProxyCommand=x", "is no host"),
     ],
 )

@@ -22,15 +22,15 @@ FILES = OSError(errno.EMFILE, "Too many open files")
 
 def test_too_many_open_files_name_their_limit_and_the_next_step(limited: dict[int, int]) -> None:
     limited[resource.RLIMIT_NOFILE] = 24
-    assert sentence(FILES) == "ulimit -n 24: too little for this; raise it (`ulimit -n 1024`) and try again"
+    assert sentence(FILES) == "ulimit -n 24 is too low; raise it (`ulimit -n 1024`) and try again"
 
 
 @pytest.mark.parametrize("error", [BlockingIOError(errno.EAGAIN, "fork"), RuntimeError("can't start new thread")])
 def test_a_process_or_thread_too_many_names_the_limit_of_processes(limited: dict[int, int], error: Exception) -> None:
     limited |= {resource.RLIMIT_NPROC: 5, resource.RLIMIT_AS: 1 << 30}
-    assert (sentence(error) or "").startswith("ulimit -u 5: ")
+    assert (sentence(error) or "").startswith("ulimit -u 5 is too low")
     del limited[resource.RLIMIT_NPROC]  # a thread needs memory, too
-    assert (sentence(error) or "").startswith("ulimit -v 1048576: ")
+    assert (sentence(error) or "").startswith("ulimit -v 1048576 is too low")
 
 
 @pytest.mark.parametrize(
@@ -43,14 +43,14 @@ def test_a_process_or_thread_too_many_names_the_limit_of_processes(limited: dict
 )
 def test_memory_that_is_not_given_names_the_limit_of_memory(limited: dict[int, int], error: Exception) -> None:
     limited[resource.RLIMIT_AS] = 300 << 20
-    assert (sentence(error) or "").startswith("ulimit -v 307200: ")
+    assert (sentence(error) or "").startswith("ulimit -v 307200 is too low")
 
 
 def test_the_cause_of_an_error_counts_as_well(limited: dict[int, int]) -> None:
     limited[resource.RLIMIT_NOFILE] = 24
     failed = ImportError("numpy says a lot")
     failed.__cause__ = FILES
-    assert (sentence(failed) or "").startswith("ulimit -n 24: ")
+    assert (sentence(failed) or "").startswith("ulimit -n 24 is too low")
 
 
 def test_without_a_limit_of_its_own_it_is_the_systems() -> None:

@@ -40,7 +40,7 @@ def test_what_is_written_reads_back_as_the_same(link: Link) -> None:
     [
         ("fast", "is no rate of a link; write 100mbit"),
         ("1000", "is no rate of a link"),
-        ("40gbit", "cannot be emulated; from 1kbit to 10gbit can"),
+        ("40gbit", "cannot be emulated; write a rate from 1kbit to 10gbit"),
         ("1gbit,2ms", "'2ms' is no property of a link; write NAME=VALUE"),
         ("1gbit,delays=2ms", "did you mean 'delay'?"),
         ("1gbit,delay=2", "has no unit"),

@@ -179,7 +179,7 @@ def test_figures_below_ten_times_the_uncertainty_are_not_told(stored: Stored) ->
     assert told.all.p99 is not None
     assert told.all.stdev is not None, "a spread needs no common clock"
     assert told.all_absent == (
-        "the clocks of the hosts agree to within ± 60.0 µs: figures below 10 times that are left out"
+        "the clocks of the hosts agree to within ± 60.0 µs: figures below 10 times this uncertainty are left out"
     )
     exact = msgspec.structs.replace(clocks, uncertainty_ns=1_000.0)
     assert certain_times(found, exact).all == found.all

@@ -120,7 +120,7 @@ def test_identical_cells_of_two_suites_are_measured_once_with_the_larger_number_
     assert plan.names == ("one: a", "one: a", "two")
     assert [sum(trial.cell == index for trial in plan.trials) for index in range(3)] == [2, 4, 4]
     assert texts_of(plan) == [
-        "two.toml: sweep 2: configurations that two.toml: sweep 1 has as well are measured once, with its limits"
+        "two.toml: sweep 2: configurations that are also in two.toml: sweep 1 are measured once, with the limits there"
     ]
 
 

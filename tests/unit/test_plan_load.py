@@ -81,10 +81,14 @@ def test_levels_that_mean_nothing_beside_others_make_no_cells_of_their_own() -> 
         ("publishers=2", "publishers: publishers 2 under ping-pong, which has one; take pattern stream"),
         ("topics=2", "topics: topics 2 under ping-pong, which has one; take pattern stream"),
         ("burst=5", "burst: burst 5 under ping-pong: only streams have bursts; take pattern stream"),
-        ("rate='curve'", "rate: rate curve under ping-pong: only a stream's is searched for; take pattern stream"),
+        (
+            "rate='curve'",
+            "rate: rate curve under ping-pong: only the rate of a stream is searched for; take pattern stream",
+        ),
         (
             "pattern='request-reply'\nrate='sustainable'",
-            "rate: rate sustainable under request-reply: only a stream's is searched for; take pattern stream",
+            "rate: rate sustainable under request-reply: only the rate of a stream is searched for; "
+            "take pattern stream",
         ),
         (
             "pattern='request-reply'\nsubscribers=2",
@@ -96,7 +100,8 @@ def test_levels_that_mean_nothing_beside_others_make_no_cells_of_their_own() -> 
         ),
         (
             "pattern='stream'\ntopics=3\nsubscribers=2\npublishers=3",
-            "topics: topics 3 with subscribers 2: each topic needs one of both; give at least 3, or fewer topics",
+            "topics: topics 3 with subscribers 2: each topic needs at least one of each; "
+            "give at least 3, or fewer topics",
         ),
         (
             "pattern='stream'\nburst=5\nrate=100",
@@ -128,7 +133,7 @@ def test_combinations_that_arise_from_crossing_and_make_no_sense_are_left_out_wi
     plan = plan_of(STREAM + "publishers=2\nsubscribers=[1,2,4]\ntopics=[1,2]")
     assert [(cell.subscribers, cell.topics) for cell in plan.cells] == [(1, 1), (2, 1), (2, 2), (4, 1), (4, 2)]
     assert texts_of(plan) == [
-        "sweep 1: topics: left out: topics 2 with subscribers 1: each topic needs one of both; "
+        "sweep 1: topics: left out: topics 2 with subscribers 1: each topic needs at least one of each; "
         "give at least 2, or fewer topics"
     ]
     plan = plan_of("[[sweep]]\nadapter='udp'\npattern=['ping-pong','stream']\nrate=['max','curve']\nburst=['off',9]")
@@ -153,7 +158,7 @@ def test_a_level_that_others_leave_no_combination_is_refused() -> None:
     assert any("rate 0.5 Hz" in problem for problem in problems_of(both))
     one = STREAM + "topics=2\nburst=['off',9]\nrate=['max',100]"
     assert problems_of(one) == [
-        "sweep 1: topics: topics 2 with publishers 1 and subscribers 1: each topic needs one of both; "
+        "sweep 1: topics: topics 2 with publishers 1 and subscribers 1: each topic needs at least one of each; "
         "give at least 2, or fewer topics"
     ]
 

@@ -111,7 +111,7 @@ def test_more_pollers_than_processors_are_refused() -> None:
     ]
     for pin in ("'0'", "'1,1'"):
         (problem,) = problems_of(spin + f"pin={pin}")
-        assert "names 1 processor; give pin 2 of the processors (0 and 1)" in problem
+        assert "names 1 processor; name 2 of the processors in pin (0 and 1)" in problem
     assert problems_of(spin + "pin='off'", cpus=(3,)) != []
     assert len(plan_of(spin).cells) == 2
     assert len(plan_of(spin + "subscribers=2", cpus=(0, 1, 2)).cells) == 2
@@ -129,7 +129,7 @@ def test_native_settings_are_checked_by_name() -> None:
         "sweep 1: native: fastdds: segment-sise: fastdds has no native setting 'segment-sise'; "
         "did you mean 'segment-size'?",
         "sweep 1: native: fastdd: no adapter is called 'fastdd'; did you mean 'fastdds'?",
-        "sweep 1: native: udp: x: udp has no native setting 'x'; it takes none",
+        "sweep 1: native: udp: x: udp has no native setting 'x'; it has no native settings",
     ]
 
 

@@ -150,16 +150,16 @@ BEGAN = "from 2026-11-21 10:00:00 UTC, seed 7"
         ),
         (
             {"trials": 4, "planned": 9, "running": True},
-            f"4 of 9 trials, {BEGAN}, it is still running: more will come",
+            f"4 of 9 trials, {BEGAN}, still running",
         ),
-        ({"trials": 1, "planned": 9}, f"1 of 9 trials, {BEGAN}, it was killed before its end"),
+        ({"trials": 1, "planned": 9}, f"1 of 9 trials, {BEGAN}, killed before its end"),
         (
             {"trials": 4, "planned": 4, "ended": "x", "lines": 1},
             f"4 trials, {BEGAN}, 1 damaged line of its file left out",
         ),
         (
             {"trials": 4, "planned": 4, "ended": "x", "error": "no room"},
-            f"4 trials, {BEGAN}, it ended early: no room",
+            f"4 trials, {BEGAN}, ended early: no room",
         ),
     ],
 )

@@ -45,7 +45,7 @@ def test_a_row_whose_proof_failed_is_marked_and_left_out() -> None:
     [warning] = leaking.warnings
     assert warning.code == "protection-contradicted"
     assert warning.text == (
-        "asked for security encrypted, and its payload was seen in a capture and a "
+        "asked for security encrypted, but its payload was seen in a capture and a "
         "participant without permission was let in"
     )
     told = document_of(run)

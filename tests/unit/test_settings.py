@@ -57,7 +57,7 @@ def test_what_is_no_limit_that_can_be_put_back_is_not_set(target: str, value: ob
 
 def test_a_problem_names_its_place() -> None:
     [problem] = read_suite({"sweep": [{"system": {"kernel.panic": 1}}]}, "lan", "lan.toml", Path(), {})[1]
-    assert str(problem).startswith("lan.toml: sweep 1: system: 'kernel.panic' is not among what may be set here")
+    assert str(problem).startswith("lan.toml: sweep 1: system: 'kernel.panic' is not a setting that may be changed")
 
 
 def test_a_size_is_in_bytes_of_whole_pages_and_a_level_reads_back_as_itself() -> None:

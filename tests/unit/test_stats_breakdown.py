@@ -11,7 +11,7 @@ from stream_cases import arrival, arrived, files, kept_of, sending, sent
 
 from middlemark.model.outcome import SamplesFile, Started, TrialOutcome
 from middlemark.model.samples import ANSWER, NOT_MEASURED, SAMPLE, SATURATED
-from middlemark.stats.breakdown import IN_BETWEEN, NEEDED, Breakdown, not_of, of_stream, of_trips, over_trials
+from middlemark.stats.breakdown import IN_BETWEEN, NEEDED, Breakdown, of_stream, of_trips, over_trials, why_no_breakdown
 from middlemark.stats.cells import cell_results
 from middlemark.stats.result import Part
 from middlemark.stats.samples import Kept, Samples, SamplesError
@@ -287,10 +287,10 @@ def test_without_a_breakdown_in_any_trial_the_first_reason_is_told() -> None:
 
 
 def test_a_round_trip_of_several_replies_has_no_breakdown() -> None:
-    assert not_of(cell(subscribers=3)) is not None
-    assert not_of(cell(subscribers=3, echo="first")) is None
-    assert not_of(cell()) is None
-    assert not_of(cell(pattern="stream", subscribers=3)) is None
+    assert why_no_breakdown(cell(subscribers=3)) is not None
+    assert why_no_breakdown(cell(subscribers=3, echo="first")) is None
+    assert why_no_breakdown(cell()) is None
+    assert why_no_breakdown(cell(pattern="stream", subscribers=3)) is None
 
 
 def stamped_trial(kept: Samples, **given: object) -> tuple[TrialOutcome, SamplesOf]:

@@ -95,7 +95,8 @@ def test_a_median_of_all_messages_that_is_beyond_its_part_is_left_out_with_the_r
     else:
         assert told(parts)["write"] == 10_000
         assert absent == (
-            "serialize: its median over all messages, 12.1 µs, is more than the write of those near the median, 10 µs"
+            "serialize: the median over all messages (12.1 µs) is longer than the write of the messages near the"
+            " median (10 µs)"
         )
 
 

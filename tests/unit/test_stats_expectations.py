@@ -226,7 +226,7 @@ def test_what_nothing_here_can_tell_says_why() -> None:
     assert [each.spoiled[0].why for each in told] == [
         "no source of MIRA can be had",
         "no configuration has adapter zenoh; there is dds",
-        "has no link_share: measure longer, or what has one",
+        "has no link_share: measure longer, or expect another metric",
     ]
 
 

@@ -73,7 +73,7 @@ def test_the_words_say_what_was_seen() -> None:
     assert _warnings(_rising(_ordinary()))["drift"].text.startswith("its latency rose to 1.5 times")
     assert _warnings(_rising(_ordinary())[::-1])["drift"].text.startswith("its latency fell to 0.6")
     slow = _warnings(_slow_at_first(_ordinary()), measured_s=0.4)["warm-up-short"]
-    assert slow.text.startswith("the first 4.7 % of its samples, 0.035 s, took 2")
+    assert slow.text.startswith("the first 4.7 % of its samples (0.035 s) took 2")
     assert slow.advice.endswith("--warmup 2s")
     stalled = _warnings(_one_stall(_ordinary()))["p99-few-incidents"].text
     assert stalled.startswith("the 200 samples beyond its p99 came in 1 cluster: something happened once")

@@ -41,7 +41,7 @@ def test_a_transport_that_the_evidence_contradicts_is_named_with_what_carried_it
     )
     known = _of_trial(cell(), Limits(samples=1000), actual_transport="tcp", notes=("the segment is too small",))
     assert known["transport-contradicted"].text.endswith(
-        "the actual transport is tcp; its adapter says: the segment is too small"
+        "the actual transport is tcp; its adapter reports: the segment is too small"
     )
 
 

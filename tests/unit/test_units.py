@@ -42,7 +42,7 @@ def test_sizes_are_read_in_bytes(text: str, size: int) -> None:
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        ("64KB", "write '64k' for 65536 bytes, or '64000' for that many"),
+        ("64KB", "write '64k' for 65536 bytes, or '64000' for 64000 bytes"),
         ("1.5MB", "or '1500000'"),
         ("1x", "'x' is no unit of size"),
         ("0.3k", "not a whole number of bytes"),
@@ -83,7 +83,7 @@ def test_times_are_read_in_seconds(text: str, seconds: float) -> None:
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        ("5", "as in 5s or 5ms"),
+        ("5", "write 5s or 5ms"),
         ("0.5", "has no unit"),
         ("5 parsecs", "'parsecs' is no unit of time"),
         ("-5s", "not a time"),

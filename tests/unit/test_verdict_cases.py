@@ -97,7 +97,9 @@ def test_a_ratio_significantly_below_one_is_a_warning_with_a_reason() -> None:
     assert first.ratio < 1
     [warning] = [each for each in first.row.result.warnings if each.code == "faster-than-baseline"]
     assert "0.66 of the time" in warning.text
-    assert "hands over where its description says that it copies" in warning.advice or "awake" in warning.advice
+    assert (
+        "passes a pointer although its description says that it copies" in warning.advice or "awake" in warning.advice
+    )
     assert first.doubt
 
 

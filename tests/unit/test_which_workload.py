@@ -169,7 +169,10 @@ def test_where_no_graph_holds_none_does() -> None:
     found = answer(race({each: spread(1.5, trials=6) for each in (("lyra", "udp"), ("vega", "udp"))}))
     assert (found.verdict, found.answer) == ("none holds", ())
     text = " ".join(render_table(found, "runs/it", 100, None).split())
-    assert text.startswith("None holds for robot, a process each: misses the deadline 2 (lyra udp: image → detector,")
+    assert text.startswith(
+        "No candidate meets the requirements for robot, a process each: misses the deadline 2 "
+        "(lyra udp: image → detector,"
+    )
 
 
 def test_what_is_open_is_asked_again_of_those_it_is_open_between() -> None:

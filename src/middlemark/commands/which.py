@@ -84,7 +84,7 @@ GRAPH_BUDGET = "30m"
     type=click.Choice(get_args(Raced)),
     default="p50",
     show_default=True,
-    help="What decides: a latency, processor time a message, or memory. Trials are as long as it needs.",
+    help="The figure that decides: a latency, processor time per message, or memory. It sets how long trials are.",
 )
 @click.option("--pin", metavar="0,1|auto|off", help="Processors of the senders, then of the receivers.")
 @click.option("--awake", is_flag=True, help="Keep the processors from halting between messages.")

@@ -104,14 +104,14 @@ def place(experiment: JudgedExperiment, factors: Collection[str], run: str, *, s
 
 def sentence(experiment: JudgedExperiment, factors: Collection[str], run: str) -> Conclusion:
     """Return the answer of one experiment: the verdict, then each row with its interval and its standing."""
-    first, alone = experiment.winner or experiment.judged_by, experiment.verdict == "only"
+    first, is_only = experiment.winner or experiment.judged_by, experiment.verdict == "only"
     rows = sorted(experiment.ranked, key=lambda each: each.standing is Standing.ELIMINATED)
-    texts = [f"{each.row.name}: {standing_in_full(experiment, each)}" for each in rows if not alone]
-    listed = own_interval(experiment, rows[0]) if alone else "; ".join(texts)
-    said = (f"{place(experiment, factors, run)}: {lead(experiment)}", why(experiment) if first else "", f"{listed}.")
+    texts = [f"{each.row.name}: {standing_in_full(experiment, each)}" for each in rows if not is_only]
+    listed = own_interval(experiment, rows[0]) if is_only else "; ".join(texts)
+    parts = (f"{place(experiment, factors, run)}: {lead(experiment)}", why(experiment) if first else "", f"{listed}.")
     return Conclusion(
-        text=plain(" ".join((*filter(None, said), *_notes_on_ranking(experiment, rows)))),
-        sure="sure" if experiment.sure or (alone and rows[0].row.result.interval) else "unsure",
+        text=plain(" ".join((*filter(None, parts), *_notes_on_ranking(experiment, rows)))),
+        sure="sure" if experiment.sure or (is_only and rows[0].row.result.interval) else "unsure",
         cells=tuple(each.row.index for each in rows),
         size=experiment.size,
     )

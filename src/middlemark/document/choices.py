@@ -19,7 +19,7 @@ _KEPT = ("pattern", "rate", "processes", "subscribers", "receive")
 
 
 class Place(msgspec.Struct, frozen=True):
-    """A row in the ranking. ``figure``: ns, or messages a second where the experiment is by rate."""
+    """A row in the ranking. ``figure``: ns, or messages per second if the experiment is judged by its rate."""
 
     row: int
     standing: Standing
@@ -32,7 +32,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     """The ranking of one experiment at one size, over all carriers or one of them."""
 
     by: str
-    """``p50`` or ``p99``; ``p50`` also where the experiment is judged by its rate."""
+    """``p50`` or ``p99``; ``p50`` also if the experiment is judged by its rate."""
     size: int
     levels: dict[str, str]
     """The levels that distinguish this experiment from the others, in words: by factor, ``carrier`` and ``run``."""

@@ -85,7 +85,7 @@ FIGURES: dict[str, Figure] = {
 """By name, as in CSV; there, the name of a time ends in its unit."""
 
 
-def stands_for(result: CellResult) -> str:
+def judged_figure(result: CellResult) -> str:
     """Return the name of the figure that the cell's trials are judged by."""
     if by_rate(result.cell):
         return "rate_hz"
@@ -99,7 +99,6 @@ HEADS = {"ping-pong": "round trip in µs", "stream": "stream, times in µs", "re
 """The title of the first column, by pattern: what the times are, and their unit."""
 
 _BOLD = ("p50", "msgs/s", "held/s", "× baseline")
-"""The most important columns."""
 
 
 class RowColumn(msgspec.Struct, frozen=True):
@@ -184,7 +183,7 @@ def _lost(row: Row) -> str:
 def _costs(cpu: int, rss: int) -> tuple[RowColumn, ...]:
     """Return the columns of processors and memory: of the workers, at these priorities, and of the companions."""
     others = "the companions (RouDi, a broker), not included in"
-    rss_means = "resident memory of all workers at the end, in 10⁶ bytes; pages they share count in each"
+    rss_means = "resident memory of all workers at the end, in 10⁶ bytes; shared pages count in each worker"
     return (
         _figure("cpu", "cpu", cpu, "processors used, all workers together: 1.0 is one processor all the time"),
         _figure("rss_bytes", "rss MB", rss, rss_means),
@@ -196,7 +195,7 @@ def _costs(cpu: int, rss: int) -> tuple[RowColumn, ...]:
 def _ratio(priority: int) -> RowColumn:
     means = (
         "the figure divided by its baseline's. The baseline is the fastest raw transport in the experiment that "
-        "copies, or hands over, as the row does; –: not measured"
+        "copies, or passes a pointer, like the row; –: not measured"
     )
     return RowColumn("× baseline", priority, means, lambda row: ratio(row.ratio))
 
@@ -217,7 +216,7 @@ def _carrier(priority: int) -> RowColumn:
     return RowColumn("actual", priority, means, text, left=True)
 
 
-_PROOF = "the checks, made once a row, that the protection is in force; JSON says why a check was not made"
+_PROOF = "the checks, made once per row, that the protection is in force; JSON says why a check was not made"
 _BY = "the algorithms in force, in the middleware's words"
 _PROTECTION = (
     RowColumn("proof", -2, _PROOF, lambda row: proof_in_short(row.result), left=True),
@@ -231,7 +230,7 @@ def numbered(numbers: Mapping[str, int]) -> RowColumn:
     def text(row: Row) -> str:
         return ",".join(str(each) for each in sorted({numbers[warning.code] for warning in row.result.warnings}))
 
-    return RowColumn("warnings", 9, "their numbers below", text, left=True)
+    return RowColumn("warnings", 9, "the numbers of the row's warnings below the table", text, left=True)
 
 
 _P99_9 = _trip("p99_9", 0, "99.9 % took at most this long")
@@ -245,9 +244,9 @@ _REPLIES_LOST = _figure("lost", "lost", 7, "replies that were lost", always=True
 _FIRST = (
     "half of the round trips had the first of several replies within this time; a round trip ends with the last reply"
 )
-_HELD = "highest rate of each publisher that kept loss and p99 within what was asked, the median of the trials"
-_RATE = "messages a second that arrived intact at one subscriber (the mean over subscribers)"
-_BYTES = "payload received at one subscriber in 10⁶ bytes a second, with the 16 bytes of the header"
+_HELD = "highest rate of each publisher with loss and p99 within the limits, the median over the trials"
+_RATE = "messages per second that arrived intact at one subscriber (the mean over subscribers)"
+_BYTES = "payload received at one subscriber in 10⁶ bytes per second, with the 16 bytes of the header"
 _OF_LINK = (
     "messages received as a share of those that the link can carry, each in frames of its own; above 100 %: several "
     "messages shared a frame"
@@ -265,7 +264,7 @@ _FORM = "native: the middleware's own request and reply; two topics: it has none
 
 COLUMNS: Mapping[str, Sequence[RowColumn]] = {
     "ping-pong": (
-        _trip("p50", 9, "half of the round trips took at most this long, from the instant of their schedule if any"),
+        _trip("p50", 9, "half of the round trips took at most this long, from the scheduled instant if there is one"),
         _sent("p50", 5),
         _mean("round_trip"),
         _figure("first_reply_p50", "first p50", 4, _FIRST),
@@ -280,7 +279,7 @@ COLUMNS: Mapping[str, Sequence[RowColumn]] = {
     ),
     "stream": (
         RowColumn("held/s", 9, _HELD, lambda row: brief(getattr(row.result.sustainable, "rate_hz", None))),
-        RowColumn("range", 5, "from the trial that found the lowest to the highest", _range),
+        RowColumn("range", 5, "the lowest and the highest of these rates over the trials", _range),
         _figure("rate_hz", "msgs/s", 9, _RATE, always=True),
         _figure("bytes_per_s", "MB/s", 3, _BYTES),
         _figure("link_share", "of link", 7, _OF_LINK),
@@ -296,14 +295,14 @@ COLUMNS: Mapping[str, Sequence[RowColumn]] = {
     ),
     "request-reply": (
         _trip(
-            "p50", 9, "half of the calls had their reply within this time, from the instant of their schedule if any"
+            "p50", 9, "half of the calls had their reply within this time, from the scheduled instant if there is one"
         ),
         _sent("p50", 4),
         _trip("p99", 8, "99 % of the calls had their reply within this time"),
         _P99_9,
         _sent("p99", 4),
         _trip("max", 1, "the longest call of all trials"),
-        _figure("rate_hz", "calls/s", 5, "replies a second, all clients together"),
+        _figure("rate_hz", "calls/s", 5, "replies per second, all clients together"),
         _SAMPLES,
         _REPLIES_LOST,
         _figure("ns_per_message", "ns/call", 0, "processor time of all workers for each reply received"),
@@ -312,7 +311,8 @@ COLUMNS: Mapping[str, Sequence[RowColumn]] = {
         _carrier(1),
     ),
 }
-"""By pattern. ``columns_of`` inserts the ratio before the last one and appends protection and warnings."""
+"""The columns by pattern. ``columns_of`` inserts the ratio before the last column and appends protection and
+warnings."""
 _RATIO_PRIORITY = {"ping-pong": 6, "stream": 1, "request-reply": 6}
 
 

@@ -90,7 +90,7 @@ def _two(members: Sequence[Comparison], notes: tuple[str, ...]) -> Table:
 
 
 _WORD = Column("", 1)
-"""The verdict in words has the lowest priority, because the sign of the shift shows it too."""
+"""The verdict in words has the lowest priority, because the sign of the shift also shows the verdict."""
 
 
 def _rivals(members: Sequence[Comparison], notes: tuple[str, ...]) -> Table:
@@ -100,19 +100,19 @@ def _rivals(members: Sequence[Comparison], notes: tuple[str, ...]) -> Table:
     sign = -1 if METRICS[metric].higher_is_better else 1
     lines: list[Line] = []
     for of in _groups(members):
-        beside = {(id(each.pairing.a), id(each.pairing.b)): each for each in of}
-        beside |= {(b, a): mirrored(each) for (a, b), each in beside.items() if (b, a) not in beside}
-        medians = {a: each.medians[0] for (a, _), each in beside.items()}
+        by_pair = {(id(each.pairing.a), id(each.pairing.b)): each for each in of}
+        by_pair |= {(b, a): mirrored(each) for (a, b), each in by_pair.items() if (b, a) not in by_pair}
+        medians = {a: each.medians[0] for (a, _), each in by_pair.items()}
         names = unique_names(of)
         firsts = {id(each.pairing.a) for each in of}
         base = firsts.pop() if len(firsts) == 1 else min(medians, key=lambda each: sign * medians[each])
         lines.append(Line(common(_cells(of), factors), ()))
         lines.append(Line(f"  {names[base]}", cells(measured(medians[base], METRICS[metric].unit), "", "", "", "")))
-        found = [(b, each) for (a, b), each in beside.items() if a == base]
+        found = [(b, each) for (a, b), each in by_pair.items() if a == base]
         for other, each in sorted(found, key=lambda item: sign * item[1].medians[1]):
             figures = cells(measured(each.medians[1], METRICS[metric].unit), *_verdict(each))
             lines.append(Line(f"  {names[other]}{_marked(each)}", figures))
-    columns = (Column(""), Column("beside"), *_SHIFT[1:], _WORD)
+    columns = (Column(""), Column("shift"), *_SHIFT[1:], _WORD)
     return Table(head=f"{metric}, common rounds", columns=columns, lines=tuple(lines), notes=notes)
 
 
@@ -169,15 +169,16 @@ def remarks(comparisons: Sequence[Comparison], margin: float, *, carriers: bool 
     families = sorted({each.family for each in comparisons})
     family = f"all {families[-1]:,} comparisons together" if families[-1] > 1 else "this comparison only"
     yield (
-        "Paired by round, one figure a trial: A and B are the medians of their common rounds. Hodges–Lehmann "
-        f"shift with its exact {100 * CONFIDENCE:.0f} % interval; different where the p-value over {family} is at most "
-        f"5 % and the shift beyond {100 * margin:g} %, equivalent where the interval lies within ±{100 * margin:g} %."
+        "Trials are paired by round, one figure per trial. A and B are the medians of their common rounds. The shift "
+        f"is the Hodges–Lehmann estimate with its exact {100 * CONFIDENCE:.0f} % interval. A and B differ if the "
+        f"p-value over {family} is at most 5 % and the shift exceeds {100 * margin:g} %. They are equivalent if the "
+        f"interval lies within ±{100 * margin:g} %."
     )
     without = [each for each in comparisons if each.judged.low is None]
     if any(each.eliminated is None for each in without):
-        yield "A dash: with fewer than six pairs there is no interval and no verdict."
+        yield "–: with fewer than six pairs there is no interval and no verdict."
     if any(each.eliminated for each in comparisons):
-        yield "eliminated: by the rule of the race, by the scatter of all its candidates; the pair has no verdict."
+        yield "eliminated: by the rule of the race, which uses the scatter of all candidates; the pair has no verdict."
     if carriers and any(raw for each in comparisons for raw in times_raw_transports(each)):
         yield "× raw transport: the figure divided by that of the named raw transport (same carrier, same run)."
     yield from (f"(!) {mark}" for mark in dict.fromkeys(mark for each in comparisons for mark in each.pairing.marks))

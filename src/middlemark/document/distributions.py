@@ -51,17 +51,17 @@ def distribution(result: CellResult, trials: Sequence[TrialSummary], samples: Sa
 
 
 def median_trial(result: CellResult, trials: Sequence[TrialSummary]) -> TrialSummary | None:
-    """Return the trial with the median figure (the lower of two); the trial of the series if there is one."""
+    """Return the trial with the median figure (the lower of the middle two), or the trial of the series if any."""
     measured = [each for each in trials if each.outcome.failed is None and each.samples]
     for each in measured:
         if each.outcome.number == result.series_trial:
             return each
-    known = [
+    with_figure = [
         (figure, each.outcome.order, each)
         for figure, each in zip(figures(result.cell, measured), measured, strict=True)
         if figure is not None
     ]
-    ranked = sorted(known, key=lambda item: item[:2])
+    ranked = sorted(with_figure, key=lambda item: item[:2])
     return ranked[(len(ranked) - 1) // 2][2] if ranked else next(iter(measured), None)
 
 

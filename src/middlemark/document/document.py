@@ -31,7 +31,6 @@ class Distribution(msgspec.Struct, frozen=True):
     curve: tuple[tuple[Number, Number], ...] | None = None
     heat: HeatMap | None = None
     trial: int | None = None
-    """The number of the trial."""
 
 
 class Compared(msgspec.Struct, frozen=True, kw_only=True):
@@ -120,7 +119,6 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     not_tried: tuple[NotTried, ...] = ()
     """The adapters that did not take part."""
     took: float = 0.0
-    """The seconds that the command took."""
     growths: tuple[Growth, ...] = ()
     scorecards: tuple[Scorecard, ...] = ()
     workloads: tuple[GraphTable, ...] = ()
@@ -130,7 +128,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     costs: tuple[CostTable, ...] = ()
     """The cost of security, for experiments that were measured with and without it."""
     cheapest: tuple[tuple[Cheapest, ...], ...] = ()
-    """By workload."""
+    """The cheapest rows of each workload."""
     comparisons: tuple[Compared, ...] = ()
     comparisons_left_out: dict[str, int] = {}
     """By factor: how many comparisons are not in ``comparisons``, because there are too many."""
@@ -138,7 +136,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     commands: tuple[str, ...] = ()
     """The commands that repeat the runs and the comparisons."""
     distributions: tuple[Distribution, ...] = ()
-    """By row."""
+    """The distribution of each row."""
 
     @property
     def choices(self) -> tuple[JudgedExperiment, ...]:

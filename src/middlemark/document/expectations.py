@@ -74,8 +74,8 @@ def _expected(judged: JudgedExpectation, rows: Sequence[Row], run: int) -> Expec
 
 def _scale(expected: Expectation) -> Callable[[float], float]:
     """Return how a figure is shown: unchanged, or a ratio minus 1 if the claim is not itself a ratio."""
-    as_it_is = isinstance(expected.claim, Bound | Shape) or expected.kind == "ratio"
-    return (lambda figure: figure) if as_it_is else (lambda figure: figure - 1)
+    is_unchanged = isinstance(expected.claim, Bound | Shape) or expected.kind == "ratio"
+    return (lambda figure: figure) if is_unchanged else (lambda figure: figure - 1)
 
 
 def _rounded(figure: float | None, scale: Callable[[float], float]) -> float | None:
@@ -91,8 +91,8 @@ class _Words:
         self._expected = judged.expectation
         self._rows = rows
         self._factors = varied_factors([row.result.cell for row in rows])
-        known = self._expected.metric in METRICS
-        self._unit = METRICS[self._expected.metric].unit if known else "1"
+        is_metric = self._expected.metric in METRICS
+        self._unit = METRICS[self._expected.metric].unit if is_metric else "1"
 
     def short_and_full(self) -> tuple[str, str]:
         """Return the reason of the verdict for one line, and in full."""
@@ -136,19 +136,19 @@ class _Words:
 
     def _where(self, shown: JudgedPart) -> str:
         """Return what distinguishes the part from others: an edge and its row, or the levels that both sides share."""
-        of = shown.part
-        if of.b is None:
+        claimed = shown.part
+        if claimed.b is None:
             return (
-                f"{self._named(of.a)}, "
+                f"{self._named(claimed.a)}, "
                 if self._judged.verdict is ClaimVerdict.DOES_NOT_HOLD
-                else f"{self._named(of.a)}: "
+                else f"{self._named(claimed.a)}: "
             )
         if self._judged.parts == 1:
             return ""
-        cells = [self._rows[each.cell].result.cell for each in of.subjects]
+        cells = [self._rows[each.cell].result.cell for each in claimed.subjects]
         shared = common(cells, self._factors)
-        sizes = of.at.startswith("size ") and "→" not in of.at  # ``shared`` contains the size
-        where = ", ".join(filter(None, (of.a.name, shared, "" if sizes else of.at)))
+        sizes = claimed.at.startswith("size ") and "→" not in claimed.at  # ``shared`` contains the size
+        where = ", ".join(filter(None, (claimed.a.name, shared, "" if sizes else claimed.at)))
         return f"{where}: " if where else ""
 
     def _interval(self, shown: JudgedPart) -> str:

@@ -35,7 +35,7 @@ _DOUBTFUL = "!"
 MEANS = {
     "✓": "significantly the fastest of its column",
     "=": "equivalent to the best",
-    "~": "undecided against the best",
+    "~": "difference from the best undecided",
     "#": "fewer than six rounds in common with the best",
     "?": "too few trials for a verdict",
     "×": "eliminated from the race",
@@ -163,8 +163,8 @@ def _mean_distance(rows: Sequence[JudgedRow | None], columns: Sequence[JudgedExp
 
 
 def _line(name: str, rows: Sequence[JudgedRow | None], first: JudgedExperiment, few: bool, based: bool) -> Line:
-    known = [each for each in rows if each]
-    same = len({each.row.name for each in known}) == 1
+    present = [each for each in rows if each]
+    same = len({each.row.name for each in present}) == 1
     found = []
     for each in rows:
         if each is None:
@@ -175,7 +175,7 @@ def _line(name: str, rows: Sequence[JudgedRow | None], first: JudgedExperiment, 
         times = each.ratio if based else each.times_first
         figure = f"{own} {bare_figure(first, each.figure)}".strip()
         found.append(TableCell("\t".join((figure, ratio(times), mark(each, few))), style))
-    return Line(known[0].row.name if same else name, tuple(found))
+    return Line(present[0].row.name if same else name, tuple(found))
 
 
 def mark(row: JudgedRow, few: bool = False) -> str:
@@ -188,10 +188,10 @@ def _baselines(columns: Sequence[JudgedExperiment]) -> Iterator[Line]:
     """Yield a line for each baseline of any column, dimmed."""
     for how in ("copying", "handing over"):
         rows: list[Row | None] = [each.copying if how == "copying" else each.handing_over for each in columns]
-        known = [each for each in rows if each]
-        if not known:
+        present = [each for each in rows if each]
+        if not present:
             continue
-        names = dict.fromkeys(each.name for each in known)
+        names = dict.fromkeys(each.name for each in present)
         name = f"baseline {next(iter(names))} ({how})" if len(names) == 1 else f"baseline ({how})"
         texts = []
         for each in rows:
@@ -207,9 +207,9 @@ def _legend(shown: Sequence[JudgedRow], few: bool, absent: bool, based: bool) ->
     if any(each.standing is Standing.SLOWER for each in shown):
         yield "unmarked: significantly slower"
     elif few and len(shown) > 1:
-        yield "no order here is significant"
+        yield "unmarked: no verdict"
     if any(each.row.hands_over for each in shown) and any(not each.row.hands_over for each in shown):
-        yield "× baseline: the baseline that copies, or hands over, as the row does"
+        yield "× baseline: the baseline that copies, or passes a pointer, like the row"
     if based and any(each.ratio is None for each in shown):
         yield f"{ABSENT} as a ratio: no baseline of that kind was measured"
     elif absent:

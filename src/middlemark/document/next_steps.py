@@ -72,16 +72,17 @@ def settling(
 ) -> tuple[str, float] | None:
     """Return the command that measures ``trials`` trials of the open rows, and the seconds it takes.
 
-    It names their baselines too, which ``--only`` would leave out. ``fields``: the factors by which the open rows are
-    selected, besides adapter and transport. None: the run was not made by a ``run`` command that could be repeated.
+    The command also names their baselines, which ``--only`` would leave out. ``fields``: the factors by which the open
+    rows are selected, besides adapter and transport. None: the run was not made by a ``run`` command that could be
+    repeated.
     """
     run = document.runs[open_[0].run]
     words = tuple(each for each in command_of(run) if each != "--race")
     if words[1:2] != ("run",) or run.file.imported:
         return None
     baselines = dict.fromkeys(each.baseline_row for each in open_)
-    beside = [document.everything[each] for each in baselines if each is not None]
-    chosen = {name: _levels(name, (*open_, *beside)) for name in ("adapter", "transport")}
+    baseline_rows = [document.everything[each] for each in baselines if each is not None]
+    chosen = {name: _levels(name, (*open_, *baseline_rows)) for name in ("adapter", "transport")}
     chosen |= {each.name: _levels(each.name, open_) for each in FACTORS.values() if each.field in fields}
     only = {
         name: levels
@@ -114,8 +115,8 @@ def _without(words: Sequence[str], options: Collection[str], only: Collection[st
     at = 0
     while at < len(words):
         option, equals, value = words[at].partition("=")
-        given = value if equals else "".join(words[at + 1 : at + 2])
-        if option in options or (option == "--only" and given.partition("=")[0].strip() in only):
+        argument = value if equals else "".join(words[at + 1 : at + 2])
+        if option in options or (option == "--only" and argument.partition("=")[0].strip() in only):
             at += 1 if equals else 2
         else:
             yield words[at]
@@ -140,7 +141,7 @@ def next_of(verdict: RaceVerdict, run: Run) -> str | None:
 
 
 def _between(verdict: RaceVerdict, run: Run) -> list[str]:
-    """Return the question as a command, for the candidates that may be the best."""
+    """Return a ``which`` command with the race's question, only for the candidates that may be the best."""
     cells = [each.row.result.cell for each in verdict.answer]
     names = [
         word

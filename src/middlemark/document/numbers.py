@@ -108,7 +108,7 @@ _WRITTEN: Mapping[str, tuple[Callable[[float | None], str], str]] = {
     "medians": (ratio, " × p50"),
     "1": (share, ""),
 }
-"""By the unit of a metric: the function that writes its figures, and the text that follows."""
+"""The function that writes the figures of a metric and the text that follows, by the metric's unit."""
 
 
 def measured(figure: float | None, unit: str) -> str:

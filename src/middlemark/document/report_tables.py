@@ -61,7 +61,7 @@ def _latency(document: Document, row: Row) -> tuple[str, ...]:
 
 def throughput(document: Document) -> list[Table]:
     """Return a table for each size, with the rows that have a rate."""
-    titles = ("", "messages/s", "interval", "MB/s", "lost", "ns of processor a message", "processors", "RSS, MB")
+    titles = ("", "messages/s", "interval", "MB/s", "lost", "processor ns per message", "processors", "RSS, MB")
     rated = [row for row in document.rows if row.result.rate_hz is not None]
     return [table_of(titles, [_throughput(row) for row in some], at) for at, some in by_size(rated).items()]
 
@@ -103,9 +103,9 @@ def comparisons(document: Document) -> Table | None:
     more = len(chosen) - MOST_COMPARISONS
     notes = (
         *([f"and {more:,} more: `middlemark compare` shows them."] if more > 0 else []),
-        "Paired by round, one figure a trial; different where the p-value over all comparisons of the run by that "
-        f"metric is at most 5 % and the shift beyond {100 * document.margin:g} %; equivalent where the interval is "
-        "within it. A and B are the medians of their common rounds.",
+        "Trials are paired by round, one figure per trial. A and B are the medians of their common rounds. They differ "
+        "if the p-value over all comparisons of the run by that metric is at most 5 % and the shift exceeds "
+        f"{100 * document.margin:g} %. They are equivalent if the interval lies within ±{100 * document.margin:g} %.",
     )
     shown = [(each.what, each.comparison) for each in chosen[:MOST_COMPARISONS]]
     rows = [row_of(each, what, "; ".join(each.pairing.marks)) for what, each in shown]
@@ -173,7 +173,7 @@ def scorecard_table(card: Scorecard) -> Table:
         rows,
         title=f"Scorecard{f': {card.experiment}' if card.experiment else ''}",
         notes=(
-            "A score is the weighted geometric mean of times the best of each metric; 1 is the best in all; "
-            f"{sure}.{left}",
+            "A score is the weighted geometric mean of a candidate's figures, each divided by the best candidate's; 1 "
+            f"is the best in every metric; {sure}.{left}",
         ),
     )

@@ -16,7 +16,7 @@ from middlemark.verdicts.names import EXPERIMENT, only_copies, plain, size, vary
 from middlemark.verdicts.rows import Row, latency_of, place_of
 
 _OF_A_COPY = ("payload", "pin", "priority")
-"""Factors that apply to a cell without receivers too."""
+"""Factors that also apply to a cell without receivers."""
 _STEPS = ("offered/s", "msgs/s", "lost", "p50", "p99")
 _KNEE = "← knee"
 
@@ -95,7 +95,7 @@ def together(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
         if only_copies(cell):
             apart = (
                 cell.size,
-                ", ".join(filter(None, ("one process alone", words(cell, varied & frozenset(_OF_A_COPY))))),
+                ", ".join(filter(None, ("one process", words(cell, varied & frozenset(_OF_A_COPY))))),
             )
             found.setdefault(homes.get(_home(cell), apart), []).append(row)
 

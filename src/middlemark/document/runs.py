@@ -126,7 +126,7 @@ def state(run: Run) -> str:
         f"seed {file.seed}",
         "interrupted: only the trials until then are shown" if file.interrupted else "",
         _unended(run),
-        f"it ended early: {file.error}" if file.error else "",
+        f"ended early: {file.error}" if file.error else "",
         f"{format_count(lines, 'damaged line')} of its file left out" if lines else "",
     )
 
@@ -134,9 +134,9 @@ def state(run: Run) -> str:
 def versions_of(run: Run) -> str:
     """Return the versions of Middlemark, of the middlewares and of the raw transports."""
     named = [(each.is_raw_transport, f"{each.name} {each.version}".strip()) for each in run.file.adapters]
-    told = [f"middlemark {run.file.middlemark}", *(name for is_raw, name in named if not is_raw)]
+    names = [f"middlemark {run.file.middlemark}", *(name for is_raw, name in named if not is_raw)]
     raw_transports = ", ".join(name for is_raw, name in named if is_raw)
-    return ", ".join(told) + (f"; raw transports: {raw_transports}" if raw_transports else "")
+    return ", ".join(names) + (f"; raw transports: {raw_transports}" if raw_transports else "")
 
 
 def facts_of(run: Run, *, whole: bool = True) -> dict[str, str]:
@@ -151,9 +151,9 @@ def facts_of(run: Run, *, whole: bool = True) -> dict[str, str]:
 
 def _unended(run: Run) -> str:
     if run.running:
-        return "it is still running: more will come"
+        return "still running"
     ended = run.file.ended or run.file.interrupted or run.file.error
-    return "" if ended else "it was killed before its end"
+    return "" if ended else "killed before its end"
 
 
 def precision_of(run: Run, results: Sequence[CellResult]) -> str:
@@ -163,7 +163,7 @@ def precision_of(run: Run, results: Sequence[CellResult]) -> str:
         return ""
     part = f"± {format_percent(asked.part)}"
     if reached is None:
-        return f"{part} was asked for; the run ended before that was settled"
+        return f"{part} was asked for; the run ended before this was reached"
     number = len(asked.focus) - len(reached.unmeasured)
     if number == 0:
         return f"{part} was asked for, and no trial was measured in {reached.rounds} rounds"
@@ -189,9 +189,9 @@ def decided_of(run: Run) -> str:
 
 
 def _medians(cells: Sequence[int], results: Sequence[CellResult]) -> str:
-    told = varying(results)
+    varied = varying(results)
     chosen = [results[each].cell for each in cells[:_MOST_NAMES]]
-    shown = [" ".join((subject(each), format_size(each.size), words(each, told))).strip() for each in chosen]
+    shown = [" ".join((subject(each), format_size(each.size), words(each, varied))).strip() for each in chosen]
     more = f" and {len(cells) - _MOST_NAMES} more" if len(cells) > _MOST_NAMES else ""
     return "; ".join(shown) + more
 

@@ -81,7 +81,8 @@ def _summary(code: str, members: Sequence[Row]) -> WarningSummary:
 
 
 DISTURBED_PART = 0.1
-"""If at least this fraction of the trials was disturbed, the summary begins with it; less only widens intervals."""
+"""If at least this fraction of the trials was disturbed, the summary begins with this; fewer disturbed trials only
+widen the intervals."""
 _MOST_TRIALS = 60
 """The most trials that a command recommends: nobody waits for more."""
 _NAMED = 4
@@ -116,17 +117,17 @@ def headline(matrix: Matrix) -> str:
     fastest = _by_winner(each for each in columns if each.sure and each.verdict == "best")
     ties = [each for each in columns if each.sure and each.verdict == "tie"]
     open_ = _by_winner(each for each in columns if not each.sure and each.verdict != "only")
-    alone = _by_winner(each for each in columns if each.verdict == "only")
+    without_rival = _by_winner(each for each in columns if each.verdict == "only")
     parts = [f"{name} is the fastest{at(matrix, of)}{_ratios(of)}" for name, of in fastest.items()]
     for each in ties:
         tied = listing([row.row.name for row in each.ranked if row.standing is Standing.EQUIVALENT])
         parts.append(f"{tied} tie, within {format_percent(each.within)},{at(matrix, [each])}")
     leads = [f"{name} leads{at(matrix, of)}" for name, of in open_.items()]
-    parts += [f"{name} has no rival{at(matrix, of)}" for name, of in alone.items()]
+    parts += [f"{name} has no rival{at(matrix, of)}" for name, of in without_rival.items()]
     if not fastest and not ties and leads:
         few = [each.few_trials for each in columns if each.verdict != "only"]
         why = f" with {format_count(min(filter(None, few)), 'trial')} each" if all(few) else ""
-        return f"Undecided who is the fastest{why}: {'; '.join((*leads, *parts))}."
+        return f"Undecided{why}: {'; '.join((*leads, *parts))}."
     return "; ".join(parts) + (f"; undecided: {'; '.join(leads)}" if leads else "") + "."
 
 
@@ -235,8 +236,8 @@ def _by_winner(columns: Iterable[JudgedExperiment]) -> dict[str, list[JudgedExpe
 
 def _ratios(columns: Sequence[JudgedExperiment]) -> str:
     """Return the range of the winner's ratios to its baseline in these columns."""
-    known = sorted(each.winner.ratio for each in columns if each.winner and each.winner.ratio is not None)
-    return f", {span((ratio(known[0]), ratio(known[-1])))} × baseline" if known else ""
+    ratios = sorted(each.winner.ratio for each in columns if each.winner and each.winner.ratio is not None)
+    return f", {span((ratio(ratios[0]), ratio(ratios[-1])))} × baseline" if ratios else ""
 
 
 def _names(rows: Sequence[Row]) -> list[str]:

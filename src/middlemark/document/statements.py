@@ -104,8 +104,8 @@ def _shift(row: JudgedRow) -> str:
         return shift
     # The interval is for one comparison; the verdict is corrected for all comparisons of the family.
     apart = row.comparison.family > 1 and (judged.low > 0 or judged.high < 0)
-    alone = f", which is not enough for one of {row.comparison.family} comparisons" if apart else ""
-    return f"{shift}{alone}: {trials_wanted(judged.trials_needed)} trials would decide"
+    not_enough = f", which is not enough for one of {row.comparison.family} comparisons" if apart else ""
+    return f"{shift}{not_enough}: {trials_wanted(judged.trials_needed)} trials would decide"
 
 
 def own_interval(experiment: JudgedExperiment, row: JudgedRow) -> str:
@@ -143,8 +143,8 @@ def lead(experiment: JudgedExperiment) -> str:
     own = measure(experiment, first)
     baseline = None if first.row.is_raw_transport or first.ratio is None else experiment.baseline_of(first.row)
     times = f", {ratio(first.ratio)} × the baseline {how_it_works(baseline)}" if baseline else ""
-    alone = "has a " if experiment.by == "p99" else "receives " if experiment.by_rate else "takes "
-    order = alone if len(experiment.ranked) == 1 else "has the most, " if experiment.by_rate else "is lowest, "
+    verb = "has a " if experiment.by == "p99" else "receives " if experiment.by_rate else "takes "
+    order = verb if len(experiment.ranked) == 1 else "has the most, " if experiment.by_rate else "is lowest, "
     return plain(f"{first.row.name} {order}{own}{times}.")
 
 
@@ -211,7 +211,7 @@ def some(names: Iterable[str], most: int = 3) -> str:
     return listing([*different[:most], *([f"{len(different) - most} more"] if len(different) > most else [])])
 
 
-def longer(shift: float, *, rate: bool) -> str:
+def shift_in_words(shift: float, *, rate: bool) -> str:
     """Return a shift in words: ``12 % longer``, ``2.3 times as long``, ``32 % fewer messages``."""
     if rate:
         return f"{percent(-shift)} fewer messages" if shift < 0 else f"{percent(shift)} more messages"

@@ -71,7 +71,7 @@ def cells(*texts: str) -> tuple[TableCell, ...]:
 
 
 def facts(*pairs: tuple[str, str], style: str = "") -> Table:
-    """Return a table without columns: names, each with a paragraph. A name without one is left out."""
+    """Return a table without columns: names with a paragraph each. A name with an empty paragraph is left out."""
     return Table(columns=(), lines=tuple(Line(name, (), style, (text,)) for name, text in pairs if text))
 
 

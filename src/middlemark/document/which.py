@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from middlemark.document.numbers import ABSENT, measured, megabytes, of_deadline, processors, ratio, share, us, whole
-from middlemark.document.statements import eliminated_after, how_it_works, longer, some
+from middlemark.document.statements import eliminated_after, how_it_works, shift_in_words, some
 from middlemark.document.table import Column, Line, Table, TableCell
 from middlemark.document.workloads import HOLDS
 from middlemark.model.cell import Cell
@@ -31,7 +31,7 @@ _ROWS = 4
 _WHAT: Mapping[Raced, str] = {
     "p50": "µs {way}",
     "p99": "µs p99, {way}",
-    "cpu": "of processor time a message",
+    "cpu": "of processor time per message",
     "memory": "of memory",
 }
 """The text after the figure of an answer, by the metric that decided the race."""
@@ -43,9 +43,9 @@ def answer(verdict: RaceVerdict) -> str:
     """Return the verdict with its figures, in one sentence."""
     asked = _asked(verdict.experiment.rows[0].row.result.cell)
     if verdict.verdict == "none holds":
-        return f"None holds for {asked}: {reasons(verdict)}."
+        return f"No candidate meets the requirements for {asked}: {reasons(verdict)}."
     if not verdict.answer:
-        return f"Nothing is known yet for {asked}."
+        return f"There is no result yet for {asked}."
     named = _NAMED if len(verdict.answer) > FINALISTS else FINALISTS
     first = verdict.answer[0]
     times = f", {ratio(first.ratio)} × the baseline" if first.ratio is not None else ""
@@ -68,8 +68,8 @@ def _took(rows: Sequence[JudgedRow], metric: Raced) -> str:
         return f"{' to '.join(figures)} {_WHAT[metric].format(way=way)}"
     figures = dict.fromkeys(of_deadline(each.figure) for each in (rows[0], rows[-1]))
     edges = dict.fromkeys(edge.label for each in rows if (edge := worst_edge_of(each.row)))
-    of = f" ({next(iter(edges))})" if len(edges) == 1 else ""
-    return f"the worst edge's p99 takes {' to '.join(figures)} of its deadline{of}"
+    edge_text = f" ({next(iter(edges))})" if len(edges) == 1 else ""
+    return f"the worst edge's p99 takes {' to '.join(figures)} of its deadline{edge_text}"
 
 
 def _asked(cell: Cell) -> str:
@@ -88,18 +88,18 @@ def how_sure(verdict: RaceVerdict) -> str:
     doubts = list(dict.fromkeys(each.doubt for each in verdict.experiment.doubted))
     sure = f"Not sure ({', '.join(doubts)})" if doubts else "Sure"
     if verdict.verdict == "best":
-        alone = (
+        without_rival = (
             "it is the only candidate" if len(verdict.candidates) == 1 else "no other candidate meets the requirements"
         )
-        parts.append(f"{sure}: {_next(verdict) or alone}.")
+        parts.append(f"{sure}: {_next(verdict) or without_rival}.")
     elif verdict.verdict == "tie":
-        parts.append(f"{sure}: they differ by less than {format_percent(verdict.experiment.within)}.")
+        parts.append(f"{sure}: the candidates differ by less than {format_percent(verdict.experiment.within)}.")
     elif verdict.verdict == "undecided":
-        parts.append(f"Undecided: {why_open(verdict)}.")
+        parts.append(f"Reason: {why_open(verdict)}.")
     if verdict.also:
         many = len(verdict.also) > 1
         names = listing([each.row.name for each in verdict.also])
-        parts.append(f"{names} {'are' if many else 'is'} equivalent to it, or undecided against it.")
+        parts.append(f"{names} {'are' if many else 'is'} equivalent to the best, or the difference is undecided.")
     parts += [
         f"Over all its trials {each.row.name} does not hold: {each.row.result.workload.first_failing}."
         for each in verdict.answer[:1]
@@ -121,7 +121,7 @@ def why_open(verdict: RaceVerdict) -> str:
     where = " on a disturbed machine" if disturbed else ""
     if not verdict.race.question:
         return f"{verdict.rounds} rounds are too few for a verdict{where}"
-    return f"{format_seconds(verdict.race.budget_s).removesuffix(' 00 s')} spent{where}"
+    return f"the budget of {format_seconds(verdict.race.budget_s).removesuffix(' 00 s')} was spent{where}"
 
 
 def _next(verdict: RaceVerdict) -> str:
@@ -129,7 +129,7 @@ def _next(verdict: RaceVerdict) -> str:
     if found is None or found.comparison is None:
         return ""
     judged = found.comparison.judged
-    far = longer(judged.shift, rate=False) if math.isfinite(judged.shift) else ""
+    far = shift_in_words(judged.shift, rate=False) if math.isfinite(judged.shift) else ""
     if not verdict.experiment.in_ns:
         far = far.replace(" longer", " more").replace(" long", " much")
     if found.standing is Standing.ELIMINATED:
@@ -138,7 +138,7 @@ def _next(verdict: RaceVerdict) -> str:
 
 
 def table_of(verdict: RaceVerdict) -> Table:
-    """Return the rows of the answer, the candidates next to it, and the baselines."""
+    """Return the rows of the answer, the next candidates, and the baselines."""
     shown = [*verdict.answer]
     shown += [each for each in verdict.candidates if each not in shown and each.figure is not None]
     shown = shown[:_ROWS]
@@ -203,8 +203,8 @@ def _graph_figures(row: Row) -> list[str]:
 def _rare(verdict: RaceVerdict) -> str:
     """Return the highest percentile that a row of the answer has; empty: there is none."""
     found = [latency_in(each.row) for each in verdict.answer or verdict.candidates]
-    known = (name for name in ("p99", "p90") if any(getattr(each, name, None) is not None for each in found))
-    return next(known, "")
+    available = (name for name in ("p99", "p90") if any(getattr(each, name, None) is not None for each in found))
+    return next(available, "")
 
 
 def p99_absent(row: Row) -> str | None:
@@ -215,7 +215,7 @@ def p99_absent(row: Row) -> str | None:
         messages = [edge.received // len(measured)]
     if getattr(latency_in(row), "p99", None) is not None or not messages:
         return None
-    return f"trials of {min(messages):,} messages; p99 takes {samples_needed(_P99):,}"
+    return f"its trials have {min(messages):,} messages; a p99 needs {samples_needed(_P99):,}"
 
 
 def below(verdict: RaceVerdict, folder: str, next_command: str | None) -> Iterator[str]:
@@ -224,7 +224,7 @@ def below(verdict: RaceVerdict, folder: str, next_command: str | None) -> Iterat
         graph = verdict.answer[0].row.result.cell.workload
         asked = ("receive", "loan", "native") if graph else (*ASKED, "receive")
         settings = dict.fromkeys(words(each.row.result.cell, asked) for each in verdict.answer)
-        if len(settings) == 1:  # candidates of a tie with different settings have them in their names
+        if len(settings) == 1:  # with different settings, the names of the candidates contain them
             yield f"settings: {next(iter(settings))}"
     if verdict.verdict != "none holds" and (eliminated := reasons(verdict)):
         yield f"eliminated: {eliminated}"

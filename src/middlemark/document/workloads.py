@@ -26,7 +26,7 @@ def conclusion(table: GraphTable) -> str:
         holding = [name for name, holds in known.items() if holds]
         where = table.at(column)
         if known and all(holds is None for holds in known.values()):
-            parts.append(f"too few messages to say{where}, or no deadlines")
+            parts.append(f"too few messages for a verdict{where}, or no deadlines")
         elif not holding:
             parts.append(f"does not hold over any of {len(known)}{where}")
         elif len(holding) == len(known):
@@ -72,7 +72,7 @@ def histories(table: GraphTable) -> Iterator[str]:
 
 
 def cheapest_text(table: GraphTable, found: Cheapest) -> str:
-    """Return the middleware that takes the least processor time of those that hold, and whether it is significant."""
+    """Return which middleware takes the least processor time among those that hold, and if that is significant."""
     against = "" if found.sure else f"; significantly less than {found.beaten} of {found.others}"
     where = table.at(found.column)
     return f"{found.row.name} takes the least processor time of those that hold{where}{against}"
@@ -92,7 +92,7 @@ def graph_table(table: GraphTable) -> Table:
             )
             for line in table.lines
         ),
-        legend=("✓ holds its deadlines", "✗ does not", "? too few messages to say"),
+        legend=("✓ holds its deadlines", "✗ does not hold them", "? too few messages for a verdict"),
     )
 
 

@@ -36,7 +36,7 @@ from middlemark.model.units import format_size
 from middlemark.model.workload import Workload, honoured
 
 STEP_S = 1.0
-"""Duration of a step that only searches for a rate: it measures no longer than this."""
+"""Longest duration of a step that only searches for a rate."""
 SMALLEST_MESSAGE = 16
 """Size of the core's header: sequence number and intended time."""
 MOST_ROLES = 64
@@ -231,7 +231,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             kind=whole("number of topics", 1, MOST_ROLES),
             default=(1,),
             metavar="N,…",
-            help="Topics of a stream, no more than each of both: publisher p is on p mod N, subscriber s on s mod N.",
+            help="Topics of a stream, at most one per publisher and per subscriber, which are assigned in turn.",
             load=True,
             later=True,
             shown_by="pattern",
@@ -243,7 +243,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             kind=RATE,
             default=("max",),
             metavar="max|HZ|sustainable|curve,…",
-            help="Messages a second of each sender: 100, 2.5k, 1M; for streams also found by search.",
+            help="Messages per second of each sender: 100, 2.5k, 1M; for streams also found by search.",
             load=True,
             later=True,
         ),
@@ -303,7 +303,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             listed=False,
             metavar="SHARE",
             default_text="0",
-            help="One value: what a rate found by search may lose, as 1% or 0.01.",
+            help="One value: the loss allowed at a rate found by search, as 1% or 0.01.",
             load=True,
             applies=_BOUND,
             title="loss allowed",
@@ -318,7 +318,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             default=(None,),
             listed=False,
             metavar="TIME",
-            help="One value: the highest p99 of the one-way latency at such a rate.",
+            help="One value: the highest p99 of the one-way latency at a rate found by search.",
             load=True,
             applies=_BOUND,
             title="p99 allowed",
@@ -338,7 +338,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             applies=Applies(
                 when=lambda load: load["pattern"] == "ping-pong",
                 otherwise="{}: only the pongs of ping-pong echo; leave it out",
-                moot=lambda load: load["subscribers"] == 1,  # the first of one is all of them
+                moot=lambda load: load["subscribers"] == 1,  # with one pong, first and all are equal
             ),
         ),
     ] = "all"
@@ -404,7 +404,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             default=(None,),
             default_text="`as-is`",
             metavar="NAME=VALUE[&NAME=VALUE]…|as-is",
-            help="Settings of the machine for each trial, put back after it; several levels: with ; between.",
+            help="Settings of the machine for each trial, restored after it; separate several levels by ;.",
             title="settings of the machine",
             none="as-is",
         ),
@@ -435,21 +435,21 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             kind=ACROSS,
             default=(HERE,),
             metavar="here|base-robot,…",
-            help="Sites of the roles: all here or on one host, or the senders' and the receivers'.",
+            help="Sites of the roles: one site for all, or the senders' site and the receivers' site.",
             default_text="`here`; `base-robot` with a link; the first two of `--hosts`",
             honour=Honour(capability="carrier", cannot=_stays, own=lambda _: HERE),
             title="sites",
         ),
     ] = HERE
-    """``here``: this machine; one name: that host; two names joined by a dash: the senders' and the receivers' sites.
-    """
+    """``here`` is this machine. Another single name is a host. Two names joined by a dash are the senders' site and the
+    receivers' site."""
     link: Annotated[
         str | None,
         Factor(
             kind=LINK,
             default=(None,),
             metavar="RATE[,delay=TIME][,loss=PERCENT]…",
-            help="An emulated link between the sites, as 1gbit,delay=2ms,loss=0.5%; several: with ; between.",
+            help="An emulated link between the sites, as 1gbit,delay=2ms,loss=0.5%; separate several links by ;.",
             default_text="none",
             none="none",
         ),
@@ -464,8 +464,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     label: str | None = None
     """Keeps apart cells that are otherwise equal, such as those of the selftest; None: not needed."""
     unknown: tuple[str, ...] = ()
-    """Factors whose level is unknown, because another tool's log does not contain it: the fields named here mean
-    nothing. Empty for what was measured here."""
+    """Factors whose level is unknown, because another tool's log does not contain it: these fields mean nothing. Empty
+    for cells that Middlemark measured."""
 
 
 def graph_of(cell: Cell, transport: Transport) -> Workload | None:
@@ -510,11 +510,11 @@ FIELDS = tuple(each for each in Cell.__struct_fields__ if each != "unknown")
 """All fields in which cells can differ: those of the factors, the native settings, the workload and the label."""
 
 EXPERIMENT = (*(each.field for each in FACTORS.values() if each.of == "experiment"), "workload")
-"""Fields in which a cell and its raw transport must agree. Reliability, depth and mlock are asked of a middleware only.
-"""
+"""Fields in which a cell and its raw transport must agree. Reliability, depth and mlock are requests to a middleware
+only."""
 
 OF_MIDDLEWARE = tuple(each.field for each in FACTORS.values() if each.of == "middleware")
-"""Fields of the factors that are asked of the middleware."""
+"""Fields of the factors that are requests to the middleware."""
 
 CAPABILITIES: Mapping[str, Honour] = {name: each.honour for name, each in FACTORS.items() if each.honour is not None}
 """Capabilities that a transport must have, by the factor's name. The bench itself honours all other factors."""

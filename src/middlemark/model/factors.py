@@ -37,7 +37,7 @@ class Key(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Applies(msgspec.Struct, frozen=True, kw_only=True):
-    """The levels of the load's other factors with which a factor means something."""
+    """The condition on the load's other factors under which a factor means something."""
 
     when: Callable[[Mapping[str, Level]], bool]
     otherwise: str
@@ -86,14 +86,14 @@ class Factor(Key, frozen=True, kw_only=True):
     in_request: Callable[[Level], Any] = lambda level: level
     """Converts a level in cells to the value in the worker's ``Settings``."""
     later: bool = False
-    """Its column comes after those of the times."""
+    """Its column comes after the columns of the times."""
     none: str | None = None
     """Text for None in JSON and CSV. None: the value is left empty, as for a missing figure."""
     shown: Callable[[Level], str] | None = None
     """Returns the text of a level in reports that show it without the factor's name: ``no loan``. None: the kind's
     text."""
     shown_by: str | None = None
-    """The factor whose words in labels include this one's."""
+    """The factor whose words in labels include the words of this factor."""
 
     def show(self, level: Level) -> str:
         """Return the text of the level in reports."""
@@ -120,10 +120,10 @@ def one_of(field: str, says: Callable[[Level, tuple[Level, ...]], str] | None = 
     """Return the rule for a factor whose possible levels are listed in the transport's ``field``."""
 
     def cannot(transport: Transport, level: Level) -> str | None:
-        known: tuple[Level, ...] = getattr(transport, field)
-        if level in known:
+        supported: tuple[Level, ...] = getattr(transport, field)
+        if level in supported:
             return None
-        return says(level, known) if says else f"{listing(map(str, known))} only"
+        return says(level, supported) if says else f"{listing(map(str, supported))} only"
 
     def own(transport: Transport) -> Level:
         first: Level = getattr(transport, field)[0]
@@ -134,10 +134,10 @@ def one_of(field: str, says: Callable[[Level, tuple[Level, ...]], str] | None = 
 
 def unprotected(transport: Transport, level: Level) -> str | None:
     """Return why the transport cannot honour a level of security, with the adapter's reason. None: it can."""
-    known = transport.security
-    if level in known:
+    supported = transport.security
+    if level in supported:
         return None
-    has = "no security" if known == ("none",) else f"security {listing(known)} only"
+    has = "no security" if supported == ("none",) else f"security {listing(supported)} only"
     return f"{has}: {transport.security_why}" if transport.security_why else has
 
 

@@ -8,7 +8,7 @@ from middlemark.model.times import Times
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
     """The figures of one trial that another tool measured.
 
-    Halves of round trips were doubled, so these are whole ones.
+    Times are of whole round trips: if the tool reports halves, they were doubled.
     """
 
     tool: str
@@ -16,9 +16,9 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     """Name of the log, with its folder if two logs have the same name."""
     times: Times = Times()
     rate_hz: float | None = None
-    """Messages a second that arrived at one subscriber."""
+    """Messages per second that arrived at one subscriber."""
     rate_total_hz: float | None = None
-    """Messages a second that arrived at all subscribers together."""
+    """Messages per second that arrived at all subscribers together."""
     sent_hz: float | None = None
     counted: tuple[str, ...] = ()
     """The fields of ``TrialCounts`` that the tool counted; the other fields are unknown, not zero."""

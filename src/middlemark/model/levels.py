@@ -86,7 +86,7 @@ def whole(what: str, least: int, most: int, *, none: str | None = None) -> Kind:
     def read(value: object) -> int | None:
         if none is not None and value == none:
             return None
-        wrong = f"{quoted(value)} is no {what}; a whole number from {least} to {most} is"
+        wrong = f"{quoted(value)} is no {what}; write a whole number from {least} to {most}"
         if isinstance(value, bool) or not isinstance(value, int):
             raise Wrong(wrong + _unquoted(value, 18))
         if not least <= value <= most:
@@ -109,7 +109,7 @@ def seconds(least: float, none: str = "off") -> Kind:
         except UnitError as error:
             raise Wrong(str(error)) from None
         if time_s < least:
-            raise Wrong(f"{quoted(value)} is too short; from {'1us' if least >= 1e-6 else '1ns'} on it is a time")
+            raise Wrong(f"{quoted(value)} is too short; the shortest time is {'1us' if least >= 1e-6 else '1ns'}")
         if time_s > MOST_SECONDS:
             raise Wrong(f"{quoted(value)} is too long; at most a week (168h)")
         return time_s
@@ -149,7 +149,7 @@ def _read_size(value: object) -> int:
     except UnitError as error:
         raise Wrong(str(error)) from None
     if not 0 <= size < 1 << 40:
-        raise Wrong(f"{quoted(value)} is no size; write one from 0 to below 1024g")
+        raise Wrong(f"{quoted(value)} is no size; write a size from 0 to below 1024g")
     return size
 
 
@@ -157,21 +157,21 @@ def _read_depth(value: object) -> int | None:
     if value == "all":
         return None
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 2**31:
-        wrong = f"{quoted(value)} is no depth; a whole number of messages from 1, or 'all', is"
+        wrong = f"{quoted(value)} is no depth; write a whole number of messages from 1, or 'all'"
         raise Wrong(wrong + _unquoted(value, 9))
     return value
 
 
 def _read_rate(value: object) -> float | str:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise Wrong(f"{quoted(value)} is no rate; write messages a second (1000, '2.5k', '1M'), or 'max'")
+        raise Wrong(f"{quoted(value)} is no rate; write messages per second (1000, '2.5k', '1M'), or 'max'")
     if isinstance(value, str) and value in RATE_WORDS:
         return value
     try:
         if isinstance(value, str):
             if re.match(r"\s*[A-Za-z]", value):
                 near = nearest(value, RATE_WORDS)
-                hint = f"did you mean '{near}'?" if near else "write messages a second (1000, 2.5k, 1M), or 'max'"
+                hint = f"did you mean '{near}'?" if near else "write messages per second (1000, 2.5k, 1M), or 'max'"
                 raise Wrong(f"{quoted(value)} is no rate; {hint}")
             return parse_rate(value)
         rate = float(value) if abs(value) < 1e18 else float("inf")
@@ -231,7 +231,7 @@ def _or(known: tuple[str, ...]) -> str:
 
 def _unquoted(value: object, digits: int) -> str:
     number = isinstance(value, str) and re.fullmatch(f"[0-9]{{1,{digits}}}", value)
-    return f"; write {value} without quotes" if number else ""
+    return f" ({value}, without quotes)" if number else ""
 
 
 FLAG = Kind(read=_read_flag, typed=_truth)
@@ -242,7 +242,7 @@ SIZE = Kind(
 
 def _read_times(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 1e-6 <= value <= 1e6:
-        raise Wrong(f"{quoted(value)} is no factor of a rate; a number from 0.000001 to 1000000 is")
+        raise Wrong(f"{quoted(value)} is no factor of a rate; write a number from 0.000001 to 1000000")
     return float(value)
 
 

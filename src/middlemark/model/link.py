@@ -30,7 +30,7 @@ class Link(msgspec.Struct, frozen=True, kw_only=True):
     """One link with the same properties in both directions."""
 
     rate_bps: float
-    """Bits a second on the line. A frame counts with all its 38 bytes of Ethernet."""
+    """Bits per second on the line. A frame counts with all its 38 bytes of Ethernet."""
     delay_s: float = 0.0
     """Delay in each direction."""
     jitter_s: float = 0.0
@@ -54,7 +54,7 @@ def _rate(value: object) -> float:
         raise Wrong(f"{quoted(value)} is no rate of a link; write 100mbit, 1gbit or 2.5gbit")
     rate = float(round(Fraction(match[1]) * _FACTORS[match[2].lower()]))
     if not LEAST_BPS <= rate <= MOST_BPS:
-        raise Wrong(f"{quoted(value)} cannot be emulated; from 1kbit to 10gbit can")
+        raise Wrong(f"{quoted(value)} cannot be emulated; write a rate from 1kbit to 10gbit")
     return rate
 
 
@@ -146,7 +146,7 @@ def link_of(table: Mapping[str, object]) -> Link:
 
 
 def link_text(link: Link) -> str:
-    """Return the notation of the link, from which ``parse_link`` makes an equal one."""
+    """Return the notation of the link, from which ``parse_link`` makes an equal link."""
     parts = [_bits(link.rate_bps)]
     for name, (field, _, write) in _KEYS.items():
         if name != "rate" and (value := getattr(link, field)) != getattr(_PLAIN, field):

@@ -47,11 +47,11 @@ def invalid(load: LoadLevels, duration_s: float | None) -> Iterator[InvalidCombi
         topics = cast("int", load["topics"])
         lacking = [f"{factor} {count}" for factor, count in ends.items() if count < topics]
         if lacking:
-            text = f"topics {topics} with {' and '.join(lacking)}: each topic needs one of both"
+            text = f"topics {topics} with {' and '.join(lacking)}: each topic needs at least one of each"
             yield InvalidCombination("deserted topic", "topics", f"{text}; give at least {topics}, or fewer topics")
     else:
         if rate in SEARCHES:
-            text = f"rate {rate} under {pattern}: only a stream's is searched for; take pattern stream"
+            text = f"rate {rate} under {pattern}: only the rate of a stream is searched for; take pattern stream"
             yield InvalidCombination("search", "rate", text)
         if burst is not None:
             text = f"burst {burst} under {pattern}: only streams have bursts; take pattern stream"
@@ -94,7 +94,7 @@ def request_of(cell: Cell, seed: int, sender: int) -> Load:
 
 
 def mean_interval_s(cell: Cell, own_s: float) -> float:
-    """Return the mean seconds between two messages of a sender that needs ``own_s`` for each if nothing limits it."""
+    """Return the mean seconds between two messages of a sender that, without a limit, needs ``own_s`` per message."""
     if isinstance(cell.rate, float):
         own_s = max(own_s, 1 / cell.rate)
     return own_s + (cell.recovery_s or 0.0) / cell.burst if cell.burst is not None else own_s

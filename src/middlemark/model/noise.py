@@ -14,11 +14,11 @@ class Switches(msgspec.Struct, frozen=True, kw_only=True):
     complete: bool
     """No record was lost."""
     others_ns: tuple[tuple[int, int], ...]
-    """(processor, ns in which others had it)."""
+    """(processor, ns in which such threads ran on it)."""
     others: tuple[Other, ...]
-    """The others that ran longest."""
+    """The threads that ran longest."""
     own_ns: int = 0
-    """The part of it that the bench's own launcher and witness took."""
+    """The part of ``others_ns`` that the bench's own launcher and witness took."""
     spells: tuple[tuple[int, int, int], ...] = ()
     """(begin in ns since ``from_ns``, length in ns, processor) of the longest spells, in order of time."""
     shorter: int = 0
@@ -50,7 +50,7 @@ class Moved(msgspec.Struct, frozen=True, kw_only=True):
     """Number of periods in which this control group had used up its share."""
     throttled_ns: int | None
     group: str = ""
-    """Folder of that group; empty: unknown."""
+    """Folder of the control group; empty: unknown."""
     rt_runtime_us: int | None = None
     """Time in each ``rt_period_us`` that real-time threads may run, by the tightest limit of the group and the machine;
     None: no limit, or unknown."""
@@ -68,7 +68,7 @@ class Witnessed(msgspec.Struct, frozen=True, kw_only=True):
     cpus: tuple[int, ...]
     """Processors of the roles."""
     pinned: bool
-    """Each role was pinned to one of them. Otherwise these are all processors that the roles may have used."""
+    """Each role was pinned to one of ``cpus``. Otherwise ``cpus`` are all processors that the roles may have used."""
     from_ns: int
     """CLOCK_MONOTONIC of the first measured message."""
     to_ns: int
@@ -82,7 +82,7 @@ class Witnessed(msgspec.Struct, frozen=True, kw_only=True):
     delay_ns: int | None = None
     """Time that the roles' own threads were runnable while another thread had the processor, summed (schedstat)."""
     middleware_delay_ns: int | None = None
-    """That time for the middleware's own threads that lived until the end."""
+    """As ``delay_ns``, but for the middleware's own threads that lived until the end."""
     voluntary: int | None = None
     """Number of times that a worker's thread went to sleep."""
     involuntary: int | None = None

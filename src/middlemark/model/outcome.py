@@ -33,7 +33,10 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 class TrialCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """Messages of the measured part of the trial, counted by the ping. ``damaged`` includes those that pongs found."""
+    """Messages of the measured part of the trial, counted by the ping.
+
+    ``damaged`` includes messages that pongs found damaged.
+    """
 
     sent: Count = 0
     received: Count = 0
@@ -193,7 +196,7 @@ class Arrived(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def received_hz(subscriber: Arrived, publishers: Sequence[Sent]) -> float | None:
-    """Return intact messages a second, from the first message sent on its topic to the last that arrived.
+    """Return intact messages per second, from the first message sent on its topic to the last that arrived.
 
     The time begins later if messages of the warm-up were still arriving. None if no message was sent to it.
     """

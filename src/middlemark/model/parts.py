@@ -114,7 +114,7 @@ def _crossing(claim: Crossover, find: "_Finder") -> tuple[ClaimPart, ...]:
     shown = show_level(claim.factor, claim.at)
     if not below or not beyond:
         side = "below" if not below else "of at least"
-        raise NothingToJudge(f"both have no {claim.factor} {side} {shown}: there is no crossing to be seen")
+        raise NothingToJudge(f"the two sides have no common {claim.factor} {side} {shown}, so no crossover can be seen")
     return tuple(
         part
         for levels, band in ((below, claim.before), (beyond, claim.band))
@@ -166,7 +166,7 @@ class _Finder:
             a: The first side.
             b: The second side.
             band: The band of every pair's ratio.
-            factor: The factor whose levels tell the pairs apart in reports; empty: none.
+            factor: The factor whose levels distinguish the pairs in reports; empty: none.
         """
         first, second = self.subjects(a), self.subjects(b)
         if first == second:
@@ -191,14 +191,14 @@ class _Finder:
         )
         if not found:
             different = [each for each in fields if not self._levels_at(first, each) & self._levels_at(second, each)]
-            also = f" in {listing(different)} too" if different else " in more than is named"
-            raise NothingToJudge(f"{a.text} and {b.text} differ{also}: name one configuration of each")
+            also = f"also differ in {listing(different)}" if different else "differ in more than is named"
+            raise NothingToJudge(f"{a.text} and {b.text} {also}: name one configuration of each")
         return found
 
     def _fields(self, a: Picked, b: Picked, first: Sequence[Subject], second: Sequence[Subject]) -> list[str]:
         """Return the fields in which the two subjects of a pair must agree: all that the sides do not name differently.
 
-        If a side is a sweep, fields in which the sides have different levels are left out too. Another middleware has
+        If a side is a sweep, fields in which the sides have different levels are also left out. Another middleware has
         its own native settings. It may also have its own level of a request to the middleware, if one side has a single
         level of it: a middleware that supports only best effort can still be compared.
         """

@@ -53,12 +53,12 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
         float,
         Key(
             kind=seconds(1e-6),
-            help="The measuring ends here in any case.",
+            help="The longest time that a trial may measure.",
             option=False,
             default_text="`120s`, or twice the duration",
         ),
     ] = 120.0
-    """The measuring ends after this time in any case; what was measured until then is kept."""
+    """The measuring ends after this time in any case; the samples until then are kept."""
 
 
 LIMITS: Mapping[str, Key] = declared(Limits, Key)
@@ -92,7 +92,7 @@ class Precision(msgspec.Struct, frozen=True, kw_only=True):
     budget_s: float
     """No round begins that would end later than this time after the first trial."""
     focus: tuple[int, ...]
-    """Indices of the cells that must reach it; the other cells only take part in the rounds."""
+    """Indices of the cells that must reach the precision; the other cells only take part in the rounds."""
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -124,7 +124,8 @@ class Race(msgspec.Struct, frozen=True, kw_only=True):
     metric: Raced = "p50"
     """The metric that decides. Workloads are raced by the largest share of a deadline instead."""
     question: bool = False
-    """All cells are one question, and any outcome answers it. Otherwise each experiment races for itself."""
+    """True: all cells race each other, to answer one question (``which``). False: each experiment is a race of its
+    own."""
 
 
 class Reached(msgspec.Struct, frozen=True, kw_only=True):
@@ -156,7 +157,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     deciding: Deciding | None = None
     """None: no rounds are added to decide the expectations."""
     together: tuple[tuple[str, ...], ...] = ()
-    """Names of factors that the suites vary together: cells that differ in all of them are compared too."""
+    """Names of factors that the suites vary together: cells that differ in all of them are also compared."""
     scorecard: tuple[tuple[str, float], ...] = ()
     """Metrics and their weights for the ranking in the report; empty: there is none."""
     baselines: tuple[int, ...] = ()

@@ -70,7 +70,7 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     """The error that ended the run early; None if it is complete or was interrupted."""
     seed: int
     machine: Machine
-    """The machine that coordinated the trials. The trials ran on it too, unless there are ``machines``."""
+    """The machine that coordinated the trials. The trials also ran on it, unless there are ``machines``."""
     machines: tuple[HostMachine, ...] = ()
     """The hosts, if the sites of the run are hosts."""
     adapters: tuple[Description, ...]
@@ -82,8 +82,8 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     reached: Reached | None = None
     """The precision reached; None: none was asked for, or the run did not end regularly."""
     imported: tuple[Source, ...] = ()
-    """Logs of other tools from which the run was read; ``machine`` is then unknown. Empty: the run was measured here.
-    """
+    """Logs of other tools from which the run was read; ``machine`` is then unknown. Empty: Middlemark measured the
+    run."""
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):

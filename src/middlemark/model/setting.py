@@ -92,9 +92,9 @@ def setting_of(target: str, value: object) -> Setting:
     target = target.strip()
     well = re.fullmatch(r"[A-Za-z0-9_/.:@-]{3,200}", target) and ".." not in target and "//" not in target
     if not well or not any(fnmatchcase(target, each) for each in MAY_BE_SET):
-        raise Wrong(f"{quoted(target)} is not among what may be set here: {listing(MAY_BE_SET)}")
+        raise Wrong(f"{quoted(target)} is not a setting that may be changed; allowed are {listing(MAY_BE_SET)}")
     if any(fnmatchcase(target, each) for each in _NO_SETTING):
-        raise Wrong(f"{quoted(target)} is no setting that could be put back")
+        raise Wrong(f"{quoted(target)} cannot be restored after a trial")
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise Wrong(f"{quoted(value)} is no value of {target}; write a number, or text in quotes")
     text = plain(str(value))
@@ -107,7 +107,7 @@ def setting_of(target: str, value: object) -> Setting:
             raise Wrong(str(error)) from None
         text = str(-(-size // 4096) * 4096)  # a file system has whole pages
     elif kind_of(target) == "hold" and not re.fullmatch(r"[0-9]{1,9}", text):
-        raise Wrong(f"{quoted(value)} is no value of {target}; a whole number of µs is")
+        raise Wrong(f"{quoted(value)} is no value of {target}; write a whole number of µs")
     elif kind_of(target) == "group" and not text.startswith("/"):
         raise Wrong(f"{quoted(value)} is no group; write its path, as in '/' or '/measured'")
     return Setting(target, text)

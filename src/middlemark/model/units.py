@@ -40,7 +40,7 @@ def parse_size(text: str) -> int:
         letter, decimal = _AMBIGUOUS_BYTES[unit]
         binary, plain = (_plain(Fraction(number) * factor) for factor in (_BYTES[letter], decimal))
         raise UnitError(
-            f"'{text}' is ambiguous; write '{number}{letter}' for {binary} bytes, or '{plain}' for that many"
+            f"'{text}' is ambiguous; write '{number}{letter}' for {binary} bytes, or '{plain}' for {plain} bytes"
         )
     if unit not in _BYTES:
         raise UnitError(f"'{text}': '{match[2]}' is no unit of size; k, m and g are KiB, MiB and GiB")
@@ -57,17 +57,17 @@ def parse_seconds(text: str) -> float:
         raise UnitError(f"'{text}' is not a time; write a number and its unit, as in 0.5s, 90ms or 10m")
     number, unit = match[1], match[2]
     if not unit:
-        raise UnitError(f"'{text}' has no unit; times carry one, as in {number}s or {number}ms")
+        raise UnitError(f"'{text}' has no unit; write {number}s or {number}ms")
     if unit not in _SECONDS:
         raise UnitError(f"'{text}': '{unit}' is no unit of time; there are ns, us, ms, s, m (minutes) and h")
     return float(Fraction(number) * _SECONDS[unit])
 
 
 def parse_rate(text: str) -> float:
-    """Return messages a second: ``100``, ``2.5k``, ``1M``, ``10 kHz``; k and M are decimal. Raises UnitError."""
+    """Return messages per second: ``100``, ``2.5k``, ``1M``, ``10 kHz``; k and M are decimal. Raises UnitError."""
     match = _QUANTITY.fullmatch(text.strip())
     if match is None:
-        raise UnitError(f"'{text}' is not a rate; write messages a second, as in 100, 2.5k or 1M")
+        raise UnitError(f"'{text}' is not a rate; write messages per second, as in 100, 2.5k or 1M")
     number, unit = match[1], match[2]
     letter = unit[:-2] if unit.lower().endswith("hz") else unit
     if letter == "m":
@@ -110,7 +110,7 @@ def typed_size(size: int) -> str:
 
 
 def format_rate(hertz: float) -> str:
-    """Format messages a second in the unit that keeps it short: ``100 Hz``, ``2.5 kHz``, ``1 MHz``, ``0.1 Hz``."""
+    """Format messages per second in the unit that keeps it short: ``100 Hz``, ``2.5 kHz``, ``1 MHz``, ``0.1 Hz``."""
     for factor, unit in ((10**6, "MHz"), (1000, "kHz")):
         if hertz >= factor:
             return f"{hertz / factor:.12g} {unit}"

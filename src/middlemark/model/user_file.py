@@ -29,7 +29,7 @@ class UserFile(msgspec.Struct, frozen=True):
 
     @property
     def shown(self) -> str:
-        """The text in a row: the name and the beginning of the hash, which tells two files of the same name apart."""
+        """The text in a row: the name and the beginning of the hash, which distinguishes two files of the same name."""
         return f"{PurePosixPath(self.path).name} (sha256 {self.sha256[:8]})"
 
     @property

@@ -43,14 +43,14 @@ class FromFile(msgspec.Struct, frozen=True, eq=False, tag="file"):
 
     def __eq__(self, other: object) -> bool:
         """Say whether the content is the same."""
-        return isinstance(other, FromFile) and self._said == other._said
+        return isinstance(other, FromFile) and self._content == other._content
 
     def __hash__(self) -> int:
         """Return the hash of the content."""
-        return hash(self._said)
+        return hash(self._content)
 
     @property
-    def _said(self) -> tuple[str, int, str | None]:
+    def _content(self) -> tuple[str, int, str | None]:
         return self.digest, self.messages, self.topic
 
 

@@ -1,10 +1,11 @@
 """The cells of raw transports that a plan adds: the same experiments without a middleware.
 
-Each cell of a middleware gets one on every raw transport that can honour its factors. It also gets the copying of its
-size within one process on its first processor, and if it is encrypted, the encrypting of that size. A raw transport
-takes the cell's levels if it can. Otherwise it blocks instead of listening, copies instead of lending, and has its own
-reliability. Its history is as deep as its buffers, and its messages are octets. If it does not support the level of
-security it has none, and its label says so. Cells that differ only in these factors share one baseline.
+Each cell of a middleware gets a baseline on every raw transport that can honour its factors. It also gets a cell that
+copies its size within one process on its first processor. If it is encrypted, it also gets a cell that encrypts that
+size. A raw transport takes the cell's levels if it can. Otherwise it blocks instead of listening, copies instead of
+lending, and has its own reliability. Its history is as deep as its buffers, and its messages are octets. If it does not
+support the level of security, it runs without security, and its label says so. Cells that differ only in these factors
+share one baseline.
 
 A search measures a dozen rates, so it gets only the raw transport of the cell's own carrier.
 """
@@ -58,7 +59,7 @@ def without_names(context: Context) -> Context:
 
 def baselines_of(cells: Iterable[Cell], context: Context) -> Iterator[Cell]:
     """Yield each baseline of the cells that ``--only`` selects once, in the order of the cells."""
-    here = {each.name: each for each in context.descriptions}
+    by_name = {each.name: each for each in context.descriptions}
     baselines = [
         (each, transport)
         for each in context.descriptions
@@ -69,11 +70,11 @@ def baselines_of(cells: Iterable[Cell], context: Context) -> Iterator[Cell]:
     seen: set[tuple[object, ...]] = set()
     yielded: set[tuple[object, ...]] = set()
     for cell in cells:
-        description = here[cell.adapter]
+        description = by_name[cell.adapter]
         if description.is_raw_transport or description.bench_only:
             continue
         searched = raw_transport_carrier(carrier_due(cell, description)) if cell.rate in SEARCHES else None
-        key = (searched, hands_over(cell, here), *experiment(cell))
+        key = (searched, hands_over(cell, by_name), *experiment(cell))
         if key in seen:
             continue
         seen.add(key)
@@ -85,7 +86,7 @@ def baselines_of(cells: Iterable[Cell], context: Context) -> Iterator[Cell]:
             if transport.alone:
                 baseline = _copying(cell, adapter, transport)
             else:
-                baseline = _following(cell, adapter, transport, hands_over(cell, here))
+                baseline = _following(cell, adapter, transport, hands_over(cell, by_name))
             if baseline is not None and (which := same_baseline(baseline)) not in yielded:
                 yielded.add(which)
                 yield baseline
@@ -94,7 +95,7 @@ def baselines_of(cells: Iterable[Cell], context: Context) -> Iterator[Cell]:
 def copies(cell: Cell, limits: Limits) -> Limits:
     """Return the limits of a cell that copies within one process: the copies that take ``COPYING_S``, within bounds.
 
-    ``limits`` are those of the cells compared with it; it never gets more messages than they.
+    ``limits`` are those of the cells compared with it, which never get fewer messages.
     """
     most = min(MOST_COPIES, max(FEWEST_COPIES, round(COPYING_S / copying_seconds(cell.size))))
     samples = most if limits.samples is None else min(most, limits.samples)
@@ -121,7 +122,7 @@ def copying_cell(adapter: Description, transport: Transport, cell: Cell) -> Cell
 
 
 def _copying(cell: Cell, adapter: Description, transport: Transport) -> Cell | None:
-    far = is_apart(cell.across)  # across a link, copying is no bound
+    far = is_apart(cell.across)  # copying does not bound messages that cross a link
     other = {"none", cell.security}.isdisjoint(transport.security)  # memcpy with encryption only for encrypted cells
     return None if far or other or cell.size > transport.max_bytes else copying_cell(adapter, transport, cell)
 
@@ -129,7 +130,7 @@ def _copying(cell: Cell, adapter: Description, transport: Transport) -> Cell | N
 def _following(cell: Cell, adapter: Description, transport: Transport, hands: bool) -> Cell | None:
     """Return the cell as that raw transport measures it; None if it would be another experiment.
 
-    ``hands``: the cell hands over, so the baseline does too if it can.
+    ``hands``: the cell hands over a pointer, so the baseline also does if it can.
     """
     if any(cannot(transport, name, level_of(cell, name)) for name in ("size", "processes", "across")):
         return None

@@ -26,7 +26,7 @@ def expand_loads(
     """Cross the factors of the load.
 
     An invalid combination is left out with a note. If a named level is in no valid combination, it is refused
-    (``lenient``: left out too). Combinations that are not ``wanted`` are left out without a note.
+    (``lenient``: it is also left out). Combinations that are not ``wanted`` are left out without a note.
     """
     loads: list[LoadLevels] = [
         dict(zip(LOAD, levels, strict=True)) for levels in itertools.product(*(asked[factor].values for factor in LOAD))
@@ -62,7 +62,7 @@ def _hopeless(
     rows: Sequence[LoadLevels],
     excluded: Sequence[tuple[LoadLevels, tuple[InvalidCombination, ...]]],
 ) -> set[InvalidCombination]:
-    """Return the reasons that exclude every combination with some named level, alone or with other reasons."""
+    """Return the reasons why some named level is in no valid combination."""
     broken = [(load, {each.rule for each in reasons}) for load, reasons in excluded]
     fine = {
         rule: {pair for load in rows for pair in load.items()}

@@ -42,7 +42,7 @@ _SETTLED_LATE = ("pin", *(name for name, each in FACTORS.items() if each.applies
 """Factors whose levels are only known once a cell is made."""
 
 
-ONE_SIZE = "it carries messages of one size a topic, and here sizes vary"
+ONE_SIZE = "it carries messages of one size per topic, and the workload's sizes vary"
 
 
 class Lack(msgspec.Struct, frozen=True):
@@ -108,8 +108,8 @@ def expand(sweep: Sweep, context: Context) -> Expansion:
         )
         return Expansion((), tuple(notes), tuple(problems))
 
-    meeting = [(target, levels) for target, levels in settled if not target.transport.alone]
-    placings = _place_roles(sweep, asked, loads.rows, meeting, context, notes, problems)
+    carrying_targets = [(target, levels) for target, levels in settled if not target.transport.alone]
+    placings = _place_roles(sweep, asked, loads.rows, carrying_targets, context, notes, problems)
     cells: list[Cell] = []
     for target, levels in settled:
         if not target.wanted:
@@ -139,7 +139,7 @@ def _at_least_the_header(sizes: Levels, notes: list[Note]) -> Levels:
 def _settle_sites(
     sweep: Sweep, everything: dict[str, Levels], hosts: Sequence[str], notes: list[Note], problems: list[Problem]
 ) -> None:
-    """Put the roles on two sites if there is a link or there are ``hosts``; add a problem for what cannot be on two."""
+    """Put the roles on two sites if there is a link or there are ``hosts``; add problems for levels that exclude it."""
     link, across = everything["link"], everything["across"]
     if hosts and any(link.values) and not link.place.startswith("--"):
         links = listing([str(level) for level in link.values if level])
@@ -340,8 +340,8 @@ def _left_out(asked: dict[str, Levels], settled: list[Settled], lacks: list[Lack
     barred = {id(target): {factor for factor, own in levels.items() if not own} for target, levels in settled}
     gathered: dict[tuple[str, str, str], list[Level]] = {}
     for each in lacks:
-        beside = barred[id(each.target)] and each.factor not in barred[id(each.target)]
-        if not each.target.strict and each.target.wanted and not beside:
+        is_no_cause = barred[id(each.target)] and each.factor not in barred[id(each.target)]
+        if not each.target.strict and each.target.wanted and not is_no_cause:
             gathered.setdefault((each.factor, each.target.name, each.why), []).append(each.level)
     return [
         Note(

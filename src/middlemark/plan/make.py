@@ -48,11 +48,11 @@ def make_plan(
 
     Args:
         suites: The suites.
-        descriptions: The adapters that are here.
+        descriptions: The adapters that are built.
         cpus: The processors that this process may use.
         seed: The seed, unless a suite has one.
         only: ``KEY=VALUE`` as typed.
-        absent: How to get each adapter that is known but not here.
+        absent: How to get each adapter that is known but not built.
         unchecked: Absent adapters that are left out with a note instead of being refused.
         hosts: Names of the hosts that roles may be on.
 
@@ -122,7 +122,7 @@ def make_plan(
 def _merge(
     measured: dict[Cell, Measuring], cells: Iterable[Cell], suite: Suite, sweep: Sweep, notes: list[Note]
 ) -> None:
-    """Add a sweep's cells. A cell that is in the plan already stays one cell, with the larger number of trials."""
+    """Add a sweep's cells. A cell that is already in the plan stays one cell, with the larger number of trials."""
     new = _measured(f"{suite.name}: {sweep.name}" if sweep.name else suite.name, sweep)
     for cell in cells:
         mine = new if sweep.limits.samples is not None else _enough(cell, new)
@@ -130,7 +130,7 @@ def _merge(
         if old is mine:
             continue
         if (old.limits, old.domain) != (mine.limits, mine.domain):
-            text = f"configurations that {old.place} has as well are measured once, with its limits"
+            text = f"configurations that are also in {old.place} are measured once, with the limits there"
             notes.append(Note(sweep.place, text))
         if old.trials < new.trials:
             measured[cell] = msgspec.structs.replace(old, trials=new.trials)
@@ -143,11 +143,14 @@ def _baselines_of(sweep: Sweep, cells: Sequence[Cell], context: Context) -> list
 
 
 def _add_baselines(measured: dict[Cell, Measuring], baselines: Iterable[tuple[Suite, Sweep, Sequence[Cell]]]) -> None:
-    """Add the baselines of each sweep. A baseline in the plan already gets at least as many trials as the sweep has."""
+    """Add the baselines of each sweep.
+
+    A baseline that is already in the plan gets at least the sweep's number of trials.
+    """
     there = {same_baseline(cell): cell for cell in measured}
-    for suite, sweep, beside in baselines:
+    for suite, sweep, cells in baselines:
         new = _measured(f"{suite.name}: baseline", sweep)
-        for baseline in beside:
+        for baseline in cells:
             cell = there.setdefault(same_baseline(baseline), baseline)
             old = measured.setdefault(cell, _enough(baseline, new))
             if old.trials < new.trials:
@@ -198,16 +201,16 @@ def _matching_nothing(chosen: Sequence[Only], suites: Sequence[Suite], context: 
             if any(Only(each.factor, (value,), each.place).keeps(level) for level in there):
                 continue
             text = f"no configuration has {each.factor} {show_level(each.factor, value)}"
-            known = listing(show_level(each.factor, level) for level in there)
-            problems.append(Problem(each.place, f"{text}; there are {known}" if known else text))
+            levels = listing(show_level(each.factor, level) for level in there)
+            problems.append(Problem(each.place, f"{text}; there are {levels}" if levels else text))
     return problems
 
 
 def unmatched(plan: Plan, suites: Sequence[Suite], context: Context) -> list[Problem]:
     """Return a problem for each expectation that no cell of the plan can decide.
 
-    None if ``--only``, ``skip_unsupported`` or a missing adapter may have excluded the cells: the expectation is then
-    untestable here.
+    Empty if ``--only``, ``skip_unsupported`` or a missing adapter may have excluded the cells: the verdict is then
+    untestable.
     """
     return [] if context.only or _skips(suites) else [*_problems(plan, context)]
 

@@ -23,10 +23,9 @@ KEEP_ALL_BYTES = 256 << 20
 KEEP_ALL_LEAST = 4
 
 FASTEST_HZ = 10e6
-"""More messages a second than any publisher here sends one by one; a publisher that batches continues in the histogram.
-"""
+"""More messages per second than any publisher sends one by one. A publisher that batches continues in the histogram."""
 FASTEST_BYTES_PER_S = 32e9
-"""More bytes than two processors fill and check in a second."""
+"""More bytes per second than two processors fill and check."""
 SHORTEST_ROUND_TRIP_S = {"poll": 150e-9, "block": 500e-9, "listen": 500e-9}
 SHORTEST_COPYING_S = 60e-9
 """For a ping without pongs."""

@@ -70,7 +70,7 @@ def check_typed_native(suites: Sequence[Suite], context: Context) -> list[Proble
             elif owner not in asked:  # otherwise its absence is already a problem
                 problems.append(Problem(each.place, f"{owner} is not measured; there is {listing(measured)}"))
         elif measured and not any(_keys(each, sweep, context) for sweep in sweeps):
-            problems.append(Problem(each.place, _nobodys(each.word, measured.values(), context)))
+            problems.append(Problem(each.place, _for_no_adapter(each.word, measured.values(), context)))
     return problems
 
 
@@ -103,7 +103,7 @@ def _adapters(sweep: Sweep, context: Context) -> list[Description]:
 def _owner(word: str, context: Context) -> str | None:
     """Return the adapter that ``word`` begins with; None: it is a bare key.
 
-    Names may contain dots: the longest wins.
+    Names may contain dots, so the longest name that matches wins.
     """
     names = [*(each.name for each in context.descriptions), *context.absent]
     return max((name for name in names if word.startswith(f"{name}.")), key=len, default=None)
@@ -120,19 +120,19 @@ def _wrong(adapter: Description, key: str, value: str, context: Context) -> str 
 
 
 def _unknown(adapter: Description, key: str) -> str:
-    return f"{adapter.name} has no native setting '{key}'; {_known(key, tuple(adapter.native))}"
+    return f"{adapter.name} has no native setting '{key}'; {_hint(key, tuple(adapter.native))}"
 
 
-def _nobodys(word: str, adapters: Iterable[Description], context: Context) -> str:
+def _for_no_adapter(word: str, adapters: Iterable[Description], context: Context) -> str:
     known = {key: each.name for each in adapters for key in each.native}
     name, dot, key = word.partition(".")
     owner = nearest(name, [each.name for each in context.descriptions]) if dot else None
     if owner is not None and nearest(key, known) is not None:
         return f"no adapter is called '{name}'; did you mean '{owner}.{nearest(key, known)}'?"
     near = nearest(word, known)
-    hint = f"did you mean '{near}' of {known[near]}?" if near else _known(word, known)
+    hint = f"did you mean '{near}' of {known[near]}?" if near else _hint(word, known)
     return f"no adapter that is measured has a native setting '{word}'; {hint}"
 
 
-def _known(key: str, names: Sequence[str] | Mapping[str, str]) -> str:
-    return did_you_mean(key, names) if names else "it takes none"
+def _hint(key: str, names: Sequence[str] | Mapping[str, str]) -> str:
+    return did_you_mean(key, names) if names else "it has no native settings"

@@ -68,6 +68,6 @@ def place(
     advice = (
         "block or listen instead"
         if roles > len(cpus)
-        else f"give pin {roles} of the processors ({listing(map(str, cpus))})"
+        else f"name {roles} of the processors in pin ({listing(map(str, cpus))})"
     )
     return Pinning(pin, crowded=f"poll with {who} has {roles} roles spinning, but {where} {processors}; {advice}")

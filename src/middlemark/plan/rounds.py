@@ -1,4 +1,4 @@
-"""The rounds of a plan: more until its cells are precise or decided, only the first, or under several labels."""
+"""Plans with other rounds: until cells are precise or decided, only the first ones, or under several labels."""
 
 import math
 import random
@@ -26,15 +26,17 @@ def until_precise(plan: Plan, asked: PrecisionAsked) -> Plan:
     """
     problems = [*_too_long(plan, asked.budget_s)]
     named = any(FACTORS[each.factor].of == "subject" for each in asked.focus)
-    beside = frozenset(() if named else plan.baselines)
-    chosen = [index for index in range(len(plan.cells)) if index not in beside]
+    excluded = frozenset(() if named else plan.baselines)
+    chosen = [index for index in range(len(plan.cells)) if index not in excluded]
     for each in asked.focus:
         there = [level_of(plan.cells[index], each.factor) for index in chosen]
         kept = [index for index, level in zip(chosen, there, strict=True) if each.keeps(level)]
         if not kept:
-            known = listing(show_level(each.factor, level) for level in dict.fromkeys(there))
+            existing = listing(show_level(each.factor, level) for level in dict.fromkeys(there))
             asked_for = listing(show_level(each.factor, level) for level in each.values)
-            problems.append(Problem(each.place, f"no configuration has {each.factor} {asked_for}; there are {known}"))
+            problems.append(
+                Problem(each.place, f"no configuration has {each.factor} {asked_for}; there are {existing}")
+            )
         else:
             chosen = kept
     if problems:
@@ -46,7 +48,7 @@ def until_precise(plan: Plan, asked: PrecisionAsked) -> Plan:
 def until_decided(plan: Plan, budget_s: float) -> Plan:
     """Return the plan with rounds until its expectations are decided.
 
-    Raises RequestError if there is none, or no time.
+    Raises RequestError if there is no expectation, or no time for a round.
     """
     problems = [*_too_long(plan, budget_s)]
     if not plan.expectations:
@@ -138,7 +140,7 @@ class Variant(msgspec.Struct, frozen=True):
 
 
 def labelled(plan: Plan, variants: Sequence[Sequence[Variant]]) -> Plan:
-    """Return the plan with each cell i replaced by ``variants[i]``, each measured as often as the cell was.
+    """Return the plan with each cell i replaced by its ``variants[i]``, each with the cell's number of trials.
 
     All trials are interleaved again with the plan's own seed. Raises ValueError if two variants of a cell have one
     label. Also raises it if the plan has baselines, because they would be measured as often as the cells.

@@ -41,7 +41,8 @@ class Target(msgspec.Struct, frozen=True):
     adapter: Description
     transport: Transport
     strict: bool
-    """Both were named, so a level that it cannot honour is refused. Otherwise the level is left out with a note."""
+    """Adapter and transport were named, so a level that the target cannot honour is refused. Otherwise such a level is
+    left out with a note."""
     company: bool
     """A baseline of a middleware: it follows the middleware's levels as far as it can."""
     wanted: bool
@@ -58,8 +59,8 @@ def own_depth(transport: Transport, pattern: str, publishers: int) -> Level:
     """Return the default history depth: 1, or for a stream keep-all or the deepest history of the transport.
 
     Reliable keep-last 1 at full rate would measure how fast messages replace each other, not how fast they arrive.
-    ``publishers`` is the number on one topic. Each has its own history in the reader, and all together share the
-    deepest one.
+    ``publishers`` is the number on one topic. Each publisher has its own history in the reader, and all of them share
+    the transport's deepest history.
     """
     if pattern != "stream":
         return 1
@@ -67,7 +68,7 @@ def own_depth(transport: Transport, pattern: str, publishers: int) -> Level:
 
 
 def find_targets(sweep: Sweep, context: Context, notes: list[Note], problems: list[Problem]) -> list[Target]:
-    """Return the targets of a sweep in order. Names that do not exist, or not here, become problems (or notes)."""
+    """Return the targets of a sweep in order. Names that do not exist, or are not built, become problems or notes."""
     adapters = _find_adapters(sweep, context, notes, problems)
     asked_adapters, asked = sweep.levels("adapter").values, sweep.levels("transport")
     all_adapters, all_transports = asked_adapters == ("all",), "all" in asked.values
@@ -77,7 +78,7 @@ def find_targets(sweep: Sweep, context: Context, notes: list[Note], problems: li
     missing: dict[str, list[str]] = {}
     for adapter in adapters:
         if all_adapters and all(each.alone for each in adapter.transports):
-            continue  # it is compared with the others, but carries nothing
+            continue  # it only copies within one process; the plan adds it as a baseline
         names = _all_of(adapter, asked.values) if all_transports else [str(name) for name in asked.values]
         company = adapter.is_raw_transport and mixed
         strict = not (all_adapters or all_transports or company or sweep.skip_unsupported)
@@ -94,9 +95,9 @@ def find_targets(sweep: Sweep, context: Context, notes: list[Note], problems: li
     for name, without in missing.items():
         notes.append(Note(asked.place, f"{listing(without)} left out: no transport '{name}'"))
         if len(without) == len(adapters) and not sweep.skip_unsupported:
-            known = dict.fromkeys(each.name for adapter in adapters for each in adapter.transports)
+            existing = dict.fromkeys(each.name for adapter in adapters for each in adapter.transports)
             problems.append(
-                Problem(asked.place, f"no adapter here has a transport '{name}'; {did_you_mean(name, known)}")
+                Problem(asked.place, f"no adapter here has a transport '{name}'; {did_you_mean(name, existing)}")
             )
     return targets
 
@@ -133,11 +134,11 @@ def _find_adapters(sweep: Sweep, context: Context, notes: list[Note], problems: 
         elif "@" in name and adapter_of(name) in here:
             problems.append(Problem(asked.place, _no_version(name, context.descriptions)))
         elif name not in context.absent:
-            known = [*here, *(each for each in context.absent if each not in here)]
-            if sweep.skip_unsupported and nearest(name, known) is None:  # it is not here, and no misspelling
+            existing = [*here, *(each for each in context.absent if each not in here)]
+            if sweep.skip_unsupported and nearest(name, existing) is None:  # neither built nor a misspelling
                 notes.append(Note(asked.place, f"no adapter is called '{name}' here"))
                 continue
-            problems.append(Problem(asked.place, f"no adapter is called '{name}'; {did_you_mean(name, known)}"))
+            problems.append(Problem(asked.place, f"no adapter is called '{name}'; {did_you_mean(name, existing)}"))
         elif name in context.unchecked:
             notes.append(Note(asked.place, f"{name} is not checked: not built"))
         elif context.wants("adapter", name):

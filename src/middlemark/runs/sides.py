@@ -168,7 +168,7 @@ class PlannedComparisons(msgspec.Struct, frozen=True):
 
 def asked_pairings(asked: ComparisonRequest, anyway: bool, tell: Tell) -> PlannedComparisons:
     """Read the runs and pair their cells. ``tell`` reports omitted pairs. Raises RequestError if none is left."""
-    from middlemark.stats.pairings import against, by_factors, of_run, of_two_runs, run_against_run
+    from middlemark.stats.pairings import by_factors, of_run, of_two_runs, reasons_against, run_against_run
 
     read = [sides_of(each.path, tell, each.text, asked.read, asked.edge) for each in asked.selections]
     runs = [sides for sides, _ in read]
@@ -186,7 +186,7 @@ def asked_pairings(asked: ComparisonRequest, anyway: bool, tell: Tell) -> Planne
     allowed: list[Pairing] = []
     problems: list[Problem] = []
     for pairing in pairings:
-        reasons = against(pairing)
+        reasons = reasons_against(pairing)
         if reasons and not anyway:
             problems.append(
                 Problem(" against ".join(pairing.names), f"{'; '.join(reasons)}; --anyway compares them, marked")

@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from middlemark.document.columns import FIGURES, stands_for
+from middlemark.document.columns import FIGURES, judged_figure
 from middlemark.document.document import Document
 from middlemark.model.cell import FACTORS, FIELDS
 from middlemark.model.outcome import NetworkCost
@@ -99,7 +99,7 @@ def _figures(document: Document, row: Row) -> Iterator[Sequence[object]]:
     for name, figure in FIGURES.items() if result.failed is None else ():
         value = figure.of(result)
         if value is not None:
-            interval = (name == stands_for(result) and result.interval) or (None, None)
+            interval = (name == judged_figure(result) and result.interval) or (None, None)
             figures = map(_number, (value, *interval))
             yield (*names, *levels, result.actual_transport or "", name, figure.unit, *figures, result.trials)
 

@@ -13,7 +13,7 @@ from middlemark.show import View, expectations
 from middlemark.show.notes import breakdown_lines, footnotes, legend, machine_lines, numbers_of
 from middlemark.show.terminal import Layout, laid_out, paragraph, printed, terminal
 from middlemark.stats.result import CellResult
-from middlemark.verdicts.names import NOT_SHOWN, WORDS, meeting, plain, usual, varying, words
+from middlemark.verdicts.names import NOT_SHOWN, WORDS, plain, usual, varying, with_receivers, words
 from middlemark.verdicts.rows import Row
 
 _NAME = 24
@@ -78,7 +78,7 @@ def _in_common(results: Sequence[CellResult]) -> str:
     if not results:
         return ""
     varied = varying(results)
-    common = words(meeting(results)[0].cell, set(WORDS) - varied)
+    common = words(with_receivers(results)[0].cell, set(WORDS) - varied)
     levels = [each for each in usual(results, varied).values() if each not in NOT_SHOWN]
     if levels:
         common += f"{'; ' if common else ''}{', '.join(levels)} unless the row says otherwise"

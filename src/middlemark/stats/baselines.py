@@ -1,6 +1,6 @@
 """The raw transports that each cell is compared with: the one of the same carrier, and the baseline (the fastest).
 
-``times_raw_transport`` is how many times slower a cell is than the raw transport of its carrier, usually 1 and more.
+``times_raw_transport`` is how many times slower a cell is than the raw transport of its carrier (usually 1 or more).
 Round trips, and streams with a schedule or bursts, are compared by their p50. Streams as fast as possible, or as fast
 as a search found, are compared by their rate, because their latency is queueing.
 """
@@ -15,14 +15,15 @@ from middlemark.model.outcome import TrialOutcome
 from middlemark.stats.result import CellResult
 
 _FOLLOWS = tuple(EXPERIMENT.index(field) for field in ("receive", "security"))
-"""Factors in which a raw transport may differ from the cell."""
+"""Indices in ``EXPERIMENT`` of the factors in which a raw transport may differ from the cell."""
 
 LEAST_COPYING_NS = 1000.0
-"""Shortest round trip whose copying is measured: reading the clock two or three times takes 50 to 110 ns of it."""
+"""Shortest round trip from which a copying rate is computed. Reading the clock takes 50 to 110 ns of each round
+trip."""
 
 
 class RawTransport(msgspec.Struct, frozen=True):
-    """A cell of a raw transport: its index, and a label that also names differences: ``shm (loan)``, ``udp, block``."""
+    """A raw transport's cell, by index. The label also names differences from the compared cell: ``udp, block``."""
 
     cell: int
     label: str
@@ -36,7 +37,7 @@ def by_rate(cell: Cell) -> bool:
 def hands_over(cell: Cell, descriptions: Mapping[str, Description]) -> bool:
     """Say whether the cell passes only a pointer or the index of a chunk, and no byte of a message is copied.
 
-    The description of the transport decides. A description without this field means: loans are handed over.
+    The transport's description decides. If it has no field ``hands_over``, cells with loan hand over and others do not.
     """
     description = descriptions.get(cell.adapter)
     transport = description.transport(cell.transport) if description else None
@@ -46,7 +47,7 @@ def hands_over(cell: Cell, descriptions: Mapping[str, Description]) -> bool:
 def carrier_of(cell: Cell, descriptions: Mapping[str, Description], actual_transport: str | None = None) -> str | None:
     """Return the carrier that the cell's transport must use; None when no adapter describes it.
 
-    Where the middleware chooses its carrier, that is ``actual_transport``, or None without evidence.
+    If the middleware chooses its carrier, return ``actual_transport``, which is None without evidence.
     """
     description = descriptions.get(cell.adapter)
     due = carrier_due(cell, description) if description else None
@@ -54,7 +55,7 @@ def carrier_of(cell: Cell, descriptions: Mapping[str, Description], actual_trans
 
 
 def common_actual_transport(outcomes: Iterable[TrialOutcome]) -> str | None:
-    """Return the actual transport of the measured trials; None where they differ, or none has evidence."""
+    """Return the actual transport of the measured trials; None if they differ or no trial has evidence."""
     carriers = {each.actual_transport for each in outcomes if each.failed is None and each.actual_transport}
     return carriers.pop() if len(carriers) == 1 else None
 
@@ -71,11 +72,12 @@ def nearest_raw_transports(
     descriptions: Mapping[str, Description],
     actual_transports: Sequence[str | None] = (),
 ) -> tuple[RawTransport | None, ...]:
-    """Return the raw transport of each cell's carrier; a raw transport has itself. None if the run has none.
+    """Return for each cell the raw transport with the cell's carrier; None if the run has none.
 
-    ``medians`` are in ns, by cell: p50s, or where ``by_rate`` the time for one message (1e9 divided by its rate). If
-    the middleware chooses its carrier, ``actual_transports`` (by cell, from the evidence) gives it; without evidence
-    any carrier is accepted. If several raw transports are equally near, the fastest is taken.
+    For the cell of a raw transport, that is the cell itself. ``medians`` are in ns, by cell: the p50, or if ``by_rate``
+    the time per message (1e9 divided by the rate). If a middleware chooses its carrier, ``actual_transports`` (by cell,
+    from the evidence) contains it; without evidence any carrier is accepted. If several raw transports are equally
+    near, the fastest is taken.
     """
     measured = _by_experiment(cells, medians, descriptions)
 
@@ -109,8 +111,8 @@ def baselines(
 ) -> tuple[RawTransport | None, ...]:
     """Return each cell's baseline: the fastest raw transport of its experiment, with any carrier.
 
-    A cell that hands over (``hands_over``) has a baseline that also does; any other cell has one that copies. Copying
-    within one process (memcpy) transports nothing: it is no baseline and has none.
+    If a cell hands over a pointer (``hands_over``), so does its baseline; the baseline of any other cell copies.
+    Copying within one process (memcpy) transports nothing, so such a cell is no baseline and has none.
     """
     measured = _by_experiment(cells, medians, descriptions)
 
@@ -130,10 +132,10 @@ def baselines(
 
 
 def memcpy_bytes_per_s(results: Sequence[CellResult], size: int) -> float | None:
-    """Return the bytes a second that one processor copies in messages of this size, of two copies a round trip.
+    """Return the bytes per second that one processor copies in messages of this size; a round trip is two copies.
 
-    The fastest measured trial counts, because the result is an upper bound. None without such a trial, and if its round
-    trip took less than ``LEAST_COPYING_NS``: reading the clock is then more than a tenth of it.
+    The fastest measured trial counts, because the result is an upper bound. None without such a trial, or if its round
+    trip took less than ``LEAST_COPYING_NS``: reading the clock may then be more than a tenth of the round trip.
     """
     took = [
         trial
@@ -159,14 +161,15 @@ def _by_experiment(
 
 
 def _only_copies(cell: Cell) -> bool:
-    """Say whether the cell has no receiver: a single process copies."""
+    """Say whether the cell has no receiver, so that one process only copies."""
     return cell.subscribers == 0
 
 
 def _ways(cell: Cell) -> tuple[tuple[str, str], ...]:
     """Return the receptions and security levels that a raw transport may have, nearest to the cell first.
 
-    A raw transport without a thread to listen on blocks. One that does not support a level of security has none.
+    A raw transport that has no thread to listen on blocks instead. A raw transport that does not support the cell's
+    level of security runs without security.
     """
     receptions = (cell.receive, "block") if cell.receive == "listen" else (cell.receive,)
     return tuple((receive, security) for security in dict.fromkeys((cell.security, "none")) for receive in receptions)

@@ -1,9 +1,9 @@
-"""Where the time of a round trip, or of a message of a stream, went.
+"""The parts of the time that a round trip, or a message of a stream, takes.
 
-Instants of both ends, read from one counter, cut each message's time into consecutive parts, which therefore add up to
-it. The parts of a trial are means over its messages near the median: from the 40th to the 60th percentile of the
-stamped ones. Medians of the parts would not add up, and means over all messages would be dominated by the slowest few.
-A section that no stamp divides is one part, called ``in between``.
+Both ends read instants from one counter. The instants divide each message's time into consecutive parts, which add up
+to that time. The parts of a trial are means over the messages near the median: the stamped messages from the 40th to
+the 60th percentile. Medians of the parts would not add up, and means over all messages would be dominated by the
+slowest few. A section that no stamp divides is one part, called ``in between``.
 """
 
 import math
@@ -21,7 +21,7 @@ from middlemark.stats.result import Part
 from middlemark.stats.samples import Kept, Samples, SamplesError
 
 NEEDED = 20
-"""Messages that must be stamped at both ends, as many as a median needs."""
+"""Fewest messages stamped at both ends that a breakdown needs; a median needs the same number."""
 
 BAND = (0.4, 0.6)
 """Range of the stamped messages, ordered by their time, from which the parts are computed."""
@@ -29,8 +29,8 @@ BAND = (0.4, 0.6)
 LACKING = 0.05
 """Share of the messages for which an instant may be missing.
 
-The messages without it are no random sample: they waited while another client was served, or the role did not run when
-the kernel's clock was read. With at most this share missing, the messages in BAND shift by at most a fortieth.
+The messages without the instant are no random sample: they waited while another client was served, or the role did not
+run when the kernel's clock was read. With at most this share missing, the messages in BAND shift by at most a fortieth.
 """
 
 MOST_ARRIVALS = 200_000
@@ -60,13 +60,13 @@ class Breakdown(msgspec.Struct, frozen=True):
         return math.fsum(each.ns for each in self.parts)
 
 
-def not_of(cell: Cell) -> str | None:
-    """Return why cells like this one have no breakdown, independently of their measurements.
+def why_no_breakdown(cell: Cell) -> str | None:
+    """Return why a cell of this kind can have no breakdown, whatever was measured.
 
-    None: they can have one.
+    None: it can have one.
     """
     if cell.pattern == "ping-pong" and cell.echo == "all" and cell.subscribers > 1:
-        return f"the last of {cell.subscribers} replies ends a round trip, and whose reply that was is not recorded"
+        return f"the last of {cell.subscribers} replies ends a round trip, and the sender of that reply is not recorded"
     return None
 
 
@@ -76,7 +76,7 @@ def of_trips(callers: Mapping[int, Samples], answers: Samples, starts: Sequence[
     ``callers`` are the samples of the ping or the clients, by index.
     """
     known = {each.index: each for each in starts}
-    # A message that arrived twice was answered twice; the first answer is the one that ended the round trip.
+    # A message that arrived twice was answered twice; the first answer ended the round trip.
     _, first = np.unique(answers["stamp"], return_index=True)
     answers = np.asarray(answers[np.sort(first)])
     publisher_ids = publishers_of(answers["stamp"])
@@ -90,7 +90,10 @@ def of_trips(callers: Mapping[int, Samples], answers: Samples, starts: Sequence[
 
 
 def of_stream(subscribers: Sequence[Kept], publishers: Mapping[int, Kept]) -> Breakdown:
-    """Return the breakdown of one trial's one-way times from the intended instant. Publishers must have kept all."""
+    """Return the breakdown of one trial's one-way times from the intended instant.
+
+    Publishers must have kept all samples.
+    """
     every = max(1, -(-sum(len(each.raw) for each in subscribers) // MOST_ARRIVALS))
     found = []
     for subscriber in subscribers:
@@ -108,7 +111,7 @@ def of_stream(subscribers: Sequence[Kept], publishers: Mapping[int, Kept]) -> Br
 def over_trials(trials: Sequence[Breakdown]) -> Breakdown:
     """Return the breakdown of the trial whose whole time is the median, or the mean of the middle two.
 
-    The parts of one trial add up; medians of each part over trials would not.
+    The parts of one trial add up; the medians of the parts over several trials would not.
     """
     with_parts = sorted((each for each in trials if each.parts), key=lambda each: each.whole_ns)
     if not with_parts:
@@ -161,8 +164,8 @@ def _legs(trips: Samples, answers: Samples, start: Started) -> Parts:
 def _way(begins: Ns, written: Ns, in_hand: Ns, receiver: Samples) -> dict[str, Ns]:
     """Return the parts of one direction. ``receiver`` has the receiver's ``take_ns`` and ``arrived_ns``.
 
-    The receiver may take the message before the writing is over. The overlap is a part of its own, and writing that
-    continues after the message is in hand is not counted. If the kernel reports when it received the message, the
+    The receiver may begin to take the message before the writing ends. That overlap is a part of its own. Writing after
+    the receiver has the message (``in_hand``) is not counted. If the kernel reports when it received the message, the
     writing ends at that instant at the latest, and the wait for the receiver begins.
     """
     written = np.clip(written, begins, in_hand)
@@ -190,14 +193,14 @@ def _way(begins: Ns, written: Ns, in_hand: Ns, receiver: Samples) -> dict[str, N
 
 
 def _all_known(instants: Ns) -> bool:
-    """Return whether at most a share LACKING of the messages lacks the instant; these are then left out."""
+    """Return whether at most the share ``LACKING`` of the messages has no such instant; the caller leaves those out."""
     return len(instants) > 0 and bool(np.count_nonzero(np.isnan(instants)) <= LACKING * len(instants))
 
 
 def _common(found: Sequence[Parts]) -> Parts:
-    """Return the messages of several roles together.
+    """Return the parts of the messages of all roles.
 
-    Roles whose parts differ from those of most messages are left out.
+    Roles whose parts have other names than those of most messages are left out.
     """
     sized = [(len(next(iter(each.values()))), each) for each in found]
     lengths: dict[tuple[str, ...], int] = {}
@@ -224,8 +227,8 @@ def _near_the_median(parts: Parts) -> Breakdown:
 
 TOGETHER = {"write": "write and take together", "reply write": "reply write and take together"}
 
-# All other parts are shown even if they took no time: it matters that the kernel has a message before its write
-# returns, or that polling waits for nothing.
+# Parts that are shown only if they took time. For all others, zero is a result: the kernel had the message before the
+# write returned, or polling did not wait.
 _OPTIONAL = ("wait for its turn", *TOGETHER.values())
 
 
@@ -239,14 +242,17 @@ def _without_traces(sums: dict[str, float]) -> dict[str, float]:
 
 
 def shares(sums: Mapping[str, float]) -> tuple[Part, ...]:
-    """Return the parts in that order. Parts in ``_OPTIONAL`` are left out if they took no time."""
+    """Return the parts with their shares, in the order of ``sums``.
+
+    Parts in ``_OPTIONAL`` that took no time are left out.
+    """
     shown = {name: ns for name, ns in sums.items() if ns > 0 or name not in _OPTIONAL}
     whole = math.fsum(shown.values())
     return tuple(Part(part=name, ns=ns, share=ns / whole if whole else 0.0) for name, ns in shown.items())
 
 
 def _in_order(names: Sequence[Sequence[str]]) -> list[str]:
-    """Merge the lists of names into one that keeps the order of each."""
+    """Merge lists of names into one list that keeps the order of every list."""
     merged = list(names[0])
     for others in names[1:]:
         at = 0
@@ -274,7 +280,7 @@ def _float(values: Numbers) -> Ns:
 def stream_breakdown(outcome: TrialOutcome, records: Sequence[Kept], absent: str | None) -> Breakdown:
     """Return the parts of a stream's messages.
 
-    ``absent`` is why arrivals cannot be matched with sends; None: they can.
+    ``absent`` is the reason why arrivals cannot be matched with sends; None: they can.
     """
     if absent is not None:
         return Breakdown((), absent)
@@ -290,7 +296,7 @@ def round_trip_breakdown(
 
     If the stamps cannot be read, only the breakdown is missing: the trial keeps all its other figures.
     """
-    absent = not_of(cell) or outcome.stamps_absent
+    absent = why_no_breakdown(cell) or outcome.stamps_absent
     if absent is not None:
         return Breakdown((), absent)
     if not outcome.stamps:

@@ -10,14 +10,14 @@ from middlemark.stats.samples import Samples
 from middlemark.stats.tally import summary_of
 
 WITHIN = 1 / 128
-"""Largest relative error of a value taken from a bucket: buckets are log-linear, 128 to an octave."""
+"""Largest relative error of a value taken from a bucket: buckets are log-linear, 128 per octave."""
 
 
 def summarise_both(raw: Numbers, histogram: Samples | None) -> Summary:
-    """Return the summary of the raw samples and the histogram together; without a histogram it is exact.
+    """Return the summary of the raw samples and the histogram together; without a histogram the summary is exact.
 
-    The value of a bucket is its middle; for min and max it is the outer end. Quantiles are nearest-rank, as in
-    ``exact``: one that falls on a raw sample is that sample.
+    The value of a bucket is its middle; for min and max it is the bucket's outer end. Quantiles are nearest-rank, as in
+    ``exact``: a quantile that falls on a raw sample is that sample.
     """
     if histogram is None or len(histogram) == 0:
         return summary_of(raw)
@@ -43,7 +43,7 @@ def summarise_both(raw: Numbers, histogram: Samples | None) -> Summary:
 
 
 def joined(histograms: list[Samples]) -> Samples | None:
-    """Merge histograms of the same kind of buckets into one; None if there are none."""
+    """Merge histograms with the same kind of buckets into one; None for an empty list."""
     if len(histograms) < 2:
         return histograms[0] if histograms else None
     every = np.concatenate(histograms)
@@ -56,7 +56,7 @@ def joined(histograms: list[Samples]) -> Samples | None:
 
 
 def _ranked(ordered: Numbers, middles: Numbers, counts: Numbers, rank: int) -> float:
-    """Return the value of a rank, from 1, among the raw samples and each bucket's middle, repeated by its count."""
+    """Return the value with this rank (from 1) among the raw samples and the buckets' middles, by their counts."""
     through = np.searchsorted(ordered, middles, side="right") + np.cumsum(counts)
     bucket = int(np.searchsorted(through, rank))
     before = int(np.cumsum(counts)[bucket - 1]) if bucket else 0

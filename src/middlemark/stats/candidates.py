@@ -33,7 +33,7 @@ LATE = 0.01
 BEHIND = 0.01
 """Share of messages that may be unsent; with more, the rate is not kept."""
 FAILURES = 2
-"""Failed trials with which a candidate is eliminated."""
+"""Number of failed trials with which a candidate is eliminated."""
 _LOOKS = (FEWEST, *FINAL_LOOKS)
 _MISSING = 0.05
 
@@ -46,11 +46,11 @@ class Attempt(msgspec.Struct, frozen=True):
     deadline. None: the trial has no such figure.
     """
     misses: Elimination | None = None
-    """The requirement that was not met; of several, the worst."""
+    """The requirement that was not met; the most serious one if there are several."""
     within: float | None = None
     """Share of messages that arrived within the deadline; None: there is no deadline."""
     conclusive: bool = True
-    """A workload had enough messages to judge the requirements."""
+    """False: a workload had too few messages to judge its requirements."""
 
 
 def raced_by(cell: Cell, in_race: "InRace | None" = None) -> str:
@@ -74,9 +74,9 @@ class RaceState(msgspec.Struct, frozen=True):
     eliminated: Mapping[int, Elimination]
     ended: Ended | Literal["none holds"] | None
     rounds: int
-    """Number of its last round."""
+    """The last round in which the race was measured."""
     had: int = 0
-    """Number of its rounds so far."""
+    """Number of rounds in which the race was measured."""
 
 
 class InRace(msgspec.Struct, frozen=True):
@@ -130,7 +130,10 @@ def attempt(
 
 
 def _of_graph(cell: Cell, graph: GraphTrial, cpu: float | None, wanted: Wanted) -> Attempt:
-    """Return the result of one trial of a workload: it holds if all edges do, else it misses as the worst edge does."""
+    """Return the result of a workload's trial, which holds if all edges hold.
+
+    Otherwise it misses what the worst edge misses.
+    """
     edges = edges_over(cell, [graph])
     held, failing = graph_holds(edges), fails_most(edges)
     misses: Elimination | None = None if failing is None else _fails_by(failing)
@@ -152,7 +155,7 @@ def _fails_by(edge: EdgeResult) -> Elimination:
 def _latencies(
     cell: Cell, trial: TrialSummary, samples: SamplesOf, kept: KeptOf
 ) -> Iterable[np.ndarray[tuple[int], np.dtype[np.uint64]]]:
-    """Return the latencies that ``latency_of`` summarises, each in ns from the intended instant."""
+    """Return the latencies (ns from the intended instant) that ``latency_of`` summarises, one array per file."""
     if cell.pattern == "stream":
         return [each.raw["one_way_ns"] for file in trial.outcome.timed if (each := kept(file)).role == "subscriber"]
     trips = [kept(file).raw for file in trial.outcome.files if file.role == "client"]
@@ -163,10 +166,11 @@ def _latencies(
 def race_states(race: Race, attempts: Attempts, rounds: int, *, spent: bool = False) -> tuple[RaceState, ...]:
     """Return the state of each race after this number of rounds, whose trials have all ended.
 
-    ``spent``: no more follow.
+    ``spent``: no more rounds follow.
     """
     return tuple(
-        # A single candidate needs one round, which shows that it works. A question keeps the rounds that were planned.
+        # A single candidate needs one round, which shows that it works. In the race that answers ``which``, a single
+        # candidate also has the rounds up to the first look.
         _run(cells, attempts, rounds, 1 if len(cells) == 1 and not race.question else FIRST_LOOK, spent=spent)
         for cells in race.experiments
     )
@@ -175,10 +179,10 @@ def race_states(race: Race, attempts: Attempts, rounds: int, *, spent: bool = Fa
 def due_of(race: Race, found: Sequence[RaceState], rounds: int, adapters: Sequence[str]) -> list[RaceState]:
     """Return the undecided races that get the next round. ``adapters`` are the adapters' names by cell.
 
-    A race is minor if it has less than half as many candidates as the largest one (for example, transports within one
+    A race is minor if it has less than half as many candidates as the largest race (for example, transports within one
     process), or if its running candidates all belong to one middleware, so that the best middleware is known. A minor
-    race has the rounds of a first look. Then it waits until the others are decided or have had the rounds of two
-    verdicts, and gets the rounds of one verdict.
+    race gets ``FIRST_LOOK`` rounds. It then waits until all other races are decided, or until ``FINAL_LOOKS[1]`` rounds
+    were run, and continues up to ``FINAL_LOOKS[0]`` rounds.
     """
     most = max(map(len, race.experiments))
     large: list[RaceState] = []
@@ -196,7 +200,9 @@ def due_of(race: Race, found: Sequence[RaceState], rounds: int, adapters: Sequen
 def _run(cells: Sequence[int], attempts: Attempts, rounds: int, fewest: int, *, spent: bool) -> RaceState:
     before = state = RaceState(tuple(cells), {}, None, 0)
     for number in range(1, rounds + 1):
-        ran = any(number in attempts.get(each, {}) for each in state.running)  # False: there was no time for it
+        ran = any(
+            number in attempts.get(each, {}) for each in state.running
+        )  # False: the race had no trial in this round
         if state.ended is None and ran:
             before, state = state, _after(state, attempts, number, fewest)
     if spent and state.ended is None and state.had:  # the last round gets the last look
@@ -205,7 +211,10 @@ def _run(cells: Sequence[int], attempts: Attempts, rounds: int, fewest: int, *, 
 
 
 def _after(state: RaceState, attempts: Attempts, number: int, fewest: int, *, last: bool = False) -> RaceState:
-    """Return the state after that round, which may be the last. A race has at least ``fewest`` rounds."""
+    """Return the state after the round ``number``. ``last``: no round follows.
+
+    A race does not end before it has had ``fewest`` rounds.
+    """
     known = {each: {at: one for at, one in attempts.get(each, {}).items() if at <= number} for each in state.running}
     eliminated: dict[int, Elimination] = {
         each: why for each, tried in known.items() if (why := _elimination([*tried.values()])) is not None
@@ -247,8 +256,8 @@ def holds(attempts: Collection[Attempt]) -> bool:
 def _elimination(attempts: Sequence[Attempt]) -> Elimination | None:
     """Return why a candidate is eliminated independently of the others; None: it is not.
 
-    It failed twice, or significantly more than half of its trials miss a requirement: the exact one-sided binomial test
-    over trials. Each look uses half of the remaining error of 5 %.
+    A candidate is eliminated if it failed twice, or if significantly more than half of its trials miss a requirement,
+    by the exact one-sided binomial test. Each look uses half of the remaining error of 5 %.
     """
     if sum(each.misses == "failed" for each in attempts) >= FAILURES:
         return "failed"

@@ -84,8 +84,8 @@ def results_of(
         _result(cell, name, trials, limits, descriptions)
         for cell, name, trials in zip(plan.cells, plan.names, of_cell, strict=True)
     ]
-    held = _with_baselines(with_noise(results, of_cell, descriptions), of_cell, descriptions)
-    return with_warnings_between(held, descriptions, memcpy_bytes_per_s)
+    with_baselines_of_cells = _with_baselines(with_noise(results, of_cell, descriptions), of_cell, descriptions)
+    return with_warnings_between(with_baselines_of_cells, descriptions, memcpy_bytes_per_s)
 
 
 def samples_by_cell(
@@ -102,7 +102,7 @@ def samples_by_cell(
             try:
                 kept = samples(outcome)
             except SamplesError:
-                continue  # cell_results reports it: the trial counts as failed there
+                continue  # cell_results reports the error and counts the trial as failed
             if kept is not None and len(kept) == outcome.samples:
                 yield kept
 
@@ -216,7 +216,7 @@ def _warnings(
 
 
 def _breakdown(cell: Cell, trials: Sequence[TrialSummary]) -> tuple[tuple[Part, ...] | None, str | None, str | None]:
-    """Return the parts, or why there are none; and why (de)serialising is not among the parts."""
+    """Return the parts, the reason if there are none, and the reason if (de)serialising is not among them."""
     if any(each.outcome.imported for each in trials):
         return None, "another tool measured it", None
     found = breakdown.over_trials([each.breakdown for each in trials if each.breakdown is not None])
@@ -246,7 +246,7 @@ def _with_throughput(result: CellResult, trials: Sequence[TrialSummary]) -> Cell
 
 
 def _mean_size(cell: Cell, trials: Sequence[TrialSummary]) -> float:
-    """Return the mean bytes of a message: the cell's size, or for a workload that of the messages sent."""
+    """Return the mean size of a message in bytes: the cell's size, or for a workload the mean of those sent."""
     if cell.workload is None:
         return cell.size
     graph = cell.workload.under(cell.scale, cell.copies)
@@ -313,26 +313,27 @@ def _deliveries(trials: Sequence[TrialSummary]) -> tuple[Delivery, ...]:
 def over_trials(summaries: Sequence[Summary | None]) -> Summary | None:
     """Return the medians of the trials' figures, the lowest minimum and the highest maximum.
 
-    If more than half of the trials have a figure, it is the median of those; otherwise None. So a trial that ended
-    early does not hide the others' figure, and the p99 of one trial never appears with the p50 of all.
+    A median is taken over the trials that have the figure. It is None unless more than half of the trials have it. So a
+    trial that ended early does not hide the figure of the others, and the p99 of one trial never appears with the p50
+    of all trials.
     """
     present = [each for each in summaries if each is not None]
     if not present:
         return None
 
-    def known(field: str) -> list[float]:
+    def values_of(field: str) -> list[float]:
         return [value for each in present if (value := getattr(each, field)) is not None]
 
     medians = {
-        field: _median(values) if 2 * len(values := known(field)) > len(present) else None
+        field: _median(values) if 2 * len(values := values_of(field)) > len(present) else None
         for field in Summary.__struct_fields__
         if field not in ("min", "max")
     }
-    return Summary(min=min(known("min"), default=None), max=max(known("max"), default=None), **medians)
+    return Summary(min=min(values_of("min"), default=None), max=max(values_of("max"), default=None), **medians)
 
 
 _BOUND = 3
-"""Trials that the raw transport needs for a warning that the cell is faster than it, unless the cell itself has fewer.
+"""Fewest trials of a raw transport for the warning that a cell is faster. A cell with fewer trials needs only as many.
 """
 
 
@@ -348,8 +349,8 @@ def _with_baselines(
         raw_median = medians[raw.cell] if raw else None
         times = median / raw_median if median is not None and raw_median else None
         label = raw.label if raw and times is not None else None
-        # In a race the raw transports have only a trial or two, fewer than the candidates. In a workload many processes
-        # compete for the processors, and chance decides which of them waits.
+        # The raw transport bounds the cell only if it has enough trials; in a race it has one or two. It bounds no
+        # workload, where many processes compete for the processors and chance decides which of them waits.
         measured = raw is not None and results[raw.cell].trials >= min(_BOUND, result.trials)
         alike = raw is not None and hands_over(cells[raw.cell], descriptions) == hands_over(result.cell, descriptions)
         is_bound = measured and alike and result.workload is None
@@ -389,7 +390,7 @@ def _below_baseline(
 
 
 def _by_round(cell: Cell, trials: Sequence[TrialSummary]) -> dict[int, float]:
-    """Return the time for a message in each measured trial, in ns, by round."""
+    """Return by round the time per message if ``by_rate``, else the p50, of each measured trial in ns."""
     rated = by_rate(cell)
     return {
         each.outcome.number: 1e9 / figure if rated else figure
@@ -410,7 +411,7 @@ def _baseline(
 
 
 def _compared_ns(result: CellResult) -> float | None:
-    """Return the ns that are compared with a raw transport's: the time for a message where ``by_rate``, else p50."""
+    """Return what is compared with a raw transport's, in ns: the time per message if ``by_rate``, else the p50."""
     if result.workload is not None:
         return result.workload.worst_share
     if by_rate(result.cell):
@@ -431,17 +432,17 @@ def _added(counts: Sequence[TrialCounts]) -> TrialCounts:
 
 
 def _median(figures: Iterable[float | None]) -> float | None:
-    known = [float(each) for each in figures if each is not None]
-    return statistics.median(known) if known else None
+    present = [float(each) for each in figures if each is not None]
+    return statistics.median(present) if present else None
 
 
 def _sum(figures: Iterable[int | None]) -> int | None:
-    known = [each for each in figures if each is not None]
-    return sum(known) if known else None
+    present = [each for each in figures if each is not None]
+    return sum(present) if present else None
 
 
 def _uncertainty(outcomes: Sequence[TrialOutcome]) -> float | None:
-    """Return the uncertainty, in ns, of one end's instants on the other's clock. 0: one clock; None: unknown."""
+    """Return the uncertainty (ns) of one end's instants on the other end's clock. 0: one clock; None: unknown."""
     measured = [each for each in outcomes if each.failed is None and each.imported is None]
     if not measured or any(each.stamps_absent for each in measured):
         return None

@@ -1,9 +1,9 @@
 """The parts of a breakdown that serialising and deserialising took.
 
 Publishing begins with serialising, and taking ends with deserialising, so each is cut from the part that contains it. A
-take that overlaps with the writing is two parts, and the last one may be too short for the deserialising.
-The parts are means over the messages near the median, while the time of serialising is the median over all messages.
-The two may therefore differ a little.
+take that overlaps with the writing is two parts, and the second part may be shorter than the deserialising. The parts
+are means over the messages near the median, while the time of serialising is the median over all messages. The mean and
+the median may therefore differ a little.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,13 +14,14 @@ from middlemark.stats.breakdown import IN_BETWEEN, TOGETHER, Breakdown, shares
 from middlemark.stats.result import Part
 
 NEAR = 1.2
-"""Largest ratio of the median time of (de)serialising to the part that contains it. Above 1 it is cut to that part."""
+"""Largest accepted ratio of the median time of (de)serialising to the part that contains it. A time above that part is
+cut to its length."""
 
 _WAYS = (("", "serialize_ns", "deserialize_ns"), ("reply ", "reply_serialize_ns", "reply_deserialize_ns"))
 
 
 def with_coding(found: Breakdown, cell: Cell) -> tuple[tuple[Part, ...], str | None]:
-    """Return the parts with ``serialize`` and ``deserialize`` among them, and why any of the two is missing."""
+    """Return the parts with ``serialize`` and ``deserialize`` among them, and why one of them is missing."""
     if cell.type == "octets" or not found.parts:
         return found.parts, None
     if found.coding is None:
@@ -36,8 +37,8 @@ def with_coding(found: Breakdown, cell: Cell) -> tuple[tuple[Part, ...], str | N
             doubts.append(f"{part}: no message was timed")
         elif ns > NEAR * room:
             doubts.append(
-                f"{part}: its median over all messages, {ns / 1000:,.3g} µs, is more than the {holders[0]}"
-                f" of those near the median, {room / 1000:,.3g} µs"
+                f"{part}: the median over all messages ({ns / 1000:,.3g} µs) is longer than the {holders[0]}"
+                f" of the messages near the median ({room / 1000:,.3g} µs)"
             )
         else:
             parts = _divided(parts, holders, part, min(ns, room))
@@ -45,7 +46,7 @@ def with_coding(found: Breakdown, cell: Cell) -> tuple[tuple[Part, ...], str | N
 
 
 def _timed(coding: Coding, parts: Mapping[str, float]) -> Iterator[tuple[str, tuple[str, ...], float | None]]:
-    """Yield each possible part with the parts that contain it, the first one to cut from first, and with its time."""
+    """Yield the name of each possible part, the parts to cut it from in their order, and its time."""
     for way, serialize, deserialize in _WAYS:
         write = f"{way}write"
         if write not in parts:

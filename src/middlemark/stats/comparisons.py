@@ -32,7 +32,6 @@ class Side(msgspec.Struct, frozen=True):
 
     label: str
     run: str
-    """Identifier of its run."""
     cell: Cell
     shared_memory: bool | None
     machine: str
@@ -70,8 +69,8 @@ class Comparison(msgspec.Struct, frozen=True):
     family: int
     """Number of comparisons judged together that had enough rounds for a verdict."""
     eliminated: Literal["a", "b"] | None = None
-    """The side that was eliminated as slower from the race in which the other stayed, if their common trials give no
-    verdict. A race has its own error of 5 % in total, because its rule uses the scatter of all candidates."""
+    """The side that the race eliminated as slower while the other side stayed, if the common trials give no verdict.
+    The rule of the race has its own error of 5 % in total, because it uses the scatter of all candidates."""
 
     @property
     def is_undecided(self) -> bool:
@@ -125,22 +124,22 @@ def side(
 
 
 def compare(
-    pairings: Sequence[Pairing], metrics: Sequence[str], margin: float = MARGIN, beside: Sequence[Pairing] = ()
+    pairings: Sequence[Pairing], metrics: Sequence[str], margin: float = MARGIN, reported: Sequence[Pairing] = ()
 ) -> list[Comparison]:
     """Judge each pairing by each metric that both sides have in a common round.
 
-    ``beside`` are all pairings that reports of these runs show (``pairings.of_run``). For each metric and run (or pair
-    of runs) they are one family, whatever part of it is asked for. So a report, a table and a gate give the same
-    verdict on a pair. Pairings beyond it are judged with it and do not change its verdicts.
+    ``reported`` are all pairings that reports of these runs show (``pairings.of_run``). For each metric and run (or
+    pair of runs) they are one family, even if ``pairings`` are only some of them. So a report, a table and a gate give
+    the same verdict on a pair. Pairings outside the family are judged together with it and do not change its verdicts.
     """
     asked_pairs = {_both(each) for each in pairings}
     found: dict[tuple[int, str], Comparison] = {}
     for metric in metrics:
-        known = [each for each in beside if means(each, metric) and common_rounds(each, metric)]
-        usual = {_both(each) for each in known}
+        applicable = [each for each in reported if describes_middleware(each, metric) and common_rounds(each, metric)]
+        usual = {_both(each) for each in applicable}
         for runs in {_runs(each) for each in pairings}:
             asked = [each for each in pairings if _runs(each) == runs and common_rounds(each, metric)]
-            family = [each for each in known if _runs(each) == runs and _both(each) not in asked_pairs]
+            family = [each for each in applicable if _runs(each) == runs and _both(each) not in asked_pairs]
             family += [each for each in asked if _both(each) in usual]
             further = [each for each in asked if _both(each) not in usual]
             of_family = _judged(family, metric, margin) if len(further) < len(asked) else []
@@ -159,9 +158,9 @@ def _judged(members: Sequence[Pairing], metric: str, margin: float) -> list[Comp
     )
     family = sum(each.pairs >= FEWEST for each in verdicts)
     found = []
-    for pairing, rounds, known in zip(members, pairs, verdicts, strict=True):
-        eliminated = _eliminated(pairing, known) if metric == raced_by(pairing.a.cell, pairing.a.in_race) else None
-        judged = known if eliminated is None else msgspec.structs.replace(known, trials_needed=None)
+    for pairing, rounds, judgement in zip(members, pairs, verdicts, strict=True):
+        eliminated = _eliminated(pairing, judgement) if metric == raced_by(pairing.a.cell, pairing.a.in_race) else None
+        judged = judgement if eliminated is None else msgspec.structs.replace(judgement, trials_needed=None)
         verdict_word = word(metric, judged.verdict, eliminated)
         found.append(
             Comparison(pairing, metric, _medians([*rounds.values()]), judged, verdict_word, family, eliminated)
@@ -208,7 +207,7 @@ def mirrored(comparison: Comparison) -> Comparison:
     )
 
 
-def means(pairing: Pairing, metric: str) -> bool:
+def describes_middleware(pairing: Pairing, metric: str) -> bool:
     """Say whether the metric describes the middleware on both sides."""
     return all(METRICS[metric].applies(each.cell) for each in (pairing.a, pairing.b))
 
@@ -227,7 +226,7 @@ def _runs(pairing: Pairing) -> frozenset[str]:
 
 
 def _question(pairing: Pairing) -> tuple[object, ...]:
-    """Return the size and experiment, which comparisons with similar scatter have in common."""
+    """Return the size, pattern and rate. Comparisons that have these in common scatter similarly."""
     return pairing.a.cell.size, pairing.a.cell.pattern, pairing.a.cell.rate
 
 
@@ -243,7 +242,7 @@ def _medians(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
 def word(metric: str, verdict: Verdict, eliminated: Literal["a", "b"] | None = None) -> str:
     """Return the verdict in the metric's own words: faster or slower, less or more, equivalent, undecided.
 
-    If only the rule of a race decided, it is ``eliminated`` for B or ``A eliminated``.
+    If only the rule of a race decided, the word is ``eliminated`` (B) or ``A eliminated``.
     """
     if eliminated is not None:
         return "eliminated" if eliminated == "b" else "A eliminated"
@@ -255,7 +254,7 @@ def word(metric: str, verdict: Verdict, eliminated: Literal["a", "b"] | None = N
 class TimesRawTransport(msgspec.Struct, frozen=True):
     """Comparison of one side with the raw transport of its carrier, by one metric.
 
-    ``median`` is the raw transport's; ``times`` is how many times slower the side is.
+    ``median`` is the raw transport's figure; ``times`` is how many times slower the side is.
     """
 
     label: str
@@ -296,10 +295,10 @@ def _against(side: Side, metric: str, median: float) -> TimesRawTransport | None
 
 
 def _compared_ns(side: Side) -> float | None:
-    """Return the ns that are compared with a raw transport's: the time for a message where ``by_rate``, else p50."""
+    """Return what is compared with a raw transport's, in ns: the time per message if ``by_rate``, else the p50."""
     rated = by_rate(side.cell)
-    known = side.figures["throughput" if rated else "p50"].values()
-    if not known:
+    figures = side.figures["throughput" if rated else "p50"].values()
+    if not figures:
         return None
-    median = statistics.median(known)
+    median = statistics.median(figures)
     return 1e9 / median if rated else median

@@ -111,7 +111,7 @@ def _threads(costs: Sequence[WorkerCost]) -> tuple[ThreadResources, ...]:
 
 
 def _working_ns(outcome: TrialOutcome) -> float:
-    """Return the processor time without the bench's own: that in which publishers spun until their next instant."""
+    """Return the workers' processor time (ns) without the time in which publishers spun until their next instant."""
     used = sum(each.user_ns + each.system_ns for each in outcome.costs)
     return max(used - sum(each.pacing_ns for each in outcome.publishers), 0)
 
@@ -137,19 +137,19 @@ def cpu_of(cost: WorkerCost) -> float:
 
 
 def voluntary_hz(cost: WorkerCost) -> float:
-    """Return the worker's voluntary context switches a second: it had to wait for something."""
+    """Return the worker's voluntary context switches per second, in which it waited for something."""
     return _rate(cost.voluntary_switches, cost)
 
 
 def involuntary_hz(cost: WorkerCost) -> float:
-    """Return the worker's involuntary context switches a second: it was pushed off its processor."""
+    """Return the worker's involuntary context switches per second, in which another thread took its processor."""
     return _rate(cost.involuntary_switches, cost)
 
 
 def threads_of(cost: WorkerCost) -> float | None:
-    """Return the number of the worker's threads, including those that ended; None if another tool's log lacks it."""
-    known = [each.threads for each in cost.threads if each.threads is not None]
-    return sum(known) if len(known) == len(cost.threads) else None
+    """Return the number of the worker's threads, including those that ended; None if an imported log lacks it."""
+    present = [each.threads for each in cost.threads if each.threads is not None]
+    return sum(present) if len(present) == len(cost.threads) else None
 
 
 def _share(nanoseconds: int, cost: WorkerCost) -> float:
@@ -169,10 +169,10 @@ def _added(costs: Sequence[NetworkCost]) -> NetworkCost | None:
 
 
 def _sum(amounts: Iterable[int | None]) -> int | None:
-    known = [each for each in amounts if each is not None]
-    return sum(known) if known else None
+    present = [each for each in amounts if each is not None]
+    return sum(present) if present else None
 
 
 def _median(figures: Iterable[float]) -> float | None:
-    known = list(figures)
-    return statistics.median(known) if known else None
+    present = list(figures)
+    return statistics.median(present) if present else None

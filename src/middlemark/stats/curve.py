@@ -31,7 +31,7 @@ def curve(cell: Cell, outcomes: Sequence[TrialOutcome]) -> tuple[CurveStep, ...]
 
 
 def search(outcomes: Sequence[TrialOutcome]) -> tuple[CurveStep, ...]:
-    """Return the steps of one search in order: that of the trial with the median rate (of two the lower).
+    """Return the steps of the search whose rate is the median over the trials (the lower of the middle two), in order.
 
     Each search tries its own rates, so the steps of several searches cannot be merged.
     """
@@ -43,11 +43,11 @@ def knee(curve: Sequence[CurveStep]) -> int | None:
     """Return the index of the step with the most power: the received rate divided by its p99.
 
     Power, and its maximum as the point to run at: L. Kleinrock, "Power and Deterministic Rules of Thumb for
-    Probabilistic Problems in Computer Communications", ICC 1979. He divides by the mean response time; here it is p99,
-    because a deadline meets the tail. For M/M/1 the maximum is at half of the capacity, where the latency has doubled.
-    Rejected: Kneedle (Satopää et al., 2011), which needs a smoothed curve and a sensitivity that ten steps cannot give.
-    The step as fast as possible is not considered: without a schedule its latency counts from when publish began and
-    leaves out the wait before. None if no step has a p99 and loses at most ``KNEE_LOSS``.
+    Probabilistic Problems in Computer Communications", ICC 1979. Kleinrock divides by the mean response time; we divide
+    by the p99, because deadlines depend on the tail. For M/M/1 the maximum is at half of the capacity, where the
+    latency has doubled. Rejected: Kneedle (Satopää et al., 2011), which needs a smoothed curve and a sensitivity that
+    ten steps cannot give. The step as fast as possible is not considered: without a schedule, latency counts from the
+    call of publish and leaves out the wait before that call. None if no step has a p99 and loses at most ``KNEE_LOSS``.
     """
     candidates = [
         (each.received_hz / each.p99_ns, -index)
@@ -66,7 +66,7 @@ def sustainable(outcomes: Sequence[TrialOutcome]) -> Sustainable | None:
 
 
 def _held_hz(outcome: TrialOutcome) -> float | None:
-    """Return the rate that a search found: its last step. Higher rates that passed did so only for a short time."""
+    """Return the rate that a search found, which is that of its last step. Higher rates held only for a short time."""
     last = outcome.steps[-1] if outcome.steps else None
     return last.rate_hz if last and last.held and last.failed is None else None
 
@@ -106,5 +106,5 @@ def _step(part: float | None, alike: Sequence[Step]) -> CurveStep:
 
 
 def _median(figures: Iterable[float | None]) -> float | None:
-    known = [each for each in figures if each is not None]
-    return statistics.median(known) if known else None
+    present = [each for each in figures if each is not None]
+    return statistics.median(present) if present else None

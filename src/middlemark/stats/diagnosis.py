@@ -1,6 +1,6 @@
-"""The limit of the machine that a row ran into, from the evidence of its trials; without evidence there is none.
+"""The machine's limits that rows ran into, by the evidence of their trials.
 
-It is looked for in rows that lost messages, whose p99 is far above their p50 or whose rate is far below the raw
+Limits are looked for in rows that lost messages, whose p99 is far above their p50 or whose rate is far below the raw
 transport's, and in configurations that could not be measured.
 """
 
@@ -17,13 +17,13 @@ from middlemark.stats.baselines import carrier_of
 from middlemark.stats.result import CellResult
 
 TAIL = 5.0
-"""Ratio of p99 to p50 from which p99 is far above it."""
+"""Ratio of p99 to p50 from which a row's p99 is far above its p50."""
 SLOW = 3.0
-"""Ratio of the raw transport's rate to the row's from which the row is far below it."""
+"""Ratio of the raw transport's rate to the row's rate from which the row's rate is far below."""
 SOME = 0.001
-"""Share of dropped datagrams or segments up to which they explain no row."""
+"""Share of dropped datagrams or segments that must be exceeded to explain a symptom."""
 HELD = 0.02
-"""Share of the measured time up to which time taken by a limit explains no row."""
+"""Share of the measured time from which the time that a limit took explains a symptom."""
 WAITING = 0.25
 _NO_ROOM = re.compile(r"SIGBUS|signal 7\b|bus error|no space left|not enough (space|memory)|ENOSPC|out of memory", re.I)
 _STOPS = ("cgroup_cpu", "cgroup_rt", "sched_rt_runtime_us")
@@ -104,7 +104,7 @@ def limits_of(
 
 
 def _symptom(result: CellResult) -> tuple[str, float] | None:
-    """Return what is wrong with a row, and how bad it is; None: nothing."""
+    """Return a row's symptom in words, and its severity; None: there is no symptom."""
     if result.failed is not None:
         return "could not be measured", 1e9
     sent, lost = result.counts.sent, result.counts.lost
@@ -181,13 +181,13 @@ def _quota(trials: _Trials) -> Found | None:
     moved = [each.noise.moved for each in trials.outcomes if each.noise and each.noise.moved]
     share = sum((each.throttled_ns or 0) / 1e9 for each in moved) / sum(each.seconds for each in moved)
     group = moved[0].group
-    where = f" of {group}" if group else ""
-    text = f"the control group's quota{where} stopped its threads for {share:.2f} s in each second, all together"
+    where = f" {group}" if group else ""
+    text = f"the quota of control group{where} stopped threads for {share:.2f} s in each second (sum over the threads)"
     return "cgroup_cpu", text, group, "run outside of that group, or give it more" if not group else ""
 
 
 def _real_time(trials: _Trials) -> Found | None:
-    """Find whether the budget of real-time threads stopped them: they were runnable and have the highest priority."""
+    """Find whether the budget of real-time threads stopped them: they waited with the highest priority."""
     if trials.cell.priority == "other":
         return None
 
@@ -222,9 +222,7 @@ def _steal(trials: _Trials) -> Found | None:
     if not trials.often(lambda each: stolen(each) >= HELD):
         return None
     share = sum(map(stolen, trials.outcomes)) / len(trials.outcomes)
-    text = (
-        f"the hypervisor gave its processors to others for {format_percent(float(f'{share:.2g}'))} of the time (steal)"
-    )
+    text = f"the hypervisor gave processors to others for {format_percent(float(f'{share:.2g}'))} of the time (steal)"
     return "steal", text, "", "measure on a host with dedicated processors"
 
 
@@ -247,11 +245,11 @@ def _faults(trials: _Trials) -> Found | None:
     if not trials.often(lambda each: faults(each) >= 10):
         return None
     hz = sum(map(faults, trials.outcomes)) / len(trials.outcomes)
-    return "mlock", f"{hz:,.0f} pages a second had to be read from disk (major faults)", "", "--mlock, or more memory"
+    return "mlock", f"{hz:,.0f} pages per second had to be read from disk (major faults)", "", "--mlock, or more memory"
 
 
 def _no_room(trials: _Trials) -> Found | None:
-    """Find whether /dev/shm was full: a trial was refused or died because of it, or another transport was used."""
+    """Find whether /dev/shm was full, so that a trial was refused or died, or another transport was used."""
     need = max(_LEAST_ROOM, 8 * trials.cell.size)
 
     def full(each: TrialOutcome) -> str:

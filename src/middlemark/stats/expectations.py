@@ -1,7 +1,7 @@
 """Statistics of expectations: one part's figures compared with its band, and the looks at a growing run.
 
-The interval of a part is that of the ratio of B to A, as in ``compare`` (Hodges and Lehmann, exact, paired by round),
-or that of the median of a cell's trials.
+The interval of a part contains either the ratio of B to A, as in ``compare`` (Hodges and Lehmann, exact, paired by
+round), or the median of a cell's trials.
 """
 
 import itertools
@@ -26,10 +26,11 @@ Figures = Mapping[int, float]
 _MEDIAN = 2 / math.pi
 """Efficiency of a median relative to a mean for normally distributed trials."""
 _FURTHER = 1.5
-"""Ratio of the trials of each look to those of the look before."""
+"""Number of trials of each look divided by that of the look before."""
 _EQUAL_LOOKS = 4
 _EQUAL_SHARE = 0.2
-"""Share of the error that each of the first looks has; each further one has half of the remaining error."""
+"""Share of the error that each of the first ``_EQUAL_LOOKS`` looks has. Each further look has half of the remaining
+error."""
 
 
 class ClaimVerdict(StrEnum):
@@ -42,15 +43,16 @@ class ClaimVerdict(StrEnum):
 
 
 class JudgedPart(msgspec.Struct, frozen=True, kw_only=True):
-    """One part: a figure in its metric's unit, or a ratio of B to A. None: there are too few trials for an interval."""
+    """One part of an expectation with its estimate: a figure in its metric's unit, or a ratio of B to A."""
 
     part: ClaimPart
     estimate: float
     low: float | None
+    """None, like ``high``: there are too few trials for an interval."""
     high: float | None
     trials: int
     worst: tuple[int, float] | None = None
-    """For a bound: the trial farthest beyond it, or else nearest to it, and its figure."""
+    """The trial with the highest figure (without an upper edge: the lowest) and that figure."""
 
     @property
     def is_inside(self) -> bool:
@@ -70,7 +72,7 @@ class JudgedPart(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def room(self) -> float:
-        """Distance of the estimate from the nearest edge of the band, as a logarithm; below 0: it is outside."""
+        """Logarithmic distance of the estimate from the nearest edge of the band; negative outside the band."""
         band = self.part.band
         above = math.inf if band.high is None else _log_ratio(band.high, self.estimate)
         below = math.inf if band.low is None else _log_ratio(self.estimate, band.low)
@@ -100,7 +102,7 @@ def share_of(look: int) -> float:
 def looks(plan: Plan, trials: int, *, ended: bool) -> list[Look]:
     """Return the looks at an expectation with this number of trials.
 
-    ``ended``: trials after the last look count too.
+    ``ended``: no trial follows, so the trials since the last look get a look of their own.
     """
     if plan.deciding is None:
         return [Look(trials, 1.0)]
@@ -125,7 +127,10 @@ def judged_part(part: ClaimPart, figures: Figures, level: float) -> JudgedPart:
 
 
 def trials_needed(judged: JudgedPart, figures: Figures, level: float) -> int | None:
-    """Return roughly how many trials decide, by the normal approximation, on which side of an edge the figure lies."""
+    """Return roughly how many trials show on which side of an edge the figure lies; None: too many.
+
+    The number is from the normal approximation.
+    """
     values = [*figures.values()]
     fewest = max(fewest_trials(level), len(values) + 1)
     away = abs(judged.room)

@@ -1,10 +1,10 @@
-"""Many comparisons at once: the chance that so large a difference occurs anywhere among them if there is none.
+"""The p-values of many comparisons at once, adjusted for their number (family-wise error).
 
-Westfall & Young's (1993) step-down max-T, by joint sign flips of the rounds (Romano & Wolf, 2005). If A and B do not
-differ, chance decided in each round which of them was slower, and every comparison of that round could have had the
-opposite sign. Whole rounds are flipped together, which preserves what comparisons have in common: a side, and a
-machine. Holm's correction treats the comparisons as if they had nothing in common, and with few rounds no difference
-passes it: the smallest possible p-value is 1/32 for six rounds and 1/512 for ten, however large the difference.
+The method is the step-down max-T of Westfall & Young (1993) with joint sign flips of the rounds (Romano & Wolf, 2005).
+If A and B do not differ, chance decided in each round which of them was slower, and the difference could have had the
+opposite sign. All comparisons of a round are flipped together, which preserves the dependence of comparisons that share
+a side or the state of the machine. Holm's correction ignores that dependence, and with few rounds no difference passes
+it: the smallest possible p-value is 1/32 for six rounds and 1/512 for ten, however large the difference.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -15,21 +15,22 @@ import numpy.typing as npt
 Values = npt.NDArray[np.float64]
 
 FLIPS = 2048
-"""Number of flips: all that exist for up to 12 rounds, randomly drawn ones for more."""
+"""Number of sign flips: all possible flips for up to 12 rounds, random ones for more rounds."""
 _LEAST = 1e-3
-"""Smallest relative scatter of a trial's figure that is assumed."""
+"""Smallest standard deviation of the log-ratios that is assumed."""
 _CLIP = 8.0
-"""Differences are clipped to this many times the question's scatter, so that a stall in one round hides no difference.
-"""
+"""Log-ratios are clipped to this many standard deviations of their question, so that a stall in one round hides no
+difference."""
 _AT_A_TIME = 4_000_000
 
 
 def family_p(differences: Sequence[Mapping[int, float]], questions: Sequence[Hashable]) -> list[float]:
-    """Return the adjusted two-sided p-value of each comparison: its differences (log-ratios) by round, at least two.
+    """Return the adjusted two-sided p-value of each comparison.
 
-    The chance that any comparison without a true difference has an adjusted p of at most x is at most x. Comparisons of
-    one question (``questions``) are assumed to scatter alike: none by less than the median of its question. Otherwise
-    six values that agree by luck would pass for precise.
+    ``differences`` are the log-ratios of each comparison by round, at least two. The family-wise error is controlled:
+    the probability that any comparison without a true difference has an adjusted p of at most x is at most x.
+    Comparisons with the same entry in ``questions`` are assumed to scatter alike: the variance of each is taken as at
+    least the median of its question. Otherwise six values that agree by chance would pass for precise.
     """
     if not differences:
         return []
@@ -44,7 +45,7 @@ def family_p(differences: Sequence[Mapping[int, float]], questions: Sequence[Has
 
 
 class _Family:
-    """Differences, one row for each round and one column for each comparison; a missing round is zero."""
+    """The log-ratios as a matrix: a row per round, a column per comparison; zero where a comparison lacks the round."""
 
     def __init__(self, values: Values, counts: Values, questions: Sequence[Hashable]) -> None:
         members: dict[Hashable, list[int]] = {}
@@ -61,7 +62,8 @@ class _Family:
     def adjusted(self) -> list[float]:
         """Return the p-values.
 
-        A p-value is the share of flips in which this comparison, or one nearer to zero, is at least as far from zero.
+        A p-value is the share of flips in which this comparison, or one with a smaller observed |t|, reaches this
+        comparison's observed |t|. It is at least the p-value of each comparison with a larger observed |t|.
         """
         flips = _flips(len(self.values))
         observed = self._t(flips[:1])[0]
@@ -77,13 +79,14 @@ class _Family:
         return [float(each) for each in found]
 
     def _t(self, flips: Values) -> Values:
-        """Return each mean divided by its standard error, one row for each flip.
+        """Return the |t| of each comparison (mean divided by standard error), a row per flip.
 
-        The standard error is from the larger of the comparison's own scatter and that of its question.
+        The standard error uses the larger of the comparison's own variance and its question's.
         """
         sums = flips @ self.values
         variances = self._variances(sums, self.squares)
-        # The question's scatter in this flip, but at most the observed one: true differences increase it in most flips.
+        # The question's variance in this flip, but at most the observed one: a true difference increases the variance
+        # in most flips.
         least = np.clip(self._shared(variances), _LEAST**2, self.scatter)
         error = np.sqrt(np.maximum(variances, least) / self.counts)
         means = np.abs(sums) / self.counts
@@ -91,7 +94,7 @@ class _Family:
         return t
 
     def _variances(self, sums: Values, squares: Values) -> Values:
-        """Return the variances about the means."""
+        """Return the sample variance of each comparison from its sum and its sum of squares."""
         about = np.maximum(squares / self.counts - (sums / self.counts) ** 2, 0.0)
         variances: Values = about * self.counts / (self.counts - 1)
         return variances
@@ -105,9 +108,9 @@ class _Family:
 
 
 def _flips(rounds: int) -> Values:
-    """Return signs, one row for each flip; the first row changes nothing.
+    """Return the signs of the rounds, a row per flip; the first row changes nothing.
 
-    A flip of all signs gives the same distances from zero, so the sign of the first round is never changed.
+    Flipping all rounds does not change any distance from zero, so the first round is never flipped.
     """
     if 2 ** (rounds - 1) <= FLIPS:
         bits = (np.arange(2 ** (rounds - 1))[:, None] >> np.arange(rounds - 1)) & 1

@@ -13,11 +13,11 @@ from middlemark.model.plan import Precision
 
 RESAMPLES = 4000
 FEWEST = 6
-"""With fewer trials the interval would be little more than their range."""
+"""Fewest trials for an interval. With fewer, the interval would be little more than the range of the figures."""
 
 
 def median_interval(figures: Sequence[float], confidence: float = 0.95) -> tuple[float, float] | None:
-    """Return the percentile bootstrap interval (Efron, 1979) of the median over trials; None with too few.
+    """Return the percentile bootstrap interval (Efron, 1979) of the median; None with fewer than ``FEWEST``.
 
     Whole trials are drawn, because samples of one trial are correlated. The draws are deterministic.
     """
@@ -33,7 +33,8 @@ def median_interval(figures: Sequence[float], confidence: float = 0.95) -> tuple
 def exact_median_interval(figures: Sequence[float], confidence: float) -> tuple[float, float] | None:
     """Return two of the figures that contain the median of the distribution with at least this confidence.
 
-    By the sign test (Thompson, 1936), for any distribution, also a bimodal one. None with too few figures.
+    The interval inverts the sign test (Thompson, 1936) and is valid for any distribution, also a bimodal one. None if
+    there are too few figures for this confidence.
     """
     trials = len(figures)
     beyond, outside = -1, 0.0
@@ -45,7 +46,7 @@ def exact_median_interval(figures: Sequence[float], confidence: float) -> tuple[
 
 @functools.lru_cache(maxsize=64)
 def _middle_ranks(count: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the ranks of the middle two of each draw among ``count`` trials. They do not depend on the figures."""
+    """Return the ranks of the middle two figures of each draw among ``count`` trials, whatever the figures are."""
     drawn = np.sort(np.random.default_rng(count).integers(0, count, (RESAMPLES, count)), axis=1)
     return drawn[:, (count - 1) // 2], drawn[:, count // 2]
 
@@ -58,7 +59,7 @@ class Imprecision(msgspec.Struct, frozen=True):
 
 
 def reach(figures: Sequence[float]) -> float | None:
-    """Return the longer side of the interval of the median, as a share of the median.
+    """Return the distance from the median to the farther end of its interval, as a share of the median.
 
     None with fewer than six figures, which have no interval.
     """

@@ -39,15 +39,15 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     applies: Callable[[Cell], bool] = lambda _: True
     """Returns whether in such a cell the metric describes the middleware, and not a schedule or a queue."""
     where: str = "any"
-    """That condition in words."""
+    """The condition of ``applies`` in words."""
     samples: tuple[str, ...] = ()
-    """Fields of round trips that it is computed from, in addition to ``COMPARED_TIMES``."""
+    """Fields of round trips from which the metric is computed, in addition to ``COMPARED_TIMES``."""
     latency: bool = False
     """It is computed from the times of messages that arrived; lost messages have no time."""
     has_raw_transport: bool = False
     """Raw transports bound the metric. They do not bound processor time or memory."""
     of_cell: bool = False
-    """A cell has its own figure of it. For other metrics CSV contains the median over trials."""
+    """A cell's result contains the figure. For other metrics, CSV contains the median over trials."""
 
     @property
     def better(self) -> str:
@@ -61,7 +61,10 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _has_latency(cell: Cell) -> bool:
-    """Return whether the cell has one latency. In a flood it is queueing, and each edge of a workload has its own."""
+    """Return whether one latency describes the cell.
+
+    In a flood it would be queueing, and a workload has one per edge.
+    """
     return cell.workload is None and not by_rate(cell)
 
 
@@ -180,9 +183,9 @@ PER_ROLE: Mapping[str, tuple[str, Callable[[WorkerCost], float | None], str]] = 
     "processors": ("processors used", costs.cpu_of, "processors"),
     "memory": ("resident memory at the end", lambda each: float(each.rss_bytes), "bytes"),
     "peak_memory": ("the highest resident memory", lambda each: float(each.peak_rss_bytes), "bytes"),
-    "voluntary": ("context switches: it had to wait", costs.voluntary_hz, "switches/s"),
-    "involuntary": ("context switches: it was made to give way", costs.involuntary_hz, "switches/s"),
-    "threads": ("threads, the bench's own included", costs.threads_of, "threads"),
+    "voluntary": ("context switches in which the worker waited", costs.voluntary_hz, "switches/s"),
+    "involuntary": ("context switches in which another thread took the processor", costs.involuntary_hz, "switches/s"),
+    "threads": ("threads, including the bench's own", costs.threads_of, "threads"),
 }
 """Metrics that every worker has. ``NAME`` is the sum over all workers, ``NAME.ROLE`` that over workers of the role.
 
@@ -250,22 +253,28 @@ METRICS: Mapping[str, Metric] = {
     ),
     "round_trips": _rate("round trips done", _round_trips, "messages/s", "round trips as fast as possible"),
     "bytes": _rate(
-        "bytes of the messages that arrived", _bytes, "bytes/s", "what is sent as fast as possible", of_cell=True
+        "bytes of the messages that arrived",
+        _bytes,
+        "bytes/s",
+        "everything that is sent as fast as possible",
+        of_cell=True,
     ),
     "seconds_spread": Metric(
-        means="the best second less the worst, of their median, by what arrived",
+        means="the messages of the best second minus those of the worst, divided by the median second",
         figure=_seconds_spread,
         unit="1",
         words=_NARROWER,
         where="trials of three seconds and more",
     ),
     "link_share": _of_link(
-        rates.link_share, "what arrived, over what the line can carry in datagrams of that size", of_cell=True
+        rates.link_share,
+        "the rate that arrived, divided by the rate of the line in datagrams of this size",
+        of_cell=True,
     ),
-    "payload_share": _of_link(rates.payload_share, "the payload that arrived, over the rate of the line"),
-    "loss": Metric(means="the share that never arrived", figure=_loss, unit="1", of_cell=True),
+    "payload_share": _of_link(rates.payload_share, "the payload that arrived, divided by the rate of the line"),
+    "loss": Metric(means="the share of messages that never arrived", figure=_loss, unit="1", of_cell=True),
     "deadline": Metric(
-        means="the part of its deadline that the worst edge takes at its p99",
+        means="the worst edge's p99, divided by its deadline",
         figure=lambda _, trial: trial.graph.worst if trial.graph else None,
         unit="deadlines",
         words=("earlier", "later"),
@@ -275,21 +284,21 @@ METRICS: Mapping[str, Metric] = {
         has_raw_transport=True,
     ),
     "discovery": Metric(
-        means="from the topics being made until every role has found its peers",
+        means="from the creation of the topics until every role has found its peers",
         figure=lambda _, trial: trial.outcome.discovery_ns,
         unit="ns",
         words=_FASTER,
         of_cell=True,
     ),
     "handshake": Metric(
-        means="the same from opening the middleware on: with security the peers prove in it who they are",
+        means="from opening the middleware until every role has found its peers; includes authentication",
         figure=lambda _, trial: trial.outcome.handshake_ns,
         unit="ns",
         words=_FASTER,
         of_cell=True,
     ),
     "start": Metric(
-        means="from starting the first worker to the first measured message, the warm-up excepted",
+        means="from starting the first worker to the first measured message, without the warm-up",
         figure=lambda _, trial: trial.outcome.first_sample_ns,
         unit="ns",
         words=_FASTER,
@@ -299,7 +308,7 @@ METRICS: Mapping[str, Metric] = {
         figure=lambda _, trial: sum(each.ready_ns for each in trial.outcome.companions) or None,
         unit="ns",
         words=_FASTER,
-        where="what needs a companion",
+        where="transports with a companion",
     ),
     "cpu": Metric(
         means="processor time of all workers for each message received",
@@ -313,7 +322,7 @@ METRICS: Mapping[str, Metric] = {
 """Every metric by the name that a user types."""
 
 OF_EDGES = frozenset(name for name, each in METRICS.items() if each.latency) | {"throughput", "loss"}
-"""Metrics that each edge of a workload has too."""
+"""Metrics that each edge of a workload also has."""
 
 COMPARED_TIMES = ("round_trip_ns",)
 """Fields of a round trip from which most metrics are computed. Reading all seven fields takes seven times as long."""

@@ -16,16 +16,16 @@ from middlemark.stats.result import Attribution, CellResult, Noise, Preemptor, T
 from middlemark.stats.trials import TrialSummary, figures
 
 TAKEN = 0.01
-"""Share of the time that others may take. With more, the disturbance affects the p99 of the trial and not only its
-tail."""
+"""Share of the processors' time that other processes may take. With more, the disturbance affects the trial's p99 and
+not only its tail."""
 
 DELAYED = 0.05
-"""The limit if only the roles' own wait for a processor is known. On an idle machine a wake-up waits too. The probes
-measure how long, and that is subtracted, but it varies between wake-ups."""
+"""Share of the time that roles may wait for a processor, if only that wait is known. On an idle machine a wake-up also
+waits. The probes measure that wait and it is subtracted, but it varies between wake-ups."""
 
 RESTLESS = 3.0
-"""Ratio to the run's median trial from which a trial counts as disturbed, if at least a share TAKEN of the time around
-it the processors were interrupted."""
+"""A trial is disturbed if the share of time in which the processors were interrupted before and after it exceeds TAKEN
+and this many times the share of the run's median trial."""
 
 MORE_IRQ = 0.05
 """Share of the time by which a trial's interrupts may exceed those of the cell's median trial."""
@@ -83,9 +83,9 @@ def _has_daemon(cell: Cell, descriptions: Mapping[str, Description]) -> bool:
 def noise_of(
     cell: Cell, trials: Sequence[TrialSummary], still: Stillness, usual: Usual, *, has_daemon: bool = False
 ) -> Noise | None:
-    """Return the noise of a cell's measured trials; None: it was not observed in any.
+    """Return the noise of a cell's measured trials; None: no trial was observed.
 
-    ``still`` is from the probes of the whole run.
+    ``still`` comes from the probes of the whole run.
     """
     watched = [(each, each.outcome.noise) for each in trials if each.outcome.failed is None and each.outcome.noise]
     if not watched:
@@ -157,7 +157,7 @@ def _trial(summary: TrialSummary, seen: Witnessed, still: Stillness, usual: Usua
     )
     more = None if irq is None else _irq(seen) - irq
     throttled = moved.throttled if moved else None
-    # The kernel counts in ticks, so a single one may be a matter of chance.
+    # The kernel counts stolen time in ticks, so a single tick may be chance.
     certain = moved is not None and sum(each.steal_ns for each in moved.processors) > TICK_NS
     steal = (noise.steal_share or 0.0) if certain else 0.0
     return msgspec.structs.replace(noise, marked=_marks(noise, steal, throttled, usual.still_share, more))
@@ -174,7 +174,7 @@ def _is_role(thread: ThreadCost) -> bool:
 
 
 def _own_threads_ns(outcome: TrialOutcome) -> int:
-    """Return the time that the workers' other threads ran. A role waits for them, and they are the middleware's."""
+    """Return how long (ns) the middleware's own threads ran, for which roles wait: all threads that are no roles."""
     threads = [thread for cost in outcome.costs for thread in cost.threads]
     return sum(each.cpu_ns for each in threads if not _is_role(each))
 
@@ -253,7 +253,7 @@ def _who(noise: TrialNoise) -> str:
 _ADVICE = {
     "other processes": "end the other processes, or move them to other processors: taskset -cp OTHER_CPU PID",
     "its roles waited": "end the other processes, or move them to other processors: `top` shows them",
-    "the hypervisor": "the host runs other guests too: measure on a dedicated machine, or at another time",
+    "the hypervisor": "the host also runs other guests: measure on a dedicated machine, or at another time",
     "its control group": "raise the container's cpu limit (cpu.max), or remove it",
     "before and after it": "firmware or the hypervisor took the time: measure that trial again",
     "interrupts": "move interrupts to other processors: /proc/irq/*/smp_affinity",
@@ -289,7 +289,7 @@ def _probes(seen: Witnessed) -> tuple[Still, ...]:
 
 
 def _restless(seen: Witnessed) -> float | None:
-    """Return the share of the probes' time in which processors did not run the probing thread although it had them."""
+    """Return the share of the probes' time in which the probing thread, which had a processor, was interrupted."""
     probes = _probes(seen)
     spun = sum(each.spun_ns - each.taken.total_ns for each in probes)
     return min(1.0, sum(each.gaps.total_ns for each in probes) / spun) if spun > 0 else None
@@ -315,10 +315,10 @@ def percent(share: float) -> str:
 
 
 def _median(figures_of: Iterable[float | None]) -> float | None:
-    known = [each for each in figures_of if each is not None]
-    return statistics.median(known) if known else None
+    present = [each for each in figures_of if each is not None]
+    return statistics.median(present) if present else None
 
 
 def _sum(figures_of: Iterable[int | None]) -> int | None:
-    known = [each for each in figures_of if each is not None]
-    return sum(known) if known else None
+    present = [each for each in figures_of if each is not None]
+    return sum(present) if present else None

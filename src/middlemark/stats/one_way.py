@@ -25,7 +25,8 @@ TIMES_UNCERTAINTY = 10
 class OneWay(msgspec.Struct, frozen=True, kw_only=True):
     """Summaries of one trial.
 
-    ``absent`` is why ``from_sent`` is None; latencies ``in_histogram`` are accurate to 0.8 %.
+    ``absent`` is why ``from_sent`` is None. The ``in_histogram`` latencies counted in a histogram are accurate to 0.8
+    %.
     """
 
     all: Summary | None
@@ -96,8 +97,8 @@ def certain_times(found: OneWay, clocks: ClockOffset) -> OneWay:
     )
     if not left_out:
         return kept
-    known = f"the clocks of the hosts agree to within ± {clocks.uncertainty_ns / 1e3:,.1f} µs"
-    text = f"{known}: figures below {TIMES_UNCERTAINTY} times that are left out"
+    agreement = f"the clocks of the hosts agree to within ± {clocks.uncertainty_ns / 1e3:,.1f} µs"
+    text = f"{agreement}: figures below {TIMES_UNCERTAINTY} times this uncertainty are left out"
     return msgspec.structs.replace(kept, all_absent=text)
 
 
@@ -105,7 +106,7 @@ def _from_sent(subscribers: Sequence[Kept], publishers: Mapping[int, Kept]) -> t
     """Return ``one_way_ns`` minus the lateness of each send, or None and why some sends are unknown."""
     outgrown = [each.index for each in subscribers if each.histogram is not None]
     if outgrown:
-        return None, f"subscriber {outgrown[0]} outgrew its memory: what it received later is counted in a histogram"
+        return None, f"the memory of subscriber {outgrown[0]} was full: later messages are counted in a histogram"
     parts: list[Numbers] = []
     for subscriber in subscribers:
         times = np.empty(len(subscriber.raw), dtype=np.uint64)
@@ -122,7 +123,7 @@ def _from_sent(subscribers: Sequence[Kept], publishers: Mapping[int, Kept]) -> t
 def _since_sent(arrivals: Samples, publishers: Mapping[int, Kept], times: Numbers) -> str | None:
     """Write the times since sending of these arrivals to ``times``.
 
-    Return why one of them is unknown; None: none is.
+    Return why the send of an arrival is unknown; None: every send is known.
     """
     stamps = np.ascontiguousarray(arrivals["stamp"])
     publisher_ids = publishers_of(stamps)
@@ -130,7 +131,7 @@ def _since_sent(arrivals: Samples, publishers: Mapping[int, Kept], times: Number
     for publisher_id in present:
         publisher = publishers.get(int(publisher_id))
         if publisher is None:
-            return f"publisher {int(publisher_id)} kept no record of what it sent"
+            return f"publisher {int(publisher_id)} kept no record of its sends"
         chosen = publisher_ids == publisher_id if len(present) > 1 else slice(None)
         places = records_of(stamps[chosen], publisher.stamped_every)
         if places.min() < 0 or places.max() >= len(publisher.raw):
@@ -138,7 +139,7 @@ def _since_sent(arrivals: Samples, publishers: Mapping[int, Kept], times: Number
         late = publisher.raw["late_ns"][places]
         if (late >= SATURATED).any():
             return f"publisher {int(publisher_id)} fell behind by more than the 4.29 s that its record holds"
-        # The receiver's reading may be earlier than the sender's by the resolution of the clock: never below zero.
+        # The receiver's reading may be earlier than the sender's by the resolution of the clock; the time is then 0.
         times[chosen] = np.maximum(arrivals["one_way_ns"][chosen].astype(np.int64) - late.astype(np.int64), 0)
     return None
 

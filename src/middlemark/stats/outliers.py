@@ -3,9 +3,9 @@
 A sample is the **machine's** if another process had a role's processor for at least half of the time by which the
 sample exceeds the median. The kernel's record of context switches shows that to the microsecond. A sample without such
 a record may still be the machine's, because interrupts and the hypervisor leave no record. The probes around the run's
-trials measure how often a processor is interrupted for that long. They give an upper bound (95 %) of the samples that
-such gaps explain; the remaining ones are the **middleware's**. Their number is known, but not which ones they are. All
-others are **unknown**.
+trials measure how often a processor is interrupted for that long. They give an upper bound (95 %) of the number of
+samples that such gaps explain. The samples beyond that number are the **middleware's**; nothing shows which samples
+they are. All other samples are **unknown**.
 """
 
 import math
@@ -27,13 +27,13 @@ DRIFT = 2e-5
 """Relative difference between a worker's clock and the kernel's, which comes from calibration."""
 
 LEAST_NS = 1000
-"""The probe counts no shorter gaps."""
+"""The shortest gap that the probe counts."""
 
 _CHUNK = 1 << 22
 
 
 class Exposure(msgspec.Struct, frozen=True):
-    """How much unrecorded disturbance a trial could have: its processor time, and the number of its wake-ups."""
+    """A trial's exposure to disturbances that leave no record: its processor time and the number of its wake-ups."""
 
     processor_s: float
     wakes: int
@@ -48,7 +48,7 @@ class Outliers(msgspec.Struct, frozen=True, kw_only=True):
     """Time beyond the median of each sample that is not the machine's, in descending order."""
     exposure: Exposure | None = None
     blind: str | None = None
-    """Why none of them can be attributed to the middleware with certainty; None: they can."""
+    """Why no sample can be attributed to the middleware with certainty; None: samples can."""
 
 
 class Stillness(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,15 +102,18 @@ def poisson_quantile(mean: float) -> int:
 def upper_bound(count: int) -> float:
     """Return the upper 95 % bound of the mean of a Poisson variable that had the value ``count``.
 
-    It is half the 95 % quantile of chi² with 2 (count + 1) degrees of freedom (Garwood 1936), by the cube of Wilson and
-    Hilferty (1931), within 1 %.
+    It is half the 95 % quantile of chi² with 2 (count + 1) degrees of freedom (Garwood 1936), computed by the cube
+    formula of Wilson and Hilferty (1931), which is accurate to 1 %.
     """
     shape = count + 1
     return float(shape * (1 - 1 / (9 * shape) + 1.6449 / (3 * math.sqrt(shape))) ** 3)
 
 
 class RoleTimes(msgspec.Struct, frozen=True):
-    """Samples of one role: ``values`` in ns, and a function from indices to their begins (CLOCK_MONOTONIC, ns)."""
+    """Samples of one role in ns.
+
+    ``begins`` returns the instants (CLOCK_MONOTONIC, ns) at which samples began, by index.
+    """
 
     values: Numbers
     begins: Callable[[npt.NDArray[np.int64]], Numbers]
@@ -119,7 +122,7 @@ class RoleTimes(msgspec.Struct, frozen=True):
 def outliers(parts: Sequence[RoleTimes], summary: Summary | None, outcome: TrialOutcome) -> Outliers | None:
     """Return a trial's samples above p99.9; None: there are none, or the machine was not observed.
 
-    ``summary`` is that of all parts together. A gap may prolong one sample of each part.
+    ``summary`` is of all parts together. A gap may lengthen one sample of each part.
     """
     seen = outcome.noise
     if seen is None or summary is None or summary.p50 is None:
@@ -154,7 +157,7 @@ def outliers(parts: Sequence[RoleTimes], summary: Summary | None, outcome: Trial
 def of_round_trips(senders: Sequence[Samples], summary: Summary | None, outcome: TrialOutcome) -> Outliers | None:
     """Return the outliers of pings or clients.
 
-    ``senders`` has one array each, in the order of ``Witnessed.begins_ns``.
+    ``senders`` has one array per sender, in the order of ``Witnessed.begins_ns``.
     """
     seen = outcome.noise
     if seen is None or len(senders) != len(seen.begins_ns):
@@ -185,16 +188,17 @@ def of_stream(kept: Sequence[Kept], summary: Summary | None, outcome: TrialOutco
 def middlewares(found: Outliers, still: Stillness, *, least_ns: float = 0.0) -> int:
     """Return the least number of unexplained samples that are the middleware's.
 
-    The bound limits how many samples can exceed the median by some length because of gaps of half that length. It is
-    subtracted from the number of samples that do, for the length at which the difference is largest. Samples less than
+    For each length: the number of samples that exceed the median by at least this length, minus the upper bound of the
+    number of gaps of at least half this length. The result is the largest of these differences. Samples less than
     ``least_ns`` beyond the median are left out.
     """
     if found.blind is not None or found.exposure is None:
         return 0
-    known = [each for each in found.unexplained_ns if each >= max(least_ns, 2 * LEAST_NS)]
-    # The probes count by octave, so the bound is constant within one; the last sample of an octave gives the most.
-    octaves = {math.frexp(excess / (2 * LEAST_NS))[1]: rank for rank, excess in enumerate(known, start=1)}
-    certain = max((rank - still.most(known[rank - 1] / 2, found.exposure) for rank in octaves.values()), default=0)
+    excesses = [each for each in found.unexplained_ns if each >= max(least_ns, 2 * LEAST_NS)]
+    # The probes count by octave, so the bound is constant within an octave, and the octave's last sample gives the
+    # largest difference.
+    octaves = {math.frexp(excess / (2 * LEAST_NS))[1]: rank for rank, excess in enumerate(excesses, start=1)}
+    certain = max((rank - still.most(excesses[rank - 1] / 2, found.exposure) for rank in octaves.values()), default=0)
     return max(0, int(certain)) if certain > -math.inf else 0
 
 
@@ -242,7 +246,7 @@ def _had_by_others(
 
 
 def _longer(counts: Sequence[tuple[int, int]], ns: float) -> int:
-    """Return how many gaps may be as long as ``ns``: the whole bucket, since it ends at twice its lower bound."""
+    """Return how many gaps may be as long as ``ns``. A bucket ends at twice its lower bound and counts as a whole."""
     return sum(count for lower, count in counts if 2 * lower > ns)
 
 

@@ -17,11 +17,11 @@ _HIDDEN = {
     "label": ("label", "native"),
     VERSION: (),
 }
-"""Fields that may differ too if cells are compared by the factor: an adapter has its own transports, and a label may
-stand for a setting (the selftest's planted delays)."""
+"""Fields that may also differ if cells are compared by the factor. An adapter has its own transports, and a label may
+name a setting (a delay that the selftest adds)."""
 
 _MATTER = ("receive", "rate", "payload", "reliability", "processes", "pin")
-"""Factors that a comparison with an imported cell lists as unknown, if they are."""
+"""Factors that are named if they are unknown for an imported cell."""
 
 
 def level(each: Side, factor: str) -> Level:
@@ -37,7 +37,7 @@ def selected(each: Side, selection: Selection) -> bool:
 def by_factors(sides: Sequence[Side], factors: Sequence[str], reference: Selection | None = None) -> list[Pairing]:
     """Pair cells that differ in each of these factors and in nothing else.
 
-    A has a level of ``reference``. Without a reference, each level is paired with all levels before it.
+    ``reference`` selects the cells that may be A. Without it, each cell is paired with all cells before it.
     """
     hidden = _hidden(factors)
     cells = [each.cell for each in sides]
@@ -53,8 +53,8 @@ def by_factors(sides: Sequence[Side], factors: Sequence[str], reference: Selecti
     for group in groups.values():
         for index, b in enumerate(group):
             for a in group[:index] if reference is None else group:
-                known = reference is None or selected(a, reference)
-                if known and all(level(a, factor) != level(b, factor) for factor in factors):
+                is_reference = reference is None or selected(a, reference)
+                if is_reference and all(level(a, factor) != level(b, factor) for factor in factors):
                     pairings[id(a), id(b)] = Pairing(a, b, (_name(a, factors), _name(b, factors)))
     return [*pairings.values()]
 
@@ -66,17 +66,19 @@ def _hidden(factors: Iterable[str]) -> tuple[str, ...]:
 def _is_known(each: Side, factor: str) -> bool:
     """Say whether the level is known.
 
-    None is a level of declared factors, unless another tool's log lacks the factor.
+    For declared factors, None is also a level, unless an imported log lacks the factor.
     """
     return factor not in each.cell.unknown and (factor in FACTOR_AT or level(each, factor) is not None)
 
 
 def at_levels_of_others(cells: Sequence[Cell]) -> list[list[Cell]]:
-    """Return for each cell the cells that it represents at levels which its adapter was not measured at.
+    """Return for each cell its copies at the levels of other adapters at which it is compared.
 
-    If an adapter was measured at one level of a request to the middleware only, its cell represents every level that
-    adapters with several levels have, the most common first; if no adapter has several, the most common level. So a
-    middleware that supports nothing but best effort, or only loans, is still compared; its row shows its actual level.
+    This concerns factors that are requests to the middleware (``OF_MIDDLEWARE``), such as the reliability. If an
+    adapter was measured at only one level of such a factor, its cell is compared at every level that adapters with
+    several levels have, the most common first. If no adapter has several levels, its cell is compared at the most
+    common one. So a middleware that supports only best effort, or only loans, is still compared; its row shows the
+    actual level.
     """
     found = [[each] for each in cells]
     for field in OF_MIDDLEWARE:
@@ -144,7 +146,7 @@ def _apart(a: Side, b: Side) -> tuple[str, ...]:
     return (
         ()
         if a.run == b.run
-        else ("measured at different times: their trials were not interleaved, so the machine may be the difference",)
+        else ("measured at different times: their trials were not interleaved, so the machine may have changed",)
     )
 
 
@@ -152,7 +154,7 @@ def _key(cell: Cell, but: Sequence[str]) -> tuple[object, ...]:
     return tuple(getattr(cell, field) for field in Cell.__struct_fields__ if field not in but)
 
 
-def against(pairing: Pairing) -> tuple[str, ...]:
+def reasons_against(pairing: Pairing) -> tuple[str, ...]:
     """Return why the two cells must not be compared; empty: they may be."""
     a, b = pairing.a.cell, pairing.b.cell
     polling = {each.receive == "poll" for each in (a, b) if "receive" not in each.unknown}
@@ -178,11 +180,11 @@ def _imported(side: Side) -> str:
     if not side.cell.unknown:
         return ""
     unknowns = f" and its {', '.join(unknown)} are not known" if unknown else " is not known"
-    return f"{side.cell.adapter} was imported: another tool measured it, its machine{unknowns}"
+    return f"{side.cell.adapter} was imported: another tool measured it, and its machine{unknowns}"
 
 
 MOST = 8_000
-"""Most pairings of a run that are judged by one metric. Factors that do not fit in, the last ones first, are left out.
+"""Most pairings of a run that are judged by one metric. A factor whose pairings would exceed this number is left out.
 """
 _FIRST = ("adapter", "transport", "loan", "reliability")
 
@@ -201,7 +203,7 @@ def of_run(
     single = sorted(_varying(members), key=lambda each: _FIRST.index(each) if each in _FIRST else len(_FIRST))
     several = {",".join(names): [FACTORS[name].field for name in names] for names in together}
     for factor, fields in {**{each: [each] for each in single}, **several}.items():
-        allowed = [each for each in by_factors(members, fields) if not against(each)]
+        allowed = [each for each in by_factors(members, fields) if not reasons_against(each)]
         if sum(map(len, found.values())) + len(allowed) > MOST:
             left_out[factor] = len(allowed)
         elif allowed:
@@ -212,12 +214,12 @@ def of_run(
 def of_two_runs(first: Sequence[Side], second: Sequence[Side]) -> list[Pairing]:
     """Return the pairs of a cell that both runs have and that may be compared."""
     pairings = run_against_run(_compared(first), _compared(second))
-    return [each for each in pairings if each.a.cell == each.b.cell and not against(each)]
+    return [each for each in pairings if each.a.cell == each.b.cell and not reasons_against(each)]
 
 
 def _compared(sides: Sequence[Side]) -> list[Side]:
-    known = [each for each in sides if not each.contradicted]
-    return [each for each in known if not each.is_raw_transport] or known
+    confirmed = [each for each in sides if not each.contradicted]
+    return [each for each in confirmed if not each.is_raw_transport] or confirmed
 
 
 def _varying(sides: Sequence[Side]) -> Iterator[str]:

@@ -24,19 +24,20 @@ from middlemark.stats.verdict import MARGIN
 FIRST_LOOK = 2
 """Rounds before the first elimination: one round has no scatter."""
 FINALISTS = 5
-"""Most candidates for the exact test; a tie has at most this number too."""
+"""Most candidates for the exact test, and most candidates of a tie."""
 FINAL_LOOKS = (8, 12, 17, 24, 34, 48, 68, 96, 136, 192)
 """Rounds after which the exact test is applied."""
 _FINAL = (0.016, 0.007, 0.003, 0.002, 0.0015, 0.001, 0.0007, 0.0004, 0.0002, 0.0002)
-"""The error that each of these looks uses. That of the first one, divided by four rivals, exceeds 2 ** -8, so that
+"""The error that each look of ``FINAL_LOOKS`` uses. The first error divided by four rivals exceeds 2 ** -8, so that
 eight rounds can separate five finalists."""
 _SCREENING = 0.018
 _PRIOR = 6
-"""Degrees of freedom that the scatter of all candidates contributes to that of each."""
+"""Degrees of freedom that the scatter of all candidates contributes to the scatter of each candidate."""
 _CLIP = 2.5
-"""Differences from the candidate's median are clipped to this many times the scatter: a stall is not a speed."""
+"""Differences from the candidate's median are clipped to this many times the scatter, so that a stall does not count as
+slowness."""
 _CORE = 1.3
-"""Upper bound, squared, of the scatter of clipped differences relative to the median deviation (simulated)."""
+"""Square of an upper bound, from simulation, of the clipped differences' scatter divided by the median deviation."""
 
 Figures = Mapping[int, float]
 """By round: the logarithm of the figure that should be small."""
@@ -61,10 +62,10 @@ def after_look(
     """Return the candidates eliminated after this round, and those still running.
 
     Called after every round with the candidates that were running in it. A round in which one of them has no figure is
-    not used. A candidate that is slower by less than the margin stays. ``tie``: all that run are within the margin of
-    the leader, with 95 % confidence. ``leaders`` are the candidates that may lead, at least one of them; None: all.
-    ``last``: the time is spent, so this look uses the remaining error. That is allowed, because the moment depends on
-    how long trials take and not on their results.
+    not used. A candidate that is slower by less than the margin stays. ``tie``: all running candidates are within the
+    margin of the leader, with 95 % confidence. ``leaders`` are the candidates that may lead (at least one); None: all.
+    ``last``: no time is left, so this look uses the remaining error. That is valid, because the number of rounds then
+    depends on how long trials take and not on their results.
     """
     candidates = [*figures]
     rounds = sorted(set.intersection(*(set(each) for each in figures.values())))
@@ -104,7 +105,7 @@ def equal_allocation(candidates: int, rounds: int) -> int:
 
 
 def _screened(values: Values, differences: Values, rivals: Sequence[int], margin: float) -> set[int]:
-    """Return the rivals that are slower by more than chance explains, given their number and that of the looks."""
+    """Return the rivals that are slower by more than chance explains, given the numbers of rivals and of looks."""
     from scipy.special import chdtri, stdtrit  # type: ignore[import-untyped]
 
     rounds, candidates = values.shape
@@ -112,7 +113,7 @@ def _screened(values: Values, differences: Values, rivals: Sequence[int], margin
     level = _SCREENING * 6 / (math.pi * look) ** 2 / len(rivals)
     centred = values - np.median(values, axis=1, keepdims=True)
     residuals = centred - np.median(centred, axis=0)
-    usual = float(chdtri(rounds - 1, 0.5)) / (rounds - 1)  # the median of such variances if the true one is 1
+    usual = float(chdtri(rounds - 1, 0.5)) / (rounds - 1)  # the median of sample variances if the true variance is 1
     pooled = 2 * float(np.median(np.var(residuals, axis=0, ddof=1))) / usual
     spread = 2 * math.sqrt(pooled)
     if candidates > FINALISTS:  # with few candidates the median deviation is not reliable
@@ -146,7 +147,7 @@ def _beaten(differences: Values, rivals: Sequence[int], margin: float, *, last: 
 
 
 def _tied(differences: Values, rivals: Sequence[int], margin: float) -> bool:
-    """Say whether each rival is within the margin of the leader, each with its own 95 % (Berger, 1982)."""
+    """Say whether every rival is within the margin of the leader, each with 95 % confidence (Berger, 1982)."""
     far = math.log1p(margin)
     shifts = (signed_rank(list(differences[:, each])) for each in rivals)
     return all(-far <= each.low and each.high <= far for each in shifts)

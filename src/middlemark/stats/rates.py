@@ -31,12 +31,12 @@ def rates(outcome: TrialOutcome, cell: Cell | None = None) -> Rates:
         each = tuple(map(arrived_hz, outcome.subscribers))
     else:
         each = tuple(received_hz(subscriber, outcome.publishers) for subscriber in outcome.subscribers)
-    known = [rate for rate in each if rate is not None]
+    present = [rate for rate in each if rate is not None]
     sent = [rate for publisher in outcome.publishers if (rate := sent_hz(publisher)) is not None]
     blocked, share = _blocked(outcome.publishers)
     return Rates(
-        rate_hz=sum(known) / len(known) if known else None,
-        total_hz=sum(known) if known else None,
+        rate_hz=sum(present) / len(present) if present else None,
+        total_hz=sum(present) if present else None,
         sent_hz=sum(sent) if sent else None,
         by_subscriber=each,
         blocked_ns=blocked,
@@ -45,12 +45,12 @@ def rates(outcome: TrialOutcome, cell: Cell | None = None) -> Rates:
 
 
 def edge_hz(subscriber: Arrived, outcome: TrialOutcome) -> float | None:
-    """Return intact messages a second over the whole trial, since few messages come on a slow topic."""
+    """Return intact messages per second over the whole trial, since few messages come on a slow topic."""
     return (subscriber.received - subscriber.damaged) / outcome.measured_s if outcome.measured_s else None
 
 
 def arrived_hz(subscriber: Arrived) -> float | None:
-    """Return intact messages a second from the first arrival to the last, by the subscriber's clock only."""
+    """Return intact messages per second from the first arrival to the last, by the subscriber's clock only."""
     between = subscriber.last_received_ns - max(subscriber.first_received_ns, subscriber.last_warm_up_ns)
     intact = subscriber.received - subscriber.damaged
     if intact <= 0:
@@ -59,25 +59,28 @@ def arrived_hz(subscriber: Arrived) -> float | None:
 
 
 def sent_hz(publisher: Sent) -> float | None:
-    """Return messages a second between the first and the last send; None with fewer than two."""
+    """Return messages per second between the first and the last send; None with fewer than two."""
     between = publisher.last_sent_ns - publisher.first_sent_ns
     return (publisher.sent - 1) * _NS / between if publisher.sent > 1 and between > 0 else None
 
 
 def replies_hz(outcome: TrialOutcome) -> float | None:
-    """Return replies a second, of all clients of a trial together."""
+    """Return replies per second, of all clients of a trial together."""
     if outcome.counts is None or not outcome.measured_s:
         return None
     return outcome.counts.received / outcome.measured_s
 
 
 def offered_hz(cell: Cell) -> float | None:
-    """Return the messages a second that a schedule asks of all senders together; None without a schedule."""
+    """Return the messages per second that the schedule sets for all senders together; None without a schedule."""
     return cell.rate * cell.publishers if isinstance(cell.rate, int | float) else None
 
 
 def behind(cell: Cell, outcome: TrialOutcome) -> float:
-    """Return the share of a schedule that a trial did not send, except for the last instant; 0 without a schedule."""
+    """Return the share of the scheduled messages that a trial did not send; the last may be missing.
+
+    0 without a schedule.
+    """
     offered = offered_hz(cell)
     counted = counts(outcome)
     if offered is None or counted is None or not outcome.measured_s:
@@ -102,34 +105,34 @@ def counts(outcome: TrialOutcome) -> TrialCounts | None:
 
 
 def _blocked(publishers: Sequence[Sent]) -> tuple[float | None, float | None]:
-    known = [each for each in publishers if each.blocked_ns is not None]
-    if not known or len(known) < len(publishers):
+    present = [each for each in publishers if each.blocked_ns is not None]
+    if not present or len(present) < len(publishers):
         return None, None
-    blocked = sum(each.blocked_ns or 0 for each in known)
+    blocked = sum(each.blocked_ns or 0 for each in present)
     # The last publish ends after its message counts as sent, so its blocking may exceed the span.
-    measured = sum(max(each.last_sent_ns - each.first_sent_ns, each.blocked_ns or 0) for each in known)
+    measured = sum(max(each.last_sent_ns - each.first_sent_ns, each.blocked_ns or 0) for each in present)
     return float(blocked), blocked / measured if measured else None
 
 
 WHOLE = 0.5
-"""Seconds that the last step of a series must last to be counted as a second."""
+"""Shortest last step of a series (in s) that still counts as a second."""
 
 
 def representative(outcomes: Sequence[TrialOutcome], figures: Sequence[float | None]) -> TrialOutcome | None:
-    """Return the trial with a series whose figure is the median (of two the lower).
+    """Return the trial with a series whose figure is the median (the lower of the middle two).
 
     Seconds of several trials are never averaged, because a stall in one of them would vanish. If no trial has a figure,
     the first one with a series is returned.
     """
-    known = [(each, figure) for each, figure in zip(outcomes, figures, strict=True) if each.series]
-    ranked = sorted((pair for pair in known if pair[1] is not None), key=lambda pair: (pair[1] or 0.0, pair[0].order))
+    present = [(each, figure) for each, figure in zip(outcomes, figures, strict=True) if each.series]
+    ranked = sorted((pair for pair in present if pair[1] is not None), key=lambda pair: (pair[1] or 0.0, pair[0].order))
     if ranked:
         return ranked[(len(ranked) - 1) // 2][0]
-    return known[0][0] if known else None
+    return present[0][0] if present else None
 
 
 def received_by_second(series: Sequence[Second]) -> list[float]:
-    """Return messages a second in each whole second, all receiving workers together.
+    """Return messages per second in each whole second, all receiving workers together.
 
     The n-th seconds of the workers are added. A worker that began later or ended earlier shortens the list.
     """

@@ -45,9 +45,9 @@ class WorkerResources(msgspec.Struct, frozen=True, kw_only=True):
     rss_bytes: float
     peak_rss_bytes: float
     voluntary_hz: float
-    """Context switches a second in which a thread had to wait for something."""
+    """Context switches per second in which a thread waited for something."""
     involuntary_hz: float
-    """Context switches a second in which a thread was pushed off its processor."""
+    """Context switches per second in which another thread took the processor."""
     minor_faults: float | None
     major_faults: float | None
     threads: tuple[ThreadResources, ...]
@@ -161,8 +161,8 @@ class TrialNoise(msgspec.Struct, frozen=True, kw_only=True):
     own_share: float | None
     """The bench's own launcher had the processors."""
     delay_share: float | None
-    """The roles' threads were runnable while another thread had the processor, not counting the workers' own. Known
-    only if the two fields above are not."""
+    """The roles' threads were runnable while another thread had the processor, without the time of the workers' own
+    other threads. Known only if the two fields above are not."""
     steal_share: float | None
     irq_share: float | None
     softirq_share: float | None
@@ -170,10 +170,10 @@ class TrialNoise(msgspec.Struct, frozen=True, kw_only=True):
     """Share of the time in which some process on this machine waited for a processor."""
     throttled_ns: int | None
     still_share: float | None
-    """Share of the time just before and after the trial in which the processors did not run a thread that had them
-    (interrupts, hypervisor)."""
+    """Share of the time just before and after the trial in which a probing thread, which had the processor, was
+    interrupted (by interrupts or the hypervisor)."""
     longest_gap_ns: int | None
-    """The longest such gap."""
+    """The longest such interruption."""
     longest_spell_ns: int | None
     """The longest time that another process had a role's processor."""
     preemptors: tuple[Preemptor, ...] = ()
@@ -213,7 +213,7 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
     tool: str
     files: tuple[str, ...]
     not_counted: tuple[str, ...]
-    """Fields of ``TrialCounts`` that the tool did not count and that mean nothing."""
+    """Fields of ``TrialCounts`` that the tool did not count; their values mean nothing."""
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -225,7 +225,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HistoryResult(msgspec.Struct, frozen=True, kw_only=True):
-    """History that a subscriber got which joined late. Counts are sums over trials."""
+    """The history that a late subscriber received. Counts are sums over trials."""
 
     expected: int
     received: int
@@ -275,7 +275,10 @@ class ChainResult(msgspec.Struct, frozen=True, kw_only=True, rename={"source": "
 
 
 class NodeResult(msgspec.Struct, frozen=True, kw_only=True):
-    """A node. If it shares a process: the processor time of its roles' threads only, and no memory."""
+    """A node's resources.
+
+    If the node shares a process, ``cpu`` counts its roles' threads only and ``rss_bytes`` is None.
+    """
 
     name: str
     process: str
@@ -336,22 +339,22 @@ class CellResult(Times, frozen=True, kw_only=True):
     """Largest error of a stream's one-way latencies because of two clocks; 0: one clock. None: no stream, or the
     latencies are unknown."""
     one_way_from_sent_absent: str | None = None
-    """Why a stream lacks it."""
+    """Why a stream has no one-way latency from the send."""
     in_histogram: int = 0
     """Latencies that are accurate to 0.8 % only, because they came when the memory for raw samples was full."""
     offered_hz: float | None = None
-    """Messages a second that the schedule asks of all senders together; None without a schedule."""
+    """Messages per second that the schedule sets for all senders together; None without a schedule."""
     sent_hz: float | None = None
-    """Messages a second that all publishers together sent; this is never a throughput."""
+    """Messages per second that all publishers together sent; this is never a throughput."""
     rate_hz: float | None = None
-    """Intact messages a second at one subscriber, as the mean over subscribers; for request-reply, replies at all
+    """Intact messages per second at one subscriber, as the mean over subscribers; for request-reply, replies at all
     clients."""
     rate_total_hz: float | None = None
-    """Intact messages a second at all subscribers together."""
+    """Intact messages per second at all subscribers together."""
     bytes_per_s: float | None = None
     """``rate_hz`` times the size, which includes the core's header but none of the middleware's."""
     link_share: float | None = None
-    """For a stream over a link: ``rate_hz`` divided by the messages a second that the line can carry in one datagram
+    """For a stream over a link: ``rate_hz`` divided by the messages per second that the line can carry in one datagram
     each. More than 1: messages shared frames."""
     link_how: str | None = None
     """How the link was emulated."""
@@ -392,9 +395,9 @@ class CellResult(Times, frozen=True, kw_only=True):
     baseline: Baseline | None = None
     """None if the run has no raw transport in the same experiment."""
     protected_by: str | None = None
-    """The algorithms in force, in the middleware's words; None: no protection, or no trial got that far."""
+    """The algorithms in force, in the middleware's words; None: no protection, or no trial reported them."""
     proof: ProtectionProof | None = None
-    """The checks of the protection; None: there is none."""
+    """Results of the checks of the protection; None: no protection."""
     handshake_ns: float | None = None
     """Time from opening the middleware until the peers are found; it includes their authentication."""
     noise: Noise | None = None
@@ -402,7 +405,7 @@ class CellResult(Times, frozen=True, kw_only=True):
     imported: Origin | None = None
     """Origin of the figures, if another tool measured them."""
     breakdown: tuple[Part, ...] | None = None
-    """Where the time went, in order; the parts add up to a round trip or a one-way time near the median."""
+    """The parts of the time in their order; they add up to a round trip or a one-way time near the median."""
     breakdown_absent: str | None = None
     """Why there is no breakdown."""
     coding_absent: str | None = None
@@ -412,5 +415,5 @@ class CellResult(Times, frozen=True, kw_only=True):
 
     def median(self, metric: str) -> float | None:
         """Return the median of a metric over the trials that have it; None if no trial has it."""
-        known = [each for each in self.metrics.get(metric, ()) if each is not None]
-        return statistics.median(known) if known else None
+        present = [each for each in self.metrics.get(metric, ()) if each is not None]
+        return statistics.median(present) if present else None

@@ -91,7 +91,7 @@ def load(path: Path, dtype: np.dtype[Any] = SAMPLE) -> Samples:
         raise SamplesError(path, reason, _AGAIN)
     if count == 0:
         return np.empty(0, dtype=dtype)  # an empty range cannot be mapped
-    # Not a memmap: each slice of one costs as much time as a thousand samples.
+    # Not np.memmap: each slice of a memmap costs as much time as a thousand samples.
     return np.frombuffer(mapped, dtype=dtype, count=count, offset=data_begins)
 
 
@@ -104,7 +104,7 @@ def _read_header(path: Path, file: IO[bytes], due: np.dtype[Any]) -> tuple[int, 
     """Return the number of samples in the header, and the offset at which they begin.
 
     The header is compared, not evaluated. The recorder and NumPy write exactly one header for these records, and
-    evaluating another one, as ``np.load`` does, could run what is in the file.
+    evaluating another one, as ``np.load`` does, could run code from the file.
     """
     start = file.read(10)
     text = file.read(int.from_bytes(start[8:], "little"))

@@ -36,8 +36,8 @@ def scores(
 ) -> tuple[Score, ...]:
     """Return the score of each candidate.
 
-    ``candidates`` has for each candidate and question the figures by round, all positive, of rounds that all candidates
-    have.
+    ``candidates`` has for each candidate and question the figures by round, all positive. Only rounds that all
+    candidates have are used.
     """
     rounds = sorted(set.intersection(*({*figures} for questions in candidates for figures in questions)))
     logs = np.log([[[figures[each] for each in rounds] for figures in questions] for questions in candidates])

@@ -1,9 +1,10 @@
 """Verdicts on settings whose true difference is known: how many are false, and which differences are found.
 
-Every two labels of A are compared: any verdict of faster or slower is false. Each label of A is compared with each
-planted delay: slower is a find, faster is false. Comparisons of A with itself are judged in two ways. Together, as
-`compare` does for a run; and one by one, as a family of one, as it does for two settings. The latter is the stricter
-test, because a larger family makes false verdicts rarer. Planted delays are judged one by one.
+A setting A is measured under several labels, and with a delay that is added on purpose (planted). Every two labels of A
+are compared: any verdict of faster or slower is false. Each label of A is compared with each planted delay: slower is
+right, faster is false. Comparisons of A with itself are judged in two ways: all together, as `compare` does for a run,
+and each on its own, as `compare` does for two settings. The second way is the stricter test, because in a larger family
+false verdicts are rarer. Comparisons with planted delays are judged each on its own.
 """
 
 import itertools
@@ -37,7 +38,7 @@ class Planted(msgspec.Struct, frozen=True):
 
 
 class SelfTestCell(msgspec.Struct, frozen=True):
-    """One A: ``cell`` has no label, ``same`` are the labels under which it is measured."""
+    """One setting A: ``cell`` has no label, ``same`` are the labels under which it is measured."""
 
     cell: Cell
     pilot_ns: float
@@ -54,7 +55,7 @@ class VerdictCounts(msgspec.Struct, frozen=True, kw_only=True):
     equivalent: int
     undecided: int
     trials_needed: int | None
-    """Median over the undecided ones; None: there are none, or more than 10,000 trials would be needed."""
+    """Median over the undecided comparisons; None: there are none, or more than 10,000 trials would be needed."""
 
     @property
     def comparisons(self) -> int:
@@ -101,7 +102,7 @@ class Power(msgspec.Struct, frozen=True):
 
 def highest_rate(found: int, compared: int) -> float:
     """Return the upper one-sided 95 % limit of a rate, given ``found`` of ``compared`` (Clopper-Pearson, 1934)."""
-    # Imported late: it takes as long as everything else together. See docs/decisions/0018.
+    # Imported late, because this import takes as long as everything else together. See docs/decisions/0018.
     from scipy.special import betaincinv  # type: ignore[import-untyped]
 
     return 1.0 if found >= compared else float(betaincinv(found + 1, compared - found, CONFIDENCE))
@@ -118,8 +119,8 @@ class SelfTest(msgspec.Struct, frozen=True):
     chance: float
     """Probability of at least this number of false verdicts from noise alone, at the highest rate that is allowed."""
     worth: int | None
-    """Number of independent comparisons whose count would scatter as much as that of A with itself; None: no
-    comparisons."""
+    """Number of independent comparisons whose count of false verdicts would scatter as much as the count of A with
+    itself; None: no comparisons."""
 
     @property
     def settings(self) -> tuple[SelfTestCell, ...]:
@@ -133,7 +134,7 @@ class SelfTest(msgspec.Struct, frozen=True):
 
     @property
     def false_together(self) -> int:
-        """Number of those called different when all of a setting and metric are judged together."""
+        """Number of comparisons of A with itself called different if all of a setting and metric are judged at once."""
         return sum(each.together for each in self.same)
 
     @property
@@ -171,7 +172,7 @@ class SelfTest(msgspec.Struct, frozen=True):
         return sum(each.tally.equivalent for each in self.power if each.part is not None and each.part > MARGIN)
 
     def smallest_found(self, setting: SelfTestCell) -> Planted | None:
-        """Return the smallest delay of the setting such that it and every larger one was found; None: none was."""
+        """Return the smallest delay of the setting that was found, like all larger delays; None if there is none."""
         found = None
         mine = sorted((each for each in self.power if each.setting == setting), key=lambda each: -each.planted.part)
         for each in itertools.takewhile(lambda each: each.is_found, mine):
@@ -208,10 +209,10 @@ def reckon(sides: Sequence[Side], settings: Sequence[SelfTestCell], margin: floa
 
 
 def _from_noise(same: Sequence[Same], rounds: int) -> tuple[float, int | None]:
-    """Return the probability of as many false verdicts, and the number of independent comparisons, in the worst case.
+    """Return ``chance`` and ``worth`` of a selftest, in the worst case.
 
-    The worst case is noise larger than any margin, and metrics that deviate together, because they come from the same
-    trials.
+    In the worst case the noise is larger than any margin, and all metrics deviate together, because they come from the
+    same trials.
     """
     counts = np.zeros(RUNS, dtype=np.int64)
     for seed, (_, group) in enumerate(itertools.groupby(same, lambda each: each.setting.cell)):
@@ -227,7 +228,7 @@ def _from_noise(same: Sequence[Same], rounds: int) -> tuple[float, int | None]:
 def scatter(values: Sequence[float]) -> float | None:
     """Return half the distance from the 16th to the 84th percentile of the logarithms, as a share; None: too few.
 
-    It equals the standard deviation of a normal distribution, but a few outlying trials do not change it.
+    For a normal distribution this is the standard deviation, but a few outlying trials do not change it.
     """
     if len(values) < 6:
         return None
@@ -250,7 +251,10 @@ def _judged(
 
 
 def _tally(comparisons: Sequence[Comparison]) -> VerdictCounts:
-    """Return the counts over comparisons with enough trials for a verdict. The others cannot be false."""
+    """Return the counts over comparisons with enough trials for a verdict.
+
+    Comparisons with fewer trials cannot be false.
+    """
     able = [each for each in comparisons if each.judged.low is not None]
     verdicts = [each.judged.verdict for each in able]
     undecided = [each.judged.trials_needed or math.inf for each in able if each.judged.verdict is Verdict.UNDECIDED]
@@ -272,8 +276,8 @@ _CELLS = 20_000_000
 def false_counts(labels: int, trials: int, seed: int, level: float) -> npt.NDArray[np.int64]:
     """Return, for each of ``RUNS`` runs of A only, the pairs of ``labels`` that the signed-rank test calls different.
 
-    Pairs that share a label are false together, so their count scatters more than a binomial one. How much more has no
-    closed form, so it is drawn from normal trials, with a fixed seed for reproducible results.
+    Pairs that share a label tend to be false together, so the count scatters more than a binomial count. There is no
+    closed form, so the counts are simulated with normally distributed trials and a fixed seed.
 
     ``level`` is the two-sided p-value of the test. All counts are zero with too few trials.
     """

@@ -16,11 +16,12 @@ import numpy.typing as npt
 from middlemark.stats.quantiles import Numbers
 
 MOST_LOOKED_AT = 1 << 15
-"""Samples from which a trial's shape is read, for 10^8 as for 10^5: a relevant part is a tenth of them."""
+"""Most samples from which a trial's shape is computed. More are not needed: a relevant part is a tenth of the
+samples."""
 
 MATTERS = 0.10
-"""Relative change of the median that is relevant: twice the margin of ``compare``, because one trial is less than a
-cell."""
+"""Relative change of the median that is relevant: twice the margin of ``compare``, because one trial is less certain
+than a cell."""
 
 Values = npt.NDArray[np.float64]
 
@@ -28,7 +29,7 @@ Values = npt.NDArray[np.float64]
 class Drift(msgspec.Struct, frozen=True):
     """A change of the latency from the first samples to the last.
 
-    ``part`` is relative to the beginning; negative: it fell.
+    ``part`` is relative to the beginning; negative if the latency fell.
     """
 
     part: float
@@ -44,7 +45,7 @@ class SlowStart(msgspec.Struct, frozen=True):
 
 
 class Modes(msgspec.Struct, frozen=True):
-    """Two groups with a gap between them: the share of the lower one, and the median of each."""
+    """The two modes of a bimodal distribution: the lower mode's share of the samples, and the median of each mode."""
 
     share: float
     low_ns: float
@@ -54,7 +55,8 @@ class Modes(msgspec.Struct, frozen=True):
 def thinned(values: Numbers) -> Values:
     """Return at most ``MOST_LOOKED_AT`` samples in their order: a random one from each of equally long sections.
 
-    Random, because every k-th sample could always be in the same slot of a ring. The draws are deterministic.
+    Random samples are taken because every k-th sample could be in the same slot of a ring buffer. The draws are
+    deterministic.
     """
     if len(values) <= MOST_LOOKED_AT:
         return values.astype(np.float64)
@@ -66,9 +68,9 @@ def thinned(values: Numbers) -> Values:
 def drift(values: Values, blocks: int = 16, fewest: int = 60, alpha: float = 0.01) -> Drift | None:
     """Return a significant and relevant drift of the medians of ``blocks`` blocks of at least ``fewest`` samples.
 
-    The slope of the logarithms is estimated by Theil and Sen (Sen, 1968), its significance by Mann and Kendall (Mann,
-    1945; Kendall, 1975). The blocks are few and long, so that correlated samples are in one block and the medians are
-    almost independent.
+    The slope of the medians' logarithms is the Theil-Sen estimate (Sen, 1968). Its significance is from the
+    Mann-Kendall test (Mann, 1945; Kendall, 1975). The blocks are few and long, so that correlated samples are in one
+    block and the medians are almost independent.
     """
     if len(values) < blocks * fewest:
         return None
@@ -83,11 +85,13 @@ def drift(values: Values, blocks: int = 16, fewest: int = 60, alpha: float = 0.0
 
 
 def slow_start(values: Values, blocks: int = 64, fewest: int = 20) -> SlowStart | None:
-    """Return a beginning slower than the level that the trial settled at; None also with fewer than 200 samples.
+    """Return a beginning that is slower than the level at which the trial settled.
+
+    None: there is none, or fewer than 200 samples.
 
     The second half is assumed to be settled. The leading blocks are the slow start as long as their median is above
     every settled block's, and above the settled level by a tenth and by four deviations (MAD) of the settled medians.
-    On steady states and what comes before: Barrett et al., "Virtual machine warmup blows hot and cold" (2017).
+    About steady states and warm-up: Barrett et al., "Virtual machine warmup blows hot and cold" (2017).
     """
     blocks = min(blocks, len(values) // fewest)
     if blocks < 10:
@@ -111,10 +115,11 @@ def modes(
     """Return the two modes of a bimodal distribution, each with at least a tenth of the samples; None for any other.
 
     The density of the logarithms is smoothed with a bandwidth as for 400 independent samples (Silverman's rule, 1986,
-    section 3.4) and of at least two steps of the clock, whose comb pattern is no mode. A valley must be less than half
-    as dense as the lower of its two peaks, and the peaks must differ by a quarter. Akinshin's "Lowland multimodality
-    detection" (2020) also requires depth and weight. A test with p-values, such as Hartigan's dip, assumes independent
-    samples and finds two modes wherever they are not.
+    section 3.4) and of at least two steps of the clock, so that the comb pattern of the steps is not taken for modes. A
+    valley must be less than half as dense as the lower of its two peaks, and the latency of the higher peak must be at
+    least 1.25 times that of the lower. Akinshin's "Lowland multimodality detection" (2020) also requires depth and
+    weight. Tests with p-values, such as Hartigan's dip test, assume independent samples; on correlated samples they
+    find two modes where there is one.
     """
     positive = np.sort(values[values > 0])
     if len(positive) < fewest:
@@ -124,7 +129,7 @@ def modes(
     )
     logs = np.log(positive)
     spread = math.log(three_quarters / quarter) / 1.349
-    # Two steps of the clock where values are sparse; almost zero where they are dense.
+    # The median distance of adjacent values: a step of the clock if values are sparse, almost zero if they are dense.
     distinct = np.unique(positive[(positive >= low) & (positive <= high)])
     step = float(np.median(np.diff(distinct))) / quarter if len(distinct) > 1 else 0.0
     bandwidth = max(0.9 * spread * 400**-0.2, 2 * step, 0.02)
@@ -169,7 +174,7 @@ def _middle(values: Values) -> float:
 
 
 def _smoothed(logs: Values, bandwidth: float) -> tuple[Values, Values]:
-    """Return a grid of quarters of the bandwidth, and the density on it by a Gaussian kernel over a histogram."""
+    """Return a grid in steps of a quarter of the bandwidth, and on it the density: a smoothed (Gaussian) histogram."""
     low, high = float(logs[int(0.005 * len(logs))]), float(logs[int(0.995 * (len(logs) - 1))])
     step = bandwidth / 4
     edges = np.arange(low - 4 * bandwidth, high + 4 * bandwidth + step, step)

@@ -57,13 +57,13 @@ def p_value(differences: Values) -> float:
 
 
 def most_extreme(pairs: int, level: float) -> int:
-    """Return the highest smaller rank sum at which p is at most ``level``, without ties; -1: there is none."""
+    """Return the largest value of the smaller rank sum whose p is at most ``level``, without ties; -1: none."""
     chances = _rank_sums(tuple(range(2, 2 * pairs + 1, 2)))[::2]  # doubled ranks, as elsewhere
     return int(np.searchsorted(np.cumsum(chances), level / 2, side="right")) - 1
 
 
 def _interval(walsh: Values, pairs: int, confidence: float) -> tuple[float, float]:
-    cut = most_extreme(pairs, 1 - confidence) + 1  # the most averages that may be excluded at each end
+    cut = most_extreme(pairs, 1 - confidence) + 1  # number of Walsh averages that may be excluded at each end
     if cut == 0:
         return -math.inf, math.inf
     return float(walsh[cut - 1]), float(walsh[len(walsh) - cut])
@@ -75,7 +75,10 @@ def _walsh_averages(values: Values) -> Values:
 
 
 def _doubled_ranks(sizes: Values) -> npt.NDArray[np.int64]:
-    """Return twice the mean ranks, so that those of ties are whole numbers. Differences by rounding count as ties."""
+    """Return twice the mean ranks, so that the ranks of ties are whole numbers.
+
+    Sizes that differ only by rounding are ties.
+    """
     sizes = np.round(sizes / (float(sizes.max()) or 1.0), 12)
     ordered = np.sort(sizes)
     before = np.searchsorted(ordered, sizes, side="left")

@@ -1,7 +1,7 @@
 """Summaries of many samples by counting each nanosecond in one pass, instead of sorting a copy of them all.
 
 The result is exact: times are whole ns, and most are within a short range. A table of that range replaces the samples,
-and only the few beyond it are kept. That is several times faster than a partition.
+and only the few samples beyond it are kept. Counting is several times faster than a partition.
 """
 
 import math
@@ -30,7 +30,7 @@ _BEYOND = 1 / 8
 class Tally:
     """Counts of one field's values, added chunk by chunk.
 
-    The table ends at ``limit`` ns; values ``absent`` are skipped.
+    The table ends at ``limit`` ns; the value ``absent`` is skipped.
     """
 
     def __init__(self, limit: int, absent: int | None = None) -> None:
@@ -88,7 +88,7 @@ def _ranked(through: Numbers, far: Numbers, total: int, quantile: Fraction) -> f
 
 
 def limit_of(values: Numbers, absent: int | None = None) -> int:
-    """Return the limit of a table for these values: twice the 99th percentile of 4,096 of them, from 1 µs to 1 ms."""
+    """Return the limit of a table: twice the 99th percentile of 4,096 of the values, at least 1 µs and at most 1 ms."""
     looked_at = values[:: max(1, len(values) // 4096)]
     if absent is not None:
         looked_at = looked_at[looked_at != absent]
@@ -109,7 +109,10 @@ def summary_of(values: Numbers) -> Summary:
 
 
 def tallied_fields(samples: Samples, fields: Sequence[str]) -> Mapping[str, Summary | None]:
-    """Return a summary of each field, in one pass over the records. None as for one; ``NOT_MEASURED`` is left out."""
+    """Return a summary of each field, in one pass over the records; None as in ``Tally.summary``.
+
+    ``NOT_MEASURED`` is left out.
+    """
     tallies = {}
     for field in fields:
         absent = NOT_MEASURED if samples.dtype[field].itemsize == 4 else None

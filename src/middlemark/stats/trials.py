@@ -1,4 +1,4 @@
-"""Summary of one trial: from its samples one summary for each field, and for a stream its rates."""
+"""Summary of one trial: one for each field of its samples, and for a stream its rates."""
 
 from collections.abc import Callable, Sequence
 
@@ -50,7 +50,7 @@ class TrialSummary(msgspec.Struct, frozen=True, kw_only=True):
     replies_hz: float | None = None
     """For request-reply."""
     outliers: Outliers | None = None
-    """Samples above p99.9 with what the witness shows of them; None: it shows nothing."""
+    """Samples above p99.9 with the causes that the witness's record shows; None: there is no record."""
     warnings: tuple[RunWarning, ...] = ()
     """Warnings from its raw samples."""
     breakdown: Breakdown | None = None

@@ -22,7 +22,7 @@ MOST_TRIALS = 10_000
 
 
 class Verdict(StrEnum):
-    """The verdict on B compared with A. Undecided: neither different enough nor near enough."""
+    """The verdict on B compared with A. Undecided: neither a difference nor an equivalence is shown."""
 
     BETTER = "better"
     WORSE = "worse"
@@ -35,7 +35,7 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
 
     shift: float
     low: float | None
-    """None: too few pairs for an interval; it needs six."""
+    """None: fewer than six pairs, which are too few for an interval."""
     high: float | None
     p: float
     """p-value of the signed-rank test of this comparison only."""
@@ -44,7 +44,8 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     pairs: int
     verdict: Verdict
     trials_needed: int | None
-    """If undecided: about how many trials of each would decide it, nine times in ten; None: more than 10,000."""
+    """If undecided: about how many trials of each side would decide with a probability of 0.9; None: more than
+    10,000."""
 
 
 def judge(
@@ -102,8 +103,9 @@ def _judged(
 def _trials_needed(shift: Shift, differences: Sequence[float], margin: float, undecided: int) -> int | None:
     """Return the trials needed by the normal approximation.
 
-    For a shift beyond the margin: to find it as one of ``undecided`` comparisons (Bonferroni's bound; the test needs
-    fewer), and to find that it exceeds the margin. For a smaller one: to find that it is within the margin.
+    For a shift beyond the margin: enough to find the shift among ``undecided`` comparisons (Bonferroni's bound; the
+    test needs fewer) and to find that it exceeds the margin. For a smaller shift: enough to find that it is within the
+    margin.
     """
     away = abs(shift.shift)
     if len(differences) < 2 or away == margin:

@@ -1,8 +1,8 @@
 """Results of a workload in one trial and over a cell's trials: which edges hold their deadlines, and times of chains.
 
 An edge holds if at most a share ``allow`` of the messages due on it were lost, late or never sent. A workload holds if
-each of its edges with a deadline does. With fewer than ``ENOUGH_MESSAGES`` messages and less than ``ENOUGH_S`` of them
-this is unknown.
+each of its edges with a deadline does. With fewer than ``ENOUGH_MESSAGES`` messages over less than ``ENOUGH_S``
+seconds, an edge is not judged.
 """
 
 import itertools
@@ -27,8 +27,8 @@ from middlemark.stats.tally import summary_of
 ENOUGH_MESSAGES = 1000
 ENOUGH_S = 10.0
 _NEARLY = 0.99
-"""Share of the messages or the time that is enough: in ten seconds the last instant may not be reached, and a chain
-ends when its first topic does."""
+"""Share of ``ENOUGH_MESSAGES`` or ``ENOUGH_S`` that suffices: in ten seconds the last instant may not be reached, and a
+chain ends when its first topic does."""
 
 
 class EdgeTrial(msgspec.Struct, frozen=True, kw_only=True):
@@ -243,7 +243,7 @@ def fails_most(edges: Sequence[EdgeResult]) -> EdgeResult | None:
 
 
 def worst_edge(edges: Sequence[EdgeResult]) -> EdgeResult | None:
-    """Return the edge with the highest p99 latency relative to its deadline; None: none has one, or no arrivals."""
+    """Return the edge with the highest p99 latency relative to its deadline; None: no arrivals, or no deadlines."""
     known = [(part, each) for each in edges if (part := _part_of(each.deadline_s, each.one_way_ns)) is not None]
     return max(known, key=lambda each: each[0], default=(0.0, None))[1]
 
@@ -303,7 +303,7 @@ def _history(trials: Sequence[EdgeTrial]) -> HistoryResult | None:
 def _holds(topic: Topic, due: int, share: float, seconds: float) -> bool | None:
     """Say whether the edge holds; None: it has no deadline, or too few messages.
 
-    ``seconds`` is the time that they cover.
+    ``seconds`` is the time that the messages cover.
     """
     if topic.deadline_s is None or not due or (due < ENOUGH_MESSAGES and seconds < ENOUGH_S * _NEARLY):
         return None

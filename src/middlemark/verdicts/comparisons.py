@@ -3,20 +3,23 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from middlemark.model.run import Run
-from middlemark.stats.comparisons import Comparison, Pairing, Side, compare, means, mirrored, side
+from middlemark.stats.comparisons import Comparison, Pairing, Side, compare, describes_middleware, mirrored, side
 from middlemark.stats.pairings import of_run, of_two_runs
 from middlemark.verdicts.names import is_contradicted
 from middlemark.verdicts.rows import Row, grouped
 
 SHOWN_METRICS = ("p50", "throughput", "p99", "deadline", "cpu", "memory")
-"""The most important first: where there is no room for all, the last ones are left out."""
+"""The metrics of a report, the most important first. If there is no room for all, the last ones are left out."""
 
 
 class Comparisons:
     """All comparisons between rows of the same run, and between the rows of two runs."""
 
     def __init__(self, rows: Sequence[Row], runs: Sequence[Run]) -> None:
-        """Compare the rows. All comparisons of a run by one metric are corrected together; so are those of two runs."""
+        """Compare the rows.
+
+        The p-values of all comparisons of a run, or of two runs, by one metric are adjusted together.
+        """
         self._sides = {row.index: _side(row, runs[row.run]) for row in rows if row.result.failed is None}
         self._index = {id(each): index for index, each in self._sides.items()}
         self.families: dict[tuple[str, str], list[Comparison]] = {}
@@ -43,7 +46,9 @@ class Comparisons:
         together = [each for members in pairings.values() for each in members]
         factors = {id(each): factor for factor, members in pairings.items() for each in members}
         for metric in SHOWN_METRICS:
-            for each in compare([each for each in together if means(each, metric)], [metric], beside=together):
+            for each in compare(
+                [each for each in together if describes_middleware(each, metric)], [metric], reported=together
+            ):
                 self.families.setdefault((factors[id(each.pairing)], metric), []).append(each)
         return together
 
@@ -51,17 +56,20 @@ class Comparisons:
         """Return the indices of the rows A and B of the comparison."""
         return self._index[id(comparison.pairing.a)], self._index[id(comparison.pairing.b)]
 
-    def judge_too(self, pairs: Iterable[tuple[Row, Row]], metric: str) -> None:
-        """Compare these pairs too, corrected together with those of their run. They may differ in several factors."""
+    def also_judge(self, pairs: Iterable[tuple[Row, Row]], metric: str) -> None:
+        """Also compare these pairs, adjusted together with the pairs of their run.
+
+        They may differ in several factors.
+        """
         missing: dict[str, dict[tuple[int, int], Pairing]] = {}
         for a, b in pairs:
-            known = (a.index, b.index, metric) in self._found or (b.index, a.index, metric) in self._found
-            if not known and a.index in self._sides and b.index in self._sides:
+            is_judged = (a.index, b.index, metric) in self._found or (b.index, a.index, metric) in self._found
+            if not is_judged and a.index in self._sides and b.index in self._sides:
                 sides = self._sides[a.index], self._sides[b.index]
                 missing.setdefault(sides[0].run, {})[a.index, b.index] = Pairing(*sides, (a.name, b.name))
         for run, pairings in missing.items():
             self._found |= {(*both, metric): None for both in pairings}
-            for each in compare([*pairings.values()], [metric], beside=self._judged[run]):
+            for each in compare([*pairings.values()], [metric], reported=self._judged[run]):
                 self._found[(*self.rows_of(each), metric)] = each
 
     def find(self, a: int, b: int, metric: str) -> Comparison | None:

@@ -1,4 +1,4 @@
-"""Verdicts on what was expected of a run: holds, does not hold, undecided, untestable (docs/decisions/0039).
+"""Verdicts on the expectations of a run: holds, does not hold, undecided, untestable (docs/decisions/0039).
 
 An expectation holds if the interval of every part lies inside the claimed band. It does not hold if the interval of any
 part is disjoint from its band.
@@ -69,24 +69,24 @@ def judge_expectations(
 ) -> tuple[JudgedExpectation, ...]:
     """Return the verdict on each expectation of the plan; ``trials``: in the order of its cells.
 
-    The probability that any of the verdicts is false is at most 5 %. A run that grows until they are decided judges
-    each of them several times, at fixed numbers of trials. Every look has its share of the error. The first look that
-    decides counts. ``ended``: the run has ended, so the trials since the last look count too.
+    The probability that any of the verdicts is false is at most 5 %. If a run grows until its expectations are decided,
+    each of them is judged several times, at fixed numbers of trials (looks). Every look has its share of the error. The
+    first look that decides counts. ``ended``: the run has ended, so the trials since the last look also get a look.
     """
-    known = [_evidence(each, plan, trials, descriptions) for each in plan.expectations]
-    members = [at for at, each in enumerate(known) if each.parts and each.fewest >= fewest_trials(ALPHA)]
-    due = {at: looks(plan, known[at].fewest, ended=ended) for at in members}
+    evidence = [_evidence(each, plan, trials, descriptions) for each in plan.expectations]
+    members = [at for at, each in enumerate(evidence) if each.parts and each.fewest >= fewest_trials(ALPHA)]
+    due = {at: looks(plan, evidence[at].fewest, ended=ended) for at in members}
     found: dict[int, JudgedExpectation] = {}
     while undecided := [at for at in members if at not in found]:
         level = ALPHA / len(undecided)
-        decided = {at: each for at in undecided if (each := known[at].decided_by(due[at], level)) is not None}
+        decided = {at: each for at in undecided if (each := evidence[at].decided_by(due[at], level)) is not None}
         if not decided:
             break
         found |= decided
-    open_ = max(1, sum(bool(each.parts) for at, each in enumerate(known) if at not in found))
+    open_ = max(1, sum(bool(each.parts) for at, each in enumerate(evidence) if at not in found))
     return tuple(
         found.get(at) or each.undecided(ALPHA / open_ * share_of(len(due.get(at, ())) if plan.deciding else 0))
-        for at, each in enumerate(known)
+        for at, each in enumerate(evidence)
     )
 
 
@@ -134,8 +134,8 @@ class _Evidence:
         open_ = outside or [at for at, each in enumerate(judged) if not each.is_inside] or range(len(judged))
         one_of = len(judged) if outside else 1  # one failing part is enough, but all parts must hold
         needed = [trials_needed(judged[at], self.parts[at][1], level / one_of) for at in open_]
-        known = [each for each in needed if each is not None]
-        decided = known if outside or len(known) == len(needed) else []
+        possible = [each for each in needed if each is not None]
+        decided = possible if outside or len(possible) == len(needed) else []
         enough = (min if outside else max)(decided, default=None)
         return msgspec.structs.replace(self._judgement(ClaimVerdict.UNDECIDED, judged, level), trials_needed=enough)
 
@@ -166,19 +166,19 @@ def _evidence(
         parts = parts_of(expected, plan)
     except NothingToJudge as why:
         return _Evidence(expected, spoiled=[Spoiled(None, str(why))])
-    of = {
+    measured = {
         subject: _Measured(expected, subject, plan.cells[subject.cell], trials[subject.cell], descriptions)
         for part in parts
         for subject in part.subjects
     }
-    spoiled = [Spoiled(subject, each.spoiled) for subject, each in of.items() if each.spoiled]
+    spoiled = [Spoiled(subject, each.spoiled) for subject, each in measured.items() if each.spoiled]
     found = [
-        (part, _ratios(of[part.a].figures, of[part.b].figures) if part.b else of[part.a].figures)
+        (part, _ratios(measured[part.a].figures, measured[part.b].figures) if part.b else measured[part.a].figures)
         for part in parts
-        if all(not of[subject].spoiled or of[subject].against for subject in part.subjects)
+        if all(not measured[subject].spoiled or measured[subject].against for subject in part.subjects)
     ]
     apart = [part for part, figures in found if not figures and part.b]
-    spoiled += [Spoiled(part.b, "has no round in common with what it is compared with") for part in apart]
+    spoiled += [Spoiled(part.b, "has no round in common with the other side") for part in apart]
     return _Evidence(expected, found, spoiled)
 
 
@@ -221,7 +221,7 @@ class _Measured:
             if figure is not None:
                 self.figures[each.outcome.number] = figure
         if not self.figures and not self.spoiled:
-            self.spoiled = f"has no {expected.metric}: measure longer, or what has one"
+            self.spoiled = f"has no {expected.metric}: measure longer, or expect another metric"
 
 
 def _misplaced(cell: Cell, measured: Sequence[TrialSummary], descriptions: Mapping[str, Description]) -> str:

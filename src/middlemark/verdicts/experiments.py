@@ -92,7 +92,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def by_rate(self) -> bool:
-        """True if the figure is shown as a rate: messages a second."""
+        """True if the figure is shown as a rate: messages per second."""
         return self.metric == "throughput"
 
     @property
@@ -101,7 +101,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
         return self.by in ("p50", "p99") and self.metric != "deadline"
 
     def shown(self, figure: float | None) -> float | None:
-        """Return a figure as it is shown: in messages a second if the experiment is judged by its rate."""
+        """Return a figure as it is shown: in messages per second if the experiment is judged by its rate."""
         return 1e9 / figure if figure and self.by_rate else figure
 
     def baseline_of(self, row: Row) -> Row | None:
@@ -118,7 +118,7 @@ class JudgedExperiment(Experiment, frozen=True, kw_only=True):
     """The index of the row that the others are compared with: the best that can be judged. None: no row can."""
     verdict: Literal["best", "tie", "undecided", "only", "none holds"]
     within: float
-    """Candidates of a tie differ by less than this fraction, significantly."""
+    """The candidates of a tie differ significantly by less than this fraction."""
 
     @property
     def ranked(self) -> tuple[JudgedRow, ...]:
@@ -152,7 +152,7 @@ class JudgedExperiment(Experiment, frozen=True, kw_only=True):
 
     @property
     def is_open(self) -> bool:
-        """True if more trials could decide more: the experiment is undecided, or a tie is wider than the margin."""
+        """True if more trials could improve the verdict: it is undecided, or a tie is wider than the margin."""
         return self.verdict == "undecided" or (self.verdict == "tie" and self.within > MARGIN)
 
     @property
@@ -193,7 +193,7 @@ class JudgedExperiment(Experiment, frozen=True, kw_only=True):
 
     @property
     def trials_needed(self) -> int | None:
-        """How many trials of each would decide the comparisons that are open; None: no number would."""
+        """How many trials of each candidate would decide the open comparisons; None: no number would."""
         open_ = self.of(Standing.UNDECIDED, Standing.NO_COMMON_ROUNDS, Standing.EQUIVALENT)
         needed = (each.comparison.judged.trials_needed for each in open_ if each.comparison)
         return max((each for each in needed if each is not None), default=None)

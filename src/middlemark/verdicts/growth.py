@@ -50,17 +50,17 @@ class Growth(msgspec.Struct, frozen=True, kw_only=True):
 
 def growths(rows: Sequence[Row]) -> tuple[Growth, ...]:
     """Return a line for each metric and each group of rows that differ in one numeric factor only, the size first."""
-    known = [row for row in rows if row.result.failed is None and not is_contradicted(row.result)]
-    factors = [each for each in FACTORS.values() if len({*_numbers(known, each.field)}) > 1]
+    usable = [row for row in rows if row.result.failed is None and not is_contradicted(row.result)]
+    factors = [each for each in FACTORS.values() if len({*_numbers(usable, each.field)}) > 1]
     found: list[Growth] = []
     for factor in sorted(factors, key=lambda each: each.name != "size"):
         fields = [field for field in FIELDS if field != factor.field]
         lines: dict[tuple[object, ...], dict[float, Row]] = {}
-        for row, number in zip(known, _numbers(known, factor.field), strict=True):
+        for row, number in zip(usable, _numbers(usable, factor.field), strict=True):
             if number is not None:
                 key = (row.run, *(getattr(row.result.cell, field) for field in fields))
                 lines.setdefault(key, {})[number] = row
-        varied = varying([row.result for row in known]) - {factor.field}
+        varied = varying([row.result for row in usable]) - {factor.field}
         for line in (each for each in lines.values() if len(each) > 1):
             ordered = [line[number] for number in sorted(line)]
             found += (

@@ -34,12 +34,12 @@ from middlemark.verdicts.rows import Row, grouped
 NEAR = 0.1
 """Candidates tie if their intervals show that they differ by no more than this fraction, once the run has ended."""
 WIDEST = 1 / 3
-"""The limit instead of ``NEAR`` where the interval of each difference contains 0."""
+"""The limit instead of ``NEAR`` if the interval of each difference contains 0."""
 
 _KEY = (*(each for each in EXPERIMENT if each != "size"), "label", "unknown")
 """Fields of a cell that all rows of an experiment share, besides the run and the size."""
 _ASKED = tuple(field for field in OF_MIDDLEWARE if field != "loan")
-"""Fields that the rows also share where several middlewares were measured. Loans are free: the job is the same."""
+"""Fields that the rows also share if several middlewares were measured. The loan may differ: the job is the same."""
 
 
 def judged_experiments(
@@ -53,7 +53,7 @@ def judged_experiments(
     fields = [each for each in fields if each.is_shown]
     for metric in dict.fromkeys(each.experiment.metric for each in fields):
         pairs = (pair for each in fields if each.experiment.metric == metric for pair in each.pairs())
-        comparisons.judge_too(pairs, metric)
+        comparisons.also_judge(pairs, metric)
     judged = (each.judged(comparisons) for each in fields)
     groups = grouped(judged, lambda each: (each.by, each.restricted and each.carrier, each.key))
     ordered = sorted(
@@ -71,7 +71,10 @@ def judged_experiments(
 
 
 def _experiments(rows: Sequence[Row], everything: Sequence[Row]) -> Iterator[tuple[Experiment, Sequence[Row]]]:
-    """Yield each experiment with its rows, by metric and carrier. Raw transports are rows only if they are alone."""
+    """Yield each experiment with its rows, by metric and carrier.
+
+    Raw transports are rows only if there is no other row.
+    """
     middleware = [each for each in rows if not each.is_raw_transport and not each.bench_only]
     subjects = middleware or [each for each in rows if not each.is_raw_transport] or list(rows)
     one_middleware = len({each.result.cell.adapter for each in subjects}) == 1
@@ -88,7 +91,7 @@ def _experiments(rows: Sequence[Row], everything: Sequence[Row]) -> Iterator[tup
         found.setdefault((key, cell.size), []).append((row, cell))
     for (key, size), members in found.items():
         shared = _shared([cell for _, cell in members])
-        levels = {factor: told for factor, tell in WORDS.items() if (told := tell(shared))}
+        levels = {factor: text for factor, in_words in WORDS.items() if (text := in_words(shared))}
         graph = shared.workload is not None
         in_race = members[0][0].in_race
         first = "throughput" if by_rate(shared) and not graph else raced_by(shared, in_race)
@@ -147,7 +150,7 @@ class _Field:
         }
         measured = [each for each in members if each.index in self.figures]
         measured.sort(key=lambda row: self.figures[row.index])
-        # A race eliminates by its own metric, over all carriers: this does not count for p99 or one carrier.
+        # A race eliminates by its own metric, over all carriers. Its eliminations do not count for p99 or one carrier.
         self.eliminated = [each for each in measured if (each.is_eliminated if self._race else _misses(each))]
         running = [each for each in measured if each not in self.eliminated]
         self.able = [each for each in running if each.in_race is None or each.in_race.holds]
@@ -174,7 +177,7 @@ class _Field:
         return [first for first, *_ in grouped(ordered, lambda row: row.result.cell.adapter).values()]
 
     def pairs(self) -> Iterator[tuple[Row, Row]]:
-        """Yield the reference with every other row."""
+        """Yield the pair of the reference and each other row."""
         for each in (*self.running, *self.eliminated):
             if self.reference is not None and each is not self.reference:
                 yield self.reference, each
@@ -182,9 +185,9 @@ class _Field:
     def judged(self, comparisons: Comparisons) -> JudgedExperiment:
         """Return the experiment with its verdict, and each row with its standing."""
         found = {
-            row.index: known
+            row.index: comparison
             for reference, row in self.pairs()
-            if (known := comparisons.find(reference.index, row.index, self._metric)) is not None
+            if (comparison := comparisons.find(reference.index, row.index, self._metric)) is not None
         }
         reopened = [each for each in self.eliminated if _is_reopened(each, found.get(each.index))]
         rivals = [*self.candidates[1:], *reopened]
@@ -227,8 +230,8 @@ class _Field:
             return "none holds", MARGIN
         if self.reference is None:
             return "undecided", MARGIN
-        known = [each if each is not None and each.judged.low is not None else None for each in rivals]
-        verdicts = {each.judged.verdict if each else None for each in known}
+        with_interval = [each if each is not None and each.judged.low is not None else None for each in rivals]
+        verdicts = {each.judged.verdict if each else None for each in with_interval}
         lower = self._best_of_each(self.able)[0] is not self.reference
         unable = len(self.running) > len(self.able)
         if not rivals and not unable:
@@ -239,10 +242,10 @@ class _Field:
             return ("tie" if Verdict.EQUIVALENT in verdicts else "best"), MARGIN
         staying = [
             each
-            for each in known
+            for each in with_interval
             if each is None or not (each.is_worse if self._race else each.judged.verdict is Verdict.WORSE)
         ]
-        within = apart(staying)
+        within = widest_difference(staying)
         if not staying:
             return "best", MARGIN
         return ("tie", within) if len(staying) < FINALISTS and within < math.inf else ("undecided", MARGIN)
@@ -250,9 +253,9 @@ class _Field:
     def _standing(self, row: Row, found: Comparison | None, verdict: str, eliminated: bool) -> Standing:
         """Return the standing of a row that has a figure."""
         if row is self.reference:
-            told = {"best": Standing.BEST, "tie": Standing.EQUIVALENT, "only": Standing.ONLY}
+            by_verdict = {"best": Standing.BEST, "tie": Standing.EQUIVALENT, "only": Standing.ONLY}
             few = row.result.trials < FEWEST and verdict == "undecided"
-            return Standing.TOO_FEW_TRIALS if few else told.get(verdict, Standing.UNDECIDED)
+            return Standing.TOO_FEW_TRIALS if few else by_verdict.get(verdict, Standing.UNDECIDED)
         judged = found.judged if found is not None and found.judged.low is not None else None
         if judged is not None and judged.verdict is Verdict.WORSE and not _misses(row):
             return Standing.SLOWER
@@ -287,8 +290,8 @@ def _is_reopened(row: Row, found: Comparison | None) -> bool:
     return slower and found is not None and found.judged.low is not None and not found.is_worse
 
 
-def apart(comparisons: Iterable[Comparison | None]) -> float:
-    """Return the fraction by which they differ at most, rounded up to a percent; infinite: too much for a tie."""
+def widest_difference(comparisons: Iterable[Comparison | None]) -> float:
+    """Return the fraction by which the pairs differ at most, rounded up to a percent; infinite: too much for a tie."""
     farthest, alike = 0.0, True
     for each in comparisons:
         if each is None or each.judged.low is None or each.judged.high is None:

@@ -91,8 +91,8 @@ def _shown(value: str) -> str:
     return file.shown if file else value
 
 
-def _if_known(factor: str, tell: Callable[[Cell], str]) -> Callable[[Cell], str]:
-    return lambda cell: "" if factor in cell.unknown else tell(cell)
+def _if_known(factor: str, in_words: Callable[[Cell], str]) -> Callable[[Cell], str]:
+    return lambda cell: "" if factor in cell.unknown else in_words(cell)
 
 
 def _factors_of(*of: str) -> tuple[str, ...]:
@@ -104,7 +104,7 @@ EXPERIMENT = _factors_of("experiment")
 """Factors that separate experiments: rows that poll are never ranked with rows that block."""
 
 ASKED = (*_factors_of("middleware"), "native")
-"""Factors that are asked of the middleware: rows that differ in them may be compared with each other."""
+"""Factors that are requests to the middleware: rows that differ in them may be compared with each other."""
 
 WORDS = {factor: _if_known(factor, _IN_WORDS.get(factor) or _plainly(factor)) for factor in (*EXPERIMENT, *ASKED)}
 """By factor, in the order of a label: the level in words. Empty: the factor has no meaning in this cell.
@@ -132,19 +132,19 @@ def only_copies(cell: Cell) -> bool:
     return cell.subscribers == 0
 
 
-def meeting(results: Sequence[CellResult]) -> Sequence[CellResult]:
+def with_receivers(results: Sequence[CellResult]) -> Sequence[CellResult]:
     """Return the results of the cells that have a receiver; all results if none has one."""
     return [each for each in results if not only_copies(each.cell)] or results
 
 
 def varying(results: Sequence[CellResult]) -> frozenset[str]:
     """Return the factors whose levels, in words, differ between the results."""
-    cells = [each.cell for each in meeting(results)]
+    cells = [each.cell for each in with_receivers(results)]
     return frozenset(factor for factor, words in WORDS.items() if len({words(each) for each in cells}) > 1)
 
 
 def usual(results: Sequence[CellResult], varied: frozenset[str]) -> dict[str, str]:
-    """Return the commonest level, in words, of each factor asked of the middleware; the first one if several are.
+    """Return the most common level, in words, of each factor in ``ASKED``; the first one if several are.
 
     ``varied``: the factors with several levels. Headings contain the levels of an experiment's factors.
     """
@@ -152,8 +152,8 @@ def usual(results: Sequence[CellResult], varied: frozenset[str]) -> dict[str, st
         factor: level for factor, level in WITHOUT_SAYING.items() if factor in ASKED or factor not in varied
     }
     return without_saying | {
-        factor: Counter(tell(each.cell) for each in meeting(results)).most_common(1)[0][0]
-        for factor, tell in WORDS.items()
+        factor: Counter(in_words(each.cell) for each in with_receivers(results)).most_common(1)[0][0]
+        for factor, in_words in WORDS.items()
         if factor in varied and factor in ASKED and factor not in WITHOUT_SAYING and results
     }
 
@@ -165,14 +165,14 @@ def unusual(cell: Cell, most: Mapping[str, str]) -> list[str]:
 
 def words(cell: Cell, factors: Collection[str]) -> str:
     """Return the cell's levels of these factors, in the order of ``WORDS``: ``block, 2 processes``."""
-    levels = [tell(cell) for factor, tell in WORDS.items() if factor in factors]
+    levels = [in_words(cell) for factor, in_words in WORDS.items() if factor in factors]
     return ", ".join(each for each in levels if each not in NOT_SHOWN)
 
 
 def subject(cell: Cell) -> str:
     """Return adapter and transport; one word if both have the same name."""
-    alone = cell.transport == cell.adapter or "transport" in cell.unknown
-    return cell.adapter if alone else f"{cell.adapter} {cell.transport}"
+    is_one_word = cell.transport == cell.adapter or "transport" in cell.unknown
+    return cell.adapter if is_one_word else f"{cell.adapter} {cell.transport}"
 
 
 def size(cell: Cell) -> str:
@@ -210,7 +210,8 @@ def is_unprotected(result: CellResult) -> bool:
 def labels(results: Sequence[CellResult]) -> list[str]:
     """Return a label for each result: its levels that differ from the usual ones, which the heading contains.
 
-    Rows of one cell in two sweeps carry the sweep's name; rows with fewer trials than the others say how many.
+    If a cell is in two sweeps, the label contains the sweep's name. If a row has another number of trials than most
+    rows, the label contains that number.
     """
     usual_levels = usual(results, varying(results))
     cells = Counter(each.cell for each in results)
@@ -228,13 +229,13 @@ def labels(results: Sequence[CellResult]) -> list[str]:
 
 
 _WARNINGS = {
-    "above-memcpy": "more than memory moves",
+    "above-memcpy": "faster than memcpy",
     "bimodal": "bimodal",
     "actual-transport-varies": "several actual transports",
     "faster-than-baseline": "faster than its baseline",
     "few-samples": "too few samples",
     "loss": "lost messages",
-    "loss-behind-latency": "latency of what was not lost",
+    "loss-behind-latency": "latency without the lost messages",
     "mostly-idle": "processors that halt",
     "p99-disagrees": "p99 differs between trials",
     "protection-contradicted": "not protected",
@@ -244,7 +245,7 @@ _WARNINGS = {
 
 
 def warning_name(code: str) -> str:
-    """Return the words for a warning's code: ``more than memory moves`` for ``above-memcpy``."""
+    """Return the words for a warning's code: ``faster than memcpy`` for ``above-memcpy``."""
     return _WARNINGS.get(code, code.replace("-", " "))
 
 

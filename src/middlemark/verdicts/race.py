@@ -25,7 +25,6 @@ class RaceVerdict(msgspec.Struct, frozen=True, kw_only=True):
     experiment: JudgedExperiment
     race: Race
     rounds: int
-    """The number of rounds that were run."""
     trials: int
     seconds: float
     equal_trials: int
@@ -94,7 +93,7 @@ class RaceVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def races(experiments: Sequence[JudgedExperiment], run: Run, number: int = 0) -> tuple[RaceVerdict, ...]:
-    """Return the verdict of each race of a run, in the order of the races; ``number``: the run's in the document."""
+    """Return the verdict of each race of a run, in the order of the races; ``number``: the run's in its document."""
     race = run.file.plan.race
     raced = [each for each in experiments if each.race is not None and each.run == number]
     found = sorted(raced, key=lambda each: each.rows[0].row.in_race.race if each.rows[0].row.in_race else 0)

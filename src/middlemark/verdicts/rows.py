@@ -67,7 +67,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     raw_transport_row: int | None
     """The index of the raw transport over the same carrier, for ``times_raw_transport``."""
     baseline_row: int | None
-    """The index of its baseline: the fastest raw transport in its experiment that also copies, or also does not."""
+    """The index of its baseline: the fastest raw transport in its experiment that copies, or does not copy, like the
+    row."""
     ratio: float | None
     """Its headline figure divided by the baseline's, less is better; None: it has no baseline."""
     in_race: InRace | None = None
@@ -80,7 +81,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
-    """Return lists of the items by their key, keys and items in their first order."""
+    """Return lists of the items by their key. Keys are in the order of their first items."""
     found: dict[Key, list[Item]] = {}
     for each in items:
         found.setdefault(key(each), []).append(each)
@@ -102,12 +103,14 @@ def rows_of(runs: Sequence[MeasuredRun]) -> tuple[Row, ...]:
         descriptions = {each.name: each for each in run.file.adapters}
         cells = [each.cell for each in run.results]
         medians = [headline_figure(each) for each in run.results]
-        held = nearest_raw_transports(cells, medians, descriptions, [each.actual_transport for each in run.results])
+        raw_transports = nearest_raw_transports(
+            cells, medians, descriptions, [each.actual_transport for each in run.results]
+        )
         fastest = baselines(cells, medians, descriptions)
         races = in_races(run, dict(enumerate(run.trials)), run.samples, run.kept)
         begin = len(rows)
         titles = labels(run.results)
-        each_cell = zip(run.results, run.trials, held, fastest, titles, strict=True)
+        each_cell = zip(run.results, run.trials, raw_transports, fastest, titles, strict=True)
         for number, (result, trials, raw, baseline, title) in enumerate(each_cell):
             described = descriptions.get(result.cell.adapter)
             asked = unusual(result.cell, common[result.cell.pattern])
@@ -234,7 +237,7 @@ def in_races(
         for candidates in race.experiments
         for index in candidates
     }
-    # When the time of a race is spent, it is judged for the last time.
+    # If no time is left (``reached``), the race is judged for the last time.
     states = race_states(race, attempts, _whole_rounds(run), spent=run.file.reached is not None)
     return {
         cell: _in_race(number, race.metric, state, cell, [*attempts[cell].values()])

@@ -20,7 +20,7 @@ from middlemark.verdicts.rows import Row, grouped, per_message_ns
 NONE: Security = "none"
 LEVELS: tuple[Security, ...] = get_args(Security)
 _STANDINGS = {Verdict.WORSE: Standing.SLOWER, Verdict.EQUIVALENT: Standing.EQUIVALENT}
-_BESIDE = sorted(frozenset(EXPERIMENT) - {"size", "security", "payload"})
+_FACTORS_OF_A_TABLE = sorted(frozenset(EXPERIMENT) - {"size", "security", "payload"})
 _TITLE_FACTORS = ("pattern", "rate", "receive", "processes", "link")
 
 
@@ -53,9 +53,9 @@ class CostTable(msgspec.Struct, frozen=True, kw_only=True):
 
 def cost_tables(rows: Sequence[Row], comparisons: Comparisons) -> tuple[CostTable, ...]:
     """Return a table for each experiment with rows at ``none`` and at a higher level, the longest table first."""
-    known = [row for row in rows if per_message_ns(row.result) and not row.result.cell.unknown]
-    received = [row for row in known if row.result.cell.subscribers]
-    groups = grouped(received, lambda row: (row.run, *(getattr(row.result.cell, each) for each in _BESIDE)))
+    with_figure = [row for row in rows if per_message_ns(row.result) and not row.result.cell.unknown]
+    received = [row for row in with_figure if row.result.cell.subscribers]
+    groups = grouped(received, lambda row: (row.run, *(getattr(row.result.cell, each) for each in _FACTORS_OF_A_TABLE)))
     tables = []
     for group in groups.values():
         by_row = grouped(group, lambda row: _same(row.result.cell)).values()

@@ -57,14 +57,18 @@ def _table(rows: Sequence[Row]) -> GraphTable:
 
 
 def _column(scale: float, copies: int, by_scale: bool, by_copies: bool) -> str:
-    told = [f"scale {scale:g}" if by_scale or not by_copies else "", f"copies {copies}" if by_copies else ""]
-    return ", ".join(each for each in told if each)
+    parts = [f"scale {scale:g}" if by_scale or not by_copies else "", f"copies {copies}" if by_copies else ""]
+    return ", ".join(each for each in parts if each)
 
 
 def _order(line: GraphLine) -> tuple[bool, int, float]:
-    known = [found for row in line.rows if row and (found := row.result.workload)]
-    held = sum(each.holds is True for each in known)
-    return not line.is_raw_transport, -held, min((each.cpu for each in known if each.cpu is not None), default=math.inf)
+    results = [found for row in line.rows if row and (found := row.result.workload)]
+    held = sum(each.holds is True for each in results)
+    return (
+        not line.is_raw_transport,
+        -held,
+        min((each.cpu for each in results if each.cpu is not None), default=math.inf),
+    )
 
 
 class Cheapest(msgspec.Struct, frozen=True):
@@ -75,7 +79,7 @@ class Cheapest(msgspec.Struct, frozen=True):
     others: int
     """The number of other rows that hold."""
     beaten: int
-    """The number of these that take significantly more processor time."""
+    """The number of these rows that take significantly more processor time."""
 
     @property
     def sure(self) -> bool:
@@ -95,5 +99,5 @@ def cheapest(table: GraphTable, comparisons: Comparisons) -> Iterator[Cheapest]:
         if len(holding) < 2:
             continue
         best, *others = (row for _, _, row in sorted(holding, key=lambda each: each[:2]))
-        known = [comparisons.find(best.index, other.index, "cpu") for other in others]
-        yield Cheapest(column, best, len(others), sum(each is not None and each.is_worse for each in known))
+        results = [comparisons.find(best.index, other.index, "cpu") for other in others]
+        yield Cheapest(column, best, len(others), sum(each is not None and each.is_worse for each in results))

@@ -12,7 +12,7 @@ from middlemark.stats.baselines import by_rate
 from middlemark.stats.result import CellResult
 
 FASTEST_COPY = 200e9
-"""Bytes a second that no core can copy: eight times the bandwidth of a memory channel, twice that of a cache.
+"""Bytes per second that no core can copy: eight times the bandwidth of a memory channel, twice that of a cache.
 
 If memcpy was measured, twice its bandwidth is used instead, because data in a cache is copied faster.
 """
@@ -21,7 +21,7 @@ SEEN = 0.2
 """Share of the smaller message's time that a copy must take for its absence to be noticed: less may be noise."""
 
 MemcpyOf = Callable[[Sequence[CellResult], int], float | None]
-"""Returns the bytes a second of memcpy at a size, on this machine and in this run; None if it was not measured."""
+"""Returns the bytes per second of memcpy at a size, on this machine and in this run; None if it was not measured."""
 
 
 def not_measured(_results: Sequence[CellResult], _size: int) -> float | None:
@@ -55,7 +55,7 @@ def _but_size(cell: Cell) -> Cell:
 
 
 def bandwidth(result: CellResult, descriptions: Mapping[str, Description]) -> float | None:
-    """Return the bytes a second that arrived; for a ping-pong, those of both ways over the median round trip.
+    """Return the bytes per second that arrived; for a ping-pong, the bytes of both directions per median round trip.
 
     None for a ping-pong that declares to hand over, because a bandwidth would mean nothing.
     """
@@ -76,12 +76,12 @@ def above_memcpy(cell: Cell, bytes_per_s: float | None, memcpy_bytes_per_s: floa
         return None
     return RunWarning(
         "above-memcpy",
-        f"{bytes_per_s / 1e9:.3g} GB/s, and this machine's memcpy moves {memcpy_bytes_per_s / 1e9:.3g} at "
-        f"{format_size(cell.size)}: a pointer was passed, or the receiver never saw the bytes",
-        "quote its message rate and its latency, never its bytes a second"
+        f"{bytes_per_s / 1e9:.3g} GB/s is more than the {memcpy_bytes_per_s / 1e9:.3g} GB/s of memcpy on this "
+        f"machine at {format_size(cell.size)}: a pointer was passed, or the receiver never saw the bytes",
+        "quote its message rate and its latency, never its bytes per second"
         if cell.payload == "untouched"
-        else "a filled payload is written and read outside of the timed span: quote messages a second, or compare "
-        "with --payload untouched to see what is handed over",
+        else "a filled payload is written and read outside of the timed span: quote messages per second, or compare "
+        "with --payload untouched to see whether a pointer is handed over",
     )
 
 
@@ -117,9 +117,9 @@ def size_costs_nothing(small: CellResult, large: CellResult, memcpy_bytes_per_s:
     return RunWarning(
         "size-costs-nothing",
         f"{format_size(large.cell.size)} took {large_ns / 1000:.3g} µs and {format_size(small.cell.size)} took "
-        f"{small_ns / 1000:.3g}: to copy the difference takes {copy_ns / 1000:.3g} µs at the very least, so a pointer "
-        "was passed, and neither a loan nor one process was asked for",
-        "ask for it explicitly (--loan or --processes 1), or see in the adapter's README what it hands over",
+        f"{small_ns / 1000:.3g} µs: copying the difference takes at least {copy_ns / 1000:.3g} µs, so a pointer was "
+        "passed although neither a loan nor one process was asked for",
+        "ask for it explicitly (--loan or --processes 1), or look up in the adapter's README what it hands over",
     )
 
 

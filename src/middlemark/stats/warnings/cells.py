@@ -40,19 +40,18 @@ A disturbed machine is not among them: rounds are interleaved, so a disturbance 
 DISAGREE = 1.5
 """Ratio of the medians of a cell's trials from which they belong to more than one state of the system."""
 STRAY = 8
-"""Number of trials of which one may be a stray one and is no state of its own: the median over trials tolerates it, and
-so do paired rounds. More scattering trials are tolerated if the 95 % interval of their median lies within the factor
-``DISAGREE``."""
+"""One of this number of trials may be a stray trial, which the median over trials and paired rounds tolerate. More
+stray trials are tolerated if the 95 % interval of the median lies within the factor ``DISAGREE``."""
 
 _OF_TRIALS = frozenset({"bimodal", "drift"})
 """Codes of warnings about single trials, which may concern only a stray trial."""
 
 FASTER = 0.9
-"""Share of the raw transport's time below which a cell must do less work, or was placed better."""
+"""A cell that takes less than this share of the raw transport's time must do less work, or was placed better."""
 
 
 def merged(trials: Sequence[tuple[RunWarning, ...]]) -> tuple[RunWarning, ...]:
-    """Return one warning for each code, in the words of the first, with the number of trials that have it."""
+    """Return one warning for each code, in the words of the first trial that has it, with the number of such trials."""
     first: dict[str, RunWarning] = {}
     times: dict[str, int] = {}
     for warnings in trials:
@@ -71,17 +70,17 @@ def merged(trials: Sequence[tuple[RunWarning, ...]]) -> tuple[RunWarning, ...]:
 def joined(of_cell: Sequence[RunWarning], of_trials: Sequence[RunWarning]) -> tuple[RunWarning, ...]:
     """Return one warning for each code, the trials' first. If both have a code, the cell's text precedes the trials'.
 
-    The trials' advice is preferred, because it knows the depth and the middleware's words.
+    The trials' advice is preferred, because it contains the depth and the middleware's own words.
     """
     total = {each.code: each for each in of_cell}
-    known = [
+    combined = [
         RunWarning(each.code, f"{total[each.code].text}; {each.text}", each.advice or total[each.code].advice)
         if each.code in total
         else each
         for each in of_trials
     ]
-    codes = {each.code for each in known}
-    return (*known, *(each for each in of_cell if each.code not in codes))
+    codes = {each.code for each in combined}
+    return (*combined, *(each for each in of_cell if each.code not in codes))
 
 
 def in_trials(occurred: int, trials: int) -> str:
@@ -97,7 +96,7 @@ def cell_warnings(
 ) -> tuple[RunWarning, ...]:
     """Return the warnings about all trials together. The sequences have one item for each trial, failed ones included.
 
-    ``summaries`` are those of the cell's main latency, ``rates`` its rates if these are its main figure.
+    ``summaries`` are of the cell's main latency. ``rates`` are the trials' rates if the rate is the cell's main figure.
     """
     measured = [each for each in outcomes if each.failed is None]
     found = (
@@ -116,7 +115,7 @@ _CONTRADICTED = {
     "stranger-refused": "a stranger without a certificate of the trial was let in",
     "unauthorised-refused": "a participant without permission was let in",
 }
-"""The observation instead, by the check that failed."""
+"""The observation that contradicts the protection, by the check that failed."""
 
 
 def _protection_contradicted(cell: Cell, outcomes: Sequence[TrialOutcome]) -> RunWarning | None:
@@ -125,18 +124,18 @@ def _protection_contradicted(cell: Cell, outcomes: Sequence[TrialOutcome]) -> Ru
         return None
     return RunWarning(
         "protection-contradicted",
-        f"asked for security {cell.security}, and {' and '.join(_CONTRADICTED[each] for each in failed)}",
-        f"do not quote it as {cell.security}: it was not in force; the adapter's README says what the level needs",
+        f"asked for security {cell.security}, but {' and '.join(_CONTRADICTED[each] for each in failed)}",
+        f"do not quote it as {cell.security}: the level was not in force; the adapter's README says what it needs",
     )
 
 
 _COUNTED = {
-    "loss": ("lost", "of {total:,} replies never arrived ({part}); the latency is that of the others"),
-    "late": ("late", "of {total:,} replies arrived after their timeout ({part}) and are no samples"),
+    "loss": ("lost", "of {total:,} replies never arrived ({part}); the latency is that of the replies that arrived"),
+    "late": ("late", "of {total:,} replies arrived after their timeout ({part}) and do not count as samples"),
     "publish-failed": ("publish_failed", "of {total:,} messages were refused by the middleware ({part})"),
     "damaged": (
         "damaged",
-        "of {total:,} messages arrived with wrong content ({part}); those that the ping found are no samples",
+        "of {total:,} messages arrived with wrong content ({part}); those seen by the ping do not count as samples",
     ),
     "duplicated": ("duplicated", "of {total:,} messages arrived more than once ({part})"),
     "reordered": ("reordered", "of {total:,} messages arrived out of order ({part})"),
@@ -144,7 +143,7 @@ _COUNTED = {
 """Warnings about a count above zero: the field of TrialCounts, and the words after the number."""
 
 _COUNTED_IN_STREAMS = {
-    "loss": "of {total:,} messages never arrived ({part}); rate and latency are those of the others",
+    "loss": "of {total:,} messages never arrived ({part}); rate and latency are those of the messages that arrived",
     "damaged": "of {total:,} messages arrived with wrong content ({part}); they count in no rate and no latency",
 }
 
@@ -183,9 +182,7 @@ def _advice(code: str, cell: Cell) -> str:
             return "--reliability reliable makes the middleware resend lost messages"
         return "use a deeper history (--depth all) and larger socket buffers (sysctl net.core.rmem_max)"
     if code == "late":
-        return (
-            "raise the suite's timeout to keep them, or look for the cause of the stalls: --priority fifo:80, --pin 0,1"
-        )
+        return "raise the suite's timeout to count them, or find the cause of the stalls: --priority fifo:80, --pin 0,1"
     if code == "publish-failed":
         return "the middleware has no room for another message: --depth all, or fewer subscribers"
     if code == "damaged":
@@ -193,7 +190,7 @@ def _advice(code: str, cell: Cell) -> str:
     if code == "duplicated":
         return "check that no other run uses the same domain: leave --domain out"
     if cell.pattern == "stream":
-        return "an application would see the wrong order: use one publisher a topic, or the middleware's ordering"
+        return "an application would see the wrong order: use one publisher per topic, or the middleware's ordering"
     return "round trips are matched by number, so their times are right; an application would see the wrong order"
 
 
@@ -225,8 +222,8 @@ def _trials_disagree(cell: Cell, summaries: Sequence[Summary | None]) -> RunWarn
 
 
 def _rates_disagree(cell: Cell, rates: Sequence[float | None]) -> RunWarning | None:
-    known = [each for each in rates if each is not None]
-    return _apart(cell, known, "rates", lambda rate: f"{rate:,.0f}", "messages/s")
+    hertz = [each for each in rates if each is not None]
+    return _apart(cell, hertz, "rates", lambda rate: f"{rate:,.0f}", "messages/s")
 
 
 def _apart(
@@ -238,7 +235,7 @@ def _apart(
     near = sorted(figures, key=lambda each: abs(each - middle))
     near, strays = near[: trials - trials // STRAY], near[trials - trials // STRAY :]
     code, text = "trials-disagree", f"the {name} of its {trials} trials"
-    known = exact_median_interval(figures, 0.95) if trials >= STRAY else None
+    interval = exact_median_interval(figures, 0.95) if trials >= STRAY else None
     end = ""
     if max(near) <= DISAGREE * min(near):
         code, text = (
@@ -246,8 +243,8 @@ def _apart(
             f"{' and '.join(map(show, strays))} {unit} in {len(strays)} of {trials} trials, the others",
         )
         figures = near
-    elif known and known[1] <= DISAGREE * known[0]:
-        code, end = "stray-trial", f"; their median lies between {' and '.join(map(show, known))} {unit} (95 %)"
+    elif interval and interval[1] <= DISAGREE * interval[0]:
+        code, end = "stray-trial", f"; their median lies between {' and '.join(map(show, interval))} {unit} (95 %)"
     return RunWarning(code, f"{text} go from {show(min(figures))} to {show(max(figures))} {unit}{end}", _quiet(cell))
 
 
@@ -281,24 +278,24 @@ def faster_than_raw_transport(times: float | None, label: str | None, *, rate: b
         f"receives {1 / times:.2g} times as much as the raw transport ({label})"
         if rate
         else f"takes {times:.2g} of the time of the raw transport ({label})",
-        "its threads keep awake the processors that the raw transport lets halt, the raw transport was disturbed, or "
-        "less was moved than was asked: measure both again with --awake --trials 10",
+        "measure both again with --awake --trials 10: the middleware's threads may keep the processors awake, the raw "
+        "transport may have been disturbed, or fewer bytes were moved than asked",
     )
 
 
 def below_baseline(times: float, label: str, doubted: str | None, *, untouched: bool) -> RunWarning:
-    """Return the warning about a cell that significantly beats its baseline, which works as it does, and the reason.
+    """Return the warning about a cell that is significantly faster than its baseline, with a possible reason.
 
     ``doubted``: the code of a warning that makes the baseline's own median doubtful.
     """
     if doubted is not None:
         why = f"the baseline's own median is doubtful ({doubted}): measure both again with --trials 10"
     elif untouched:
-        why = "no role wrote or read the payload, so less may have been moved than was asked: --payload filled"
+        why = "no role wrote or read the payload, so fewer bytes may have been moved than asked: use --payload filled"
     else:
         why = (
-            "its threads keep awake the processors that the baseline lets halt, or its transport hands over where its "
-            "description says that it copies: measure both again with --awake --trials 10"
+            "measure both again with --awake --trials 10: the middleware's threads may keep processors awake, or its "
+            "transport passes a pointer although its description says that it copies"
         )
     return RunWarning("faster-than-baseline", f"takes {times:.2g} of the time of its baseline ({label})", why)
 

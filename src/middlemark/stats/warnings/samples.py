@@ -9,8 +9,8 @@ from middlemark.stats.quantiles import SAMPLES_BEYOND, Numbers
 from middlemark.stats.shape import drift, incidents, modes, slow_start, thinned
 
 OF_TRIALS = 0.5
-"""Share of the trials that must have a warning of ``WHERE_MOST``. A cell's figure is the median of its trials', which
-fewer trials do not change."""
+"""Share of the trials that must have a warning of ``WHERE_MOST`` for the cell to have it. Fewer trials do not change
+the cell's figure, which is the median over its trials."""
 
 FEWEST_INCIDENTS = 5
 """Half of the samples that a quantile needs beyond it: with fewer incidents, each is a large part of the tail."""
@@ -19,10 +19,12 @@ FEWEST_BEYOND_P99 = 30
 """Samples beyond p99, over all trials: the share of 1 % is then accurate to a third (30 ± √30, two sigma)."""
 
 P99_DISAGREE = 3.0
-"""Twice the factor for medians: p99 needs far more trials to be precise, but one that triples is not one figure."""
+"""Ratio of the trials' p99s above which they disagree. It is twice the factor for medians, because a p99 varies
+more."""
 
 _TIME_SLICE_NS = 500_000
-"""A mode beyond this and ten times the other is a wait for a processor: the scheduler's time slice is about 1 ms."""
+"""A mode above this time and above ten times the other mode is a wait for a processor: the scheduler's time slice is
+about 1 ms."""
 
 WHERE_MOST = (
     *("bimodal", "drift", "warm-up-short", "p99-few-incidents"),
@@ -36,8 +38,8 @@ def sample_warnings(
 ) -> tuple[RunWarning, ...]:
     """Return the warnings about a measured trial. ``series`` has the latency of each measuring role over time, in ns.
 
-    A stream that is sent as fast as possible or in bursts is left out: its latency is the state of its queues, which
-    must rise and fall, and another warning says so.
+    A stream that is sent as fast as possible or in bursts has none of these warnings: its latency is the state of its
+    queues, which rise and fall.
     """
     if cell.pattern == "stream" and (cell.rate in ("max", "curve") or cell.burst is not None):
         return ()
@@ -69,26 +71,26 @@ def tail_warnings(samples: Sequence[int], summaries: Sequence[Summary | None]) -
     Empty if most trials have no p99, because the cell then has none either.
     """
     present = [(count, each.p99) for count, each in zip(samples, summaries, strict=True) if each]
-    known = [(count, p99) for count, p99 in present if p99 is not None]
-    if 2 * len(known) <= len(present):
+    with_p99 = [(count, p99) for count, p99 in present if p99 is not None]
+    if 2 * len(with_p99) <= len(present):
         return ()
     found: list[RunWarning] = []
-    beyond = sum(count // 100 for count, _ in known)
+    beyond = sum(count // 100 for count, _ in with_p99)
     if beyond < FEWEST_BEYOND_P99:
-        trials = "one trial" if len(known) == 1 else f"{len(known)} trials"
+        trials = "one trial" if len(with_p99) == 1 else f"{len(with_p99)} trials"
         found.append(
             RunWarning(
                 "p99-few-samples",
-                f"its p99 rests on the {beyond} slowest samples of {trials}: one stall of the machine makes as many",
+                f"its p99 rests on the {beyond} slowest samples of {trials}: a single stall can cause that many",
                 "measure longer or more often: --duration 2s, --samples 10k, --trials 10",
             )
         )
-    least, most = min(p99 for _, p99 in known), max(p99 for _, p99 in known)
+    least, most = min(p99 for _, p99 in with_p99), max(p99 for _, p99 in with_p99)
     if most > P99_DISAGREE * least:
         found.append(
             RunWarning(
                 "p99-disagrees",
-                f"the p99s of its {len(known)} trials go from {_us(least)} to {_us(most)} µs",
+                f"the p99s of its {len(with_p99)} trials go from {_us(least)} to {_us(most)} µs",
                 "only some trials were disturbed: quiet the machine, and quote the range (--trials 10)",
             )
         )
@@ -104,13 +106,13 @@ def _bimodal(cell: Cell, values: Numbers) -> RunWarning | None:
     switches = (
         "see which other processes use the processors (top), and get priority over them: --priority fifo:80"
         if found.high_ns > max(_TIME_SLICE_NS, 10 * found.low_ns)
-        else "find what switches between the two (idle states, frequency, a thread of the middleware): --receive poll "
-        "and --priority fifo:80 keep processors awake; otherwise quote both"
+        else "find what switches between the modes (idle states, frequency, a thread of the middleware): --receive "
+        "poll and --priority fifo:80 keep processors awake; otherwise quote both modes"
     )
     return RunWarning(
         "bimodal",
-        f"{100 * found.share:.0f} % of its samples lie around {low} µs and the others around {high}: it is "
-        "bimodal, and a single median describes at most one of the two modes",
+        f"{100 * found.share:.0f} % of its samples lie around {low} µs and the others around {high} µs: "
+        "the latency is bimodal, and a single median describes at most one of the two modes",
         first + switches,
     )
 
@@ -123,10 +125,10 @@ def _drift(values: Numbers) -> RunWarning | None:
     return RunWarning(
         "drift",
         f"its latency {'rose' if rose else 'fell'} to {1 + found.part:.2g} times its value at the start of the trial: "
-        "the median depends on how long it was measured",
-        "a queue or memory grows, or a processor throttles: see whether it levels off (--duration 10s)"
+        "the median depends on the length of the trial",
+        "a queue or memory grows, or a processor throttles: see whether the latency levels off (--duration 10s)"
         if rose
-        else "it has not settled: use a longer warm-up (--warmup 2s)",
+        else "the latency has not settled: use a longer warm-up (--warmup 2s)",
     )
 
 
@@ -135,12 +137,14 @@ def _warm_up_short(cell: Cell, values: Numbers, outcome: TrialOutcome) -> RunWar
     if found is None:
         return None
     first, later = found.part * found.first_ns, (1 - found.part) * found.later_ns
-    part = first / (first + later) if cell.rate == "max" else found.part  # of the time, in a closed loop
-    lasted = f", {part * outcome.measured_s:.2g} s" if outcome.measured_s else ""
+    part = (
+        first / (first + later) if cell.rate == "max" else found.part
+    )  # share of the time: samples of a closed loop follow each other
+    lasted = f" ({part * outcome.measured_s:.2g} s)" if outcome.measured_s else ""
     return RunWarning(
         "warm-up-short",
-        f"the first {100 * found.part:.2g} % of its samples{lasted}, took {_us(found.first_ns)} µs (median) and those "
-        f"after them {_us(found.later_ns)}: it was still warming up",
+        f"the first {100 * found.part:.2g} % of its samples{lasted} took {_us(found.first_ns)} µs (median) and the "
+        f"later ones {_us(found.later_ns)} µs: the system was still warming up",
         "use a longer warm-up: --warmup 2s",
     )
 

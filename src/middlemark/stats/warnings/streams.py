@@ -26,7 +26,7 @@ def stream_trial_warnings(cell: Cell, outcome: TrialOutcome) -> tuple[RunWarning
 def stream_cell_warnings(cell: Cell, counts: TrialCounts, latency: Summary | None) -> tuple[RunWarning, ...]:
     """Return the warnings about all measured trials of a stream together; ``latency`` is its one-way latency.
 
-    The warnings that the roles report (missed instants, back-pressure, the histogram) come from ``trial``.
+    The package ``trial`` makes the warnings that the roles report (missed instants, back-pressure, the histogram).
     """
     found = (_flooded(cell, latency), _loss_behind_latency(counts, latency))
     return tuple(each for each in found if each)
@@ -49,7 +49,7 @@ def _loss_behind_latency(counts: TrialCounts, latency: Summary | None) -> RunWar
     arrived = 100 * counts.received / expected
     return RunWarning(
         "loss-behind-latency",
-        f"its latency is that of the {arrived:.3g} % that arrived",
+        f"its latency is that of the {arrived:.3g} % of the messages that arrived",
         "quote it with its loss, or find the highest rate without loss: --rate sustainable",
     )
 
@@ -79,11 +79,11 @@ def _rate_varies(by_second: Sequence[float]) -> RunWarning | None:
 def _subscribers_differ(outcome: TrialOutcome) -> RunWarning | None:
     """Return the warning about subscribers with different rates, whose mean describes none of them."""
     expected = {each.expected for each in outcome.subscribers}
-    each = [rate for rate in rates(outcome).by_subscriber if rate is not None]
-    if len(expected) != 1 or len(each) < 2 or max(each) <= DISAGREE * min(each):
+    hertz = [rate for rate in rates(outcome).by_subscriber if rate is not None]
+    if len(expected) != 1 or len(hertz) < 2 or max(hertz) <= DISAGREE * min(hertz):
         return None
     return RunWarning(
         "subscribers-differ",
-        f"its {len(each)} subscribers received from {min(each):,.0f} to {max(each):,.0f} messages/s",
-        "the rate is their mean; per_subscriber in --format json has the rate of each",
+        f"its {len(hertz)} subscribers received from {min(hertz):,.0f} to {max(hertz):,.0f} messages/s",
+        "the rate is their mean; per_subscriber in --format json contains the rate of each subscriber",
     )

@@ -10,7 +10,7 @@ from middlemark.stats.baselines import carrier_of, used_another_transport
 from middlemark.stats.rates import counts as counts_of
 
 _ENDED_SHORT = 0.98
-"""Share of the duration from which it counts as complete: the last round trip may end a little earlier."""
+"""Share of the duration from which a trial counts as complete: the last round trip may end a little earlier."""
 
 
 def trial_warnings(
@@ -33,10 +33,10 @@ def _transport_contradicted(
     due = carrier_of(cell, descriptions)
     should = "" if due == cell.transport else f" (which is {due})"
     # The adapter's notes may contain the reason (a segment too small, a type that does not fit).
-    known = f"; its adapter says: {'; '.join(outcome.notes)}" if outcome.notes else ""
+    notes = f"; its adapter reports: {'; '.join(outcome.notes)}" if outcome.notes else ""
     return RunWarning(
         "transport-contradicted",
-        f"asked for {cell.transport}{should}; the actual transport is {outcome.actual_transport}{known}",
+        f"asked for {cell.transport}{should}; the actual transport is {outcome.actual_transport}{notes}",
         "do not quote it under that transport's name: the middleware used another one, or other traffic was "
         "counted; quiet the machine, and see in the adapter's README when a transport cannot be used",
     )
@@ -56,7 +56,7 @@ def _ended_early(cell: Cell, limits: Limits, outcome: TrialOutcome) -> RunWarnin
     return RunWarning(
         "ended-early",
         text,
-        f"what was measured by then is kept; measure fewer samples, or raise the limit of {limits.limit_s:g} s",
+        f"the figures until then are kept; measure fewer samples, or raise the limit of {limits.limit_s:g} s",
     )
 
 
@@ -97,7 +97,8 @@ OWN_NS = 500
 """The bench's own time for a message between two round trips: six stamps, a record and the counters (100 to 400 ns)."""
 
 SLEPT = 0.1
-"""Sleeps of all workers for each message, below which they poll. If both ends wait in the kernel, there are two."""
+"""Sleeps of all workers per message below which they count as polling. If both ends wait in the kernel, there are two
+sleeps per message."""
 
 _FEWEST = 100
 
@@ -105,8 +106,8 @@ _FEWEST = 100
 def time_unaccounted(cell: Cell, outcome: TrialOutcome, spent_ns: float, samples: int) -> RunWarning | None:
     """Return the warning about a closed loop whose round trips take much less than its whole time.
 
-    ``spent_ns`` is the time of all round trips of the trial, with obtaining, filling and checking their messages. Only
-    if every message is a sample: lost or damaged ones take time as well, and other warnings report them.
+    ``spent_ns`` is the time of all round trips of the trial, with obtaining, filling and checking their messages. None
+    unless every message is a sample: lost or damaged messages also take time, and other warnings report them.
     """
     if not _closed(cell) or outcome.counts is None or not outcome.measured_s or samples < _FEWEST:
         return None
@@ -119,8 +120,8 @@ def time_unaccounted(cell: Cell, outcome: TrialOutcome, spent_ns: float, samples
         f"its {samples:,} round trips, with writing and checking the payloads, make up {spent_ns / 1e9:.3g} of the "
         f"{measured_ns / 1e9:.3g} s measured: {100 * unaccounted_ns / measured_ns:.0f} % of the time "
         "passed between them",
-        "an application would wait for that too: quote messages a second with the latency, and see what the "
-        "middleware does before and after a message: perf record -g -p PID",
+        "an application would also wait for this time: quote messages per second with the latency, and find what "
+        "the middleware does before and after a message: perf record -g -p PID",
     )
 
 
@@ -140,17 +141,18 @@ def never_slept(cell: Cell, outcome: TrialOutcome) -> RunWarning | None:
         return None
     return RunWarning(
         "reception-not-in-force",
-        f"asked to block, but its roles slept {slept:,} times in {messages:,} round trips: it waits by spinning, as "
-        "under --receive poll",
+        f"asked to block, but its roles slept {slept:,} times in {messages:,} round trips: the middleware waits by "
+        "spinning, as under --receive poll",
         "compare it with rows that poll, not with rows that block; the adapter's README says how it waits",
     )
 
 
 MOSTLY = 0.5
-"""Share of a round trip in which no worker ran and no role waited for a processor that another thread had."""
+"""Least share of a round trip, for the warning, in which no worker ran and no role waited for a busy processor."""
 
 HALTS_NS = 10_000
-"""Mean delay of the end of a timed sleep from which idle processors halt; it is some 2 µs where they do not."""
+"""Mean delay of the end of a timed sleep from which idle processors halt; the delay is some 2 µs if they do not
+halt."""
 
 _SMALL = 4096
 """Largest message, in bytes, for which the copies take a small part of the time."""
@@ -179,9 +181,9 @@ def mostly_idle(cell: Cell, outcome: TrialOutcome, samples: int) -> RunWarning |
         return None
     return RunWarning(
         "mostly-idle",
-        f"for {100 * idle:.0f} % of its time no thread ran: the processors halt between messages, and here they wake "
-        f"up {late_ns / 1000:.0f} µs late with any middleware",
-        "--awake keeps the processors from halting: the rest is the middleware's time",
+        f"for {100 * idle:.0f} % of its time no thread ran: the processors halt between messages, and on this "
+        f"machine they wake up {late_ns / 1000:.0f} µs late with any middleware",
+        "measure with --awake, which keeps the processors from halting: the remaining time is the middleware's",
     )
 
 
