@@ -111,13 +111,14 @@ class Lasting : kit::Pinned {
 [[nodiscard]] inline std::string publisher_port(const std::string& topic, unsigned index) {
   return "/" + topic + "/p" + std::to_string(index);
 }
+
 /// Returns the name of a subscriber's (or server's) YARP port.
 [[nodiscard]] inline std::string subscriber_port(const std::string& topic, unsigned index) {
   return "/" + topic + "/s" + std::to_string(index);
 }
 
-/// Opens a port, repeatedly for up to 5 s: the name server queues five connections and resets others when many processes
-/// start at once, and YARP does not retry. does not try again.
+/// Opens a port; retries for up to 5 s. When many processes start at once, the name server queues five connections and resets
+/// the others, and YARP does not retry.
 template <class Port>
 void open(Port& port, const std::string& name) {
   if (!kit::wait_until([&] { return port.open(name); }, std::chrono::seconds(5), std::chrono::milliseconds(20))) {

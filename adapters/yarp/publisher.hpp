@@ -33,12 +33,13 @@ class Connections {
   Connections(const Settings& settings, const Topic& topic, std::string from, std::string carrier)
       : attendance_(settings, topic), topic_(topic.name), from_(std::move(from)), carrier_(std::move(carrier)) {}
 
+  /// Connects to the subscribers that have appeared, and returns the number of connections.
   [[nodiscard]] unsigned made() {
-    const auto there = static_cast<unsigned>(attendance_.count());
-    while (made_ < there && again(made_)) ++made_;
+    const auto present = static_cast<unsigned>(attendance_.count());
+    while (made_ < present && connect(made_)) ++made_;
     return made_;
   }
-  [[nodiscard]] bool again(unsigned index) const {
+  [[nodiscard]] bool connect(unsigned index) const {
     constexpr bool quiet = true;
     return ::yarp::os::NetworkBase::connect(from_, subscriber_port(topic_, index), carrier_, quiet);
   }
