@@ -5,8 +5,8 @@ Usage: python bench/native.py [ROUNDS] [TOOL…], best as scripts/alone python b
 Needs PYTHONPATH=src and MIDDLEMARK_WORKERS, as bench/run sets them.
 
 Runs every tool that is on the PATH, and prints how to install the others. Sender and receiver each have a processor, as
-in Middlemark's trials. Each pair of measurements has a ratio, Middlemark's time or rate ÷ the tool's. Middlemark and the
-tool alternate in running first.
+in Middlemark's trials. Each pair of measurements has a ratio, Middlemark's time or rate ÷ the tool's. Middlemark and
+the tool alternate in running first.
 """
 
 import json
@@ -45,6 +45,7 @@ ALIKE = (0.93, 1.07)
 @dataclass(frozen=True)
 class Pair:
     """A measurement that a tool and Middlemark both make.
+
     ``theirs`` runs the tool with a size and a folder, and returns ns, or messages per second.
     """
 
@@ -72,7 +73,9 @@ ZEROMQ = "--adapter zeromq --transport ipc --payload untouched"
 ZENOH = "--adapter zenoh --transport tcp --payload untouched"
 ICEORYX2 = "--adapter iceoryx2 --processes 1 --receive poll --loan --payload untouched"
 RESTS = "the tool counts the rest from a burst's start, so a long burst has none; counted from the end, rates are alike"
-UNTOUCHED = "the tool does not write or read messages, and its echo loans before receiving; changed to ours: 0.92 to 1.04"
+UNTOUCHED = (
+    "the tool does not write or read messages, and its echo loans before receiving; changed to ours: 0.92 to 1.04"
+)
 THROUGHPUT = (
     "--pattern stream --burst 1000 --depth 1000 --recovery 5ms "
     "--native heartbeat_period_ms=100 --native nack_response_delay_ms=0"
@@ -108,7 +111,7 @@ PAIRS = (
     Pair("z_ping", "tcp", (64, 1024), zenoh_latency, f"{ZENOH} --receive block",
          why="the tool has LTO, and its pong echoes from a callback; without LTO and with a channel it is alike"),
     Pair("z_pub_thr", "tcp", (64, 1024), zenoh_throughput, f"{ZENOH} --receive listen --pattern stream",
-         why="the tool has LTO, one memory for all messages, no stamps, default timer slack; changed to ours it is alike"),
+         why="the tool has LTO, one memory for all messages, no stamps, default timer slack; with ours it is alike"),
     Pair("benchmark-publish-subscribe", "ipc", (64, 1024), iceoryx2("ipc"), ICEORYX2, mean=True, samples=500_000,
          why=UNTOUCHED),
     Pair("benchmark-publish-subscribe", "ipc_threadsafe", (64, 1024), iceoryx2("ipc_threadsafe"),

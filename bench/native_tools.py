@@ -25,7 +25,7 @@ def alongside(
 ) -> bytes:
     """Run two programs, each on its own processor, and return the output of ``ahead``.
 
-    If ``behind`` listens at a ``port``, start ``ahead`` when it listens, and kill ``behind`` afterwards, as it never ends.
+    If ``behind`` listens at a ``port``, start ``ahead`` when it listens, and kill it afterwards, as it never ends.
     """
     env = {**os.environ, **environment}
     receiver = subprocess.Popen(

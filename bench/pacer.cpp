@@ -134,7 +134,8 @@ int main(int argc, char** argv) {
   }
   if (noisy) {
     std::printf(
-        "this machine was busy: its gaps alone make p99 longer than %.0f us, and correcting for such gaps is inexact; run "
+        "this machine was busy: its gaps alone make p99 longer than %.0f us, and correcting for such gaps is inexact; "
+        "run "
         "again when it is idle\n",
         goal_us);
   }

@@ -1,4 +1,4 @@
-"""Compare a polling round trip through ``shm`` with the same loop written by hand: Middlemark ÷ hand-written, alternating.
+"""Compare a polling round trip through ``shm`` with the same loop written by hand: Middlemark ÷ hand-written.
 
 Usage: python bench/round_trip.py BARE_RING [ROUNDS]
 """
@@ -25,7 +25,7 @@ ROUND_TRIPS = {64: 400_000, 65536: 40_000}
 
 
 def middle_mean(values: list[float]) -> float:
-    """Return the mean of the middle half. The counter's resolution (10 ns on some machines) is too coarse for a median."""
+    """Return the mean of the middle half; the counter's resolution (up to 10 ns) is too coarse for a median."""
     ordered = sorted(values)
     quarter = len(ordered) // 4
     return statistics.fmean(ordered[quarter : len(ordered) - quarter])

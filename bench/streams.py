@@ -2,8 +2,8 @@
 
 Usage: python bench/streams.py FOLDER [ROUNDS]
 
-FOLDER contains ``ring_bench`` and ``bare_ring``. The ``shm`` baseline at 64 B is compared with the adapter's ring without
-Middlemark's roles, and with a ring written by hand for one size and one subscriber.
+FOLDER contains ``ring_bench`` and ``bare_ring``. The ``shm`` baseline at 64 B is compared with the adapter's ring
+without Middlemark's roles, and with a ring written by hand for one size and one subscriber.
 Cyclone DDS over UDP is compared with ``ddsperf pub`` and ``ddsperf sub`` (package cyclonedds-tools): reliable,
 keep-all, with listeners, batching and the same configuration.
 """

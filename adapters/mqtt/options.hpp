@@ -22,15 +22,14 @@ struct Native : kit::NativeKeys {
                    "`max_inflight_messages`",
            .least = 1,
            .most = 65'535});
-  std::optional<std::uint64_t> max_queued = key<std::uint64_t>(
-      "max_queued",
-      {.help =
-           "messages that the broker queues for each subscriber: `max_queued_messages`; 0: only bounded by 1 GiB for all",
-       .most = 1'000'000'000,
-       .otherwise = "the depth, for each publisher"});
-  bool nodelay = key(
-      "nodelay", true,
-      {.help = "false: Nagle's algorithm at clients and broker, which both use by default", .transports = {"tcp"}});
+  std::optional<std::uint64_t> max_queued =
+      key<std::uint64_t>("max_queued", {.help = "messages that the broker queues for each subscriber: "
+                                                "`max_queued_messages`; 0: only bounded by 1 GiB for all",
+                                        .most = 1'000'000'000,
+                                        .otherwise = "the depth, for each publisher"});
+  bool nodelay =
+      key("nodelay", true,
+          {.help = "false: Nagle's algorithm at clients and broker, which both use by default", .transports = {"tcp"}});
   std::optional<int> qos = key<int>(
       "qos",
       {.help = "0 is best-effort, 1 and 2 are reliable", .least = 0, .most = 2, .otherwise = "by the reliability"});

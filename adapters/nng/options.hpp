@@ -20,11 +20,11 @@ inline constexpr int deepest_queue = 8192;
 struct Native : kit::NativeKeys {
   using NativeKeys::NativeKeys;
   bool nodelay = key("nodelay", true, {.help = "`tcp-nodelay`; false: Nagle's algorithm", .transports = {"tcp"}});
-  bool prefer_new =
-      key("prefer_new", true,
-          {.help =
-               "`sub:prefnew`: a subscriber whose queue is full drops its oldest message; false: it drops the new message",
-           .patterns = {Pattern::ping_pong, Pattern::stream}});
+  bool prefer_new = key(
+      "prefer_new", true,
+      {.help =
+           "`sub:prefnew`: a subscriber whose queue is full drops its oldest message; false: it drops the new message",
+       .patterns = {Pattern::ping_pong, Pattern::stream}});
   std::optional<int> recvbuf = key<int>(
       "recvbuf",
       {.help = "`recv-buffer` of `SUB`, messages that wait for a best-effort subscriber, of all publishers together",
@@ -83,7 +83,8 @@ struct Options : Native {
                    (reliable(topic) ? "the publisher waits" : "the oldest is dropped") +
                    "; native.sendbuf and native.recvbuf change this number");
       } else if (*topic.depth > fitting(topic)) {
-        all.insert("the depth of " + std::to_string(*topic.depth) + " was reduced to " + std::to_string(fitting(topic)) +
+        all.insert("the depth of " + std::to_string(*topic.depth) + " was reduced to " +
+                   std::to_string(fitting(topic)) +
                    " messages, which is 1 GiB or NNG's limit; native.sendbuf and native.recvbuf change this number");
       }
     }

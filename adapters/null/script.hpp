@@ -49,8 +49,8 @@ struct Script : kit::NativeKeys {
   std::chrono::microseconds every_delay_us =
       key("every_delay_us", std::chrono::microseconds(0),
           {.help = "a known difference for comparisons: microseconds that every publish spins", .least = 0});
-  std::uint64_t every_delay_ns = key<std::uint64_t>(
-      "every_delay_ns", 0, {.help = "like `every_delay_us`, in ns; the two add up", .least = 0});
+  std::uint64_t every_delay_ns =
+      key<std::uint64_t>("every_delay_ns", 0, {.help = "like `every_delay_us`, in ns; the two add up", .least = 0});
   std::chrono::microseconds burn =
       key("burn_us", std::chrono::microseconds(0),
           {.help = "microseconds of the thread's processor time that every publish spends", .least = 0});

@@ -55,8 +55,9 @@ struct Options : Native {
     std::size_t segments = 0;
     for (const Topic& topic : settings.endpoints) {
       if (subscription_type != "flush" && reliable(topic))
-        throw AdapterError("openrtm: subscription_type=new is not reliable: a message may wait until the next is written",
-                           "ask for best-effort");
+        throw AdapterError(
+            "openrtm: subscription_type=new is not reliable: a message may wait until the next is written",
+            "ask for best-effort");
       segments += std::size_t{topic.publishers} * topic.subscribers * segment_kib(topic) << 10;
     }
     if (transport_ == shm) kit::require_shared_memory(segments, "openrtm: the connectors");

@@ -57,8 +57,9 @@ struct Options : Native {
         throw AdapterError("orocos: connection=data is not reliable: the next message overwrites one that was not read",
                            "ask for best-effort");
       if (over_corba_ && !pull.value_or(true))
-        throw AdapterError("orocos: pull=false is not reliable: over CORBA a full buffer drops messages without an error",
-                           "ask for best-effort");
+        throw AdapterError(
+            "orocos: pull=false is not reliable: over CORBA a full buffer drops messages without an error",
+            "ask for best-effort");
     }
     if (over_queue_) refuse_too_large_queues(settings);
   }
@@ -101,9 +102,10 @@ struct Options : Native {
                   (topic.message_bytes + record_bytes);
     rlimit limit{};
     if (getrlimit(RLIMIT_MSGQUEUE, &limit) != 0 || together <= limit.rlim_cur) return;
-    throw AdapterError("orocos: the trial's message queues need " + std::to_string(together) +
-                           " bytes, but the limit of this user is " + std::to_string(limit.rlim_cur),
-                       "raise ulimit -q, or ask for a smaller depth, smaller messages or fewer publishers or subscribers");
+    throw AdapterError(
+        "orocos: the trial's message queues need " + std::to_string(together) +
+            " bytes, but the limit of this user is " + std::to_string(limit.rlim_cur),
+        "raise ulimit -q, or ask for a smaller depth, smaller messages or fewer publishers or subscribers");
   }
 
   bool over_queue_;

@@ -43,9 +43,8 @@ inline const std::vector<std::string> executors{
 
 struct Native : kit::NativeKeys {
   using NativeKeys::NativeKeys;
-  std::string executor =
-      key<std::string>("executor", "single",
-                       {.help = "with `listen`: the executor that calls the callbacks", .choices = executors});
+  std::string executor = key<std::string>(
+      "executor", "single", {.help = "with `listen`: the executor that calls the callbacks", .choices = executors});
 };
 
 [[nodiscard]] inline std::shared_ptr<rclcpp::Executor> make_executor(const std::string& kind) {

@@ -107,7 +107,8 @@ inline constexpr const char* no_segment = "/";
     all.emplace_back("services keep ROS 2's own quality of service: reliable, depth 10");
     if (settings.publishers > 1) {
       all.emplace_back(
-          "each client reads the replies to all clients at a depth of 10, so a client that is slower than the others can "
+          "each client reads the replies to all clients at a depth of 10, so a client that is slower than the others "
+          "can "
           "lose its own replies");
     }
   }
@@ -121,7 +122,8 @@ inline constexpr const char* no_segment = "/";
   if (settings.message_bytes >= segment && std::getenv("FASTRTPS_DEFAULT_PROFILES_FILE") == nullptr &&
       std::getenv("FASTDDS_DEFAULT_PROFILES_FILE") == nullptr) {
     all.emplace_back(
-        "a message does not fit into Fast DDS's default shared-memory segment (512 KiB), so it is sent again later: set a "
+        "a message does not fit into Fast DDS's default shared-memory segment (512 KiB), so it is sent again later: "
+        "set a "
         "larger segment_size in the XML profile that FASTRTPS_DEFAULT_PROFILES_FILE names");
   }
   return all;

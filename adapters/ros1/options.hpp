@@ -60,12 +60,14 @@ struct Options : Native {
     }
     std::size_t queues = 0;  // counts a subscriber's queue once for each publisher, because it has room for all of them
     for (const Topic& topic : settings.endpoints) queues += std::size_t{topic.publishers} * (1 + topic.subscribers);
-    affordable_ = std::max(kit::physical_memory() / 4 / std::max<std::size_t>(queues, 1) / queued_bytes_, least_messages);
+    affordable_ =
+        std::max(kit::physical_memory() / 4 / std::max<std::size_t>(queues, 1) / queued_bytes_, least_messages);
     kept_ = std::min(std::max(keep_all_bytes / queued_bytes_, least_messages), affordable_);
     const auto is_keep_all = [](const Topic& topic) { return !topic.depth; };
     if (std::ranges::any_of(settings.endpoints, is_keep_all)) {
       notes.push_back("keep-all: publish() waits while " + std::to_string(kept_ * queued_bytes_ >> 20) +
-                      " MiB are not sent yet, and a subscriber that queues more than " + std::to_string(keep_all_queue()) +
+                      " MiB are not sent yet, and a subscriber that queues more than " +
+                      std::to_string(keep_all_queue()) +
                       " messages drops the oldest: roscpp's unbounded queues would fill the memory");
     }
     if (settings.depth && *settings.depth > affordable_) {

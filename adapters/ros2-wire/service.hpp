@@ -47,7 +47,8 @@ class End {
 
  protected:
   Outgoing<Call> outgoing_;
-  cyclonedds::Subscriber<CallIntake> incoming_;  // the last member: its callbacks must end before the others are destroyed
+  cyclonedds::Subscriber<CallIntake>
+      incoming_;  // the last member: its callbacks must end before the others are destroyed
 };
 
 class Client : public End {

@@ -151,7 +151,7 @@ class Publisher {
   kit::Memory memory_;
   kit::Memory cut_memory_;
   std::vector<Peer> peers_;
-  bool cut_ = false;  // a peer has received only a part of the message in cut_memory_
+  bool cut_ = false;                 // a peer has received only a part of the message in cut_memory_
   std::chrono::nanoseconds left_{};  // of the write timeout of the current publish()
 };
 

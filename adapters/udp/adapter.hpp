@@ -32,12 +32,12 @@ class Udp {
                                                   .most = 1 << 30,
                                                   .otherwise = "twice the size of the trial's message, at least 4 MiB",
                                                   .type = NativeType::bytes});
-    std::size_t datagram_bytes =
-        key("datagram_bytes", udp::datagram_limit,
-            {.help = "the largest datagram, for messages of more than " + std::to_string(udp::datagram_limit) + " bytes",
-             .least = 1024,
-             .most = udp::datagram_limit,
-             .type = NativeType::bytes});
+    std::size_t datagram_bytes = key(
+        "datagram_bytes", udp::datagram_limit,
+        {.help = "the largest datagram, for messages of more than " + std::to_string(udp::datagram_limit) + " bytes",
+         .least = 1024,
+         .most = udp::datagram_limit,
+         .type = NativeType::bytes});
   };
 
   explicit Udp(const Settings& settings) : settings_(settings), options_(kit::read_native<Options>("udp", settings)) {
@@ -90,9 +90,10 @@ class Udp {
     std::vector<std::string> all;
     if (options_.timestamping && fragmented_) all.emplace_back("messages of several datagrams have no arrival stamp");
     if (granted_bytes_ >= needed_bytes_) return all;
-    all.push_back("the receive buffer has " + std::to_string(granted_bytes_) +
-                  " bytes, but one message of each publisher takes " + std::to_string(needed_bytes_) +
-                  ", so messages may be lost; sudo sysctl -w net.core.rmem_max=" + std::to_string(needed_bytes_ / 2 + 1));
+    all.push_back(
+        "the receive buffer has " + std::to_string(granted_bytes_) +
+        " bytes, but one message of each publisher takes " + std::to_string(needed_bytes_) +
+        ", so messages may be lost; sudo sysctl -w net.core.rmem_max=" + std::to_string(needed_bytes_ / 2 + 1));
     return all;
   }
 

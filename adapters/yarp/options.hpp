@@ -23,11 +23,12 @@ inline constexpr const char* local = "local";
 
 struct Native : kit::NativeKeys {
   using NativeKeys::NativeKeys;
-  bool unbuffered = key("unbuffered", false,
-                        {.help = "true: a publisher writes on its own thread, as a Port does; false: for each connection "
-                                 "a YARP thread writes, as with a BufferedPort",
-                         .transports = {tcp, fast_tcp},
-                         .patterns = {Pattern::ping_pong, Pattern::stream}});
+  bool unbuffered =
+      key("unbuffered", false,
+          {.help = "true: a publisher writes on its own thread, as a Port does; false: for each connection "
+                   "a YARP thread writes, as with a BufferedPort",
+           .transports = {tcp, fast_tcp},
+           .patterns = {Pattern::ping_pong, Pattern::stream}});
 };
 
 struct Options : Native {

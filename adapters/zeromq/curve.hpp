@@ -74,7 +74,8 @@ class Curve : kit::Pinned {
       const bool accepted = frames.size() == 7 && frames[5] == "CURVE" && std::ranges::count(accepted_, frames[6]) != 0;
       const std::string request = frames.size() > 1 ? frames[1] : "";
       const std::string status = accepted ? "200" : "400";
-      const std::array<std::string, 6> reply{"1.0", request, status, accepted ? "" : "this key is not one of the trial's"};
+      const std::array<std::string, 6> reply{"1.0", request, status,
+                                             accepted ? "" : "this key is not one of the trial's"};
       for (std::size_t i = 0; i < reply.size(); ++i) {
         const bool last = i + 1 == reply.size();
         if (!asked_.send(std::as_bytes(std::span(reply[i])), last ? 0 : ZMQ_SNDMORE)) return;

@@ -83,8 +83,9 @@ struct Options : Native {
                    " messages each, then " + (nodrop(topic) ? "the publisher waits" : "messages are dropped") +
                    "; native.sndhwm and native.rcvhwm change this number");
       } else if (*topic.depth > fitting) {
-        all.insert("the depth of " + std::to_string(*topic.depth) + " was reduced to " + std::to_string(fitting) +
-                   " messages, which is 1 GiB or the limit of a million; native.sndhwm and native.rcvhwm change this number");
+        all.insert(
+            "the depth of " + std::to_string(*topic.depth) + " was reduced to " + std::to_string(fitting) +
+            " messages, which is 1 GiB or the limit of a million; native.sndhwm and native.rcvhwm change this number");
       }
     }
     return {all.begin(), all.end()};

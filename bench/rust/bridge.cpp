@@ -123,8 +123,9 @@ int main() {
     plain_nothing.push_back(nothing_ns(receiver));
     bridged_nothing.push_back(nothing_ns(subscriber));
   }
-  std::printf("loan, publish and take of 64 bytes: C++ %.2f ns, Rust through the bridge %.2f ns: %.2f ns more per call\n",
-              median(plain), median(bridged), (median(bridged) - median(plain)) / 3);
+  std::printf(
+      "loan, publish and take of 64 bytes: C++ %.2f ns, Rust through the bridge %.2f ns: %.2f ns more per call\n",
+      median(plain), median(bridged), (median(bridged) - median(plain)) / 3);
   std::printf("take without a message: C++ %.2f ns, Rust through the bridge %.2f ns\n", median(plain_nothing),
               median(bridged_nothing));
 }

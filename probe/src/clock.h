@@ -68,7 +68,7 @@ static inline uint64_t ticks_of(uint32_t clock) {
   return monotonic_ns();
 }
 
-/* Reads both clocks at one instant. Of several readings it keeps the shortest, which was not interrupted. */
+/* Reads both clocks at one instant. It reads several times and keeps the shortest reading, which was not interrupted. */
 static struct anchor read_both(uint32_t clock, int readings) {
   struct anchor best = {0, 0};
   uint64_t tightest = UINT64_MAX;

@@ -30,7 +30,7 @@ static _Atomic int off; /* nothing will be recorded from now on */
 static uint32_t clock_used = clock_monotonic;
 static uint64_t chunks_wanted;
 static char folder[4000];
-static char label[64];     /* part of the file's name: the name of the first probe */
+static char label[64];      /* part of the file's name: the name of the first probe */
 static struct file* latest; /* the file that was opened last; in a forked child first the parent's, for its names */
 
 #define PER_THREAD \

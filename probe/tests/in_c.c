@@ -47,7 +47,8 @@ static const char* read_mapped(const struct file* file, uint64_t bytes, struct c
   return NULL;
 }
 
-const char* read_file(const char* path, struct contents* contents, void (*visit)(void*, const struct seen*), void* context) {
+const char* read_file(const char* path, struct contents* contents, void (*visit)(void*, const struct seen*),
+                      void* context) {
   struct stat status;
   const int descriptor = open(path, O_RDONLY);
   if (descriptor < 0 || fstat(descriptor, &status) != 0) return "cannot be opened";

@@ -20,7 +20,8 @@ struct contents {
 };
 
 /* Fills `contents` and calls `visit` for every complete record. Returns NULL, or why the file is not valid. */
-const char* read_file(const char* path, struct contents* contents, void (*visit)(void*, const struct seen*), void* context);
+const char* read_file(const char* path, struct contents* contents, void (*visit)(void*, const struct seen*),
+                      void* context);
 
 /* Makes a stamp, a span and an iteration from C, with the macros. */
 void stamp_from_c(uint32_t probe);

@@ -41,7 +41,7 @@ struct RustDds {
     settings: &'static Settings,
     native: Native,
     writes: Participant,
-    /// The same participant as `writes`, or on loopback a second one if the process reads its own topics.
+    /// A copy of `writes`, or on loopback a second participant if the process reads its own topics.
     reads: Participant,
 }
 
@@ -65,7 +65,8 @@ impl Adapter for RustDds {
             receive: vec![Reception::Block, Reception::Poll],
             keep_all: false, // a reader acknowledges messages when they arrive, and drops those that are not taken in time
             max_bytes: 4 << 20,
-            max_bytes_advice: "fragments that a socket's buffer cannot hold are sent again at only 0.8 MB/s: see README",
+            max_bytes_advice:
+                "fragments that a socket's buffer cannot hold are sent again at only 0.8 MB/s: see README",
             varying_sizes: true,
             ..Transport::default()
         };

@@ -51,7 +51,7 @@ impl Protection {
         }
         Err(Error::new(
             format!("zenoh: {}: not valid for {address}, the address that peers connect to", path.display()),
-            format!("add the address to the certificate as a subject alternative name, or set native.config.{VERIFIES_NAMES}=false"),
+            format!("add the address as a subject alternative name, or set native.config.{VERIFIES_NAMES}=false"),
         ))
     }
 

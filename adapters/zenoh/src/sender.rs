@@ -173,7 +173,9 @@ impl middlemark_adapter::Publisher for Sender {
             return Published::Failed;
         }
         if self.session.alive.parted() {
-            error.note(format_args!("zenoh: the link to a peer was closed during the trial; messages in flight are lost"));
+            error.note(format_args!(
+                "zenoh: the link to a peer was closed during the trial; messages in flight are lost"
+            ));
         }
         let begin_ns = coarse_ns();
         let sent = self.send();
