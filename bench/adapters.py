@@ -1,9 +1,10 @@
-"""p50 of a 64 B round trip through an adapter ÷ that of the same loop written directly for its middleware, alternating.
+"""Compare adapters with the same round trip written directly for their middleware: p50 at 64 B, adapter ÷ direct.
 
 Usage: python bench/adapters.py FOLDER [ROUNDS] [ADAPTER…]
 
-FOLDER has the loops, ``bench_<adapter>`` of ``adapters/<adapter>/``. Both sides block, on the same two processors. If
-the middleware needs a daemon, both use the one that the worker declares.
+FOLDER contains the direct programs, ``bench_<adapter>`` from ``adapters/<adapter>/``. Adapter and direct program run
+alternately, block, and use the same two processors. If the middleware needs a daemon, each starts the daemon that the
+worker declares.
 """
 
 import asyncio
@@ -49,7 +50,7 @@ def cell_of(worker: Worker) -> Cell:
 
 
 def product_ns(worker: Worker, number: int, folder: Path) -> float:
-    """Return the p50 of one trial."""
+    """Return the p50 of one trial through the adapter."""
     trial = Trial(order=number, cell=0, number=1, limits=Limits(samples=ROUND_TRIPS, warmup_s=0.2))
     shared = Shared(str(folder), "bench", Here(Domains(0)))
     outcome = asyncio.run(run_trial(cell_of(worker), trial, worker, shared, lambda _: None))
@@ -62,7 +63,7 @@ def product_ns(worker: Worker, number: int, folder: Path) -> float:
 
 
 def direct_ns(loop: Path, worker: Worker, number: int) -> float:
-    """Return the p50 that the loop prints, with its own daemon if it needs one."""
+    """Return the p50 that the direct program prints. Starts a daemon for it if the middleware needs one."""
     with tempfile.TemporaryDirectory(prefix="middlemark-bench-") as scratch:
         scope = f"mm_bench_{number}"
         settings = settings_of(cell_of(worker), domain=0, scope=scope, scratch=scratch, interface="lo")
@@ -94,7 +95,7 @@ async def _with_companions(loop: Path, worker: Worker, settings: Settings) -> fl
 
 
 def rounds_of(loop: Path, worker: Worker, rounds: int, folder: Path) -> Generator[tuple[float, float]]:
-    """Yield the p50 of the product and of the loop, in ns. They alternate in running first."""
+    """Yield pairs of p50 in ns: through the adapter, and of the direct program. Each runs first in every other pair."""
     for number in range(rounds):
         if number % 2:
             theirs = direct_ns(loop, worker, number)
@@ -105,7 +106,7 @@ def rounds_of(loop: Path, worker: Worker, rounds: int, folder: Path) -> Generato
 
 
 def main(loops: Path, rounds: int, names: list[str]) -> None:
-    """Compare every adapter that has a loop."""
+    """Compare every adapter that has a direct program."""
     workers = {worker.description.name: worker for worker in find_workers()[0]}
     for loop in sorted(loops.glob("bench_*")):
         name = loop.name.removeprefix("bench_")

@@ -4,8 +4,8 @@
 //   bare_ring BYTES ROUND_TRIPS [ping-cpu pong-cpu]
 //     One slot per direction. Prints the mean of the middle half of the round trips, in ticks of the TSC.
 //   bare_ring stream BYTES MESSAGES [publisher-cpu subscriber-cpu]
-//     A ring with as many slots as the shm adapter has for a stream, written like the adapter's. The reader returns its
-//     cursor after several messages. Prints the received messages per second, without the first tenth.
+//     A ring written like the shm adapter's, with the same number of slots as for a stream. The reader updates its cursor
+//     after several messages. Prints the number of received messages per second, without the first tenth.
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -96,7 +96,7 @@ class Ring {
     }
   }
 
-  /// Returns the messages per second, without the first tenth.
+  /// Returns the number of received messages per second, without the first tenth.
   double take_all(std::uint64_t count) {
     const std::uint64_t most_at_once = std::clamp<std::uint64_t>(slots_ / 4, 1, 64);
     std::vector<std::byte> message(bytes_);
@@ -123,7 +123,7 @@ class Ring {
   static constexpr std::size_t ring_bytes = std::size_t{16} << 10;  // bytes of slots, as in the shm adapter
 
   using TwoWords [[gnu::vector_size(16)]] = std::uint64_t;
-  /// As in the adapter: the reader loads in the same pieces in which the writer stored.
+  /// Copies in the pieces in which the message was stored, as the adapter does.
   void copy(std::byte* to, const std::byte* from) const {
     if (bytes_ > 128 || bytes_ % 16 != 0) {
       std::memcpy(to, from, bytes_);
@@ -166,7 +166,7 @@ int round_trips(std::size_t bytes, std::uint64_t count, int ping_cpu, int pong_c
   wait(nullptr);
   times.erase(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(count / 10));
   std::sort(times.begin(), times.end());
-  // The mean of the middle half, because the counter's stride is too coarse for a median.
+  // The mean of the middle half, because the counter's resolution is too coarse for a median.
   double sum = 0;
   const std::size_t quarter = times.size() / 4;
   for (std::size_t i = quarter; i < times.size() - quarter; ++i) sum += static_cast<double>(times[i]);

@@ -1,6 +1,6 @@
-// Common code of the programs that use a middleware directly, without the core: two processes, each on its own
-// processor, and the p50 of the round trip. The adapters are compared with them. C++17, because the headers of some
-// middlewares accept nothing newer.
+// Common code of the programs that use a middleware directly, without the core, as references for the adapters: two
+// processes, each on its own processor, and the p50 of the round trip. C++17, because the headers of some middlewares do
+// not compile with newer versions.
 #pragma once
 
 #include <sched.h>
@@ -53,15 +53,16 @@ inline void prepare(const char* cpu) {
   std::exit(1);
 }
 
-/// main() of PROGRAM BYTES ROUND_TRIPS [ping-cpu pong-cpu]. Runs `ping` and `pong`, both called with (bytes, round
-/// trips), in a process each, which is forked before either opens anything.
+/// main() of PROGRAM BYTES ROUND_TRIPS [ping-cpu pong-cpu]. Calls ping(bytes, round trips) and pong(bytes, round trips), each
+/// in its own process. Forks before either is called.
 template <class Ping, class Pong>
 int run(int argc, char** argv, Ping&& ping, Pong&& pong) {
   const auto number = [&](int i) { return argc > i ? std::strtoul(argv[i], nullptr, 10) : 0; };
   const std::size_t bytes = number(1);
   const std::size_t round_trips = number(2);
   if ((argc != 3 && argc != 5) || bytes < sizeof(std::size_t) || round_trips < 10) {
-    std::fprintf(stderr, "usage: %s BYTES ROUND_TRIPS [ping-cpu pong-cpu], of at least 8 and 10\n", argv[0]);
+    std::fprintf(stderr, "usage: %s BYTES ROUND_TRIPS [ping-cpu pong-cpu]   at least 8 bytes and 10 round trips\n",
+                 argv[0]);
     return 2;
   }
   const pid_t child = fork();

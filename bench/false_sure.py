@@ -2,9 +2,9 @@
 
 Usage: python bench/false_sure.py RUN [REPORTS]
 
-RUN is a stored run in which each configuration has the same rounds: `middlemark run … --trials 40 --no-baseline`.
-Consecutive rounds form groups of CANDIDATES. In each drawn report every candidate gets one random round of each group.
-So the candidates do not differ, have the noise of that machine, and share its drift.
+RUN is a stored run in which each configuration has the same number of rounds: `middlemark run … --trials 40
+--no-baseline`. Consecutive rounds form groups of CANDIDATES rounds. In each drawn report every candidate gets one
+random round of each group. So the candidates are equal, and have the noise and the drift of a real machine.
 """
 
 import itertools
@@ -26,7 +26,7 @@ Values = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
 
 def rounds_of(run: Path) -> list[Values]:
-    """Return the trials' figures in ns by configuration: one row per group of rounds, one column per round of it."""
+    """Return the trials' figures in ns of each configuration: one row per group, one column per round of the group."""
     measured = read_measured(run)
     found = []
     for result, trials in zip(measured.results, measured.trials, strict=True):

@@ -30,7 +30,7 @@ SHORT_S, LONG_S = 10.0, 30.0
 
 
 def graph(nodes: int, topics: int, rate_hz: float) -> Workload:
-    """Return a graph with topics of 256 B, each from a node to the next one, which is in another process."""
+    """Return a graph with topics of 256 B. Each goes from a node to the next node, which is in another process."""
     return Workload(
         name="bench",
         topics=tuple(

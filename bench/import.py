@@ -36,7 +36,7 @@ def write_log(path: Path, megabytes: int) -> int:
 
 
 def main() -> None:
-    """Make the log, import it in a process of its own, and print time and memory."""
+    """Make the log, import it in a new process, and print that process's time and memory."""
     megabytes = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000
     with tempfile.TemporaryDirectory(prefix="middlemark-import-") as name:
         log = Path(name) / "ddsperf.log"

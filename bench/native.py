@@ -4,8 +4,9 @@ Usage: python bench/native.py [ROUNDS] [TOOL…], best as scripts/alone python b
 
 Needs PYTHONPATH=src and MIDDLEMARK_WORKERS, as bench/run sets them.
 
-Runs every tool that is on the PATH, with a processor each for sender and receiver, as for ours, and prints how to
-install the others. A ratio of times or rates is ours ÷ theirs, one per pair; they alternate in running first.
+Runs every tool that is on the PATH, and prints how to install the others. Sender and receiver each have a processor, as
+in Middlemark's trials. Each pair of measurements has a ratio, Middlemark's time or rate ÷ the tool's. Middlemark and
+the tool alternate in running first.
 """
 
 import json
@@ -43,7 +44,10 @@ ALIKE = (0.93, 1.07)
 
 @dataclass(frozen=True)
 class Pair:
-    """A measurement that both make. ``theirs`` takes a size and a folder and returns ns, or messages per second."""
+    """A measurement that a tool and Middlemark both make.
+
+    ``theirs`` runs the tool with a size and a folder, and returns ns, or messages per second.
+    """
 
     tool: str
     what: str
@@ -53,9 +57,9 @@ class Pair:
     mean: bool = False
     """True if the tool prints the mean of the round trips, False if their median."""
     samples: int = SAMPLES
-    """Number of our round trips."""
+    """Number of Middlemark's round trips."""
     why: str = ""
-    """Why they differ, confirmed by removing the cause. Printed with a ratio outside of ``ALIKE``."""
+    """Why the two figures differ, confirmed by removing the cause. Printed if the ratio is outside ``ALIKE``."""
 
     @property
     def stream(self) -> bool:
@@ -68,8 +72,10 @@ CYCLONE = "--adapter cyclonedds --transport udp --payload untouched"
 ZEROMQ = "--adapter zeromq --transport ipc --payload untouched"
 ZENOH = "--adapter zenoh --transport tcp --payload untouched"
 ICEORYX2 = "--adapter iceoryx2 --processes 1 --receive poll --loan --payload untouched"
-RESTS = "it counts the recovery from the start of a burst, so a long burst has none; counted from the end, it is alike"
-UNTOUCHED = "it neither writes nor reads messages, and its echo loans before receiving; with both as ours, 0.92 to 1.04"
+RESTS = "the tool counts the rest from a burst's start, so a long burst has none; counted from the end, rates are alike"
+UNTOUCHED = (
+    "the tool does not write or read messages, and its echo loans before receiving; changed to ours: 0.92 to 1.04"
+)
 THROUGHPUT = (
     "--pattern stream --burst 1000 --depth 1000 --recovery 5ms "
     "--native heartbeat_period_ms=100 --native nack_response_delay_ms=0"
@@ -78,10 +84,10 @@ OFF, ON = "--data_sharing=off", "--data_sharing=on"
 PAIRS = (
     Pair("LatencyTest", "intraprocess", (16, 1024, 64512), latencytest(OFF, both=True),
          f"{FAST} --transport intraprocess --processes 1",
-         why="its writers are transient-local, and it copies each message four times, ours twice"),
+         why="the tool's writers are transient-local, and it copies each message four times, Middlemark twice"),
     Pair("LatencyTest", "data-sharing, loans", (16, 1024), latencytest(ON, "--data_loans"),
          f"{FAST} --transport data-sharing --loan --native extra_samples=30",
-         why="its ping yields before each message, outside of the measured time; without that it is alike"),
+         why="the tool's ping yields before each message, outside the measured time; without the yield it is alike"),
     Pair("LatencyTest", "data-sharing", (16, 1024), latencytest(ON), f"{FAST} --transport data-sharing"),
     Pair("LatencyTest", "shm", (16, 1024), latencytest(OFF, "--shared_memory=on"), f"{FAST} --transport shm"),
     Pair("LatencyTest", "udp", (16, 1024, 64512), latencytest(OFF, "--shared_memory=off"), f"{FAST} --transport udp"),
@@ -101,11 +107,11 @@ PAIRS = (
          f"{ZEROMQ} --receive block --pattern request-reply --native rpc=req-rep", mean=True),
     Pair("local_thr", "ipc", (64, 1024), zeromq_throughput,
          f"{ZEROMQ} --receive block --pattern stream --native sndhwm=1000 --native rcvhwm=1000 --warmup 2s",
-         why="PUB and SUB, and stamps, take longer than PUSH and PULL; with both in local_thr it is alike"),
+         why="Middlemark uses PUB, SUB and stamps, which take longer than PUSH and PULL; with them the tool is alike"),
     Pair("z_ping", "tcp", (64, 1024), zenoh_latency, f"{ZENOH} --receive block",
-         why="LTO, and a pong that echoes from a callback; compiled as ours and echoing from a channel, it is alike"),
+         why="the tool has LTO, and its pong echoes from a callback; without LTO and with a channel it is alike"),
     Pair("z_pub_thr", "tcp", (64, 1024), zenoh_throughput, f"{ZENOH} --receive listen --pattern stream",
-         why="LTO, the same memory for all messages, no stamps, default timer slack; with these as ours it is alike"),
+         why="the tool has LTO, one memory for all messages, no stamps, default timer slack; with ours it is alike"),
     Pair("benchmark-publish-subscribe", "ipc", (64, 1024), iceoryx2("ipc"), ICEORYX2, mean=True, samples=500_000,
          why=UNTOUCHED),
     Pair("benchmark-publish-subscribe", "ipc_threadsafe", (64, 1024), iceoryx2("ipc_threadsafe"),
@@ -126,7 +132,7 @@ ABSENT = {
 
 
 def ours(pair: Pair, size: int, folder: Path) -> float:
-    """Return the figure of one trial, by the command that the documentation gives."""
+    """Return the figure of one Middlemark trial, run by the command that docs/native-tools.md shows."""
     length = f"--duration {SECONDS}s" if pair.stream else f"--samples {pair.samples}"
     once = f"--size {size} {length} --pin {','.join(CPUS)} --trials 1 --no-baseline --format json --quiet"
     command = [sys.executable, "-m", "middlemark", "run", *pair.ours.split(), *once.split(), "--out", str(folder)]
@@ -140,7 +146,7 @@ def ours(pair: Pair, size: int, folder: Path) -> float:
 
 
 def measured(pair: Pair, size: int, rounds: int) -> Iterator[tuple[float, float]]:
-    """Yield our figure and theirs. Each measurement has a folder of its own."""
+    """Yield pairs of Middlemark's figure and the tool's. Each measurement has its own folder."""
     for number in range(rounds):
         figures = {}
         for side in ("ours", "theirs") if number % 2 else ("theirs", "ours"):
@@ -162,7 +168,7 @@ def main(rounds: int, names: list[str]) -> None:
 
 
 def line_of(pair: Pair, size: int, pairs: list[tuple[float, float]]) -> str:
-    """Return the line of a measurement, and the reason if the two differ."""
+    """Return the printed line of a measurement, with the reason if the two figures differ."""
     ratios = sorted(a / b for a, b in pairs)
     here, there = (statistics.median(figures) for figures in zip(*pairs, strict=True))
     form, scale = ("{:,.0f}/s", 1) if pair.stream else ("{:,.1f} µs", 1e-3)

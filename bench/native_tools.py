@@ -23,9 +23,9 @@ LOOPBACK = (
 def alongside(
     behind: list[str], ahead: list[str], folder: Path, *, port: int | None = None, **environment: str
 ) -> bytes:
-    """Run two programs, each on a processor of its own, and return the output of ``ahead``.
+    """Run two programs, each on its own processor, and return the output of ``ahead``.
 
-    If ``behind`` listens at a ``port``, wait until it does, and kill it after ``ahead`` has ended, since it never ends.
+    If ``behind`` listens at a ``port``, start ``ahead`` when it listens, and kill it afterwards, as it never ends.
     """
     env = {**os.environ, **environment}
     receiver = subprocess.Popen(
@@ -61,7 +61,7 @@ def _wait_for_listener(port: int) -> None:
 
 
 def output_of(command: list[str], folder: Path, cpus: str, **environment: str) -> bytes:
-    """Run a tool by itself and return what it printed."""
+    """Run one program and return its output."""
     ended = subprocess.run(
         ["taskset", "-c", cpus, *command],
         cwd=folder,
@@ -141,7 +141,7 @@ def zeromq_throughput(size: int, folder: Path) -> float:
 
 
 def _zenoh(behind: list[str], ahead: list[str], folder: Path) -> list[float]:
-    """Return every figure that ``ahead`` printed. Both use only TCP, as ours do."""
+    """Return every figure that ``ahead`` printed. Both programs use only TCP, as Middlemark's trial does."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -195,7 +195,7 @@ def dbus_calls(size: int, folder: Path) -> float:
 
 
 def _dbus_calls(size: int, folder: Path, calls: int, bus: str) -> int:
-    """Return the ns of this number of calls, including the start of the tool."""
+    """Return the time of ``calls`` calls in ns, including the start of the tool."""
     name = "com.example.Echo"
     echo = subprocess.Popen(
         ["taskset", "-c", CPUS[-1], "dbus-test-tool", "echo", f"--name={name}"],
@@ -203,7 +203,7 @@ def _dbus_calls(size: int, folder: Path, calls: int, bus: str) -> int:
         start_new_session=True,
     )
     try:
-        time.sleep(0.5)  # until it owns its name
+        time.sleep(0.5)  # until the echo owns its name on the bus
         spam = ["dbus-test-tool", "spam", f"--dest={name}", "--bytes", f"--payload={'x' * size}", f"--count={calls}"]
         began = time.monotonic_ns()
         output_of(spam, folder, CPUS[0], DBUS_SESSION_BUS_ADDRESS=bus)

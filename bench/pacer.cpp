@@ -1,7 +1,7 @@
-// Punctuality of the pacer: pinned and polling, at 1, 10 and 100 kHz, the time from the intended instant to the
-// beginning of a publish. Interleaved with it, on the same processor, a loop that only reads the clock records the gaps
-// in which the machine took the processor away. A message that is due in a gap of length g is late by the rest of the
-// gap. So for any sender, the gaps alone make a share of sum(max(0, g - x)) / T of all messages later than x.
+// Punctuality of the pacer, pinned and polling, at 1, 10 and 100 kHz: the time from the intended instant to the beginning of
+// a publish. Alternately, on the same processor, a loop that only reads the clock records the gaps in which the machine took
+// the processor away. A message that is due in a gap is late by the rest of the gap. So in a time T, gaps of lengths g make
+// a share of sum(max(0, g - x)) / T of the messages of any sender later than x.
 //
 //   p99          of all messages
 //   of the gaps  p99 of a sender that is late only because of the gaps
@@ -26,7 +26,7 @@ using namespace middlemark;
 constexpr double beyond_p99 = 0.01;
 constexpr double goal_us = 5;
 constexpr std::uint64_t shortest_gap_ns = 1'000;
-constexpr double round_s = 0.02;  // short, so that both meet the same noise of the machine
+constexpr double round_s = 0.02;  // short, so that pacing and watching meet the same noise of the machine
 
 void pace(const Clock& clock, double rate_hz, std::vector<double>& late_us) {
   Load load;
@@ -44,7 +44,7 @@ void pace(const Clock& clock, double rate_hz, std::vector<double>& late_us) {
   }
 }
 
-/// Returns the number of seconds watched.
+/// Reads the clock for one round and appends the gaps to `gaps_us`. Returns how long this took, in s.
 double watch(const Clock& clock, std::vector<double>& gaps_us) {
   const std::uint64_t begin = clock.ticks();
   const std::uint64_t end = begin + clock.to_ticks(static_cast<std::uint64_t>(round_s * 1e9));
@@ -134,9 +134,9 @@ int main(int argc, char** argv) {
   }
   if (noisy) {
     std::printf(
-        "the gaps alone make p99 longer than %.0f us, because this machine was busy; such a large correction is "
-        "inexact: "
-        "run again when it is idle\n",
+        "this machine was busy: its gaps alone make p99 longer than %.0f us, and correcting for such gaps is inexact; "
+        "run "
+        "again when it is idle\n",
         goal_us);
   }
   return 0;

@@ -1,4 +1,4 @@
-// Cost of a stamp of the probe, alternating with a bare reading of its clock: medians of many batches, in ns.
+// Cost of the probe's stamps, and of a bare reading of its clock, in ns: medians of many batches, measured alternately.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

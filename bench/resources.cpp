@@ -1,7 +1,7 @@
-// Cost of reading the resources during a stream. One reading per second disappears in the noise, so they are read a
-// thousand times per second, alternating with a control thread that wakes as often and reads nothing. One reading per
-// second costs a thousandth of the difference. Both processors run a role of the stream, so every reading interrupts
-// one. Prints the ratio and the cost.
+// Cost of reading the resources during a stream. The cost of one reading per second would disappear in the noise. So turns in
+// which the control thread reads a thousand times per second alternate with turns in which it only wakes as often. One
+// reading per second costs a thousandth of the difference. Each processor runs a role of the stream, so every reading
+// interrupts a role. Prints the ratio and the cost.
 #include <time.h>
 
 #include <algorithm>
@@ -68,7 +68,7 @@ struct Turn {
   double wake_ups_per_s = 0;
 };
 
-/// Does the control thread's work for one turn.
+/// Does the control thread's work for one turn. Without a `reader` it only wakes.
 Turn turn(const Ring& ring, ResourceReader* reader) {
   const std::uint64_t began = monotonic_ns();
   const std::uint64_t first = ring.taken.load();

@@ -1,4 +1,4 @@
-"""A polling round trip through ``shm`` as Middlemark measures it ÷ the same loop written by hand, alternating.
+"""Compare a polling round trip through ``shm`` with the same loop written by hand: Middlemark ÷ hand-written.
 
 Usage: python bench/round_trip.py BARE_RING [ROUNDS]
 """
@@ -25,14 +25,14 @@ ROUND_TRIPS = {64: 400_000, 65536: 40_000}
 
 
 def middle_mean(values: list[float]) -> float:
-    """Return the mean of the middle half: the counter's stride (10 ns on some machines) is too coarse for a median."""
+    """Return the mean of the middle half; the counter's resolution (up to 10 ns) is too coarse for a median."""
     ordered = sorted(values)
     quarter = len(ordered) // 4
     return statistics.fmean(ordered[quarter : len(ordered) - quarter])
 
 
 def product_ns(size: int, payload: Payload, order: int, folder: Path) -> float:
-    """Return the typical round trip of one trial."""
+    """Return the typical round trip of one Middlemark trial, in ns."""
     worker = next(worker for worker in find_workers()[0] if worker.description.name == "shm")
     cell = Cell(adapter="shm", transport="shm", size=size, receive="poll", payload=payload, pin=(0, 1))
     trial = Trial(order=order, cell=0, number=1, limits=Limits(samples=ROUND_TRIPS[size], warmup_s=0.05))
@@ -48,13 +48,13 @@ def product_ns(size: int, payload: Payload, order: int, folder: Path) -> float:
 
 
 def bare_ns(bare: str, size: int) -> float:
-    """Return the typical round trip of one run of the bare loop."""
+    """Return the typical round trip of one run of the hand-written loop, in ns."""
     answer = subprocess.run([bare, str(size), str(ROUND_TRIPS[size])], capture_output=True, check=True, text=True)
     return float(answer.stdout.split()[0]) / TICKS_PER_NS
 
 
 def ticks_per_ns(folder: Path) -> float:
-    """Return the rate of the TSC, as calibrated by a worker."""
+    """Return the rate of the TSC in ticks per ns, as a worker has calibrated it."""
     worker = next(worker for worker in find_workers()[0] if worker.description.name == "shm")
     cell = Cell(adapter="shm", transport="shm", size=64, receive="poll", pin=(0, 1))
     trial = Trial(order=999, cell=0, number=1, limits=Limits(samples=10, warmup_s=0.01))

@@ -1,8 +1,8 @@
-"""Cost of the pong's stamps: round trips with ÷ without them, alternating; or this build ÷ another build.
+"""Cost of the pong's stamps: round trips with stamps ÷ without stamps, alternating. Or this build ÷ another build.
 
 Usage: python bench/stamps.py [ROUNDS] [FOLDER]
 
-FOLDER has the other build's workers. Without it both are from this build, and one does not stamp.
+FOLDER contains the other build's workers. Without FOLDER both sides use this build, and one side makes no stamps.
 """
 
 import asyncio
@@ -36,14 +36,14 @@ ASKED = round_trips.answerer_fields
 
 
 def middle_mean(values: list[int]) -> float:
-    """Return the mean of the middle half: the counter's stride is too coarse for a median."""
+    """Return the mean of the middle half, because the counter's resolution is too coarse for a median."""
     ordered = sorted(values)
     quarter = len(ordered) // 4
     return statistics.fmean(ordered[quarter : len(ordered) - quarter])
 
 
 def typical_ns(worker: Worker, cell: Cell, order: int, folder: Path, *, stamped: bool) -> float:
-    """Return the typical round trip of one trial, over all its messages."""
+    """Return the typical round trip of one trial, in ns."""
     round_trips.answerer_fields = ASKED if stamped else lambda *_: {}
     trial = Trial(order=order, cell=0, number=1, limits=Limits(duration_s=SECONDS, warmup_s=0.1))
     outcome = asyncio.run(

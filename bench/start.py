@@ -45,7 +45,7 @@ def commands(rounds: int) -> None:
 
 
 def first_samples(rounds: int) -> None:
-    """Print, for each adapter's default transport, the time to the first sample beyond discovery and warm-up."""
+    """Print the time from the end of discovery to the first sample, for each adapter's first transport."""
     for worker in find_workers()[0]:
         transport = worker.description.transports[0]
         beyond, discovery = [], []

@@ -35,7 +35,7 @@ CELL = Cell(adapter="shm", transport="shm", size=1024, receive="poll")
 
 
 def outcome(number: int, samples: int, file: str, cell: int = 0, order: int = 0) -> TrialOutcome:
-    """Return the outcome of a trial with that many round trips."""
+    """Return the outcome of a trial with ``samples`` round trips."""
     return TrialOutcome(
         cell=cell,
         number=number,
@@ -50,7 +50,7 @@ def outcome(number: int, samples: int, file: str, cell: int = 0, order: int = 0)
 
 
 def write(path: Path, samples: int, seed: int) -> None:
-    """Write a trial's samples: a level that drifts, a heavy tail, and the other fields of a ping's record."""
+    """Write a trial's samples: round trips with drift and a heavy tail, and the other fields of a ping's record."""
     rng = np.random.default_rng(seed)
     kept = np.lib.format.open_memmap(path, mode="w+", dtype=SAMPLE, shape=(samples,), version=(1, 0))
     for begin in range(0, samples, 1 << 20):
@@ -68,13 +68,13 @@ def write(path: Path, samples: int, seed: int) -> None:
 
 
 class Took(NamedTuple):
-    """The wall-clock and processor time of a step, s. They differ on a busy machine."""
+    """The wall-clock time and the processor time of a step, in s. They differ on a busy machine."""
 
     wall: float
     cpu: float
 
     def __str__(self) -> str:
-        """Return both as text."""
+        """Return both times as text."""
         return f"{self.wall:.2f} s ({self.cpu:.2f} s of processor time)"
 
 
@@ -86,12 +86,12 @@ def took(what: Callable[[], object]) -> Took:
 
 
 def unread(file: SamplesFile) -> Kept:
-    """Fail, because a trial of a ping has no such files."""
+    """Fail, because trials of a ping have no other files than samples."""
     raise SystemExit(f"bench: {file.path} is not to be read")
 
 
 def many_samples(folder: Path, samples: int) -> None:
-    """Print the time and the memory for the figures, warnings and intervals of that many samples."""
+    """Print the time and the memory that figures, warnings and intervals of ``samples`` samples take."""
     per_trial = samples // TRIALS
     for number in range(TRIALS):
         write(folder / f"{number}.npy", per_trial, number)
@@ -135,7 +135,7 @@ def planning() -> None:
 
 
 def comparing(folder: Path) -> None:
-    """Print the time of comparing 1,000 cells of 20 trials, without and with reading 1,000 samples per trial."""
+    """Print the time to compare 1,000 cells of 20 trials, and the time to read their trials of 1,000 samples."""
     trials = 20
     for number in range(trials):
         write(folder / f"short-{number}.npy", 1_000, number)  # twenty files are used for all 20,000 trials
@@ -167,8 +167,8 @@ def comparing(folder: Path) -> None:
     pairings = by_factors(found, ["receive"])
     judging = took(lambda: compare(pairings, ["p50", "p99"]))
     print(
-        f"compare of 1,000 cells in 20 trials, {len(pairings)} pairs, p50 and p99: {judging} from the trials' figures, "
-        f"{reading} to make those from 1,000 samples each; together {(judging.wall + reading.wall) / 5:.2f} of the "
+        f"comparing 1,000 cells in 20 trials, {len(pairings)} pairs, p50 and p99: {judging} from the trials' figures, "
+        f"{reading} for figures from 1,000 samples per trial; together {(judging.wall + reading.wall) / 5:.2f} of the "
         "aim of 5 s"
     )
 

@@ -1,9 +1,9 @@
-"""Messages per second that arrive, as Middlemark measures them ÷ the same without Middlemark, alternating.
+"""Compare the rates of streams with and without Middlemark: received messages per second, alternating.
 
 Usage: python bench/streams.py FOLDER [ROUNDS]
 
-FOLDER has ``ring_bench`` and ``bare_ring``. The ``shm`` baseline at 64 B is compared with its own ring without the
-roles, and with a ring written by hand for one size and one subscriber, which shows the cost of the adapter's form.
+FOLDER contains ``ring_bench`` and ``bare_ring``. The ``shm`` baseline at 64 B is compared with the adapter's ring
+without Middlemark's roles, and with a ring written by hand for one size and one subscriber.
 Cyclone DDS over UDP is compared with ``ddsperf pub`` and ``ddsperf sub`` (package cyclonedds-tools): reliable,
 keep-all, with listeners, batching and the same configuration.
 """
@@ -53,13 +53,13 @@ def measured(cell: Cell, limits: Limits, order: int, folder: Path) -> TrialOutco
 
 
 def received_hz(outcome: TrialOutcome) -> float:
-    """Return the messages per second that arrived intact at the only subscriber."""
+    """Return the number of messages per second that arrived undamaged at the only subscriber."""
     (arrived,), (sent,) = outcome.subscribers, outcome.publishers
     return (arrived.received - arrived.damaged) / ((arrived.last_received_ns - sent.first_sent_ns) / 1e9)
 
 
 def median_second_hz(outcome: TrialOutcome) -> float:
-    """Return the median of the seconds without the first and the last, as for ddsperf."""
+    """Return the median rate of the full seconds, without the first and the last, as ddsperf_hz() does."""
     seconds = received_by_second(outcome.series)
     if len(seconds) < SECONDS:
         raise SystemExit(f"bench: {len(seconds)} seconds were reported, not {SECONDS}")

@@ -1,5 +1,5 @@
-// Written by scripts/protocol from src/middlemark/model/description.py: change that.
-// The description of an adapter, and how it stands in JSON: docs/protocol.md.
+// Written by scripts/protocol from src/middlemark/model/description.py: change that file instead.
+// The description of an adapter, and its JSON form: docs/protocol.md.
 #pragma once
 
 #include <cstddef>
@@ -212,7 +212,7 @@ inline constexpr auto fields_of<Companion> = std::tuple{
     Field{"ready_pattern", &Companion::ready_pattern, Presence::optional},
     Field{"ready_timeout_s", &Companion::ready_timeout_s, Presence::optional}};
 
-/// What a transport lists, or has at most, and what is asked for, by the factor's name.
+/// A transport's capabilities (levels or maxima) and the requested values, by the factor's name.
 inline constexpr auto capabilities = std::tuple{
     Capability{"size", &Transport::max_bytes, &RequestedSettings::message_bytes},
     Capability{"type", &Transport::types, &RequestedSettings::type},

@@ -1,4 +1,4 @@
-// Written by scripts/protocol from src/middlemark/model/protocol.py: change that.
+// Written by scripts/protocol from src/middlemark/model/protocol.py: change that file instead.
 // The messages of the control protocol and their JSON form: docs/protocol.md.
 #pragma once
 

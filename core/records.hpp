@@ -1,4 +1,4 @@
-// Written by scripts/protocol from src/middlemark/model/samples.py: change that.
+// Written by scripts/protocol from src/middlemark/model/samples.py: change that file instead.
 // The records of the samples files, in their layout in the file. All times in ns.
 #pragma once
 

@@ -22,7 +22,7 @@ class Field:
         """``doc`` is the field's docstring."""
         self.name = field.name
         self.key = field.encode_name
-        """Its name in JSON."""
+        """The field's name in JSON."""
         self.doc = doc
         self.type = field.type
         self.required = field.required

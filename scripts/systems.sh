@@ -3,7 +3,7 @@
 # shellcheck shell=bash disable=SC2154,SC2034
 
 readonly system=$home/root
-readonly checkout=$system/middlemark  # /middlemark in there
+readonly checkout=$system/middlemark  # /middlemark in the new system
 
 can_make_systems() {
   local tool

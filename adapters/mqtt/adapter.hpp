@@ -1,4 +1,5 @@
-// MQTT: libmosquitto with the broker mosquitto. README.md lists the option of either that each setting sets.
+// MQTT: libmosquitto with the broker mosquitto. README.md lists which option of the library or of the broker each setting
+// sets.
 #pragma once
 
 #include <mosquitto.h>

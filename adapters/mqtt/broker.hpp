@@ -26,8 +26,8 @@ namespace middlemark::mqtt {
 inline constexpr const char* broker_variable = "MIDDLEMARK_MQTT_BROKER";
 
 struct BrokerAddress {
-  std::string host;  ///< or the path of a Unix socket
-  int port = 0;      ///< 0: `host` is the path of a Unix socket, for libmosquitto as well
+  std::string host;  ///< an IPv4 address, or the path of a Unix socket if `port` is 0
+  int port = 0;      ///< mosquitto_connect() and the broker's `listener` also take 0 for a Unix socket
 
   [[nodiscard]] std::string text() const { return port == 0 ? host : host + ":" + std::to_string(port); }
 
@@ -47,7 +47,7 @@ struct BrokerAddress {
   }
 };
 
-/// Returns the lines of the user's configuration file without those that the trial sets itself, such as listeners.
+/// Returns the user's configuration file without the lines that the trial sets itself, such as listeners.
 [[nodiscard]] inline std::string user_lines(const std::string& path) {
   if (path.empty()) return "";
   std::ifstream file(path);
@@ -56,12 +56,12 @@ struct BrokerAddress {
   for (std::string line; std::getline(file, line);) {
     std::string word;
     std::istringstream(line) >> word;
-    const bool ours = word == "listener" || word == "port" || word == "bind_address" || word == "user" ||
-                      word == "pid_file" || word == "allow_anonymous" || word.starts_with("log_") ||
-                      word.starts_with("persistence") || word == "cafile" || word == "capath" || word == "certfile" ||
-                      word == "keyfile" || word == "require_certificate" || word.starts_with("use_") ||
-                      word == "acl_file" || word == "tls_version";
-    if (!ours) kept += line + '\n';
+    const bool set_by_trial = word == "listener" || word == "port" || word == "bind_address" || word == "user" ||
+                              word == "pid_file" || word == "allow_anonymous" || word.starts_with("log_") ||
+                              word.starts_with("persistence") || word == "cafile" || word == "capath" ||
+                              word == "certfile" || word == "keyfile" || word == "require_certificate" ||
+                              word.starts_with("use_") || word == "acl_file" || word == "tls_version";
+    if (!set_by_trial) kept += line + '\n';
   }
   return kept;
 }
@@ -77,8 +77,8 @@ struct Trial : kit::Trial<Options> {
 /// Writes the broker's configuration, and returns the command that starts the broker.
 [[nodiscard]] inline Companion broker(const Settings& settings) {
   const Options options(settings);
-  // With port 0 mosquitto does not report the port that it got. If another process takes the port first, mosquitto prints an
-  // error and ends.
+  // Chooses the port here, because mosquitto does not report which port it got for port 0. If another process takes the
+  // port first, mosquitto prints an error and ends.
   const BrokerAddress address =
       settings.transport != "unix"
           ? BrokerAddress{kit::ipv4_text(settings.interface), kit::free_port(settings.interface, SOCK_STREAM)}
@@ -86,7 +86,7 @@ struct Trial : kit::Trial<Options> {
   std::ostringstream text;
   text << "listener " << address.port << ' ' << address.host << '\n';
   text << user_lines(options.config);
-  // Started by root, mosquitto would change to the user mosquitto, who may not enter the trial's folder.
+  // Without this line a mosquitto that root starts changes to the user mosquitto, who may not enter the trial's folder.
   if (geteuid() == 0) text << "user root\n";
   if (settings.security == Security::none) {
     text << "allow_anonymous true\n";

@@ -1,5 +1,5 @@
-// Publishers and subscribers. Each is a client of the broker with its own connection, driven by the thread that uses it.
-// Only under listen() libmosquitto runs a thread.
+// Publishers and subscribers. Each is a client of the broker with its own connection, and the role's thread reads and
+// writes the socket. Only under listen() a thread of libmosquitto does this.
 #pragma once
 
 #include <mosquitto.h>
@@ -26,11 +26,11 @@
 
 namespace middlemark::mqtt {
 
-/// Returns the text of a code of libmosquitto, or of a negated errno. The code keeps errno, which the next call
-/// overwrites.
+/// Returns the text of a code of libmosquitto, or of a negated errno (see with_errno()).
 [[nodiscard]] inline const char* words_of(int code) noexcept {
   return code < 0 ? std::strerror(-code) : mosquitto_strerror(code);
 }
+/// Replaces MOSQ_ERR_ERRNO by the negated errno, which the next call may overwrite.
 [[nodiscard]] inline int with_errno(int code) noexcept { return code == MOSQ_ERR_ERRNO ? -errno : code; }
 
 class Connection : kit::Pinned {
@@ -47,8 +47,8 @@ class Connection : kit::Pinned {
       check(mosquitto_int_option(client_, MOSQ_OPT_SEND_MAXIMUM, options.max_inflight), "MOSQ_OPT_SEND_MAXIMUM");
       const bool is_protected = trial.settings.security != Security::none;
       if (is_protected) show_certificate(trial.settings);
-      // 10 hours, so that an end that sends nothing for a while stays connected; the launcher notices a broker that has
-      // ended. The maximum, 65,535 s, makes broker 2.0.21 disconnect clients at once.
+      // 10 hours, so that a client that sends nothing for a while stays connected. The launcher notices if the broker
+      // ends. With the maximum, 65,535 s, mosquitto 2.0.21 disconnects clients at once.
       constexpr int keepalive_s = 36'000;
       check(mosquitto_connect(client_, broker.host.c_str(), broker.port, keepalive_s),
             "mosquitto_connect() to the broker at " + broker.text());
@@ -79,14 +79,14 @@ class Connection : kit::Pinned {
       failure_.note(call, with_errno(code));
   }
 
-  /// Waits until there is something to read, or room for unwritten data. False: `timeout` passed.
+  /// Waits until there is something to read, or room for unwritten data. Returns false after `timeout`.
   [[nodiscard]] bool ready(std::chrono::nanoseconds timeout) noexcept {
     const auto events = static_cast<short>(POLLIN | (mosquitto_want_write(client_) ? POLLOUT : 0));
-    pollfd waited{mosquitto_socket(client_), events, 0};  // -1 when it is closed: then only the time passes
+    pollfd waited{mosquitto_socket(client_), events, 0};  // a closed socket is -1: ppoll() then waits for `timeout`
     const timespec limit = kit::as_timespec(timeout);
     return ppoll(&waited, 1, &limit, nullptr) > 0;
   }
-  /// Reads one packet, or as many as are unanswered, without blocking. Callbacks run during the call.
+  /// Reads one packet, or as many as there are unacknowledged messages, without blocking. Callbacks run during the call.
   void read() noexcept {
     if (mosquitto_socket(client_) >= 0) note("mosquitto_loop_read", mosquitto_loop_read(client_, 1));
   }
@@ -94,7 +94,7 @@ class Connection : kit::Pinned {
     if (mosquitto_want_write(client_)) note("mosquitto_loop_write", mosquitto_loop_write(client_, 1));
   }
 
-  /// Reads and writes until `done`. False: `timeout` passed first, or the connection was closed.
+  /// Reads and writes until done() is true. Returns false if `timeout` passed first or the connection was closed.
   template <class Done>
   [[nodiscard]] bool drive(Done&& done, std::chrono::nanoseconds timeout) noexcept {
     for (const kit::Deadline deadline(timeout); !done();) {
@@ -126,20 +126,22 @@ class Connection : kit::Pinned {
     check(mosquitto_tls_opts_set(client_, verify, "tlsv1.3", nullptr), "mosquitto_tls_opts_set()");
   }
 
-  /// Checks that this client may publish and subscribe, by a message to itself: the broker acknowledges subscriptions and
-  /// messages of clients without permission, too.
+  /// Checks that this client may publish and subscribe, by sending a message to itself. The acknowledgements prove
+  /// nothing: the broker also acknowledges subscriptions and messages of clients without permission.
   void greet() {
     const std::string topic = name_ + "/greeting";
     mosquitto_message_callback_set(client_, [](mosquitto*, void* self, const mosquitto_message*) {
       static_cast<Connection*>(self)->greeted_ = true;
     });
-    // Waits for the acknowledgement too: a publisher would count it as that of a message of the trial.
+    // Also waits for the acknowledgement. If it came later, the publisher would take it for the acknowledgement of a
+    // message of the trial.
     mosquitto_publish_callback_set(
         client_, [](mosquitto*, void* self, int) { static_cast<Connection*>(self)->confirmed_ = true; });
     check(mosquitto_subscribe(client_, nullptr, topic.c_str(), 1), "mosquitto_subscribe()");
     check(mosquitto_publish(client_, nullptr, topic.c_str(), 1, "k", 1, false), "mosquitto_publish()");
     await([this] { return greeted_ && confirmed_; },
-          "pass on what it sent itself, so it may neither publish nor subscribe", std::chrono::seconds(2));
+          "forward the message that the client sent to itself, so the client may neither publish nor subscribe,",
+          std::chrono::seconds(2));
     check(mosquitto_unsubscribe(client_, nullptr, topic.c_str()), "mosquitto_unsubscribe()");
     mosquitto_message_callback_set(client_, nullptr);
     mosquitto_publish_callback_set(client_, nullptr);
@@ -169,7 +171,7 @@ class Publisher : public kit::OwnBuffer, public Connection {
 
   /// Waits while the socket is full or the window is used up, because libmosquitto would queue without a bound.
   [[nodiscard]] Published publish() noexcept {
-    if (qos_ > 0 && in_flight_ > 0) read();  // the acknowledgements since the last message
+    if (qos_ > 0 && in_flight_ > 0) read();  // acknowledgements that have arrived since the last message
     const auto clear = [this]() noexcept { return in_flight_ < window_ && !mosquitto_want_write(client_); };
     if (!clear() && !drive(clear, write_timeout_)) return Published::timed_out;
     ++in_flight_;
@@ -180,9 +182,9 @@ class Publisher : public kit::OwnBuffer, public Connection {
       note("mosquitto_publish", code);
       return Published::failed;
     }
-    // A message that was sent in part cannot be taken back: it arrives whole, and is reported as timed out. With QoS 2
-    // the broker forwards a message only after the publisher has answered the broker's receipt, and only this thread
-    // can do that.
+    // A message of which a part was sent cannot be cancelled: after the timeout it is reported as timed out, but it
+    // still arrives whole. With QoS 2 the broker forwards a message only after the publisher has answered the broker's
+    // receipt. Only this thread reads the receipt, so publish() waits for it.
     const auto finished = [this]() noexcept { return !mosquitto_want_write(client_) && (qos_ < 2 || in_flight_ == 0); };
     return finished() || drive(finished, write_timeout_) ? Published::ok : Published::timed_out;
   }
@@ -237,7 +239,7 @@ class Subscriber : public Connection {
     return visits_;
   }
 
-  /// Unread messages stay in the socket: libmosquitto buffers only the message that it is reading.
+  /// Polling the socket is enough: libmosquitto buffers no message except the one that it is reading.
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept { return !early_.empty() || ready(timeout); }
 
   void listen(Listener listener) {
@@ -246,7 +248,8 @@ class Subscriber : public Connection {
     check(mosquitto_loop_start(client_), "mosquitto_loop_start()");
     listening_ = true;
   }
-  /// Disconnects first, which ends libmosquitto's thread. The alternative cancels the thread, even inside a callback.
+  /// Disconnects first, which ends libmosquitto's thread. Without that, mosquitto_loop_stop() would have to cancel the
+  /// thread, possibly inside a callback.
   void silence() {
     if (!listening_) return;
     mosquitto_disconnect(client_);

@@ -18,19 +18,18 @@ struct Native : kit::NativeKeys {
       key("config", std::string(), {.help = "your own mosquitto.conf: see --config", .type = NativeType::file});
   int max_inflight =  // the default of the broker and of libmosquitto
       key("max_inflight", 20,
-          {.help = "messages of QoS 1 and 2 on their way without an answer, from a publisher and to each subscriber: "
+          {.help = "unacknowledged messages of QoS 1 and 2, from a publisher and to each subscriber: "
                    "`max_inflight_messages`",
            .least = 1,
            .most = 65'535});
-  std::optional<std::uint64_t> max_queued = key<std::uint64_t>(
-      "max_queued",
-      {.help =
-           "messages that the broker queues for each subscriber: `max_queued_messages`; 0: no bound but 1 GiB for all",
-       .most = 1'000'000'000,
-       .otherwise = "the depth, for each publisher"});
-  bool nodelay = key(
-      "nodelay", true,
-      {.help = "false: Nagle's algorithm at clients and broker, as both have it by default", .transports = {"tcp"}});
+  std::optional<std::uint64_t> max_queued =
+      key<std::uint64_t>("max_queued", {.help = "messages that the broker queues for each subscriber: "
+                                                "`max_queued_messages`; 0: only bounded by 1 GiB for all",
+                                        .most = 1'000'000'000,
+                                        .otherwise = "the depth, for each publisher"});
+  bool nodelay =
+      key("nodelay", true,
+          {.help = "false: Nagle's algorithm at clients and broker, which both use by default", .transports = {"tcp"}});
   std::optional<int> qos = key<int>(
       "qos",
       {.help = "0 is best-effort, 1 and 2 are reliable", .least = 0, .most = 2, .otherwise = "by the reliability"});
@@ -38,9 +37,10 @@ struct Native : kit::NativeKeys {
 
 struct Options : Native {
   bool is_default = false;  ///< the default configuration: broker and clients keep all their defaults
-  /// The length of one subscriber's queue in the broker; 0: bounded by `bytes` only, or the broker's default.
+  /// The length of one subscriber's queue in the broker, in messages. 0: only `bytes` bounds the queue, or, in the default
+  /// configuration, the broker's default.
   std::uint64_t messages = 0;
-  std::uint64_t bytes = 0;  ///< the bound of this queue in bytes
+  std::uint64_t bytes = 0;  ///< the length of the same queue, in bytes
   std::vector<std::string> notes;
 
   /// Returns the QoS of a topic.
@@ -53,11 +53,12 @@ struct Options : Native {
     nodelay = nodelay && !is_default;
     for (const Topic& topic : settings.endpoints) {
       if ((quality(topic) > 0) == (topic.reliability == Reliability::reliable)) continue;
-      throw AdapterError("mqtt: native.qos = " + std::to_string(*qos) + " is not what the trial's reliability asks for",
+      throw AdapterError("mqtt: native.qos = " + std::to_string(*qos) + " contradicts the trial's reliability",
                          "0 is best-effort, 1 and 2 are reliable");
     }
     if (!config.empty())
-      notes.emplace_back("config: Middlemark sets the listener, the log and the depth over it; clients are unchanged");
+      notes.emplace_back(
+          "config: Middlemark replaces its listener, log, persistence and depth; it does not apply to the clients");
     constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;  // in the broker, for all subscribers together
     constexpr std::uint64_t least_bytes = std::uint64_t{64} << 20;
     std::uint64_t subscribers = 1;

@@ -1,5 +1,5 @@
-// TLS to the broker. Both ends show a certificate of the trial's authority, and the broker grants permissions by the names
-// in the certificates. Not on the hot path.
+// TLS to the broker. Client and broker each show a certificate of the trial's authority, and the broker grants permissions
+// by the name in a client's certificate. Not on the hot path.
 #pragma once
 
 #ifdef MIDDLEMARK_MQTT_HAS_TLS
@@ -21,7 +21,7 @@ namespace middlemark::mqtt {
 #ifdef MIDDLEMARK_MQTT_HAS_TLS
 inline constexpr bool has_tls = true;
 
-/// Returns the common name in a certificate, which the broker uses as the user's name.
+/// Returns the common name in the certificate at `path`, which the broker uses as the user's name.
 [[nodiscard]] inline std::string user_of(const std::string& path) {
   const std::unique_ptr<std::FILE, decltype(&std::fclose)> file(std::fopen(path.c_str(), "re"), &std::fclose);
   X509* const read = file ? PEM_read_X509(file.get(), nullptr, nullptr, nullptr) : nullptr;
@@ -30,13 +30,13 @@ inline constexpr bool has_tls = true;
   const int length = read == nullptr ? -1
                                      : X509_NAME_get_text_by_NID(X509_get_subject_name(read), NID_commonName,
                                                                  name.data(), static_cast<int>(name.size()));
-  if (length <= 0) throw AdapterError("mqtt: " + path + ": a certificate with a common name cannot be read there");
+  if (length <= 0) throw AdapterError("mqtt: " + path + ": cannot be read, or is no certificate with a common name");
   name.resize(static_cast<std::size_t>(length));
   return name;
 }
 
-/// Returns the algorithms in use, such as "TLSv1.3: TLS_AES_256_GCM_SHA384, x25519, to the broker and from it"; empty: not
-/// verified.
+/// Returns the algorithms in use, such as "TLSv1.3: TLS_AES_256_GCM_SHA384, x25519, to the broker and from it". Empty if the
+/// broker's certificate was not verified.
 [[nodiscard]] inline std::string algorithms_of(mosquitto* client) {
   auto* const ssl = static_cast<SSL*>(mosquitto_ssl_get(client));
   if (ssl == nullptr || SSL_get_verify_result(ssl) != X509_V_OK) return {};

@@ -1,5 +1,5 @@
-// Parts that all ends share: addresses, the memory of messages, and receiving. Hot file: after opening, our code here does
-// not allocate, lock, log or throw. NNG allocates each message.
+// Code that publishers, subscribers, clients and servers share: addresses, the memory of messages, and receiving. Hot file:
+// once the roles run, our code here does not allocate, lock, log or throw. NNG allocates each message.
 #pragma once
 
 #include <nng/nng.h>
@@ -31,8 +31,8 @@ struct Trial : kit::Trial<Options> {
 
   const nng_duration write_timeout = as_ms(settings.write_timeout);
 
-  /// Listens on an address of the trial. An abstract Unix address belongs to the network namespace: it leaves no file
-  /// behind, and no folder can make it too long. For TCP the kernel chooses the port.
+  /// Listens on an address of the trial and leaves the address in a note called `name`. An abstract Unix address needs no
+  /// file, so no file remains and no path can be too long. For TCP the kernel chooses the port.
   void listen(Socket& socket, const std::string& name) const {
     const std::string wanted = settings.transport == "inproc" ? "inproc://" + name
                                : settings.transport == "ipc"  ? "abstract://" + name
@@ -40,7 +40,7 @@ struct Trial : kit::Trial<Options> {
     if (wanted.ends_with(":0")) socket.set(NNG_OPT_TCP_NODELAY, options.nodelay);
     notes.leave(name, socket.listen(wanted));
   }
-  /// Connects to the end called `name`. False: that end does not listen yet.
+  /// Connects to the socket that listens under `name`. Returns false if no socket listens there yet.
   [[nodiscard]] bool dial(Socket& socket, const std::string& name) const {
     const auto address = notes.find(name);
     if (!address) return false;
@@ -69,8 +69,8 @@ class End : kit::Pinned {
   kit::LastFailure<&nng_strerror> failure_;
 };
 
-/// The memory that an end writes its messages in. Without a loan it is the end's own memory, which is copied into an NNG
-/// message as nng_send() does; with a loan it is the body of an NNG message.
+/// The memory in which a message is written before it is sent. Without a loan this is a buffer of the adapter, which is
+/// copied into an NNG message as nng_send() does. With a loan it is the body of an NNG message.
 class Writing : kit::Pinned {
  public:
   [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
@@ -84,8 +84,8 @@ class Writing : kit::Pinned {
       : lends_(trial.settings.loan), own_(lends_ ? 0 : topic.message_bytes) {}
   ~Writing() = default;
 
-  /// Returns the message that was written; empty when there is no memory. `last`: false when the message is needed
-  /// again.
+  /// Returns the message that was written, or null when there is no memory. With `last` false it returns a copy, so that
+  /// the message can be sent to another subscriber.
   [[nodiscard]] Message letter(bool last) noexcept {
     if (lends_ && last) return std::move(letter_);
     const std::span<const std::byte> written = lends_ ? body_of(letter_.get()) : written_;
@@ -101,8 +101,8 @@ class Writing : kit::Pinned {
   Message letter_;
 };
 
-/// An end that receives. Under `block`, wait() receives with a timeout, as nng_recvmsg() does with NNG_OPT_RECVTIMEO; the
-/// next take() visits that message.
+/// Receives messages. Under `block`, wait() receives one message with a timeout, as nng_recvmsg() does with
+/// NNG_OPT_RECVTIMEO, and the next take() visits this message.
 class Receiver : public End {
  public:
   static constexpr std::size_t most_per_take = 1024;
@@ -120,8 +120,8 @@ class Receiver : public End {
     return held_ || held_.hold(receive(as_ms(timeout)));
   }
 
-  /// Starts one asynchronous receive. Its callback runs on a task thread of NNG, and starts the next receive when it is
-  /// done.
+  /// Starts one asynchronous receive. Its callback runs on a task thread of NNG, visits the message, and starts the next
+  /// receive.
   void listen(Listener listener) {
     prepare_to_listen(listener);
     listening_->begin_to_receive(socket_, NNG_DURATION_INFINITE);
@@ -129,8 +129,8 @@ class Receiver : public End {
   void silence() noexcept { listening_.reset(); }
 
  protected:
-  Receiver(const Trial& trial, int (*open)(nng_socket*), bool goes_on = true)
-      : End(trial), socket_(open), goes_on_(goes_on) {}
+  Receiver(const Trial& trial, int (*open)(nng_socket*), bool repeats = true)
+      : End(trial), socket_(open), repeats_(repeats) {}
 
   void prepare_to_listen(Listener listener) {
     listener_ = listener;
@@ -146,7 +146,7 @@ class Receiver : public End {
     receiving_.wait();
     const int code = receiving_.result();
     if (code == 0) return receiving_.message();
-    // ESTATE: a client without an open request.
+    // NNG_ESTATE is no failure: a client polled while it had no request in flight.
     if (code != NNG_ETIMEDOUT && code != NNG_ESTATE) failure_.note("nng_recv_aio", code);
     return nullptr;
   }
@@ -161,10 +161,10 @@ class Receiver : public End {
       const Message message = listening_->message();
       listener_(body_of(message.get()));
     }
-    if (goes_on_) listening_->begin_to_receive(socket_, NNG_DURATION_INFINITE);
+    if (repeats_) listening_->begin_to_receive(socket_, NNG_DURATION_INFINITE);
   }
 
-  const bool goes_on_;  ///< under listen(), the callback starts the next receive
+  const bool repeats_;  ///< under listen(), the callback starts the next receive
   Operation receiving_;
   kit::Held<Message> held_;
   Listener listener_;

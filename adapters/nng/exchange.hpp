@@ -1,4 +1,4 @@
-// Request and reply: REQ and REP. Neither drops messages: a peer that does not read makes the sender wait.
+// Request and reply with REQ and REP sockets, which never drop messages: if the peer does not read, the sender waits.
 #pragma once
 
 #include <nng/protocol/reqrep0/rep.h>
@@ -8,8 +8,8 @@
 
 namespace middlemark::nng {
 
-/// A REQ socket. When a receive on it times out, NNG cancels the request, too. So its receives have no timeout: wait() polls
-/// the socket's descriptor, and under listen() a receive lasts until the next request cancels it.
+/// A REQ socket. When a receive on a REQ socket times out, NNG also cancels the request. So wait() does not receive but
+/// polls the socket's descriptor, and under listen() a receive lasts until the next request cancels it.
 class Client : public Writing, public Receiver {
  public:
   Client(const Trial& trial, const Topic& service)
@@ -24,7 +24,7 @@ class Client : public Writing, public Receiver {
     sending_.begin_to_send(socket_, std::move(message), trial_.write_timeout);
     const int code = sending_.sent();
     if (code == 0 && listening_) {
-      listening_->wait();  // until the callback of the last reply, or of the request that was given up, has returned
+      listening_->wait();  // until the callback of the previous request, answered or given up, has returned
       listening_->begin_to_receive(socket_, NNG_DURATION_INFINITE);
     }
     return outcome(code);
@@ -51,7 +51,7 @@ class Server : public Writing, public Receiver {
     trial.listen(socket_, service.name + ".nng");
   }
 
-  /// Replies to the request that is being visited, which is the last that was received.
+  /// Sends the reply to the request that is being visited. NNG replies to the last request that it delivered.
   [[nodiscard]] Published publish() noexcept {
     Message message = letter(true);
     if (!message) return outcome(NNG_ENOMEM);

@@ -1,4 +1,4 @@
-// Owners of NNG's handles, and errors in NNG's words.
+// RAII owners of NNG's sockets, messages and asynchronous operations, and errors with NNG's own texts.
 #pragma once
 
 #include <nng/nng.h>
@@ -22,13 +22,13 @@ inline void check(int code, const std::string& what, const std::string& advice =
   if (code != 0) throw AdapterError("nng: " + what + ": " + nng_strerror(code), advice);
 }
 
-/// Converts to NNG's timeouts, which are whole milliseconds; rounds up.
+/// Converts a duration to an NNG timeout, rounded up to whole milliseconds.
 [[nodiscard]] inline nng_duration as_ms(std::chrono::nanoseconds span) noexcept {
   constexpr std::chrono::milliseconds longest(1'000'000'000);
   return static_cast<nng_duration>(std::min(std::chrono::ceil<std::chrono::milliseconds>(span), longest).count());
 }
 
-/// A socket that counts its connections. Closing drops queued messages; by then the receivers need no more.
+/// A socket that counts its connections. Closing it drops queued messages, which the receivers no longer need at that time.
 class Socket : kit::Pinned {
  public:
   /// `open` is a function of NNG, such as nng_pub0_open.
@@ -51,7 +51,7 @@ class Socket : kit::Pinned {
     check(nng_socket_set_ms(socket_, option, as_ms(value)), option);
   }
 
-  /// Returns the address that others dial, in which the chosen port replaces 0.
+  /// Listens, and returns the address to dial, in which the port that the kernel chose replaces port 0.
   [[nodiscard]] std::string listen(const std::string& address) {
     nng_listener listener;
     check(nng_listen(socket_, address.c_str(), &listener, 0), "nng_listen() on " + address,
@@ -87,8 +87,8 @@ using Message = std::unique_ptr<nng_msg, FreeMessage>;
   return {static_cast<std::byte*>(nng_msg_body(message)), nng_msg_len(message)};
 }
 
-/// An nng_aio, which is made once and does one operation at a time. nng_recvmsg() and nng_sendmsg() allocate one per
-/// call.
+/// An nng_aio, which is allocated once and used for one operation after the other. nng_recvmsg() and nng_sendmsg() would
+/// allocate one per call.
 class Operation : kit::Pinned {
  public:
   explicit Operation(void (*done)(void*) = nullptr, void* object = nullptr) {

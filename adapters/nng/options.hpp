@@ -20,10 +20,11 @@ inline constexpr int deepest_queue = 8192;
 struct Native : kit::NativeKeys {
   using NativeKeys::NativeKeys;
   bool nodelay = key("nodelay", true, {.help = "`tcp-nodelay`; false: Nagle's algorithm", .transports = {"tcp"}});
-  bool prefer_new =
-      key("prefer_new", true,
-          {.help = "`sub:prefnew`: a subscriber whose queue is full drops its oldest message; false: the new one",
-           .patterns = {Pattern::ping_pong, Pattern::stream}});
+  bool prefer_new = key(
+      "prefer_new", true,
+      {.help =
+           "`sub:prefnew`: a subscriber whose queue is full drops its oldest message; false: it drops the new message",
+       .patterns = {Pattern::ping_pong, Pattern::stream}});
   std::optional<int> recvbuf = key<int>(
       "recvbuf",
       {.help = "`recv-buffer` of `SUB`, messages that wait for a best-effort subscriber, of all publishers together",
@@ -62,37 +63,38 @@ struct Options : Native {
 
   [[nodiscard]] static bool reliable(const Topic& topic) { return topic.reliability == Reliability::reliable; }
 
-  /// Returns the length of the queue; nullopt: NNG's default.
+  /// Returns the length of a publisher's queue for one subscriber, in messages; nullopt to keep NNG's default.
   [[nodiscard]] std::optional<int> send_buffer(const Topic& topic) const {
-    if (sendbuf || left_alone(topic)) return sendbuf;
+    if (sendbuf || keeps_defaults(topic)) return sendbuf;
     return queue(topic, topic.depth, reliable(topic) ? 1 : 16);
   }
   [[nodiscard]] std::optional<int> receive_buffer(const Topic& topic) const {
-    if (recvbuf || left_alone(topic)) return recvbuf;
+    if (recvbuf || keeps_defaults(topic)) return recvbuf;
     return queue(topic, topic.capacity(), 128);
   }
 
-  /// Notes for the report on queues that differ from what was asked for, without repetitions.
+  /// Returns notes for the report, each once, on queues whose length differs from the requested depth.
   [[nodiscard]] std::vector<std::string> notes(const std::vector<Topic>& topics) const {
     std::set<std::string> all;
     for (const Topic& topic : topics) {
-      if (topic.service || left_alone(topic) || sendbuf) continue;
+      if (topic.service || keeps_defaults(topic) || sendbuf) continue;
       if (!topic.depth) {
         all.insert("keep-all: a queue holds " + std::to_string(fitting(topic)) + " messages, then " +
                    (reliable(topic) ? "the publisher waits" : "the oldest is dropped") +
-                   "; native sendbuf and recvbuf change it");
+                   "; native.sendbuf and native.recvbuf change this number");
       } else if (*topic.depth > fitting(topic)) {
-        all.insert("a depth of " + std::to_string(*topic.depth) + " became " + std::to_string(fitting(topic)) +
-                   ", which is 1 GiB; native sendbuf and recvbuf change it");
+        all.insert("the depth of " + std::to_string(*topic.depth) + " was reduced to " +
+                   std::to_string(fitting(topic)) +
+                   " messages, which is 1 GiB or NNG's limit; native.sendbuf and native.recvbuf change this number");
       }
     }
     return {all.begin(), all.end()};
   }
 
  private:
-  [[nodiscard]] bool left_alone(const Topic& topic) const { return is_default_ && !(streams && topic.depth); }
+  [[nodiscard]] bool keeps_defaults(const Topic& topic) const { return is_default_ && !(streams && topic.depth); }
 
-  /// Returns how many messages a queue may hold. With keep-all a reliable publisher waits, so it needs no deeper queue.
+  /// Returns how many messages a queue may hold: at most 1 GiB of them, or 64 MiB with keep-all.
   [[nodiscard]] static std::uint64_t fitting(const Topic& topic) {
     constexpr std::uint64_t keep_all_bytes = std::uint64_t{64} << 20;
     constexpr std::uint64_t deepest_bytes = std::uint64_t{1} << 30;
@@ -101,7 +103,7 @@ struct Options : Native {
         (topic.depth ? deepest_bytes : keep_all_bytes) / (topic.message_bytes + overhead_bytes);
     return std::clamp<std::uint64_t>(messages, 4, deepest_queue);
   }
-  /// `usual`: the length of the queue for patterns other than streams, which need no history: NNG's default.
+  /// Returns the length of a queue, in messages. `usual` is NNG's default, which is enough for patterns other than streams.
   [[nodiscard]] int queue(const Topic& topic, std::optional<std::uint64_t> asked, std::uint64_t usual) const {
     const std::uint64_t most = fitting(topic);
     return static_cast<int>(std::min(std::max(asked.value_or(most), streams ? 1 : usual), most));

@@ -1,5 +1,5 @@
-// Publisher and subscriber of a topic. Best effort: PUB and SUB. Reliable: PUSH and PULL with a socket for each subscriber,
-// because PUSH sends a message to one of its peers only.
+// Publisher and subscriber of a topic. Best effort uses PUB and SUB. Reliable uses PUSH and PULL, with a PUSH socket for
+// each subscriber, because a PUSH sends each message to only one of its peers.
 #pragma once
 
 #include <nng/protocol/pipeline0/pull.h>
@@ -16,7 +16,8 @@
 
 namespace middlemark::nng {
 
-/// Returns the name under which a publisher listens: one for all subscribers, or, if reliable, one for each.
+/// Returns the name under which a publisher listens. A reliable publisher has a name for each subscriber, a best-effort
+/// publisher has one for all.
 [[nodiscard]] inline std::string outlet_name(const Topic& topic, unsigned publisher, unsigned subscriber) {
   const std::string name = topic.name + ".nng." + std::to_string(publisher);
   return Options::reliable(topic) ? name + '.' + std::to_string(subscriber) : name;
@@ -33,22 +34,22 @@ class Publisher : public Writing, public End {
     }
   }
 
-  /// Starts all sends before waiting for any, so that slow subscribers do not add up.
+  /// Starts all sends before it waits for any, so that the delays of slow subscribers do not add up.
   [[nodiscard]] Published publish() noexcept {
-    int kept_by = 0;
+    int failure = 0;
     std::size_t begun = 0;
     for (; begun < outlets_.size(); ++begun) {
       Message message = letter(begun + 1 == outlets_.size());
       if (!message) {
-        kept_by = NNG_ENOMEM;
+        failure = NNG_ENOMEM;
         break;
       }
       outlets_[begun].sending.begin_to_send(outlets_[begun].socket, std::move(message), trial_.write_timeout);
     }
-    for (std::size_t each = 0; each < begun; ++each) {
-      if (const int code = outlets_[each].sending.sent(); code != 0) kept_by = code;
+    for (std::size_t i = 0; i < begun; ++i) {
+      if (const int code = outlets_[i].sending.sent(); code != 0) failure = code;
     }
-    return outcome(kept_by);
+    return outcome(failure);
   }
 
   [[nodiscard]] std::size_t matched() {
@@ -71,12 +72,13 @@ class Subscriber : public Receiver {
   Subscriber(const Trial& trial, const Topic& topic, unsigned index)
       : Receiver(trial, Options::reliable(topic) ? &nng_pull0_open : &nng_sub0_open) {
     if (!Options::reliable(topic)) {
-      // Each publisher has its own socket, which carries this topic only: the subscriber subscribes to all messages.
+      // Subscribes to all messages, because a publisher's socket carries only this topic.
       check(nng_socket_set(socket_.get(), NNG_OPT_SUB_SUBSCRIBE, "", 0), "sub:subscribe");
       socket_.set(NNG_OPT_RECVBUF, trial.options.receive_buffer(topic));
       socket_.set(NNG_OPT_SUB_PREFNEW, trial.options.prefer_new);
     }
-    for (unsigned each = 0; each < topic.publishers; ++each) awaited_.push_back(outlet_name(topic, each, index));
+    for (unsigned publisher = 0; publisher < topic.publishers; ++publisher)
+      awaited_.push_back(outlet_name(topic, publisher, index));
   }
 
   /// Dials the publishers that have begun to listen, and counts the connections.

@@ -45,7 +45,7 @@ class Null : kit::Pinned {
                            .max_bytes_advice = "it tests the bench; a larger message tests nothing more",
                            .max_depth = 1000,
                            .varying_sizes = true};
-    Transport mislabelled = memory;  // for the check of the actual transport: claims udp, uses shared memory
+    Transport mislabelled = memory;  // claims udp but uses shared memory, to test the check of the actual transport
     mislabelled.name = "mislabelled";
     mislabelled.carrier = "udp";
     return {.name = "null",
@@ -96,7 +96,8 @@ class Null : kit::Pinned {
     constexpr std::uint64_t keep_all = 64;
     constexpr std::uint64_t most_bytes = std::uint64_t{256} << 20;  // for all queues of the trial
     std::uint64_t queues = 1;
-    for (const Topic& each : settings_.endpoints) queues += std::uint64_t{each.publishers} * each.subscribers;
+    for (const Topic& endpoint : settings_.endpoints)
+      queues += std::uint64_t{endpoint.publishers} * endpoint.subscribers;
     const std::uint64_t most =
         std::max<std::uint64_t>(1, most_bytes / queues / null::Queue::slot_bytes(topic.message_bytes));
     return std::min(script_.slots.value_or(std::max<std::uint64_t>(usual, topic.depth.value_or(keep_all))), most);

@@ -18,10 +18,11 @@
 
 namespace middlemark::null {
 
-/// The route from the clients to the server, and below it the route from the server to one client.
+/// Returns the route of the requests, from the clients to the server.
 [[nodiscard]] inline Route request_route(const Topic& service, std::uint64_t slots) {
   return {{service.name + "_request", service.message_bytes, service.publishers, 1}, "client", {}, {}, slots};
 }
+/// Returns the route of the replies from the server to one client.
 [[nodiscard]] inline Route reply_route(const Topic& service, unsigned client, std::uint64_t slots) {
   const std::string name = service.name + "_reply" + std::to_string(client);
   return {{name, service.message_bytes, 1, 1}, "server", {}, {client, 1}, slots};
@@ -67,7 +68,7 @@ class Server : kit::Pinned {
   Published publish() noexcept { return replies_[asking_]->publish(); }
   std::size_t matched() noexcept {
     std::size_t found = 0;
-    for (const auto& each : replies_) found += each->matched();
+    for (const auto& reply : replies_) found += reply->matched();
     return found;
   }
 
@@ -83,8 +84,8 @@ class Server : kit::Pinned {
   void silence() { thread_.stop(); }
 
   [[nodiscard]] std::string last_error() const {
-    for (const auto& each : replies_) {
-      if (const std::string words = each->last_error(); !words.empty()) return words;
+    for (const auto& reply : replies_) {
+      if (const std::string words = reply->last_error(); !words.empty()) return words;
     }
     return {};
   }

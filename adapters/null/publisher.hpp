@@ -1,4 +1,5 @@
-// Publishes, with the faults that the script names. No other adapter reads the core's header: a script names sequences.
+// Publishes, with the faults that the script names. It reads the core's header, which no other adapter does, because a
+// script names messages by their sequence numbers.
 #pragma once
 
 #include <time.h>
@@ -64,8 +65,8 @@ class Publisher : public kit::OwnBuffer {
   std::size_t matched() noexcept {
     if (never_matches_) return 0;
     std::size_t found = 0;
-    for (const Destination& each : destinations_) {
-      found += each.queue->attached().load(std::memory_order_acquire) != 0 ? 1 : 0;
+    for (const Destination& destination : destinations_) {
+      found += destination.queue->attached().load(std::memory_order_acquire) != 0 ? 1 : 0;
     }
     return found;
   }
@@ -80,15 +81,16 @@ class Publisher : public kit::OwnBuffer {
 
   Published deliver_to_all() noexcept {
     Published outcome = Published::ok;
-    for (const Destination& each : destinations_) note(outcome, deliver(*each.queue, message_));
+    for (const Destination& destination : destinations_) note(outcome, deliver(*destination.queue, message_));
     return outcome;
   }
 
   Published misdeliver(std::uint64_t sequence) noexcept {
     Published outcome = Published::ok;
     const bool holds = script_.reorder.contains(sequence);
-    for (const Destination& each : destinations_) {
-      note(outcome, each.suffers ? misdeliver(*each.queue, sequence, holds) : deliver(*each.queue, message_));
+    for (const Destination& destination : destinations_) {
+      Queue& queue = *destination.queue;
+      note(outcome, destination.suffers ? misdeliver(queue, sequence, holds) : deliver(queue, message_));
     }
     holding_ = holds;
     if (holds) held_.assign(message_.begin(), message_.end());
@@ -116,7 +118,7 @@ class Publisher : public kit::OwnBuffer {
     if (one != Published::ok) outcome = one;
   }
 
-  /// `due`: the script adds this message, so it waits for room even with best effort, so that the counts stay exact.
+  /// `due` is true for a message that the script adds. It waits for room even with best effort, so that counts are exact.
   Published deliver(Queue& queue, std::span<const std::byte> message, bool due = false) noexcept {
     while (!queue.push(message)) {
       if (!blocks_when_full_ && !due) return Published::ok;
@@ -147,7 +149,7 @@ class Publisher : public kit::OwnBuffer {
   const Hog hog_;
   bool holding_ = false;
   bool refused_ = false;
-  std::optional<kit::Deadline> deadline_;  // of the current publish(), once it waits
+  std::optional<kit::Deadline> deadline_;  // of the current publish(); empty until publish() has to wait for room
   std::vector<Destination> destinations_;
 };
 

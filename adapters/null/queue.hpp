@@ -1,4 +1,4 @@
-// The queue from one publisher to one subscriber, in shared memory: the same code serves one process and two.
+// The queue from one publisher to one subscriber, in shared memory. The two may be in one process or in two.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@ namespace middlemark::null {
 
 class Queue : kit::Pinned {
  public:
-  /// `slots`: the number of messages that may wait; equal on both sides.
+  /// `slots`: the number of messages that may wait. Publisher and subscriber must pass the same number.
   Queue(const std::string& name, std::size_t message_bytes, std::uint64_t slots)
       : slots_(slots), slot_bytes_(slot_bytes(message_bytes)), segment_(name, header_bytes + slots * slot_bytes_) {}
   ~Queue() { segment_.unlink(); }
@@ -26,7 +26,7 @@ class Queue : kit::Pinned {
 
   [[nodiscard]] std::atomic<std::uint64_t>& attached() const noexcept { return word(0); }
 
-  /// False when the queue is full.
+  /// Appends a message. Returns false when the queue is full.
   bool push(std::span<const std::byte> message) noexcept {
     const std::uint64_t at = word(1).load(std::memory_order_relaxed);
     if (at - word(2).load(std::memory_order_acquire) == slots_) return false;

@@ -1,4 +1,4 @@
-// The roles and the queues of a topic's endpoints.
+// Routes: a topic with the role that publishes on it, the indices of its endpoints, and the names of their queues.
 #pragma once
 
 #include <unistd.h>
@@ -15,15 +15,15 @@
 
 namespace middlemark::null {
 
-/// Returns true when a script names this index, or no index at all.
+/// Returns true when a script applies to the endpoint `index`: it names this index (`only`), or no index.
 [[nodiscard]] inline bool meant(const std::optional<unsigned>& only, unsigned index) noexcept {
   return !only || *only == index;
 }
 
-/// A topic, with the role that publishes on it and the queues between its endpoints.
+/// A topic and what the script needs to know about its endpoints.
 struct Route {
   Topic topic;
-  std::string role;                  ///< the role that publishes, in the words of scripts
+  std::string role;                  ///< the role that publishes, as `at` names it
   std::vector<unsigned> publishers;  ///< for a stream: the index of each publisher among all publishers of the trial
   std::vector<unsigned> subscribers;
   std::uint64_t slots = 1;

@@ -20,8 +20,8 @@ namespace middlemark::null {
 using Sequences = std::set<std::uint64_t>;
 using Pauses = std::map<std::uint64_t, std::chrono::nanoseconds>;
 
-/// Lists contain sequences of measured messages. They apply to messages that the role `at` publishes, except `stall`, which
-/// applies to messages that the subscribers take.
+/// The script's faults. Lists contain sequence numbers of measured messages. They apply to messages that the role `at`
+/// publishes; only `stall` applies to messages that the subscribers take.
 struct Script : kit::NativeKeys {
   using NativeKeys::NativeKeys;
   std::string at = key<std::string>(
@@ -39,17 +39,18 @@ struct Script : kit::NativeKeys {
   Sequences lose = sequences("lose", "sequences never delivered: `3,7`");
   Sequences duplicate = sequences("duplicate", "sequences delivered twice");
   Sequences reorder =
-      sequences("reorder", "sequences delivered after their successor; the last message has none and is lost");
+      sequences("reorder", "sequences delivered after their successor; the last message has no successor and is lost");
   Sequences damage = sequences("damage", "sequences whose last byte is changed");
   Sequences shorten = sequences("shorten", "sequences delivered without their last byte");
   Sequences refuse = sequences("refuse", "sequences whose publish fails");
   Pauses delay = pauses<std::chrono::microseconds>("delay", "sequence:microseconds", "publish sleeps first");
   Pauses stall = pauses<std::chrono::milliseconds>("stall", "sequence:milliseconds",
-                                                   "the subscriber sleeps before it hands the message over");
+                                                   "the subscriber sleeps before it visits the message");
   std::chrono::microseconds every_delay_us =
       key("every_delay_us", std::chrono::microseconds(0),
           {.help = "a known difference for comparisons: microseconds that every publish spins", .least = 0});
-  std::uint64_t every_delay_ns = key<std::uint64_t>("every_delay_ns", 0, {.help = "the same in ns", .least = 0});
+  std::uint64_t every_delay_ns =
+      key<std::uint64_t>("every_delay_ns", 0, {.help = "like `every_delay_us`, in ns; the two add up", .least = 0});
   std::chrono::microseconds burn =
       key("burn_us", std::chrono::microseconds(0),
           {.help = "microseconds of the thread's processor time that every publish spends", .least = 0});

@@ -19,7 +19,7 @@
 
 namespace middlemark::null {
 
-/// The thread that calls a listener.
+/// A thread that takes messages and passes them to a listener.
 class ListeningThread {
  public:
   template <class Incoming>

@@ -22,8 +22,8 @@ inline constexpr const char* direct = "direct";
 
 inline constexpr std::uint32_t deepest_buffer = 1'000'000;
 
-/// Room in a message beyond its octets: a time stamp, the number of octets, and the headers of GIOP and of the
-/// connector.
+/// Bytes reserved in a serialised message for everything but its octets: a time stamp, the number of octets, and the
+/// headers of GIOP and of the connector.
 inline constexpr std::size_t room_bytes = std::size_t{64} << 10;
 
 struct Native : kit::NativeKeys {
@@ -35,12 +35,13 @@ struct Native : kit::NativeKeys {
            .transports = {tcp, uds, intraprocess}});
   std::string subscription_type =
       key("subscription_type", std::string("flush"),
-          {.help = "`subscription_type`: `flush` calls the subscriber within `write()`, `new` on a thread of the "
-                   "connector's, which is best effort",
+          {.help = "`subscription_type`: `flush` calls the subscriber within `write()`; `new` calls it on the "
+                   "connector's thread and is best effort",
            .choices = {"flush", "new"},
            .transports = {tcp, uds, shm, intraprocess}});
   std::string push_policy = key("push_policy", std::string("all"),
-                                {.help = "`publisher.push_policy` of `new`, which skips all messages but the newest",
+                                {.help = "`publisher.push_policy` for subscription_type `new`: `all` sends every "
+                                         "message, `new` skips all but the newest",
                                  .choices = {"all", "new"},
                                  .transports = {tcp, uds, shm, intraprocess}});
 };
@@ -54,8 +55,9 @@ struct Options : Native {
     std::size_t segments = 0;
     for (const Topic& topic : settings.endpoints) {
       if (subscription_type != "flush" && reliable(topic))
-        throw AdapterError("openrtm: subscription_type=new: what was written may not be sent before the next message",
-                           "ask for best-effort");
+        throw AdapterError(
+            "openrtm: subscription_type=new is not reliable: a message may wait until the next is written",
+            "ask for best-effort");
       segments += std::size_t{topic.publishers} * topic.subscribers * segment_kib(topic) << 10;
     }
     if (transport_ == shm) kit::require_shared_memory(segments, "openrtm: the connectors");
@@ -67,24 +69,24 @@ struct Options : Native {
   [[nodiscard]] coil::Properties connector(const Topic& topic) const {
     coil::Properties all;
     if (is_default_) return all;
-    coil::Properties& here = all.getNode("dataport");
-    here["dataflow_type"] = "push";
-    here["interface_type"] = transport_ == shm ? "shared_memory" : transport_ == direct ? direct : interface_type;
-    here["subscription_type"] = subscription_type;
-    here["publisher.push_policy"] = push_policy;
-    here["shem_default_size"] = std::to_string(segment_kib(topic)) + 'k';
-    // Each connector of a publisher has its own buffer, used by `new` only, in which the message being sent keeps its
-    // slot: hence the + 1. All connectors of a subscriber share one buffer.
-    here["outport.buffer.length"] = std::to_string(topic.depth.value_or(kept(topic)) + 1);
-    here["outport.buffer.write.full_policy"] = "do_nothing";
-    here["inport.buffer.length"] = std::to_string(topic.capacity().value_or(kept(topic)));
-    here["inport.buffer.write.full_policy"] = "do_nothing";
-    here["inport.buffer.read.empty_policy"] = blocks_ ? "block" : "do_nothing";
-    here["inport.buffer.read.timeout"] = "0.02";
+    coil::Properties& port = all.getNode("dataport");
+    port["dataflow_type"] = "push";
+    port["interface_type"] = transport_ == shm ? "shared_memory" : transport_ == direct ? direct : interface_type;
+    port["subscription_type"] = subscription_type;
+    port["publisher.push_policy"] = push_policy;
+    port["shem_default_size"] = std::to_string(segment_kib(topic)) + 'k';
+    // Each connector of a publisher has its own buffer, which only `new` uses. The message that is being sent keeps its
+    // slot in that buffer, hence the + 1. All connectors of a subscriber share one buffer.
+    port["outport.buffer.length"] = std::to_string(topic.depth.value_or(kept(topic)) + 1);
+    port["outport.buffer.write.full_policy"] = "do_nothing";
+    port["inport.buffer.length"] = std::to_string(topic.capacity().value_or(kept(topic)));
+    port["inport.buffer.write.full_policy"] = "do_nothing";
+    port["inport.buffer.read.empty_policy"] = blocks_ ? "block" : "do_nothing";
+    port["inport.buffer.read.timeout"] = "0.02";
     return all;
   }
 
-  /// Returns the bound of keep-all in messages of all publishers: 64 MiB, at least 4 messages.
+  /// Returns the length of a buffer with keep-all, in messages of all publishers together: 64 MiB, at least 4 messages.
   [[nodiscard]] static std::uint64_t kept(const Topic& topic) {
     constexpr std::size_t keep_all_bytes = std::size_t{64} << 20;
     return std::clamp<std::size_t>(keep_all_bytes / topic.message_bytes, 4, 65'536);

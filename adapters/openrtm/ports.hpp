@@ -1,5 +1,5 @@
-// Publishers and subscribers: an OutPort and an InPort each. Hot file: while the roles run, our code here does not allocate,
-// lock, log or throw.
+// A publisher is an OutPort, a subscriber is an InPort. Hot file: while the roles run, our code here does not allocate, lock,
+// log or throw.
 #pragma once
 
 #include <atomic>
@@ -31,7 +31,7 @@ using Message = RTC::TimedOctetSeq;
   return std::as_writable_bytes(std::span(message.data.get_buffer(), message.data.length()));
 }
 
-/// A port and the variable that the port is bound to.
+/// A port and the variable from which it writes (OutPort) or into which it reads (InPort).
 template <template <class> class Port>
 struct Bound : kit::Pinned {
   explicit Bound(const Topic& topic) : port(topic.name.c_str(), message) {
@@ -49,7 +49,7 @@ struct Trial : kit::Trial<Options> {
   using kit::Trial<Options>::Trial;
 
   std::list<Output> outputs{};
-  /// Never destroyed, because other processes may still call them; the process ends soon after.
+  /// Never destroyed, because other processes may still call these ports until this process ends.
   std::list<Input>& inputs = *new std::list<Input>;
 };
 
@@ -68,7 +68,7 @@ class Publisher : kit::Pinned {
 
   /// Returns the content of the bound variable, which write() copies.
   [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
-    // Never more than at the start, so this does not allocate.
+    // Does not allocate: `bytes` is never larger than the length set in Bound().
     output_.message.data.length(static_cast<CORBA::ULong>(bytes));
     return octets_of(output_.message);
   }
@@ -91,7 +91,7 @@ class Publisher : kit::Pinned {
   [[nodiscard]] std::string last_error() const { return failure_.text(); }
 
  private:
-  /// Writes to the connectors that were full, after write() has reached only some of them.
+  /// Called when write() did not reach all subscribers. Writes again to those whose buffers were full.
   [[nodiscard]] Published write_again() {
     if (output_.port.connectors().size() != unwritten_.size()) return failed(RTC::DataPortStatus::CONNECTION_LOST);
     for (std::size_t i = 0; i < unwritten_.size(); ++i) {
@@ -105,7 +105,8 @@ class Publisher : kit::Pinned {
     if (wrong != RTC::DataPortStatus::PORT_OK) return failed(wrong);
     return done ? Published::ok : Published::timed_out;
   }
-  /// True when no connector is left to be tried again, or one failed.
+  /// Writes once to each connector in `unwritten_`. Returns true when all have accepted the message or one has failed
+  /// (`wrong`).
   [[nodiscard]] bool write_to_the_rest(RTC::DataPortStatus& wrong) {
     bool all = true;
     for (std::size_t i = 0; i < unwritten_.size(); ++i) {
@@ -120,7 +121,7 @@ class Publisher : kit::Pinned {
     return all;
   }
   [[nodiscard]] static bool full(RTC::DataPortStatus status) noexcept {
-    // `new` writes to the connector's own buffer, which does not wait and reports BUFFER_TIMEOUT.
+    // BUFFER_TIMEOUT: with `new`, the connector's own buffer is full. It does not wait.
     using enum RTC::DataPortStatus;
     return status == SEND_FULL || status == BUFFER_FULL || status == BUFFER_TIMEOUT;
   }
@@ -129,7 +130,7 @@ class Publisher : kit::Pinned {
     return Published::failed;
   }
 
-  /// Connects to the next subscriber. False: that subscriber does not exist yet.
+  /// Connects to the next subscriber. Returns false if that subscriber does not exist yet.
   [[nodiscard]] bool connect() {
     const std::string subscriber = kit::subscriber_note(topic_.name, found_);
     const auto reference = trial_.notes.find(subscriber);
@@ -183,7 +184,7 @@ class Subscriber : kit::Pinned, RTC::ConnectorDataListenerT<Message> {
                                             read_ = false;
                                           });
   }
-  /// read() waits at most inport.buffer.read.timeout, which the connector sets.
+  /// Repeats read(), which waits at most inport.buffer.read.timeout (see Options::connector()).
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
     const kit::Deadline deadline(timeout);
     while (!read_ && !read() && !deadline.passed()) {
@@ -191,7 +192,7 @@ class Subscriber : kit::Pinned, RTC::ConnectorDataListenerT<Message> {
     return read_;
   }
 
-  /// Delivers the messages in the buffer first; messages that arrive meanwhile wait.
+  /// Delivers the messages in the buffer. Callbacks for messages that arrive meanwhile wait until this is done.
   void listen(Listener listener) {
     listener_ = listener;
     hearing_ = Hearing::what_is_there;
@@ -210,7 +211,7 @@ class Subscriber : kit::Pinned, RTC::ConnectorDataListenerT<Message> {
   enum class Hearing : std::uint8_t { nothing, what_is_there, everything };
   static constexpr auto has_come = RTC::ConnectorDataListenerType::ON_BUFFER_WRITE;
 
-  /// Called after a message was put into the buffer.
+  /// OpenRTM calls this after it has put a message into the buffer.
   ReturnCode operator()(RTC::ConnectorInfo& /*connector*/, RTC::ByteData& /*message*/,
                         const std::string& /*marshaling*/) override {
     if (hearing_ == Hearing::nothing) return NO_CHANGE;
@@ -218,7 +219,8 @@ class Subscriber : kit::Pinned, RTC::ConnectorDataListenerT<Message> {
     take_all();
     return NO_CHANGE;
   }
-  /// Called by a direct connector, which has no buffer: the publisher waits until somebody listens.
+  /// A direct connector calls this on the publisher's thread. It has no buffer, so the publisher waits until listen() was
+  /// called.
   ReturnCode operator()(RTC::ConnectorInfo& /*connector*/, Message& message) override {
     const auto heard = [this] { return hearing_ == Hearing::everything; };
     if (kit::wait_until(heard, trial_.settings.write_timeout)) listener_(octets_of(message));

@@ -1,4 +1,4 @@
-// OpenRTM's headers, after those of the standard library: omniORB's headers define macros.
+// Includes OpenRTM's headers. The standard headers come first, because omniORB's headers define macros that break them.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// OpenRTM's manager, one per process. It starts the CORBA broker and registers the factories of connectors' parts.
+// OpenRTM's manager, one per process: starts the CORBA broker, and replaces OpenRTM's buffer and shared-memory segment by
+// the adapter's.
 #pragma once
 
 #include <unistd.h>
@@ -20,8 +21,8 @@
 
 namespace middlemark::openrtm {
 
-/// A ring buffer with a lock. All connectors of a subscriber share one buffer; OpenRTM's loses messages when two write at
-/// once, because it does not lock between storing a message and advancing to the next slot.
+/// A ring buffer with a lock, because all connectors of a subscriber share one buffer. OpenRTM's own ring buffer does not
+/// lock between storing a message and advancing to the next slot, so it loses messages when two connectors write at once.
 class SharedBuffer : public RTC::CdrRingBuffer {
  public:
   RTC::BufferStatus write(const RTC::ByteData& message, std::chrono::nanoseconds timeout) override {
@@ -33,7 +34,8 @@ class SharedBuffer : public RTC::CdrRingBuffer {
   std::mutex writing_;
 };
 
-/// A shared-memory segment whose name begins with the trial's, so that it can be removed after its process was killed.
+/// A shared-memory segment whose name begins with the trial's scope, so that the launcher can remove it after its process
+/// was killed.
 class NamedSegment : public RTC::InPortSHMConsumer {
  public:
   NamedSegment() { m_shm_address = scope + ".openrtm." + m_shm_address; }
@@ -78,8 +80,8 @@ class Runtime : kit::Pinned {
     RTC::Manager::instance().join();
   }
 
-  /// Limits from now on how long a call waits for another process. OpenRTM cuts the connector when the limit is reached, so
-  /// it is at least one second.
+  /// Limits how long a call waits for another process, from now on. The limit is at least one second, because OpenRTM
+  /// removes the connector when it is exceeded.
   static void bound_calls(const Settings& settings) {
     const auto longest = std::max<std::chrono::nanoseconds>(settings.write_timeout, std::chrono::seconds(1));
     omniORB::setClientCallTimeout(static_cast<CORBA::ULong>(longest / std::chrono::milliseconds(1)));

@@ -19,7 +19,7 @@ namespace middlemark {
 
 namespace orocos {
 
-/// Starts RTT, and the CORBA broker when other processes connect.
+/// Starts RTT and, if the trial has several processes, the CORBA broker.
 class Runtime : kit::Pinned {
  public:
   explicit Runtime(const Settings& settings) : orb_(!settings.one_process) {

@@ -1,4 +1,4 @@
-// The type that the ports carry, and its typekit: how CORBA and message queues transport it.
+// The type of the ports' messages, and its typekit, by which RTT sends it over CORBA and message queues.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ struct Octets {
 
 namespace RTT::corba {
 
-/// Marshals the octets without copying them first. Octets that arrive are copied out of the Any.
+/// Converts octets to and from a CORBA Any. The Any to send refers to the octets; received octets are copied out of it.
 template <>
 struct AnyConversion<middlemark::orocos::Octets> {
   using StdType = middlemark::orocos::Octets;
@@ -37,7 +37,7 @@ struct AnyConversion<middlemark::orocos::Octets> {
     value.bytes.assign(octets->get_buffer(), octets->get_buffer() + octets->length());
     return true;
   }
-  /// Called for a pull. Copies the octets, because the Any outlives the value.
+  /// RTT calls this for a pull. Copies the octets, because the Any outlives `value`.
   static CORBA::Any_ptr createAny(const StdType& value) {
     auto* const any = new CORBA::Any;
     *any <<= lent(value);
@@ -60,7 +60,7 @@ struct AnyConversion<middlemark::orocos::Octets> {
 
 namespace middlemark::orocos {
 
-/// A message of a queue consists of the octets only.
+/// The protocol over message queues: a message consists of the octets only.
 class OverQueue : public RTT::mqueue::MQTemplateProtocolBase<Octets> {
  public:
   std::pair<const void*, int> fillBlob(RTT::base::DataSourceBase::shared_ptr source, void* /*blob*/, int size,

@@ -20,7 +20,7 @@ inline constexpr const char* intraprocess = "intraprocess";
 inline constexpr const char* corba = "corba";
 inline constexpr const char* mqueue = "mqueue";
 
-/// RTT counts the elements of a lock-free buffer in 16 bits, and adds some for the threads that use it.
+/// The largest depth. RTT counts the elements of a lock-free buffer in 16 bits, and adds some elements for its threads.
 inline constexpr std::uint32_t deepest_buffer = 65'000;
 
 enum class Connection : std::uint8_t { buffer, data };
@@ -33,7 +33,7 @@ struct Native : kit::NativeKeys {
                                .choices = {"buffer", "data"},
                                .transports = {intraprocess, corba, mqueue}});
   bool keep_last = key("keep_last", false,
-                       {.help = "`keepLastWrittenValue`: an output port copies each message for itself, too",
+                       {.help = "`keepLastWrittenValue`: an output port also keeps a copy of its last message",
                         .transports = {intraprocess, corba, mqueue}});
   Locking locking = key("locking", Locking::lock_free,
                         {.help = "`ConnPolicy::lock_policy`",
@@ -54,11 +54,12 @@ struct Options : Native {
     for (const Topic& topic : settings.endpoints) {
       if (!reliable(topic)) continue;
       if (connection == Connection::data)
-        throw AdapterError("orocos: connection=data: a message that was not read in time is overwritten",
+        throw AdapterError("orocos: connection=data is not reliable: the next message overwrites one that was not read",
                            "ask for best-effort");
       if (over_corba_ && !pull.value_or(true))
-        throw AdapterError("orocos: pull=false: nobody learns which messages a full buffer behind CORBA drops",
-                           "ask for best-effort");
+        throw AdapterError(
+            "orocos: pull=false is not reliable: over CORBA a full buffer drops messages without an error",
+            "ask for best-effort");
     }
     if (over_queue_) refuse_too_large_queues(settings);
   }
@@ -84,14 +85,15 @@ struct Options : Native {
     return policy;
   }
 
-  /// Returns the bound of keep-all in messages of each publisher: 64 MiB, at least 4 messages.
+  /// Returns the length of a buffer with keep-all, in messages of each publisher: 64 MiB, at least 4 messages.
   [[nodiscard]] static std::uint32_t kept(const Topic& topic) {
     constexpr std::size_t keep_all_bytes = std::size_t{64} << 20;
     return static_cast<std::uint32_t>(std::clamp<std::size_t>(keep_all_bytes / topic.message_bytes, 4, deepest_buffer));
   }
 
  private:
-  /// Throws AdapterError when the queues exceed the user's limit. The kernel also counts a record for each message.
+  /// Throws AdapterError when the queues exceed the user's limit (RLIMIT_MSGQUEUE). For each message the kernel also counts
+  /// `record_bytes`.
   static void refuse_too_large_queues(const Settings& settings) {
     constexpr std::uint64_t record_bytes = 64;
     std::uint64_t together = 0;
@@ -100,9 +102,10 @@ struct Options : Native {
                   (topic.message_bytes + record_bytes);
     rlimit limit{};
     if (getrlimit(RLIMIT_MSGQUEUE, &limit) != 0 || together <= limit.rlim_cur) return;
-    throw AdapterError("orocos: message queues of " + std::to_string(together) +
-                           " bytes, of which this user may have " + std::to_string(limit.rlim_cur),
-                       "raise ulimit -q, or ask for a smaller depth, smaller messages or fewer ends");
+    throw AdapterError(
+        "orocos: the trial's message queues need " + std::to_string(together) +
+            " bytes, but the limit of this user is " + std::to_string(limit.rlim_cur),
+        "raise ulimit -q, or ask for a smaller depth, smaller messages or fewer publishers or subscribers");
   }
 
   bool over_queue_;

@@ -1,4 +1,4 @@
-// Publishers and subscribers: a component with ports each. Hot file: while the roles run, our code here does not allocate,
+// Publishers and subscribers. Each is a component with ports. Hot file: while the roles run, our code here does not allocate,
 // lock, log or throw.
 #pragma once
 
@@ -41,8 +41,8 @@ struct Input : RTT::TaskContext, kit::Pinned {
   RTT::InputPort<Octets> port{"in"};
 };
 
-/// A lock between processes, held while connecting or disconnecting: RTT fails when two processes do so to a third at
-/// once.
+/// A lock between processes, held while a process connects or disconnects. RTT fails when two processes connect to a third
+/// at once.
 class Turn : kit::Pinned {
  public:
   explicit Turn(const Settings& settings)
@@ -57,26 +57,27 @@ class Turn : kit::Pinned {
 struct Trial : kit::Trial<Options> {
   using kit::Trial<Options>::Trial;
 
-  /// Waits until the publishers have disconnected: RTT hangs when two processes disconnect from each other at once. After
-  /// one second the publisher was probably killed, and this side disconnects.
+  /// Waits until the publishers of other processes have disconnected, because RTT hangs when two processes disconnect from
+  /// each other at once. A publisher that is still connected after one second was probably killed; then this process
+  /// disconnects.
   void close() {
     for (const auto& [note, input] : inputs)
       if (remote && !kit::wait_until([&] { return !input->port.connected(); }, std::chrono::seconds(1)))
         input->port.disconnect();
-    const Turn turn(settings);  // taken when the call that disconnected the last publisher has returned
+    const Turn turn(settings);  // waits until the last publisher's call to disconnect has returned
     for (const auto& [note, input] : inputs)
       if (remote) RTT::corba::TaskContextServer::CleanupServer(input.get());
     inputs.clear();
   }
 
   const bool remote = !settings.one_process;               ///< other processes connect over CORBA
-  std::map<std::string, std::unique_ptr<Input>> inputs{};  ///< of this process, by the names of their notes
+  std::map<std::string, std::unique_ptr<Input>> inputs{};  ///< the inputs of this process, by kit::subscriber_note()
 };
 
 class Publisher : public kit::OwnBuffer {
  public:
-  /// Best effort uses one port for all subscribers. A reliable publisher has one port per subscriber, because a port that
-  /// repeats a write for one subscriber writes to the others again.
+  /// Best effort uses one port for all subscribers. A reliable publisher has one port per subscriber, because it repeats a
+  /// write that a subscriber refused, and a shared port would then write to the other subscribers again.
   Publisher(Trial& trial, const Topic& topic, unsigned index)
       : OwnBuffer(topic.message_bytes),
         trial_(trial),
@@ -102,7 +103,7 @@ class Publisher : public kit::OwnBuffer {
   [[nodiscard]] Published publish() noexcept {
     try {
       sample_.assign(message_);
-      if (!reliable_) return said(ports_.front()->write(sample_));
+      if (!reliable_) return outcome(ports_.front()->write(sample_));
       return publish_to_each();
     } catch (const std::exception&) {
       failed_ = "OutputPort::write() threw";
@@ -124,10 +125,11 @@ class Publisher : public kit::OwnBuffer {
     std::fill(written_.begin(), written_.end(), false);
     bool gone = false;
     const bool done = kit::wait_until([&] { return write_to_each(gone); }, trial_.settings.write_timeout);
-    if (gone) return said(RTT::NotConnected);
+    if (gone) return outcome(RTT::NotConnected);
     return done ? Published::ok : Published::timed_out;
   }
-  /// True when no port is left to be tried again.
+  /// Writes once to each port that has not accepted the message. Returns true when all have accepted it or one is not
+  /// connected (`gone`).
   [[nodiscard]] bool write_to_each(bool& gone) {
     bool all = true;
     for (std::size_t i = 0; i < ports_.size(); ++i) {
@@ -139,14 +141,14 @@ class Publisher : public kit::OwnBuffer {
     }
     return all || gone;
   }
-  /// With best effort, a message that does not fit is dropped without an error.
-  [[nodiscard]] Published said(RTT::WriteStatus status) noexcept {
+  /// Converts the status of a best-effort write. A message for which a buffer has no room is dropped without an error.
+  [[nodiscard]] Published outcome(RTT::WriteStatus status) noexcept {
     if (status != RTT::NotConnected) return Published::ok;
     failed_ = "OutputPort::write(): NotConnected";
     return Published::failed;
   }
 
-  /// Connects to the next subscriber. False: that subscriber does not exist yet.
+  /// Connects to the next subscriber. Returns false if that subscriber does not exist yet.
   [[nodiscard]] bool connect() {
     const std::string note = kit::subscriber_note(topic_.name, found_);
     RTT::ConnPolicy policy = trial_.options.policy(topic_);
@@ -164,7 +166,7 @@ class Publisher : public kit::OwnBuffer {
     }
     if (input == nullptr || !output.connectTo(input, policy))
       throw AdapterError("orocos: " + name_ + ": the connection to subscriber " + std::to_string(found_) + " failed");
-    if (policy.transport != 0) mq_unlink(policy.name_id.c_str());  // both ends have opened it: no name is left behind
+    if (policy.transport != 0) mq_unlink(policy.name_id.c_str());  // both sides have opened the queue
     trial_.notes.leave(note + ".knows." + name_);
     return true;
   }
@@ -182,7 +184,7 @@ class Publisher : public kit::OwnBuffer {
   std::vector<std::unique_ptr<RTT::OutputPort<Octets>>> ports_;
 };
 
-/// A subscriber. RTT has no call that waits for a message, so this cannot block.
+/// A subscriber. RTT has no call that waits for a message, so `block` is not offered and wait() only sleeps.
 class Subscriber : kit::Pinned {
  public:
   static constexpr std::size_t most_per_take = 64;
@@ -194,7 +196,7 @@ class Subscriber : kit::Pinned {
         input_(*(trial.inputs[note_] = std::make_unique<Input>(note_, *this))) {
     sample_.bytes.reserve(topic.message_bytes);
     if (!trial.remote) return;
-    // Create() also writes the reference to a file of this name.
+    // Create() also writes the component's reference to the file that its second argument names.
     if (RTT::corba::TaskContextServer::Create(&input_, trial.settings.scratch + '/' + note_, false) == nullptr)
       throw AdapterError("orocos: TaskContextServer::Create() failed");
     trial.notes.leave(note_, RTT::corba::TaskContextServer::getIOR(&input_));
@@ -212,7 +214,7 @@ class Subscriber : kit::Pinned {
   }
   void listen(Listener listener) {
     listener_ = listener;
-    input_.start();  // runs updateHook() once, even without a message
+    input_.start();  // also runs updateHook() once, so messages that have already arrived are delivered
   }
   void silence() { input_.stop(); }
 

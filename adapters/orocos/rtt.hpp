@@ -1,5 +1,5 @@
-// RTT's headers. They have functions called requires(), which is a keyword since C++20, so they are renamed here; none of
-// these functions is called or virtual. The standard headers, which use the keyword, are included first.
+// Includes RTT's headers. They declare functions called requires(), a keyword since C++20, so a macro renames them. That is
+// safe because no requires() is called or virtual. The standard headers, which use the keyword, are included first.
 #pragma once
 
 #include <mqueue.h>

@@ -112,7 +112,7 @@ class RosClientLibrary {
     return ros2::make_node(name + std::to_string(index), intraprocess());
   }
 
-  /// `sources`: the number of publishers, which share a subscription's history. The depth holds for each of them.
+  /// `sources`: the number of publishers that share the history. The topic's depth applies to each of them.
   [[nodiscard]] static rclcpp::QoS qos(const Topic& topic, std::size_t sources) {
     rclcpp::QoS qos(rclcpp::KeepAll{});
     if (topic.depth) qos.keep_last(*topic.depth * sources);

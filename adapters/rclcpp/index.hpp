@@ -1,9 +1,7 @@
-// The RMWs of this machine: the list in the ament index, the one that a process loads, and the middleware under it. Does not
-// use rclcpp.
+// Lists the installed RMWs, sets which RMW this process loads, and finds the middleware under an RMW. Does not use rclcpp.
 //
-// A process has one RMW: the one in RMW_IMPLEMENTATION when ROS 2 first reads it. If the variable is set, rcl reads it
-// before main(). So a worker starts without the variable (start_without_rmw()) and sets it for its trial's transport
-// (load_rmw()).
+// A process can load one RMW only, which RMW_IMPLEMENTATION names. If the variable is set, rcl loads the RMW before main().
+// So a worker restarts without the variable (start_without_rmw()) and sets it to its trial's transport (load_rmw()).
 #pragma once
 
 #include <dlfcn.h>
@@ -30,8 +28,8 @@ namespace middlemark::ros2 {
 /// The variable in which a worker keeps the value of RMW_IMPLEMENTATION, the user's default.
 inline constexpr const char* kept_rmw = "MIDDLEMARK_RMW_IMPLEMENTATION";
 
-/// Restarts this executable as the same process without RMW_IMPLEMENTATION and RCL_ASSERT_RMW_ID_MATCHES, if either is set;
-/// keeps the value of the first in `kept_rmw`. Call first in main().
+/// If RMW_IMPLEMENTATION or RCL_ASSERT_RMW_ID_MATCHES is set, restarts this executable (execv) without both, and keeps the
+/// value of RMW_IMPLEMENTATION in `kept_rmw`. Call first in main().
 inline void start_without_rmw(char** argv) {
   const char* const asked = std::getenv("RMW_IMPLEMENTATION");
   if (asked == nullptr && std::getenv("RCL_ASSERT_RMW_ID_MATCHES") == nullptr) return;
@@ -45,22 +43,21 @@ inline void start_without_rmw(char** argv) {
   std::exit(1);
 }
 
-/// True for --describe, which may load every RMW to find the middleware under it. A worker that measures loads one
-/// only.
+/// True for --describe, which may load every RMW to find the middleware under each. A worker that measures loads only one.
 inline bool measures_nothing = false;
 
-/// Returns the user's default RMW of all ROS 2 programs; empty: none was set.
+/// Returns the user's default RMW, which RMW_IMPLEMENTATION named when the worker started; empty if it was not set.
 [[nodiscard]] inline std::string chosen_rmw() {
   const char* const chosen = std::getenv(kept_rmw);
   return chosen != nullptr ? chosen : "";
 }
 
 struct Rmw {
-  std::string name;     ///< of its package, as in RMW_IMPLEMENTATION
-  std::string version;  ///< of its package; empty: unknown
+  std::string name;     ///< the package's name, as in RMW_IMPLEMENTATION
+  std::string version;  ///< the package's version; empty if unknown
 };
 
-/// Returns the text between <version> and </version>; empty: there is none.
+/// Returns the text between <version> and </version>; empty if there is none.
 [[nodiscard]] inline std::string package_version(const std::filesystem::path& package_xml) {
   std::ifstream file(package_xml);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
@@ -71,8 +68,8 @@ struct Rmw {
   return text.substr(begin + opening.size(), end - begin - opening.size());
 }
 
-/// Returns every RMW in the ament index: first the user's default, or rmw_fastrtps_cpp, which is ROS 2's; then the others by
-/// name. If a name occurs twice, the first prefix in AMENT_PREFIX_PATH counts.
+/// Returns every RMW in the ament index. The user's default (or ROS 2's, rmw_fastrtps_cpp) comes first, the others follow in
+/// the order of their names. If a name occurs twice, the first prefix in AMENT_PREFIX_PATH counts.
 [[nodiscard]] inline std::vector<Rmw> installed_rmws() {
   const char* const path = std::getenv("AMENT_PREFIX_PATH");
   std::istringstream prefixes(path != nullptr ? path : "");
@@ -83,7 +80,7 @@ struct Rmw {
     for (const auto& entry :
          std::filesystem::directory_iterator(share / "ament_index/resource_index/rmw_typesupport", none)) {
       const std::string name = entry.path().filename().string();
-      if (name == "rmw_implementation") continue;  // this package loads the others
+      if (name == "rmw_implementation") continue;  // no RMW: this package loads the RMW
       versions.try_emplace(name, package_version(share / name / "package.xml"));
     }
   }
@@ -94,19 +91,19 @@ struct Rmw {
   return found;
 }
 
-/// Sets which RMW this process loads when ROS 2 is first used. Empty: ROS 2's default.
+/// Sets which RMW this process loads when ROS 2 is first used. An empty name leaves ROS 2's default.
 inline void load_rmw(const std::string& name) {
   if (!name.empty()) setenv("RMW_IMPLEMENTATION", name.c_str(), 1);
 }
 
-/// Returns the middleware under an RMW, such as "Fast DDS 2.9.1", from the library that is loaded with it. Loads both.
-/// Empty: unknown, or the RMW cannot be loaded.
+/// Loads an RMW and returns the middleware that was loaded with it, such as "Fast DDS 2.9.1". Empty if the middleware is
+/// unknown or the RMW cannot be loaded.
 [[nodiscard]] inline std::string beneath(const std::string& rmw) {
-  struct Known {
+  struct Middleware {
     const char* name;
-    const char* function;  // a function in its library
+    const char* function;  // a function that only its library has
   };
-  constexpr Known all[] = {
+  constexpr Middleware all[] = {
       {"Fast DDS", "_ZN8eprosima7fastdds3dds24DomainParticipantFactory12get_instanceEv"},
       {"Cyclone DDS", "dds_create_domain"},
       {"Connext DDS", "DDS_DomainParticipantFactory_get_instance"},
@@ -114,11 +111,11 @@ inline void load_rmw(const std::string& name) {
   };
   void* const library = dlopen(("lib" + rmw + ".so").c_str(), RTLD_LAZY);  // never closed
   if (library == nullptr) return "";
-  for (const Known& each : all) {
-    const void* const function = dlsym(library, each.function);
+  for (const Middleware& middleware : all) {
+    const void* const function = dlsym(library, middleware.function);
     if (function == nullptr) continue;
     const std::string version = kit::loaded_library(function).version;
-    return each.name + (version.empty() ? "" : " " + version);
+    return middleware.name + (version.empty() ? "" : " " + version);
   }
   return "";
 }

@@ -1,5 +1,5 @@
-// SROS2 for this process: makes an enclave from the trial's certificates, laid out as by `ros2 security create_enclave`, and
-// sets the variables that rcl reads. Does not use rclcpp.
+// SROS2 for this process: makes an enclave from the trial's certificates, in the layout of `ros2 security create_enclave`,
+// and sets the variables that rcl reads. Does not use rclcpp.
 #pragma once
 
 #include <unistd.h>
@@ -25,9 +25,9 @@ namespace middlemark::ros2 {
           {"permissions.p7s", set.permissions()}};
 }
 
-/// Makes a keystore in the trial's folder with the enclave of this process's identity, and returns its path. Files are
-/// symbolic links, so keys are not copied. Each process has its own keystore, because several of one identity start at once.
-/// Throws AdapterError.
+/// Makes a keystore in the trial's folder with the enclave of this process's identity, and returns the keystore's path. Its
+/// files are symbolic links, so keys are not copied. Each process has its own keystore, because several processes with the
+/// same identity start at once. Throws AdapterError.
 [[nodiscard]] inline std::string make_keystore(const Settings& settings) {
   const std::filesystem::path keystore =
       std::filesystem::path(settings.scratch) / ("sros2." + std::to_string(getpid()));
@@ -35,7 +35,7 @@ namespace middlemark::ros2 {
   std::filesystem::create_directories(enclave);
   for (const auto& [name, file] : enclave_files(settings)) {
     if (!std::filesystem::is_regular_file(file)) {
-      throw AdapterError("rclcpp: " + file + " is not there, which SROS2 needs as " + name,
+      throw AdapterError("rclcpp: " + file + " does not exist; SROS2 needs it as " + name,
                          "`middlemark certs FOLDER` makes a whole set");
     }
     std::filesystem::create_symlink(file, enclave / name);
@@ -43,7 +43,7 @@ namespace middlemark::ros2 {
   return keystore;
 }
 
-/// Sets the variables of SROS2; call before rclcpp::init(). They replace those of the user's shell.
+/// Sets the environment variables of SROS2, whatever the user's shell has set. Call before rclcpp::init().
 inline void use_security(const Settings& settings) {
   const bool wanted = settings.security != Security::none;
   setenv("ROS_SECURITY_ENABLE", wanted ? "true" : "false", 1);

@@ -43,8 +43,8 @@ inline const std::vector<std::string> executors{
 
 struct Native : kit::NativeKeys {
   using NativeKeys::NativeKeys;
-  std::string executor =
-      key<std::string>("executor", "single", {.help = "listen: the executor that calls back", .choices = executors});
+  std::string executor = key<std::string>(
+      "executor", "single", {.help = "with `listen`: the executor that calls the callbacks", .choices = executors});
 };
 
 [[nodiscard]] inline std::shared_ptr<rclcpp::Executor> make_executor(const std::string& kind) {
@@ -52,7 +52,7 @@ struct Native : kit::NativeKeys {
   if (kind == "multi") return std::make_shared<rclcpp::executors::MultiThreadedExecutor>();
 #ifdef MIDDLEMARK_RCLCPP_STATIC
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // later releases deprecate it, but still have it
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // later releases deprecate this executor, but still have it
   if (kind == "static") return std::make_shared<rclcpp::executors::StaticSingleThreadedExecutor>();
 #pragma GCC diagnostic pop
 #endif
@@ -63,7 +63,8 @@ struct Native : kit::NativeKeys {
                      "single and multi always exist");
 }
 
-/// Passes rclcpp's callbacks to the listener while there is one. Shared with the callback, which rclcpp keeps.
+/// Passes messages from rclcpp's callbacks to the listener, if one is set. A callback shares ownership of the Inlet, because
+/// rclcpp may keep the callback longer than the receiver exists.
 struct Inlet {
   std::optional<Listener> listener;
 

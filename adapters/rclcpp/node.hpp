@@ -23,7 +23,7 @@ class Session : kit::Pinned {
  public:
   explicit Session(const Settings& settings) {
     load_rmw(settings.transport == intraprocess_name ? chosen_rmw() : settings.transport);
-    if (settings.interface == "lo") {  // the first is for Humble, the second for later releases
+    if (settings.interface == "lo") {  // Humble reads ROS_LOCALHOST_ONLY, later releases the other variable
       setenv("ROS_LOCALHOST_ONLY", "1", 1);
       setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST", 1);
     }

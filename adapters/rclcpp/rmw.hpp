@@ -1,5 +1,5 @@
-// Descriptions of the RMWs: names, versions, the transport of each, and the notes in a result. Uses nothing of rclcpp but
-// its version.
+// Descriptions of the RMWs: names, versions, the transport of each, and the notes in a result. Uses only rclcpp's version
+// header.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@
 namespace middlemark::ros2 {
 
 inline constexpr const char* intraprocess_name = "intraprocess";
-/// A pattern that matches no segment: the segments that the RMW maps besides carry no messages of `intraprocess`.
+/// A pattern that matches no segment. Under `intraprocess` the RMW may map segments too, but they carry no messages.
 inline constexpr const char* no_segment = "/";
 
-/// Returns rclcpp's version. The library's name has none, and the header has one since Humble. `of_library`: the
-/// fallback.
+/// Returns rclcpp's version from its header, which has it since Humble; before that `of_library`, the version in the
+/// library's file name, if there is any.
 [[nodiscard]] inline std::string version([[maybe_unused]] const std::string& of_library) {
 #ifdef RCLCPP_VERSION_STR
   return RCLCPP_VERSION_STR;
@@ -31,24 +31,24 @@ inline constexpr const char* no_segment = "/";
 #endif
 }
 
-/// Returns name and versions as far as known, such as "rmw_fastrtps_cpp 6.2.7 (Fast DDS 2.9.1)".
+/// Returns an RMW's name and the known versions, such as "rmw_fastrtps_cpp 6.2.7 (Fast DDS 2.9.1)".
 [[nodiscard]] inline std::string words_of(const Rmw& rmw, const std::string& beneath) {
   return rmw.name + (rmw.version.empty() ? "" : " " + rmw.version) + (beneath.empty() ? "" : " (" + beneath + ")");
 }
 
-/// `rmws`: name and versions of each.
+/// Returns the adapter's title. `rmws`: the words_of() each RMW.
 [[nodiscard]] inline std::string title(const std::vector<std::string>& rmws) {
   const char* const distribution = std::getenv("ROS_DISTRO");
   std::string text =
       std::string("ROS 2 ") + (distribution != nullptr ? distribution + std::string(" ") : "") + "rclcpp";
-  for (const std::string& each : rmws) text += (&each == &rmws.front() ? " over " : ", ") + each;
+  for (const std::string& rmw : rmws) text += (&rmw == &rmws.front() ? " over " : ", ") + rmw;
   return text;
 }
 
 [[nodiscard]] inline bool over_fastdds(const std::string& rmw) { return rmw.find("fastrtps") != rmw.npos; }
 
-/// Returns the outcome of a publish() that the RMW refused. When a history is full Fast DDS waits 100 ms for room, and the
-/// RMW then reports only a failure.
+/// Returns how a publish() counts that the RMW refused: for a reliable publisher over Fast DDS as timed out, because Fast DDS
+/// has waited 100 ms for room in its history; the RMW itself reports only a failure.
 [[nodiscard]] inline Published refused(const Settings& settings) {
   const bool waited = over_fastdds(settings.transport) && settings.reliability == Reliability::reliable;
   return waited ? Published::timed_out : Published::failed;
@@ -66,7 +66,7 @@ inline constexpr const char* no_segment = "/";
   transport.carrier = rmw.find("zenoh") != rmw.npos ? "tcp" : "udp";
   if (over_fastdds(rmw)) {
     transport.carrier = "shared-memory";
-    transport.best_effort_carrier = "udp";  // its best-effort writers use the first transport in its list
+    transport.best_effort_carrier = "udp";  // best-effort writers of Fast DDS use the first transport in its list
     transport.segments = {"fastrtps_*"};
   }
   if (over_dds_security(rmw)) {
@@ -78,8 +78,8 @@ inline constexpr const char* no_segment = "/";
   return transport;
 }
 
-/// Returns the protection of a trial. ROS 2 does not report any, so this says what an RMW over DDS applies: under Enforce it
-/// applies everything or refuses to start.
+/// Returns the protection of a trial. ROS 2 does not report it, so this text names what an RMW over DDS applies under the
+/// strategy Enforce. If it cannot apply all of that, it refuses to start.
 [[nodiscard]] inline std::string protected_by(const std::string& words) {
   return "SROS2, strategy Enforce, " + words + ": DDS Security (PKI-DH, Access-Permissions, AES-GCM-GMAC)";
 }
@@ -107,8 +107,9 @@ inline constexpr const char* no_segment = "/";
     all.emplace_back("services keep ROS 2's own quality of service: reliable, depth 10");
     if (settings.publishers > 1) {
       all.emplace_back(
-          "each client reads the replies to all of them at that depth, so one that is slower than the others can lose "
-          "its own");
+          "each client reads the replies to all clients at a depth of 10, so a client that is slower than the others "
+          "can "
+          "lose its own replies");
     }
   }
   if (!over_fastdds(rmw) || settings.transport == intraprocess_name || settings.reliability != Reliability::reliable) {
@@ -116,13 +117,14 @@ inline constexpr const char* no_segment = "/";
   }
   if (!settings.depth && !settings.calls_service()) {
     all.emplace_back(
-        "Fast DDS keeps 5,000 messages of a keep-all history: a publish() that finds it full for 100 ms is refused");
+        "Fast DDS keeps 5,000 messages of a keep-all history: if it stays full for 100 ms, publish() is refused");
   }
   if (settings.message_bytes >= segment && std::getenv("FASTRTPS_DEFAULT_PROFILES_FILE") == nullptr &&
       std::getenv("FASTDDS_DEFAULT_PROFILES_FILE") == nullptr) {
     all.emplace_back(
-        "a message does not fit into the shared-memory segment that Fast DDS has by default (512 KiB), and waits to be "
-        "sent again: give a larger segment_size in the XML profile that FASTRTPS_DEFAULT_PROFILES_FILE names");
+        "a message does not fit into Fast DDS's default shared-memory segment (512 KiB), so it is sent again later: "
+        "set a "
+        "larger segment_size in the XML profile that FASTRTPS_DEFAULT_PROFILES_FILE names");
   }
   return all;
 }

@@ -50,7 +50,7 @@ class Client : public Receiver {
     std::size_t visits = 0;
     attempt("rclcpp::Client::take_response", [&] {
       for (; client_->take_response(reply_, header_); ++visits) {
-        client_->remove_pending_request(header_.sequence_number);  // drops its promise, which is not used
+        client_->remove_pending_request(header_.sequence_number);  // drops the request's promise, which is not used
         visitor(std::as_bytes(std::span(std::as_const(reply_.data))));
       }
     });
@@ -109,8 +109,8 @@ class Server : public Receiver {
   [[nodiscard]] std::size_t matched() { return clients_found(*node_); }
 
  private:
-  /// Returns the number of clients. Releases before Jazzy cannot count them; there, waiting for the clients to find the
-  /// service has to do.
+  /// Returns the number of clients found. Releases before Jazzy cannot count them, so this returns the expected number, and
+  /// the start relies on the clients, which wait until they have found the service.
   template <class Node>
   [[nodiscard]] std::size_t clients_found(Node& node) const {
     if constexpr (requires { node.count_clients(name_); }) {

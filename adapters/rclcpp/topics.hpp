@@ -22,8 +22,8 @@ using Message = std_msgs::msg::UInt8MultiArray;
 
 class Publisher : public kit::Attempts {
  public:
-  /// `intraprocess`: every message is a new object that rclcpp takes over, as its intra-process communication needs.
-  /// `refused`: the outcome of a publish() in which rclcpp throws.
+  /// `intraprocess`: every message is a new object that publish() moves to rclcpp, as intra-process communication requires.
+  /// `refused`: what publish() returns if rclcpp throws.
   Publisher(std::shared_ptr<rclcpp::Node> node, const Topic& topic, const rclcpp::QoS& qos, bool intraprocess,
             Published refused)
       : node_(std::move(node)), bytes_(topic.message_bytes), intraprocess_(intraprocess), refused_(refused) {
@@ -32,7 +32,7 @@ class Publisher : public kit::Attempts {
   }
 
   [[nodiscard]] std::span<std::byte> loan(std::size_t /*bytes*/) noexcept {
-    if (!message_ && !attempt("a message of its own", [this] { message_ = filled(); })) return {};
+    if (!message_ && !attempt("allocating a message", [this] { message_ = filled(); })) return {};
     return std::as_writable_bytes(std::span(message_->data));
   }
 

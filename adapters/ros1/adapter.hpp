@@ -31,7 +31,7 @@ class Ros1 {
                        .varying_sizes = true,
                        .services = true,
                        .max_history = 1,  // a latched publisher keeps its last message
-                       .security_why = "ROS 1 has none, and SROS, which added it, is not developed any more"};
+                       .security_why = "ROS 1 has no security, and SROS, which added it, is no longer developed"};
     };
     Transport shared = network(ros1::intraprocess, "process-memory");
     shared.processes = {1};
@@ -45,7 +45,7 @@ class Ros1 {
     Transport datagrams = network(ros1::udpros, "udp", Reliability::best_effort);
     datagrams.services = false;
     datagrams.max_history = 0;
-    datagrams.types = {MessageType::octets};  // of several typed topics, one sometimes does not find its publisher
+    datagrams.types = {MessageType::octets};  // with several typed topics a subscriber sometimes finds no publisher
     Transport own = network(default_configuration, "any");
     own.processes = {1, 2};
     return {.name = "ros1",
@@ -89,7 +89,7 @@ class Ros1 {
   [[nodiscard]] std::vector<std::string> notes() const { return options_.notes; }
 
  private:
-  /// Returns the node's handle, or under `nodelet` the handle of a new nodelet for this end.
+  /// Returns the handle for a publisher or subscriber: the node's, or under `nodelet` that of a new nodelet called `name`.
   ros::NodeHandle& handle(const std::string& name) {
     return nodelets_ ? nodelets_->load(ros1::global(name)) : node_.handle();
   }

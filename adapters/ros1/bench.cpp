@@ -1,4 +1,4 @@
-// A round trip written directly against roscpp, to compare the adapter with.
+// A round trip written directly with roscpp, as a reference for the adapter.
 //
 //   bench_ros1 BYTES ROUND_TRIPS [ping-cpu pong-cpu]
 //
@@ -18,7 +18,7 @@
 
 namespace bench {
 
-struct Message {  // as a generator makes it for `uint8[] data`
+struct Message {  // as ROS's generator makes it for `uint8[] data`
   std::vector<std::uint8_t> data;
 };
 using MessageConstPtr = boost::shared_ptr<const Message>;
@@ -85,7 +85,7 @@ void ping(const std::string& topic, std::size_t bytes, std::size_t round_trips) 
   const ros::Subscriber subscriber =
       node.subscribe<Message>("/" + topic + "_pong", 1, [&](const MessageConstPtr&) { replied = true; });
   while (publisher.getNumSubscribers() == 0 || subscriber.getNumPublishers() == 0) usleep(1000);
-  usleep(200'000);  // so that the other side finds both, too
+  usleep(200'000);  // so that the pong also finds its publisher and subscriber
 
   Message message;
   message.data.resize(bytes);

@@ -64,7 +64,8 @@ class TopicPublisher : public kit::Attempts {
     return message.span();
   }
 
-  /// Serializing copies the message, and a thread of roscpp sends it. A shared message is handed over without a copy.
+  /// roscpp serializes the message into its own buffer, which its poll thread sends. A shared message is not copied: the
+  /// subscribers get a pointer.
   [[nodiscard]] Published publish() noexcept {
     Published outcome{};
     const bool done = attempt("ros::Publisher::publish", [&] {
@@ -78,10 +79,10 @@ class TopicPublisher : public kit::Attempts {
     return done ? outcome : Published::failed;
   }
 
-  /// roscpp serializes within publish(); the time includes the allocation of its buffer.
+  /// roscpp serializes within publish(). The recorded times include the allocation of roscpp's buffer.
   [[nodiscard]] CodingTimes* serializing() noexcept { return times_.get(); }
 
-  /// The subscribers of one process share a connection, which roscpp counts as one.
+  /// The subscribers of one process share a connection, so roscpp counts processes, not subscribers.
   [[nodiscard]] std::size_t matched() const {
     const std::size_t links = publisher_.getNumSubscribers();
     return links >= links_due_ ? subscribers_ : std::min(links, subscribers_ - 1);
@@ -110,7 +111,7 @@ class TopicPublisher : public kit::Attempts {
   ros::Publisher publisher_;
 };
 
-/// A callback queue that waits as callAvailable(timeout) does, but leaves the calls to take().
+/// A callback queue that waits as callAvailable(timeout) does, but leaves the callbacks for take() to call.
 class WaitableQueue : public ros::CallbackQueue {
  public:
   bool wait(std::chrono::nanoseconds timeout) {
@@ -120,11 +121,12 @@ class WaitableQueue : public ros::CallbackQueue {
   }
 };
 
-/// Base of the ends that receive. roscpp's callbacks run on the role's thread (poll, block) or on a spinner's (listen).
+/// Base of subscribers and servers. roscpp's callbacks run on the role's thread (poll, block) or on a spinner's thread
+/// (listen).
 class Inbox : public kit::Attempts {
  public:
-  /// Starts the spinner's thread here, on the main thread: started by a role it would share the role's processor and
-  /// name.
+  /// Starts the spinner's thread already now, from the main thread: a thread that a role starts inherits the role's
+  /// processor and name.
   Inbox(Reception reception, bool spins) : listens_(reception == Reception::listen) {
     if (!listens_ || !spins) return;
     spinner_.emplace(1, &queue_);
@@ -156,7 +158,7 @@ class Inbox : public kit::Attempts {
     spinner_.reset();
   }
 
-  /// Stops deliveries: a callback under way still ends, and later ones do nothing. When this returns, none is running.
+  /// Stops deliveries and waits for the running callback. Later callbacks do nothing.
   template <class End>
   void close(End& end) {
     set(ignoring);
@@ -164,8 +166,8 @@ class Inbox : public kit::Attempts {
     spinner_.reset();
   }
 
-  /// Delivers one message within a callback. Messages that come before listen() wait for it; those after silence() are
-  /// dropped.
+  /// Delivers one message within a callback. A callback before listen() waits until listen() is called; messages after
+  /// silence() are dropped.
   void deliver(std::span<const std::byte> message) noexcept {
     if (listens_) {
       state_.wait(early, std::memory_order_acquire);
@@ -194,11 +196,11 @@ class Inbox : public kit::Attempts {
 
 class TopicSubscriber : public Inbox {
  public:
-  /// A nodelet's handle has the callback queue of its manager, whose threads replace the spinner.
+  /// A nodelet uses its manager's callback queue and threads instead of the inbox's queue and spinner.
   TopicSubscriber(ros::NodeHandle& node, const Topic& topic, const Settings& settings, const Options& options)
       : Inbox(settings.reception, options.transport != nodelet),
         times_(make_times(topic.type)),
-        here_(topic.publishers_here) {
+        local_publishers_(topic.publishers_here) {
     ros::SubscribeOptions asked;
     if (topic.type == MessageType::octets) {
       asked.init<Bytes>(global(topic.name), options.subscriber_queue(topic),
@@ -220,23 +222,23 @@ class TopicSubscriber : public Inbox {
   }
   ~TopicSubscriber() { silence(); }
 
-  /// Unsubscribing waits for the running callback and drops those that wait.
+  /// Unsubscribing waits for the running callback and discards the queued callbacks.
   void silence() { close(subscriber_); }
 
   [[nodiscard]] CodingTimes* deserializing() noexcept { return times_.get(); }
 
   [[nodiscard]] std::size_t publishers_found() const {
     const std::size_t links = subscriber_.getNumPublishers();
-    return links > 0 && here_ > 0 ? links - 1 + here_ : links;
+    return links > 0 && local_publishers_ > 0 ? links - 1 + local_publishers_ : links;
   }
 
  private:
   std::unique_ptr<CodingTimes> times_;  // null for octets
-  std::size_t here_;                    // publishers in this process, which share one connection
+  std::size_t local_publishers_;        // publishers in this process, which share one connection
   ros::Subscriber subscriber_;
 };
 
-/// A client. roscpp's call() has no timeout: when one over a persistent connection exceeds the write timeout, the client
+/// A client. roscpp's call() has no timeout. If a call over a persistent connection exceeds the write timeout, the client
 /// closes the connection, which ends the call.
 class ServiceClient : public kit::Attempts, public kit::ReplyOfCall {
  public:
@@ -254,10 +256,10 @@ class ServiceClient : public kit::Attempts, public kit::ReplyOfCall {
     return request_.span();
   }
 
-  /// Blocks until the reply has come: roscpp has no other way to call.
+  /// Sends the request and blocks until the reply has arrived, because roscpp has no other call.
   [[nodiscard]] Published publish() noexcept {
     constexpr const char* call = "ros::ServiceClient::call";
-    // A call that timed out has closed its connection.
+    // Connects again if the previous call timed out, which closed the connection.
     if (!client_.isValid() && !attempt(call, [this] { connect(); })) return Published::failed;
     if (deadline_) deadline_->begin();
     const bool done = attempt(call, [this] {
@@ -307,13 +309,13 @@ class ServiceServer : public Inbox {
     reply_.size = static_cast<std::uint32_t>(bytes);
     return reply_.span();
   }
-  /// roscpp sends the reply when the callback that visits the request returns.
+  /// Marks the request as answered. roscpp sends the reply when the callback that visits the request returns.
   [[nodiscard]] Published publish() noexcept {
     answered_ = true;
     return Published::ok;
   }
-  /// A service cannot count its clients. Clients look for the service, and their requests wait for it, so none is
-  /// missed.
+  /// Returns the expected number of clients, because a service cannot count them. The clients wait until they have found the
+  /// service, so no request is missed.
   [[nodiscard]] std::size_t matched() const noexcept { return clients_; }
 
   void silence() { close(server_); }

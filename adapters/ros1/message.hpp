@@ -1,5 +1,5 @@
 // The message of every topic and service, `uint8[] data`, with the traits that roscpp needs for a type without generated
-// code; and the pool of messages that are handed over as shared pointers.
+// code. Also the pool of messages that are published as shared pointers.
 #pragma once
 
 #include <ros/message_traits.h>
@@ -23,11 +23,10 @@
 
 namespace middlemark::ros1 {
 
-/// Octets. Copies share the memory, which is not cleared; a generated message's vector is cleared before every
-/// reception.
+/// Octets. Copies share the memory. Unlike the vector of a generated message, it is not cleared before a reception.
 struct Bytes {
   Bytes() = default;
-  /// Makes a message to write in, whose pages exist.
+  /// Makes a message to write in. Clears it, so that its memory pages exist before the trial.
   explicit Bytes(std::size_t bytes) {
     make(bytes);
     std::memset(data.get(), 0, bytes);
@@ -46,13 +45,12 @@ struct Bytes {
 using BytesPtr = boost::shared_ptr<Bytes>;
 using BytesConstPtr = boost::shared_ptr<const Bytes>;
 
-/// Bytes of serialized messages that roscpp has not sent yet. Global, because roscpp may free the last ones after the
-/// adapter.
+/// The number of bytes in serialized messages that roscpp has not sent yet. Global, because roscpp may free its last buffers
+/// after the adapter was destroyed.
 inline std::atomic<std::size_t> bytes_waiting{0};
 
-/// A pool of messages, which become free again when the last subscriber has released them. A ring in the order of
-/// publishing. It grows up to `most` messages (at least two), so a publisher stops allocating when its subscribers' queues
-/// are full.
+/// A ring of messages in the order of publishing. A message is free again when the last subscriber has released it. The ring
+/// grows up to `most` messages (at least two), so a publisher no longer allocates once its subscribers' queues are full.
 class MessagePool {
  public:
   MessagePool(std::size_t bytes, std::size_t most) : bytes_(bytes), most_(most) {
@@ -64,7 +62,8 @@ class MessagePool {
   /// The message to write in.
   [[nodiscard]] const BytesPtr& in_hand() const noexcept { return *in_hand_; }
 
-  /// Finds the next message to write in; it is current after handed_over(). Waits when no message is free.
+  /// Finds the next message to write in, which in_hand() returns after handed_over(). If no message is free, waits; returns
+  /// false after `timeout`.
   [[nodiscard]] bool find_next(std::chrono::nanoseconds timeout) {
     if (!next_is_free() && ring_.size() < most_) add(std::next(in_hand_));
     return kit::wait_until([this] { return next_is_free(); }, timeout);
@@ -91,7 +90,7 @@ class MessagePool {
 
 }  // namespace middlemark::ros1
 
-// md5sums of the definition's text, and of request and response together.
+// The md5sum of a topic is that of the definition's text; the md5sum of a service is that of request and response together.
 ROS_IMPLEMENT_SIMPLE_TOPIC_TRAITS(middlemark::ros1::Bytes, "f43a8e1b362b75baa741461b46adc7e0", "middlemark/Bytes",
                                   "uint8[] data\n")
 template <>
@@ -129,7 +128,7 @@ struct Serializer<middlemark::ros1::Bytes> {
 
 namespace middlemark::ros1 {
 
-/// Serializes as roscpp does for every type, into a buffer that `bytes_waiting` counts until roscpp frees it.
+/// Serializes a message as roscpp does. `bytes_waiting` counts the buffer until roscpp frees it.
 template <class Message>
 ros::SerializedMessage counted(const Message& message) {
   const std::uint32_t content = ros::serialization::serializationLength(message);

@@ -1,4 +1,4 @@
-// The nodes of a trial: rosmaster, which they find each other by; this process as a node; and its nodelets.
+// rosmaster, by which the nodes of a trial find each other; this process as a node; and the process's nodelets.
 #pragma once
 
 #include <nodelet/loader.h>
@@ -31,7 +31,7 @@ namespace middlemark::ros1 {
   const std::string address = kit::ipv4_text(settings.interface);
   const std::uint16_t wanted = Options(settings).master_port.value_or(0);
   const std::string port = std::to_string(kit::free_port(settings.interface, SOCK_STREAM, wanted));
-  // By default rosmaster prints nothing and writes its log in the user's home. With this it logs to stdout.
+  // By default rosmaster prints nothing and writes its log in the user's home. This configuration makes it log to stdout.
   const std::string logging = "rosmaster-logging.conf";
   kit::Rendezvous(settings).leave(
       logging,
@@ -54,7 +54,7 @@ namespace middlemark::ros1 {
           .ready_timeout_s = 15};
 }
 
-/// Makes this process a node; once per process.
+/// Makes this process a node. At most one per process.
 class Node : kit::Pinned {
  public:
   explicit Node(const Settings& settings) {
@@ -64,11 +64,11 @@ class Node : kit::Pinned {
                          "start the rosmaster that 'middlemark-worker-ros1 --companions' names, with its environment");
     }
     const std::string address = kit::ipv4_text(settings.interface);
-    // A second node of the same name ends the first.
+    // The process id keeps the name unique: when a second node of the same name starts, the master ends the first.
     const std::string name = settings.scope + "_" + std::to_string(getpid());
     ros::init(ros::M_string{{"__master", uri}, {"__hostname", address}, {"__ip", address}}, name,
               ros::init_options::NoSigintHandler | ros::init_options::NoRosout | ros::init_options::AnonymousName);
-    ros::master::setRetryTimeout(ros::WallDuration(5.0));  // by default it waits for ever
+    ros::master::setRetryTimeout(ros::WallDuration(5.0));  // by default roscpp waits for ever
     if (!ros::master::check()) {
       throw AdapterError(std::string("ros1: no ROS master answers at ") + uri, "did rosmaster end?");
     }
@@ -86,8 +86,8 @@ class Node : kit::Pinned {
 /// Makes a name absolute, so that namespaces of nodes and of the environment do not change it.
 [[nodiscard]] inline std::string global(const std::string& name) { return "/" + name; }
 
-/// One manager of nodelets. It gets objects instead of names of plugins; for a name, pluginlib would make such an
-/// object.
+/// The process's manager of nodelets. Its loader calls a function that makes the nodelet, where pluginlib would look for a
+/// plugin by name and make the same object.
 class Nodelets {
  public:
   Nodelets() : loader_([this](const std::string& /*type*/) { return made_ = boost::make_shared<End>(); }) {}
@@ -101,7 +101,7 @@ class Nodelets {
   }
 
  private:
-  /// A nodelet without code: the publisher or subscriber that has its handle does the work.
+  /// A nodelet without code: the publisher or subscriber that uses the nodelet's handle does the work.
   struct End : ::nodelet::Nodelet {
     using Nodelet::getNodeHandle;
     void onInit() override {}

@@ -36,8 +36,8 @@ struct Native : kit::NativeKeys {
                                       .otherwise = "1500"});
 };
 
-/// roscpp bounds its queues by the number of messages only, so a deep or unbounded queue of large messages would fill the
-/// machine's memory. This sets further bounds.
+/// The settings of a trial, and bounds for queues: roscpp bounds them only by their number of messages, so a deep or
+/// unbounded queue of large messages would fill the machine's memory.
 struct Options : Native {
   std::string transport;
   std::vector<std::string> notes;
@@ -45,39 +45,43 @@ struct Options : Native {
   explicit Options(const Settings& settings)
       : Native(kit::read_native<Native>("ros1", settings)),
         transport(settings.transport),
-        each_(settings.message_bytes + overhead_bytes) {
+        queued_bytes_(settings.message_bytes + overhead_bytes) {
     if (settings.calls_service()) {
       if (transport != tcpros && transport != tcpros_nodelay && transport != default_configuration) {
-        throw AdapterError("ros1: " + transport + ": roscpp's services are carried by TCP only",
+        throw AdapterError("ros1: " + transport + ": roscpp's services use TCP only",
                            "choose the transport tcpros for request and reply");
       }
-      notes.emplace_back("a call is one blocking ros::ServiceClient::call(): its time to write holds the reply");
+      notes.emplace_back(
+          "a request is one blocking ros::ServiceClient::call(): the time to write includes the time until the reply");
       if (transport == tcpros_nodelay) {
-        notes.emplace_back("roscpp has TCP_NODELAY for topics only: these services are the same as with tcpros");
+        notes.emplace_back("roscpp has TCP_NODELAY for topics only: services are the same as with tcpros");
       }
       if (settings.pattern == Pattern::request_reply) return;
     }
-    std::size_t queues = 0;  // of `depth` messages; a subscriber has one for each publisher of its topic
+    std::size_t queues = 0;  // counts a subscriber's queue once for each publisher, because it has room for all of them
     for (const Topic& topic : settings.endpoints) queues += std::size_t{topic.publishers} * (1 + topic.subscribers);
-    affordable_ = std::max(kit::physical_memory() / 4 / std::max<std::size_t>(queues, 1) / each_, least_messages);
-    kept_ = std::min(std::max(keep_all_bytes / each_, least_messages), affordable_);
+    affordable_ =
+        std::max(kit::physical_memory() / 4 / std::max<std::size_t>(queues, 1) / queued_bytes_, least_messages);
+    kept_ = std::min(std::max(keep_all_bytes / queued_bytes_, least_messages), affordable_);
     const auto is_keep_all = [](const Topic& topic) { return !topic.depth; };
     if (std::ranges::any_of(settings.endpoints, is_keep_all)) {
-      notes.push_back("keep-all: publish() waits when " + std::to_string(kept_ * each_ >> 20) +
-                      " MiB are not sent yet, and a subscriber drops the oldest of more than " +
-                      std::to_string(keep_all_queue()) + " messages: roscpp's endless queues would fill the memory");
+      notes.push_back("keep-all: publish() waits while " + std::to_string(kept_ * queued_bytes_ >> 20) +
+                      " MiB are not sent yet, and a subscriber that queues more than " +
+                      std::to_string(keep_all_queue()) +
+                      " messages drops the oldest: roscpp's unbounded queues would fill the memory");
     }
     if (settings.depth && *settings.depth > affordable_) {
-      notes.push_back("depth " + std::to_string(*settings.depth) + " was cut to " + std::to_string(affordable_) +
-                      ": all queues together may take a quarter of the memory");
+      notes.push_back("the depth of " + std::to_string(*settings.depth) + " was reduced to " +
+                      std::to_string(affordable_) + ": all queues together may take a quarter of the memory");
     }
     if (transport == udpros) note_datagrams(settings.message_bytes);
   }
 
-  /// Returns true when messages stay in the process and are handed over as shared pointers.
+  /// Returns true when messages stay in the process and are published as shared pointers.
   [[nodiscard]] bool shares() const { return transport == intraprocess || transport == nodelet; }
 
-  /// Returns 0 for no bound, as roscpp does; then bytes_in_flight() is the bound.
+  /// Returns the length of a publisher's queue, in messages. 0 is roscpp's value for no bound; bytes_in_flight() then bounds
+  /// the queue.
   [[nodiscard]] std::uint32_t publisher_queue(const Topic& topic) const {
     return topic.depth ? static_cast<std::uint32_t>(depth(topic)) : 0;
   }
@@ -87,13 +91,13 @@ struct Options : Native {
     return static_cast<std::uint32_t>((topic.depth ? depth(topic) : keep_all_queue()) * topic.publishers);
   }
 
-  /// Returns how many bytes the publishers of a process may have published and roscpp not sent before publish() waits. With
-  /// a depth this bound matters only when roscpp's thread does not run: messages then wait for it outside of the queue.
+  /// Returns how many bytes the publishers of a process may have published that roscpp has not sent; above that publish()
+  /// waits. With a depth this bound matters only while roscpp's thread does not run: then messages wait outside the queue.
   [[nodiscard]] std::size_t bytes_in_flight(const Topic& topic) const {
-    return topic.depth ? depth(topic) * (topic.message_bytes + overhead_bytes) + keep_all_bytes : kept_ * each_;
+    return topic.depth ? depth(topic) * (topic.message_bytes + overhead_bytes) + keep_all_bytes : kept_ * queued_bytes_;
   }
 
-  /// Returns how many messages of a publisher may be in use within a process before it waits.
+  /// Returns how many messages of a publisher may be in use within a process; above that the publisher waits.
   [[nodiscard]] std::size_t shared_messages(const Topic& topic) const {
     const std::size_t in_callbacks_and_hands = topic.subscribers + std::size_t{2};
     return (topic.depth ? depth(topic) * topic.publishers * topic.subscribers : kept_) + in_callbacks_and_hands +
@@ -101,7 +105,7 @@ struct Options : Native {
   }
 
  private:
-  /// Memory in bytes that roscpp needs besides each message in a queue, about.
+  /// The approximate number of bytes that roscpp needs for each queued message besides its content.
   static constexpr std::size_t overhead_bytes = 512;
   static constexpr std::size_t keep_all_bytes = std::size_t{256} << 20;
   static constexpr std::size_t least_messages = 4;
@@ -109,21 +113,22 @@ struct Options : Native {
   [[nodiscard]] std::size_t depth(const Topic& topic) const { return std::min<std::size_t>(*topic.depth, affordable_); }
   [[nodiscard]] std::size_t keep_all_queue() const { return std::min(kept_ * 4, affordable_); }
 
-  /// Adds a note when a message exceeds the receive buffer: UDPROS cuts it into datagrams and drops it if one is lost.
+  /// Adds a note when a message exceeds the receive buffer of a socket: UDPROS cuts a message into datagrams, and the message
+  /// is lost if one of its datagrams is dropped.
   void note_datagrams(std::size_t message_bytes) {
     constexpr std::size_t head_bytes = 8;
     const std::size_t content = static_cast<std::size_t>(udp_datagram_bytes.value_or(1500)) - head_bytes;
     const std::uint64_t room = kit::kernel_limit("net/core/rmem_default");
     // The kernel counts a datagram of 1500 bytes as 2304.
     if (room == 0 || message_bytes * 3 / 2 < room) return;
-    notes.push_back("udpros: a message goes as " + std::to_string((message_bytes + content - 1) / content) +
+    notes.push_back("udpros: a message is sent as " + std::to_string((message_bytes + content - 1) / content) +
                     " datagrams at once, more than a socket's buffer of " + std::to_string(room) +
-                    " bytes holds (net.core.rmem_default); it is lost with the first that is dropped");
+                    " bytes holds (net.core.rmem_default); the message is lost if one datagram is dropped");
   }
 
-  std::size_t each_;            // bytes that a message takes in a queue
-  std::size_t affordable_ = 0;  // messages in one queue
-  std::size_t kept_ = 0;        // messages of a keep-all publisher that may wait
+  std::size_t queued_bytes_;    // memory that one message takes in a queue
+  std::size_t affordable_ = 0;  // messages that one queue may hold
+  std::size_t kept_ = 0;        // unsent messages of a keep-all publisher before it waits
 };
 
 }  // namespace middlemark::ros1

@@ -1,5 +1,5 @@
-// The typed messages in the distribution's sensor_msgs and tf2_msgs, which roscpp serializes. Needs their headers, as
-// MIDDLEMARK_ROS1_MESSAGES says.
+// Typed messages: those of the distribution's sensor_msgs and tf2_msgs, which roscpp serializes. MIDDLEMARK_ROS1_MESSAGES is
+// defined if their headers were found; otherwise only octets are offered.
 #pragma once
 
 #include <ros/node_handle.h>
@@ -35,16 +35,17 @@ class TypedOutgoing : kit::Pinned {
   [[nodiscard]] virtual std::span<std::byte> array() noexcept = 0;
   [[nodiscard]] virtual ros::Publisher advertise(ros::NodeHandle& node, const std::string& topic, std::uint32_t queue,
                                                  bool latch) = 0;
-  /// Adds to `times` how long serializing it took.
+  /// Publishes the message, and adds to `times` how long roscpp took to serialize it.
   virtual void publish(const ros::Publisher& publisher, CodingTimes& times) = 0;
 };
 
-/// Receives the main array of each message; a shorter part when the message differs from the one sent.
+/// Called with the main array of each received message, without its last byte if another part of the message differs from
+/// what was sent.
 using TypedSink = std::function<void(std::span<const std::byte>)>;
 
 #ifdef MIDDLEMARK_ROS1_MESSAGES
 
-/// std::allocator with `rebind`, which C++20 removed and which the generated headers need.
+/// std::allocator with `rebind`, which the generated headers need and C++20 removed.
 template <class T>
 struct Allocator : std::allocator<T> {
   Allocator() = default;
@@ -63,7 +64,8 @@ struct RosTypes : kit::StandardFields {
   using Tf = tf2_msgs::TFMessage_<Allocator<void>>;
 };
 
-/// The times of the publisher that is publishing on this thread: roscpp calls serializeMessage() with the message only.
+/// Where timed() records how long serializing took: the times of the publisher that is publishing on this thread. A global,
+/// because roscpp passes only the message to serializeMessage().
 inline thread_local CodingTimes* serializing_times = nullptr;
 
 template <class Message>
@@ -124,7 +126,7 @@ class TypedOutgoingOf final : public TypedOutgoing {
   });
 }
 
-/// roscpp's helper, which makes a message and deserializes into it before the callback; measures the time.
+/// roscpp's helper, which makes a message and deserializes into it before the callback; records how long that took.
 template <class Struct>
 class TimedHelper final : public ros::SubscriptionCallbackHelperT<const boost::shared_ptr<const Struct>&> {
   using Base = ros::SubscriptionCallbackHelperT<const boost::shared_ptr<const Struct>&>;
@@ -143,9 +145,9 @@ inline void subscribe(ros::SubscribeOptions& asked, const std::string& name, std
                       std::size_t bytes, TypedSink sink, CodingTimes& times) {
   kit::with_shape(type, [&]<template <class> class Shape>() {
     using Struct = typename Shape<RosTypes>::Struct;
-    const auto known = std::make_shared<kit::MessageOf<Shape, RosTypes>>(bytes);
-    const auto callback = [known, sink](const boost::shared_ptr<const Struct>& message) {
-      sink(known->seen(*message));
+    const auto expected = std::make_shared<kit::MessageOf<Shape, RosTypes>>(bytes);
+    const auto callback = [expected, sink](const boost::shared_ptr<const Struct>& message) {
+      sink(expected->seen(*message));
     };
     asked.init<Struct>(name, queue, callback);
     asked.helper = boost::make_shared<TimedHelper<Struct>>(callback, times);

@@ -1,5 +1,5 @@
-// The wire format of a ROS 2 node (topic names, types, qualities of service and service headers), sent with Eclipse Cyclone
-// DDS and without ROS. README.md lists the option of the middleware that each setting sets.
+// Sends the wire format of a ROS 2 node (topic names, types, qualities of service and service headers) with Eclipse Cyclone
+// DDS, without ROS. README.md lists the Cyclone DDS option that each setting sets.
 #pragma once
 
 #include <dds/dds.h>
@@ -117,7 +117,7 @@ class Ros2Wire {
   [[nodiscard]] static const dds_topic_descriptor_t& type_of(const Topic& topic) {
     return topic.type == MessageType::octets ? ros2_wire::multi_array_type : cyclonedds::type_of(topic.type);
   }
-  /// The topic belongs to the participant, which deletes it.
+  /// Creates a topic. It belongs to the participant, which deletes it.
   [[nodiscard]] dds_entity_t make_topic(const std::string& name, const dds_topic_descriptor_t& type) const {
     return cyclonedds::checked(dds_create_topic(participant_.get(), &type, name.c_str(), nullptr, nullptr),
                                "dds_create_topic for " + name);
@@ -148,8 +148,8 @@ class Ros2Wire {
     dds_qset_userdata(qos.get(), id.data(), id.size());
     return qos;
   }
-  /// Returns the service with unlimited depth when it has several clients. Every client's reader receives the replies to all
-  /// of them, so with any depth they could push out the replies of a slow client.
+  /// Returns the topic of the replies, with unlimited depth if there are several clients. Every client's reader receives the
+  /// replies to all clients, so with a limited depth these could push out the replies to a slow client.
   [[nodiscard]] static Topic of_replies(Topic service) {
     if (service.publishers > 1) service.depth.reset();
     return service;

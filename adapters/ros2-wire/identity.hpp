@@ -1,5 +1,5 @@
-// The user data of a node and of the two ends of a service in discovery, as rmw_cyclonedds writes it: its peers pair a
-// client's reader with the client's writer by these names.
+// The user data that a node, a client and a service send in discovery, as rmw_cyclonedds does. By these ids its peers pair a
+// client's reader with the client's writer.
 #pragma once
 
 #include <dds/dds.h>
@@ -22,7 +22,7 @@ namespace middlemark::ros2_wire {
   return qos;
 }
 
-/// Returns the participant's GUID with `count` in place of its entity id, as hexadecimal bytes separated by dots.
+/// Returns the participant's GUID with `count` as its entity id, in hexadecimal bytes separated by dots.
 [[nodiscard]] inline std::string unique_id(const cyclonedds::Entity& participant, std::uint32_t count) {
   dds_guid_t guid{};
   cyclonedds::checked(dds_get_guid(participant.get(), &guid), "dds_get_guid");

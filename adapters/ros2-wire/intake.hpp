@@ -1,5 +1,5 @@
-// Receives samples that contain a sequence of bytes: dds_take() copies them into memory of the adapter, where a ROS 2 node
-// has a std::vector.
+// Receives samples that contain a sequence of bytes. dds_take() copies the bytes into memory of the adapter; a ROS 2 node
+// would have a std::vector.
 #pragma once
 
 #include <dds/dds.h>
@@ -23,7 +23,7 @@ namespace middlemark::ros2_wire {
   return {static_cast<const std::byte*>(data.buffer), data.length};
 }
 
-/// `Sample` is UInt8MultiArray or Call.
+/// Memory for a batch of samples. `Sample` is UInt8MultiArray or Call.
 template <class Sample>
 class Samples {
  public:
@@ -36,12 +36,14 @@ class Samples {
 
   [[nodiscard]] std::uint32_t batch() const noexcept { return static_cast<std::uint32_t>(samples_.size()); }
 
-  /// Calls `each` for every sample with data.
-  template <class Each>
-  std::int32_t take(dds_entity_t reader, Each&& each) noexcept {
+  /// Takes a batch from the reader and calls `visit` for every sample with data. Returns the number of samples taken, or a
+  /// negative error code of Cyclone DDS.
+  template <class Visit>
+  std::int32_t take(dds_entity_t reader, Visit&& visit) noexcept {
     const std::int32_t taken = dds_take(reader, addresses_.data(), infos_.data(), infos_.size(), batch());
     for (std::size_t i = 0; std::cmp_less(i, taken); ++i) {
-      if (infos_[i].valid_data) each(std::as_const(samples_[i]));  // false: the sample says that a writer left
+      // A sample without valid data only reports that a writer has left.
+      if (infos_[i].valid_data) visit(std::as_const(samples_[i]));
     }
     return taken;
   }
@@ -83,15 +85,15 @@ class MessageIntake {
   std::optional<cyclonedds::TypedSamples> typed_;
 };
 
-/// Receives requests; or the replies to the client `mine`, because all clients of a service share the topic of its
-/// replies.
+/// Receives requests, or the replies to one client. All clients of a service share the topic of the replies, so replies to
+/// clients other than `mine` are skipped.
 class CallIntake {
  public:
   CallIntake(std::size_t bytes, std::optional<std::uint64_t> mine) : samples_(bytes), mine_(mine) {}
 
   [[nodiscard]] std::uint32_t batch() const noexcept { return samples_.batch(); }
 
-  /// The call that is being visited.
+  /// Returns the call that is being visited; null outside a visit.
   [[nodiscard]] const Call* current() const noexcept { return current_; }
 
   template <class Visitor>

@@ -1,5 +1,5 @@
-// Request and reply as rmw_cyclonedds builds them from two topics: the header of a request names the client and the number
-// of the request, and the reply repeats it.
+// Request and reply as rmw_cyclonedds builds them from two topics: the header of a request contains the client's handle and
+// a sequence number, and the reply repeats this header.
 #pragma once
 
 #include <dds/dds.h>
@@ -37,7 +37,7 @@ class End {
   void listen(Listener listener) { incoming_.listen(listener); }
   void silence() { incoming_.silence(); }
 
-  /// Returns the smaller number of matched readers and writers: another end is complete when both are found.
+  /// Returns the number of peers of which both the reader and the writer were found.
   [[nodiscard]] std::size_t matched() { return std::min(outgoing_.matched(), incoming_.publishers_found()); }
 
   [[nodiscard]] std::string last_error() const {
@@ -47,7 +47,8 @@ class End {
 
  protected:
   Outgoing<Call> outgoing_;
-  cyclonedds::Subscriber<CallIntake> incoming_;  // last, so that it and its callbacks end first
+  cyclonedds::Subscriber<CallIntake>
+      incoming_;  // the last member: its callbacks must end before the others are destroyed
 };
 
 class Client : public End {
@@ -70,7 +71,7 @@ class Server : public End {
          Reception reception)
       : End(std::move(reader), CallIntake(bytes, {}), std::move(writer), native, bytes, reception) {}
 
-  /// Answers the request that is being visited.
+  /// Sends the reply to the request that is being visited.
   [[nodiscard]] Published publish() noexcept {
     const Call* request = incoming_.intake().current();
     if (request == nullptr) return Published::failed;

@@ -1,6 +1,6 @@
 // The ROS 2 types of a trial with the names that rosidl's generators give them for DDS, in the memory layout of Cyclone
-// DDS's C binding. Written by hand instead of by idlc: rmw_cyclonedds sends no XTypes description (Humble to Jazzy), and
-// peers match by name.
+// DDS's C binding. Written by hand, because types from idlc would send an XTypes description, which rmw_cyclonedds does not
+// (Humble to Jazzy). Peers match by the type's name.
 #pragma once
 
 #include <dds/dds.h>
@@ -12,7 +12,7 @@
 
 namespace middlemark::ros2_wire {
 
-/// sequence<octet>, or a sequence of a type that is never sent.
+/// A DDS sequence: of octets, or of a struct and then always empty.
 struct Sequence {
   std::uint32_t maximum = 0;
   std::uint32_t length = 0;
@@ -40,10 +40,10 @@ struct UInt8MultiArray {
   Sequence data;
 };
 
-/// A request or a reply of a service whose only field is `uint8[] data`, behind the header that rmw_cyclonedds puts in
-/// front of both. Serialized: 8 + 8 bytes of header and data's length (4), then the data.
+/// A request or a reply with the only field `uint8[] data`, after the header that rmw_cyclonedds puts in front. Serialized: 8
+/// + 8 bytes of header and data's length (4), then the data.
 struct Call {
-  std::uint64_t writer = 0;  ///< instance handle of the request writer of the client that asked
+  std::uint64_t writer = 0;  ///< instance handle of the client's request writer
   std::int64_t sequence = 0;
   Sequence data;
 };
@@ -60,7 +60,7 @@ inline constexpr std::uint32_t text = std::uint32_t{DDS_OP_ADR} | std::uint32_t{
 inline constexpr std::uint32_t word = std::uint32_t{DDS_OP_ADR} | std::uint32_t{DDS_OP_TYPE_4BY};
 inline constexpr std::uint32_t long_word = std::uint32_t{DDS_OP_ADR} | std::uint32_t{DDS_OP_TYPE_8BY};
 
-/// Offsets in words to the next operation and to the operations of the inner type.
+/// Encodes the offsets, in words, to the next operation and to the operations of the inner type.
 [[nodiscard]] constexpr std::uint32_t jump(std::uint32_t next, std::uint32_t type) { return next << 16U | type; }
 
 // clang-format off

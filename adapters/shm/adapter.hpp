@@ -1,4 +1,4 @@
-// The raw transport of shared memory: two processes on this machine with no middleware between them.
+// The raw transport for shared memory: processes on one machine without a middleware between them.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class SharedMemory {
     using NativeKeys::NativeKeys;
     std::uint64_t planted_delay_ns =
         key<std::uint64_t>("planted_delay_ns", 0,
-                           {.help = "for `middlemark selftest`: every publish spins that many ns first",
+                           {.help = "for `middlemark selftest`: every publish first spins for this number of ns",
                             .least = 1,
                             .most = 1'000'000'000,
                             .otherwise = "no delay"});
@@ -66,9 +66,8 @@ class SharedMemory {
 
   [[nodiscard]] std::vector<std::string> notes() const {
     if (least_depth_ >= asked_depth_) return {};
-    return {"shm: " + std::to_string(least_depth_) + " messages may wait for a subscriber, not " +
-            std::to_string(asked_depth_) + ": the rings of a trial take at most " + std::to_string(most_bytes >> 20) +
-            " MiB"};
+    return {"shm: the depth of " + std::to_string(asked_depth_) + " was reduced to " + std::to_string(least_depth_) +
+            " messages: the rings of a trial take at most " + std::to_string(most_bytes >> 20) + " MiB"};
   }
 
  private:
@@ -83,7 +82,7 @@ class SharedMemory {
     const bool waits = stream && topic.reliability == Reliability::reliable;
     const std::size_t depth = topic.depth.value_or(waits ? keep_all_waiting_depth : keep_all_depth);
     std::size_t rings = 0;
-    for (const Topic& each : settings_.endpoints) rings += each.publishers;
+    for (const Topic& endpoint : settings_.endpoints) rings += endpoint.publishers;
     const shm::RingLayout layout =
         shm::RingLayout::of(topic.message_bytes, topic.subscribers, depth, stream ? stream_room() : ping_pong_room,
                             most_bytes / std::max<std::size_t>(rings, 1), topic.varies);
@@ -99,8 +98,8 @@ class SharedMemory {
   }
 
   static constexpr std::size_t most_bytes = std::size_t{1} << 29;  // of all rings of a trial
-  // Two slots: the publisher reads the subscribers' cursors, which costs a transfer between processors, only once a
-  // round.
+  // With two slots or more the publisher reads the subscribers' cursors, which costs a transfer between processors, only
+  // once per ring.
   static constexpr shm::RingLayout::Roomy ping_pong_room{.bytes = std::size_t{8} << 10, .least = 2};
   // At 64 B, a ring that fits the nearest cache (24 KiB of 32) is 1.6 to 11 times as fast as a larger one. With four slots
   // instead of two the publisher can write one while another is read: 2.5 times as fast at 64 KiB.
@@ -108,14 +107,14 @@ class SharedMemory {
   // A sleeping subscriber is woken once per ring instead of once per message: at 1 KiB 17 times as fast as with 16 slots, at
   // 64 KiB twice as fast.
   static constexpr shm::RingLayout::Roomy slept_on_room{.bytes = std::size_t{1280} << 10, .least = 8};
-  static constexpr std::size_t keep_all_depth = 63;  // and one slot to write in
+  static constexpr std::size_t keep_all_depth = 63;  // 64 slots: the publisher writes in one
   // A reliable publisher waits, so a small ring loses nothing, and a large one would not fit the caches.
   static constexpr std::size_t keep_all_waiting_depth = 7;
 
   const Settings settings_;
   const Options options_;
-  std::size_t least_depth_ = static_cast<std::size_t>(-1);  // smallest depth of a ring with fewer slots than asked for
-  std::size_t asked_depth_ = 0;                             // the depth asked for that ring
+  std::size_t least_depth_ = static_cast<std::size_t>(-1);  // the smallest depth that was reduced
+  std::size_t asked_depth_ = 0;                             // the requested depth of the same ring
 };
 
 static_assert(fulfils_contract<SharedMemory>);

@@ -2,8 +2,8 @@
 //
 //   ring_bench BYTES MESSAGES [publisher-cpu subscriber-cpu]
 //
-// A reliable stream in two processes, with polling. Prints the received messages a second; the first tenth is not
-// counted.
+// A reliable stream in two processes, with polling. Prints the number of received messages per second, without the first
+// tenth.
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -44,7 +44,7 @@ void publish_all(const Settings& settings, std::uint64_t messages) {
   }
 }
 
-/// Returns the received messages a second.
+/// Returns the number of received messages per second, without the first tenth.
 double take_all(const Settings& settings, std::uint64_t messages) {
   SharedMemory adapter(settings);
   auto subscriber = adapter.subscriber(stream_topic(settings, 0), 0);

@@ -1,4 +1,5 @@
-// Writes the messages of one topic into its ring. Hot file: after opening, nothing here allocates, locks or throws.
+// Writes the messages of one topic into a ring. Hot file: once a publisher exists, its functions do not allocate, lock or
+// throw.
 #pragma once
 
 #include <sched.h>
@@ -20,7 +21,7 @@
 
 namespace middlemark::shm {
 
-/// Spins for at least `ns`; longer by less than two readings of the clock.
+/// Spins for at least `ns`, and at most the time of two readings of the clock longer.
 inline void spin(std::uint64_t ns) noexcept {
   for (const std::uint64_t until = monotonic_ns() + ns; monotonic_ns() < until;) {
   }
@@ -28,8 +29,8 @@ inline void spin(std::uint64_t ns) noexcept {
 
 class Publisher : kit::Pinned {
  public:
-  /// `planted_delay_ns`: a delay added to every publish(), so that `middlemark selftest` can check whether a known
-  /// difference is found; 0: none.
+  /// `planted_delay_ns` is added to every publish(), so that `middlemark selftest` can check whether a known difference is
+  /// found; normally 0.
   Publisher(const Settings& settings, const Topic& topic, const RingLayout& layout, const std::string& ring_name,
             const std::vector<std::string>& doorbells, std::uint64_t planted_delay_ns)
       : hands_over_(settings.loan),
@@ -50,7 +51,7 @@ class Publisher : kit::Pinned {
   ~Publisher() { ring_.unlink(); }
 
   std::span<std::byte> loan(std::size_t bytes) noexcept {
-    if (bytes != bytes_) [[unlikely]]  // no store while the sizes are equal
+    if (bytes != bytes_) [[unlikely]]  // avoids a store in the usual case that all sizes are equal
       bytes_ = bytes;
     return {hands_over_ ? ring_.slots().payload(ring_.slots().at(next_)).data() : own_.span().data(), bytes_};
   }
@@ -67,17 +68,16 @@ class Publisher : kit::Pinned {
 
   std::size_t matched() noexcept {
     const std::size_t found = ring_.attached().load(std::memory_order_acquire);
-    if (found == ring_.layout().subscribers) ring_.unlink();  // nobody opens it later, and a kill leaves no file behind
+    if (found == ring_.layout().subscribers) ring_.unlink();  // no file remains if the process is killed later
     return found;
   }
 
  private:
-  // A flood of small messages is limited by the queue of stores that wait for cache lines of the other processor. Every
-  // store besides the message's own, such as a saved register or a return address, takes a place in this queue. So the path
-  // of most messages makes no function calls.
+  // The processor's store queue limits a flood of small messages: stores wait in it for cache lines of the other processor.
+  // Every store takes an entry, also a saved register or a return address. So publish() usually calls no function.
 
-  /// Copies a small message in pieces of the size in which it was just written (see TwoWords): a larger load must wait until
-  /// all the bytes are in the cache.
+  /// Copies a small message in pieces of the size in which the role has just written it (see TwoWords), because a larger load
+  /// would wait until all its bytes are in the cache.
   static void copy(std::span<std::byte> to, std::span<const std::byte> from) noexcept {
     constexpr std::size_t piece = sizeof(TwoWords);
     constexpr std::size_t in_pieces = 8 * piece;
@@ -95,8 +95,8 @@ class Publisher : kit::Pinned {
     for (const auto& doorbell : doorbells_) doorbell->bell().ring();
   }
 
-  /// Called when the ring may be full. With a planted delay or varying sizes every message comes here, so that neither costs
-  /// anything elsewhere.
+  /// Called if the ring may be full; returns true if the message may be written. With a planted delay or varying sizes it is
+  /// called for every message, so that other trials need no check for them.
   [[gnu::noinline]] bool ready() noexcept {
     if (planted_delay_ns_ != 0) spin(planted_delay_ns_);
     if (next_ == full_at_ && !has_room() && !make_room()) return false;
@@ -110,7 +110,7 @@ class Publisher : kit::Pinned {
     return next_ != full_at_;
   }
 
-  /// Waits for the slowest subscriber. False: timed out, or best effort.
+  /// Waits for the slowest subscriber. Returns false after the write timeout, and at once with best effort.
   bool make_room() noexcept {
     if (!blocks_when_full_) return false;
     const std::uint64_t deadline = monotonic_ns() + write_timeout_ns_;
@@ -133,7 +133,7 @@ class Publisher : kit::Pinned {
   Ring ring_;
   std::uint64_t next_ = 0;
   const std::uint64_t planted_delay_ns_;
-  std::uint64_t full_at_;  // the sequence number that has no free slot, as far as known
+  std::uint64_t full_at_;  // the first sequence number without a free slot when the cursors were last read
   const bool looks_always_;
   std::uint64_t look_at_;  // the sequence number at which ready() is called; next_ is never larger
   std::vector<std::unique_ptr<Doorbell>> doorbells_;

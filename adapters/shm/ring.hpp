@@ -1,5 +1,5 @@
-// One publisher's ring of slots, which every subscriber reads at its own cursor. The sequence number is in the slot, in
-// front of the payload, so a small message and its announcement travel in the same cache line.
+// One publisher's ring of slots, which every subscriber reads at its own cursor. The sequence number, which announces a
+// message, is in the slot in front of the payload. So both move in the same cache line if the message is small.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@ using kit::Segment;
 
 inline constexpr std::size_t line = 64;
 
-/// A publisher's own message. It begins at a cache line, as slots do: at another offset the copy into the slot runs into the
-/// processor's store-to-load aliasing at 4 KiB and takes a third longer.
+/// The message that a publisher writes before it is copied into a slot. It begins at a cache line, as slots do. At another
+/// offset the copy takes a third longer, because of the processor's store-to-load aliasing at 4 KiB.
 class OwnMessage {
  public:
   explicit OwnMessage(std::size_t bytes) : bytes_(bytes), memory_(new(std::align_val_t{line}) std::byte[bytes]()) {}
@@ -42,24 +42,24 @@ class OwnMessage {
 struct RingLayout {
   std::size_t message_bytes = 0;
   std::size_t subscribers = 1;
-  std::size_t slots = 2;  ///< a power of two; one slot is always the publisher's to write in
+  std::size_t slots = 2;  ///< a power of two; the publisher always writes in one of them
   std::size_t payload_offset = 0;
   std::size_t slot_bytes = 0;
-  bool varies = false;  ///< the length of the message follows the sequence number
+  bool varies = false;  ///< sizes vary: each slot contains the message's length, after the sequence number
 
-  /// How large a ring is made beyond the depth: as many slots as fit `bytes`, but at least `least`.
+  /// The smallest ring, whatever the depth: as many slots as fit in `bytes`, but at least `least`.
   struct Roomy {
     std::size_t bytes;
     std::size_t least;
   };
 
-  /// Makes room for at least `depth` messages; fewer when the slots would take more than `most_bytes`.
+  /// Returns a layout with room for at least `depth` messages, or fewer if the slots would take more than `most_bytes`.
   [[nodiscard]] static RingLayout of(std::size_t message_bytes, std::size_t subscribers, std::size_t depth,
                                      const Roomy& roomy, std::size_t most_bytes, bool varies = false) noexcept {
     RingLayout layout;
     layout.message_bytes = message_bytes;
     layout.subscribers = subscribers;
-    // Small messages share a line with their sequence number. Large messages begin at a line of their own.
+    // A small message shares a line with its sequence number. A large message begins at the next line.
     layout.payload_offset = message_bytes <= 1024 ? (varies ? 2 : 1) * sizeof(std::uint64_t) : line;
     layout.varies = varies;
     layout.slot_bytes = (layout.payload_offset + message_bytes + line - 1) / line * line;
@@ -68,19 +68,19 @@ struct RingLayout {
     layout.slots = std::min(std::bit_ceil(std::max(depth + 1, cheap)), most);
     return layout;
   }
-  /// Returns how many messages may wait.
+  /// Returns the number of messages that may wait.
   [[nodiscard]] std::size_t depth() const noexcept { return slots - 1; }
   [[nodiscard]] std::size_t room_offset() const noexcept { return sizeof(std::uint64_t); }
   [[nodiscard]] std::size_t cursors_offset() const noexcept { return line; }
-  /// Returns the offset of the first slot, at a pair of lines: processors fetch lines in pairs, and a small message
-  /// needs both.
+  /// Returns the offset of the first slot, a multiple of two lines: processors fetch lines in pairs, and a small message
+  /// takes a pair.
   [[nodiscard]] std::size_t slots_offset() const noexcept {
     return (line * (1 + subscribers) + 2 * line - 1) / (2 * line) * (2 * line);
   }
   [[nodiscard]] std::size_t total_bytes() const noexcept { return slots_offset() + slots * slot_bytes; }
 };
 
-/// A word in shared memory to sleep on. Ringing is a system call only while somebody sleeps.
+/// A futex in shared memory. ring() makes a system call only while a thread sleeps.
 class Bell {
  public:
   explicit Bell(std::byte* memory) noexcept : words_(std::launder(reinterpret_cast<Words*>(memory))) {}
@@ -95,12 +95,12 @@ class Bell {
     words_->sleeping.store(0, std::memory_order_relaxed);
   }
 
-  /// Wakes the sleeper. Call after writing what its `ready` reads.
+  /// Wakes the sleeping thread. Call it after the stores that make its `ready` return true.
   void ring() const noexcept {
     std::atomic_thread_fence(std::memory_order_seq_cst);  // orders the caller's writes before the load of `sleeping`
     if (words_->sleeping.load(std::memory_order_relaxed) == 0) return;
-    // Cleared here, because until the sleeper runs each further call would be a system call. If the sleeper has returned and
-    // sleeps again meanwhile, the increment and the wake-up below wake it.
+    // Clears `sleeping` here, because otherwise each further ring() would be a system call until the sleeping thread runs. If
+    // that thread has returned and sleeps again meanwhile, the increment and the wake-up below wake it.
     words_->sleeping.store(0, std::memory_order_relaxed);
     words_->rings.fetch_add(1, std::memory_order_release);
     futex_wake(words_->rings, 1, FutexScope::shared);
@@ -114,7 +114,7 @@ class Bell {
   Words* words_;
 };
 
-/// The position of the slots. A copy in a local variable stays in registers, unlike members of the ring.
+/// Where the slots are and how large they are. A caller copies it to a local variable, so that its members stay in registers.
 struct Slots {
   std::byte* first;
   std::uint64_t mask;
@@ -124,7 +124,7 @@ struct Slots {
   bool varies;
 
   [[nodiscard]] std::byte* at(std::uint64_t number) const noexcept { return first + (number & mask) * slot_bytes; }
-  /// The sequence word of a slot. It is n + 1 once message number n (from 0) was written.
+  /// Returns the sequence word of a slot. It is n + 1 once message number n (from 0) was written.
   [[nodiscard]] static std::atomic<std::uint64_t>& sequence(std::byte* slot) noexcept {
     return *std::launder(reinterpret_cast<std::atomic<std::uint64_t>*>(slot));
   }
@@ -135,13 +135,13 @@ struct Slots {
   [[nodiscard]] std::span<std::byte> payload(std::byte* slot) const noexcept {
     return {slot + payload_offset, message_bytes};
   }
-  /// The length of the slot's message where sizes vary; written before the sequence word.
+  /// Returns the word with the length of the slot's message, for topics whose sizes vary. Write it before the sequence word.
   [[nodiscard]] static std::uint64_t& length(std::byte* slot) noexcept {
     return *std::launder(reinterpret_cast<std::uint64_t*>(slot + sizeof(std::uint64_t)));
   }
 };
 
-/// A process's view of the ring; publisher and subscribers have one each.
+/// A ring mapped by one endpoint. The publisher and each subscriber have their own.
 class Ring {
  public:
   Ring(const std::string& name, const RingLayout& layout)
@@ -155,9 +155,9 @@ class Ring {
                layout.varies} {}
 
   [[nodiscard]] std::atomic<std::uint32_t>& attached() const noexcept { return at<std::atomic<std::uint32_t>>(0); }
-  /// Wakes a publisher that waits for room.
+  /// Returns the bell on which the publisher waits for room.
   [[nodiscard]] Bell room() const noexcept { return Bell(segment_.memory() + layout_.room_offset()); }
-  /// The number of messages that subscriber `index` has finished reading.
+  /// Returns the word with the number of messages that subscriber `index` has finished reading.
   [[nodiscard]] std::atomic<std::uint64_t>& cursor(std::size_t index) const noexcept {
     return at<std::atomic<std::uint64_t>>(layout_.cursors_offset() + index * line);
   }
@@ -184,7 +184,7 @@ class Ring {
   Slots slots_;
 };
 
-/// Wakes one blocked subscriber; all its publishers ring it.
+/// The bell on which one subscriber waits. All publishers of the topic ring it.
 class Doorbell {
  public:
   explicit Doorbell(const std::string& name) : segment_(name, line), bell_(segment_.memory()) {}

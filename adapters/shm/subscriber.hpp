@@ -1,5 +1,5 @@
-// Reads the messages of one topic from the rings of its publishers. Hot file: after opening, nothing here allocates, locks
-// or throws.
+// Reads the messages of one topic from the rings of its publishers. Hot file: once a subscriber exists, its functions do not
+// allocate, lock or throw.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,8 @@ namespace middlemark::shm {
 
 class Subscriber : kit::Pinned {
  public:
-  static constexpr std::uint64_t most_per_take = 64;  ///< per publisher, so that a fast one does not delay the others
+  static constexpr std::uint64_t most_per_take =
+      64;  ///< per publisher, so that a fast publisher does not delay the others
 
   Subscriber(const Settings& settings, const Topic& topic, const RingLayout& layout,
              const std::vector<std::string>& rings, const std::string& doorbell_name, unsigned index)

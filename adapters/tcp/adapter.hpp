@@ -1,4 +1,4 @@
-// The raw transport of TCP: one connection for each pair of communicating processes, one send() and one recv() per message,
+// The raw transport for TCP: one connection for each pair of communicating processes, one send() and one recv() per message,
 // TCP_NODELAY.
 #pragma once
 
@@ -25,11 +25,11 @@ struct TcpSockets {
         .least = 1, .most = 1 << 30, .otherwise = "left to the kernel's autotuning", .type = NativeType::bytes};
     bool timestamping = key("timestamping", false, {.help = kit::timestamping_help});
     std::optional<std::size_t> send_buffer_bytes =
-        key<std::size_t>("send_buffer_bytes", saying("send buffer by the kernel's account", buffer));
+        key<std::size_t>("send_buffer_bytes", saying("send buffer, as the kernel counts it", buffer));
     std::optional<std::size_t> receive_buffer_bytes =
-        key<std::size_t>("receive_buffer_bytes", saying("receive buffer by the kernel's account", buffer));
-    // Three of loopback's 64 KiB segments. send() locks the socket until it returns, so during a send() of 1 MiB the
-    // acknowledgements wait and the window of the sender runs out.
+        key<std::size_t>("receive_buffer_bytes", saying("receive buffer, as the kernel counts it", buffer));
+    // By default three of loopback's 64 KiB segments. send() locks the socket until it returns, so during a send() of 1 MiB
+    // the acknowledgements wait and the sender's window runs out.
     std::size_t send_chunk_bytes = key<std::size_t>("send_chunk_bytes", 192 << 10,
                                                     {.help = "largest number of bytes passed to one send()",
                                                      .least = 1,

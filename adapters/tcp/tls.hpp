@@ -1,5 +1,5 @@
 // TLS over the connections of a trial with security. Both sides show a certificate of the trial's authority before any
-// message is sent. On the hot path are only Channel::read() and write(), which do not allocate, log or throw.
+// message is sent. Only Channel::read() and write() are on the hot path; they do not allocate, log or throw.
 #pragma once
 
 #include <fcntl.h>
@@ -24,14 +24,14 @@
 
 namespace middlemark::tls {
 
-/// Returns the text of a code of OpenSSL, or of a negated errno; 0: the other side has ended the connection.
+/// Returns the text of a code of OpenSSL, of a negated errno, or of 0 if the other side has ended the connection.
 [[nodiscard]] inline const char* words_of(long code) noexcept {
   if (code == 0) return "the other side has ended the connection";
   if (code < 0) return std::strerror(static_cast<int>(-code));
   const char* const words = ERR_reason_error_string(static_cast<unsigned long>(code));
-  return words != nullptr ? words : "OpenSSL gives no reason";
+  return words != nullptr ? words : "OpenSSL reports no reason";
 }
-/// Returns the code of the last failure and clears this thread's queue of errors.
+/// Returns the code of the last failure (see words_of()) and clears OpenSSL's queue of errors for this thread.
 [[nodiscard]] inline long last_code() noexcept {
   const int error = errno;
   const unsigned long code = ERR_peek_last_error();
@@ -57,7 +57,7 @@ class Context : kit::Pinned {
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
     SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     SSL_CTX_set_num_tickets(context, 0);  // connections of a trial are never resumed
-    // Each recv() reads all that is there, not first the 5 bytes of a record's header.
+    // Each recv() reads all available bytes. Without read-ahead the first recv() reads only the 5 bytes of a record's header.
     SSL_CTX_set_read_ahead(context, 1);
     SSL_CTX_set_default_read_buffer_len(context, read_buffer_bytes);
   }
@@ -77,8 +77,8 @@ class Context : kit::Pinned {
   std::unique_ptr<SSL_CTX, Free> context_;
 };
 
-/// One connection. A writing and a reading role may be two threads. OpenSSL allows one at a time, so no call here
-/// sleeps.
+/// One TLS connection. Two threads may use it, a writing and a reading role. OpenSSL allows one thread at a time, so calls
+/// hold a lock and never sleep.
 class Channel : kit::Pinned {
  public:
   /// `accepted`: this side has accepted the connection.
@@ -88,18 +88,19 @@ class Channel : kit::Pinned {
     accepted ? SSL_set_accept_state(ssl_.get()) : SSL_set_connect_state(ssl_.get());
   }
 
-  /// Advances the handshake by one step without waiting. The connecting side finishes before the other side has checked its
-  /// certificate, so each side confirms its check by a byte.
+  /// Continues the handshake without waiting, and returns true when both sides have confirmed. TLS completes on the connecting
+  /// side before the other side has checked its certificate. So each side sends a byte when it has checked.
   [[nodiscard]] bool is_ready() {
     const std::lock_guard lock(mutex_);
     char byte = 'k';
-    if (stage_ == Stage::handshake && done(SSL_do_handshake(ssl_.get()))) stage_ = Stage::telling;
-    if (stage_ == Stage::telling && done(SSL_write(ssl_.get(), &byte, 1))) stage_ = Stage::hearing;
-    if (stage_ == Stage::hearing && done(SSL_read(ssl_.get(), &byte, 1))) stage_ = Stage::ready;
+    if (stage_ == Stage::handshake && done(SSL_do_handshake(ssl_.get()))) stage_ = Stage::confirming;
+    if (stage_ == Stage::confirming && done(SSL_write(ssl_.get(), &byte, 1))) stage_ = Stage::awaiting;
+    if (stage_ == Stage::awaiting && done(SSL_read(ssl_.get(), &byte, 1))) stage_ = Stage::ready;
     return stage_ == Stage::ready;
   }
 
-  /// Returns how many bytes were accepted; 0: none now, and the same bytes must be passed again; below 0: disconnected.
+  /// Returns the number of bytes that were accepted. 0 if there is no room now: pass the same bytes again later. Negative if
+  /// disconnected.
   [[nodiscard]] long write(const std::byte* from, std::size_t bytes) noexcept {
     const std::lock_guard lock(mutex_);
     std::size_t taken = 0;
@@ -107,7 +108,7 @@ class Channel : kit::Pinned {
       return static_cast<long>(taken);
     return outcome("SSL_write");
   }
-  /// Returns how many bytes were received; 0: none; below 0: disconnected.
+  /// Returns the number of bytes that were received; 0 if there are none now; negative if disconnected.
   [[nodiscard]] long read(std::byte* to, std::size_t room) noexcept {
     const std::lock_guard lock(mutex_);
     std::size_t got = 0;
@@ -123,7 +124,7 @@ class Channel : kit::Pinned {
   [[nodiscard]] int fd() const noexcept { return fd_; }
   [[nodiscard]] std::string last_error() const { return failure_.text(); }
 
-  /// Returns the algorithms, such as "TLSv1.3: TLS_AES_256_GCM_SHA384, x25519, certificates of EC, 256 bits".
+  /// Returns the algorithms in use, such as "TLSv1.3: TLS_AES_256_GCM_SHA384, x25519, certificates of EC, 256 bits".
   [[nodiscard]] std::string protected_by() const {
     SSL* const ssl = ssl_.get();
     const std::unique_ptr<X509, decltype(&X509_free)> peer(SSL_get1_peer_certificate(ssl), &X509_free);
@@ -136,7 +137,7 @@ class Channel : kit::Pinned {
   }
 
  private:
-  enum class Stage { handshake, telling, hearing, ready };
+  enum class Stage { handshake, confirming, awaiting, ready };
   struct Free {
     void operator()(SSL* ssl) const noexcept { SSL_free(ssl); }
   };
@@ -167,10 +168,11 @@ class Channels : kit::Pinned {
  public:
   Channels(const Settings& settings, const kit::Links& links) : context_(settings), listener_(links.listener()) {}
 
-  /// Returns the channel over a connection; null while the handshake lasts. Throws AdapterError when it failed.
+  /// Returns the channel over the connection `fd`; null while its handshake lasts. Throws AdapterError if the handshake
+  /// failed.
   [[nodiscard]] Channel* find(int fd) {
     const std::lock_guard lock(mutex_);
-    auto found = std::ranges::find_if(channels_, [fd](const auto& each) { return each->fd() == fd; });
+    auto found = std::ranges::find_if(channels_, [fd](const auto& channel) { return channel->fd() == fd; });
     if (found == channels_.end())
       found = channels_.insert(found, std::make_unique<Channel>(context_, fd, accepted(fd)));
     return (*found)->is_ready() ? found->get() : nullptr;
@@ -182,7 +184,7 @@ class Channels : kit::Pinned {
   }
 
  private:
-  /// An accepted connection has the listener's port.
+  /// Returns true if this side has accepted the connection: then its local port is the listener's.
   [[nodiscard]] bool accepted(int fd) const { return port_of(fd) == port_of(listener_); }
   [[nodiscard]] static in_port_t port_of(int fd) {
     sockaddr_in address{};

@@ -1,4 +1,4 @@
-// The raw transport of TLS: the connections of adapter.hpp with OpenSSL's TLS 1.3.
+// The raw transport for TLS over TCP: OpenSSL's TLS 1.3 on connections as in adapter.hpp.
 #pragma once
 
 #include <string>
@@ -29,9 +29,9 @@ class TcpWithTls {
   [[nodiscard]] static Description describe() {
     Description about = Tcp::describe();
     about.credentials = {Credential::x509};
-    for (Transport& each : about.transports) {
-      each.security = {Security::none, Security::encrypted};
-      each.security_why = "TLS 1.3 always encrypts";
+    for (Transport& transport : about.transports) {
+      transport.security = {Security::none, Security::encrypted};
+      transport.security_why = "TLS 1.3 always encrypts";
     }
     return about;
   }

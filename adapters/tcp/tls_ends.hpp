@@ -1,5 +1,5 @@
-// Publisher and subscriber over TLS. They repeat kit/stream.hpp, because a test for TLS there would cost a branch per
-// message. Hot file: after the handshake nothing here allocates, locks for long, logs or throws.
+// Publisher and subscriber over TLS. They repeat the code of kit/stream.hpp, where a test for TLS would cost plain TCP a
+// branch per message. Hot file: after the handshake no function here allocates, logs, throws, or holds a lock for long.
 #pragma once
 
 #include <poll.h>
@@ -32,6 +32,7 @@ struct Ways {
   Channels& channels;
 };
 
+/// Waits until `fd` is ready for `events`. Returns false after `timeout`.
 [[nodiscard]] inline bool awaits(int fd, short events, std::chrono::nanoseconds timeout) noexcept {
   pollfd waited{fd, events, 0};
   const timespec limit = kit::as_timespec(timeout);
@@ -72,8 +73,8 @@ class Publisher {
     return memory_.span().subspan(prefix_, bytes);
   }
 
-  /// A message that a peer has accepted in part cannot be taken back: publish() returns timed_out, and the rest is sent
-  /// before the next message.
+  /// A message of which a peer has accepted a part cannot be cancelled: after the timeout publish() returns timed_out, and
+  /// the next publish() first sends the rest.
   Published publish() noexcept {
     left_ = write_timeout_;
     if (cut_) [[unlikely]]
@@ -105,7 +106,7 @@ class Publisher {
   struct Peer {
     kit::Flow flow;
     Channel* channel = nullptr;
-    std::size_t sent = 0;  // bytes of the current message, or of the one that was cut
+    std::size_t sent = 0;  // bytes sent of the current message, or of the message in cut_memory_
     bool begun = false;    // the channel has accepted a part of the remaining bytes
   };
 
@@ -133,7 +134,7 @@ class Publisher {
     return Published::ok;
   }
 
-  /// Returns false while a peer still accepts nothing.
+  /// Sends the rest of the message in cut_memory_. Returns false if a peer has still not accepted all of it.
   bool send_rest() noexcept {
     cut_ = false;
     for (Peer& peer : peers_) {
@@ -146,12 +147,12 @@ class Publisher {
   const std::chrono::nanoseconds write_timeout_;
   const std::size_t prefix_;
   std::size_t frame_;      // bytes of the current message and its prefix
-  std::size_t cut_frame_;  // bytes of the message that was cut
+  std::size_t cut_frame_;  // bytes of the message in cut_memory_ and its prefix
   kit::Memory memory_;
   kit::Memory cut_memory_;
   std::vector<Peer> peers_;
-  bool cut_ = false;  // some peer has a part of the message in cut_memory_
-  std::chrono::nanoseconds left_{};
+  bool cut_ = false;                 // a peer has received only a part of the message in cut_memory_
+  std::chrono::nanoseconds left_{};  // of the write timeout of the current publish()
 };
 
 class Subscriber {
@@ -170,7 +171,8 @@ class Subscriber {
     ways_.links.add(topic, kit::End::subscriber, index);
   }
 
-  /// A process that only receives must also show its certificate before a message is sent.
+  /// Continues the handshakes, in which a process that only receives also shows its certificate, and counts the publishers
+  /// with a finished handshake.
   [[nodiscard]] std::size_t publishers_found() {
     ways_.links.advance();
     for (Peer& peer : peers_) {
@@ -207,7 +209,7 @@ class Subscriber {
 
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
     for (const kit::Deadline deadline(timeout); complete_ == nullptr;) {
-      // Messages that one recv() has read beyond the last one are known to the channel only.
+      // A recv() may have read more messages than one. OpenSSL holds them, and poll() does not report them.
       for (Peer& peer : peers_) {
         if (complete_ == nullptr && peer.holds_some() && fill(peer)) complete_ = &peer;
       }
@@ -239,15 +241,15 @@ class Subscriber {
     kit::Flow flow;
     std::size_t prefix;
     kit::Memory memory;
-    std::size_t due;  // bytes to fill; where sizes vary, first the prefix and then also the length that it names
+    std::size_t due;  // bytes to fill: the whole message, or, if sizes vary, first the prefix and then the message too
     Channel* channel = nullptr;
     std::size_t filled = 0;  // bytes of the message being read
     bool gone = false;
   };
 
-  /// Returns true when a message is complete.
+  /// Reads from a peer's channel. Returns true when a message is complete.
   bool fill(Peer& peer) noexcept {
-    if (peer.gone || peer.channel == nullptr) return false;  // null: not waited for, because it sends nothing
+    if (peer.gone || peer.channel == nullptr) return false;  // without a channel a publisher sends nothing
     if (peer.prefix != 0 && peer.filled == 0) peer.due = peer.prefix;
     for (;;) {
       const long got = peer.channel->read(peer.memory.data() + peer.filled, peer.due - peer.filled);
@@ -270,7 +272,7 @@ class Subscriber {
     }
   }
 
-  /// Returns a peer whose connection has data; null: timed out.
+  /// Waits until a connection has data, and returns its peer; null after `timeout`.
   Peer* await_any(std::chrono::nanoseconds timeout) noexcept {
     if (!readiness_) {
       Peer& only = peers_.front();
@@ -285,7 +287,7 @@ class Subscriber {
   const Ways ways_;
   std::deque<Peer> peers_;     // never moves a Peer
   Peer* complete_ = nullptr;   // a peer whose whole message wait() has read
-  kit::Descriptor readiness_;  // epoll; only with several publishers
+  kit::Descriptor readiness_;  // an epoll instance; empty if there is only one publisher
 };
 
 }  // namespace middlemark::tls

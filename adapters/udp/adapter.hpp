@@ -1,5 +1,5 @@
-// The raw transport of UDP: a message that fits one datagram takes one send() and one recv(); larger messages are sent in
-// fragments, without extra copies.
+// The raw transport for UDP. A message that fits into one datagram takes one send() and one recv(); larger messages are sent
+// in fragments, without extra copies.
 #pragma once
 
 #include <algorithm>
@@ -27,17 +27,17 @@ class Udp {
     using NativeKeys::NativeKeys;
     bool timestamping = key("timestamping", false, {.help = kit::timestamping_help});
     std::optional<std::size_t> receive_buffer_bytes =
-        key<std::size_t>("receive_buffer_bytes", {.help = "receive buffer by the kernel's account",
+        key<std::size_t>("receive_buffer_bytes", {.help = "receive buffer, as the kernel counts it",
                                                   .least = 1,
                                                   .most = 1 << 30,
-                                                  .otherwise = "twice what a message of the trial takes",
+                                                  .otherwise = "twice the size of the trial's message, at least 4 MiB",
                                                   .type = NativeType::bytes});
-    std::size_t datagram_bytes =
-        key("datagram_bytes", udp::datagram_limit,
-            {.help = "largest datagram of a message of more than " + std::to_string(udp::datagram_limit) + " bytes",
-             .least = 1024,
-             .most = udp::datagram_limit,
-             .type = NativeType::bytes});
+    std::size_t datagram_bytes = key(
+        "datagram_bytes", udp::datagram_limit,
+        {.help = "the largest datagram, for messages of more than " + std::to_string(udp::datagram_limit) + " bytes",
+         .least = 1024,
+         .most = udp::datagram_limit,
+         .type = NativeType::bytes});
   };
 
   explicit Udp(const Settings& settings) : settings_(settings), options_(kit::read_native<Options>("udp", settings)) {
@@ -67,8 +67,8 @@ class Udp {
 
   [[nodiscard]] udp::Subscriber subscriber(const Topic& topic, unsigned index) {
     const udp::Layout layout = udp::Layout::of(topic.message_bytes, options_.datagram_bytes);
-    // The buffer must hold one message of each publisher while nobody reads. Twice that, so that a late message does not
-    // push out the next one.
+    // While the subscriber does not read, the buffer must hold one message of each publisher. It gets twice that size, so that
+    // the next message is not dropped because of a late one.
     const std::size_t datagram =
         layout.whole() ? topic.message_bytes : layout.fragment_bytes + sizeof(udp::FragmentHeader);
     const std::size_t publishers = layout.whole() ? topic.publishers : 1;
@@ -78,7 +78,7 @@ class Udp {
     if (!layout.whole() && granted_bytes_ < message) {
       throw AdapterError("udp: the receive buffer of " + std::to_string(granted_bytes_) +
                              " bytes does not hold a message of " + std::to_string(topic.message_bytes) +
-                             " bytes, which takes " + std::to_string(message),
+                             " bytes, which takes " + std::to_string(message) + " in the buffer",
                          "sudo sysctl -w net.core.rmem_max=" + std::to_string(message / 2 + 1));
     }
     needed_bytes_ = std::max(needed_bytes_, message * publishers);
@@ -90,16 +90,17 @@ class Udp {
     std::vector<std::string> all;
     if (options_.timestamping && fragmented_) all.emplace_back("messages of several datagrams have no arrival stamp");
     if (granted_bytes_ >= needed_bytes_) return all;
-    all.push_back("the receive buffer is " + std::to_string(granted_bytes_) +
-                  " bytes and the replies to one message take " + std::to_string(needed_bytes_) +
-                  ": some may be lost; sudo sysctl -w net.core.rmem_max=" + std::to_string(needed_bytes_ / 2 + 1));
+    all.push_back(
+        "the receive buffer has " + std::to_string(granted_bytes_) +
+        " bytes, but one message of each publisher takes " + std::to_string(needed_bytes_) +
+        ", so messages may be lost; sudo sysctl -w net.core.rmem_max=" + std::to_string(needed_bytes_ / 2 + 1));
     return all;
   }
 
  private:
   static constexpr std::size_t least_buffer_bytes = std::size_t{4} << 20;
 
-  /// Returns the size of the buffer that a socket of this user gets when it asks for `bytes`.
+  /// Returns the size of the receive buffer that this user's sockets get when they request `bytes`.
   static std::size_t grant(std::size_t bytes) {
     const kit::Descriptor probe = kit::open_socket(AF_INET, SOCK_DGRAM);
     return kit::grow_buffer(probe.get(), SO_RCVBUF, SO_RCVBUFFORCE, bytes);

@@ -1,5 +1,5 @@
 // The largest message that this user can receive on this machine. UDP has no flow control: messages that arrive while the
-// receiver does not read must fit its socket's buffer, whose size counts the kernel's memory, not the message's bytes.
+// receiver does not read must fit into its socket's buffer. The kernel counts the memory that a datagram takes, not its bytes.
 #pragma once
 
 #include <linux/sock_diag.h>
@@ -22,8 +22,8 @@
 
 namespace middlemark::udp {
 
-/// Returns how much of the receive buffer a queued datagram of `bytes` takes, measured on loopback. On Linux 6.18 this is
-/// 832 bytes more than its size; on kernels that store it in one piece up to twice its size.
+/// Returns how much of the receive buffer a queued datagram of `bytes` takes, measured on loopback. On Linux 6.18 a datagram
+/// takes 832 bytes more than its size, on kernels that store it in one piece up to twice its size.
 [[nodiscard]] inline std::size_t datagram_cost(std::size_t bytes) {
   const std::size_t at_worst = bytes * 2 + 4096;
   const kit::Descriptor receiver(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
@@ -43,8 +43,8 @@ namespace middlemark::udp {
   return cost >= bytes ? cost : at_worst;
 }
 
-/// Returns half of the memory in bytes that UDP may use on this machine (net.ipv4.udp_mem). The other half is for other
-/// sockets and for the way back.
+/// Returns half of the memory that UDP may use on this machine (net.ipv4.udp_mem), in bytes. The other half is left for other
+/// sockets and for the opposite direction.
 [[nodiscard]] inline std::size_t udp_memory_share() {
   std::ifstream file("/proc/sys/net/ipv4/udp_mem");
   std::size_t low = 0;
@@ -59,7 +59,8 @@ struct Capacity {
   std::string advice;
 };
 
-/// Returns the largest message up to `wanted_bytes`, and advice when it is smaller. Opens two sockets and closes them.
+/// Returns the largest message that can be received, at most `wanted_bytes`, and advice if it is smaller. Opens sockets and
+/// closes them.
 [[nodiscard]] inline Capacity capacity(std::size_t datagram_bytes, std::size_t wanted_bytes) {
   const std::size_t cost = datagram_cost(datagram_bytes);
   const Layout wanted = Layout::of(wanted_bytes, datagram_bytes);
@@ -70,7 +71,7 @@ struct Capacity {
   if (std::min(buffer, share) >= needed) return {wanted_bytes, ""};
   const std::size_t fragments = std::min(buffer, share) / cost;
   Capacity found;
-  // One datagram is always accepted by an empty queue.
+  // With room for only one datagram `max_bytes` stays datagram_limit: an empty queue always accepts one datagram.
   if (fragments > 1) {
     constexpr std::size_t line = 64;
     found.max_bytes = fragments * ((datagram_bytes - sizeof(FragmentHeader)) / line * line);

@@ -1,6 +1,6 @@
-// Messages of more than one datagram. The publisher cuts them and the subscriber reassembles them, without extra copies:
-// each fragment is sent from its place in the message and received into its place. Every array is built when the endpoint
-// opens; for a message only its number changes.
+// Messages of more than one datagram. The publisher cuts them into fragments and the subscriber reassembles them, without
+// extra copies: each fragment is sent from its place in the message and received into its place. The arrays for sendmmsg()
+// and recvmmsg() are built when the endpoint opens; usually only the message's number changes from message to message.
 #pragma once
 
 #include <sys/socket.h>
@@ -17,24 +17,25 @@
 
 namespace middlemark::udp {
 
-/// The header of a fragment. A message that fits one datagram has none.
+/// The header of a fragment. A message that fits into one datagram has no header.
 struct FragmentHeader {
-  std::uint32_t message = 0;   ///< the publisher's count, from 1; may wrap around
-  std::uint32_t bytes = 0;     ///< of the message
-  std::uint32_t fragment = 0;  ///< index, from 0
-  std::uint32_t flow = 0;      ///< topic and publisher, so that foreign datagrams are not taken for fragments
+  std::uint32_t message = 0;   ///< the message's number: the publisher counts from 1, and may wrap around
+  std::uint32_t bytes = 0;     ///< the message's size
+  std::uint32_t fragment = 0;  ///< the fragment's index in the message, from 0
+  std::uint32_t flow = 0;      ///< flow_number() of topic and publisher, to recognise foreign datagrams
 };
 static_assert(sizeof(FragmentHeader) == 16);
 
 inline constexpr std::size_t datagram_limit = 65'507;  ///< payload of one UDP datagram over IPv4
 
-/// How a message is cut, computed in the same way on both ends. All fragments but the last have equal size.
+/// How a message is cut into fragments. Publisher and subscriber compute the same layout. All fragments but the last have the
+/// same size.
 struct Layout {
   std::size_t message_bytes = 0;
   std::size_t fragment_bytes = 0;
   std::size_t fragments = 1;
 
-  /// `datagram_bytes`: the limit for one datagram, with its header.
+  /// `datagram_bytes`: the largest datagram, including the fragment's header.
   [[nodiscard]] static constexpr Layout of(std::size_t message_bytes, std::size_t datagram_bytes) noexcept {
     constexpr std::size_t line = 64;  // fragments begin at cache lines
     if (message_bytes <= datagram_limit) return {message_bytes, message_bytes, 1};
@@ -43,7 +44,7 @@ struct Layout {
     const std::size_t equal = ((message_bytes + fragments - 1) / fragments + line - 1) / line * line;
     return {message_bytes, equal, (message_bytes + equal - 1) / equal};
   }
-  /// Returns the layout of another message that is not larger.
+  /// Returns the layout of a message of `bytes`, at most `message_bytes`, with the same size of fragments.
   [[nodiscard]] constexpr Layout cut(std::size_t bytes) const noexcept {
     return {bytes, fragment_bytes, (bytes + fragment_bytes - 1) / fragment_bytes};
   }
@@ -75,7 +76,7 @@ class Datagrams {
   [[nodiscard]] mmsghdr& operator[](std::size_t i) noexcept { return datagrams_[i]; }
   [[nodiscard]] const FragmentHeader& header(std::size_t i) const noexcept { return headers_[i]; }
   void number(std::uint32_t message) noexcept {
-    for (FragmentHeader& each : headers_) each.message = message;
+    for (FragmentHeader& header : headers_) header.message = message;
   }
   /// Sets the layout of the next message.
   void cut(const Layout& layout) noexcept {
@@ -91,51 +92,51 @@ class Datagrams {
   std::vector<mmsghdr> datagrams_;
 };
 
-/// Reassembles the messages of one publisher. A socket delivers fragments in order, so a fragment out of order means that
-/// another was lost, and with it the message; everything is dropped until the next message begins.
+/// Reassembles the messages of one publisher. A socket delivers fragments in order, so a gap means that a fragment was lost.
+/// Then the rest of that message is dropped.
 class Reassembly {
  public:
-  /// `varies`: `layout` is that of the largest message.
+  /// `varies`: the sizes of messages vary, and `layout` is that of the largest message.
   Reassembly(const Layout& layout, std::uint32_t flow, bool varies = false)
       : layout_(layout),
         cut_(layout),
         varies_(varies),
         flow_(flow),
-        // Padded: when a last fragment was lost, the next message may begin in its place.
+        // Padded, because when the last fragment is lost, the next message's first fragment is received into its place.
         memory_(layout.padded().message_bytes),
         datagrams_(layout.padded(), memory_.data(), flow) {}
 
   /// Calls recvmmsg() once and returns its result. Then ask complete().
   int receive(int fd, int flags) noexcept {
     const std::size_t first = next_;
-    // Not beyond this message: the number of its fragments is known once the first has come.
-    const std::size_t known = varies_ && first == 0 ? 1 : cut_.fragments;
-    const auto room = static_cast<unsigned>(std::min(known - first, most_at_once));
+    // Does not read beyond the current message. If sizes vary, its first fragment tells how many fragments it has.
+    const std::size_t expected = varies_ && first == 0 ? 1 : cut_.fragments;
+    const auto room = static_cast<unsigned>(std::min(expected - first, most_at_once));
     const int count = recvmmsg(fd, &datagrams_[first], room, flags, nullptr);
     for (int i = 0; i < count; ++i) place(first + static_cast<std::size_t>(i));
     return count;
   }
 
   [[nodiscard]] bool complete() const noexcept { return next_ == cut_.fragments; }
-  /// The message, until the next receive().
+  /// Returns the complete message, which is valid until the next receive().
   [[nodiscard]] std::span<const std::byte> message() const noexcept { return memory_.span().first(cut_.message_bytes); }
   void begin_next() noexcept { next_ = 0; }
 
  private:
-  // A larger batch delays the sender's first fragments until the last is there; a smaller one needs more calls.
+  // A larger batch waits for the last of its fragments before it processes the first; a smaller batch needs more calls.
   static constexpr std::size_t most_at_once = 64;
 
-  /// Checks the datagram in `slot`, and moves it to its place if it is not there already.
+  /// Checks the datagram that was received into `slot`, and moves it to its place if that is another slot.
   void place(std::size_t slot) noexcept {
     const FragmentHeader header = datagrams_.header(slot);
     const std::size_t length = datagrams_[slot].msg_len;
     const Layout cut = layout_.cut(header.bytes);
-    const bool known = varies_ ? header.bytes <= layout_.message_bytes : header.bytes == layout_.message_bytes;
-    const bool ours = length > sizeof(FragmentHeader) && header.flow == flow_ && known &&
+    const bool size_fits = varies_ ? header.bytes <= layout_.message_bytes : header.bytes == layout_.message_bytes;
+    const bool ours = length > sizeof(FragmentHeader) && header.flow == flow_ && size_fits &&
                       header.fragment < cut.fragments &&
                       length == sizeof(FragmentHeader) + cut.length(header.fragment) &&
                       (datagrams_[slot].msg_hdr.msg_flags & MSG_TRUNC) == 0;
-    if (!ours) return;  // a foreign datagram uses up a slot: later fragments are one slot late and get moved
+    if (!ours) return;  // a foreign datagram takes up a slot, so the fragments after it are moved
     if (header.fragment == 0) {
       message_ = header.message;
       cut_ = cut;
@@ -149,7 +150,8 @@ class Reassembly {
     ++next_;
   }
 
-  /// Moves only to earlier places (next_ <= slot), so it never overwrites a fragment that is still to be checked.
+  /// Moves the fragment in `slot` to the place of fragment next_. Because next_ <= slot, this never overwrites a fragment that
+  /// is still to be checked.
   void move(std::size_t slot) noexcept {
     std::byte* to = memory_.data() + next_ * layout_.fragment_bytes;
     std::memmove(to, memory_.data() + slot * layout_.fragment_bytes, cut_.length(next_));
@@ -161,7 +163,7 @@ class Reassembly {
   const std::uint32_t flow_;
   const kit::Memory memory_;
   Datagrams datagrams_;
-  std::uint32_t message_ = 0;  // number of the current message; 0: none
+  std::uint32_t message_ = 0;  // number of the current message; 0 if there is none
   std::size_t next_ = 0;       // the fragment that comes next
 };
 

@@ -1,4 +1,5 @@
-// Sends the messages of one topic to every subscriber. Hot file: once matched, nothing here allocates, locks or throws.
+// Sends the messages of one topic to every subscriber. Hot file: once matched, publish() and loan() do not allocate, lock or
+// throw.
 #pragma once
 
 #include <sys/socket.h>
@@ -22,15 +23,15 @@
 
 namespace middlemark::udp {
 
-/// Returns a number that marks the fragments of one publisher of one topic.
+/// Returns the number by which a subscriber recognises the fragments of one publisher of one topic.
 [[nodiscard]] constexpr std::uint32_t flow_number(std::string_view topic, unsigned publisher) noexcept {
   std::uint32_t hash = 0x811C9DC5U;  // FNV-1a
   for (const char letter : topic) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x01000193U;
   return hash + publisher;
 }
 
-/// Returns the name under which a subscriber notes its socket. For fragments a subscriber has one socket per publisher, so
-/// that the fragments of one message arrive in order and in place.
+/// Returns the name of the note with the address of a subscriber's socket. For fragmented messages a subscriber has one socket
+/// per publisher, so that the fragments of one message arrive in order and in place.
 [[nodiscard]] inline std::string socket_note(const Topic& topic, unsigned subscriber, const Layout& layout,
                                              unsigned publisher) {
   const std::string note = kit::subscriber_note(topic.name, subscriber);
@@ -98,8 +99,8 @@ class Publisher {
     return socket;
   }
 
-  /// When the network device has no room it drops the datagram, as a full receiver does; with best effort that is not a
-  /// failure.
+  /// Returns false for a failure other than ENOBUFS. With ENOBUFS the network device had no room and has dropped the datagram,
+  /// as a full receiver does, which best effort allows.
   bool send_whole(int fd) noexcept {
     while (send(fd, memory_.data(), cut_.message_bytes, 0) < 0) {
       if (errno == ENOBUFS) return true;
@@ -122,7 +123,8 @@ class Publisher {
     return true;
   }
 
-  /// Abandons a message that was sent in part: the receiver notices when the next one begins.
+  /// Returns the outcome of a failed send. The rest of the message is not sent; the receiver drops the sent part when the next
+  /// message begins.
   Published give_up() noexcept {
     if (errno == EAGAIN) return Published::timed_out;
     failure_.note("send", errno);

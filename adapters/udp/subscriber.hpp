@@ -1,4 +1,4 @@
-// Receives the messages of one topic. Hot file: after opening, nothing here allocates, locks, logs or throws.
+// Receives the messages of one topic. Hot file: once a subscriber exists, its functions do not allocate, lock, log or throw.
 #pragma once
 
 #include <sys/epoll.h>
@@ -28,12 +28,12 @@
 
 namespace middlemark::udp {
 
-/// Receives messages of one datagram from all publishers over one socket, and fragments over one socket per publisher.
+/// A subscriber. It has one socket for all publishers if a message is one datagram, otherwise a socket per publisher.
 class Subscriber {
  public:
-  static constexpr unsigned most_per_take = 64;  ///< messages per publisher; for fragments, system calls
+  static constexpr unsigned most_per_take = 64;  ///< system calls per socket, which receive at most one message each
 
-  /// `buffer_bytes`: the receive buffer of each socket as the kernel counts it.
+  /// `buffer_bytes`: the receive buffer of each socket, as the kernel counts it.
   Subscriber(const Settings& settings, const Topic& topic, unsigned index, const Layout& layout,
              std::size_t buffer_bytes, bool timestamping)
       : stamps_arrivals_(timestamping && layout.whole()),
@@ -91,7 +91,7 @@ class Subscriber {
       source.timeout(source.socket.get(), timeout, read);
       return complete_;
     }
-    // Until a message is complete or time is up: while fragments keep getting lost, none is ever complete.
+    // Reads until a message is complete or the time is over. If each message loses a fragment, no message is ever complete.
     const std::uint64_t end = monotonic_ns() + static_cast<std::uint64_t>(timeout.count());
     while (!complete_) {
       if (source.timeout(source.socket.get(), timeout, read) < 0 || monotonic_ns() >= end) break;
@@ -99,7 +99,7 @@ class Subscriber {
     return complete_;
   }
 
-  /// Arrival of the message that was visited last.
+  /// Returns when the message that was visited last arrived, see HasArrivalStamp.
   [[nodiscard]] std::uint64_t arrived_ns() const noexcept { return arrived_ns_; }
 
  private:
@@ -109,14 +109,15 @@ class Subscriber {
     std::unique_ptr<Reassembly> fragments;  // null: each datagram is a message
   };
 
-  /// Receives with one system call. Sets complete_ when a message is complete; below 0: nothing came.
+  /// Receives with one system call. Sets complete_ to whether a message is complete. Returns a negative number if nothing was
+  /// received.
   ssize_t receive(Source& source, int flags) noexcept {
     if (source.fragments) {
       const int count = source.fragments->receive(source.socket.get(), flags);
       complete_ = source.fragments->complete();
       return count;
     }
-    // MSG_TRUNC returns the datagram's own length; a datagram of another length is foreign.
+    // With MSG_TRUNC recv() returns the datagram's full length; a datagram with an unexpected length is foreign.
     const int how = (flags & MSG_DONTWAIT) | MSG_TRUNC;
     const ssize_t length =
         stamps_arrivals_ ? kit::receive_stamped(source.socket.get(), memory_.data(), memory_.size(), how, arrived_ns_)
@@ -149,10 +150,10 @@ class Subscriber {
 
   const bool stamps_arrivals_;
   const bool varies_;
-  const kit::Memory memory_;  // of a message of one datagram
-  std::size_t length_ = 0;    // of that message
+  const kit::Memory memory_;  // holds a message of one datagram
+  std::size_t length_ = 0;    // of the message in memory_
   std::vector<Source> sources_;
-  kit::Descriptor readiness_;  // epoll; only with several sockets
+  kit::Descriptor readiness_;  // an epoll instance; empty if there is only one socket
   std::uint64_t arrived_ns_ = 0;
   bool complete_ = false;  // a complete message waits to be visited
 };

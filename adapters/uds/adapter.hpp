@@ -1,4 +1,4 @@
-// The raw transport of Unix stream sockets: one connection for each pair of communicating processes, one send() and one
+// The raw transport for Unix stream sockets: one connection for each pair of communicating processes, one send() and one
 // recv() per message.
 #pragma once
 
@@ -19,13 +19,13 @@ class UnixSocket {
  public:
   struct Options : kit::NativeKeys {
     using NativeKeys::NativeKeys;
-    // Twice the kernel's default, with which the writer of 1 MiB or more sleeps several times per message. Every user may
-    // have this much (the default of net.core.wmem_max), and more is not faster.
+    // Twice the kernel's default. With the default the writer of 1 MiB or more sleeps several times per message. Every user
+    // may have this size (by the default of net.core.wmem_max), and a larger buffer is not faster.
     std::size_t send_buffer_bytes = key<std::size_t>(
         "send_buffer_bytes", 425'984,
-        {.help = "send buffer by the kernel's account", .least = 1, .most = 1 << 30, .type = NativeType::bytes});
-    // One buffer of the kernel holds 32 KiB in one page fragment. A message of 64 KiB is sent as two chunks, and the reader
-    // copies the first while the second is written.
+        {.help = "send buffer, as the kernel counts it", .least = 1, .most = 1 << 30, .type = NativeType::bytes});
+    // 32 KiB is what the kernel stores in one page fragment. A message of 64 KiB is sent as two chunks, and the reader copies
+    // the first chunk while the second is written.
     std::size_t send_chunk_bytes = key<std::size_t>("send_chunk_bytes", 32 << 10,
                                                     {.help = "largest number of bytes passed to one send()",
                                                      .least = 1,
@@ -60,8 +60,8 @@ class UnixSocket {
   [[nodiscard]] std::vector<std::string> notes() const {
     const std::size_t wanted = options_.send_buffer_bytes;
     if (granted_bytes_ >= wanted) return {};
-    return {"the send buffer is " + std::to_string(granted_bytes_) + " bytes, not " + std::to_string(wanted) +
-            ": large messages are slower; sudo sysctl -w net.core.wmem_max=" + std::to_string(wanted / 2)};
+    return {"the send buffer has " + std::to_string(granted_bytes_) + " bytes instead of " + std::to_string(wanted) +
+            ", so large messages are slower; sudo sysctl -w net.core.wmem_max=" + std::to_string(wanted / 2)};
   }
 
  private:
@@ -80,7 +80,8 @@ class UnixSocket {
 
   const Options options_;
   const std::chrono::nanoseconds write_timeout_;
-  std::size_t granted_bytes_ = static_cast<std::size_t>(-1);  // no note before the first connection
+  // Unknown until the first connection: the largest value, so that notes() reports nothing.
+  std::size_t granted_bytes_ = static_cast<std::size_t>(-1);
   kit::Links links_;
 };
 

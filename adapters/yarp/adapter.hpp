@@ -32,7 +32,7 @@ class Yarp {
     };
     Transport datagrams = over(yarp::udp, "udp");
     datagrams.reliability = {Reliability::best_effort};
-    datagrams.max_bytes = 65'000;  // one datagram: when one of several is lost, YARP mixes those of two messages
+    datagrams.max_bytes = 65'000;  // one datagram: if a datagram of a larger message is lost, YARP mixes two messages
     Transport shared = over(yarp::shmem, "shared-memory");
     shared.segments = {"SYSV*"};
     Transport within = over(yarp::local, "process-memory");

@@ -1,4 +1,4 @@
-// Replaces connect() for the whole process, including the calls in YARP and ACE.
+// Replaces libc's connect() in the whole process, including YARP and ACE.
 #include "connect.hpp"
 
 #include <dlfcn.h>
@@ -23,7 +23,7 @@ void bind_first(int socket, const sockaddr* peer) {
   if (getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &type_bytes) != 0 || type != SOCK_STREAM) return;
   if (getsockname(socket, address, &own_bytes) != 0 || own.sin_port != 0) return;
   own.sin_family = AF_INET;
-  static_cast<void>(bind(socket, address, sizeof own));  // if it fails, connect() chooses the port as usual
+  static_cast<void>(bind(socket, address, sizeof own));  // if bind() fails, connect() chooses the port as usual
 }
 
 }  // namespace

@@ -10,5 +10,6 @@
 int main(int argc, char** argv) {
   const int code = middlemark::run_worker<middlemark::kit::BytesAndCdr<middlemark::Yarp>>(argc, argv);
   std::fflush(nullptr);
-  _exit(code);  // without destructors: threads of open connections still use the objects (Options::stays_open())
+  _exit(
+      code);  // without destructors, because threads of open connections still use static objects (Options::stays_open())
 }

@@ -1,4 +1,4 @@
-// The trial's name server, through which its ports find each other, and YARP's network in this process.
+// The trial's name server, by which its ports find each other, and YARP's network in this process.
 #pragma once
 
 #include <yarp/os/Carriers.h>
@@ -21,15 +21,15 @@
 #include "connect.hpp"
 #include "options.hpp"
 
-#ifdef MIDDLEMARK_YARP_WHEEL  // the wheel's carriers are linked; an installed YARP loads them
+#ifdef MIDDLEMARK_YARP_WHEEL  // the wheel's carriers are linked statically; an installed YARP loads them as plugins
 void add_owned_shmem(const char* owner);
 void add_owned_unix_stream(const char* owner);
 #endif
 
 namespace middlemark::yarp {
 
-/// Returns the path of yarpserver; of an installed YARP, the one that belongs to the library. Throws AdapterError if
-/// missing.
+/// Returns the path of yarpserver: that of the wheel, or of the installed YARP whose library is loaded. Throws AdapterError if
+/// there is none.
 [[nodiscard]] inline std::string name_server_program() {
 #ifdef MIDDLEMARK_YARP_WHEEL
   return MIDDLEMARK_YARP_WHEEL "/yarpserver";
@@ -40,7 +40,8 @@ namespace middlemark::yarp {
 #endif
 }
 
-/// Describes a name server that keeps its data in memory and writes its address to the trial's folder, where ports read it.
+/// Returns the command for a name server that keeps its data in memory and writes its address to a file in the trial's folder,
+/// where ports read it.
 [[nodiscard]] inline Companion name_server(const Settings& settings) {
   const std::string address = kit::ipv4_text(settings.interface);
   const std::string port = std::to_string(kit::free_port(settings.interface, SOCK_STREAM));
@@ -75,7 +76,7 @@ class Network : kit::Pinned {
       throw AdapterError("yarp: no name server answers",
                          "start the yarpserver that 'middlemark-worker-yarp --companions' names, with its environment");
     }
-    // Connections of shmem go to ports that the kernel chose. The ports of YARP and of the name server have smaller numbers.
+    // Connections of shmem go to ports that the kernel chose; the ports of YARP and of the name server have smaller numbers.
     if (options.carrier == shmem) bind_connections(kit::kernel_limit("net/ipv4/ip_local_port_range", 32'768));
   }
   ~Network() {
@@ -106,20 +107,22 @@ class Lasting : kit::Pinned {
   std::unique_ptr<Used> used_;
 };
 
-/// Returns the name of a port.
+/// Returns the name of a publisher's (or client's) YARP port.
 [[nodiscard]] inline std::string publisher_port(const std::string& topic, unsigned index) {
   return "/" + topic + "/p" + std::to_string(index);
 }
+
+/// Returns the name of a subscriber's (or server's) YARP port.
 [[nodiscard]] inline std::string subscriber_port(const std::string& topic, unsigned index) {
   return "/" + topic + "/s" + std::to_string(index);
 }
 
-/// Opens a port, repeatedly for up to 5 s: the name server queues five connections and resets others when many processes
-/// start at once, and YARP does not retry. does not try again.
+/// Opens a port; retries for up to 5 s. When many processes start at once, the name server queues five connections and resets
+/// the others, and YARP does not retry.
 template <class Port>
 void open(Port& port, const std::string& name) {
   if (!kit::wait_until([&] { return port.open(name); }, std::chrono::seconds(5), std::chrono::milliseconds(20))) {
-    throw AdapterError("yarp: the port " + name + " cannot be opened; stderr has YARP's words");
+    throw AdapterError("yarp: the port " + name + " cannot be opened; stderr contains YARP's own messages");
   }
 }
 

@@ -18,7 +18,7 @@ namespace middlemark::yarp {
 
 class Octets : public ::yarp::os::Portable {
  public:
-  Octets() : Octets(0) {}  // the template of YARP's queue needs it, but never calls it
+  Octets() : Octets(0) {}  // the template of YARP's queue must compile a call, but never executes it
   explicit Octets(std::size_t capacity, bool touched = true) : memory_(capacity, touched) {}
 
   [[nodiscard]] std::span<std::byte> span() const noexcept { return memory_.span().first(size_); }
@@ -27,7 +27,8 @@ class Octets : public ::yarp::os::Portable {
     return span();
   }
 
-  /// Copies another message. The carrier `local` passes the publisher's own object, which the publisher soon overwrites.
+  /// Copies another message. Needed for the carrier `local`, which passes the publisher's own object: the publisher soon
+  /// overwrites it.
   void copy(const Octets& other) noexcept {
     std::memcpy(resized(other.size_).data(), other.memory_.data(), other.size_);
   }
@@ -44,14 +45,14 @@ class Octets : public ::yarp::os::Portable {
     return !connection.isError();
   }
 
-  /// Writes a copy, for callers that change the message before YARP has sent it.
+  /// Like write(), but YARP copies the octets, for callers that change the message before YARP has sent it.
   bool write_copy(::yarp::os::ConnectionWriter& connection) const {
     connection.appendInt32(static_cast<std::int32_t>(size_));
     connection.appendBlock(reinterpret_cast<const char*>(memory_.data()), size_);
     return !connection.isError();
   }
 
-  /// Reads a message and drops it.
+  /// Reads a message from the connection and drops it.
   static bool skip(::yarp::os::ConnectionReader& connection) {
     std::array<char, 16'384> nowhere;
     std::int64_t left = connection.expectInt32();

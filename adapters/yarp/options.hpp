@@ -23,11 +23,12 @@ inline constexpr const char* local = "local";
 
 struct Native : kit::NativeKeys {
   using NativeKeys::NativeKeys;
-  bool unbuffered = key("unbuffered", false,
-                        {.help = "true: a publisher writes on its own thread, as a Port does; false: on a thread of "
-                                 "YARP's for each connection, as a BufferedPort does",
-                         .transports = {tcp, fast_tcp},
-                         .patterns = {Pattern::ping_pong, Pattern::stream}});
+  bool unbuffered =
+      key("unbuffered", false,
+          {.help = "true: a publisher writes on its own thread, as a Port does; false: for each connection "
+                   "a YARP thread writes, as with a BufferedPort",
+           .transports = {tcp, fast_tcp},
+           .patterns = {Pattern::ping_pong, Pattern::stream}});
 };
 
 struct Options : Native {
@@ -43,23 +44,23 @@ struct Options : Native {
                              "after a timeout",
                          "choose the transport tcp or fast_tcp for request and reply");
     }
-    std::size_t bytes = 1;  // of one message in the queue of every subscriber
+    std::size_t bytes = 1;  // the memory that one message in the queue of every subscriber takes
     for (const Topic& topic : settings.endpoints) {
       bytes += topic.service ? 0 : topic.message_bytes * topic.subscribers;
       if (unbuffered && topic.reliability == Reliability::best_effort) {
-        throw AdapterError("yarp: native.unbuffered = true: such a publisher waits for its reader, and drops nothing",
-                           "leave it out, or take reliability reliable");
+        throw AdapterError("yarp: native.unbuffered = true: such a publisher waits for its reader and drops nothing",
+                           "leave native.unbuffered out, or use reliability reliable");
       }
     }
     affordable_ = std::max<std::uint64_t>(kit::physical_memory() / 4 / bytes, least_messages);
     for (const Topic& topic : settings.endpoints) note_queue(topic);
   }
 
-  /// Returns true for carriers whose connections stay open until the process ends. Closing one of `local` frees memory that
-  /// the other end still uses; closing one of `shmem` frees memory that its own thread uses.
+  /// Returns true for carriers whose connections stay open until the process ends. Closing a connection of `local` frees
+  /// memory that the other side still uses; closing one of `shmem` frees memory that the connection's own thread still uses.
   [[nodiscard]] bool stays_open() const { return carrier == local || carrier == shmem; }
 
-  /// Returns how many messages may wait for a subscriber; nullopt: one, which the next message replaces.
+  /// Returns how many messages may wait for a subscriber; nullopt for one message, which the next message replaces.
   [[nodiscard]] std::optional<std::uint32_t> queue(const Topic& topic) const {
     if (topic.capacity() == 1 && topic.reliability == Reliability::best_effort) return std::nullopt;
     const std::uint64_t wanted = topic.capacity().value_or(
@@ -77,10 +78,10 @@ struct Options : Native {
     const std::uint64_t kept = queue(topic).value_or(1);
     std::string note;
     if (!topic.depth) {
-      note = "keep-all: a subscriber's queue takes " + std::to_string(kept) + " messages, then the publisher waits";
+      note = "keep-all: a subscriber's queue holds " + std::to_string(kept) + " messages, then the publisher waits";
     } else if (topic.capacity() > kept) {
-      note = "depth " + std::to_string(*topic.depth) + ": a queue was cut to " + std::to_string(kept) +
-             " messages, so that all together take a quarter of the memory";
+      note = "the depth of " + std::to_string(*topic.depth) + " was reduced to " + std::to_string(kept) +
+             " messages in a subscriber's queue: all queues together may take a quarter of the memory";
     }
     if (!note.empty() && std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
   }

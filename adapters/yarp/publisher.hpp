@@ -27,18 +27,19 @@
 
 namespace middlemark::yarp {
 
-/// Connects a port to the ports of subscribers (for a service, of its server) as they appear.
+/// Connects a publisher's port to the ports of subscribers, or a client's port to the server's, as they appear.
 class Connections {
  public:
   Connections(const Settings& settings, const Topic& topic, std::string from, std::string carrier)
       : attendance_(settings, topic), topic_(topic.name), from_(std::move(from)), carrier_(std::move(carrier)) {}
 
+  /// Connects to the subscribers that have appeared, and returns the number of connections.
   [[nodiscard]] unsigned made() {
-    const auto there = static_cast<unsigned>(attendance_.count());
-    while (made_ < there && again(made_)) ++made_;
+    const auto present = static_cast<unsigned>(attendance_.count());
+    while (made_ < present && connect(made_)) ++made_;
     return made_;
   }
-  [[nodiscard]] bool again(unsigned index) const {
+  [[nodiscard]] bool connect(unsigned index) const {
     constexpr bool quiet = true;
     return ::yarp::os::NetworkBase::connect(from_, subscriber_port(topic_, index), carrier_, quiet);
   }
@@ -51,9 +52,8 @@ class Connections {
   unsigned made_ = 0;
 };
 
-/// Without native.unbuffered a publisher works like BufferedPort::writeStrict(): it writes from a buffer that is free again
-/// when the last connection's thread has sent it, and a message waits until the one before was sent. Here the wait has a
-/// limit.
+/// A publisher. Without native.unbuffered it works like BufferedPort::writeStrict(): publish() waits until the threads of all
+/// connections have sent the previous message, but here at most for the write timeout.
 class Publisher : public kit::Attempts {
  public:
   Publisher(const Settings& settings, const Options& options, const Topic& topic, unsigned index)
@@ -104,7 +104,7 @@ class Publisher : public kit::Attempts {
   };
 
   struct Output {
-    std::atomic<std::uint32_t> sending{0};  ///< 1: a buffer is under way
+    std::atomic<std::uint32_t> sending{0};  ///< 1 while YARP's threads send a buffer
     std::array<std::optional<Buffer>, 3> buffers;
     ::yarp::os::Port port;  // closed before its buffers are destroyed
   };
@@ -119,7 +119,7 @@ class Publisher : public kit::Attempts {
     return done ? Published::ok : deadline.passed() ? Published::timed_out : Published::failed;
   }
 
-  /// Waits until every connection has sent the message before. False: timed out.
+  /// Waits until every connection has sent the previous message. Returns false after the write timeout.
   [[nodiscard]] bool sent() noexcept {
     std::atomic<std::uint32_t>& sending = output_->sending;
     if (sending.load() == 0) return true;
@@ -134,7 +134,7 @@ class Publisher : public kit::Attempts {
   const bool unbuffered_;
   const bool strict_;
   const std::chrono::nanoseconds timeout_;
-  const std::size_t used_;  ///< buffers in use: with `local` the one before the last may still be read
+  const std::size_t used_;  ///< the number of buffers; with `local` a subscriber may still read the last but one
   Connections connections_;
   std::size_t in_hand_ = 0;
   Lasting<Output> output_;

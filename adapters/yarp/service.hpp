@@ -27,8 +27,8 @@
 
 namespace middlemark::yarp {
 
-/// A client whose publish() waits for the reply. After the write timeout YARP closes the connection, and the next call makes
-/// a new one.
+/// A client whose publish() waits for the reply. After the write timeout YARP closes the connection, and the next call
+/// connects again.
 class Client : public kit::Attempts, public kit::ReplyOfCall {
  public:
   Client(const Settings& settings, const Options& options, const Topic& service, unsigned index)
@@ -47,7 +47,7 @@ class Client : public kit::Attempts, public kit::ReplyOfCall {
   [[nodiscard]] Published publish() noexcept {
     const kit::Deadline deadline(timeout_);
     const bool done = attempt("yarp::os::RpcClient::write", [this] {
-      if (lost_) lost_ = !connections_.again(0);
+      if (lost_) lost_ = !connections_.connect(0);
       if (!lost_) lost_ = !port_.write(request_, reply_);
       if (lost_) throw std::runtime_error("no reply");
     });
@@ -88,7 +88,7 @@ class Server : kit::Pinned, ::yarp::os::PortReader {
   }
 
   [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept { return reply_.resized(bytes); }
-  /// YARP sends the reply when the connection's thread continues.
+  /// Marks the request as answered. YARP's thread sends the reply when read() returns.
   [[nodiscard]] Published publish() noexcept {
     answered_ = true;
     return Published::ok;

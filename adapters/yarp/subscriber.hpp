@@ -27,14 +27,14 @@
 
 namespace middlemark::yarp {
 
-/// YARP's queue, which allocates messages when needed and reuses them.
+/// The queue of a BufferedPort. It allocates messages when needed and reuses them.
 class Queue : public ::yarp::os::PortReaderBuffer<Octets> {
  public:
   explicit Queue(std::size_t message_bytes) : message_bytes_(message_bytes) {}
 
   ::yarp::os::PortReader* create() const override { return new Octets(message_bytes_); }
 
-  /// Queues a copy of a message that `local` has passed.
+  /// Queues a copy of a message to which the carrier `local` has passed a pointer.
   bool take_in(const Octets& message) {
     Copy* copy = nullptr;
     {
@@ -55,7 +55,7 @@ class Queue : public ::yarp::os::PortReaderBuffer<Octets> {
   struct Copy final : Octets {
     Copy(Queue& queue, std::size_t bytes) : Octets(bytes), owner(queue) {}
 
-    /// Called when the queue has replaced this message.
+    /// YARP calls this when the queue no longer uses this message, which then can be used again.
     void onCompletion() const override {
       const std::lock_guard lock(owner.mutex_);
       owner.free_.push_back(const_cast<Copy*>(this));
@@ -80,10 +80,10 @@ class Subscriber {
     open(input_->port, name);
     kit::Attendance(settings, topic).attend(index);
   }
-  /// Lets connections' threads that wait for room continue, and their publishers with them: nothing is taken any more.
+  /// Wakes the connections' threads that wait for room, because no message is taken any more and their publishers wait too.
   ~Subscriber() {
     input_->closed.store(true);
-    for (unsigned each = 0; each < publishers_; ++each) input_->room.post();
+    for (unsigned i = 0; i < publishers_; ++i) input_->room.post();
     input_->queue.disableCallback();
   }
 
@@ -97,7 +97,7 @@ class Subscriber {
                                           });
   }
 
-  /// Waits on a semaphore besides the queue, because waits on YARP's queue have no timeout.
+  /// Waits on the semaphore that read() posts for each message, because waits on YARP's queue have no timeout.
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
     while (input_->announced.check()) {
     }
@@ -129,8 +129,8 @@ class Subscriber {
     }
     ~Input() override { port.close(); }
 
-    /// Called on YARP's thread of one connection. While it waits for room, nothing more is read from that connection. With
-    /// best effort it drops the message instead.
+    /// YARP calls this on a connection's thread. If the queue is full, it waits for room, and meanwhile nothing more is read
+    /// from that connection. With best effort it drops the message instead.
     bool read(::yarp::os::ConnectionReader& connection) override {
       if (!connection.isValid()) return queue.read(connection);  // false while the port closes
       const auto* const reference = dynamic_cast<const Octets*>(connection.getReference());
@@ -147,7 +147,7 @@ class Subscriber {
       return ok;
     }
 
-    /// Called on the thread that YARP starts for a queue's callbacks.
+    /// YARP calls this on the thread that it starts for the queue's callbacks.
     void onRead(Octets& message) override {
       if (bounded) room.post();  // first, because the next message may arrive before this thread continues
       listener(message.span());
@@ -157,11 +157,11 @@ class Subscriber {
     const bool strict;
     const bool bounded;
     std::atomic<bool> closed{false};
-    ::yarp::os::Semaphore room;  ///< free places in the queue
+    ::yarp::os::Semaphore room;  ///< the number of free slots in the queue
     ::yarp::os::Semaphore announced{0};
     Listener listener;
     ::yarp::os::Port port;
-    Queue queue;  // destroyed first, because it closes the port
+    Queue queue;  // the last member, so that it is destroyed first: it closes the port
   };
 
   const unsigned publishers_;

@@ -1,5 +1,5 @@
-//! A ping-pong written directly against zenoh in the way of its documentation, to compare the adapter with. It receives as
-//! the adapter does under `block`: a blocking recv() from a channel, here a ring of one, over one TCP link.
+//! A ping-pong written directly with zenoh as its documentation shows, as a reference for the adapter. It receives as the
+//! adapter does under `block`, by a blocking recv() from a channel (here a ring of one message), over one TCP link.
 
 use std::net::TcpListener;
 use std::time::Duration;

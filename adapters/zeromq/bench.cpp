@@ -1,6 +1,9 @@
 // The round trip of the examples in ZeroMQ's guide, written without Middlemark: PUB and SUB in each direction over ipc.
-// bench_zeromq BYTES ROUND_TRIPS [ping-cpu pong-cpu] prints the p50 in ns. Uses blocking zmq_recv(), libzmq's default
-// high-water marks and ZMQ_XPUB_NODROP, as the adapter does by default.
+//
+//   bench_zeromq BYTES ROUND_TRIPS [ping-cpu pong-cpu]
+//
+// Prints the p50 in ns. Like the adapter by default, it uses a blocking receive, libzmq's default high-water marks and
+// ZMQ_XPUB_NODROP.
 #include <unistd.h>
 #include <zmq.h>
 
@@ -42,12 +45,12 @@ void send(const Ends& ends, const std::vector<char>& message) {
   check(zmq_send(ends.publisher, message.data(), message.size(), 0) == static_cast<int>(message.size()), "zmq_send");
 }
 
-/// Returns false when no whole message came in time.
+/// Receives a message. Returns false after the timeout, or if the message is shorter than `message`.
 bool receive(const Ends& ends, std::vector<char>& message) {
   return zmq_recv(ends.subscriber, message.data(), message.size(), 0) == static_cast<int>(message.size());
 }
 
-/// Answers until a shorter message comes.
+/// Answers each message, until a shorter message arrives.
 void pong(const std::string& stem, std::size_t bytes) {
   const Ends ends(stem + "_pong", stem + "_ping");
   for (std::vector<char> message(bytes); receive(ends, message);) send(ends, message);
@@ -56,7 +59,7 @@ void pong(const std::string& stem, std::size_t bytes) {
 void ping(const std::string& stem, std::size_t bytes, std::size_t round_trips) {
   const Ends ends(stem + "_ping", stem + "_pong");
   std::vector<char> message(bytes, 'x');
-  // ZeroMQ does not report when the subscriptions have arrived: send until an answer comes, then take the other answers.
+  // A PUB does not report when subscriptions have arrived. So this sends until a reply arrives, then takes the other replies.
   set(ends.subscriber, ZMQ_RCVTIMEO, 20);
   do {
     send(ends, message);

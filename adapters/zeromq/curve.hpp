@@ -1,5 +1,6 @@
-// CURVE between the ends of a trial: the binding end is the server, the connecting end the client, and each shows a key that
-// the other knows. Not on the hot path. A thread answers ZeroMQ's requests whether a client's key is accepted (ZAP, RFC 27).
+// CURVE between the sockets of a trial: the socket that binds is CURVE's server, the socket that connects is its client, and
+// each shows a key that the other knows. A thread answers ZeroMQ's question whether to accept a client's key (ZAP, RFC 27).
+// Not on the hot path.
 #pragma once
 
 #include <zmq.h>
@@ -19,7 +20,7 @@
 
 namespace middlemark::zeromq {
 
-/// Suffixes of the files with ZeroMQ's keys, in Z85, in the set of certificates.
+/// Suffixes of the key files (in Z85) in the set of certificates.
 inline constexpr const char* secret_key = ".curve";
 inline constexpr const char* public_key = ".curve.pub";
 
@@ -39,24 +40,24 @@ class Curve : kit::Pinned {
       const std::string text = credentials_.read(identity, public_key);
       if (text.size() != 40 || zmq_z85_decode(key.data(), text.c_str()) == nullptr)
         throw AdapterError("zeromq: " + credentials_.path(identity, public_key) + " is not a CURVE key in Z85");
-      known_.emplace_back(key.begin(), key.end());
+      accepted_.emplace_back(key.begin(), key.end());
     }
     static_cast<void>(asked_.bind("inproc://zeromq.zap.01"));
     thread_ = std::thread([this] { answer(); });
   }
   ~Curve() {
-    zmq_ctx_shutdown(context_.get());  // the ends are closed already
+    zmq_ctx_shutdown(context_.get());  // ends the thread; all other sockets are closed already
     thread_.join();
   }
 
-  /// Makes a server of the socket; call before binding. It refuses clients whose keys do not belong to the trial.
+  /// Makes a CURVE server of a socket; call before binding. The socket refuses clients whose keys are not the trial's.
   void serve(Socket& socket) const {
     socket.set(ZMQ_CURVE_SERVER, 1, "ZMQ_CURVE_SERVER");
     socket.set(ZMQ_CURVE_SECRETKEY, secret_, "ZMQ_CURVE_SECRETKEY");
     socket.set(ZMQ_ZAP_DOMAIN, std::string("middlemark"), "ZMQ_ZAP_DOMAIN");
   }
-  /// Makes a client of the socket; call before connecting. It refuses a server without the key of the identity `server`. An
-  /// identity that is not of the trial is replaced by the first party, whose key that server does not have.
+  /// Makes a CURVE client of a socket; call before connecting. The socket refuses a server without the key of the identity
+  /// `server`. If `server` is no identity of a trial, the key of the first party is expected, which that server does not have.
   void call(Socket& socket, const std::string& server) const {
     const std::string party = std::ranges::count(parties, server) != 0 ? server : parties.front();
     socket.set(ZMQ_CURVE_SERVERKEY, credentials_.read(party, public_key), "ZMQ_CURVE_SERVERKEY");
@@ -65,15 +66,16 @@ class Curve : kit::Pinned {
   }
 
  private:
-  /// Answers until the context is shut down. Frames of a request: version, request, domain, address, routing id, mechanism,
-  /// key.
+  /// Answers ZAP requests until the context is shut down. The frames of a request are version, request id, domain, address,
+  /// routing id, mechanism and key.
   void answer() noexcept {
     while (const std::optional<std::vector<std::string>> question = receive()) {
       const std::vector<std::string>& frames = *question;
-      const bool known = frames.size() == 7 && frames[5] == "CURVE" && std::ranges::count(known_, frames[6]) != 0;
+      const bool accepted = frames.size() == 7 && frames[5] == "CURVE" && std::ranges::count(accepted_, frames[6]) != 0;
       const std::string request = frames.size() > 1 ? frames[1] : "";
-      const std::string status = known ? "200" : "400";
-      const std::array<std::string, 6> reply{"1.0", request, status, known ? "" : "a key that the trial does not know"};
+      const std::string status = accepted ? "200" : "400";
+      const std::array<std::string, 6> reply{"1.0", request, status,
+                                             accepted ? "" : "this key is not one of the trial's"};
       for (std::size_t i = 0; i < reply.size(); ++i) {
         const bool last = i + 1 == reply.size();
         if (!asked_.send(std::as_bytes(std::span(reply[i])), last ? 0 : ZMQ_SNDMORE)) return;
@@ -81,7 +83,7 @@ class Curve : kit::Pinned {
     }
   }
 
-  /// Returns the frames of a request; nullopt: the context was shut down.
+  /// Returns the frames of a ZAP request; nullopt when the context was shut down.
   [[nodiscard]] std::optional<std::vector<std::string>> receive() noexcept {
     std::vector<std::string> frames;
     int more = 1;
@@ -101,7 +103,7 @@ class Curve : kit::Pinned {
   const kit::Credentials credentials_;
   const std::string public_;
   const std::string secret_;
-  std::vector<std::string> known_;
+  std::vector<std::string> accepted_;  // the public keys of all parties, decoded
   Socket asked_;
   std::thread thread_;
 };

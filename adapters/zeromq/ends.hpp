@@ -1,5 +1,5 @@
-// The common part of all ends: a socket, its address, sending and receiving. Hot file: after opening, our code here does not
-// allocate, lock, log or throw.
+// The common part of publishers, subscribers, clients and servers: a socket, its address, sending and receiving. Hot file: once
+// the roles run, our code here does not allocate, lock, log or throw.
 #pragma once
 
 #include <zmq.h>
@@ -27,7 +27,7 @@
 
 namespace middlemark::zeromq {
 
-/// The trial's context and keys. The note of a bound end has its address, and on the next line its identity.
+/// The trial's context and keys. A socket that binds leaves a note with its address and, on the next line, its identity.
 struct Trial : kit::Trial<Options> {
   explicit Trial(const Settings& its_settings) : kit::Trial<Options>(its_settings), context(options.io_threads) {
     if (settings.security != Security::none) curve.emplace(context, settings);
@@ -37,7 +37,7 @@ struct Trial : kit::Trial<Options> {
   std::optional<Curve> curve;  ///< only for a trial with security
 };
 
-/// Returns the name of the note of an end that others connect to: a publisher or a server.
+/// Returns the name of the note that a publisher or a server leaves, so that others can connect.
 [[nodiscard]] inline std::string note_of(const Topic& topic, unsigned index) {
   return topic.name + ".zeromq." + std::to_string(index);
 }
@@ -57,8 +57,8 @@ class End {
   }
   ~End() = default;
 
-  /// Binds to an address of the trial. An abstract Unix address belongs to the network namespace: it leaves no file behind,
-  /// and no folder can make it too long. For TCP the kernel chooses the port.
+  /// Binds to an address of the trial and leaves the address in a note. An abstract Unix address needs no file, so no file
+  /// remains and no path can be too long. For TCP the kernel chooses the port.
   void bind(const Topic& topic, unsigned index) {
     const std::string name = note_of(topic, index);
     const std::string& transport = trial_.settings.transport;
@@ -69,7 +69,7 @@ class End {
     trial_.notes.leave(name, socket_.bind(wanted) + '\n' + std::string(word(trial_.settings.identity)));
   }
 
-  /// Connects to the end that has left `note`.
+  /// Connects to the socket that has left a note with this content.
   void connect(const std::string& note) {
     const std::size_t line = note.find('\n');
     if (trial_.curve) trial_.curve->call(socket_, note.substr(line + 1));
@@ -89,7 +89,7 @@ class End {
   kit::LastFailure<&zmq_strerror> failure_;
 };
 
-/// The memory that an end writes its messages in: its own, which zmq_send() copies, or with a loan a message of ZeroMQ.
+/// The memory in which a message is written: a buffer of the adapter, which zmq_send() copies, or with a loan a ZeroMQ message.
 class Writing : kit::Pinned {
  public:
   [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
@@ -110,9 +110,9 @@ class Writing : kit::Pinned {
   Letter letter_;
 };
 
-/// An end that receives. Under `block`, wait() receives with zmq_msg_recv() and ZMQ_RCVTIMEO, as a ZeroMQ program would;
-/// zmq_poll() before that would read the mailbox twice. A take() after wait() visits that one message only, because asking
-/// for more costs a system call.
+/// Receives messages. Under `block`, wait() receives with zmq_msg_recv() and ZMQ_RCVTIMEO, as a ZeroMQ program would; with
+/// zmq_poll() the mailbox would be read twice. The take() after a wait() visits only the message that wait() has received,
+/// because looking for more would cost a system call.
 class Receiver : public End {
  public:
   static constexpr std::size_t most_per_take = 1024;
@@ -144,11 +144,11 @@ class Receiver : public End {
     return received;
   }
 
-  const bool routed_;  // messages begin with a frame that holds the sender's identity
+  const bool routed_;  // a ROUTER: received messages begin with a frame that contains the sender's identity
   Frame identity_;
 
  private:
-  kit::Held<bool> held_;  // true: body_ holds a message
+  kit::Held<bool> held_;  // true: body_ contains a message that was not visited yet
   int timeout_ms_ = -1;
   Frame body_;
 };

@@ -1,7 +1,8 @@
-// Request and reply: DEALER and ROUTER, or REQ and REP. None of these drops messages: a full queue makes the sender wait.
+// Request and reply with DEALER and ROUTER, or REQ and REP. These sockets drop no messages: if a queue is full, the sender
+// waits.
 //
-// ZeroMQ does not report to an end that the other exists. So before the start each client sends an empty message as a
-// greeting, and the server answers it.
+// ZeroMQ does not report that a peer has connected. So before the start each client sends an empty message as a greeting, and
+// the server answers it.
 #pragma once
 
 #include "ends.hpp"
@@ -19,9 +20,9 @@ class Client : public Writing, public Receiver {
 
   [[nodiscard]] std::size_t matched() {
     if (!greeted_) {
-      const auto left = trial_.notes.find(server_);
-      if (!left) return 0;
-      connect(*left);
+      const auto note = trial_.notes.find(server_);
+      if (!note) return 0;
+      connect(*note);
       greeted_ = true;
       if (!socket_.send({}, 0)) fail("zmq_send() of a greeting to " + server_);
     }
@@ -40,24 +41,24 @@ class Server : public Writing, public Receiver {
   Server(const Trial& trial, const Topic& service)
       : Writing(trial, service), Receiver(trial, service, trial.options.rpc == Rpc::req_rep ? ZMQ_REP : ZMQ_ROUTER) {
     if (routed_) {
-      // Without this option a reply is silently dropped when its client's queue is full.
+      // Without this option a reply is silently dropped when the queue to its client is full.
       socket_.set(ZMQ_ROUTER_MANDATORY, 1, "ZMQ_ROUTER_MANDATORY");
     } else {
-      // A REP always drops such a reply, and may consider a queue full for a millisecond after it was emptied. A REQ has one
-      // open request, so even without a bound the queue holds at most one message.
+      // A REP drops a reply when the queue to its client is full, and may consider the queue full for a millisecond after it
+      // was emptied. So the queue has no bound. It holds at most one message, because a REQ has one open request.
       socket_.set(ZMQ_SNDHWM, 0, "ZMQ_SNDHWM");
     }
     bind(service, 0);
   }
 
-  /// Replies to the request that is being visited; `identity_` still holds its sender.
+  /// Sends the reply to the request that is being visited. `identity_` still contains the sender of the request.
   [[nodiscard]] Published publish() noexcept {
     return reply([this]() noexcept { return send(socket_); });
   }
 
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
-    // A REP must answer each request before it takes the next: a request without an answer gets an empty one.
+    // A REP must answer each request before it takes the next. If the visitor has not answered, an empty reply is sent.
     const auto answering = [this, &visitor](std::span<const std::byte> request) noexcept {
       answered_ = false;
       visitor(request);

@@ -1,4 +1,4 @@
-// Owners of libzmq's handles, and errors in libzmq's words.
+// RAII owners of libzmq's contexts, sockets and messages, and errors with libzmq's own texts.
 #pragma once
 
 #include <zmq.h>
@@ -35,7 +35,7 @@ class Context : kit::Pinned {
   void* context_;
 };
 
-/// A socket. Closing drops queued messages; by then the receivers need no more.
+/// A socket. Closing it drops queued messages, which the receivers no longer need at that time.
 class Socket : kit::Pinned {
  public:
   Socket(const Context& context, int type) : socket_(zmq_socket(context.get(), type)) {
@@ -50,12 +50,12 @@ class Socket : kit::Pinned {
     }
   }
 
-  /// Sets an option to a text or a key; the message of a failure does not contain it.
+  /// Sets an option to a text or a key. The error message does not contain `text`, which may be a secret key.
   void set(int option, const std::string& text, const char* name) {
     if (zmq_setsockopt(socket_, option, text.c_str(), text.size() + (text.size() == 40 ? 1 : 0)) != 0) fail(name);
   }
 
-  /// Returns the endpoint that others connect to, in which the chosen port replaces the wildcard.
+  /// Binds, and returns the endpoint to connect to, in which the port that the kernel chose replaces the wildcard.
   [[nodiscard]] std::string bind(const std::string& endpoint) {
     if (zmq_bind(socket_, endpoint.c_str()) != 0) fail("zmq_bind() to " + endpoint, "does another trial use it?");
     if (endpoint.starts_with("inproc:")) return endpoint;
@@ -68,7 +68,7 @@ class Socket : kit::Pinned {
     if (zmq_connect(socket_, endpoint.c_str()) != 0) fail("zmq_connect() to " + endpoint);
   }
 
-  /// Sends a frame. False: it was not sent, see zmq_errno().
+  /// Sends a frame. Returns false if it was not sent; zmq_errno() has the reason.
   [[nodiscard]] bool send(std::span<const std::byte> bytes, int flags) noexcept {
     int sent = 0;
     do {
@@ -77,7 +77,8 @@ class Socket : kit::Pinned {
     return sent >= 0;
   }
 
-  /// Processes commands that other threads sent to this socket. zmq_send() does so only about once a millisecond.
+  /// Processes the commands of other threads to this socket, such as how many messages were taken from its queues. zmq_send()
+  /// does so only about once per millisecond.
   void catch_up() noexcept {
     int events = 0;
     std::size_t length = sizeof events;
@@ -90,13 +91,13 @@ class Socket : kit::Pinned {
   void* socket_;
 };
 
-/// A message that is written in place; zmq_send() would copy the bytes into such a message.
+/// A ZeroMQ message in which the publisher writes. zmq_send() would copy the bytes into such a message.
 class Letter : kit::Pinned {
  public:
   Letter() noexcept { zmq_msg_init(&letter_); }
   ~Letter() { zmq_msg_close(&letter_); }
 
-  /// Returns memory of the next message, which is the same until send(); empty when there is none.
+  /// Returns the memory of the next message, the same until send(); empty if there is no memory.
   [[nodiscard]] std::span<std::byte> open(std::size_t bytes) noexcept {
     if (!open_) {
       open_ = zmq_msg_init_size(&letter_, bytes) == 0;
@@ -104,7 +105,7 @@ class Letter : kit::Pinned {
     }
     return open_ ? std::span(static_cast<std::byte*>(zmq_msg_data(&letter_)), bytes) : std::span<std::byte>();
   }
-  /// Sends the message. False: it was not sent and is unchanged, see zmq_errno().
+  /// Sends the message. Returns false if it was not sent and is unchanged; zmq_errno() has the reason.
   [[nodiscard]] bool send(const Socket& socket) noexcept {
     int sent = 0;
     do {

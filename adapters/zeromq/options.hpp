@@ -29,10 +29,13 @@ struct Native : kit::NativeKeys {
       .least = 0, .most = most_messages, .otherwise = "streams: the depth; else 1000, or the depth if larger"};
   bool conflate =
       key("conflate", false,
-          {.help = "`ZMQ_CONFLATE` at the subscriber, which keeps the last message only; best-effort, depth 1",
+          {.help = "`ZMQ_CONFLATE`: the subscriber keeps only the last message; needs best-effort and depth 1",
            .patterns = {Pattern::ping_pong, Pattern::stream}});
   int io_threads = key("io_threads", 1,
-                       {.help = "threads that move the data", .least = 1, .most = 64, .transports = {"ipc", "tcp"}});
+                       {.help = "`ZMQ_IO_THREADS`, the number of threads that read and write the sockets",
+                        .least = 1,
+                        .most = 64,
+                        .transports = {"ipc", "tcp"}});
   std::optional<int> rcvbuf = key<int>("rcvbuf", saying("`ZMQ_RCVBUF`, the kernel's receive buffer in bytes", buffer));
   std::optional<int> rcvhwm =
       key<int>("rcvhwm", saying("`ZMQ_RCVHWM`, messages queued at a receiver for each sender; 0: no bound", queue));
@@ -57,7 +60,7 @@ struct Options : Native {
     write_timeout_ms = static_cast<int>(std::clamp<std::int64_t>(ms, 1, 1'000'000'000));
     for (const Topic& topic : settings.endpoints) {
       if (!conflate || (!nodrop(topic) && topic.depth == 1U)) continue;
-      throw AdapterError("zeromq: native.conflate keeps the last message of a topic only",
+      throw AdapterError("zeromq: native.conflate keeps only the last message of a topic",
                          "ask for best-effort and a depth of 1");
     }
   }
@@ -70,30 +73,31 @@ struct Options : Native {
   }
   [[nodiscard]] int receive_hwm(const Topic& topic) const { return rcvhwm.value_or(bound(topic)); }
 
-  /// Notes for the report on queues that differ from what was asked for, without repetitions.
+  /// Returns notes for the report, each once, on queues whose length differs from the requested depth.
   [[nodiscard]] std::vector<std::string> notes(const std::vector<Topic>& topics) const {
     std::set<std::string> all;
     for (const Topic& topic : topics) {
       const std::uint32_t fitting = most(topic);
       if (!topic.depth) {
-        all.insert("keep-all: the queues hold " + std::to_string(fitting) + " messages at either end, then " +
-                   (nodrop(topic) ? "the publisher waits" : "messages are dropped") +
-                   "; native sndhwm and rcvhwm change it");
+        all.insert("keep-all: the sender's and the receiver's queue hold " + std::to_string(fitting) +
+                   " messages each, then " + (nodrop(topic) ? "the publisher waits" : "messages are dropped") +
+                   "; native.sndhwm and native.rcvhwm change this number");
       } else if (*topic.depth > fitting) {
-        all.insert("a depth of " + std::to_string(*topic.depth) + " became " + std::to_string(fitting) +
-                   ", which is 1 GiB; native sndhwm and rcvhwm change it");
+        all.insert(
+            "the depth of " + std::to_string(*topic.depth) + " was reduced to " + std::to_string(fitting) +
+            " messages, which is 1 GiB or the limit of a million; native.sndhwm and native.rcvhwm change this number");
       }
     }
     return {all.begin(), all.end()};
   }
 
  private:
-  /// libzmq's default. With a mark of 1 its threads signal each other twice for every message. Where a message is answered
-  /// before the next is sent, a deeper queue holds nothing back, so only streams use the depth.
+  /// libzmq's default high-water mark, also used for round trips: with a mark of 1 libzmq's threads would signal each other
+  /// twice for every message. In a round trip no messages queue up, so only streams need the depth as a limit.
   static constexpr std::uint32_t usual_mark = 1000;
 
-  /// Returns the length of a queue: the depth, or as much as a queue may hold. With keep-all a reliable sender waits, so it
-  /// needs no unbounded queue, which a flood would let fill the memory.
+  /// Returns how many messages a queue may hold: at most 1 GiB of them, or 64 MiB with keep-all. Keep-all has a bound too,
+  /// because a flood would fill the memory; a reliable sender then waits.
   [[nodiscard]] std::uint32_t most(const Topic& topic) const {
     constexpr std::uint64_t keep_all_bytes = std::uint64_t{64} << 20;
     constexpr std::uint64_t deepest_bytes = std::uint64_t{1} << 30;

@@ -1,5 +1,5 @@
-// Publisher and subscriber of a topic: XPUB, a PUB that shows its subscriptions, and SUB. Each publisher has its own socket,
-// which carries this topic only, so subscribers subscribe to all messages.
+// Publisher and subscriber of a topic. A publisher is an XPUB, a PUB that reports its subscriptions; a subscriber is a SUB. Each
+// publisher has its own socket, which carries only this topic, so subscribers subscribe to all messages.
 #pragma once
 
 #include <vector>
@@ -18,8 +18,8 @@ class Publisher : public Writing, public End {
   }
 
   [[nodiscard]] Published publish() noexcept {
-    // libzmq updates a sender's view of the queues about once a millisecond. Until then a best-effort sender would drop
-    // messages because of a queue that is empty again.
+    // libzmq updates a sender's view of the queues only about once per millisecond. Until then a best-effort sender would drop
+    // messages although its queue is empty again.
     if (catch_up_every_ != 0 && ++since_ >= catch_up_every_) {
       since_ = 0;
       socket_.catch_up();
@@ -27,7 +27,7 @@ class Publisher : public Writing, public End {
     return outcome(send(socket_));
   }
 
-  /// Counts subscriptions: \1 announces one, \0 ends one.
+  /// Returns the number of subscriptions. A message from a subscriber begins a subscription with \1 and ends it with \0.
   [[nodiscard]] std::size_t matched() {
     Frame subscription;
     while (subscription.receive(socket_, ZMQ_DONTWAIT)) {
@@ -55,12 +55,12 @@ class Subscriber : public Receiver {
     for (unsigned i = 0; i < topic.publishers; ++i) awaited_.push_back(note_of(topic, i));
   }
 
-  /// Connects to the publishers that have been bound since. Their matched() reports that the subscription has arrived.
+  /// Connects to the publishers that have bound since the last call. Their matched() reports when the subscription arrives.
   [[nodiscard]] std::size_t publishers_found() {
     std::erase_if(awaited_, [this](const std::string& note) {
-      const auto left = trial_.notes.find(note);
-      if (left) connect(*left);
-      return left.has_value();
+      const auto found = trial_.notes.find(note);
+      if (found) connect(*found);
+      return found.has_value();
     });
     return publishers_ - awaited_.size();
   }

@@ -1,5 +1,5 @@
-//! Common code of the loops in adapters/*/bench.rs. `bench_<name> BYTES ROUND_TRIPS [PING-CPU PONG-CPU]` starts itself
-//! again as the pong, pins both processes and prints the p50 of the round trip in ns.
+//! Common code of the programs in adapters/*/bench.rs. `bench_<name> BYTES ROUND_TRIPS [PING-CPU PONG-CPU]` starts itself a
+//! second time as the pong, pins both processes, and prints the p50 of the round trip in ns.
 
 use std::error::Error;
 use std::process::{exit, Command};
@@ -7,14 +7,14 @@ use std::time::Instant;
 
 pub type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
-/// Both roles of a loop; they find each other at `place`.
+/// The two roles of a program. They find each other by `place`, such as an endpoint.
 pub struct Loop {
     pub ping: fn(place: &str, bytes: usize, round_trips: RoundTrips) -> Result<()>,
     /// Runs until it is killed.
     pub pong: fn(place: &str, bytes: usize) -> Result<()>,
 }
 
-/// The number of round trips to make, and the time of each.
+/// The number of round trips to make, and the time that each took, in ns.
 pub struct RoundTrips {
     wanted: usize,
     took: Vec<u128>,
@@ -35,10 +35,10 @@ impl RoundTrips {
     }
 }
 
-/// Runs the loop. Only the ping calls `at`, which makes the place.
+/// Runs the program. The ping's process calls `at` for the place and passes it to the pong's process.
 pub fn run(its: &Loop, at: impl FnOnce() -> Result<String>) -> Result<()> {
     const PONG: &str = "PONG";
-    // SAFETY: neither touches memory. They end a hanging process, and the pong with the ping.
+    // SAFETY: neither call accesses memory. alarm() ends a hanging process; prctl() ends the pong when the ping ends.
     unsafe {
         libc::alarm(60);
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
@@ -52,7 +52,7 @@ pub fn run(its: &Loop, at: impl FnOnce() -> Result<String>) -> Result<()> {
         }
     }
     let (Some(bytes @ 8..), Some(wanted @ 1..), 2 | 4) = (number(0), number(1), arguments.len()) else {
-        eprintln!("usage: BYTES ROUND_TRIPS [PING-CPU PONG-CPU], of 8 bytes and 1 round trip at least");
+        eprintln!("usage: BYTES ROUND_TRIPS [PING-CPU PONG-CPU]   at least 8 bytes and 1 round trip");
         exit(2);
     };
     let place = at()?;
@@ -68,7 +68,7 @@ pub fn run(its: &Loop, at: impl FnOnce() -> Result<String>) -> Result<()> {
 /// Pins this thread before the middleware starts threads, which inherit the processor.
 fn pin(cpu: Option<usize>) {
     let Some(cpu) = cpu else { return };
-    // SAFETY: a zeroed set is an empty one.
+    // SAFETY: an all-zero cpu_set_t is valid (the empty set), and the call only reads it.
     unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         libc::CPU_SET(cpu, &mut set);

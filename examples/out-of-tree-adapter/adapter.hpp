@@ -1,4 +1,4 @@
-// A complete adapter: Unix datagram sockets, one per subscriber, to which all publishers of its topic send.
+// A complete adapter for Unix datagram sockets. Each subscriber has a socket, to which all publishers of its topic send.
 #pragma once
 
 #include <cerrno>
@@ -39,12 +39,14 @@ class Publisher : public kit::OwnBuffer {
       : OwnBuffer(topic.message_bytes), topic_(topic), connected_(topic.subscribers) {
     for (unsigned i = 0; i < topic.subscribers; ++i) {
       const int socket = sockets_.emplace_back(kit::open_socket(AF_UNIX, SOCK_DGRAM)).get();
-      kit::set_timeout(socket, SO_SNDTIMEO, settings.write_timeout / topic.subscribers);  // for the whole call
+      // Divided, so that a publish() to all subscribers takes at most the write timeout.
+      kit::set_timeout(socket, SO_SNDTIMEO, settings.write_timeout / topic.subscribers);
       if (options.send_buffer) kit::grow_buffer(socket, SO_SNDBUF, SO_SNDBUFFORCE, *options.send_buffer);
     }
   }
 
-  /// Waits for room at each subscriber in turn. The kernel copies the message into the subscriber's queue.
+  /// Sends the message to one subscriber after the other, and waits if a subscriber's queue is full. The kernel copies the
+  /// message into the queue.
   Published publish() noexcept {
     for (const kit::Descriptor& socket : sockets_) {
       if (send(socket.get(), message_.data(), message_.size(), MSG_NOSIGNAL) >= 0) continue;
@@ -78,7 +80,7 @@ class Subscriber {
   static constexpr std::size_t most_per_take = 64;
 
   Subscriber(const Topic& topic, unsigned index)
-      : buffer_(topic.message_bytes + 1) {  // one more byte, to notice longer messages
+      : buffer_(topic.message_bytes + 1) {  // one more byte, so that a longer message is not taken for a whole one
     kit::bind_to(socket_.get(), address_of(topic, index));
   }
 

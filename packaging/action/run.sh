@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# run.sh: does the work of action.yml. The inputs are variables INPUT_…, so it can be run by hand. It measures a suite.
-# With a base, another build of each adapter is measured interleaved with it, and the status is 4 if that build was
-# faster. In any case the results are in INPUT_OUT.
+# run.sh: does the work of action.yml. The inputs are variables INPUT_…, so the script can be run by hand. It measures a suite
+# and writes the results to INPUT_OUT. With a base, it also measures another build of each adapter, interleaved, and ends with
+# status 4 if that build was faster.
 set -euo pipefail
 root=$(readlink -f -- "${BASH_SOURCE[0]%/*}/../..")
 read -r -a middlemark <<<"${MIDDLEMARK_COMMAND:-$root/middlemark}"
@@ -11,7 +11,7 @@ base=${INPUT_BASE:-}
 
 main() {
   local adapter status=0 asked=()
-  if [[ -n ${INPUT_PREFIX:-} ]]; then export CMAKE_PREFIX_PATH=$INPUT_PREFIX; fi  # the workers are built against it
+  if [[ -n ${INPUT_PREFIX:-} ]]; then export CMAKE_PREFIX_PATH=$INPUT_PREFIX; fi  # the middleware for the workers
   if [[ -n ${INPUT_SUITE:-} ]]; then asked+=("$INPUT_SUITE"); fi
   if [[ -n ${INPUT_ADAPTER:-} ]]; then asked+=(--adapter "$INPUT_ADAPTER"); fi
   if [[ -n $base ]]; then
@@ -28,13 +28,13 @@ main() {
   exit "$status"
 }
 
-# Writes the results for people and for programs that read JUnit's format.
+# Writes the results as HTML and Markdown, and in JUnit's format.
 show() {
-  local summary=() runs=("$out"/runs/*/)  # their names begin with their time
+  local summary=() runs=("$out"/runs/*/)  # in the order of time, because a run's name begins with its time
   if [[ -n ${GITHUB_STEP_SUMMARY:-} ]]; then summary=(--step-summary); fi
   # Fails without npm's packages, which HTML needs.
   "${middlemark[@]}" report "${runs[-1]}" --html "$out/report.html" --markdown "$out/report.md" "${summary[@]}" || true
-  # Contains each configuration, and the expectations of the comparison with the base.
+  # The JUnit file contains each configuration, and the expectations of the comparison with the base.
   "${middlemark[@]}" export "${runs[-1]}" --to junit --out "$out/junit.xml"
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# build.sh [at-once]: makes the Python environment and builds the workers, including those built later unless `at-once`
-# is given. A step of the Dockerfiles.
+# build.sh [at-once]: makes the Python environment and builds the workers. With `at-once`, workers that take long to compile
+# are left out. A step of the Dockerfiles.
 set -euo pipefail
 root=$(readlink -f -- "${BASH_SOURCE[0]%/*}/../..")
 # shellcheck source=packaging/docker/ros.sh

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# packages.sh: installs the packages of the set-up as root, and a sufficiently new Rust if the distribution has one. A
-# step of the Dockerfiles, which only call it.
+# packages.sh: installs the packages of the set-up as root, and a sufficiently new Rust if the distribution has one. A step of
+# the Dockerfiles.
 set -euo pipefail
 root=$(readlink -f -- "${BASH_SOURCE[0]%/*}/../..")
 export DEBIAN_FRONTEND=noninteractive

@@ -1,4 +1,4 @@
-# Sources the ROS 2 of the image, if it has one. Sourced by the steps.
+# Sources the setup script of the image's ROS 2, if there is one. Sourced by the other scripts in this folder.
 # shellcheck shell=bash
 set +u  # ROS 2's scripts use unset variables
 for script in /opt/ros/*/setup.bash; do

@@ -1,4 +1,5 @@
-# Finds out what changed since the workers were built: for the message, and for changes that ninja does not notice.
+# Finds out what changed since the workers were built. The set-up prints the changes, and handles those that ninja does not
+# notice.
 
 # what_changed STAGE…: sets `changed`, the reasons why these stages of workers are stale.
 what_changed() {
@@ -9,7 +10,7 @@ what_changed() {
   changed_sources "$@"
 }
 
-# Compares the shell's environment with that in configured.txt, for which the build folder was configured.
+# Compares the shell's environment with the environment in configured.txt, for which the build folder was configured.
 changed_environment() {
   local name was now both
   for name in root "${environment[@]}"; do
@@ -30,7 +31,7 @@ changed_environment() {
   done
 }
 
-# Compares the versions of packages and of the compiler with those in built-with.txt.
+# Compares the installed versions of packages and of the compiler with the versions in built-with.txt.
 changed_versions() {
   if [[ ! -f $setup_state/built-with.txt || ! -f $setup_state/installed.txt ]]; then return; fi
   mapfile -t -O "${#changed[@]}" changed < <(awk '
@@ -65,8 +66,8 @@ changed_sources() {
   esac
 }
 
-# Removes files compiled with other versions of packages. Ninja would keep them, because the headers of a new package
-# are older than the objects made from the previous version.
+# Removes files compiled with other versions of packages. Ninja would keep such files, because a new package's headers are
+# older than the objects compiled with the previous version.
 forget_other_versions() {
   local name file
   if [[ -f $setup_state/built-with.txt ]]; then

@@ -1,11 +1,11 @@
-# Lists the packages that the distribution must have: its own list for all adapters, and packages.txt in the folder of
+# Lists the packages that the set-up installs: the distribution's list for all adapters, and packages.txt in the folder of
 # each adapter. Sourced. Needs $root.
 
 # Prints the name of the distribution, such as debian-12.
 distribution_id() { (. /etc/os-release 2>/dev/null; echo "${ID:-unknown}-${VERSION_ID:-unknown}"); }
 
-# package_list DISTRIBUTION: prints [section] and its purpose, then one package per line. The packages of an adapter are
-# in a section with its name. Prints nothing for an unknown distribution.
+# package_list DISTRIBUTION: prints each [section] with its purpose, then its packages, one per line. The packages of an
+# adapter are in a section with the adapter's name. Prints nothing for an unknown distribution.
 package_list() {
   local file adapter
   cat "$root/packaging/distributions/$1.txt" 2>/dev/null || return 0
@@ -17,15 +17,15 @@ package_list() {
   done
 }
 
-# Prints the sections [pypi]: lines PACKAGE==VERSION PYTHON PLATFORM sha256:HASH, in pip's terms, one per processor that
-# has a wheel.
+# Prints the sections [pypi]: lines PACKAGE==VERSION PYTHON PLATFORM sha256:HASH in pip's terms, one for each kind of processor
+# for which there is a wheel.
 pypi_list() {
   cat /dev/null "$root"/adapters/*/packages.txt 2>/dev/null |
     awk '/^\[/ { ours = $1 == "[pypi]"; next } ours && NF && !/^#/'
 }
 
-# adapters_of DISTRIBUTION: prints the adapters whose packages it has for this processor, and those that need no
-# packages.
+# adapters_of DISTRIBUTION: prints the adapters whose packages the distribution has for this processor, and the adapters that
+# need no packages.
 adapters_of() {
   local folder
   for folder in "$root"/adapters/*/; do

@@ -1,7 +1,7 @@
 # Installs missing packages of the distribution, after listing them.
 
-# set_up_packages SECTION…: installs the packages of these sections. `python` is the part of [base] that runs the
-# command. If the distribution has no list, only base, python and check are checked, and they must come first.
+# set_up_packages SECTION…: installs the packages of these sections. `python` is the part of [base] that the command needs to
+# run. If the distribution has no list, only base, python and check are checked, and they must be named first.
 set_up_packages() {
   local wanted=" $* " list missing=() required=() section line
   list=$(package_list "$(distribution_id)")
@@ -40,8 +40,8 @@ set_up_packages() {
   install_packages
 }
 
-# Installs `missing`. Without root or sudo it continues if only middleware is missing, and stops if a `required` package
-# is.
+# Installs the packages in `missing`. Without root or sudo it continues if only middleware is missing, and stops if a package in
+# `required` is missing.
 install_packages() {
   local as_root=() command="apt-get install --no-install-recommends ${missing[*]}"
   if (( EUID != 0 )); then
@@ -75,10 +75,9 @@ installed_of() {
     sed -n 's/^installed //p' | sort -u || true
 }
 
-# Writes the versions of the packages that the build depends on to installed.txt, `NAME VERSION` per line, if they
-# changed. Libraries that a listed -dev package brings need no line: Debian's -dev packages depend on exactly the same
-# version of the library, and packages built against a changed ABI get a new version too. Programs that are only run
-# (cmake, python3) are not listed.
+# Writes the versions of the packages that the build depends on to installed.txt, `NAME VERSION` per line, if they changed.
+# Libraries of a listed -dev package need no line: Debian's -dev packages depend on exactly the same version of the library,
+# and packages built against a changed ABI also get a new version. Programs that are only run (cmake, python3) are not listed.
 note_installed() {
   local compiler file=$setup_state/installed.txt
   find_compiler
@@ -92,7 +91,7 @@ note_installed() {
 
 distribution_name() { (. /etc/os-release 2>/dev/null; echo "${PRETTY_NAME:-this system}"); }
 
-# On a distribution without a list: prints everything that is missing, and continues if nothing is.
+# For a distribution without a list: prints everything that is missing, and continues if nothing is missing.
 check_unknown_distribution() {
   local lacks=() known
   source "$root/packaging/setup/missing.sh"

@@ -1,7 +1,7 @@
-# Estimates how much of a build remains, and how long it takes, from the times of its steps in earlier builds.
+# Estimates how much of a build remains and how long the rest takes, from the times of the same steps in earlier builds.
 
-# plan_build TARGET…: sets `steps`, the number of steps that ninja will run, and `seconds` by their last times (empty if
-# unknown). It uses another name of build.ninja, because with its own name a dry run would stop where CMake looks for
+# plan_build TARGET…: sets `steps`, the number of steps that ninja will run, and `seconds`, the time that these steps took last
+# (empty if unknown). The dry run uses another name for build.ninja, because with that name it would stop where CMake looks for
 # new files.
 plan_build() {
   ln -sf ../build.ninja build/setup/plan.ninja
@@ -19,7 +19,7 @@ plan_build() {
 
 log_of_ninja() { if [[ -f build/.ninja_log ]]; then echo build/.ninja_log; else echo /dev/null; fi; }
 
-# seconds_in_words N: 40 s, 3 min.
+# seconds_in_words N: prints N seconds such as 40 s or 3 min.
 seconds_in_words() { if (( $1 < 90 )); then echo "$1 s"; else echo "$((($1 + 30) / 60)) min"; fi; }
 
 # Reads ninja's output, writes it to the log and shows the progress: in one line on a terminal, otherwise every 30

@@ -1,7 +1,8 @@
-# Unpacks packages from PyPI of which adapters use libraries and programs, for any Python, in build/pypi/<package>.
+# Unpacks PyPI packages whose libraries and programs adapters use in build/pypi/<package>. The version of Python does not
+# matter.
 
-# Continues if a package cannot be fetched or does not exist for this platform: only its adapter is not built, and says
-# why.
+# If a package cannot be fetched or does not exist for this platform, the set-up continues: only the adapter that needs it is
+# not built, and a message says why.
 set_up_pypi() {
   local package python platform hash folder
   while read -r package python platform hash; do

@@ -10,7 +10,7 @@ set_up_python() {
   install_locked packaging/requirements.lock
 }
 
-# Adds the packages of the tests to the same environment, so that they use the same versions as the command.
+# Adds the packages of the tests to .venv, so that tests use the same versions of packages as the command.
 set_up_check_python() {
   say "adding packaging/requirements-dev.lock to .venv"
   install_locked packaging/requirements-dev.lock
@@ -24,8 +24,8 @@ install_locked() {
       "check the connection to a Python package index, then run this again"
 }
 
-# Prints the path of the first suitable interpreter, trying the distribution's first. For a pyenv shim it prints the
-# interpreter behind it.
+# Prints the path of the first suitable interpreter; tries the distribution's interpreter first. For a pyenv shim it prints the
+# path of the interpreter that the shim starts.
 find_python() {
   local name folder real
   local -a folders

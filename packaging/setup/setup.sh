@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# setup.sh [again] STAGE… runs the stages that are stale; `all` means every stage of workers. All messages go to stderr,
-# since stdout belongs to the command. A stage that fails or is interrupted leaves no stamp and runs again the next
-# time; earlier stages do not.
+# setup.sh [again] STAGE…: runs the stages that are stale; with `again` also those that are fresh. `all` means every stage of
+# workers. All messages go to stderr, since stdout belongs to the command. A stage that fails or is interrupted leaves no
+# stamp, so it runs again the next time; the stages before it do not.
 set -euo pipefail
 here=$(readlink -f -- "${BASH_SOURCE[0]}")
 root=${here%/packaging/setup/setup.sh}
@@ -37,8 +37,8 @@ main() {
   if (( ${#workers[@]} )); then do_stages "${workers[@]}"; fi
 }
 
-# do_stages STAGE…: runs one stage, or several of workers. The time of a stamp is when the stage began, so an input that
-# changes meanwhile makes the stage stale.
+# do_stages STAGE…: runs one stage, or several stages of workers. A stamp has the time at which its stage began, so an input
+# that changes while the stage runs makes it stale.
 do_stages() {
   local stage identity changed=() later first
   log=$setup_state/${1/#worker-*/workers}.log

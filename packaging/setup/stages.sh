@@ -6,9 +6,8 @@ readonly environment=(CXX CXXFLAGS LDFLAGS CMAKE_PREFIX_PATH AMENT_PREFIX_PATH) 
 readonly worker_sources=(core probe adapters cmake CMakeLists.txt)  # sources of the workers
 readonly compiled=(-type f ! -name '*.md' ! -name conformance.toml)  # arguments of find: the files that workers depend on
 
-# stages_for ARGUMENT…: sets `stages`, the stages that the command needs for these arguments. Verbs that only read or
-# convert need Python, and those that write HTML also need the drawing scripts. `build` itself says which workers to
-# build.
+# stages_for ARGUMENT…: sets `stages`, the stages that the command needs for these arguments. Verbs that only read or convert
+# need Python. Verbs that write HTML also need the drawing scripts. The verb `build` later requests the workers itself.
 stages_for() {
   local word tries=''
   stages=(python)
@@ -27,8 +26,8 @@ stages_for() {
   esac
 }
 
-# Sets `stages` for measuring. An adapter that is built later has a stage of its own, worker-NAME: it runs when
-# `./middlemark build` or a run needs the adapter, and from then on keeps it fresh.
+# Sets `stages` for measuring. An adapter that the first start does not build has its own stage, worker-NAME. The stage runs
+# when `./middlemark build` or a run needs the adapter, and from then on with every start.
 all_stages() {
   local name later
   stages=(packages python pypi web workers)
@@ -60,9 +59,8 @@ first_adapters() {
   done
 }
 
-# Sets `inputs`: the files and folders that make a stage stale when they change. The stage `packages` writes the
-# versions of the packages that the build depends on to installed.txt only if one changed, so other actions of dpkg make
-# no worker stale.
+# Sets `inputs`: the files and folders that make a stage stale when they change. The stage `packages` writes installed.txt, the
+# versions of the packages that the build depends on, only if a version changed. So other actions of dpkg make no worker stale.
 inputs_of() {
   local file compiler
   case $1 in
@@ -111,8 +109,8 @@ all_fresh() {
   for stage in "$@"; do is_fresh "$stage" || return 1; done
 }
 
-# Returns whether a stage is fresh. Compares inode change times (-cnewer), which no checkout, copy or touch can set
-# back. All stages of workers have the same inputs, so one is fresh if its stamp is not older than that of a fresh one.
+# Returns whether a stage is fresh. Compares inode change times (-cnewer), which no checkout, copy or touch can set back. All
+# stages of workers have the same inputs, so a stage is also fresh if its stamp is not older than the stamp of a fresh stage.
 is_fresh() {
   local stamp=$setup_state/$1 inputs identity only=() stamped='' note=''
   identity_of "$1"

@@ -1,7 +1,7 @@
 # Fetches the libraries that HTML reports contain, Observable Plot and D3, from their npm packages.
 
-# Continues if they cannot be fetched, because only HTML reports need them. The set-up says so once, and `middlemark
-# report` says so when they are missing.
+# If the libraries cannot be fetched, the set-up prints a message once and continues, because only HTML reports need them.
+# `middlemark report` prints a message if they are missing.
 set_up_web() {
   say "fetching the libraries of HTML reports (npm: Observable Plot, D3)"
   rm -f build/web/absent

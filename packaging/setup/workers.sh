@@ -1,7 +1,8 @@
 # Builds the workers: one executable per adapter whose middleware is found. Adapters that take long to compile are built
 # on request.
 
-# set_up_workers STAGE…: `workers` stands for all that are built at once, worker-NAME for one of the others.
+# set_up_workers STAGE…: builds the workers of these stages. `workers` means all workers that the first start builds, worker-NAME
+# means one of the others.
 set_up_workers() {
   local targets=() known stage
   configure_workers
@@ -22,9 +23,8 @@ set_up_workers() {
   done
 }
 
-# Configures all workers, unless nothing changed that the configuration depends on. It deletes CMake's cache, which
-# would keep results of removed packages or of a ROS 2 that is no longer sourced. Adapters whose CMake files fail are
-# not built.
+# Configures all workers if anything changed that the configuration depends on. Deletes CMake's cache first, which would keep
+# results of removed packages or of a ROS 2 that is no longer sourced. Adapters whose CMake files fail are not built.
 configure_workers() {
   local wanted kept=()
   forget_foreign_build build
@@ -59,8 +59,8 @@ configuration() {
   cat "$setup_state/installed.txt" build/pypi/*/of 2>/dev/null || true
 }
 
-# note_missing_packages STAGE…: for each adapter that is built later and whose packages are missing, writes a note that
-# says so and how to install them. CMake's own note says only what it did not find.
+# note_missing_packages STAGE…: writes a note for each adapter that the first start does not build and whose packages are missing.
+# The note contains the command that installs them; CMake's own note only names what CMake did not find.
 note_missing_packages() {
   local name note list
   list=$(package_list "$(distribution_id)")
@@ -95,8 +95,8 @@ logged_apart() {
   return "$status"
 }
 
-# Writes a note for each adapter that an error of CMake names, with the error, for adapters/CMakeLists.txt. Status 1:
-# all of them already have one.
+# Writes a note with the error for each adapter that an error of CMake names; adapters/CMakeLists.txt reads these notes. Returns
+# 1 if all these adapters already have a note.
 leave_out_refused() {
   local adapter reason status=1
   mkdir -p "$setup_state/refused"
@@ -114,8 +114,8 @@ leave_out_refused() {
   return "$status"
 }
 
-# Removes workers whose middleware was removed: they would be found but could not be loaded. Keeps the compiled objects
-# for when the middleware comes back.
+# Removes workers whose middleware was removed, because they would be found but could not be loaded. Keeps the compiled objects
+# in case the middleware is installed again.
 remove_left_out() {
   local file name
   for file in build/workers/middlemark-left-out-*; do
@@ -128,7 +128,7 @@ remove_left_out() {
   done
 }
 
-# build_workers TARGET…: prints what changed and how much there is to build; prints nothing if nothing is to do.
+# build_workers TARGET…: prints what changed and how much there is to build, and builds it. Prints nothing if all is built.
 build_workers() {
   local steps seconds began=$SECONDS seen time="no earlier times"
   plan_build "$@"
@@ -153,8 +153,8 @@ forget_foreign_build() {
   rm -rf "$cache" "$1/CMakeFiles"
 }
 
-# Prints the number of parallel jobs: one per processor, but at least a gigabyte of memory for each, because adapters
-# are large templates.
+# Prints the number of parallel jobs: one per processor, but at most one per gigabyte of memory, because adapters are large
+# templates.
 jobs_here() {
   local processors gigabytes
   processors=$(nproc)

@@ -22,7 +22,7 @@ static uint64_t monotonic_ns(void) {
   return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
-/* The first line of a small file; empty if it cannot be read. */
+/* Reads the first line of a small file; empty if the file cannot be read. */
 static void read_line(const char* path, char* text, size_t bytes) {
   memset(text, 0, bytes);
   const int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -48,7 +48,7 @@ static uint32_t choose_clock(void) {
 #endif
 }
 
-/* The current time in ticks. All earlier loads have completed, so the stamp of an arrival is never early. */
+/* Returns the current time in ticks. It waits for all earlier loads, so the stamp of an arrival is never too early. */
 static inline uint64_t ticks_of(uint32_t clock) {
 #if defined(__x86_64__)
   if (clock == clock_tsc) {
@@ -68,7 +68,7 @@ static inline uint64_t ticks_of(uint32_t clock) {
   return monotonic_ns();
 }
 
-/* Reads both clocks at one instant: the tightest of several bracketed readings, which no interruption has widened. */
+/* Reads both clocks at one instant. It reads several times and keeps the shortest reading, which was not interrupted. */
 static struct anchor read_both(uint32_t clock, int readings) {
   struct anchor best = {0, 0};
   uint64_t tightest = UINT64_MAX;

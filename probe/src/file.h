@@ -1,6 +1,6 @@
-/* The layout of the file of one process, which is mapped into memory; src/middlemark/imports/probe_file.py reads it. It
- * has a head, names, counts of stamps that came after the records were full, and chunks of records, each filled by one
- * thread. Little endian. */
+/* The layout of a process's file, which is mapped into memory; src/middlemark/imports/probe_file.py reads it. The file
+ * contains a head, names, counts of the stamps made after the records were full, and chunks of records. Each chunk is filled
+ * by one thread. Little endian. */
 #ifndef MIDDLEMARK_PROBE_FILE_H
 #define MIDDLEMARK_PROBE_FILE_H
 
@@ -30,33 +30,33 @@ struct head {
   uint32_t version, clock, pid, names;
   uint64_t chunks, bytes, filesystem;
   struct anchor opened[2];
-  _Atomic uint64_t closed_ticks; /* 0: the process is still running, or did not end by returning or exit() */
-  _Atomic uint64_t full_ticks;   /* when the first record found no space; 0: all found space */
-  _Atomic uint64_t unnamed;      /* names that were refused: too long, or too many */
+  _Atomic uint64_t closed_ticks; /* 0 while the process runs, and if it did not end by returning or exit() */
+  _Atomic uint64_t full_ticks;   /* when there was no space for a record for the first time; 0 if it never happened */
+  _Atomic uint64_t unnamed;      /* number of names that were refused: too long, or too many */
   char boot[40], host[64];
   _Alignas(64) _Atomic uint64_t names_claimed;
   _Alignas(64) _Atomic uint64_t chunks_claimed;
 };
 
 struct name {
-  _Atomic uint32_t ready; /* stored last */
-  uint32_t owner;         /* the number of its probe, from 1; 0: this is a probe */
+  _Atomic uint32_t ready; /* 1 when the other fields are complete */
+  uint32_t owner;         /* the number of the topic's probe, from 1; 0 if this is the name of a probe */
   char text[name_bytes];
 };
 
-/* Counts of one topic's stamps that came after the records were full. */
+/* Counts of one topic's stamps that were made after the records were full. */
 struct beyond {
   _Atomic uint64_t sent, received;
   _Atomic uint64_t durations[buckets]; /* of spans, in ticks */
   _Atomic uint64_t iterations[buckets];
 };
 
-/* `what` is kind << 32 | topic and is stored last: a record without it is incomplete. */
+/* A stamp. `what` is kind << 32 | topic and is stored last: while it is 0, the record is incomplete. */
 struct record {
   _Atomic uint64_t what;
   uint64_t at_ticks;
-  uint64_t value; /* sequence, or duration in ticks */
-  uint64_t extra; /* bytes of a sent message, or ticks that a span was paused */
+  uint64_t value; /* a message's sequence number, or a span's duration in ticks */
+  uint64_t extra; /* a sent message's size in bytes, or the ticks during which a span was paused */
 };
 
 struct chunk {

@@ -1,4 +1,4 @@
-/* See probe.h and file.h. Needs nothing but the C library. */
+/* See probe.h and file.h. Needs only the C library. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sched.h>
@@ -19,7 +19,7 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* A page that the kernel zeroes in a forked child, which shows the child that the file is its parent's. */
+/* The state of this process. The kernel zeroes its page in a forked child, so the child sees that it has no file yet. */
 struct mine {
   _Atomic(struct file*) file;
   _Atomic int opening;
@@ -30,13 +30,13 @@ static _Atomic int off; /* nothing will be recorded from now on */
 static uint32_t clock_used = clock_monotonic;
 static uint64_t chunks_wanted;
 static char folder[4000];
-static char label[64];     /* part of the file's name: the name of the first probe */
-static struct file* known; /* the latest file; in a forked child the parent's, for its names */
+static char label[64];      /* part of the file's name: the name of the first probe */
+static struct file* latest; /* the file that was opened last; in a forked child first the parent's, for its names */
 
 #define PER_THREAD \
   static __thread __attribute__((tls_model("initial-exec"))) /* the first stamp of a thread allocates nothing */
 PER_THREAD struct chunk* filling;
-PER_THREAD uint32_t filling_of; /* the generation of the file that contains `filling`; a forked child's is a new one */
+PER_THREAD uint32_t filling_of; /* the generation of the file that contains `filling`; a forked child has a new one */
 PER_THREAD int inside;          /* this thread is opening the file; a signal handler may interrupt it */
 static _Atomic uint32_t generation;
 
@@ -84,13 +84,13 @@ static struct file* mapped(void) {
   close(descriptor);
   read_line("/proc/sys/kernel/random/boot_id", head->boot, sizeof head->boot);
   gethostname(head->host, sizeof head->host - 1);
-  if (known != NULL) { /* handles from before the fork stay valid */
-    memcpy(file->names, known->names, sizeof file->names);
-    atomic_store(&head->names_claimed, atomic_load(&known->head.names_claimed));
-    munmap(known, bytes_of(known->head.chunks));
+  if (latest != NULL) { /* copies the names, so that handles from before the fork stay valid */
+    memcpy(file->names, latest->names, sizeof file->names);
+    atomic_store(&head->names_claimed, atomic_load(&latest->head.names_claimed));
+    munmap(latest, bytes_of(latest->head.chunks));
   }
-  const struct timespec rest = {
-      0, 2000000}; /* the second anchor is far enough off to tell a rate, if the process ends soon */
+  /* The second anchor is read 2 ms later, so that the ticks' rate is known even if the process ends soon. */
+  const struct timespec rest = {0, 2000000};
   nanosleep(&rest, NULL);
   head->opened[1] = read_both(clock_used, 64);
   atomic_thread_fence(memory_order_release);
@@ -98,7 +98,7 @@ static struct file* mapped(void) {
   return file;
 }
 
-/* Reads the environment, once. Returns 0 if nothing is to be recorded. */
+/* Reads the environment, once. Returns 0 if MIDDLEMARK_PROBE names no folder, so that nothing is recorded. */
 static int wanted(const char* name) {
   const char* chosen = getenv("MIDDLEMARK_PROBE");
   const char* records = getenv("MIDDLEMARK_PROBE_RECORDS");
@@ -107,16 +107,16 @@ static int wanted(const char* name) {
   chunks_wanted = ((count != 0 ? count : 1U << 20) + chunk_records - 1) / chunk_records;
   strcpy(folder, chosen);
   snprintf(label, sizeof label, "%s", name);
-  for (char* each = label; *each != '\0'; ++each) {
-    if (*each == '/' || (unsigned char)*each < ' ') *each = '_';
+  for (char* letter = label; *letter != '\0'; ++letter) {
+    if (*letter == '/' || (unsigned char)*letter < ' ') *letter = '_';
   }
   mkdir(folder, 0755); /* ignore errors: making the file reports them */
   clock_used = choose_clock();
   return 1;
 }
 
-/* The file of this process. Makes it if `name` is given, or in a forked child. A thread that comes while another makes
- * the file waits. */
+/* Returns the file of this process, or NULL if nothing is recorded. Makes the file if `name` is not NULL, or in a forked child.
+ * While one thread makes the file, other threads wait. */
 static struct file* opened(const char* name) {
   struct mine* mine = atomic_load_explicit(&process, memory_order_acquire);
   if (__builtin_expect(mine != NULL, 1)) {
@@ -140,7 +140,7 @@ static struct file* opened(const char* name) {
     if (file == NULL) {
       atomic_store(&off, 1);
     } else {
-      known = file;
+      latest = file;
       atomic_fetch_add(&generation, 1);
       atomic_store_explicit(&mine->file, file, memory_order_release);
     }
@@ -151,8 +151,8 @@ static struct file* opened(const char* name) {
   return atomic_load(&mine->file);
 }
 
-/* The number of that name, from 1. A new name is added; 0 if there is no space. Two threads may add the same name
- * twice, so the reader of the file identifies topics by name. */
+/* Returns the number of a name, from 1. Adds the name if it is new; returns 0 if there is no space. Two threads may add the
+ * same name twice, so the reader of the file identifies topics by name. */
 static uint32_t number_of(struct file* file, uint32_t owner, const char* text) {
   if (file == NULL) return 0;
   const uint64_t claimed = atomic_load(&file->head.names_claimed);
@@ -182,7 +182,8 @@ mm_topic mm_topic_of(mm_probe probe, const char* name) { return probe == 0 ? 0 :
 
 uint64_t mm_ticks(void) { return ticks_of(clock_used); }
 
-/* Claims space for a record; a signal handler that interrupts this claims the next one. NULL if all chunks are full. */
+/* Claims space for a record, or returns NULL if all chunks are full. A signal handler that interrupts this function claims
+ * the next space. */
 static struct record* claimed(struct file* file) {
   const uint32_t now = atomic_load_explicit(&generation, memory_order_relaxed);
   for (;;) {

@@ -1,4 +1,4 @@
-/* Reads the file of a process, for the tests, which are C++. */
+/* Reads the file of a process, for the C++ tests. In C, because probe/src/file.h is C. */
 #pragma once
 
 #include <stdint.h>
@@ -12,15 +12,16 @@ struct seen {
   uint64_t at_ticks, value, extra, thread;
 };
 
-struct told {
+struct contents {
   uint32_t pid, clock;
   uint64_t closed_ticks, full_ticks, unnamed, sent_beyond, received_beyond, spans_beyond, longest_bucket;
   char names[8][120];
   uint32_t owners[8];
 };
 
-/* Calls back for every complete record. Returns NULL, or what is wrong with the file. */
-const char* read_file(const char* path, struct told* told, void (*each)(void*, const struct seen*), void* context);
+/* Fills `contents` and calls `visit` for every complete record. Returns NULL, or why the file is not valid. */
+const char* read_file(const char* path, struct contents* contents, void (*visit)(void*, const struct seen*),
+                      void* context);
 
 /* Makes a stamp, a span and an iteration from C, with the macros. */
 void stamp_from_c(uint32_t probe);

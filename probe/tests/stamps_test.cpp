@@ -22,13 +22,13 @@ namespace middlemark::probe {
 namespace {
 
 struct Read {
-  told head{};
+  contents head{};
   std::vector<seen> records;
 
   [[nodiscard]] std::string name(std::uint32_t topic) const { return head.names[topic - 1]; }
 };
 
-/// A folder, and the files that processes leave there. A process has one file, so each test records in a child process.
+/// A folder for the probe's files. A process has only one file, so each test records in a child process.
 class Stamps : public testing::Test {
  protected:
   void SetUp() override {
@@ -40,7 +40,7 @@ class Stamps : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  /// Runs it in a child process and returns the status of waitpid().
+  /// Runs `body` in a child process and returns the status of waitpid().
   static int in_a_process(const std::function<void()>& body) {
     const pid_t child = fork();
     if (child == 0) {
@@ -99,7 +99,7 @@ TEST_F(Stamps, are_read_as_they_were_made) {
   EXPECT_GT(read.head.closed_ticks, read.records[5].at_ticks);
 }
 
-TEST_F(Stamps, of_one_place_in_a_program_are_of_the_probe_that_makes_them) {
+TEST_F(Stamps, made_at_one_place_in_a_program_by_several_probes_belong_to_the_right_probe) {
   in_a_process([] {
     for (const char* name : {"left", "right", "left"}) stamp_from_c(Probe(name).handle());
   });
@@ -111,7 +111,7 @@ TEST_F(Stamps, of_one_place_in_a_program_are_of_the_probe_that_makes_them) {
   EXPECT_EQ(sent, (std::map<std::string, int>{{"left", 2}, {"right", 1}}));
 }
 
-TEST_F(Stamps, of_several_threads_are_all_there_and_each_is_whole) {
+TEST_F(Stamps, of_several_threads_are_all_recorded_and_complete) {
   constexpr std::uint64_t threads = 4, each = 5000;
   in_a_process([] {
     const Probe probe("threads");
@@ -150,7 +150,7 @@ TEST_F(Stamps, stay_readable_when_the_process_is_killed) {
 Topic interrupting;
 std::uint64_t interruptions = 0;
 
-TEST_F(Stamps, of_a_signal_handler_and_of_what_it_interrupts_are_all_there) {
+TEST_F(Stamps, of_a_signal_handler_and_of_the_interrupted_thread_are_all_recorded) {
   constexpr std::uint64_t handled = 1U << 20;
   in_a_process([] {
     interrupting = Probe("signals").topic("t");
@@ -170,17 +170,17 @@ TEST_F(Stamps, of_a_signal_handler_and_of_what_it_interrupts_are_all_there) {
   });
   const Read read = only_file();
   std::set<std::uint64_t> normal, of_handler;
-  std::uint64_t told = 0;
+  std::uint64_t handled_count = 0;
   for (const seen& each : read.records) {
     if (each.kind == mm_kind_received)
-      told = each.value;
+      handled_count = each.value;
     else
       (each.value < handled ? normal : of_handler).insert(each.value);
   }
   EXPECT_EQ(normal.size(), 20000U);
-  EXPECT_EQ(of_handler.size(), told);
-  EXPECT_GT(told, 0U);
-  EXPECT_EQ(read.records.size(), 20000U + told + 1);
+  EXPECT_EQ(of_handler.size(), handled_count);
+  EXPECT_GT(handled_count, 0U);
+  EXPECT_EQ(read.records.size(), 20000U + handled_count + 1);
 }
 
 TEST_F(Stamps, beyond_the_records_are_counted_and_spans_go_into_a_histogram) {
@@ -201,12 +201,12 @@ TEST_F(Stamps, beyond_the_records_are_counted_and_spans_go_into_a_histogram) {
   EXPECT_GT(read.head.full_ticks, read.records.back().at_ticks);
 }
 
-TEST_F(Stamps, of_a_forked_child_go_into_a_file_of_its_own_by_the_same_handles) {
+TEST_F(Stamps, of_a_forked_child_are_recorded_in_its_own_file_with_the_same_handles) {
   in_a_process([] {
     const Topic topic = Probe("parent").topic("t");
     topic.sent(1, 0);
     in_a_process([topic] {
-      std::thread([topic] { topic.sent(2, 0); }).join();  // another thread than the forked one makes the file
+      std::thread([topic] { topic.sent(2, 0); }).join();  // a new thread makes the file, not the forked one
       topic.sent(3, 0);
       in_a_process([topic] { topic.sent(4, 0); });
     });
@@ -225,7 +225,7 @@ TEST_F(Stamps, of_a_forked_child_go_into_a_file_of_its_own_by_the_same_handles) 
   EXPECT_EQ(found, (std::multiset<std::set<std::uint64_t>>{{1, 5}, {2, 3}, {4}}));
 }
 
-TEST_F(Stamps, without_a_folder_are_none) {
+TEST_F(Stamps, are_not_recorded_without_a_folder) {
   unsetenv("MIDDLEMARK_PROBE");
   const int status = in_a_process([] {
     const Probe probe("nobody");
@@ -241,19 +241,19 @@ TEST_F(Stamps, without_a_folder_are_none) {
   EXPECT_TRUE(files().empty());
 }
 
-TEST_F(Stamps, whose_file_cannot_be_made_are_none_and_the_program_goes_on) {
+TEST_F(Stamps, are_not_recorded_if_the_file_cannot_be_made_and_the_program_continues) {
   setenv("MIDDLEMARK_PROBE", (folder_ / "there is no" / "such folder").c_str(), 1);
   const int status = in_a_process([] {
     testing::internal::CaptureStderr();
     const Probe probe("nobody");
     probe.topic("t").sent(1, 1);
-    const bool told = testing::internal::GetCapturedStderr().find("nothing is recorded") != std::string::npos;
-    std::exit(probe.records() || !told ? 1 : 0);
+    const bool reported = testing::internal::GetCapturedStderr().find("nothing is recorded") != std::string::npos;
+    std::exit(probe.records() || !reported ? 1 : 0);
   });
   EXPECT_EQ(status, 0);
 }
 
-TEST_F(Stamps, of_names_that_find_no_room_are_none_and_are_counted) {
+TEST_F(Stamps, of_refused_names_are_not_recorded_and_the_names_are_counted) {
   in_a_process([] {
     const Probe probe("names");
     probe.topic(std::string(120, 'x').c_str()).sent(1, 1);

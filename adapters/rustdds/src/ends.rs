@@ -34,7 +34,7 @@ impl Publisher {
 impl middlemark_adapter::Publisher for Publisher {
     fn loan(&mut self, bytes: usize, _error: &mut LastError) -> Option<&mut [MaybeUninit<u8>]> {
         self.length = bytes;
-        // RustDDS has serialized and dropped the previous message, so nobody else holds the memory.
+        // get_mut() succeeds: RustDDS has serialized and dropped the previous message, the memory's only other owner.
         let memory = Arc::get_mut(&mut self.memory)?;
         let whole = memory.message().len();
         memory.loan(whole)?.get_mut(..bytes)
@@ -57,7 +57,7 @@ impl middlemark_adapter::Publisher for Publisher {
     }
 }
 
-/// Waits for the socket by which a reader reports messages.
+/// Waits for the socket by which RustDDS reports that a reader has messages.
 struct Bell {
     poll: Poll,
     events: Events,
@@ -73,9 +73,9 @@ impl Bell {
 
 pub struct Subscriber {
     reader: Reader,
-    /// Only with reception `block`.
+    /// `Some` with reception `block`.
     bell: Option<Bell>,
-    /// Messages may be left for which the socket will not wake again.
+    /// The last take() stopped early: messages may be left that the socket does not announce again.
     more: bool,
     memory: RefCell<Vec<u8>>,
     peers: Arc<Peers>,
@@ -96,8 +96,8 @@ impl middlemark_adapter::Subscriber for Subscriber {
             self.reader.drain_read_notifications();
         }
         for visits in 0..Self::MOST_PER_TAKE {
-            // RustDDS decodes under a lock that its own thread takes for each message. A visitor may publish, which waits
-            // for that thread. So the decoder only copies the octets, and they are visited here.
+            // RustDDS decodes under a lock that its own thread also takes for each message. A visitor may publish, and then
+            // waits for that thread. So the decoder only copies the octets, and the visit comes after the lock was released.
             match self.reader.try_take_one_with(decoder(&self.memory)) {
                 Ok(Some(_)) => visitor.visit(&self.memory.borrow()),
                 Ok(None) => {

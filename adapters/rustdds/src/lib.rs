@@ -28,7 +28,7 @@ middlemark_adapter::native_settings! {
         socket_send_buffer_size: Option<u32> = None => [
             kind: NativeType::Bytes, least: Some(4096), most: Some(1 << 30), otherwise: "8MiB, RustDDS's default",
         ],
-        /// resource_limits of a writer: messages that a reliable writer has on their way before it blocks
+        /// resource_limits of a writer: unacknowledged messages of a reliable writer before it blocks
         writer_max_samples: Option<u32> = None => [
             least: Some(2), most: Some(1_000_000), otherwise: "8192, RustDDS's default, or what fits in 256 MiB",
         ],
@@ -41,7 +41,7 @@ struct RustDds {
     settings: &'static Settings,
     native: Native,
     writes: Participant,
-    /// Equal to `writes`, or a participant of its own.
+    /// A copy of `writes`, or on loopback a second participant if the process reads its own topics.
     reads: Participant,
 }
 
@@ -51,7 +51,7 @@ struct Participant {
     peers: Arc<Peers>,
 }
 
-/// The number of participants of a host that a participant announces itself to over 127.0.0.1.
+/// Over 127.0.0.1 a participant announces itself to this number of participants of the host.
 const LOCAL_PARTICIPANTS: u32 = 12;
 
 impl Adapter for RustDds {
@@ -63,9 +63,10 @@ impl Adapter for RustDds {
             name,
             carrier,
             receive: vec![Reception::Block, Reception::Poll],
-            keep_all: false, // a reader acknowledges what arrives, and drops messages that are not taken in time
+            keep_all: false, // a reader acknowledges messages when they arrive, and drops those that are not taken in time
             max_bytes: 4 << 20,
-            max_bytes_advice: "what does not fit in a socket's buffer is sent again at 0.8 MB/s: see README",
+            max_bytes_advice:
+                "fragments that a socket's buffer cannot hold are sent again at only 0.8 MB/s: see README",
             varying_sizes: true,
             ..Transport::default()
         };
@@ -93,8 +94,8 @@ impl Adapter for RustDds {
         let native = Native::of(settings);
         let address: Ipv4Addr = settings.ipv4()?.parse()?;
         let writes = Participant::open(settings, &native, address)?;
-        // A participant finds its own readers by its own multicast, which loopback does not return.
-        let to_itself = settings.endpoints.iter().any(|each| each.publishers_here > 0 && each.subscribers_here > 0);
+        // A participant finds its own readers by its own multicast, which does not exist on loopback.
+        let to_itself = settings.endpoints.iter().any(|topic| topic.publishers_here > 0 && topic.subscribers_here > 0);
         let apart = address.is_loopback() && to_itself;
         let reads = if apart { Participant::open(settings, &native, address)? } else { writes.clone() };
         Ok(Self { settings, native, writes, reads })
@@ -108,7 +109,7 @@ impl Adapter for RustDds {
     }
 
     fn subscriber(&mut self, topic: &Topic, _index: u32) -> Result<Subscriber> {
-        // Room for the depth of each publisher, so that their messages do not push each other out.
+        // The history has room for `depth` messages of each publisher, so one publisher does not push out another's.
         let qos = self.qos(topic, topic.capacity()).build();
         let Participant { dds, peers } = &self.reads;
         let at = self.reads.topic(topic, &qos)?;
@@ -145,10 +146,10 @@ impl Participant {
 
 fn too_many(settings: &Settings) -> Error {
     let text = format!(
-        "rustdds: on loopback {LOCAL_PARTICIPANTS} participants find each other; the trial has {} processes",
+        "rustdds: on loopback only {LOCAL_PARTICIPANTS} participants find each other, but the trial has {} processes",
         settings.workers
     );
-    Error::new(text, "take fewer, or an interface with multicast")
+    Error::new(text, "use fewer processes, or an interface with multicast")
 }
 
 impl RustDds {
@@ -164,7 +165,8 @@ impl RustDds {
             .history(History::KeepLast { depth })
     }
 
-    /// A writer's limit is the number of messages on their way. RustDDS's default does not depend on their size.
+    /// Returns a writer's QoS. `max_samples` bounds the unacknowledged messages; RustDDS's default does not depend on their
+    /// size, so it is lowered for large messages.
     fn writer_qos(&self, topic: &Topic) -> QosPolicies {
         const USUAL: usize = 8192;
         const MOST_BYTES: usize = 256 << 20;
@@ -181,7 +183,7 @@ impl RustDds {
     }
 }
 
-/// Returns the version of the crate, which has no constant for it.
+/// Returns the version of the crate `rustdds` from Cargo.lock, because the crate has no constant for it.
 fn version_compiled() -> &'static str {
     let lock = include_str!("../Cargo.lock").split_once("name = \"rustdds\"\nversion = \"");
     lock.and_then(|(_, rest)| rest.split('"').next()).unwrap_or("0.15")

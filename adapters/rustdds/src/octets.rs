@@ -1,5 +1,5 @@
-//! The type of every topic, `struct Octets { sequence<octet> data; };`, in CDR by the crate's own serializer. Its
-//! `serialize_bytes` and `deserialize_bytes` move all octets at once; a `Vec<u8>` would go octet by octet.
+//! The type of every topic, `struct Octets { sequence<octet> data; };`, which RustDDS's own CDR serializer encodes.
+//! `serialize_bytes` and `deserialize_bytes` move all octets at once; a `Vec<u8>` would be moved octet by octet.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -15,10 +15,10 @@ use serde::{Serialize, Serializer};
 pub const TYPE_NAME: &str = "Octets";
 
 pub type Writer = DataWriter<Written, CDRSerializerAdapter<Written>>;
-/// Takes `()`, because the decoder has already copied the octets.
+/// A reader of samples of type `()`, because the decoder has already copied the octets.
 pub type Reader = SimpleDataReader<(), CDRDeserializerAdapter<()>>;
 
-/// A message to write: the first `length` bytes of the publisher's memory, which RustDDS serializes before it returns.
+/// A message to write: the first `length` bytes of the publisher's memory. RustDDS serializes it before write() returns.
 pub struct Written {
     pub memory: Arc<Buffer>,
     pub length: usize,

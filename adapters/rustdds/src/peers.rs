@@ -1,5 +1,5 @@
-//! Counts matched peers from the participant's events. The event channel of a single writer or reader holds four events and
-//! drops later ones when it is full.
+//! Counts matched peers from the participant's events, because the event channel of a single writer or reader holds only four
+//! events and drops later events when it is full.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -9,37 +9,37 @@ use rustdds::DomainParticipantStatusListener as Listener;
 use rustdds::{StatusEvented, GUID};
 
 pub struct Peers {
-    known: Mutex<Known>,
+    state: Mutex<State>,
 }
 
-struct Known {
+struct State {
     listener: Listener,
-    /// Ends of this process, each with a peer that it is matched with.
+    /// Pairs of a writer or reader of this process and its matched peer.
     matches: BTreeSet<(GUID, GUID)>,
 }
 
 impl Peers {
     pub fn of(listener: Listener) -> Self {
-        Self { known: Mutex::new(Known { listener, matches: BTreeSet::new() }) }
+        Self { state: Mutex::new(State { listener, matches: BTreeSet::new() }) }
     }
 
     pub fn count(&self, end: GUID) -> usize {
-        let Ok(mut known) = self.known.lock() else {
+        let Ok(mut state) = self.state.lock() else {
             return 0;
         };
-        while let Some(event) = known.listener.try_recv_status() {
+        while let Some(event) = state.listener.try_recv_status() {
             match event {
                 Event::RemoteReaderMatched { local_writer: own, remote_reader: other }
                 | Event::RemoteWriterMatched { local_reader: own, remote_writer: other } => {
-                    known.matches.insert((own, other));
+                    state.matches.insert((own, other));
                 }
                 Event::ReaderLost { guid, .. } | Event::WriterLost { guid, .. } => {
-                    known.matches.retain(|(_, other)| *other != guid);
+                    state.matches.retain(|(_, other)| *other != guid);
                 }
-                Event::ParticipantLost { id, .. } => known.matches.retain(|(_, other)| other.prefix != id),
+                Event::ParticipantLost { id, .. } => state.matches.retain(|(_, other)| other.prefix != id),
                 _ => (),
             }
         }
-        known.matches.iter().filter(|(own, _)| *own == end).count()
+        state.matches.iter().filter(|(own, _)| *own == end).count()
     }
 }

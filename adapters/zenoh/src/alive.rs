@@ -1,5 +1,5 @@
-//! Counts the ends of topics by liveliness tokens. Every end declares a token after itself, and both arrive in this order
-//! over the same link: a process that sees the token knows the end.
+//! Counts publishers, subscribers, clients and servers by liveliness tokens. Each of them declares a token after itself. Both
+//! declarations arrive over the same link in this order, so a process that sees the token knows the endpoint.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ use zenoh::pubsub::Subscriber;
 use zenoh::sample::SampleKind;
 use zenoh::{Result, Session, Wait};
 
-/// The kind of an end; its name is part of the token.
+/// The kind of an endpoint; its name is part of the token.
 #[derive(Clone, Copy, Debug)]
 pub enum Role {
     Publisher,
@@ -20,7 +20,7 @@ pub enum Role {
     Server,
 }
 
-/// The tokens of the trial that this session sees, its own among them.
+/// All tokens of the trial that this session sees, including its own.
 pub struct Alive {
     session: Session,
     scope: String,
@@ -57,7 +57,7 @@ impl Alive {
         self.session.liveliness().declare_token(format!("{}{index}", self.prefix(role, &topic.name))).wait()
     }
 
-    /// Returns true when an end has disappeared since the last call: it was closed, or the link to it was.
+    /// Returns true if a token has disappeared since the last call: the endpoint or the link to it was closed.
     pub fn parted(&self) -> bool {
         self.parted.load(Ordering::Relaxed) && self.parted.swap(false, Ordering::Relaxed)
     }

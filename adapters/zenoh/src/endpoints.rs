@@ -1,5 +1,5 @@
-//! How the workers of a trial connect: each listens on its own endpoint, writes the endpoint into the scratch folder and
-//! connects to all that were there before. So each pair has exactly one link, in whatever order they start.
+//! How the workers of a trial connect: each listens on its own endpoint, writes the endpoint into the scratch folder, and
+//! connects to the endpoints written before. So each pair of workers has exactly one link, whatever their starting order.
 
 use std::fs;
 use std::io;
@@ -23,10 +23,10 @@ impl Meeting {
     }
 }
 
-/// Returns an endpoint to listen on. In zenoh the endpoint determines the reliability: a reliable UDP link is QUIC without
+/// Returns an endpoint to listen on. The endpoint determines the link's reliability: zenoh's reliable UDP is QUIC without
 /// encryption.
 fn own_endpoint(settings: &Settings) -> Result<String> {
-    const LONGEST_PATH: usize = 107; // for the address of a Unix socket
+    const LONGEST_PATH: usize = 107; // of a Unix socket
     match settings.transport.get() {
         "tcp" | "udp" | DEFAULT_CONFIGURATION => {
             let address: Ipv4Addr = settings.ipv4()?.parse()?;
@@ -58,8 +58,8 @@ fn own_endpoint(settings: &Settings) -> Result<String> {
     }
 }
 
-/// Writes the endpoint under the next free number and returns the endpoints before it. The file is written under another
-/// name and then linked, so that readers always find its whole content.
+/// Writes the endpoint into the file with the next free number, and returns the endpoints in the files with smaller numbers.
+/// The file is written under another name and then linked, so that readers always find its whole content.
 fn announce(scratch: &str, endpoint: &str) -> io::Result<Vec<String>> {
     let aside = format!("{scratch}/zenoh.{}.new", std::process::id());
     fs::write(&aside, endpoint)?;

@@ -1,5 +1,5 @@
-//! Reads the logs of zenoh and rustls while the sessions of a protected trial connect: zenoh's functions report neither the
-//! cipher suite of a link nor why a link was refused. The logs are no longer read once the sessions have connected.
+//! Reads the logs of zenoh and rustls while the sessions of a trial with security connect, because zenoh's functions report
+//! neither the cipher suite of a link nor why a link was refused. Once the sessions have connected, the logs are not read.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -18,7 +18,7 @@ static MET: AtomicBool = AtomicBool::new(false);
 static SUITES: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 static REFUSAL: Mutex<String> = Mutex::new(String::new());
 
-/// Starts reading the logs; call before the session is opened. With RUST_LOG, zenoh's log goes to stderr instead.
+/// Starts reading the logs. Call it before opening the session. With RUST_LOG, zenoh's log goes to stderr and is not read.
 pub fn listen() {
     if log::set_logger(&Rustls).is_ok() {
         log::set_max_level(log::LevelFilter::Debug);
@@ -28,7 +28,7 @@ pub fn listen() {
     }
 }
 
-/// Returns the cipher suites of all links; call when the sessions have connected. Stops reading the logs.
+/// Stops reading the logs and returns the cipher suites of all links. Call it when the sessions have connected.
 pub fn suites() -> BTreeSet<String> {
     log::set_max_level(log::LevelFilter::Off);
     MET.store(true, Ordering::Relaxed);
@@ -36,7 +36,7 @@ pub fn suites() -> BTreeSet<String> {
     SUITES.lock().unwrap().clone()
 }
 
-/// Returns the last reason for which a link was refused; empty: none.
+/// Returns why a link was refused last; empty if none was refused.
 pub fn refusals() -> String {
     REFUSAL.lock().unwrap().clone()
 }
@@ -52,8 +52,8 @@ impl Log for Rustls {
         if !self.enabled(record.metadata()) {
             return;
         }
-        let said = record.args().to_string();
-        let agreed = ["Using ciphersuite ", "decided upon suite "].iter().find_map(|begin| said.strip_prefix(begin));
+        let text = record.args().to_string();
+        let agreed = ["Using ciphersuite ", "decided upon suite "].iter().find_map(|begin| text.strip_prefix(begin));
         if let Some(suite) = agreed {
             SUITES.lock().unwrap().insert(suite.to_owned());
         }
@@ -76,8 +76,9 @@ impl Subscriber for Zenoh {
     /// The connecting side logs its failures at level debug, the accepting side at level warn.
     fn enabled(&self, about: &Metadata<'_>) -> bool {
         let (target, level) = (about.target(), *about.level());
-        let tells = target.ends_with("::orchestrator") || (target.starts_with("zenoh_link") && level <= Level::WARN);
-        tells && level <= Level::DEBUG && !MET.load(Ordering::Relaxed)
+        let about_links =
+            target.ends_with("::orchestrator") || (target.starts_with("zenoh_link") && level <= Level::WARN);
+        about_links && level <= Level::DEBUG && !MET.load(Ordering::Relaxed)
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {
@@ -88,14 +89,14 @@ impl Subscriber for Zenoh {
         let mut message = Message(String::new());
         event.record(&mut message);
         let connects = event.metadata().target().ends_with("::orchestrator");
-        let said = &message.0;
-        if !connects || said.starts_with("Unable to connect") {
+        let text = &message.0;
+        if !connects || text.starts_with("Unable to connect") {
             let mut last = REFUSAL.lock().unwrap();
-            // A process that has ended refuses connections, which must not replace an earlier reason.
-            if last.is_empty() || !said.contains("Connection refused") {
+            // A process that has ended refuses connections. This refusal must not replace an earlier reason.
+            if last.is_empty() || !text.contains("Connection refused") {
                 *last = message.without_place().to_owned();
             }
-        } else if said.starts_with("Successfully connected") {
+        } else if text.starts_with("Successfully connected") {
             REFUSAL.lock().unwrap().clear();
         }
     }
@@ -112,10 +113,10 @@ impl Subscriber for Zenoh {
 struct Message(String);
 
 impl Message {
-    /// Removes the source location at the end of zenoh's messages, and a hint that is meant for another case.
+    /// Returns the message without the source location at its end and without zenoh's hint, which does not fit here.
     fn without_place(&self) -> &str {
-        let said = self.0.split(" at /").next().unwrap_or_default();
-        said.split(". Hint:").next().unwrap_or_default()
+        let text = self.0.split(" at /").next().unwrap_or_default();
+        text.split(". Hint:").next().unwrap_or_default()
     }
 }
 

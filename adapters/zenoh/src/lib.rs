@@ -39,7 +39,7 @@ middlemark_adapter::native_settings! {
         ],
         /// bytes of the largest batch; a larger message is sent in fragments
         batch_size: Option<u32> = None => [least: Some(256), most: Some(65_535), otherwise: "65535",],
-        /// ring: a full channel drops its oldest message; fifo: it blocks zenoh's thread, which is back-pressure
+        /// ring: a full channel drops its oldest message; fifo: a full channel blocks zenoh's thread, which is back-pressure
         channel: Option<bool> = None => [
             choices: vec!["fifo", "ring"], otherwise: "ring with a depth, fifo with keep-all",
         ],
@@ -75,12 +75,12 @@ impl Adapter for Zenoh {
             carrier,
             processes: vec![2],
             varying_sizes: true,
-            max_depth: Some(100_000), // a ring allocates all its places at the start, about 300 bytes each
+            max_depth: Some(100_000), // a ring allocates all its slots at the start, about 300 bytes each
             ..Transport::default()
         };
         let protected = |name, carrier| Transport {
             security: vec![Security::None, Security::Encrypted],
-            security_why: "TLS always encrypts, and a password (usrpwd) proves one end alone",
+            security_why: "TLS always encrypts, and a password (usrpwd) authenticates only the peer that connects",
             permissions: true,
             ..transport(name, carrier)
         };
@@ -96,18 +96,18 @@ impl Adapter for Zenoh {
             transports: vec![
                 protected("tcp", "tcp"),
                 protected("udp", "udp"),
-                Transport { security_why: "TLS goes over TCP and QUIC only", ..transport("unix", "unix-socket") },
+                Transport { security_why: "zenoh has TLS over TCP and QUIC only", ..transport("unix", "unix-socket") },
                 Transport {
                     segments: vec!["*.zenoh"],
                     loan: vec![false, true],
                     hands_over: vec![true],
-                    varying_sizes: false, // memory is taken from the pool before the length is known
+                    varying_sizes: false, // memory is allocated from the pool before the message's length is known
                     security_why: "zenoh encrypts links, not shared memory",
                     ..transport("shm", "shared-memory")
                 },
                 Transport {
                     processes: vec![1],
-                    hands_over: vec![false], // the buffer itself is moved to the subscriber
+                    hands_over: vec![false], // even without a loan the subscriber gets the publisher's buffer
                     security_why: "messages within a process are not encrypted",
                     ..transport("intraprocess", "process-memory")
                 },
@@ -127,8 +127,7 @@ impl Adapter for Zenoh {
         if settings.security != Security::None {
             heard::listen();
         }
-        // Without a subscriber to zenoh's log, every message looks for one again. So this installs one, which logs nothing
-        // unless RUST_LOG is set.
+        // Installs a logger that logs nothing unless RUST_LOG is set. Without any logger, zenoh looks for one at every message.
         zenoh::init_log_from_env_or("off");
         Ok(Self { session: Arc::new(Session::open(settings)?) })
     }
@@ -153,7 +152,7 @@ impl Adapter for Zenoh {
         let Session { settings, pool_bytes, .. } = *self.session;
         if self.session.native.file.is_some() {
             return vec![
-                "config: Middlemark sets over it the mode (peer), multicast scouting (off), the endpoints and the transport"
+                "config: Middlemark replaces its mode (peer), multicast scouting (off), endpoints and transport settings"
                     .into(),
             ];
         }
@@ -162,7 +161,7 @@ impl Adapter for Zenoh {
             return match (settings.security, reliable) {
                 (Security::None, true) => vec!["zenoh's reliable UDP is QUIC without encryption".into()],
                 (Security::None, false) | (_, true) => Vec::new(),
-                (_, false) => vec!["encrypted datagrams are QUIC's: against plain UDP they cost QUIC too".into()],
+                (_, false) => vec!["encrypted datagrams use QUIC: compared with plain UDP they also cost QUIC".into()],
             };
         }
         let messages = pool_bytes / settings.message_bytes;
@@ -170,8 +169,8 @@ impl Adapter for Zenoh {
             return Vec::new();
         }
         vec![format!(
-            "the shared memory that each process sends from holds {messages} messages; zenoh reuses it only after 100 ms: \
-             native.shm_pool_bytes makes it larger"
+            "each process's pool of shared memory holds {messages} messages, and zenoh reuses memory only after 100 ms: \
+             native.shm_pool_bytes makes the pool larger"
         )]
     }
 }
@@ -198,12 +197,12 @@ impl RequestReply for Zenoh {
 }
 
 impl Drop for Zenoh {
-    /// Closes the session, but waits at most 1 s: zenoh waits up to 10 s for a QUIC link whose peer leaves at the same
+    /// Closes the session, but waits at most 1 s. zenoh itself waits up to 10 s for a QUIC link whose peer closes at the same
     /// moment.
     ///
-    /// zenoh's threads outlive its sessions. If one still handles a peer that leaves while the process destroys its static
-    /// objects, the process ends with SIGABRT (6 of 83 trials with three clients over shared memory). zenoh does not report
-    /// when the last thread is done, so this sleeps.
+    /// Then sleeps, because zenoh's threads outlive its sessions, and zenoh does not report when the last thread is done. If a
+    /// thread still handles a peer's disconnection while the process destroys its static objects, the process ends with SIGABRT
+    /// (6 of 83 trials with three clients over shared memory).
     fn drop(&mut self) {
         const PATIENCE: Duration = Duration::from_secs(1);
         const LEAVING: Duration = Duration::from_millis(100);

@@ -1,4 +1,4 @@
-//! The protection of a trial: TLS on every link with certificates of both ends, and permissions (zenoh's access control) for
+//! The protection of a trial: TLS with certificates on both sides of every link, and permissions (zenoh's access control) for
 //! the certificates of sender and receiver only.
 
 use std::collections::BTreeSet;
@@ -17,10 +17,9 @@ const VERIFIES_NAMES: &str = "transport/link/tls/verify_name_on_connect";
 
 pub struct Protection {
     settings: &'static Settings,
-    /// Common names of the sender and the receiver, by which access control and this module identify the other end of a
-    /// link.
+    /// Common names in the certificates of sender and receiver, by which access control and this module identify a peer.
     parties: BTreeSet<String>,
-    /// Kinds of their keys.
+    /// Kinds of the keys in these certificates.
     keys: BTreeSet<String>,
 }
 
@@ -42,7 +41,7 @@ impl Protection {
         Ok(Some(protection))
     }
 
-    /// Checks that the certificate is valid for this process's address. Peers refuse it otherwise, and zenoh gives no
+    /// Checks that the certificate is valid for this process's address. Otherwise peers refuse it, and zenoh reports no
     /// reason.
     fn is_reached_by_name(&self) -> Result<()> {
         let path = self.file(".pem");
@@ -52,7 +51,7 @@ impl Protection {
         }
         Err(Error::new(
             format!("zenoh: {}: not valid for {address}, the address that peers connect to", path.display()),
-            format!("give it that address as a subject alternative name, or native.config.{VERIFIES_NAMES}=false"),
+            format!("add the address as a subject alternative name, or set native.config.{VERIFIES_NAMES}=false"),
         ))
     }
 
@@ -60,7 +59,7 @@ impl Protection {
         self.settings.credential(self.settings.identity.word(), ending)
     }
 
-    /// Configures TLS and permissions; called last, so that no configuration of the user overrides them.
+    /// Configures TLS and permissions. Called last, so that the user's configuration cannot override them.
     pub fn configure(&self, set: &mut impl FnMut(&str, &str) -> Result<()>) -> Result<()> {
         let certificate = text(&self.file(".pem"));
         let key = text(&self.file(".key"));
@@ -95,12 +94,12 @@ impl Protection {
         )
     }
 
-    /// Returns the algorithms on all links, as logged by rustls. Empty: a link without the certificate of a party exists.
+    /// Returns the algorithms on all links, as logged by rustls; empty if a link is not protected by the certificate of a party.
     pub fn words(&self, zenoh: &Session) -> String {
         let suites = heard::suites();
         let protected = zenoh.info().links().wait().all(|link| {
-            let known = link.auth_identifier().is_some_and(|name| self.parties.contains(name));
-            known && ["tls", "quic"].contains(&link.dst().protocol().as_str())
+            let is_party = link.auth_identifier().is_some_and(|name| self.parties.contains(name));
+            is_party && ["tls", "quic"].contains(&link.dst().protocol().as_str())
         });
         if !protected || suites.is_empty() {
             return String::new();
@@ -130,10 +129,10 @@ impl Certificate {
     fn read(path: &Path) -> Result<Self> {
         let failed = |what: String| Error::from(format!("zenoh: {}: {what}", path.display()));
         let content = fs::read(path).map_err(|error| failed(error.to_string()))?;
-        let (_, pem) = parse_x509_pem(&content).map_err(|_| failed("holds no certificate in PEM".into()))?;
+        let (_, pem) = parse_x509_pem(&content).map_err(|_| failed("contains no certificate in PEM".into()))?;
         let shown = pem.parse_x509().map_err(|error| failed(format!("is no certificate: {error}")))?;
         let name = shown.subject().iter_common_name().next().and_then(|name| name.as_str().ok());
-        let name = name.ok_or_else(|| failed("its subject has no common name (CN) for permissions to name".into()))?;
+        let name = name.ok_or_else(|| failed("its subject has no common name (CN), which permissions need".into()))?;
         let key = match shown.public_key().parsed() {
             Ok(PublicKey::EC(point)) => format!("EC, {} bits", point.key_size()),
             Ok(PublicKey::RSA(key)) => format!("RSA, {} bits", key.key_size()),

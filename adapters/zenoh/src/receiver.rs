@@ -1,5 +1,5 @@
-//! Ends that receive: subscribers, a client's replies and a server's queryable. Messages wait in one of zenoh's two
-//! channels, or arrive in a callback on a thread of zenoh.
+//! Receivers: subscribers, a client's replies and a server's queryable. Messages wait in one of zenoh's two kinds of channel,
+//! or arrive in a callback on a thread of zenoh.
 
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex};
@@ -15,16 +15,16 @@ use zenoh::{Result, Wait};
 use crate::alive::Role;
 use crate::session::Session;
 
-/// The message that is being visited, which a server answers.
+/// Points to the message that is being visited, so that a server can answer it; null outside a visit.
 pub type Current<T> = Arc<AtomicPtr<T>>;
 
 /// Shows each message to a visitor as one slice.
 struct Presenter<T> {
     payload: fn(&T) -> Option<&ZBytes>,
     current: Current<T>,
-    /// Joins a message that came in fragments; grows to the size of the topic's messages.
+    /// A copy of a message that arrived in fragments.
     joined: Vec<u8>,
-    /// Only under `listen`.
+    /// `Some` while a role listens.
     listener: Option<Listener>,
 }
 
@@ -53,21 +53,21 @@ impl<T> Presenter<T> {
 enum Source<T> {
     Fifo(FifoChannelHandler<T>),
     Ring(RingChannelHandler<T>),
-    /// Locked for a whole call, because two links deliver on two threads of zenoh.
+    /// Locked during each callback, because two links deliver on two threads of zenoh.
     Callback(Arc<Mutex<Presenter<T>>>),
 }
 
 pub struct Receiver<T> {
     source: Source<T>,
-    /// Set after a message was put into the channel; take() reads this first. Reading the channel needs its lock, and while
-    /// a poller on the same processor held it all the time, zenoh's thread would hardly get it.
+    /// Set after a message was put into the channel. take() checks this flag first, because reading the channel takes its lock:
+    /// a poller that always held the lock would keep zenoh's thread on the same processor from taking it.
     arrived: Arc<AtomicBool>,
     /// The message that wait() took from the channel.
     announced: Option<T>,
     presenter: Presenter<T>,
     topic: String,
     session: Arc<Session>,
-    /// The declared end and its token, which is declared after the end and dropped after it.
+    /// The declared endpoint and its liveliness token. The token is declared after the endpoint and dropped after it.
     declared: Option<Box<dyn Send>>,
 }
 
@@ -113,18 +113,18 @@ impl<T: Send + 'static> Receiver<T> {
             })
         };
         let native = &session.native;
-        // Room for the depth of each publisher, so that their messages do not push each other out.
+        // The channel has room for `depth` messages of each publisher, so one publisher does not push out another's.
         let capacity = topic.capacity().unwrap_or(native.fifo_capacity);
         let (callback, source) = if session.settings.reception == Reception::Listen {
-            let ear = Arc::new(Mutex::new(presenter()));
-            let called = ear.clone();
-            let hear = move |message: T| {
-                let mut ear = called.lock().unwrap();
-                if let Some(listener) = ear.listener {
-                    ear.show(&message, listener.visitor());
+            let presenter = Arc::new(Mutex::new(presenter()));
+            let called = presenter.clone();
+            let deliver = move |message: T| {
+                let mut presenter = called.lock().unwrap();
+                if let Some(listener) = presenter.listener {
+                    presenter.show(&message, listener.visitor());
                 }
             };
-            (Callback::from(hear), Source::Callback(ear))
+            (Callback::from(deliver), Source::Callback(presenter))
         } else if native.channel.unwrap_or(topic.depth().is_some()) {
             let (callback, handler) = RingChannel::new(capacity).into_handler();
             (flagged(callback), Source::Ring(handler))
@@ -145,10 +145,10 @@ impl<T: Send + 'static> Receiver<T> {
         }
     }
 
-    /// Sets the listener. `None` ends the listening: when this returns, no call is under way.
-    fn hear(&mut self, listener: Option<Listener>) {
-        if let Source::Callback(ear) = &self.source {
-            ear.lock().unwrap().listener = listener;
+    /// Sets the listener, or ends the listening (`None`) and waits for the running callback.
+    fn set_listener(&mut self, listener: Option<Listener>) {
+        if let Source::Callback(presenter) = &self.source {
+            presenter.lock().unwrap().listener = listener;
         }
     }
 }
@@ -187,12 +187,12 @@ impl<T: Send + 'static> middlemark_adapter::Subscriber for Receiver<T> {
     }
 
     fn listen(&mut self, listener: Listener) -> middlemark_adapter::Result<()> {
-        self.hear(Some(listener));
+        self.set_listener(Some(listener));
         Ok(())
     }
 
     fn silence(&mut self) {
-        self.hear(None);
+        self.set_listener(None);
     }
 
     fn publishers_found(&mut self) -> Option<usize> {

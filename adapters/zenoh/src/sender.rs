@@ -1,4 +1,4 @@
-//! Ends that send: publishers, a client's querier and a server's replies.
+//! Senders: publishers, a client's querier and a server's replies.
 
 use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering;
@@ -40,10 +40,10 @@ pub struct Sender {
     /// Bytes of the current message.
     length: usize,
     topic: String,
-    /// A publish() that took this long has timed out. Less than the write timeout, because the clock is coarse.
+    /// A publish() that took at least this time has timed out. Less than the write timeout, because the clock is coarse.
     given_up_ns: u64,
     gave_up: bool,
-    // Declared after the route and dropped with it.
+    // Declared after the route and dropped after it.
     _token: Option<LivelinessToken>,
     session: Arc<Session>,
 }
@@ -66,7 +66,7 @@ impl Sender {
         Ok(Self::new(session, topic, Route::Topic(publisher), Some(token)))
     }
 
-    /// Declares a querier without consolidation, which would hold a reply back until the query has ended.
+    /// Declares a querier without consolidation, because consolidation holds a reply back until the query has ended.
     pub fn client(session: &Arc<Session>, service: &Topic, index: u32, replies: Callback<Reply>) -> Result<Self> {
         let querier = session
             .zenoh
@@ -101,8 +101,8 @@ impl Sender {
         sender
     }
 
-    /// Finds memory for the next message, and waits up to `patience` for it. zenoh checks ten times a second which messages
-    /// its peers have read, and only then frees memory of the pool.
+    /// Finds memory for the next message, and waits for it, at most `patience`. zenoh checks ten times per second which messages
+    /// its peers have read, and only then frees the pool's memory.
     fn reserve(&mut self, patience: Duration) {
         const PAUSE: Duration = Duration::from_micros(200);
         match (&mut self.memory, &self.session.pool) {
@@ -123,12 +123,12 @@ impl Sender {
         }
     }
 
-    /// Returns the written message; `None`: there was no memory.
+    /// Returns the message that was written, or `None` if there was no memory for it.
     fn written(&mut self) -> Option<ZBytes> {
         match &mut self.memory {
             Memory::Heap(next) if next.capacity() < self.bytes => None,
             Memory::Heap(next) => {
-                // SAFETY: loan() reserved `length` bytes, and the caller wrote them.
+                // SAFETY: loan() returned `length` bytes of the vector's capacity, and the caller has written all of them.
                 unsafe { next.set_len(self.length) };
                 Some(std::mem::take(next).into())
             }
@@ -142,7 +142,8 @@ impl Sender {
             Route::Topic(publisher) => publisher.put(payload).wait(),
             Route::Requests(querier, replies) => querier.get().payload(payload).with(replies.clone()).wait(),
             Route::Replies { asked, key } => {
-                // SAFETY: the pointer is set during a visit, and the visitor makes this call.
+                // SAFETY: the pointer is null or points to the query that is being visited. The visitor makes this call, so
+                // the query lives until this call has returned.
                 let query = unsafe { asked.load(Ordering::Acquire).as_ref() }.ok_or("no request is being visited")?;
                 query.reply(key, payload).express(self.session.express()).wait()
             }
@@ -164,15 +165,17 @@ impl middlemark_adapter::Publisher for Sender {
         }
     }
 
-    /// zenoh does not report a timeout: when it is over, zenoh closes the link or drops the message. Then finds memory for
-    /// the next message: waiting for a full pool counts as back-pressure.
+    /// Sends the message, then finds memory for the next one, so that waiting for a full pool counts as back-pressure. zenoh
+    /// does not report a timeout but closes the link or drops the message, so the elapsed time decides.
     fn publish(&mut self, error: &mut LastError) -> Published {
         // After a timeout zenoh accepts every message and sends none until the peer has connected again.
         if self.gave_up && self.matched() == 0 {
             return Published::Failed;
         }
         if self.session.alive.parted() {
-            error.note(format_args!("zenoh: the link to a peer was closed in mid-trial; what was on its way is lost"));
+            error.note(format_args!(
+                "zenoh: the link to a peer was closed during the trial; messages in flight are lost"
+            ));
         }
         let begin_ns = coarse_ns();
         let sent = self.send();
@@ -192,7 +195,7 @@ impl middlemark_adapter::Publisher for Sender {
         Published::TimedOut
     }
 
-    /// Counts peers by their tokens, once zenoh's matching status says that it would send to one.
+    /// Returns the number of peers by their tokens; 0 until zenoh's matching status reports that zenoh would send to a peer.
     fn matched(&mut self) -> usize {
         if !self.session.can_send() {
             return 0;
@@ -210,7 +213,7 @@ impl middlemark_adapter::Publisher for Sender {
     }
 }
 
-/// Reads a clock in a few ns, precise to a few ms: enough to notice a timeout.
+/// Returns the time of a clock that can be read in a few ns. Its resolution of a few ms is enough to notice a timeout.
 fn coarse_ns() -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the call writes one timespec.

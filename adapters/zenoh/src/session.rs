@@ -1,4 +1,4 @@
-//! The session of a worker, its configuration, and the shared memory that it sends from.
+//! The session of a worker, its configuration, and its pool of shared memory.
 
 use std::fs::File;
 use std::io;
@@ -20,13 +20,13 @@ type Pool = ShmProvider<PosixShmProviderBackend>;
 pub struct Session {
     pub zenoh: zenoh::Session,
     pub alive: Alive,
-    /// Memory that senders lend; `None`: they lend from the heap.
+    /// The pool from which senders lend memory; `None` if they lend from the heap.
     pub pool: Option<Pool>,
     pub settings: &'static Settings,
     pub native: Native,
-    /// Size of the shared memory that this process sends from; 0: none is used.
+    /// The size of this process's pool of shared memory; 0 if messages do not use shared memory.
     pub pool_bytes: usize,
-    /// `None`: a trial without security.
+    /// `None` in a trial without security.
     pub protection: Option<Protection>,
 }
 
@@ -56,8 +56,8 @@ impl Session {
         Ok(Self { zenoh, alive, pool, settings, native, pool_bytes, protection })
     }
 
-    /// Returns true when every link uses shared memory, if wanted: when a peer cannot open it, zenoh silently uses the link
-    /// only.
+    /// Returns true if every link uses shared memory, or if the trial does not require it. If a peer cannot open the shared
+    /// memory, zenoh silently sends over the socket instead.
     pub fn can_send(&self) -> bool {
         self.pool_bytes == 0 || {
             let mut links = self.zenoh.info().transports().wait();
@@ -72,14 +72,14 @@ impl Session {
         }
     }
 
-    /// By default true except for streams. Sending each message at once helps a message that is waited for, but takes nine
-    /// tenths of a stream's rate.
+    /// Returns whether each message is sent at once instead of in a batch. By default true except for streams: it makes round
+    /// trips shorter, but costs a stream nine tenths of its rate.
     pub fn express(&self) -> bool {
         let own = self.settings.pattern != Pattern::Stream && !self.settings.is_default_configuration();
         self.native.express.unwrap_or(own)
     }
 
-    /// zenoh's numbers begin at 1.
+    /// Returns zenoh's priority. zenoh's numbers begin at 1, those of `native.priority` at 0.
     pub fn priority(&self) -> Priority {
         Priority::try_from(1 + self.native.priority).unwrap_or_default()
     }
@@ -93,10 +93,10 @@ fn failed(settings: &Settings, act: &str, name: &str, error: zenoh::Error) -> Er
     format!("zenoh: {}: cannot {act} {name}: {}", settings.transport, without_place(&error)).into()
 }
 
-/// Removes the source location at the end of zenoh's messages.
+/// Returns zenoh's error message without the source location at its end.
 fn without_place(error: &zenoh::Error) -> String {
     let words = error.to_string();
-    words.rsplit_once(" at /").map_or(words.as_str(), |(said, _)| said).to_owned()
+    words.rsplit_once(" at /").map_or(words.as_str(), |(message, _)| message).to_owned()
 }
 
 fn configuration(
@@ -146,15 +146,15 @@ fn configuration(
     Ok(config)
 }
 
-/// Returns the size of the pool in bytes. zenoh checks ten times a second which messages its peers have read, and until then
-/// reuses no memory, so the pool limits what can be sent in 100 ms. 2048 messages, more than a ping sends in that time,
-/// within bounds.
+/// Returns the size of the pool in bytes. zenoh checks ten times per second which messages its peers have read, and reuses no
+/// memory before, so the pool limits how many messages can be sent in 100 ms. By default it has room for 2048 messages, which
+/// is more than a ping sends in 100 ms, within bounds.
 fn pool_bytes(settings: &Settings, native: &Native) -> Result<usize> {
     const MIB: usize = 1 << 20;
     const LEAST_MESSAGES: usize = 8;
-    // Metadata of an allocation, and alignment.
+    // 64 bytes for an allocation's metadata and alignment.
     let message = settings.message_bytes + 64;
-    // Half, so that another trial can have as much.
+    // Half of the free space, so that another trial at the same time can have as much.
     let parts = 2 * settings.workers.max(1) as usize;
     let share = settings.shm_free_bytes / parts;
     let usual = (2048 * message).clamp(16 * MIB, 256 * MIB).min(share).max(LEAST_MESSAGES * message);
@@ -165,8 +165,8 @@ fn pool_bytes(settings: &Settings, native: &Native) -> Result<usize> {
 }
 
 /// Locks a file, so that workers with shared memory open their sessions one after the other. When a process makes its first
-/// segment, zenoh deletes every segment in /dev/shm that nobody has locked. Another process's new segment is unlocked for a
-/// moment: it would lose its name, and nobody could open it. The kernel unlocks the file when a process ends.
+/// segment, zenoh deletes every unlocked segment in /dev/shm. A segment that another process has just made is unlocked for a
+/// moment; it would be deleted too, and no peer could open it. The kernel unlocks the file when the process ends.
 fn take_turn(settings: &Settings) -> Result<File> {
     let path = format!("{}/zenoh.turn", settings.scratch);
     let failed = |error: io::Error| Error::from(format!("zenoh: {path}: {error}"));
@@ -181,12 +181,12 @@ fn take_turn(settings: &Settings) -> Result<File> {
     Ok(file)
 }
 
-/// Makes zenoh create the segments that it would create later: its own pool for copies, which a thread of zenoh creates
-/// (until then zenoh sends without it), and with the first allocation the segments of metadata.
+/// Makes zenoh create now the segments that it would otherwise create later. These are its own pool for copies, which a thread
+/// of zenoh creates, and the segments of metadata, which the first allocation creates.
 fn make_segments(zenoh: &zenoh::Session, pool: Option<&Pool>) {
     const PAUSE: Duration = Duration::from_millis(1);
     if let Some(pool) = pool {
-        let _ = pool.alloc(1).wait(); // a failed allocation has created them, too
+        let _ = pool.alloc(1).wait(); // even a failed allocation creates the segments of metadata
         return;
     }
     loop {

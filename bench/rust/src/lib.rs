@@ -1,4 +1,4 @@
-//! A minimal adapter in Rust: a place for one message. `bridge.cpp` has the same one in C++ and measures the bridge.
+//! A minimal adapter in Rust: a place for one message. `bridge.cpp` has the same adapter in C++ and measures the bridge.
 
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -59,7 +59,7 @@ impl Adapter for Mailbox {
 
 impl Publisher for Sender {
     fn loan(&mut self, bytes: usize, _error: &mut LastError) -> Option<&mut [MaybeUninit<u8>]> {
-        // SAFETY: whoever writes to it writes bytes.
+        // SAFETY: `own` has BYTES bytes, and any bytes are a valid [u64]; callers only write initialised bytes.
         let own = unsafe { std::slice::from_raw_parts_mut(self.own.as_mut_ptr().cast(), BYTES) };
         own.get_mut(..bytes)
     }

@@ -1,4 +1,4 @@
-//! A complete adapter: Unix datagram sockets, one per subscriber, to which all publishers of its topic send.
+//! A complete adapter for Unix datagram sockets. Each subscriber has a socket, to which all publishers of its topic send.
 
 use std::io::{ErrorKind, Result as IoResult};
 use std::mem::MaybeUninit;
@@ -59,11 +59,12 @@ impl Adapter for Unixgram {
     fn subscriber(&mut self, topic: &Topic, index: u32) -> Result<Subscriber> {
         let socket = UnixDatagram::bind_addr(&address_of(topic, index)?)?;
         socket.set_nonblocking(true)?;
-        Ok(Subscriber { socket, message: vec![0; topic.message_bytes + 1] }) // one more, to notice longer messages
+        // One more byte, so that a longer message is not taken for a whole one.
+        Ok(Subscriber { socket, message: vec![0; topic.message_bytes + 1] })
     }
 }
 
-/// Returns a name in the abstract namespace, not in a folder, so that a killed process leaves nothing behind.
+/// Returns the address of a subscriber's socket. An abstract name needs no file, so a killed process leaves nothing behind.
 fn address_of(topic: &Topic, subscriber: u32) -> IoResult<SocketAddr> {
     SocketAddr::from_abstract_name(format!("{}.{subscriber}", topic.name))
 }
@@ -84,7 +85,8 @@ impl middlemark_adapter::Publisher for Publisher {
         self.message.loan(bytes)
     }
 
-    /// Waits for room at each subscriber in turn. The kernel copies the message into the subscriber's queue.
+    /// Sends the message to one subscriber after the other, and waits if a subscriber's queue is full. The kernel copies the
+    /// message into the queue.
     fn publish(&mut self, error: &mut LastError) -> Published {
         for peer in &self.peers {
             match peer.socket.send(self.message.message()) {
@@ -128,7 +130,7 @@ impl middlemark_adapter::Subscriber for Subscriber {
     fn wait(&mut self, timeout: Duration, _error: &mut LastError) -> bool {
         let mut readable = libc::pollfd { fd: self.socket.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         let most = libc::timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: timeout.subsec_nanos().into() };
-        // SAFETY: both structs outlive the call.
+        // SAFETY: ppoll() uses the pointers to `readable` and `most` only during the call, and both outlive it.
         unsafe { libc::ppoll(&mut readable, 1, &most, std::ptr::null()) > 0 }
     }
 }

@@ -1,9 +1,9 @@
 /* Timestamps in your own program: which messages were sent and received, and how long something took, in a file that
  * `middlemark import FOLDER` reads. See docs/probe.md.
  *
- * Nothing is recorded unless MIDDLEMARK_PROBE names a folder when the first probe is opened; a stamp then costs one
- * branch. Compiled with -DMIDDLEMARK_PROBE=OFF, all of this generates no code. mm_probe_open() and mm_topic_of() may be
- * called on any thread, the other functions also in any signal handler. The others never allocate, lock, wait or fail. */
+ * Stamps are recorded if MIDDLEMARK_PROBE names a folder when the first probe is opened. Otherwise a stamp costs one branch.
+ * Compiled with -DMIDDLEMARK_PROBE=OFF, these functions generate no code. mm_probe_open() and mm_topic_of() may be called on
+ * any thread. All other functions may also be called in signal handlers, and never allocate, lock, wait or fail. */
 #ifndef MIDDLEMARK_PROBE_H
 #define MIDDLEMARK_PROBE_H
 
@@ -20,10 +20,10 @@
 #define MM_PROBE_VANISHES 0
 #endif
 
-typedef uint32_t mm_probe; /* a node or a program; 0: nothing is recorded */
-typedef uint32_t mm_topic; /* a topic or a span of a probe; 0: nothing is recorded */
+typedef uint32_t mm_probe; /* a node or a program; 0 if nothing is recorded */
+typedef uint32_t mm_topic; /* a topic or a span of a probe; 0 if nothing is recorded */
 
-/* A time measurement that is running. It belongs to the caller, who may copy it or end it on another thread. */
+/* A running time measurement. It belongs to the caller, who may copy it or end it on another thread. */
 typedef struct mm_span {
   mm_topic topic;
   uint32_t pauses; /* number of mm_pause() without their mm_resume() */
@@ -39,13 +39,14 @@ enum { mm_kind_sent = 1, mm_kind_received = 2, mm_kind_span = 3, mm_kind_iterati
 extern "C" {
 #endif
 
-/* Opens the probe of that name; the same name gives the same probe. The first probe of a process makes the file, which
- * all probes of the process share. Returns 0 without MIDDLEMARK_PROBE, for a name of more than 119 bytes, after 256
- * names, and if the file cannot be made, which is reported once on stderr. A forked child gets a file of its own at its
- * first stamp. */
+/* Opens the probe called `name`, or returns it if it is open. The first probe of a process makes the file, which all probes
+ * of the process share. Returns 0 if MIDDLEMARK_PROBE is not set, if the name has more than 119 bytes, if there are already
+ * 256 names, or if the file cannot be made, which is reported once on stderr. A forked child gets its own file at its first
+ * stamp. */
 mm_probe mm_probe_open(const char* name);
 
-/* Returns the topic or span of that name, for the caller to keep. 0 if the probe is 0, or for such a name as above. */
+/* Returns the topic or span called `name`. Call it once and keep the result. Returns 0 if the probe is 0, or for the names for
+ * which mm_probe_open() returns 0. */
 mm_topic mm_topic_of(mm_probe probe, const char* name);
 
 /* For language bindings; programs use the functions below. */
@@ -57,8 +58,8 @@ void mm_record(mm_topic topic, uint32_t kind, uint64_t at_ticks, uint64_t value,
 #endif
 #pragma GCC visibility pop
 
-/* Call just before the message is handed to the middleware. `sequence`: a number that sender and receiver both know;
- * two messages of a topic never have the same. */
+/* Call just before the message is passed to the middleware. `sequence` is a number that sender and receiver both know. Each
+ * message of a topic must have its own number. */
 static inline void mm_sent(mm_topic topic, uint64_t sequence, size_t bytes) {
   if (topic != 0) mm_record(topic, mm_kind_sent, mm_ticks(), sequence, bytes);
 }
@@ -74,7 +75,7 @@ static inline mm_span mm_begin(mm_topic topic) {
   return span;
 }
 
-/* Time from here to mm_resume() does not count. Nested pauses count once. */
+/* Pauses the measurement: the time until mm_resume() is not counted. Nested pauses count as one pause. */
 static inline void mm_pause(mm_span* span) {
   if (span->topic != 0 && span->pauses++ == 0) span->pause_began_ticks = mm_ticks();
 }
@@ -97,8 +98,8 @@ static inline void mm_end(mm_span* span) {
   span->topic = 0;
 }
 
-/* Records the time since mm_begin() or the last mm_iterate() as an iteration, and starts the next. Call it at the end
- * of each pass of a loop. */
+/* Records the time since mm_begin() or the last mm_iterate() as an iteration, and starts the next iteration. Call it at the
+ * end of each pass of a loop. */
 static inline void mm_iterate(mm_span* span) {
   if (span->topic == 0) return;
   const uint64_t now = mm_ticks();
@@ -108,11 +109,10 @@ static inline void mm_iterate(mm_span* span) {
   span->pause_began_ticks = now;
 }
 
-/* mm_topic_of(), looked up once per place in the program. `kept` is a static variable of this place; it holds the topic
- * of the probe that was used last. */
+/* mm_topic_of() with a cache. `kept` is a static variable at the place of the call; it contains the last probe and topic. */
 static inline mm_topic mm_topic_kept_(uint64_t* kept, mm_probe probe, const char* name) {
-  const uint64_t known = __atomic_load_n(kept, __ATOMIC_RELAXED);
-  if (known >> 32 == probe) return (mm_topic)known; /* probe 0 has topic 0 */
+  const uint64_t cached = __atomic_load_n(kept, __ATOMIC_RELAXED);
+  if (cached >> 32 == probe) return (mm_topic)cached; /* for probe 0 this is topic 0 */
   const mm_topic topic = mm_topic_of(probe, name);
   __atomic_store_n(kept, (uint64_t)probe << 32 | topic, __ATOMIC_RELAXED);
   return topic;

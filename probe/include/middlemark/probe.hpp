@@ -35,7 +35,7 @@ class Span {
 /// A topic or a span of a probe. Copies refer to the same topic.
 class Topic {
  public:
-  Topic() noexcept = default;  ///< belongs to no probe: nothing is recorded
+  Topic() noexcept = default;  ///< a topic of no probe, which records nothing
   Topic(mm_probe probe, const char* name) : topic_(mm_topic_of(probe, name)) {}
 
   void sent(std::uint64_t sequence, std::size_t bytes) const noexcept { mm_sent(topic_, sequence, bytes); }
@@ -46,7 +46,7 @@ class Topic {
   mm_topic topic_ = 0;
 };
 
-/// A node or a program. Opening it takes some milliseconds; later calls take no longer than a stamp, except topic().
+/// A node or a program. Opening the first probe takes some milliseconds.
 class Probe {
  public:
   explicit Probe(const char* name) : probe_(mm_probe_open(name)) {}
