@@ -130,7 +130,7 @@ def _next(verdict: RaceVerdict) -> str:
         return ""
     judged = found.comparison.judged
     far = shift_in_words(judged.shift, rate=False) if math.isfinite(judged.shift) else ""
-    if not verdict.experiment.in_ns:
+    if verdict.race.metric in ("cpu", "memory"):
         far = far.replace(" longer", " more").replace(" long", " much")
     if found.standing is Standing.ELIMINATED:
         return f"{found.row.name}, the next, was {eliminated_after(found)}, {far}"
