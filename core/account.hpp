@@ -1,4 +1,4 @@
-// Counts of a worker's roles and the resources its process has used so far, as reported to the launcher.
+// Reads the counts of a worker's roles and the resources that its process has used so far, for the launcher.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace middlemark {
 /// Used by the control thread only.
 class AccountReader {
  public:
-  /// Blocked times count from the first call while a role measures.
+  /// Returns the current values. Counts::blocked_ns counts from the first call at which the role measures.
   [[nodiscard]] Account read(const Session& session);
 
  private:

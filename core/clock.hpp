@@ -30,8 +30,8 @@ class Clock {
   /// `force_monotonic` is for tests and for machines whose TSC is not trusted (MIDDLEMARK_CLOCK=monotonic).
   [[nodiscard]] static Clock calibrate(unsigned calibration_ms, bool force_monotonic);
 
-  /// Returns the current ticks after all earlier loads have completed (lfence on x86), so that the stamp of an arrival
-  /// is never early.
+  /// Returns the current ticks after all earlier loads have completed (lfence on x86). Without the fence, the stamp of
+  /// an arrival could be read before the message.
   [[nodiscard]] std::uint64_t ticks() const noexcept {
 #if defined(__x86_64__)
     if (counter_) [[likely]] {
@@ -50,8 +50,8 @@ class Clock {
     return monotonic_ns();
   }
 
-  /// Returns the current ticks without waiting for earlier loads. For the beginning of a poll, which the wait would
-  /// delay.
+  /// Returns the current ticks without waiting for earlier loads, because at the beginning of a poll that wait would
+  /// delay the poll.
   [[nodiscard]] std::uint64_t early_ticks() const noexcept {
 #if defined(__x86_64__)
     if (counter_) [[likely]] {

@@ -6,8 +6,8 @@
 
 namespace middlemark {
 
-/// Throws AdapterError naming every setting that `about` does not list, including native ones, and what it lists. Opens
-/// nothing.
+/// Throws AdapterError naming every setting that `about` does not list, including native ones, and the values that it
+/// lists instead. Opens nothing.
 void refuse_what_is_not_listed(const Description& about, const Settings& settings);
 
 }  // namespace middlemark

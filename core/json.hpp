@@ -1,4 +1,4 @@
-// Reads and writes the messages of protocol.hpp and descriptions as JSON. Cold: used by the control thread.
+// Reads and writes the messages of protocol.hpp and descriptions as JSON. Used by the control thread only.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,7 @@ concept Word = std::is_enum_v<Value>;
 template <class Value>
 concept Listed = !std::same_as<std::remove_cvref_t<decltype(fields_of<Value>)>, std::nullptr_t>;
 
-/// Reads values from JSON and collects the problems, each with its place: "roles[0].samples: missing".
+/// Reads values from JSON and collects the problems. Each problem names its place: "roles[0].samples: missing".
 class JsonReader {
  public:
   using Json = nlohmann::json;
@@ -45,8 +45,7 @@ class JsonReader {
   void read(const Json& json, double& value, const std::string& place, const Range& range = {});
   void read(const Json& json, std::chrono::nanoseconds& value, const std::string& place, const Range& range = {});
 
-  /// nlohmann's numbers convert to any type by wrapping and truncating, so the JSON number must fit the field's own
-  /// type.
+  /// Accepts a number only if it fits the field's type, because nlohmann's own conversion would wrap or truncate it.
   template <std::integral Number>
   void read(const Json& json, Number& value, const std::string& place, const Range& range = {}) {
     const bool fits = json.is_number_unsigned()  ? std::in_range<Number>(json.get<std::uint64_t>())
@@ -93,7 +92,7 @@ class JsonReader {
     std::apply([&](const auto&... fields) { (read_field(json, value, fields, place), ...); }, fields_of<Struct>);
   }
 
-  /// The tag selects the struct.
+  /// Reads the struct whose tag is in the JSON object.
   template <class First, class... Others>
   void read(const Json& json, std::variant<First, Others...>& value, const std::string& place,
             const Range& /*range*/ = {}) {
@@ -137,7 +136,7 @@ class JsonReader {
   std::vector<std::pair<std::string, std::string>> problems_;  // (place, problem)
 };
 
-/// Returns the message. Throws ConfigurationError naming all its problems.
+/// Parses a message. Throws ConfigurationError naming all problems.
 template <class Message>
 [[nodiscard]] Message read_message(const nlohmann::json& json) {
   Message message;

@@ -1,5 +1,5 @@
-// Where and how a worker's threads run: processors, priority, locked memory, timer slack; and the guards against a
-// real-time thread that spins and blocks the machine.
+// Sets where and how a worker's threads run (processors, priority, locked memory, timer slack), and the limits that
+// keep a spinning real-time thread from blocking the machine.
 #pragma once
 
 #include <middlemark/protocol.hpp>
@@ -10,17 +10,18 @@ namespace middlemark {
 /// slack of this thread and its children to 1 ns. Call at the beginning of main.
 void guard_process();
 
-/// Applies to the calling thread and all threads started afterwards, including those of the middleware, as with taskset
-/// and chrt. Throws AdapterError naming what the system refused and the command that permits it.
+/// Applies a placement to the calling thread and all threads that it starts afterwards, including the middleware's, as
+/// taskset and chrt do. Throws AdapterError with the setting that the system refused and the command that permits it.
 void place_process(const Placement& placement);
 
 /// Pins the calling thread to one processor. Throws AdapterError.
 void pin_thread(int cpu);
 
 /// Sets the calling thread's real-time priority to the placement's plus `by` (clamped to 1..99). Does nothing under
-/// `other`. The control thread runs one above the roles, so that a spinning role cannot keep it from stopping the role.
+/// the policy `other`. The control thread's priority is one above the roles', so that it can stop a spinning role.
 void raise_priority(const Placement& placement, int by);
 
+/// Returns what the system now reports for the calling thread; `asked` says whether to check for locked memory.
 [[nodiscard]] InForce placed(const Placement& asked);
 
 }  // namespace middlemark

@@ -1,4 +1,5 @@
-// The data that all publishers and subscribers of this process share. An adapter that shares more derives from it.
+// The data that all publishers and subscribers of this process share. An adapter with more shared data derives its own
+// class from Trial.
 #pragma once
 
 #include <middlemark/kit/pinned.hpp>
@@ -14,7 +15,7 @@ struct Trial : Pinned {
 
   const Settings settings;
   const Options options;
-  const Rendezvous notes;  ///< in the trial's folder: how publishers and subscribers find each other
+  const Rendezvous notes;  ///< files with which publishers and subscribers find each other
 };
 
 }  // namespace middlemark::kit

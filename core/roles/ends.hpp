@@ -1,4 +1,4 @@
-// The two ends of the middleware that a role uses: two topics, or one native client or server.
+// The publishers and subscribers (the ends) that a role uses: of two topics, or of one native client or server.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,8 @@
 
 namespace middlemark {
 
-/// The ends of a ping. The subscriber is made first, because replies may arrive as soon as the ping sends.
+/// The ends of a ping. The subscriber is made before the publisher, because replies may arrive as soon as the ping
+/// sends.
 template <Adapter A>
 class PingTopics {
  public:
@@ -30,7 +31,7 @@ class PingTopics {
   PublisherOf<A> outgoing_;
 };
 
-/// The ends of a client where the middleware has no native request/reply.
+/// The ends of a client if the middleware has no native request/reply.
 template <Adapter A>
 class ClientTopics {
  public:
@@ -89,7 +90,7 @@ class PongTopics {
   std::unique_ptr<PublisherOf<A>> outgoing_;
 };
 
-/// The ends of a server where the middleware has no native request/reply.
+/// The ends of a server if the middleware has no native request/reply.
 template <Adapter A>
 class ServerTopics {
  public:

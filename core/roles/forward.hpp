@@ -1,5 +1,5 @@
-// Publishes one message for each message that a node receives: one step of a chain. Hot file: once the role runs
-// nothing here allocates, locks, logs or throws.
+// Publishes one message for each message that a node receives: one step of a chain. Hot file: once the role runs, the
+// code here does not allocate, lock, log or throw.
 #pragma once
 
 #include <time.h>
@@ -30,9 +30,9 @@ inline void use_processor(std::uint64_t ns) noexcept {
   }
 }
 
-/// Sends the messages of one chain step. Record n and sequence number n belong to the n-th received message that was
-/// counted. The intended instant of a message is the arrival of the received one plus `work_s`, so a busy node sends
-/// late.
+/// Sends the messages of one chain step. The n-th measured message that the node received causes the message with
+/// sequence number n and the n-th record. The intended instant of the sent message is the arrival of the received
+/// message plus `work_s`, so the messages of a busy node are late.
 template <MakesEnds A>
 class Forward {
  public:

@@ -13,7 +13,7 @@
 
 namespace middlemark {
 
-/// Publishes messages 0 to Topic::history, one more than a subscriber that joins late must receive. Throws
+/// Publishes messages 0 to Topic::history. A subscriber that joins late must receive all but message 0. Throws
 /// AdapterError.
 template <class Outgoing>
 void publish_history(Outgoing& outgoing, const Topic& topic, const Sizes& sizes, unsigned publisher_id, bool fills) {
