@@ -60,9 +60,8 @@ struct Progress {
   std::atomic<std::uint64_t> samples{0};
   std::atomic<std::uint64_t> sent{0};
   std::atomic<std::uint64_t> received{0};
-  std::atomic<std::uint64_t> warm_ups{
-      0};  ///< received warm-up messages; they only show that the sender is alive
-  std::atomic<std::uint64_t> history{0};  ///< distinct history messages received
+  std::atomic<std::uint64_t> warm_ups{0};  ///< received warm-up messages; they only show that the sender is alive
+  std::atomic<std::uint64_t> history{0};   ///< distinct history messages received
   std::atomic<std::uint64_t> duplicated{0};
   std::atomic<std::uint64_t> reordered{0};
   std::atomic<std::uint64_t> damaged{0};

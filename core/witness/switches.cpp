@@ -144,8 +144,8 @@ void Ring::drain() {
   const bool full = bytes_ - (head - tail) < largest_record;
   while (tail < head) {
     const std::size_t at = tail & (bytes_ - 1);
-    const auto* const header =
-        reinterpret_cast<const perf_event_header*>(data + at);  // 8 bytes and aligned, so the ring's end never splits it
+    const auto* const header = reinterpret_cast<const perf_event_header*>(
+        data + at);  // 8 bytes and aligned, so the ring's end never splits it
     const std::size_t size = header->size;
     if (size == 0) break;
     if (at + size <= bytes_) {
