@@ -33,7 +33,7 @@ class Candidate(msgspec.Struct, frozen=True):
 
     @property
     def scripted(self) -> bool:
-        """True for the null adapter, which is for tests of Middlemark itself; one of its transports has a false name."""
+        """True for the null adapter, which is for tests of Middlemark; one of its transports has a false name."""
         return self.worker.description.bench_only
 
     def cell(self, **factors: object) -> Cell:
@@ -88,14 +88,14 @@ def candidates() -> list[Candidate]:
 
 
 def selected() -> list[Candidate]:
-    """Return the candidates for tests that need not vary all factors: with ``--brief`` each adapter's first transport."""
+    """Return the candidates for tests that vary few factors: with ``--brief`` each adapter's first transport."""
     if not _options["brief"]:
         return candidates()
     return [each for each in candidates() if each.scripted or each.transport is each.worker.description.transports[0]]
 
 
 def levels_of_security(transport: Transport) -> Sequence[Security]:
-    """Return the levels for tests of security: all but ``none``, or with ``--brief`` only the last, the strongest."""
+    """Return the levels for tests of security: all but ``none``, or with ``--brief`` only the strongest."""
     levels = [level for level in transport.security if level != "none"]
     return levels[-1:] if _options["brief"] else levels
 

@@ -1,4 +1,4 @@
-"""Tests of a chain of three nodes over two different topics: every message is forwarded, and each role reports its end."""
+"""Tests of a chain of three nodes and two topics: every message is forwarded, and each role reports its end."""
 
 import contextlib
 import os

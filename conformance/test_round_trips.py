@@ -18,7 +18,7 @@ ROUNDING_NS = 3
 
 
 def echoing(measured: Measured) -> int:
-    """Return the number of replies to each message. It is 1 for a ping without pongs, which receives its own messages."""
+    """Return the number of replies to each message; 1 for a ping without pongs, which receives its own messages."""
     return max(measured.cell.subscribers, 1) if measured.cell.echo == "all" else 1
 
 

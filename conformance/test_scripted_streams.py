@@ -1,4 +1,4 @@
-"""Tests of faults that a script causes in the null adapter's streams: the affected roles must count each one exactly."""
+"""Tests of faults that a script causes in the null adapter's streams: the affected roles must count them exactly."""
 
 import asyncio
 import os
@@ -117,8 +117,8 @@ def test_a_publish_that_waits_too_long_is_counted_as_timed_out(measure: Scripted
     records = measured.kept("publisher")[0]
     assert (records["write_ns"] == NOT_MEASURED).sum() == publisher.timed_out
     assert (publisher.writing_ns or 0) >= WRITE_TIMEOUT_NS
-    # The publisher sleeps between two checks of the full queue, and this time counts as blocked. Waiting for a processor
-    # does not count, so it is added here.
+    # The publisher sleeps between two checks of the full queue, and this time counts as blocked. Waiting for a
+    # processor does not count, so it is added here.
     waited_ns = measured.outcome.noise.delay_ns if measured.outcome.noise else None
     least_ns = WRITE_TIMEOUT_NS / (10 if waited_ns is None else 2)
     assert publisher.blocked_ns is None or publisher.blocked_ns + (waited_ns or 0) >= least_ns

@@ -24,12 +24,12 @@ DURATION_S = 0.25
 LONGEST = 300
 """Number of messages of the longest trial with a fixed number. A history of this depth keeps all of them."""
 REPLY_TIMEOUT_S = 10.0
-"""Long, because these tests check whether a message arrives, not when. Delay on a busy machine must not count as loss."""
+"""Long, because these tests check whether a message arrives, not when. A delay on a busy machine is no loss."""
 ROUND_TRIPS, STREAM, CALLS = PATTERNS = "ping-pong", "stream", "request-reply"
 ADAPTERS = Path(__file__).resolve().parent.parent / "adapters"
 Extent = Literal["brief", "pairs", "every"]
-"""``brief``: each level once (``./check``). ``pairs``: every pair of levels (``./check all``). ``every``: every pair, and
-each level alone (``./check full``)."""
+"""``brief``: each level once (``./check``). ``pairs``: every pair of levels (``./check all``). ``every``: every pair,
+and each level alone (``./check full``)."""
 
 
 class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

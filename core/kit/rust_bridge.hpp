@@ -74,7 +74,7 @@ struct SubscriberCalls {
   void (*close)(void* subscriber);
 };
 
-/// What a Make function has made: a publisher, a subscriber, or both. The other pointers are null.
+/// The result of a Make function: a publisher, a subscriber, or both. The other pointers are null.
 struct Ends {
   void* publisher = nullptr;
   const PublisherCalls* sends = nullptr;

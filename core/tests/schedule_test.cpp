@@ -51,7 +51,7 @@ TEST(RecordedSchedule, repeats_its_instants_every_lap_and_knows_how_many_are_due
     const std::uint64_t instant = start + i / 4 * 100 + instants[i % 4];
     EXPECT_EQ(schedule.next(0), instant);
     EXPECT_EQ(schedule.scheduled_until(instant + 1), i % 4 == 1 ? i + 2 : i + 1)
-        << i << ": two messages are due at the same instant";
+        << i << ": two are due at the same instant";
     EXPECT_EQ(schedule.scheduled_until(instant), i % 4 == 2 ? i - 1 : i) << i;
   }
   schedule.start(start + 7);

@@ -102,7 +102,7 @@ struct SubscriberCalls {
     close: unsafe extern "C" fn(*mut c_void),
 }
 
-/// What a [`Make`] function has made: a publisher, a subscriber, or both. The other pointers are null.
+/// The result of a [`Make`] function: a publisher, a subscriber, or both. The other pointers are null.
 #[repr(C)]
 struct Ends {
     publisher: *mut c_void,
