@@ -117,8 +117,7 @@ def test_a_publish_that_waits_too_long_is_counted_as_timed_out(measure: Scripted
     records = measured.kept("publisher")[0]
     assert (records["write_ns"] == NOT_MEASURED).sum() == publisher.timed_out
     assert (publisher.writing_ns or 0) >= WRITE_TIMEOUT_NS
-    # The publisher sleeps between two checks of the full queue, and this time counts as blocked. Waiting for a
-    # processor does not count, so it is added here.
+    # Sleep between two checks of the full queue counts as blocked. Waiting for a processor does not, so add it here.
     waited_ns = measured.outcome.noise.delay_ns if measured.outcome.noise else None
     least_ns = WRITE_TIMEOUT_NS / (10 if waited_ns is None else 2)
     assert publisher.blocked_ns is None or publisher.blocked_ns + (waited_ns or 0) >= least_ns

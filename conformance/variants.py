@@ -130,7 +130,7 @@ def _levels(who: Candidate, every: bool) -> list[list[Level]]:
         [always("", processes=2), always("one-process", processes=1)],
         [always("", reliability="reliable"), always("best-effort", reliability="best-effort")],
         [
-            # Streams and the other patterns have different usual depths, so these are two levels.
+            # The usual depth of streams and that of the other patterns are different, so they are two levels.
             Level("", {STREAM: {}}),
             Level("depth-1", {ROUND_TRIPS: {"depth": 1}, CALLS: {"depth": 1}}),
             Level("depth-10", {ROUND_TRIPS: {"depth": 10}}),
@@ -161,7 +161,7 @@ def _levels(who: Candidate, every: bool) -> list[list[Level]]:
 
 
 def _others(who: Candidate) -> dict[str, tuple[Any, ...]]:
-    """Return the transport's levels of each factor that neither another row of ``_levels`` nor another test varies."""
+    """Return the transport's levels of the factors that no other row of ``_levels`` and no other test varies."""
     varied = ("receive", "loan", "processes", "reliability", "security", "type")
     offered = {name: getattr(who.transport, honour.capability) for name, honour in CAPABILITIES.items()}
     return {name: has for name, has in offered.items() if isinstance(has, tuple) and name not in varied}
@@ -281,7 +281,7 @@ _chosen: dict[str, Mapping[str, Variant]] = {}
 
 @functools.cache
 def chosen_variants(extent: Extent) -> str:
-    """Return all candidates' variants as JSON, for ``use_variants`` in another process: choosing takes seconds."""
+    """Return all candidates' variants as JSON, for ``use_variants`` in another process, because choosing is slow."""
     return msgspec.json.encode({each.name: variants_of(each.name, extent) for each in candidates()}).decode()
 
 

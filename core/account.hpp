@@ -11,10 +11,9 @@
 
 namespace middlemark {
 
-/// Used by the control thread only.
-class AccountReader {
+class AccountReader {  // used by the control thread only
  public:
-  /// Returns the current values. Counts::blocked_ns counts from the first call at which the role measures.
+  /// Returns the current values. Counts::blocked_ns is the time since the first call at which the role measured.
   [[nodiscard]] Account read(const Session& session);
 
  private:

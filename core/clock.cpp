@@ -88,8 +88,7 @@ void Clock::measure_cost() {
     gap = now - previous;
     previous = now;
   }
-  // Some processors advance the counter in strides, so the greatest common divisor of all differences is the
-  // resolution.
+  // The resolution is the greatest common divisor, because some processors advance the counter in strides.
   std::uint64_t stride = 0;
   for (const std::uint64_t gap : gaps) stride = std::gcd(stride, gap);
   std::nth_element(gaps.begin(), gaps.begin() + gaps.size() / 2, gaps.end());

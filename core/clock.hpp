@@ -1,5 +1,4 @@
-// The clock of all measurements: the invariant TSC if the kernel uses it as its own clock, CNTVCT on ARM, otherwise
-// CLOCK_MONOTONIC.
+// The clock of all measurements: the TSC if the kernel uses it as its clock, CNTVCT on ARM, or else CLOCK_MONOTONIC.
 #pragma once
 
 #include <time.h>
@@ -50,8 +49,7 @@ class Clock {
     return monotonic_ns();
   }
 
-  /// Returns the current ticks without waiting for earlier loads, because at the beginning of a poll that wait would
-  /// delay the poll.
+  /// Returns the current ticks without waiting for earlier loads: for the beginning of a poll, which would be delayed.
   [[nodiscard]] std::uint64_t early_ticks() const noexcept {
 #if defined(__x86_64__)
     if (counter_) [[likely]] {
@@ -71,7 +69,6 @@ class Clock {
     return static_cast<std::uint64_t>(static_cast<long double>(ns) * static_cast<long double>(ticks_per_second_) /
                                       1e9L);
   }
-  /// Converts a reading to CLOCK_MONOTONIC, in ns.
   [[nodiscard]] std::uint64_t to_monotonic_ns(std::uint64_t at_ticks) const noexcept {
     return at_ticks >= base_ticks_ ? base_ns_ + to_ns(at_ticks - base_ticks_)
                                    : base_ns_ - to_ns(base_ticks_ - at_ticks);

@@ -22,8 +22,7 @@ namespace middlemark {
 /// values.
 class CodingTimes {
  public:
-  /// The worker's clock. Static, because code that a middleware calls gets no clock from a role. Set before the
-  /// middleware is opened.
+  /// The worker's clock, for code that a middleware calls, which gets no clock from a role. Set before the opening.
   static inline Clock clock;
 
   /// Starts the recording. Any thread may call it.

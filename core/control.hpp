@@ -18,8 +18,7 @@ class Control {
   Control(const Control&) = delete;
   Control& operator=(const Control&) = delete;
 
-  /// Writes one line. Does not report that the launcher has gone away: the next receive() notices, and closed() is true
-  /// from then on.
+  /// Writes one line. Ignores that the launcher has gone away, which the next receive() notices.
   void send(const nlohmann::json& message) const noexcept;
 
   /// Returns a whole line. Returns nullopt if `timeout` has passed, the launcher has gone away (then closed() is true),

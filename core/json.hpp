@@ -31,7 +31,6 @@ class ConfigurationError : public std::runtime_error {
 
 template <class Value>
 concept Word = std::is_enum_v<Value>;
-/// A struct whose fields are listed in fields_of.
 template <class Value>
 concept Listed = !std::same_as<std::remove_cvref_t<decltype(fields_of<Value>)>, std::nullptr_t>;
 
@@ -111,7 +110,6 @@ class JsonReader {
   void add_problem(const std::string& place, const std::string& problem);
   /// Returns whether no problem was found at exactly this place.
   [[nodiscard]] bool is_valid(const std::string& place) const;
-  /// Throws ConfigurationError if there were problems.
   void throw_problems() const;
 
  private:

@@ -76,8 +76,7 @@ namespace pattern {
 
 inline constexpr std::uint64_t step = 0x9E3779B97F4A7C15ULL;
 
-/// Depends on the sequence number and the warm-up bit, not on the publisher id, because a reply carries its request's
-/// payload.
+/// Does not depend on the publisher id, because a reply carries its request's payload.
 [[nodiscard]] constexpr std::uint64_t base(const Header& header) noexcept {
   return (header.stamp & (Header::warm_up_bit | Header::sequence_mask)) * 0xD1B54A32D192ED03ULL + 1;
 }

@@ -1,5 +1,4 @@
-// Makes a sender wait for the instants of its schedule. Hot file: after start() the code here does not allocate, lock,
-// log or throw.
+// Makes a sender wait for its instants. Hot file: after start() the code here does not allocate, lock, log or throw.
 #pragma once
 
 #include <time.h>
@@ -59,8 +58,7 @@ class Pacer {
     sleep_cost_ns_ = 0;
   }
 
-  /// Returns the intended instant of the next message, in ticks: see Schedule::next(). Under rate max this is the
-  /// current time.
+  /// Returns the intended instant of the next message, in ticks: see Schedule::next(). Under rate max this is now.
   [[nodiscard]] std::uint64_t next() noexcept {
     return schedule_.next(schedule_.kind() == LoadKind::max ? clock_.ticks() : returned_);
   }
@@ -87,8 +85,7 @@ class Pacer {
     return !stop.requested();
   }
 
-  /// Processor time spent on waiting since the start: spinning, going to sleep and waking up. It is subtracted from the
-  /// sender's cost.
+  /// Processor time spent on waiting since the start. It is subtracted from the sender's cost.
   [[nodiscard]] std::uint64_t pacing_ticks() const noexcept {
     return spinning_ticks_ + clock_.to_ticks(sleep_cost_ns_);
   }

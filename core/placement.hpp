@@ -6,8 +6,8 @@
 
 namespace middlemark {
 
-/// Makes the process die with its parent, be killed first when memory runs out, and ignore SIGPIPE. Sets the timer
-/// slack of this thread and its children to 1 ns. Call at the beginning of main.
+/// Makes the process end with its parent and ignore SIGPIPE, and makes it the first that the kernel kills when memory
+/// runs out. Sets the timer slack of this thread and its children to 1 ns. Call at the beginning of main.
 void guard_process();
 
 /// Applies a placement to the calling thread and all threads that it starts afterwards, including the middleware's, as
@@ -21,7 +21,7 @@ void pin_thread(int cpu);
 /// the policy `other`. The control thread's priority is one above the roles', so that it can stop a spinning role.
 void raise_priority(const Placement& placement, int by);
 
-/// Returns what the system now reports for the calling thread; `asked` says whether to check for locked memory.
+/// Returns the placement that the system reports for the calling thread. Checks for locked memory only if `asked.mlock`.
 [[nodiscard]] InForce placed(const Placement& asked);
 
 }  // namespace middlemark

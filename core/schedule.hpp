@@ -1,5 +1,4 @@
-// Computes when each message of a load is due, independent of when earlier messages were sent. Hot file: next() does
-// not allocate, lock, log or throw.
+// Computes when each message of a load is due. Hot file: next() does not allocate, lock, log or throw.
 #pragma once
 
 #include <algorithm>

@@ -49,17 +49,15 @@ class Session {
   [[nodiscard]] std::string waiting_for();
   /// Publishes the history of each transient-local topic. Throws AdapterError.
   void publish_histories();
-  /// Opens the subscribers that join late and starts their roles. Call when all workers have published their histories.
-  /// Throws AdapterError.
+  /// Opens the subscribers that join late and starts their roles, after all histories are published. Throws AdapterError.
   void join_late();
-  /// Returns whether history messages are missing and new ones arrived recently. Call repeatedly after all roles have
-  /// matched.
+  /// Returns whether history messages are missing and still arriving. Call repeatedly after all roles have matched.
   [[nodiscard]] bool history_incomplete();
   void start();
   /// Stops the senders at once. Receivers are stopped when the last sender of this process has ended. If this process
   /// has no sender, they end when they have received `expected` distinct messages (0: at once), or when no more arrive.
   void request_stop(std::uint64_t expected = nothing_expected) noexcept;
-  /// Stops only these subscribers.
+  /// Stops only these subscribers, as described above.
   void request_stop(const std::vector<unsigned>& subscribers, std::uint64_t expected) noexcept;
   /// Returns the roles that have ended since the last call, if the launcher wants these events.
   [[nodiscard]] std::vector<EndedEvent> new_ends();
@@ -80,10 +78,9 @@ class Session {
   [[nodiscard]] const Role& leading() const noexcept;
   [[nodiscard]] const std::vector<std::unique_ptr<Role>>& roles() const noexcept { return roles_; }
   [[nodiscard]] virtual std::vector<std::string> notes() const = 0;
-  /// The middleware's messages about peers that were not found; empty if there are none.
+  /// The middleware's messages about rejected peers or other faults; empty if there are none.
   [[nodiscard]] virtual std::string refusals() const = 0;
-  /// The security algorithms in use; empty without security. Throws AdapterError if the trial has security and the
-  /// adapter reports none.
+  /// The security algorithms in force; empty without security. Throws AdapterError if the adapter reports none.
   [[nodiscard]] std::string protected_by() const;
 
  protected:

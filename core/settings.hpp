@@ -40,8 +40,7 @@ struct Topic {
   }
 };
 
-/// The settings of one trial. An adapter reads them once, when it opens, and they do not change. The other members are
-/// in RequestedSettings (protocol.hpp).
+/// The settings of one trial, which an adapter reads once, when it opens. Most members are in RequestedSettings.
 struct Settings : RequestedSettings {
   /// All topics and services of the trial, including those that this process does not use. Adapters size queues and
   /// pools by this list, not by the pattern and the counts. When companions() is called, `publishers_here` and
@@ -54,8 +53,7 @@ struct Settings : RequestedSettings {
   [[nodiscard]] bool calls_service() const { return std::ranges::any_of(endpoints, &Topic::service); }
 };
 
-/// A trial cannot be set up or measured as requested. what() names the cause and the place, advice() the next step.
-/// Thrown only before the start.
+/// Thrown before the start if a trial cannot be made as requested. what() is the cause and place, advice() the next step.
 class AdapterError : public std::runtime_error {
  public:
   explicit AdapterError(const std::string& text, std::string advice = {})

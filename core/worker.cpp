@@ -223,8 +223,7 @@ class ControlledWorker {
     return std::chrono::milliseconds(due > now ? (due - now) / 1'000'000 + 1 : 0);
   }
 
-  /// Ends the process if a role still runs `patience_s` after the stop, because its thread cannot be joined. Otherwise
-  /// sleeps for 1 ms.
+  /// Ends the process if a role still runs `patience_s` after the stop; its thread cannot be joined. Otherwise sleeps.
   void abandon_if_stuck(std::uint64_t stopped, std::uint64_t patience_s) {
     if (monotonic_ns() > stopped + patience_s * 1'000'000'000) {
       const std::uint64_t before = received(*session_);

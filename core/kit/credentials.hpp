@@ -41,8 +41,7 @@ class Credentials {
     return folder_ + std::string(identity) + std::string(ending);
   }
 
-  /// Returns the content of a file, without the line end. Throws an AdapterError that names the file and contains none
-  /// of its content.
+  /// Returns the content of a file, without the line end. Throws an AdapterError that only names the file.
   [[nodiscard]] std::string read(std::string_view identity, std::string_view ending) const {
     const std::string from = path(identity, ending);
     std::ifstream file(from, std::ios::binary);

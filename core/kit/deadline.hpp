@@ -20,7 +20,6 @@ class Deadline {
   explicit Deadline(std::chrono::nanoseconds from_now) noexcept : at_(Clock::now() + from_now) {}
 
   [[nodiscard]] bool passed() const noexcept { return Clock::now() >= at_; }
-  /// Never negative.
   [[nodiscard]] std::chrono::nanoseconds left() const noexcept {
     return std::max<std::chrono::nanoseconds>(at_ - Clock::now(), std::chrono::nanoseconds(0));
   }
@@ -39,8 +38,7 @@ inline void nap(std::chrono::nanoseconds span) noexcept {
   nanosleep(&pause, nullptr);
 }
 
-/// Checks `condition` every `pause` until it is true; returns false if `timeout` passes first. For events on which a
-/// middleware offers no blocking wait.
+/// Checks `condition` every `pause` until it is true; returns false if `timeout` passes first.
 template <class Condition>
 [[nodiscard]] bool wait_until(Condition&& condition, std::chrono::nanoseconds timeout,
                               std::chrono::nanoseconds pause = std::chrono::microseconds(50)) {

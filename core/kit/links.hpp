@@ -38,8 +38,7 @@ namespace middlemark::kit {
   return hash;
 }
 
-/// The content of the note with which an endpoint announces itself to the other workers. Each worker draws its number at
-/// random.
+/// The content of an endpoint's note for the other workers: the random number of its worker, and its address.
 struct Announcement {
   std::uint64_t process = 0;
   Address address;

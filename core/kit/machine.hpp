@@ -30,14 +30,12 @@ namespace middlemark::kit {
   return std::ifstream("/proc/sys/" + name) >> value ? value : otherwise;
 }
 
-/// The memory of this machine in bytes.
 [[nodiscard]] inline std::uint64_t physical_memory() {
   return static_cast<std::uint64_t>(std::max(sysconf(_SC_PHYS_PAGES), 1L)) *
          static_cast<std::uint64_t>(std::max(sysconf(_SC_PAGESIZE), 1L));
 }
 
-/// Raises the limit of open descriptors to this user's maximum, because each pair of a publisher and a subscriber may
-/// need one or two descriptors.
+/// Raises the limit of descriptors to this user's maximum: each pair of publisher and subscriber may need two.
 inline void allow_many_descriptors() noexcept {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;

@@ -16,8 +16,7 @@
 
 namespace middlemark::kit {
 
-/// Base of a publisher with its own buffer. loan() returns the first bytes of the buffer and keeps them in `message_`,
-/// which publish() sends.
+/// Base of a publisher with its own buffer. loan() returns its first bytes as `message_`, which publish() sends.
 class OwnBuffer : Pinned {
  public:
   explicit OwnBuffer(std::size_t message_bytes) : memory_(message_bytes), message_(memory_) {}

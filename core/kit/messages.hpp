@@ -28,8 +28,7 @@ inline constexpr std::size_t imu_bytes = 37 * sizeof(double);       ///< all num
 inline constexpr std::size_t transform_bytes = 7 * sizeof(double);  ///< one transform of a tf
 inline constexpr std::size_t point_bytes = 4 * sizeof(float);       ///< x, y, z and intensity
 
-/// Returns whether the main array of a message of this type can have this size. src/middlemark/model/types.py has the
-/// same rule.
+/// Returns whether the main array of a message of this type can have this size. types.py has the same rule.
 [[nodiscard]] constexpr bool fits(MessageType type, std::size_t bytes) noexcept {
   switch (type) {
     case MessageType::octets:
@@ -68,14 +67,12 @@ template <class Types, class Header>
   return header.stamp.sec == stamp_s && Types::is(header.frame_id, frame);
 }
 
-/// Returns the memory of `object` as bytes.
 template <class T>
 [[nodiscard]] auto bytes_of(T& object, std::size_t bytes) noexcept {
   using Byte = std::conditional_t<std::is_const_v<T>, const std::byte, std::byte>;
   return std::span<Byte>(reinterpret_cast<Byte*>(&object), bytes);
 }
 
-/// An image of one row.
 template <class Types>
 struct Image {
   using Struct = typename Types::Image;
@@ -96,7 +93,6 @@ struct Image {
   }
 };
 
-/// An unordered cloud of points.
 template <class Types>
 struct PointCloud {
   using Struct = typename Types::PointCloud;
@@ -155,8 +151,8 @@ struct Imu {
   }
 };
 
-/// A list of transforms. The numbers of one transform are adjacent in the struct, and the numbers of all transforms are
-/// not. So the main array is a separate one, copied into the struct before sending and out of it after receiving.
+/// A list of transforms, whose numbers are not adjacent in the struct. The main array is a copy: it is copied into the
+/// struct before sending and out of the struct after receiving.
 template <class Types>
 struct Tf {
   using Struct = typename Types::Tf;

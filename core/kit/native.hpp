@@ -32,8 +32,7 @@ namespace middlemark::kit {
 using NativeTable = std::map<std::string, NativeSetting>;
 
 /// Describes each native setting of the trial that `table` does not allow: unknown, of the wrong type, out of range, or
-/// without effect on the trial's transport or pattern. Each text contains the key, the value and the allowed values. A
-/// pure function.
+/// without effect on the trial's transport or pattern. Each text contains the key, the value and the allowed values.
 [[nodiscard]] std::vector<std::string> native_problems(const NativeTable& table, const Settings& settings);
 
 /// Returns the setting for a key: the setting with this name, otherwise the setting that ends in '*' and has the longest
@@ -90,8 +89,7 @@ template <class T>
 
 }  // namespace detail
 
-/// Base of a struct whose members are an adapter's native settings. Each member declares its key in its initialiser,
-/// with its default, range and help.
+/// Base of a struct whose members are an adapter's native settings, each declared in its initialiser.
 class NativeKeys {
  public:
   /// The trial's values replace the defaults; if `trial` is null, all members have their defaults.
@@ -123,7 +121,6 @@ class NativeKeys {
   /// Declares a name that ends in '*'. Returns the trial's values by the part of the key that replaces the star.
   [[nodiscard]] std::map<std::string, std::string> keys(const std::string& name, const NativeSetting& row);
 
-  /// Returns the row with another help text.
   [[nodiscard]] static NativeSetting saying(std::string help, NativeSetting row) {
     row.help = std::move(help);
     return row;
@@ -152,7 +149,6 @@ class NativeKeys {
   std::string complaints_;
 };
 
-/// Returns the value for Description::native.
 template <class Options>
 [[nodiscard]] NativeTable native_table() {
   return Options().table();

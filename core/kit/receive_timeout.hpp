@@ -1,4 +1,4 @@
-// A blocking receive with a timeout in one system call.
+// A blocking receive with a timeout, usually in one system call.
 #pragma once
 
 #include <sys/types.h>
@@ -16,8 +16,7 @@ namespace middlemark::kit {
 /// in which no message arrives needs further calls.
 class ReceiveTimeout {
  public:
-  /// Calls `receive`, a blocking call on `fd`, until it returns data, fails, or `timeout` has passed. In the last case
-  /// returns -1 and sets errno to EAGAIN.
+  /// Calls `receive`, a blocking call on `fd`, until it returns data or fails. After `timeout` returns -1 with EAGAIN.
   template <class Receive>
   ssize_t operator()(int fd, std::chrono::nanoseconds timeout, Receive&& receive) noexcept {
     if (timeout < armed_ || timeout > 8 * armed_) [[unlikely]]

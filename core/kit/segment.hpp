@@ -32,8 +32,7 @@ inline void require_shared_memory(std::uint64_t bytes, const std::string& what) 
 class Segment {
  public:
   Segment() = default;
-  /// Maps and pre-faults the memory. `name` has no slash; `bytes` must be the same in every process. Throws an
-  /// AdapterError with the path.
+  /// Maps and pre-faults the memory. `bytes` must be the same in every process. Throws an AdapterError with the path.
   Segment(const std::string& name, std::size_t bytes) : name_("/" + name), bytes_(bytes) {
     const int descriptor = shm_open(name_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (descriptor < 0) throw error("cannot be opened");

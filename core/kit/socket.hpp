@@ -28,7 +28,6 @@
 
 namespace middlemark::kit {
 
-/// Owns a file descriptor.
 class Descriptor {
  public:
   Descriptor() noexcept = default;
@@ -95,8 +94,7 @@ struct Address {
   [[nodiscard]] const sockaddr* get() const noexcept { return reinterpret_cast<const sockaddr*>(&storage); }
 };
 
-/// Returns the abstract address of a Unix socket, which has no file, so a killed process leaves none behind. If `name`
-/// is empty, the kernel chooses a name.
+/// Returns the abstract address of a Unix socket, which needs no file. If `name` is empty, the kernel chooses a name.
 [[nodiscard]] inline Address abstract_unix(const std::string& name = {}) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;

@@ -145,8 +145,7 @@ class StreamPublisher {
   LastSystemFailure failure_;
 };
 
-/// Reads from each publisher's connection into a separate buffer, so that a partly received message does not delay the
-/// messages of other publishers.
+/// Reads each publisher's connection into its own buffer, so that a partly received message delays no other publisher.
 class StreamSubscriber {
  public:
   static constexpr std::size_t most_per_take = 64;

@@ -1,5 +1,4 @@
-// The data that all publishers and subscribers of this process share. An adapter with more shared data derives its own
-// class from Trial.
+// The data that all publishers and subscribers of this process share. Adapters that share more derive from it.
 #pragma once
 
 #include <middlemark/kit/pinned.hpp>
@@ -8,7 +7,7 @@
 
 namespace middlemark::kit {
 
-/// `Options` is constructed from the settings.
+/// `Options` must be constructible from the settings.
 template <class Options>
 struct Trial : Pinned {
   explicit Trial(const Settings& its_settings) : settings(its_settings), options(settings), notes(settings) {}

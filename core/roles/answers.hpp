@@ -15,8 +15,7 @@
 
 namespace middlemark {
 
-/// How long the measurement will last, in messages or seconds, if known. The stamped messages must be spread over all
-/// of it.
+/// The length of the measurement, if known. The stamped messages are spread over all of it.
 struct AnswersDue {
   std::optional<std::uint64_t> messages;
   std::optional<double> duration_s;
@@ -69,12 +68,10 @@ class AnswerStamps {
  public:
   /// Number of records: 4 MiB, spread over the whole measurement.
   static constexpr std::size_t most_kept = std::size_t{1} << 17;
-  /// Cost of stamping a message, in clock readings: three in the visit, one before the take, and one for writing the
-  /// record.
+  /// Cost of stamping a message, in clock readings: three in the visit, one before the take, one for the record.
   static constexpr double readings = 5;
 
-  /// `arrivals`: the subscriber reports when the kernel received a message. Converting this time takes three more clock
-  /// readings.
+  /// `arrivals`: the subscriber has the kernel's receive time, whose conversion takes three more clock readings.
   AnswerStamps(const Clock& clock, bool keeps, const AnswersDue& due, bool arrivals)
       : clock_(clock),
         due_(due),

@@ -1,5 +1,4 @@
-// Decides when a receiver that was asked to stop may end: when everything has arrived, or when nothing arrives any
-// more.
+// Decides when a stopped receiver may end: when all messages have arrived, or when none arrive any more.
 #pragma once
 
 #include <cstdint>

@@ -11,8 +11,7 @@
 
 namespace middlemark {
 
-/// The ends of a ping. The subscriber is made before the publisher, because replies may arrive as soon as the ping
-/// sends.
+/// The ends of a ping. The subscriber is made first, because replies may arrive as soon as the ping sends.
 template <Adapter A>
 class PingTopics {
  public:

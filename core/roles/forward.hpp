@@ -56,7 +56,7 @@ class Forward {
   /// Call before the start. Throws AdapterError.
   void publish_history() { middlemark::publish_history(outgoing_, topic_, sizes_, request_.index, fills_); }
 
-  /// Publishes for a message that was received at `received` (ticks).
+  /// Publishes a message for the one that was received at `received` (ticks).
   void operator()(bool warm_up, std::uint64_t received) noexcept {
     if (work_ns_ > 0) use_processor(work_ns_);
     const std::uint64_t intended = received + clock_.to_ticks(work_ns_);

@@ -86,7 +86,6 @@ class Ping {
   }
 
   [[nodiscard]] const Result& result() const noexcept { return result_; }
-  /// Empty if the role did its work.
   [[nodiscard]] const std::optional<ErrorEvent>& failure() const noexcept { return failure_; }
   [[nodiscard]] const Recorder<Sample>& recorder() const noexcept { return recorder_; }
 
@@ -293,8 +292,7 @@ class Ping {
     progress_.received.store(recorder_.size() * request_.echoing, std::memory_order_relaxed);
   }
 
-  /// Pauses for 10 ms. Without the pause, a middleware that refuses at once would use up all silent_messages tries within
-  /// microseconds.
+  /// Pauses, so that a middleware that refuses at once does not use up the silent_messages tries within microseconds.
   void wait_before_retry() noexcept {
     const timespec pause{0, 10'000'000};
     nanosleep(&pause, nullptr);

@@ -127,8 +127,7 @@ class Pong {
       progress_.warm_ups.store(++warm_ups_, std::memory_order_relaxed);
       return;
     }
-    // A sequence number further ahead than this means a damaged header. If it were accepted, all later messages would
-    // count as duplicates.
+    // A number further ahead means a damaged header. If it were accepted, all later messages would be duplicates.
     constexpr std::uint64_t plausible_gap = 1'000'000'000;
     const unsigned publisher_id = serves ? header.publisher_id() : 0;
     if (publisher_id >= trackers_.size() || header.sequence() == 0 ||

@@ -78,7 +78,6 @@ class StreamPublisher {
   }
 
   [[nodiscard]] const PublisherResult& result() const noexcept { return result_; }
-  /// Empty if the role did its work.
   [[nodiscard]] const std::optional<ErrorEvent>& failure() const noexcept { return failure_; }
   [[nodiscard]] const Recorder<Sending>& recorder() const noexcept { return recorder_; }
   [[nodiscard]] const Histogram& histogram() const noexcept { return histogram_; }
@@ -214,8 +213,7 @@ class StreamPublisher {
     if (stop.requested()) ended_ = Ended::stopped;
   }
 
-  /// Sends one message. Waits for its intended instant if `paced`; otherwise the intended instant is the beginning of
-  /// publish().
+  /// Sends one message, if `paced` at its intended instant. Otherwise the intended instant is the beginning of publish().
   Published send(Header header, bool paced, Instants& instants) noexcept {
     const std::size_t bytes = sizes_.bytes(header.sequence());
     const std::span<std::byte> message = outgoing_.loan(bytes);

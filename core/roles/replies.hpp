@@ -135,8 +135,7 @@ class Replies {
 
   void unawaited(const Header& header, std::span<const std::byte> message) noexcept {
     if (header.warm_up()) return;
-    // A sequence number that was never sent means a damaged header. If it were accepted, all later replies would count
-    // as duplicates.
+    // A number never sent means a damaged header. If it were accepted, all later replies would be duplicates.
     if (header.sequence() == 0 || header.sequence() > sent_.load(std::memory_order_relaxed)) {
       ++damaged_;
       return;

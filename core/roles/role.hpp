@@ -34,10 +34,11 @@ class Role {
   Role(const Role&) = delete;
   Role& operator=(const Role&) = delete;
 
-  /// matched() of expected() subscribers of the role's topics have been found; publishers() has the same numbers for the
-  /// publishers of the topics that it subscribes to. All must be found before the start.
+  /// Number of subscribers found so far for the topics on which the role publishes.
   [[nodiscard]] virtual std::size_t matched() = 0;
+  /// Number of these subscribers that must be found before the start.
   [[nodiscard]] virtual std::size_t expected() const = 0;
+  /// Both numbers for the publishers of the topics to which the role subscribes.
   [[nodiscard]] virtual Found publishers() = 0;
   /// Publishes the history of transient-local topics. Call before the start. Throws AdapterError.
   virtual void publish_history() {}
@@ -45,18 +46,15 @@ class Role {
   [[nodiscard]] virtual std::uint32_t history() const { return 0; }
   /// Opens the subscriber of a role that joins late. Throws AdapterError.
   virtual void join() {}
-  /// Runs the whole role on the calling thread.
   virtual void run() = 0;
   /// Bytes of memory for the role's samples, which the middleware does not use.
   [[nodiscard]] virtual std::size_t kept_bytes() const { return 0; }
   /// Writes the samples after run(). Throws std::system_error with the path.
   virtual void keep() const {}
   [[nodiscard]] virtual AnyRoleResult result() const = 0;
-  /// Results of the publishers with which a subscriber forwards messages, and the number of messages that each of these
-  /// publishers sent. Call after the end.
+  /// Results and numbers of sent messages of the publishers with which a subscriber forwards. Call after the end.
   [[nodiscard]] virtual std::vector<AnyRoleResult> forwarded() const { return {}; }
   [[nodiscard]] virtual std::vector<std::uint64_t> forwarded_messages() const { return {}; }
-  /// Empty if the role did its work.
   [[nodiscard]] virtual std::optional<ErrorEvent> failure() const { return std::nullopt; }
 
   [[nodiscard]] bool sends() const noexcept { return part == Part::sends; }
@@ -127,7 +125,6 @@ class AnswererRole final : public Role {
   Answerer answerer_;
 };
 
-/// A publisher or subscriber of a stream.
 template <class End, class Request>
 class StreamRole final : public Role {
   static constexpr bool publishes = std::same_as<Request, PublisherRequest>;
@@ -214,8 +211,7 @@ template <MakesEnds A, class Request>
   return std::make_unique<StreamRole<End, Request>>(adapter, settings, request, clock);
 }
 
-/// Makes the roles of one worker. Makes the receivers first, so that within one process a subscriber exists before the
-/// publisher that sends to it.
+/// Makes the roles of one worker, receivers first, so that a subscriber exists before a publisher sends to it.
 template <Adapter A>
 [[nodiscard]] std::vector<std::unique_ptr<Role>> make_roles(A& adapter, Services<A>& services,
                                                             const Configuration& configuration, const Clock& clock) {

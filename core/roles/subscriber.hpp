@@ -108,8 +108,7 @@ class StreamSubscriber {
     receive(message);
   }
 
-  /// Call after all messages of a take were visited. Publishes the count last, because the role may end as soon as the
-  /// count is complete.
+  /// Publishes the count after all messages of a take, because the role may end as soon as the count is complete.
   void after_take() noexcept { progress_.received.store(received_, std::memory_order_release); }
 
   /// Call at the beginning of a pause. Takes the current time as the arrival of the last message.
@@ -221,8 +220,7 @@ class StreamSubscriber {
     progress_.damaged.store(damaged_, std::memory_order_relaxed);
   }
 
-  /// A sequence number further ahead than this means a damaged header. If it were accepted, all later messages would
-  /// count as duplicates.
+  /// A number too far ahead means a damaged header. If it were accepted, all later messages would be duplicates.
   [[nodiscard]] static bool plausible(const SequenceTracker& tracker, std::uint64_t sequence) noexcept {
     constexpr std::uint64_t plausible_gap = 1'000'000'000;
     return sequence != 0 && sequence <= tracker.highest() + plausible_gap;

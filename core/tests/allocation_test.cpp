@@ -114,8 +114,7 @@ Traffic traffic_of(Work&& work) {
   return {allocations - allocations_before, releases - releases_before};
 }
 
-/// A shared-memory adapter that makes `Mistake` (an allocation) in the publish of a ping or pong, so that the counters
-/// must notice it.
+/// A shared-memory adapter that makes an allocation, `Mistake`, in the publish of a ping or pong.
 template <class Mistake>
 class Allocating : public SharedMemory {
  public:

@@ -87,8 +87,7 @@ using OutgoingOf = decltype(std::declval<A&>().publisher(std::declval<const Topi
 template <class A>
 using IncomingOf = decltype(std::declval<A&>().subscriber(std::declval<const Topic&>(), 0U));
 
-/// A topic with all its publishers and subscribers, which have found each other. Each has its own adapter, or all share
-/// one adapter as in one process.
+/// A topic with its publishers and subscribers, which have found each other. Each has its own adapter, or all share one.
 template <class A>
 struct Stream {
   Stream(Settings asked, unsigned publishers, unsigned subscribers, bool one_process) {

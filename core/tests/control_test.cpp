@@ -1,5 +1,4 @@
-// Tests Control, which replaces descriptors 0 and 1 of its process. So each test runs it in a child process, which also
-// does the launcher's part.
+// Tests Control. It replaces descriptors 0 and 1 of its process, so each test runs it and its launcher in a child.
 #include <middlemark/control.hpp>
 
 #include <fcntl.h>

@@ -1,5 +1,4 @@
-// Tests messages that are divided into datagrams: each reassembled message is a message that was sent, also if datagrams
-// are lost.
+// Tests messages divided into datagrams: if some are lost, no message is reassembled from parts of several messages.
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -23,8 +22,7 @@ constexpr std::uint32_t flow = 7;
 constexpr Layout layout = Layout::of(100'000, 40'000);
 static_assert(layout.fragments == 3);
 
-/// Sends selected fragments, which fit into the socket's buffer, and reassembles the messages. All bytes of message n
-/// are n.
+/// Sends selected fragments, which fit into the socket's buffer. All bytes of message n are n.
 class Fragments : public testing::Test {
  protected:
   Fragments() {

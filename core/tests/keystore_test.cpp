@@ -1,5 +1,4 @@
-// Tests, without ROS 2, the SROS2 keystore that the rclcpp adapter makes for a process: an enclave has the files that an
-// RMW looks for.
+// Tests, without ROS 2, that the SROS2 keystore of the rclcpp adapter has the files that an RMW looks for.
 #include <unistd.h>
 
 #include <cstdlib>

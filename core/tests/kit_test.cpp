@@ -1,5 +1,4 @@
-// Tests code that adapters share: notes in the trial's folder, waiting with a time limit, shared memory that does not
-// fit, ports and connections.
+// Tests code that adapters share: notes, waiting with a time limit, shared memory that does not fit, connections.
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>

@@ -1,5 +1,4 @@
-// Tests typed messages: they are serialised and deserialised completely, and any error in their constant fields is
-// found.
+// Tests that typed messages are serialised and deserialised completely, and that wrong constant fields are found.
 #include <algorithm>
 #include <array>
 #include <cstring>

@@ -1,5 +1,4 @@
-// Tests the null adapter, which is used for tests of the core: each scripted fault occurs exactly at the requested
-// messages.
+// Tests the null adapter, which is for tests of the core: each fault occurs exactly at the requested messages.
 #include <middlemark/adapter.hpp>
 
 #include <time.h>

@@ -1,5 +1,4 @@
-// Tests ping and pong over real adapters in one process, each role on its own thread: over shared memory and over the
-// null adapter's queue.
+// Tests ping and pong in one process, each on its own thread, over shared memory and over the null adapter's queue.
 #include <middlemark/roles/ping.hpp>
 
 #include <memory>

@@ -1,5 +1,4 @@
-// Tests the raw shared-memory transport with an artificial delay: every message waits, no message is lost, and invalid
-// settings are refused.
+// Tests the raw shared-memory transport with an artificial delay for every message.
 #include <unistd.h>
 
 #include <chrono>

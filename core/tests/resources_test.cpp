@@ -236,7 +236,7 @@ TEST(Resources, a_preemption_is_an_involuntary_context_switch) {
     std::jthread even(play, 0);
     std::jthread odd(play, 1);
   }
-  // Not all turns: the start of one thread and the end of the other need no preemption.
+  // 8 and not 10: the start of one thread and the end of the other need no preemption.
   EXPECT_GE(reader.read().involuntary - before.involuntary, 8U);
 }
 
@@ -268,8 +268,7 @@ Resources read_until(ResourceReader& reader, std::size_t threads) {
   return used;
 }
 
-/// Returns the number of threads before the test starts its own. Starts a thread first, because a sanitizer then starts
-/// one of its own.
+/// Returns the number of threads before the test's own, including one that a sanitizer starts with the first thread.
 std::size_t threads_before(ResourceReader& reader) {
   std::thread([] {}).join();
   return read_until(reader, test::under_thread_sanitizer ? 2 : 1).threads.size();

@@ -1,5 +1,4 @@
-// Tests, without ROS 2, what the rclcpp adapter reports about the RMW: the available RMWs, version, title, and the notes
-// of a result.
+// Tests, without ROS 2, what the rclcpp adapter reports about RMWs: the available ones, version, title, and notes.
 #include <unistd.h>
 
 #include <cstdlib>

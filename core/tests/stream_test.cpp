@@ -1,5 +1,4 @@
-// Tests streams over a real adapter in one process: all messages arrive, each role counts them correctly, and the
-// publishers follow their schedules.
+// Tests streams over a real adapter in one process: arrival of all messages, counts and schedules.
 #include <middlemark/roles/stamping.hpp>
 #include <middlemark/session.hpp>
 

@@ -127,7 +127,7 @@ TEST(Probe, refuses_a_processor_that_does_not_exist) {
   EXPECT_THROW(static_cast<void>(probe({{100'000}, {}, 1000})), AdapterError);
 }
 
-/// Returns the threads of this process that keep a processor awake. (The thread sanitizer also has a thread.)
+/// Returns the threads of this process that keep a processor awake. Skips others, such as the thread sanitizer's.
 std::vector<pid_t> spinners() {
   std::vector<pid_t> found;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {

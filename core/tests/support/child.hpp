@@ -1,5 +1,4 @@
-// Runs code in a forked child process if it must not affect the test's own process: it changes a priority or a limit,
-// closes a descriptor, or dies.
+// Runs code in a forked child process, because it changes the process: its priorities, limits or descriptors.
 #pragma once
 
 #include <poll.h>

@@ -1,5 +1,4 @@
-// main() of every test executable of the core. With --subject=clock, which ctest uses, it runs only the tests of
-// clock_test.cpp.
+// main() of every test executable of the core. --subject=clock, which ctest uses, selects the tests of clock_test.cpp.
 #include <cstdio>
 #include <filesystem>
 #include <string>

@@ -158,8 +158,7 @@ class WorkerProcess {
   std::string buffer_;
 };
 
-/// A trial with a ping and a pong in one null worker: its folder and its configure command. Removes the segments that a
-/// killed worker leaves.
+/// A trial with a ping and a pong in one null worker: its folder and its configure command.
 class NullTrial {
  public:
   NullTrial() {

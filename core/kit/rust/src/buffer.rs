@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-/// The memory that `loan` returns and `publish` sends.
+/// The memory that a publisher's `loan` returns and its `publish` sends.
 pub struct Buffer(Box<[u8]>);
 
 impl Buffer {

@@ -82,7 +82,6 @@ impl Settings {
         self.depth.get()
     }
 
-    /// The longest time that a publish may block.
     pub fn write_timeout(&self) -> Duration {
         Duration::from_nanos(self.write_timeout_ns)
     }
