@@ -1,4 +1,4 @@
-"""The candidates of the conformance tests: every worker that was found, with each of its transports."""
+"""The candidates of the conformance tests: each transport of every worker that was found."""
 
 import functools
 import os
@@ -27,17 +27,17 @@ class Candidate(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The name used in a test's id."""
+        """The candidate's name in the ids of tests."""
         adapter = self.worker.description.name
         return adapter if adapter == self.transport.name else f"{adapter}-{self.transport.name}"
 
     @property
     def scripted(self) -> bool:
-        """True for the null adapter, which tests Middlemark itself and may report a false transport."""
+        """True for the null adapter, which is for tests of Middlemark; one of its transports has a false name."""
         return self.worker.description.bench_only
 
     def cell(self, **factors: object) -> Cell:
-        """Return a cell of levels that the candidate supports: Middlemark's defaults, or else its first level."""
+        """Return a cell that the candidate supports, with ``factors`` and otherwise the default or first level."""
         offered = self.transport
         values: dict[str, object] = {
             "adapter": self.worker.description.name,
@@ -52,7 +52,7 @@ class Candidate(msgspec.Struct, frozen=True):
             **factors,
         }
         cell = Cell(**values)  # type: ignore[arg-type]
-        # Pollers never sleep, so each gets a processor. Blocking roles are not pinned.
+        # Pin roles that poll, because they never sleep and each needs a processor.
         if cell.receive == "poll" and cell.processes == 2 and len(CPUS) >= roles_of(cell):
             return msgspec.structs.replace(cell, pin=tuple(CPUS[: roles_of(cell)]))
         return cell
@@ -63,13 +63,16 @@ def roles_of(cell: Cell) -> int:
 
 
 def choose(adapters: Sequence[str], *, brief: bool) -> None:
-    """Select the adapters besides the null adapter; none selects all. Must be called before ``found``."""
+    """Select the adapters to test; an empty list selects all, and the null adapter is always selected.
+
+    Must be called before ``found``.
+    """
     _options.update(adapters=frozenset(adapters), brief=brief)
 
 
 @functools.cache
 def found() -> tuple[tuple[Worker, ...], tuple[BrokenWorker, ...]]:
-    """Return the selected workers, and the workers that could not describe themselves. The search runs only once."""
+    """Return the selected workers, and the workers that could not describe themselves. Searches only once."""
     workers, broken = find_workers()
     adapters = _options["adapters"]
     if not adapters:
@@ -85,20 +88,20 @@ def candidates() -> list[Candidate]:
 
 
 def selected() -> list[Candidate]:
-    """Return the candidates for tests of one behaviour: with ``--brief`` only each adapter's first transport."""
+    """Return the candidates for tests that vary few factors: with ``--brief`` each adapter's first transport."""
     if not _options["brief"]:
         return candidates()
     return [each for each in candidates() if each.scripted or each.transport is each.worker.description.transports[0]]
 
 
 def levels_of_security(transport: Transport) -> Sequence[Security]:
-    """Return the levels for tests of security: all that protect, or with ``--brief`` only the last and strongest."""
+    """Return the levels for tests of security: all but ``none``, or with ``--brief`` only the strongest."""
     levels = [level for level in transport.security if level != "none"]
     return levels[-1:] if _options["brief"] else levels
 
 
 def scripted() -> Candidate:
-    """Return the null adapter, which makes the faults that a cell's native settings ask for."""
-    found_here = [who for who in candidates() if who.scripted]
-    assert found_here, "./check builds it and sets MIDDLEMARK_WORKERS"
-    return found_here[0]
+    """Return the null adapter, which makes the faults that a cell's native settings request."""
+    null = [who for who in candidates() if who.scripted]
+    assert null, "the null worker was not found; ./check builds it and sets MIDDLEMARK_WORKERS"
+    return null[0]

@@ -25,15 +25,15 @@ TRIALS: Mapping[str, Callable[[Cell], bool]] = {
     "paced": lambda cell: cell.pattern == STREAM and cell.rate != "max",
     "any_call": lambda cell: cell.pattern == CALLS,
 }
-"""For each fixture: selects the cells whose trials it provides."""
+"""For each fixture: a function that selects the cells of its trials."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("conformance")
-    group.addoption("--every-level", action="store_true", help="also each level without others, not only pairs")
-    group.addoption("--brief", action="store_true", help="each level once, not every pair; else one transport")
-    group.addoption("--one-trial", action="store_true", help="only one trial of every worker")
-    group.addoption("--adapters", metavar="NAME,…", help="only these and the null adapter")
+    group.addoption("--every-level", action="store_true", help="also measure each level alone, not only in pairs")
+    group.addoption("--brief", action="store_true", help="each level once, not every pair; other tests: one transport")
+    group.addoption("--one-trial", action="store_true", help="run only one trial with every worker")
+    group.addoption("--adapters", metavar="NAME,…", help="test only these adapters and the null adapter")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -45,7 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Pass the variants to each pytest-xdist process, because choosing them takes seconds."""
+    """Pass the variants to each pytest-xdist process, so that not every process spends seconds to choose them."""
     node.workerinput["variants"] = chosen_variants(_extent(node.config))
 
 
@@ -56,7 +56,7 @@ def _extent(config: pytest.Config) -> Extent:
 
 
 def _trials(wanted: Callable[[Cell], bool], config: pytest.Config) -> list[object]:
-    """Return each candidate with each of its wanted variants."""
+    """Return each candidate with each of its variants whose cell is wanted."""
     found = [
         (who, name)
         for who in candidates()
@@ -73,7 +73,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize(fixture, _trials(TRIALS[fixture], metafunc.config), indirect=True)
     if "candidate" in metafunc.fixturenames:
         metafunc.parametrize("candidate", selected(), ids=lambda who: who.name)
-    if "proven_pattern" in metafunc.fixturenames:  # a proof takes seconds, and rarely depends on the pattern
+    if "proven_pattern" in metafunc.fixturenames:  # not all patterns, because a proof takes seconds
         patterns = ["ping-pong"] if _extent(metafunc.config) == "brief" else ["ping-pong", "stream"]
         metafunc.parametrize("proven_pattern", patterns)
     if "worker" in metafunc.fixturenames:
@@ -87,7 +87,7 @@ class TrialScheduling(LoadScopeScheduling):  # type: ignore[misc]
         module, _, named = nodeid.partition("::")
         parameters = named.partition("[")[2]
         if not parameters:
-            return module  # its tests may share a fixture
+            return module  # the module's tests may share a fixture
         return parameters if any(pattern in parameters for pattern in PATTERNS) else nodeid
 
 
@@ -103,7 +103,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Func
 
 @pytest.fixture(scope="session", autouse=True)
 def residue_of_killed_workers_is_removed() -> Iterator[None]:
-    """Remove residue after tests that talk to a worker directly, because they have no launcher that removes it."""
+    """Remove residue after tests that control a worker directly, because no launcher removes it."""
     patterns = tuple({pattern for worker in found()[0] for pattern in worker.description.residue})
     before = residue.snapshot(patterns, "mm_direct_*")
     yield
@@ -112,7 +112,7 @@ def residue_of_killed_workers_is_removed() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def scratch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The folder in which the trials' scratch folders are made. A trial must leave nothing in it."""
+    """The folder in which the trials make their scratch folders. It must be empty after each trial."""
     folder = tmp_path_factory.mktemp("scratch")
     before, tempfile.tempdir = tempfile.tempdir, str(folder)
     yield folder
@@ -121,7 +121,7 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def runner(tmp_path_factory: pytest.TempPathFactory, scratch: Path, pytestconfig: pytest.Config) -> Iterator[Runner]:
-    assert scratch.is_dir(), "it must exist first: the trials make their folders in it"
+    assert scratch.is_dir(), "the trials make their folders in it"
     runner = Runner(tmp_path_factory.mktemp("runner"), _extent(pytestconfig))
     yield runner
     runner.here.end()
@@ -129,7 +129,7 @@ def runner(tmp_path_factory: pytest.TempPathFactory, scratch: Path, pytestconfig
 
 @pytest.fixture(autouse=True)
 def measured_trials(runner: Runner, record_property: Callable[[str, object], None]) -> Iterator[None]:
-    """Write into the JUnit file how many trials a test measured; only the first test of a trial measures it."""
+    """Write the number of trials that a test measured into the JUnit file."""
     before = runner.trials
     yield
     if runner.trials > before:
@@ -138,7 +138,7 @@ def measured_trials(runner: Runner, record_property: Callable[[str, object], Non
 
 @pytest.fixture
 def trial(request: pytest.FixtureRequest, runner: Runner) -> Measured:
-    """A trial of one variant of round trips over one transport, shared by all tests."""
+    """A trial of one variant of round trips over one transport. All tests share it."""
     return runner.measured(*request.param)
 
 
@@ -150,7 +150,7 @@ def any_stream(request: pytest.FixtureRequest, runner: Runner) -> Measured:
 
 @pytest.fixture
 def any_call(request: pytest.FixtureRequest, runner: Runner) -> Measured:
-    """A trial of one variant of request and reply over one transport."""
+    """A trial of one variant of request/reply over one transport."""
     return runner.measured(*request.param)
 
 
@@ -174,7 +174,7 @@ def stream(any_stream: Measured) -> Measured:
 
 @pytest.fixture
 def lossless(request: pytest.FixtureRequest, runner: Runner) -> Measured:
-    """A stream that is reliable and keep-all, so the publisher waits and nothing may be lost."""
+    """A stream that is reliable and keep-all, so no message may be lost: the publisher must wait."""
     return _succeeded(runner.measured(*request.param), "test_the_stream_succeeds")
 
 
@@ -192,5 +192,5 @@ def paced(request: pytest.FixtureRequest, runner: Runner) -> Measured:
 
 @pytest.fixture
 def calls(any_call: Measured) -> Measured:
-    """A trial of requests and replies that succeeded."""
+    """A trial of request/reply that succeeded."""
     return _succeeded(any_call, "test_every_call_is_answered")

@@ -13,11 +13,11 @@ from middlemark.model.protocol import PublisherRequest, SubscriberRequest
 from middlemark.trial.worker_request import settings_of
 
 KEPT = 1_000
-"""Number of records that either end keeps raw; all later ones go into the histogram."""
+"""Largest number of raw records of each role. Later messages are added to the histogram."""
 
 
 def flood(cell: Cell, scratch: Path, *, duration_s: float = 60.0) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the publisher's configure command and the subscriber's."""
+    """Return the configure commands of the publisher and the subscriber."""
     scope = f"mm_direct_{os.urandom(3).hex()}"
     settings = settings_of(cell, domain=78, scope=scope, scratch=str(scratch), interface="lo")
     common: dict[str, Any] = {"index": 0, "topic": 0, "payload": "filled", "kept": KEPT}
@@ -40,7 +40,7 @@ def together(publisher: dict[str, Any], subscriber: dict[str, Any]) -> dict[str,
 
 @contextmanager
 def both_ready(worker: str, sending: dict[str, Any], receiving: dict[str, Any]) -> Iterator[tuple[Conversation, ...]]:
-    """Yield the publisher and the subscriber, two workers that have found each other and are not started yet."""
+    """Yield two workers, the publisher and the subscriber, which have found each other and are not started yet."""
     with Conversation(worker) as publisher, Conversation(worker) as subscriber:
         for talk, command in ((publisher, sending), (subscriber, receiving)):
             talk.expect("hello")

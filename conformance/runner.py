@@ -27,7 +27,7 @@ Records = npt.NDArray[np.void]
 
 
 class Measured(msgspec.Struct, frozen=True):
-    """One trial: its cell and limits, its outcome, and what its roles reported unless it failed."""
+    """One trial: its cell, its limits, its outcome, and the results of its roles (None if it failed)."""
 
     candidate: Candidate
     cell: Cell
@@ -43,7 +43,7 @@ class Measured(msgspec.Struct, frozen=True):
         return load(self.folder / self.outcome.samples_file)
 
     def kept(self, role: str) -> dict[int, Records]:
-        """Return the records of the roles of that name, by their index."""
+        """Return the records of the roles with this name, by index."""
         files = [file for file in self.outcome.files if file.role == role]
         return {file.index: load_kept(self.folder, file).raw for file in files}
 
@@ -53,7 +53,7 @@ class Measured(msgspec.Struct, frozen=True):
 
     @property
     def ended(self) -> dict[str, set[str]]:
-        """The reasons for which the roles ended, by role name."""
+        """The reasons why the roles ended, by role name."""
         assert self.heard is not None
         reasons: dict[str, set[str]] = {}
         for result in (*self.heard.senders, *self.heard.receivers):
@@ -73,12 +73,12 @@ def by_publisher(arrivals: Records) -> dict[int, npt.NDArray[np.uint64]]:
 
 
 def carried_as(expected: str | None, outcome: TrialOutcome) -> bool:
-    """Return true if the actual transport is the expected one or, where the middleware chooses, is known."""
+    """Return true if the actual transport is ``expected``; if ``expected`` is ``ANY``, true if it is known."""
     return outcome.actual_transport is not None if expected == ANY else outcome.actual_transport == expected
 
 
 class Runner:
-    """Runs each trial that a test asks for, only once."""
+    """Runs the trials that tests request, each only once."""
 
     def __init__(self, folder: Path, extent: Extent) -> None:
         self.folder = folder
@@ -90,11 +90,11 @@ class Runner:
         self._measured: dict[tuple[str, str], Measured] = {}
 
     def measured(self, candidate: Candidate, variant: str) -> Measured:
-        """Return that variant's trial, which is measured at the first call. The candidate must have the variant."""
+        """Return the trial of a variant of the candidate. The first call measures it."""
         key = (candidate.name, variant)
         if key not in self._measured:
-            asked = variants_of(candidate.name, self.extent)[variant]
-            self._measured[key] = self.measure(candidate, asked.cell, asked.limits)
+            chosen = variants_of(candidate.name, self.extent)[variant]
+            self._measured[key] = self.measure(candidate, chosen.cell, chosen.limits)
         return self._measured[key]
 
     def measure(self, candidate: Candidate, cell: Cell, limits: Limits) -> Measured:

@@ -1,4 +1,4 @@
-"""Checks of every trial of requests and replies: native or over two topics, with one client or several at once."""
+"""Checks of every trial of request/reply: native or over two topics, with one or several clients."""
 
 import numpy as np
 from runner import Measured, carried_as
@@ -35,7 +35,7 @@ def test_a_client_sends_its_next_request_after_the_reply(calls: Measured) -> Non
         assert ((records["take_ns"] == NOT_MEASURED) == (calls.cell.receive == "listen")).all()
 
 
-def test_both_ends_count_every_call_once(calls: Measured) -> None:
+def test_client_and_server_count_every_call_once(calls: Measured) -> None:
     assert calls.heard is not None
     [server] = results_of(ServerResult, calls.heard.receivers)
     every = calls.cell.publishers * (calls.limits.samples or 0)
@@ -51,7 +51,7 @@ def test_both_ends_count_every_call_once(calls: Measured) -> None:
     assert {name: getattr(counts, name) for name in (*wrong, "late")} == dict.fromkeys((*wrong, "late"), 0)
 
 
-def test_the_outcome_says_if_request_and_reply_were_native(calls: Measured) -> None:
+def test_the_outcome_reports_whether_request_and_reply_were_native(calls: Measured) -> None:
     native = calls.candidate.worker.description.request_reply
     assert calls.outcome.native_request_reply is native
     assert (TWO_TOPICS in calls.outcome.notes) is not native
@@ -61,10 +61,10 @@ def test_calls_leave_no_warning(calls: Measured) -> None:
     assert calls.warnings == {}
 
 
-def test_calls_used_the_transport_that_was_asked_for(calls: Measured) -> None:
+def test_calls_used_the_requested_transport(calls: Measured) -> None:
     expected = carrier_due(calls.cell, calls.candidate.worker.description)
     if calls.candidate.transport.name == "mislabelled":
-        expected = "shared-memory"  # the null adapter's false transport is detected
+        expected = "shared-memory"  # the actual transport of the null adapter's transport with a false name
     assert carried_as(expected, calls.outcome), calls.outcome.evidence
 
 

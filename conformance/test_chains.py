@@ -1,4 +1,4 @@
-"""A graph of three nodes over two different topics: every message is forwarded, and each role reports its end."""
+"""Tests of a chain of three nodes and two topics: every message is forwarded, and each role reports its end."""
 
 import contextlib
 import os
@@ -19,20 +19,20 @@ from middlemark.trial.worker_request import settings_of
 SENT = 30
 RATE_HZ, WARMUP_S = 200.0, 0.05
 DEPTH = 50
-"""More messages than are sent, warm-up included, so that a node that starts late on a busy machine loses none."""
+"""More than all messages including the warm-up, so that a node that starts late on a busy machine loses none."""
 LARGE, SMALL = 5000, 64
 WORK_S = 0.001
 
 
 @pytest.fixture(params=["block", "listen"])
 def receive(request: pytest.FixtureRequest, candidate: Candidate) -> str:
-    """The way in which the nodes receive."""
+    """The reception of the nodes."""
     if candidate.scripted or candidate.transport.alone:
-        pytest.skip("it has only one process, or it is the null adapter")
+        pytest.skip("the transport has no subscribers, or this is the null adapter")
     if request.param not in candidate.transport.receive:
-        pytest.skip(f"it does not offer {request.param}")
+        pytest.skip(f"the transport does not support {request.param}")
     if candidate.transport.companions:
-        pytest.skip("it needs a daemon, which only trials start")
+        pytest.skip("the transport needs a daemon, which only the launcher starts")
     if why := why_left_out(candidate, pattern="stream", size=LARGE, reliability=candidate.transport.reliability[0]):
         pytest.skip(why)
     return str(request.param)

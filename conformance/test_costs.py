@@ -1,4 +1,4 @@
-"""The reported costs of a trial, compared with the known processor time and memory that a worker of it uses."""
+"""Tests of a trial's reported costs, whose workers use known amounts of processor time and memory."""
 
 from collections.abc import Callable
 
@@ -20,7 +20,7 @@ ACCOUNT_NS = 20_000_000
 """Tolerance of a process's processor time: about one accounting tick (1 to 10 ms) at either end."""
 PAGE_BYTES = 4096
 NEAR = 0.9
-"""Tolerance factor for memory, because the other memory of two processes differs."""
+"""Tolerance factor for memory, because two processes also differ in their other memory."""
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def costly(runner: Runner) -> Measured:
 
 @pytest.fixture(scope="module")
 def cost(costly: Measured) -> Callable[[str], WorkerCost]:
-    """Return the cost of one worker."""
+    """Return a function from the name of a worker to its cost."""
     costs = {each.who: each for each in costly.outcome.costs}
     return costs.__getitem__
 
@@ -57,7 +57,7 @@ Costs = Callable[[str], WorkerCost]
 
 
 def unseen_ns(costly: Measured, cost: WorkerCost) -> float:
-    """Return the ns that the worker measured before its costs were first read; ``cost`` does not include them."""
+    """Return how long the worker measured before its costs were first read, which ``cost`` does not include, in ns."""
     [publisher] = costly.outcome.publishers
     whole_s = (publisher.last_sent_ns - publisher.first_sent_ns) / 1e9
     return max(0.0, whole_s - cost.seconds) * 1e9 + ACCOUNT_NS
@@ -66,12 +66,12 @@ def unseen_ns(costly: Measured, cost: WorkerCost) -> float:
 def test_burnt_time_is_in_the_processor_time_of_its_process(costly: Measured, cost: Costs) -> None:
     burning = cost("publisher 0")
     assert burning.user_ns + burning.system_ns >= BURNT_NS - unseen_ns(costly, burning)
-    # Both subscribers poll every 20 µs, which takes about as much processor time as is burnt.
+    # Compare the subscribers with each other only: polling every 20 µs takes about as much time as was burnt.
     one, other = (cost(f"subscriber {index}") for index in (0, 1))
     assert abs(one.user_ns + one.system_ns - other.user_ns - other.system_ns) < BURNT_NS - ACCOUNT_NS
 
 
-def test_the_thread_that_burnt_it_is_named(costly: Measured, cost: Costs) -> None:
+def test_the_thread_that_burnt_time_is_named(costly: Measured, cost: Costs) -> None:
     burning = cost("publisher 0")
     threads = {thread.name: thread for thread in burning.threads}
     assert {"publisher 0", "control"} <= threads.keys()
@@ -82,7 +82,7 @@ def test_the_thread_that_burnt_it_is_named(costly: Measured, cost: Costs) -> Non
         assert f"subscriber {index}" in {thread.name for thread in cost(f"subscriber {index}").threads}
 
 
-def test_the_threads_times_add_up_to_their_process(costly: Measured) -> None:
+def test_the_threads_times_add_up_to_the_time_of_their_process(costly: Measured) -> None:
     for each in costly.outcome.costs:
         threads = sum(thread.cpu_ns for thread in each.threads)
         assert abs(threads - (each.user_ns + each.system_ns)) <= ACCOUNT_NS
@@ -127,7 +127,7 @@ def test_the_steps_of_the_series_add_up_to_the_total(costly: Measured) -> None:
 
 
 def test_switches_and_faults_are_counted(cost: Costs) -> None:
-    # All of them sleep while there is no message, and hogged memory was touched before the start.
+    # All roles sleep while no message is due. The hogged memory was touched before the start, so it causes no faults.
     for who in ("publisher 0", "subscriber 0", "subscriber 1"):
         assert cost(who).voluntary_switches > 0
         faults = cost(who).minor_faults
@@ -135,7 +135,7 @@ def test_switches_and_faults_are_counted(cost: Costs) -> None:
         assert 0 <= faults < HOG_SUBSCRIBER_MIB * MIB / PAGE_BYTES
 
 
-def test_network_bytes_are_reported_once_a_step(costly: Measured) -> None:
+def test_network_bytes_are_reported_once_per_step(costly: Measured) -> None:
     assert costly.outcome.network is not None
     [first, *others] = costly.outcome.costs
     reporting = {step.who for step in costly.outcome.series if step.network is not None}

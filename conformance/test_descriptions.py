@@ -1,4 +1,4 @@
-"""The description that a worker gives of itself before it opens its middleware."""
+"""Tests of the description that a worker prints without opening its middleware."""
 
 import re
 import subprocess
@@ -20,7 +20,8 @@ SPDX = re.compile(r"[A-Za-z0-9.+-]+( (OR|AND|WITH) [A-Za-z0-9.+-]+)*")
 
 def test_there_are_workers_to_test() -> None:
     workers, _ = found()
-    assert "null" in {worker.description.name for worker in workers}, "./check builds them and sets MIDDLEMARK_WORKERS"
+    names = {worker.description.name for worker in workers}
+    assert "null" in names, "no workers were found; ./check builds them and sets MIDDLEMARK_WORKERS"
 
 
 def test_every_worker_can_describe_itself() -> None:
@@ -36,7 +37,7 @@ def test_the_version_is_that_of_the_loaded_library(worker: Worker) -> None:
     about = worker.description
     assert any(character.isdigit() for character in about.version)
     if about.library:
-        # The file's name may lack the version: some libraries' files are numbered by their interface.
+        # Does not compare the version with the file's name, which may contain the version of the library's interface.
         assert Path(about.library).is_file()
 
 
@@ -48,7 +49,7 @@ def test_the_named_library_is_mapped_in_the_process(worker: Worker) -> None:
             assert f" {worker.description.library}\n" in Path(f"/proc/{hello['pid']}/maps").read_text()
 
 
-def test_its_licence_is_an_spdx_expression(worker: Worker) -> None:
+def test_the_licence_is_an_spdx_expression(worker: Worker) -> None:
     assert SPDX.fullmatch(worker.description.licence)
 
 
@@ -68,7 +69,7 @@ def test_transports_have_distinct_names_and_known_levels(worker: Worker) -> None
         assert transport.max_depth is None or transport.max_depth >= 1
 
 
-def test_a_middleware_is_also_measured_as_it_comes_and_never_unasked(worker: Worker) -> None:
+def test_the_last_transport_of_a_middleware_is_its_default_configuration(worker: Worker) -> None:
     names = [transport.name for transport in worker.description.transports]
     if worker.description.is_raw_transport or worker.description.bench_only or worker.description.name == "rclcpp":
         assert DEFAULT_CONFIGURATION not in names
@@ -98,7 +99,7 @@ def test_every_native_setting_has_a_help_text(worker: Worker) -> None:
 
 
 def test_the_readme_has_the_native_settings_of_the_worker(worker: Worker) -> None:
-    """Run ``scripts/native-tables`` to update a README that fails."""
+    """If this fails, run ``scripts/native-tables`` to update the README."""
     command = [sys.executable, str(ROOT / "scripts" / "native-tables"), "--check", worker.description.name]
     stale = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (stale.stdout, stale.stderr, stale.returncode) == ("\n", "", 0)

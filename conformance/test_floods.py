@@ -1,4 +1,4 @@
-"""A flood can be stopped at any time, from either end: the protocol's stop, sent in the middle of a flood."""
+"""Tests of the command ``stop`` in the middle of a flood: each role ends, and its counts and files agree."""
 
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,11 @@ from middlemark.stats.samples import load, load_histogram
 def flooded(request: pytest.FixtureRequest, candidate: Candidate) -> dict[str, Any]:
     """The factors of a flood that this candidate supports."""
     if candidate.transport.name == "mislabelled":
-        pytest.skip("it is the null adapter's other transport under a false name")
+        pytest.skip("this is the null adapter's other transport under a false name")
     if request.param not in candidate.transport.receive:
-        pytest.skip(f"it does not offer {request.param}")
+        pytest.skip(f"the transport does not support {request.param}")
     if candidate.transport.companions:
-        pytest.skip("it needs a daemon, which only trials start")
+        pytest.skip("the transport needs a daemon, which only the launcher starts")
     offered = candidate.transport
     factors = {
         "pattern": "stream",
@@ -38,7 +38,7 @@ def flooded(request: pytest.FixtureRequest, candidate: Candidate) -> dict[str, A
     return factors
 
 
-def under_way(talk: Conversation, role: str, messages: int = 1) -> None:
+def wait_for_messages(talk: Conversation, role: str, messages: int = 1) -> None:
     """Wait until the role has counted this number of measured messages."""
     counts: dict[str, Any] = {}
     while counts.get("sent" if role == "publisher" else "received", 0) < messages:
@@ -51,7 +51,7 @@ def stopped_in_mid_flood(talk: Conversation, cell: Cell, folder: Path, sent: int
     talk.send(command="configure", **together(*flood(cell, folder)))
     talk.expect("ready")
     talk.send(command="start")
-    under_way(talk, "publisher", sent)
+    wait_for_messages(talk, "publisher", sent)
     talk.send(command="stop")
     return {event["role"]: event for event in (talk.expect("result"), talk.expect("result"))}
 
@@ -61,34 +61,34 @@ def test_a_stop_in_mid_flood_ends_either_role_at_once(
 ) -> None:
     sending, receiving = flood(candidate.cell(**flooded), tmp_path)
     if flooded["processes"] == 1:
-        pytest.skip("one process stops its receivers itself, when its senders have ended")
+        pytest.skip("a worker with both roles stops the receiver itself, when the sender has ended")
     with both_ready(candidate.worker.path, sending, receiving) as (publisher, subscriber):
         subscriber.send(command="start")
         subscriber.expect("tick")
         publisher.send(command="start")
-        under_way(subscriber, "subscriber")
-        # A role that does not notice its stop sends an error with the code "hung" after 3 s.
-        # Both are stopped at once: a publisher without receivers would rightly end with an error.
+        wait_for_messages(subscriber, "subscriber")
+        # If a role does not notice the stop, its worker sends an error with the code "hung" after 3 s.
+        # Stop both roles at once, because a publisher without a receiver ends with an error.
         subscriber.send(command="stop")
         publisher.send(command="stop")
         received = subscriber.expect("result")
         sent = publisher.expect("result")
-        # Closing a middleware in the middle of a flood is not tested here: the launcher would end a worker that hangs
-        # (Fast DDS 2.9 joins a data-sharing listener that never ends).
+        # Does not send quit, because a middleware may hang when it is closed in the middle of a flood, and the launcher
+        # would then end the worker. (Fast DDS 2.9 joins a data-sharing listener that never ends.)
         assert (received["role"], received["ended"]) == ("subscriber", "stopped")
         assert 0 < received["received"] <= sent["sent"] + sent["timed_out"]
         assert (sent["role"], sent["ended"]) == ("publisher", "stopped")
-    whole(sent, received, tmp_path)
+    check_files(sent, received, tmp_path)
 
 
 def test_a_flood_within_one_process_ends_when_it_is_stopped_and_has_drained(
     candidate: Candidate, flooded: dict[str, Any], tmp_path: Path
 ) -> None:
     if 1 not in candidate.transport.processes:
-        pytest.skip("it works between processes only")
+        pytest.skip("the transport works between processes only")
     if candidate.transport.alone:
-        pytest.skip("nobody receives what it sends")
-    # Not 64 B: the kernel's buffers hold more of such messages than a crowded machine receives during the drain.
+        pytest.skip("the transport has no subscribers")
+    # Not 64 B: the kernel buffers more of these small messages than a busy machine can receive during the drain.
     cell = candidate.cell(**{**flooded, "processes": 1, "size": min(4 * KIB, candidate.transport.max_bytes)})
     with Conversation(candidate.worker.path) as talk:
         results = stopped_in_mid_flood(talk, cell, tmp_path)
@@ -100,7 +100,7 @@ def test_a_flood_within_one_process_ends_when_it_is_stopped_and_has_drained(
         else:
             assert results["subscriber"]["received"] <= results["publisher"]["sent"]
         assert talk.status() == 0
-    whole(results["publisher"], results["subscriber"], tmp_path)
+    check_files(results["publisher"], results["subscriber"], tmp_path)
 
 
 def test_a_slow_subscriber_within_one_process_gets_time_to_drain(tmp_path: Path) -> None:
@@ -113,11 +113,11 @@ def test_a_slow_subscriber_within_one_process_gets_time_to_drain(tmp_path: Path)
         assert talk.status() == 0
 
 
-def whole(sent: dict[str, Any], received: dict[str, Any], folder: Path) -> None:
-    """Compare the files with the counts: the first messages are kept raw, all others in the histograms.
+def check_files(sent: dict[str, Any], received: dict[str, Any], folder: Path) -> None:
+    """Compare the files with the counts: the first messages have raw records, and all others are in the histograms.
 
-    A publisher for which a clock reading a message is too expensive stamps only every ``stamped_every``-th message. The
-    number of stamped messages that arrived is then known only if none was lost.
+    A publisher stamps only every ``stamped_every``-th message if a clock reading per message would take too long. The
+    number of stamped messages that arrived is then known only if no message was lost.
     """
     assert (received["duplicated"], received["damaged"]) == (0, 0)
     every = sent["stamped_every"]

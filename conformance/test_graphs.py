@@ -1,4 +1,4 @@
-"""A robot over each transport: different topics, a chain, a service, a process of two nodes. Everything arrives."""
+"""Tests of graphs over each transport: different topics, a chain, a service, a process with two nodes, late joiners."""
 
 import msgspec
 import pytest
@@ -15,7 +15,7 @@ from middlemark.stats.samples import load_kept
 from middlemark.stats.trials import trial_summary
 
 DEPTH = 4
-"""Depth of the histories that a late joiner gets."""
+"""Depth of the histories that a late joiner receives."""
 ROBOT = Workload(
     name="robot",
     topics=(
@@ -77,7 +77,7 @@ CAPABLE = [each for each in selected() if not each.scripted and not each.transpo
 @pytest.mark.parametrize("who", CAPABLE, ids=lambda each: each.name)
 def test_a_robots_messages_arrive_and_every_role_ends(who: Candidate, runner: Runner) -> None:
     if who.transport.max_bytes < max(each.size for each in ROBOT.topics):
-        pytest.skip("the robot's images are larger than its messages")
+        pytest.skip("the robot's images are larger than the transport's largest message")
     if why := why_left_out(who, pattern="stream", size=ROBOT.topics[0].size, reliability=who.transport.reliability[0]):
         pytest.skip(why)
     varies = who.transport.varying_sizes and who.transport.max_bytes >= CLOUD.size
@@ -89,7 +89,7 @@ def test_a_robots_messages_arrive_and_every_role_ends(who: Candidate, runner: Ru
     due = {each.topic: each.sent + (each.unsent or 0) + each.timed_out for each in outcome.publishers}
     assert [due[at] for at in (0, 1, 4)] == [30, 20, 10], "messages at the topic's rate, unsent ones included"
     received = {edge: each.received for edge, each in zip(robot.edges, outcome.subscribers, strict=True)}
-    assert due[2] == received[0, "detector"], "one for each that arrived, or reported as timed out"
+    assert due[2] == received[0, "detector"], "one message for each image that arrived, sent or timed out"
     assert due[3] == received[2, "planner"]
     assert due[5] == received[4, "recorder"]
     for each in outcome.publishers:
@@ -98,7 +98,8 @@ def test_a_robots_messages_arrive_and_every_role_ends(who: Candidate, runner: Ru
     assert outcome.native_request_reply is who.transport.services
     for arrived in outcome.subscribers:
         assert (arrived.damaged, arrived.duplicated) == (0, 0)
-        if who.transport.reliability[0] == "reliable" and who.transport.name != DEFAULT_CONFIGURATION:  # own queues
+        # The default configuration's own queues may be shorter, so messages may be lost.
+        if who.transport.reliability[0] == "reliable" and who.transport.name != DEFAULT_CONFIGURATION:
             assert arrived.lost == 0, arrived
     found = trial_summary(cell, outcome, lambda _: None, lambda file: load_kept(runner.folder, file))
     assert found.graph is not None
@@ -113,7 +114,7 @@ def test_a_robots_messages_arrive_and_every_role_ends(who: Candidate, runner: Ru
 @pytest.mark.parametrize(
     "who", [each for each in CAPABLE if each.transport.max_history != 0], ids=lambda each: each.name
 )
-def test_a_late_joiner_gets_the_history(who: Candidate, receive: str, runner: Runner) -> None:
+def test_a_late_joiner_receives_the_history(who: Candidate, receive: str, runner: Runner) -> None:
     if receive not in who.transport.receive:
         pytest.skip("it does not offer this reception")
     cell = carrying(who.cell(receive=receive, pin=None), STATIC, who.transport)
@@ -147,5 +148,5 @@ def test_a_service_works_with_each_reception(who: Candidate, receive: str, runne
     for each in outcome.subscribers:
         assert each.received + each.lost == each.expected > 0
         assert (each.damaged, each.duplicated) == (0, 0)
-        if who.transport.name != DEFAULT_CONFIGURATION:  # own queues, which may be shorter
+        if who.transport.name != DEFAULT_CONFIGURATION:  # its own queues may be shorter, so messages may be lost
             assert each.lost == 0

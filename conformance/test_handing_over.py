@@ -1,4 +1,4 @@
-"""A transport described as handing over does not copy, and one described as copying does: checked by its times."""
+"""Checks by round-trip times whether a transport copies messages or hands over a pointer, as its description says."""
 
 import time
 
@@ -14,11 +14,12 @@ from middlemark.model.plan import Limits
 SMALL, LARGE = 64, 4 * MIB
 MESSAGES = 60
 LEAST_PART = 0.5
-"""Smallest additional time of a copying round trip, in copies: it makes at least two, some into a warm cache."""
+"""Least additional round-trip time if the transport copies, in times of one copy. A round trip makes at least two
+copies, some of them into a warm cache."""
 
 
 def copy_ns() -> float:
-    """Return the shortest time of a copy of a large message on this machine."""
+    """Return the shortest time in which this machine copies a large message, in ns."""
     source, target = np.ones(LARGE, dtype=np.uint8), np.zeros(LARGE, dtype=np.uint8)
     took = []
     for _ in range(40):
@@ -28,7 +29,7 @@ def copy_ns() -> float:
     return float(min(took))
 
 
-def quickest_ns(runner: Runner, candidate: Candidate, size: int, *, loan: bool) -> float:
+def shortest_round_trip_ns(runner: Runner, candidate: Candidate, size: int, *, loan: bool) -> float:
     cell = candidate.cell(size=size, loan=loan, payload="untouched")
     limits = Limits(samples=MESSAGES, warmup_s=0.05, match_timeout_s=20.0, limit_s=60.0)
     measured = runner.measure(candidate, cell, limits)
@@ -42,14 +43,16 @@ def test_a_larger_message_costs_a_copy_only_if_the_description_says_so(
 ) -> None:
     transport = candidate.transport
     if candidate.scripted or transport.alone or transport.carrier == ANY or loan not in transport.loan:
-        pytest.skip("its description does not say, or it has no such level")
+        pytest.skip("the transport does not have this level, or its description does not say whether it copies")
     if transport.max_bytes < LARGE:
-        pytest.skip("its largest message is too small")
+        pytest.skip("the transport's largest message is too small")
     if why := why_left_out(candidate, pattern="ping-pong", size=LARGE, reliability=transport.reliability[0]):
         pytest.skip(why)
-    assert transport.hands_over is not None, "the description must say if it hands over"
-    further = quickest_ns(runner, candidate, LARGE, loan=loan) - quickest_ns(runner, candidate, SMALL, loan=loan)
+    assert transport.hands_over is not None, "the description must say whether the transport hands over a pointer"
+    additional_ns = shortest_round_trip_ns(runner, candidate, LARGE, loan=loan) - shortest_round_trip_ns(
+        runner, candidate, SMALL, loan=loan
+    )
     if loan in transport.hands_over:
-        assert further < copy_ns(), "nothing is copied: a large message takes less than one copy of it"
+        assert additional_ns < copy_ns(), "without a copy, a large message takes less additional time than one copy"
     else:
-        assert further > LEAST_PART * copy_ns(), "a round trip that copies makes at least two copies"
+        assert additional_ns > LEAST_PART * copy_ns(), "a round trip that copies makes at least two copies"

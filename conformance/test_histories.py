@@ -1,4 +1,4 @@
-"""Messages that wait for a subscriber that has not started: a test starts the publisher first, then the subscriber."""
+"""Tests of messages that wait for a subscriber: each test starts the publisher first, and the subscriber later."""
 
 import time
 from pathlib import Path
@@ -10,23 +10,23 @@ from floods import both_ready, flood
 DEPTH = 5
 PUBLISHERS = 2
 LARGE, MANY = 64 << 10, 4_000
-"""Together 250 MiB, more than most queues hold: the publisher must wait or keep the messages."""
+"""4,000 messages of 64 KiB are 250 MiB, more than most queues hold: the publisher must wait or keep the messages."""
 LATE_S = 0.3
 
 
 def between_processes(candidate: Candidate) -> None:
-    """Skip the test for a candidate without two processes that a test can control directly."""
+    """Skip the test if the candidate does not work with two processes that the test controls directly."""
     offered = candidate.transport
     if offered.alone or 2 not in offered.processes:
-        pytest.skip("it has no receiver in another process")
+        pytest.skip("the transport does not work between processes")
     if offered.companions:
-        pytest.skip("it needs a daemon, which only trials start")
+        pytest.skip("the transport needs a daemon, which only the launcher starts")
 
 
 def test_a_late_subscriber_loses_no_reliable_message(candidate: Candidate, tmp_path: Path) -> None:
     between_processes(candidate)
     if "reliable" not in candidate.transport.reliability or not candidate.transport.keep_all:
-        pytest.skip("it does not keep all")
+        pytest.skip("the transport is not reliable or has no keep-all history")
     cell = candidate.cell(pattern="stream", size=LARGE, depth=None, reliability="reliable", processes=2, pin=None)
     sending, receiving = flood(cell, tmp_path)
     sending["roles"][0] |= {"samples": MANY, "duration_s": None, "warmup_s": 0}
@@ -46,9 +46,9 @@ def test_a_late_subscriber_loses_no_reliable_message(candidate: Candidate, tmp_p
 def test_a_history_keeps_depth_messages_of_each_publisher(candidate: Candidate, loan: bool, tmp_path: Path) -> None:
     between_processes(candidate)
     if loan not in candidate.transport.loan:
-        pytest.skip("it does not offer it")
+        pytest.skip("the transport does not support this level of loan")
     if (deepest := candidate.transport.max_depth) is not None and deepest < DEPTH:
-        pytest.skip("its history is less deep")
+        pytest.skip("the transport's history is less deep")
     factors = {"pattern": "stream", "size": 64, "depth": DEPTH, "publishers": PUBLISHERS, "loan": loan}
     sending, receiving = flood(candidate.cell(**factors, processes=2, pin=None), tmp_path)
     first = {**sending["roles"][0], "samples": DEPTH, "duration_s": None, "warmup_s": 0}

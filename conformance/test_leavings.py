@@ -1,4 +1,4 @@
-"""A trial leaves no process, file or segment behind, however it ended."""
+"""Tests that a trial leaves no process, file or segment behind, whether it succeeds, fails or is cancelled."""
 
 import asyncio
 import os
@@ -20,14 +20,14 @@ from middlemark.sites.companion import Companion
 from middlemark.system.in_use import in_use
 
 
-def left_by(runner: Runner) -> set[str]:
-    """Return the files in shared memory with the names of these trials, or of the middlewares' residue."""
+def files_of_trials(runner: Runner) -> set[str]:
+    """Return the files in shared memory that belong to these trials or to a middleware's residue."""
     patterns = {pattern for who in candidates() for pattern in who.worker.description.residue}
     return set(residue.snapshot((*patterns, f"/dev/shm/*{runner.shared.token}*"), f"mm_{runner.shared.token}_*"))
 
 
 class Started:
-    """The process ids of the workers that were started, by role."""
+    """The process ids of the started workers, by role."""
 
     def __init__(self) -> None:
         self.pids: dict[str, int] = {}
@@ -38,7 +38,7 @@ class Started:
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> Started:
-    """Record each worker that the launcher starts."""
+    """Return the record of the workers that the launcher starts during this test."""
     noted = Started()
     start = WorkerProcess.start
 
@@ -53,10 +53,10 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Started:
 
 @pytest.fixture
 def nothing_left(runner: Runner, scratch: Path) -> Iterator[None]:
-    """Check that the test leaves nothing in shared memory or scratch; files in use by others do not count."""
-    before = left_by(runner)
+    """Check that the test leaves nothing in shared memory or scratch. Ignores files that other processes use."""
+    before = files_of_trials(runner)
     yield
-    left = left_by(runner) - before
+    left = files_of_trials(runner) - before
     assert left - in_use(left) == set()
     assert list(scratch.iterdir()) == []
 
@@ -74,12 +74,12 @@ ENDLESS = Limits(duration_s=60.0, warmup_s=0.01, reply_timeout_s=5.0, match_time
 
 
 def endless(candidate: Candidate) -> Cell:
-    """Return a cell at a rate: at rate max a ping of a minute touches 1 GiB for its samples before it is ready."""
+    """Return a cell at a rate, because for a minute at rate max a ping would first touch 1 GiB for its samples."""
     return candidate.cell(rate=1000.0)
 
 
 async def killed(runner: Runner, candidate: Candidate, started: Started, role: str) -> TrialOutcome:
-    """Run a trial, and kill -9 the worker of that role once the ping has reported that it is in its loop."""
+    """Run a trial, and kill the worker of a role with SIGKILL shortly after the first tick."""
     loop = asyncio.get_running_loop()
     struck = False
 
@@ -112,7 +112,7 @@ def test_a_killed_worker_fails_only_its_trial(
 
 
 async def orphaned(runner: Runner, candidate: Candidate, daemons: list[Companion]) -> TrialOutcome:
-    """Run a trial, and kill -9 the daemon while the roles are in their loops."""
+    """Run a trial, and kill the first daemon with SIGKILL shortly after the first tick."""
     loop = asyncio.get_running_loop()
     struck = False
 

@@ -1,4 +1,4 @@
-"""The control protocol and its refusals, as in docs/protocol.md: a test controls each worker directly."""
+"""Tests of the control protocol (docs/protocol.md) and its refusals: each test controls a worker directly."""
 
 import signal
 import subprocess
@@ -15,16 +15,16 @@ from middlemark.model.description import Worker
 from middlemark.stats.samples import load
 
 
-def whole(candidate: Candidate) -> dict[str, Any]:
-    """Return the candidate's simplest cell, in one process."""
+def cell_in_one_process(candidate: Candidate) -> dict[str, Any]:
+    """Return the candidate's default cell, in one process."""
     if 1 not in candidate.transport.processes:
-        pytest.skip("it works between processes only, which the trials test")
+        pytest.skip("the transport works between processes only, which other tests do")
     if candidate.transport.companions:
-        pytest.skip("it needs a daemon, which only trials start")
+        pytest.skip("the transport needs a daemon, which only the launcher starts")
     return builtins_of(candidate.cell(processes=1))
 
 
-def some(worker: Worker) -> dict[str, Any]:
+def default_cell(worker: Worker) -> dict[str, Any]:
     return builtins_of(Candidate(worker, worker.description.transports[0]).cell())
 
 
@@ -37,13 +37,13 @@ LEVELS = {
     for field, hint in get_type_hints(Cell).items()
     if hint is bool or get_origin(hint) is Literal
 }
-"""All levels of the factors that have a fixed list of levels."""
+"""All levels of the factors with a fixed list of levels, by field of ``Cell``."""
 AT_A_RATE = {"samples": None, "duration_s": 20.0, "load": {"kind": "rate", "rate_hz": 1000.0}}
-"""Load of a ping that is interrupted. At rate max the ping would touch 1 GiB for its samples before it is ready."""
+"""Load of a ping that a test interrupts. At rate max the ping would first touch 1 GiB for its samples."""
 
 
 def test_a_whole_conversation_follows_the_documentation(candidate: Candidate, tmp_path: Path) -> None:
-    command = one_process(whole(candidate), tmp_path)
+    command = one_process(cell_in_one_process(candidate), tmp_path)
     with Conversation(candidate.worker.path) as talk:
         hello = talk.expect("hello")
         assert (hello["protocol"], hello["adapter"]) == (1, candidate.worker.description.name)
@@ -65,8 +65,8 @@ def test_a_whole_conversation_follows_the_documentation(candidate: Candidate, tm
 
 
 def test_a_stopped_ping_keeps_its_samples(candidate: Candidate, tmp_path: Path) -> None:
-    command = one_process(whole(candidate), tmp_path)
-    # The pong is stopped too, so the last reply may never come. The ping must give up before it counts as hung.
+    command = one_process(cell_in_one_process(candidate), tmp_path)
+    # The stop also ends the pong, so the last reply may never arrive. The ping must give up before it counts as hung.
     command["roles"][0] |= {**AT_A_RATE, "reply_timeout_s": 1.0}
     with Conversation(candidate.worker.path) as talk:
         talk.expect("hello")
@@ -86,7 +86,7 @@ def test_a_stopped_ping_keeps_its_samples(candidate: Candidate, tmp_path: Path) 
 def test_a_worker_can_quit_before_the_start(candidate: Candidate, tmp_path: Path) -> None:
     with Conversation(candidate.worker.path) as talk:
         talk.expect("hello")
-        talk.send(command="configure", **one_process(whole(candidate), tmp_path))
+        talk.send(command="configure", **one_process(cell_in_one_process(candidate), tmp_path))
         talk.expect("ready")
         talk.send(command="quit")
         assert talk.status() == 0
@@ -101,7 +101,7 @@ def test_a_worker_ends_when_its_launcher_dies(worker: Worker) -> None:
 
 
 def test_a_worker_ends_when_its_launcher_dies_in_mid_trial(candidate: Candidate, tmp_path: Path) -> None:
-    command = one_process(whole(candidate), tmp_path)
+    command = one_process(cell_in_one_process(candidate), tmp_path)
     command["roles"][0] |= AT_A_RATE
     with Conversation(candidate.worker.path) as talk:
         talk.expect("hello")
@@ -123,7 +123,7 @@ def refusal(worker: Worker, settings: dict[str, Any], scratch: Path) -> dict[str
     """Configure the worker with these settings; return the error that it must send before it exits with status 1."""
     with Conversation(worker.path) as talk:
         talk.expect("hello")
-        talk.send(command="configure", **one_process(some(worker), scratch, **settings))
+        talk.send(command="configure", **one_process(default_cell(worker), scratch, **settings))
         event = talk.expect("error", "ready")
         assert event["event"] == "error", f"the worker accepted {settings}"
         assert talk.next() is None

@@ -1,4 +1,4 @@
-"""Checks of every trial of round trips, over every transport, at every size and in every mode."""
+"""Checks of every trial of round trips, over every transport and with every level of the factors."""
 
 import numpy as np
 from runner import Measured, carried_as
@@ -10,15 +10,15 @@ from middlemark.model.samples import NOT_MEASURED
 from middlemark.trial.patterns import results_of
 
 TOLERANCE_NS = 1_000
-"""Tolerance of a time stamp: that of a polling take is read early."""
+"""Tolerance of time stamps, because the stamp before a polling take is read early."""
 MOST_LATE_NS = NOT_MEASURED - 1
-"""The largest lateness that a record can hold; anything later is recorded as this."""
+"""The largest lateness that a record can contain. A later message has this value."""
 ROUNDING_NS = 3
-"""Tolerance of a difference: instants are kept in the clock's ticks, and their differences are rounded to ns."""
+"""Tolerance of computed instants, because each recorded difference is rounded to ns."""
 
 
 def echoing(measured: Measured) -> int:
-    """Return the number of replies to each message: 1 for a ping without pongs, which takes back its own messages."""
+    """Return the number of replies to each message; 1 for a ping without pongs, which receives its own messages."""
     return max(measured.cell.subscribers, 1) if measured.cell.echo == "all" else 1
 
 
@@ -28,10 +28,10 @@ def test_the_trial_succeeds(trial: Measured) -> None:
 
 
 def test_the_requested_number_is_sent_received_and_kept(measured: Measured) -> None:
-    counts, asked = measured.outcome.counts, measured.limits.samples
+    counts, requested = measured.outcome.counts, measured.limits.samples
     assert counts is not None
-    if asked is not None:
-        assert counts.sent == asked
+    if requested is not None:
+        assert counts.sent == requested
     assert counts.sent > 0
     assert counts.received == counts.sent * echoing(measured)
     assert measured.outcome.samples == len(measured.samples) == counts.sent
@@ -50,7 +50,7 @@ def test_records_are_in_order_of_sending_from_one_without_a_gap(measured: Measur
 
 
 def test_warm_up_samples_are_never_reported(measured: Measured) -> None:
-    assert measured.outcome.warmup_samples >= 1, "there was a warm-up"
+    assert measured.outcome.warmup_samples >= 1, "the warm-up had no samples"
     begin = measured.samples["begin_ns"]
     measured_ns = (measured.outcome.measured_s or 0) * 1e9
     assert 0 <= begin[0] <= begin[-1] < measured_ns
@@ -61,7 +61,7 @@ def test_time_goes_forward(measured: Measured) -> None:
     begin = samples["begin_ns"].astype(np.int64)
     ends = begin + samples["round_trip_ns"].astype(np.int64)
     assert (np.diff(begin) > 0).all()
-    assert (begin[1:] >= ends[:-1]).all(), "the next is sent when the last has come back"
+    assert (begin[1:] >= ends[:-1]).all(), "a message is sent after the previous reply has arrived"
     assert ends[-1] <= (measured.outcome.measured_s or 0) * 1e9 + TOLERANCE_NS
 
 
@@ -76,7 +76,7 @@ def test_messages_at_a_rate_are_due_at_instants_of_one_schedule(measured: Measur
     assert (np.abs(intended - due) <= ROUNDING_NS)[exact].all()
 
 
-def test_the_first_reply_comes_within_the_round_trip(measured: Measured) -> None:
+def test_the_first_reply_arrives_within_the_round_trip(measured: Measured) -> None:
     samples = measured.samples
     assert (samples["first_reply_ns"] > 0).all()
     assert (samples["first_reply_ns"] <= samples["round_trip_ns"]).all()
@@ -92,7 +92,7 @@ def test_writing_and_taking_lie_within_the_round_trip(measured: Measured) -> Non
     samples = measured.samples
     assert (samples["write_ns"] > 0).all()
     if measured.cell.receive == "listen":
-        # There is no take, and the reply may come before publish has returned.
+        # There is no take. The reply may arrive before publish() has returned, so no sum is checked.
         assert (samples["take_ns"] == NOT_MEASURED).all()
         return
     assert (samples["take_ns"] != NOT_MEASURED).all()
@@ -116,13 +116,13 @@ def test_a_trial_ends_on_time(measured: Measured) -> None:
         assert took <= measured.limits.limit_s
         return
     assert took >= DURATION_S
-    # The scheduler may interrupt between reading the clock and sending the last message.
-    assert (measured.samples["begin_ns"][:-1] < DURATION_S * 1e9).all(), "nothing is sent after the end"
+    # Does not check the last message, because the thread may be preempted between reading the clock and sending it.
+    assert (measured.samples["begin_ns"][:-1] < DURATION_S * 1e9).all(), "a message was sent after the end"
     assert took <= DURATION_S + REPLY_TIMEOUT_S
 
 
 def test_a_trial_has_no_warning(measured: Measured) -> None:
-    # A crowded machine may miss instants of the schedule.
+    # On a busy machine instants of the schedule may be missed.
     assert measured.warnings.keys() <= (set() if measured.cell.rate == "max" else {"missed-instants"}), (
         measured.warnings
     )
@@ -158,9 +158,11 @@ def test_every_process_ran_on_its_processors(measured: Measured) -> None:
             assert placed.cpus == (cell.pin[index % len(cell.pin)],)
 
 
-def test_round_trips_used_the_transport_that_was_asked_for(measured: Measured) -> None:
+def test_round_trips_used_the_requested_transport(measured: Measured) -> None:
     if measured.candidate.transport.name == "mislabelled":
-        assert measured.outcome.actual_transport == "shared-memory", "the null adapter's false transport is detected"
+        assert measured.outcome.actual_transport == "shared-memory", (
+            "the actual transport of the transport with a false name"
+        )
         return
     expected = carrier_due(measured.cell, measured.candidate.worker.description)
     assert carried_as(expected, measured.outcome), measured.outcome.evidence

@@ -1,4 +1,4 @@
-"""Faults that a script makes in the null adapter's streams: each must be counted exactly, at the role that has it."""
+"""Tests of faults that a script causes in the null adapter's streams: the affected roles must count them exactly."""
 
 import asyncio
 import os
@@ -31,7 +31,7 @@ Scripted = Callable[..., Measured]
 
 @pytest.fixture(scope="module")
 def measure(null: Candidate, runner: Runner) -> Scripted:
-    """Return a function that measures a stream with a script."""
+    """Return a function that measures a stream of the null adapter with a script."""
 
     def measured(samples: int = 100, *, factors: dict[str, object] | None = None, **script: object) -> Measured:
         return runner.measure(null, stream_of(null, factors, **script), limits(samples))
@@ -49,7 +49,7 @@ def limits(samples: int) -> Limits:
 
 
 def wrong(arrived: Arrived) -> dict[str, int]:
-    """Return the counts of wrong messages that are not 0."""
+    """Return the counts of lost, duplicated, reordered and damaged messages that are not 0."""
     counts = {name: getattr(arrived, name) for name in ("lost", "duplicated", "reordered", "damaged")}
     return {name: count for name, count in counts.items() if count}
 
@@ -59,10 +59,10 @@ FAULTS = {
     "duplicate": ("5,6", {"duplicated": 2}, set()),
     "reorder": ("10,20,30", {"reordered": 3}, set()),
     "damage": ("4,8", {"damaged": 2}, {4, 8}),
-    # A message that is too short counts as damaged, and its unread sequence number as lost.
+    # A message that is too short counts as damaged. Its sequence number is not read, so it also counts as lost.
     "shorten": ("6", {"damaged": 1, "lost": 1}, {6}),
 }
-"""By fault: the sequence numbers, the expected counts, and the sequence numbers that no record may have."""
+"""By fault: the affected sequence numbers, the expected counts, and the sequence numbers that must have no record."""
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -84,7 +84,7 @@ def test_faults_of_one_of_two_publishers_are_counted_at_every_subscriber(measure
     assert [wrong(arrived) for arrived in measured.outcome.subscribers] == [each, each]
     for records in measured.kept("subscriber").values():
         found = by_publisher(records)
-        assert np.array_equal(found[0], np.arange(1, 101, dtype=np.uint64)), "all of the other publisher"
+        assert np.array_equal(found[0], np.arange(1, 101, dtype=np.uint64)), "the other publisher's messages all arrive"
         assert set(found[1].tolist()) == set(range(1, 101)) - {3, 20}
 
 
@@ -117,13 +117,13 @@ def test_a_publish_that_waits_too_long_is_counted_as_timed_out(measure: Scripted
     records = measured.kept("publisher")[0]
     assert (records["write_ns"] == NOT_MEASURED).sum() == publisher.timed_out
     assert (publisher.writing_ns or 0) >= WRITE_TIMEOUT_NS
-    # The publisher sleeps between two checks of a full queue. Waiting for a processor does not count as blocked.
+    # Sleep between two checks of the full queue counts as blocked. Waiting for a processor does not, so add it here.
     waited_ns = measured.outcome.noise.delay_ns if measured.outcome.noise else None
     least_ns = WRITE_TIMEOUT_NS / (10 if waited_ns is None else 2)
     assert publisher.blocked_ns is None or publisher.blocked_ns + (waited_ns or 0) >= least_ns
 
 
-# A stall of 100 ms in a stream of 1 kHz: about 100 messages are 100 ms late or less.
+# A stall of 100 ms in a stream of 1 kHz makes about 100 messages up to 100 ms late.
 RATE_HZ = 1_000.0
 PLANTED_NS = 100_000_000
 PLANTED = 400
@@ -143,7 +143,7 @@ def test_a_subscribers_stall_shows_in_the_tail_from_the_intended_instant(measure
     assert wrong(measured.outcome.subscribers[0]) == {}
     assert intended.max() >= PLANTED_NS
     assert np.quantile(intended, 0.999) >= 0.95 * PLANTED_NS
-    # Each message behind it waited for the rest of the stall.
+    # About half of the messages due during the stall waited for at least half of it.
     assert (intended >= PLANTED_NS / 2).sum() >= 49
     summary = one_way([load_kept(measured.folder, file) for file in measured.outcome.files]).all
     assert summary is not None
@@ -159,7 +159,7 @@ def test_a_publishers_stall_shows_from_the_intended_instant_but_not_from_the_sen
     assert np.quantile(intended, 0.99) >= 0.9 * PLANTED_NS
     behind = (intended >= PLANTED_NS / 2).sum()
     assert behind >= 49
-    # Counted from the sending, only the delayed message itself is late. Other stalls are in both figures.
+    # Counted from the sending, only the delayed message itself is late. Other stalls of the machine affect both counts.
     assert (sent >= PLANTED_NS / 2).sum() <= behind - 40
     [publisher] = measured.outcome.publishers
     assert (publisher.scheduled, publisher.unsent) == (PLANTED, 0)
@@ -168,12 +168,12 @@ def test_a_publishers_stall_shows_from_the_intended_instant_but_not_from_the_sen
     assert "missed-instants" in measured.warnings
 
 
-# Workers that die or hang
+# Workers that crash or hang.
 
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
-    """The process ids of the workers that were started, by role."""
+    """The process ids of the started workers, by role."""
     pids: dict[str, int] = {}
     start = WorkerProcess.start
 
@@ -186,8 +186,10 @@ def started(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     return pids
 
 
-def struck(null: Candidate, runner: Runner, started: dict[str, int], who: str, number: int) -> TrialOutcome:
-    """Send one publisher's stream to four subscribers, and signal one of the workers during the stream."""
+def outcome_after_signal(
+    null: Candidate, runner: Runner, started: dict[str, int], who: str, number: int
+) -> TrialOutcome:
+    """Run a stream from one publisher to four subscribers, and send a signal to the worker ``who`` during it."""
 
     async def striking() -> TrialOutcome:
         loop = asyncio.get_running_loop()
@@ -198,8 +200,8 @@ def struck(null: Candidate, runner: Runner, started: dict[str, int], who: str, n
                 later(0.1, os.kill, started[who], number)
 
         cell = stream_of(null, {"subscribers": 4, "rate": 500.0})
-        asked = Limits(duration_s=60.0, warmup_s=0.02, match_timeout_s=60.0)
-        return (await runner.observe(null, cell, asked, tick)).outcome
+        requested = Limits(duration_s=60.0, warmup_s=0.02, match_timeout_s=60.0)
+        return (await runner.observe(null, cell, requested, tick)).outcome
 
     return asyncio.run(striking())
 
@@ -207,18 +209,18 @@ def struck(null: Candidate, runner: Runner, started: dict[str, int], who: str, n
 def test_a_subscriber_that_crashes_in_a_fan_out_fails_the_trial_and_is_named(
     null: Candidate, runner: Runner, started: dict[str, int]
 ) -> None:
-    outcome = struck(null, runner, started, "subscriber 2", signal.SIGABRT)
+    outcome = outcome_after_signal(null, runner, started, "subscriber 2", signal.SIGABRT)
     assert outcome.failed is not None
     assert outcome.failed.code == "crashed"
     who = f"subscriber 2 (pid {started['subscriber 2']})"
     assert outcome.failed.text.startswith(f"{who} was ended by SIGABRT (signal 6)")
-    assert (outcome.counts, outcome.subscribers, outcome.costs) == (None, (), ()), "no half-measured results"
+    assert (outcome.counts, outcome.subscribers, outcome.costs) == (None, (), ()), "a failed trial has no results"
 
 
 def test_a_subscriber_that_hangs_in_a_fan_out_fails_the_trial_and_is_named(
     null: Candidate, runner: Runner, started: dict[str, int]
 ) -> None:
-    outcome = struck(null, runner, started, "subscriber 2", signal.SIGSTOP)
+    outcome = outcome_after_signal(null, runner, started, "subscriber 2", signal.SIGSTOP)
     assert outcome.failed is not None
     assert outcome.failed.code == "hung"
     assert outcome.failed.text.startswith(f"subscriber 2 (pid {started['subscriber 2']}) ")
@@ -243,13 +245,13 @@ def test_a_publisher_that_crashes_is_named(measure: Scripted, index: int) -> Non
     assert "SIGABRT" in failed.text
 
 
-# Requests and replies
+# Request/reply.
 
 
 def test_a_lost_reply_counts_at_its_own_client(null: Candidate, runner: Runner) -> None:
     cell = null.cell(pattern="request-reply", publishers=2, native=(("lose", "3,7"), ("only_subscriber", "1")))
-    asked = Limits(samples=50, warmup_s=0.02, reply_timeout_s=0.1, limit_s=60.0)
-    measured = runner.measure(null, cell, asked)
+    requested = Limits(samples=50, warmup_s=0.02, reply_timeout_s=0.1, limit_s=60.0)
+    measured = runner.measure(null, cell, requested)
     assert measured.heard is not None
     assert [client.lost for client in results_of(ClientResult, measured.heard.senders)] == [0, 2]
     kept = measured.kept("client")

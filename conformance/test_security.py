@@ -1,4 +1,5 @@
-"""A transport's security levels are in force: its proofs hold, and a peer without a valid key finds nobody."""
+"""Tests that a transport's security levels are in force: its proofs are true, and a peer without a valid key finds no
+other peer."""
 
 import os
 from pathlib import Path
@@ -25,8 +26,8 @@ UNSEEN = ("unix-socket", "message-queue")
 """Transports that a network capture cannot see."""
 
 
-def met(who: Candidate, level: Security, ends: tuple[Identity, Identity], scratch: Path) -> list[bool]:
-    """Start a ping and a pong with these identities; return for each of them if it found its peer."""
+def matched(who: Candidate, level: Security, ends: tuple[Identity, Identity], scratch: Path) -> list[bool]:
+    """Start a ping and a pong with these identities. Return for each of them whether it found its peer."""
     make_set(str(scratch / "certs"))
     cell = msgspec.to_builtins(who.cell())
     command = one_process(cell, scratch)
@@ -54,7 +55,7 @@ def met(who: Candidate, level: Security, ends: tuple[Identity, Identity], scratc
 
 @pytest.mark.parametrize(("who", "level"), WHO)
 def test_two_peers_with_the_trials_keys_find_each_other(who: Candidate, level: Security, tmp_path: Path) -> None:
-    assert met(who, level, ("sender", "receiver"), tmp_path) == [True, True]
+    assert matched(who, level, ("sender", "receiver"), tmp_path) == [True, True]
 
 
 @pytest.mark.parametrize("ends", [("sender", "stranger"), ("stranger", "receiver")])
@@ -62,12 +63,12 @@ def test_two_peers_with_the_trials_keys_find_each_other(who: Candidate, level: S
 def test_a_stranger_and_its_peer_do_not_find_each_other(
     who: Candidate, level: Security, ends: tuple[Identity, Identity], tmp_path: Path
 ) -> None:
-    assert met(who, level, ends, tmp_path) == [False, False]
+    assert matched(who, level, ends, tmp_path) == [False, False]
 
 
 @pytest.mark.parametrize(("who", "level"), PROVEN)
-def test_the_proofs_hold(who: Candidate, level: Security, proven_pattern: str, runner: Runner) -> None:
-    """Each proof is true, or null for a reason that is known for the transport."""
+def test_the_proofs_are_true(who: Candidate, level: Security, proven_pattern: str, runner: Runner) -> None:
+    """Check that each proof is true, or null if it cannot be made for this transport and level."""
     cell = who.cell(security=level, pattern=proven_pattern)
     proof = runner.proof(who, cell, Limits(samples=200, warmup_s=0.05))
     assert (proof.failed, proof.stranger_refused) == ((), True), proof
@@ -83,4 +84,4 @@ def test_the_proofs_hold(who: Candidate, level: Security, proven_pattern: str, r
 def test_an_intruder_without_permission_and_its_peer_do_not_find_each_other(
     who: Candidate, level: Security, ends: tuple[Identity, Identity], tmp_path: Path
 ) -> None:
-    assert met(who, level, ends, tmp_path) == [False, False]
+    assert matched(who, level, ends, tmp_path) == [False, False]

@@ -1,4 +1,4 @@
-"""Checks of every trial of a stream: over every transport, with every reception, from several to several."""
+"""Checks of every trial of a stream, over every transport and with every level of the factors."""
 
 import numpy as np
 from runner import Measured, by_publisher, carried_as
@@ -11,11 +11,11 @@ from middlemark.system.interfaces import DATAGRAM
 from middlemark.trial.patterns import results_of
 
 TOLERANCE_NS = 20_000
-"""Tolerance between two processes: their clocks, both converted to CLOCK_MONOTONIC, differ by much less."""
+"""Tolerance between two processes. Their clocks, converted to CLOCK_MONOTONIC, differ by much less."""
 MOST_LATE_NS = NOT_MEASURED - 1
-"""The largest lateness that a record can hold; anything later is recorded as this."""
+"""The largest lateness that a record can contain. A later message has this value."""
 ROUNDING_NS = 3
-"""Tolerance of a difference: instants are kept in the clock's ticks, and their differences are rounded to ns."""
+"""Tolerance of computed instants, because each recorded difference is rounded to ns."""
 MAY_DIFFER_NS = 2_000
 """Tolerance between the clock counters of two processors."""
 
@@ -43,7 +43,7 @@ def test_every_subscriber_expects_the_messages_of_its_topics_publishers(stream: 
 
 
 def warned_of(stream: Measured) -> set[str]:
-    """Return the codes of the warnings, without missed instants, which only mean that the machine is crowded."""
+    """Return the codes of the warnings, except missed instants, which only mean that the machine is busy."""
     return stream.warnings.keys() - {"missed-instants"}
 
 
@@ -62,7 +62,7 @@ def test_reliable_messages_arrive_in_the_order_of_their_publisher(lossless: Meas
             assert np.array_equal(found[publisher.index], np.arange(1, publisher.sent + 1, dtype=np.uint64))
 
 
-def test_a_reliable_stream_ends_when_all_messages_have_come(lossless: Measured) -> None:
+def test_a_reliable_stream_ends_when_all_messages_have_arrived(lossless: Measured) -> None:
     assert lossless.ended["subscriber"] == {"complete"}
     assert warned_of(lossless) == set(), lossless.warnings
 
@@ -81,8 +81,8 @@ def test_the_loss_count_is_the_number_of_missing_messages(lossy: Measured) -> No
         assert each.lost == missing
         assert each.received + each.lost == each.expected
         assert (each.duplicated, each.damaged) == (0, 0)
-        # A short flood may be over before a subscriber has woken, and all of it overwritten or dropped. Messages at a
-        # rate have time to arrive, unless they are fragmented: a lost fragment loses its message.
+        # In a short flood all messages may be overwritten or dropped before a subscriber has woken. Messages at a rate
+        # have time to arrive, except fragmented ones, because a message is lost if a fragment is lost.
         in_fragments = lossy.outcome.actual_transport == "udp" and lossy.cell.size > DATAGRAM
         assert each.received > 0 or lossy.cell.rate == "max" or in_fragments
 
@@ -125,7 +125,9 @@ def test_a_publishers_time_goes_forward(stream: Measured) -> None:
     for records in stream.kept("publisher").values():
         begin, write = records["begin_ns"].astype(np.int64), records["write_ns"].astype(np.int64)
         assert (np.diff(begin) > 0).all()
-        assert (begin[:-1] + write[:-1] <= begin[1:] + ROUNDING_NS).all(), "one after the other"
+        assert (begin[:-1] + write[:-1] <= begin[1:] + ROUNDING_NS).all(), (
+            "a publish begins after the previous one has returned"
+        )
     for each in stream.outcome.publishers:
         records = stream.kept("publisher")[each.index]
         assert each.writing_ns is not None
@@ -148,21 +150,23 @@ def test_a_subscribers_time_goes_forward(stream: Measured) -> None:
         assert each.first_received_ns >= first_sent - TOLERANCE_NS
 
 
-def test_one_way_counts_from_the_intended_instant(stream: Measured) -> None:
+def test_one_way_times_count_from_the_intended_instant(stream: Measured) -> None:
     published, kept = stream.kept("publisher"), stream.kept("subscriber")
     for each in stream.outcome.subscribers:
         arrivals = kept[each.index]
         sources = by_publisher(arrivals)
         for publisher in stream.senders_to(each):
             if publisher.index not in sources:
-                continue  # all its messages were lost
+                continue  # all messages of this publisher were lost
             places = sources[publisher.index].astype(np.int64) - 1
             mine = arrivals[(arrivals["stamp"] >> np.uint64(48)) == publisher.index]
             records = published[publisher.index]
             begin, late = records["begin_ns"].astype(np.int64), records["late_ns"].astype(np.int64)
             intended = publisher.first_sent_ns + (begin - late - begin[0])[places]
             counted_from = mine["received_ns"].astype(np.int64) - mine["one_way_ns"].astype(np.int64)
-            assert np.abs(counted_from - intended).max() <= TOLERANCE_NS, "both ends use one intended instant"
+            assert np.abs(counted_from - intended).max() <= TOLERANCE_NS, (
+                "publisher and subscriber use the same intended instant"
+            )
 
 
 def test_nothing_arrives_before_it_was_sent(stream: Measured) -> None:
@@ -197,7 +201,7 @@ def test_a_rate_has_an_even_schedule(paced: Measured) -> None:
         exact = mine["late_ns"] < MOST_LATE_NS
         assert (np.abs(intended - due) <= ROUNDING_NS)[exact].all()
         assert each.late_sends == (mine["late_ns"] > 1e9 / rate).sum()
-        # A publisher that is late for every instant after the first never waits.
+        # A publisher waits unless it is late for every instant after the first.
         assert each.pacing_ns > 0 or (mine["late_ns"][1:] > 0).all()
 
 
@@ -214,7 +218,7 @@ def test_every_process_reports_its_costs(paced: Measured) -> None:
 
 
 def test_the_costs_of_a_process_are_not_zero(stream: Measured) -> None:
-    # A short flood may end before its costs are first read, so some workers may have none.
+    # A short flood may end before its costs are first read, so some workers may have no costs.
     assert [who for who in workers_of(stream) if who in {each.who for each in stream.outcome.costs}] == [
         each.who for each in stream.outcome.costs
     ]
@@ -242,15 +246,15 @@ def test_blocked_time_is_within_the_measured_time(stream: Measured) -> None:
         assert each.blocked_ns is None or 0 <= each.blocked_ns <= (stream.outcome.measured_s or 0) * 1e9 + 1e7
 
 
-def test_streams_used_the_transport_that_was_asked_for(stream: Measured) -> None:
+def test_streams_used_the_requested_transport(stream: Measured) -> None:
     expected = carrier_due(stream.cell, stream.candidate.worker.description)
     if stream.candidate.transport.name == "mislabelled":
-        expected = "shared-memory"  # the null adapter's false transport is detected
+        expected = "shared-memory"  # the actual transport of the null adapter's transport with a false name
     if stream.cell.reliability == "best-effort" and not any(each.received for each in stream.outcome.subscribers):
         expected = None  # a short flood may lose all messages, and then there is no actual transport
     either = expected == ANY or (stream.candidate.transport.best_effort_carrier and expected == "udp")
     if either and stream.outcome.actual_transport is None:
-        return  # with small frames and mapped shared memory both are possible
+        return  # unknown: with small messages and mapped shared memory, either may have been used
     assert carried_as(expected, stream.outcome), stream.outcome.evidence
 
 

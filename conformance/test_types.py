@@ -1,4 +1,4 @@
-"""Typed messages over each transport that supports them: content arrives whole, and loss is counted."""
+"""Tests of typed messages over each transport that supports them: they arrive whole, and lost messages are counted."""
 
 import msgspec
 import pytest
@@ -28,14 +28,17 @@ def typed(who: Candidate, of: str, **factors: object) -> Cell:
 
 
 def timed_completely(coding: Coding | None, *, ways: int) -> bool:
-    """Return true if (de)serialising was timed in every direction, or in none because the middleware does it."""
+    """Return true if serialising and deserialising were timed in every direction, or not at all.
+
+    They are not timed if the middleware does both.
+    """
     if coding is None:
         return True
     return [(ns or 0) > 0 for ns in msgspec.structs.astuple(coding)] == [at < 2 * ways for at in range(4)]
 
 
 @CASES
-def test_round_trips_come_back_whole(who: Candidate, of: str, runner: Runner) -> None:
+def test_replies_arrive_whole(who: Candidate, of: str, runner: Runner) -> None:
     outcome = runner.measure(who, typed(who, of), Limits(samples=100, warmup_s=0.1, reply_timeout_s=10.0)).outcome
     assert outcome.failed is None, outcome.failed
     counts = outcome.counts
@@ -54,7 +57,7 @@ def test_a_stream_arrives_whole_and_its_loss_is_counted(who: Candidate, runner: 
     assert sent.sent > 0
     assert (arrived.damaged, arrived.duplicated) == (0, 0)
     assert arrived.received + arrived.lost == sent.sent
-    # A flood may be lost if a socket's buffer is read late. Timing needs more than the first message.
+    # Timing begins after the first message. If a socket's buffer is read late, nearly all messages may be lost.
     assert timed_completely(outcome.coding, ways=1) or arrived.received <= 1, outcome.coding
 
 

@@ -1,4 +1,4 @@
-"""The selection of trials that represents all combinations, and the trials that are left out."""
+"""Tests of the selection of trials from all combinations of levels, and of the trials that are left out."""
 
 import shlex
 from itertools import combinations
@@ -15,11 +15,11 @@ Pair = tuple[tuple[int, str], ...]
 
 
 def pairs(rows: list[Row]) -> set[Pair]:
-    """Return every two levels of a row, each as its index and name."""
+    """Return every pair of levels in the rows. Each level is its index in the row and its name."""
     return {two for row in rows for two in combinations([(at, level.name) for at, level in enumerate(row)], 2)}
 
 
-def test_few_trials_contain_every_two_levels_of_an_adapter_and_every_level_of_a_transport(worker: Worker) -> None:
+def test_few_trials_contain_every_pair_of_levels_of_an_adapter_and_every_level_of_a_transport(worker: Worker) -> None:
     before: list[Candidate] = []
     offered: set[Pair] = set()
     measured: set[Pair] = set()

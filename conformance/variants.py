@@ -1,8 +1,8 @@
-"""The cells in which each candidate is measured, and how long each trial takes.
+"""Selects the cells in which each candidate is measured, and the limits of each trial.
 
-Most faults show with a combination of two levels. So an adapter's cells contain every two levels that one of its
-transports offers together, and each transport's cells contain every level that it offers. ``Extent`` selects fewer or
-more.
+Most faults depend on a combination of two levels. So an adapter's cells contain every pair of levels that one of its
+transports supports together, and each transport's cells contain every level that it supports. ``Extent`` selects fewer
+or more cells.
 """
 
 import functools
@@ -22,23 +22,24 @@ from middlemark.model.protocol import Security
 
 DURATION_S = 0.25
 LONGEST = 300
-"""Messages of the longest trial that has a number of messages: a history of this depth keeps all of them."""
+"""Number of messages of the longest trial with a fixed number. A history of this depth keeps all of them."""
 REPLY_TIMEOUT_S = 10.0
-"""Long, because these tests ask if a message arrives, not when: a crowded machine must not look like a loss."""
+"""Long, because these tests check whether a message arrives, not when. A delay on a busy machine is no loss."""
 ROUND_TRIPS, STREAM, CALLS = PATTERNS = "ping-pong", "stream", "request-reply"
 ADAPTERS = Path(__file__).resolve().parent.parent / "adapters"
 Extent = Literal["brief", "pairs", "every"]
-"""Each level (``./check``), every two levels (``./check all``), also each level alone (``./check full``)."""
+"""``brief``: each level once (``./check``). ``pairs``: every pair of levels (``./check all``). ``every``: every pair,
+and each level alone (``./check full``)."""
 
 
 class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Trials that are not measured: a ``leave_out`` in an adapter's ``conformance.toml``. An absent key means any."""
+    """Trials that are not measured: a ``leave_out`` in an adapter's ``conformance.toml``. An absent key: any level."""
 
     because: str
     reproduce: str
-    """Arguments of ``./middlemark`` that show the fault, if necessary on a busy machine (``scripts/busy 4``)."""
+    """Arguments of ``./middlemark`` with which the fault occurs; some need a busy machine (``scripts/busy 4``)."""
     refused: bool = False
-    """True if the command is refused; its message says why."""
+    """True if the command is refused with a message that contains the reason."""
     transports: tuple[str, ...] = ()
     pattern: str | None = None
     reliability: str | None = None
@@ -46,16 +47,16 @@ class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     echo: str | None = None
     security: tuple[str, ...] = ()
     larger_than: int | None = None
-    """Bytes of a message."""
+    """Only messages of more than this number of bytes."""
     several_publishers: bool = False
-    """More than one publisher of a stream, or more than one client."""
+    """Only streams with more than one publisher, or calls of more than one client."""
     more_than_two: bool = False
-    """More than two workers."""
+    """Only trials with more than two workers."""
     together_larger_than_max: bool = False
-    """A message and all its replies are together larger than the largest message."""
+    """Only messages that together with all their replies are larger than the transport's largest message."""
 
     def largest(self, who: Candidate) -> int:
-        """Return the bytes of the largest message that is measured whatever the other factors are."""
+        """Return the size of the largest message that is not left out at any level of the other factors, in bytes."""
         if (self.transports and who.transport.name not in self.transports) or self.echo is not None:
             return who.transport.max_bytes
         if self.together_larger_than_max:
@@ -63,7 +64,7 @@ class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
         return who.transport.max_bytes if self.larger_than is None else self.larger_than
 
     def covers(self, who: Candidate, factors: Mapping[str, Any]) -> bool:
-        """Return true if a trial of these factors is left out."""
+        """Return true if a trial with these factors is left out."""
         publishers, subscribers = factors.get("publishers", 1), factors.get("subscribers", 1)
         together = factors["size"] * (1 + subscribers)
         return (
@@ -84,12 +85,12 @@ class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 def left_out(adapter: str) -> tuple[LeftOut, ...]:
     """Return the ``leave_out`` entries of the adapter's ``conformance.toml``."""
     path = ADAPTERS / adapter / "conformance.toml"
-    said = msgspec.toml.decode(path.read_bytes(), type=dict[str, tuple[LeftOut, ...]]) if path.is_file() else {}
-    return said.get("leave_out", ())
+    entries = msgspec.toml.decode(path.read_bytes(), type=dict[str, tuple[LeftOut, ...]]) if path.is_file() else {}
+    return entries.get("leave_out", ())
 
 
 def why_left_out(who: Candidate, **factors: Any) -> str | None:
-    """Return why a trial of these factors (pattern, size, reliability…) is left out, or None if it is measured."""
+    """Return why a trial with these factors (pattern, size, reliability…) is left out, or None if it is measured."""
     return next((each.because for each in left_out(who.worker.description.name) if each.covers(who, factors)), None)
 
 
@@ -129,7 +130,7 @@ def _levels(who: Candidate, every: bool) -> list[list[Level]]:
         [always("", processes=2), always("one-process", processes=1)],
         [always("", reliability="reliable"), always("best-effort", reliability="best-effort")],
         [
-            # Two levels, one for each pattern, because a pair of levels with one is not a pair with the other.
+            # The usual depth of streams and that of the other patterns are different, so they are two levels.
             Level("", {STREAM: {}}),
             Level("depth-1", {ROUND_TRIPS: {"depth": 1}, CALLS: {"depth": 1}}),
             Level("depth-10", {ROUND_TRIPS: {"depth": 10}}),
@@ -160,10 +161,10 @@ def _levels(who: Candidate, every: bool) -> list[list[Level]]:
 
 
 def _others(who: Candidate) -> dict[str, tuple[Any, ...]]:
-    """Return the transport's levels of each factor that neither ``_levels`` nor another test varies."""
-    known = ("receive", "loan", "processes", "reliability", "security", "type")
+    """Return the transport's levels of the factors that no other row of ``_levels`` and no other test varies."""
+    varied = ("receive", "loan", "processes", "reliability", "security", "type")
     offered = {name: getattr(who.transport, honour.capability) for name, honour in CAPABILITIES.items()}
-    return {name: has for name, has in offered.items() if isinstance(has, tuple) and name not in known}
+    return {name: has for name, has in offered.items() if isinstance(has, tuple) and name not in varied}
 
 
 def _whole_bytes(who: Candidate) -> int:
@@ -171,9 +172,9 @@ def _whole_bytes(who: Candidate) -> int:
 
 
 def _deepest(who: Candidate, writers: int = 1) -> int | None:
-    """Return None for keep-all, or the depth of the deepest history for each of a topic's writers.
+    """Return the largest depth of each writer of a topic: None (keep-all) if the transport supports it.
 
-    If the depth has no limit, return the number of messages of the longest trial.
+    If the transport's depth has no limit, return the number of messages of the longest trial.
     """
     if who.transport.keep_all:
         return None
@@ -181,7 +182,7 @@ def _deepest(who: Candidate, writers: int = 1) -> int | None:
 
 
 def rows_of(who: Candidate, every: bool) -> list[Row]:
-    """Return all combinations of levels that the candidate offers, for each pattern the usual levels first."""
+    """Return all combinations of levels that the candidate supports. In each pattern the usual levels come first."""
     rows: list[Row] = []
     for pattern in PATTERNS:
         offered = [
@@ -211,11 +212,11 @@ def _wise(who: Candidate, factors: Mapping[str, Any]) -> bool:
     depth, goes_on = factors.get("depth"), factors.get("samples", 0) is None
     bounded = not who.transport.keep_all and who.transport.max_depth is not None
     return not (
-        # Pollers never sleep: each needs a processor.
+        # Roles that poll never sleep, so each would need a processor.
         (factors["receive"] == "poll" and several)
-        # Nobody waits for a pong that does not echo. It may miss messages that are overwritten or, at full rate, lost.
+        # The ping does not wait for a pong that does not echo, so this pong may miss overwritten or lost messages.
         or ("echo" in factors and (depth != _deepest(who) or (lossy and not paced) or (depth is not None and goes_on)))
-        # The ping's history has room for all three pongs, so only a third of the depth for each.
+        # All three pongs share the transport's largest history.
         or (
             bounded
             and depth == who.transport.max_depth
@@ -223,14 +224,14 @@ def _wise(who: Candidate, factors: Mapping[str, Any]) -> bool:
             and several
             and "echo" not in factors
         )
-        # Best effort may lose large messages if the transport also has a reliable mode, or if many datagrams go to
-        # several receivers: zenoh drops a message after a fragment has waited for a millisecond, even if it is alone.
+        # Under best effort, large messages may be lost if the transport also has a reliable mode, or if many datagrams
+        # go to several receivers. For example, zenoh drops a message if one of its fragments has waited for 1 ms.
         or (pattern != STREAM and lossy and size > KIB and (several or "reliable" in who.transport.reliability))
-        # Best effort may lose one of several calls at once: zenoh did, over UDP, on a busy machine.
+        # Under best effort, one of several simultaneous calls may be lost. We saw this with zenoh over UDP.
         or (pattern == CALLS and lossy and several)
         # Some middlewares allocate the whole history in advance.
         or size * (depth or 1) > 256 * MIB
-        # Discovery alone sends as many bytes over the network, so the actual transport could not be determined.
+        # Discovery sends about as many bytes over the network, so the actual transport could not be determined.
         or (size < KIB and ((pattern == STREAM and paced) or (goes_on and factors["processes"] == 1)))
         or why_left_out(who, **factors) is not None
     )
@@ -280,7 +281,7 @@ _chosen: dict[str, Mapping[str, Variant]] = {}
 
 @functools.cache
 def chosen_variants(extent: Extent) -> str:
-    """Return all candidates' variants as JSON, for ``use_variants`` in another process: choosing takes seconds."""
+    """Return all candidates' variants as JSON, for ``use_variants`` in another process, because choosing is slow."""
     return msgspec.json.encode({each.name: variants_of(each.name, extent) for each in candidates()}).decode()
 
 
@@ -290,25 +291,25 @@ def use_variants(chosen: str) -> None:
 
 
 def new_pairs(rows: list[Row], before: list[Candidate]) -> list[Row]:
-    """Return a few rows that contain each level of each pattern, and each pair that none of ``before`` offers.
+    """Return a few rows that contain each level of each pattern, and each pair that no earlier transport supports.
 
-    ``before`` are the adapter's earlier transports. So every two levels that the adapter offers together are measured
+    ``before`` are the adapter's earlier transports. Every pair of levels that the adapter supports is thereby measured
     over one of its transports.
     """
-    pairs, known = _pairs(rows), _pairs_before(before)
-    new = np.setdiff1d(pairs, known)
+    pairs = _pairs(rows)
+    new = np.setdiff1d(pairs, _pairs_before(before))
     return _cover(rows, pairs, np.union1d(new, pairs[:, : len(rows[0])]))
 
 
 def new_levels(rows: list[Row], before: list[Candidate]) -> list[Row]:
-    """Return a few rows that contain each pattern, and each level that none of ``before`` offers."""
+    """Return a few rows that contain each pattern, and each level that no transport in ``before`` supports."""
     pairs = _pairs(rows)[:, : len(rows[0])]
     new = np.setdiff1d(pairs, _pairs_before(before))
     return _cover(rows, pairs, np.union1d(new, pairs[:, 0]))
 
 
 def levels_of(rows: list[Row]) -> set[tuple[str, int, str]]:
-    """Return the levels that the rows contain, each with its pattern and its index in the row."""
+    """Return the levels in the rows. Each level is its pattern, its index in the row and its name."""
     return {(row[0].name, place, level.name) for row in rows for place, level in enumerate(row)}
 
 
@@ -316,7 +317,7 @@ _numbers: dict[tuple[int, str], int] = {}
 
 
 def _pairs(rows: list[Row]) -> npt.NDArray[np.int64]:
-    """Return a line of numbers for each row, one for every two levels; pairs with the pattern come first."""
+    """Return an array with a line for each row: a number for each pair of levels. Pairs with the pattern come first."""
     levels = [[_numbers.setdefault((at, level.name), len(_numbers)) for at, level in enumerate(row)] for row in rows]
     numbers = np.array(levels)
     left, right = np.triu_indices(numbers.shape[1])
@@ -343,7 +344,7 @@ def _candidate(name: str) -> Candidate:
 
 
 def _cover(rows: list[Row], pairs: npt.NDArray[np.int64], wanted: npt.NDArray[np.int64]) -> list[Row]:
-    """Return rows that contain all ``wanted`` pairs, by repeatedly taking the row with the most missing pairs."""
+    """Return rows that contain all ``wanted`` pairs. Repeatedly chooses the row with the most missing pairs."""
     numbers, places = np.unique(pairs, return_inverse=True)
     places, missing = places.reshape(pairs.shape), np.isin(numbers, wanted)
     chosen = []
@@ -355,6 +356,6 @@ def _cover(rows: list[Row], pairs: npt.NDArray[np.int64], wanted: npt.NDArray[np
 
 
 def each_alone(rows: list[Row]) -> list[Row]:
-    """Return for each pattern the usual row and the rows that differ from it in one level."""
+    """Return the usual row of each pattern, and the rows that differ from it in one level."""
     usual = {row[0].name: row for row in reversed(rows)}
     return [row for row in rows if sum(mine != its for mine, its in zip(row, usual[row[0].name], strict=True)) <= 1]

@@ -1,4 +1,4 @@
-// Counts of a worker's roles and the resources its process has used so far, as reported to the launcher.
+// Reads the counts of a worker's roles and the resources that its process has used so far, for the launcher.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,9 @@
 
 namespace middlemark {
 
-/// Used by the control thread only.
-class AccountReader {
+class AccountReader {  // used by the control thread only
  public:
-  /// Blocked times count from the first call while a role measures.
+  /// Returns the current values. Counts::blocked_ns is the time since the first call at which the role measured.
   [[nodiscard]] Account read(const Session& session);
 
  private:

@@ -123,7 +123,7 @@ int print_companions(const WorkerParts& parts) {
     whole.settings = parse_settings(request);
     whole.settings.endpoints = endpoints_of(whole, parts.request_reply);
     const Settings& settings = whole.settings;
-    // Not parts.check(): it depends on which pongs echo, which is not known yet. The workers call it.
+    // Does not call parts.check(), which depends on the pongs that echo. Only the workers' requests name them.
     refuse_what_is_not_listed(parts.describe(), settings);
     answer["companions"] = json_of(parts.companions ? parts.companions(settings) : std::vector<Companion>{});
   } catch (const std::exception& /*error*/) {

@@ -1,5 +1,5 @@
-// Questions that a worker answers before a trial: what it supports, which daemons a trial needs, and what it refuses.
-// None of them opens the middleware.
+// The modes in which a worker answers a question before a trial: what it supports, which daemons a trial needs, and
+// which trials it refuses. No mode opens the middleware.
 #pragma once
 
 #include <exception>
@@ -21,14 +21,14 @@ inline constexpr int exit_failed = 1;
 [[nodiscard]] Description described(const WorkerParts& parts);
 
 /// Returns the task of a configure command that the adapter accepts. Throws ConfigurationError for an invalid command,
-/// and AdapterError with everything that cannot be done.
+/// and AdapterError that names every setting the adapter does not support.
 [[nodiscard]] Configuration accepted(const nlohmann::json& command, const Description& about, const WorkerParts& parts);
 
 [[nodiscard]] ErrorEvent error_event(ErrorCode code, const std::string& text, const std::string& advice = {});
 /// Returns the event with which a worker reports `error` before it ends.
 [[nodiscard]] ErrorEvent error_event(const std::exception_ptr& error);
 
-// Modes of the executable; each returns its exit code.
+// The modes of the executable. Each returns its exit code.
 int print_description(const WorkerParts& parts);
 /// Reads settings as one line from stdin.
 int print_companions(const WorkerParts& parts);

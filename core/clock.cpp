@@ -12,8 +12,8 @@ namespace middlemark {
 namespace {
 
 #if defined(__x86_64__)
-/// Returns whether the TSC can be trusted: the kernel uses it as its clock, so it is stable and synchronised over
-/// processors, and the flags say that it neither stops nor changes its rate.
+/// Returns whether the TSC can be trusted. If the kernel uses the TSC as its clock, the TSC is stable and synchronised
+/// over processors. The flags say that it neither stops nor changes its rate.
 bool kernel_uses_tsc() {
   std::ifstream current("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   std::string name;
@@ -33,8 +33,8 @@ struct BothClocks {
   std::uint64_t ns = 0;
 };
 
-/// Reads both clocks at the same instant. Keeps the tightest of 64 bracketed readings, which no interruption has
-/// widened.
+/// Reads both clocks at the same instant. Brackets the reading of CLOCK_MONOTONIC between two readings of the ticks, 64
+/// times, and keeps the narrowest bracket, which no interruption has widened.
 BothClocks read_both(const Clock& clock) {
   BothClocks best;
   std::uint64_t tightest = std::numeric_limits<std::uint64_t>::max();
@@ -75,7 +75,7 @@ Clock Clock::calibrate(unsigned calibration_ms, bool force_monotonic) {
     clock.multiplier_ = static_cast<std::uint64_t>(std::roundl(ns / ticks * static_cast<long double>(1ULL << shift)));
   }
   clock.base_ticks_ = begin.ticks;
-  clock.base_ns_ = clock.counter_ ? begin.ns : begin.ticks;  // the same clock: no second reading needed
+  clock.base_ns_ = clock.counter_ ? begin.ns : begin.ticks;  // without a counter, ticks are CLOCK_MONOTONIC
   clock.measure_cost();
   return clock;
 }
@@ -88,8 +88,7 @@ void Clock::measure_cost() {
     gap = now - previous;
     previous = now;
   }
-  // Some processors advance the counter in strides, so the greatest common divisor of all differences is the
-  // resolution.
+  // The resolution is the greatest common divisor, because some processors advance the counter in strides.
   std::uint64_t stride = 0;
   for (const std::uint64_t gap : gaps) stride = std::gcd(stride, gap);
   std::nth_element(gaps.begin(), gaps.begin() + gaps.size() / 2, gaps.end());

@@ -1,5 +1,4 @@
-// The clock of all measurements: the invariant TSC if the kernel uses it as its own clock, CNTVCT on ARM, otherwise
-// CLOCK_MONOTONIC.
+// The clock of all measurements: the TSC if the kernel uses it as its clock, CNTVCT on ARM, or else CLOCK_MONOTONIC.
 #pragma once
 
 #include <time.h>
@@ -30,8 +29,8 @@ class Clock {
   /// `force_monotonic` is for tests and for machines whose TSC is not trusted (MIDDLEMARK_CLOCK=monotonic).
   [[nodiscard]] static Clock calibrate(unsigned calibration_ms, bool force_monotonic);
 
-  /// Returns the current ticks after all earlier loads have completed (lfence on x86), so that the stamp of an arrival
-  /// is never early.
+  /// Returns the current ticks after all earlier loads have completed (lfence on x86). Without the fence, the stamp of
+  /// an arrival could be read before the message.
   [[nodiscard]] std::uint64_t ticks() const noexcept {
 #if defined(__x86_64__)
     if (counter_) [[likely]] {
@@ -50,8 +49,7 @@ class Clock {
     return monotonic_ns();
   }
 
-  /// Returns the current ticks without waiting for earlier loads. For the beginning of a poll, which the wait would
-  /// delay.
+  /// Returns the current ticks without waiting for earlier loads: for the beginning of a poll, which would be delayed.
   [[nodiscard]] std::uint64_t early_ticks() const noexcept {
 #if defined(__x86_64__)
     if (counter_) [[likely]] {
@@ -71,7 +69,6 @@ class Clock {
     return static_cast<std::uint64_t>(static_cast<long double>(ns) * static_cast<long double>(ticks_per_second_) /
                                       1e9L);
   }
-  /// Converts a reading to CLOCK_MONOTONIC, in ns.
   [[nodiscard]] std::uint64_t to_monotonic_ns(std::uint64_t at_ticks) const noexcept {
     return at_ticks >= base_ticks_ ? base_ns_ + to_ns(at_ticks - base_ticks_)
                                    : base_ns_ - to_ns(base_ticks_ - at_ticks);

@@ -1,5 +1,5 @@
-// Times of serialising and deserialising typed messages, where code of the kit or of an adapter does it. Ends of octets
-// have none.
+// Times of serialising and deserialising typed messages, if code of the kit or of an adapter does it. Publishers and
+// subscribers of octets have no such times.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +16,13 @@
 
 namespace middlemark {
 
-/// Times that the messages of one end took to serialise or deserialise while the role measured. The result is the
-/// median, because a mean would follow the few messages during which the thread lost its processor. Keeps 256 to 512
-/// values, evenly spread over all messages (2 KiB). Only the thread that (de)serialises adds values.
+/// Times of serialising the messages of one publisher, or of deserialising those of one subscriber, while the role
+/// measured. The result is the median, because a mean would follow the few messages during which the thread lost its
+/// processor. Keeps 256 to 512 values, evenly spread over all messages (2 KiB). Only the thread that (de)serialises adds
+/// values.
 class CodingTimes {
  public:
-  /// The worker's clock, set before anything is opened, since code that a middleware calls gets no clock from a role.
+  /// The worker's clock, for code that a middleware calls, which gets no clock from a role. Set before the opening.
   static inline Clock clock;
 
   /// Starts the recording. Any thread may call it.
@@ -39,7 +40,7 @@ class CodingTimes {
     add(clock.ticks() - begin);
     return result;
   }
-  /// Returns the median, or nothing without a message. Call after the end.
+  /// Returns the median, or nullopt if no message was recorded. Call after the end.
   [[nodiscard]] std::optional<std::uint64_t> p50_ns() const noexcept {
     if (kept_ == 0) return std::nullopt;
     std::array<std::uint32_t, most> ticks = ticks_;
@@ -52,7 +53,8 @@ class CodingTimes {
   static constexpr std::size_t most = 512;
   static constexpr std::uint64_t longest = std::numeric_limits<std::uint32_t>::max();
 
-  /// Drops every second value and doubles the stride. The current message stays a multiple of the stride.
+  /// Drops every second value and doubles the stride. The number of the current message is also a multiple of the
+  /// doubled stride, so this message can be kept.
   void thin_out() noexcept {
     for (std::size_t i = 0; i < most / 2; ++i) ticks_[i] = ticks_[2 * i];
     kept_ = most / 2;
@@ -66,12 +68,12 @@ class CodingTimes {
   std::array<std::uint32_t, most> ticks_{};
 };
 
-/// Returns null for octets.
+/// Returns a new object, or null for octets, which are not serialised.
 [[nodiscard]] inline std::unique_ptr<CodingTimes> make_times(MessageType type) {
   return type == MessageType::octets ? nullptr : std::make_unique<CodingTimes>();
 }
 
-/// Returns the end's times; null if it has none.
+/// Returns the times of a publisher or subscriber; null if it has none.
 template <class End>
 [[nodiscard]] CodingTimes* serializing(End& end) noexcept {
   if constexpr (ReportsSerializing<End>) return end.serializing();

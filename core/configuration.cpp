@@ -11,7 +11,7 @@
 namespace middlemark {
 namespace {
 
-/// Checks what concerns several fields together.
+/// Checks rules that involve several fields; JsonReader checks single fields.
 class Check {
  public:
   Check(const Settings& settings, JsonReader& reader) : settings_(settings), reader_(reader) {}

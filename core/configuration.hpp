@@ -1,4 +1,4 @@
-// The checked `configure` command. See docs/protocol.md.
+// The `configure` command, parsed and checked. See docs/protocol.md.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace middlemark {
 
-/// The whole task of one worker.
+/// Everything that one worker must do in a trial.
 struct Configuration {
   Settings settings;
   Placement placement;
@@ -19,8 +19,9 @@ struct Configuration {
   bool tells_ends = false;
 };
 
-/// Both throw ConfigurationError naming every field that is wrong.
+/// Throws ConfigurationError naming every wrong field.
 [[nodiscard]] Settings parse_settings(const nlohmann::json& request);
+/// Throws ConfigurationError naming every wrong field.
 [[nodiscard]] Configuration parse_configuration(const nlohmann::json& command);
 
 }  // namespace middlemark

@@ -1,4 +1,4 @@
-// The control channel: one JSON object a line over the worker's original stdin and stdout.
+// The control channel: one JSON object per line, over the worker's original stdin and stdout.
 #pragma once
 
 #include <chrono>
@@ -9,8 +9,8 @@
 
 namespace middlemark {
 
-/// Takes over fds 0 and 1: they are duplicated, then fd 0 reads /dev/null and fd 1 goes to stderr, because middlewares
-/// print. One per process, used by the control thread only.
+/// Duplicates fds 0 and 1 for the channel, then points fd 0 to /dev/null and fd 1 to stderr, because middlewares print.
+/// One per process, used by the control thread only.
 class Control {
  public:
   Control();
@@ -18,11 +18,11 @@ class Control {
   Control(const Control&) = delete;
   Control& operator=(const Control&) = delete;
 
-  /// Writes one line. Does not report a launcher that has gone away: the next receive() does, through closed().
+  /// Writes one line. Ignores that the launcher has gone away, which the next receive() notices.
   void send(const nlohmann::json& message) const noexcept;
 
-  /// Returns a whole line, or nothing if `timeout` has passed, the launcher has gone (then closed() is true), or the
-  /// descriptor `also` (-1: none) has become readable.
+  /// Returns a whole line. Returns nullopt if `timeout` has passed, the launcher has gone away (then closed() is true),
+  /// or the descriptor `also` (-1: none) has become readable.
   [[nodiscard]] std::optional<std::string> receive(std::chrono::milliseconds timeout, int also = -1);
   [[nodiscard]] bool closed() const noexcept { return closed_; }
 

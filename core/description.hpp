@@ -15,8 +15,9 @@
 // clang-format off
 namespace middlemark {
 
-/// Name of the transport with the middleware's default configuration: the adapter sets only what keeps a trial apart from
-/// others and on its network interface. It is described last, and measured only if it is asked for by name.
+/// Name of the transport with the middleware's default configuration. The adapter sets only the options that separate the
+/// trial from others and keep it on its network interface. Descriptions list it last. It is measured only if a user selects
+/// it by name.
 inline constexpr const char* default_configuration = "default";
 
 /// Kinds of files in a set of certificates (docs/security.md). `x509`: an authority's certificate, and a certificate and a
@@ -26,9 +27,9 @@ template <>
 inline constexpr std::array<std::string_view, 3> words_of<Credential>{"x509", "dds", "curve"};
 
 /// How the text of a native setting is read. `boolean`: true or false (also 1 and 0, on and off). `integer`: a whole number.
-/// `bytes`: a whole number, or one with a unit (64KiB). `duration`: a number with a unit (1.5ms). `choice`: one of a few
-/// words. `text`: anything; the adapter checks it. `file`: the absolute path of a user's file, whose bytes are part of what
-/// is measured.
+/// `bytes`: a number without or with a unit (65536, 64KiB). `duration`: a number with a unit (1.5ms). `choice`: one of a few
+/// words. `text`: any text; the adapter checks it. `file`: the absolute path of a user's file; results record a hash of its
+/// content.
 enum class NativeType { boolean, integer, bytes, duration, choice, text, file };
 template <>
 inline constexpr std::array<std::string_view, 7> words_of<NativeType>{"boolean", "integer", "bytes", "duration", "choice", "text", "file"};
@@ -37,19 +38,19 @@ inline constexpr std::array<std::string_view, 7> words_of<NativeType>{"boolean",
 struct Transport {
   /// Unique within the adapter: `udp`, `shm`. `default`: the middleware's default configuration.
   std::string name{};
-  /// The carrier that must be seen to move the data: `shared-memory`, `udp`, `tcp`, `unix-socket`, `message-queue` or
-  /// `process-memory`. `any`: the middleware chooses, and reports show what was seen.
+  /// How the data must move: `shared-memory`, `udp`, `tcp`, `unix-socket`, `message-queue` or `process-memory`. It is
+  /// checked during the trial. `any`: the middleware chooses, and reports show the observed carrier.
   std::string carrier{};
   /// For shared memory: globs of file names under /dev/shm, one of which must be mapped; `SYSV*` for System V.
   std::vector<std::string> segments{};
-  /// 1: all roles in one process; 2: each role in its own.
+  /// 1: all roles in one process; 2: each role in a process of its own.
   std::vector<int> processes{1, 2};
   std::vector<Reception> receive{Reception::poll, Reception::block, Reception::listen};
   std::vector<Reliability> reliability{Reliability::reliable, Reliability::best_effort};
   /// false: the adapter's own memory is sent; true: memory that the middleware lends is sent.
   std::vector<bool> loan{false};
-  /// The levels of `loan` at which a receiver is given a pointer or the index of a chunk, and no bytes are copied; empty:
-  /// it always copies. Workers that are older than this field leave it out.
+  /// The levels of `loan` at which the transport copies no bytes but passes a pointer or the index of a chunk to the
+  /// receiver; empty: it always copies. null: the worker is older than this field.
   std::vector<bool> hands_over{};
   /// Size of the largest message.
   std::size_t max_bytes = 67108864;
@@ -59,28 +60,29 @@ struct Transport {
   std::optional<std::uint32_t> max_depth{};
   /// Keep-all history is supported.
   bool keep_all = true;
-  /// A daemon must run: the adapter is asked for its `companions`.
+  /// The transport needs daemons, which `companions` of the adapter lists.
   bool companions = false;
-  /// It listens on every interface, so a trial on this machine gets a network namespace with only lo.
+  /// The transport listens on every interface, so a trial on this machine runs in a network namespace that contains only
+  /// lo.
   bool own_network = false;
-  /// The ping has no pongs and takes back the messages that it published itself.
+  /// The ping has no pongs and receives the messages that it published itself.
   bool alone = false;
   /// Carrier under best effort, if it differs from `carrier`. Does not apply to a native service.
   std::string best_effort_carrier{};
-  /// Message types that it can carry, octets first.
+  /// Supported message types, octets first.
   std::vector<MessageType> types{MessageType::octets};
-  /// Messages of a topic may be shorter than its largest.
+  /// The messages of a topic may have different sizes.
   bool varying_sizes = false;
   /// Services of a workload use the middleware's own request and reply.
   bool services = false;
-  /// The largest number of transient-local messages that a subscriber which joins late can get; 0: volatile only; null: no
-  /// limit.
+  /// The largest number of transient-local messages that a subscriber which joins late can receive; 0: volatile only;
+  /// null: no limit.
   std::optional<std::uint32_t> max_history = 0;
-  /// The levels of security that it supports. `protected_by()` of the adapter names the algorithms.
+  /// Supported levels of security. `protected_by()` of the adapter names the algorithms.
   std::vector<Security> security{Security::none};
-  /// Why it does not support the other levels; empty: no reason is given.
+  /// Why the transport does not support the other levels; empty: no reason is known.
   std::string security_why{};
-  /// At those levels its peers reject an `intruder`: a peer with a certificate of the authority but without permission.
+  /// With security, peers reject an `intruder`: a peer with a certificate of the authority but without permission.
   bool permissions = false;
 };
 template <>
@@ -123,11 +125,11 @@ struct NativeSetting {
   std::vector<std::string> transports{};
   /// The patterns that it affects; empty: all.
   std::vector<Pattern> patterns{};
-  /// The default in words; empty: the help gives it, or there is none.
+  /// The default in words; empty: the help names it, or there is none.
   std::string otherwise{};
-  /// In an adapter's table `text` also means the type of the member that holds the value.
+  /// In an adapter's source, `text` (the default) means that the type follows from the type of the C++ member.
   NativeType type = NativeType::text;
-  /// The values allowed, in words. Written by the core.
+  /// The allowed values in words. Written by the core.
   std::string allowed = "a text";
 };
 template <>
@@ -149,31 +151,31 @@ struct Description {
   std::string name{};
   /// Full name: Eclipse Cyclone DDS.
   std::string title{};
-  /// Version of the library that is loaded, not of the headers.
+  /// Version of the loaded library, not of the headers.
   std::string version{};
-  /// Path of that library; empty: there is none.
+  /// Path of the loaded library; empty: there is none.
   std::string library{};
   /// SPDX identifier.
   std::string licence{};
-  /// It is a baseline, not a middleware: it shows what the machine can do.
+  /// true: a raw transport, which serves as baseline; false: a middleware.
   bool is_raw_transport = false;
-  /// It tests the bench itself and is never part of `all`.
+  /// The adapter is for tests of the bench itself and is never part of `all`.
   bool bench_only = false;
-  /// The first is the default.
+  /// The first transport is used if the user names none.
   std::vector<Transport> transports{};
-  /// It has its own request and reply. Written by the core, which looks for `client()` and `server()`.
+  /// The middleware has its own request and reply. Written by the core, which looks for `client()` and `server()`.
   bool request_reply = false;
-  /// The kinds of certificate files that its security reads.
+  /// The kinds of certificate files that the adapter reads.
   std::vector<Credential> credentials{};
-  /// The middleware receives on its own threads, which need a processor beside that of a polling role.
+  /// The middleware receives on its own threads, which need another processor than a polling role.
   bool own_threads = false;
-  /// A `take()` of a subscriber returns after this number of messages, so that the role can look for its stop; the number
-  /// is per publisher where each publisher has its own queue. null: `take()` visits what was there when it was called. The
-  /// core writes it, from what the subscriber's class states.
+  /// A `take()` returns after this number of messages, so that the role can check for the stop. If each publisher has its
+  /// own queue, the number is per publisher. null: `take()` visits all messages that had arrived when it was called.
+  /// Written by the core, which reads it from the subscriber's class.
   std::optional<std::size_t> most_per_take{};
   /// Files that a killed worker may leave behind: absolute globs (`{scope}` is replaced); for System V: `sysv:*`.
   std::vector<std::string> residue{};
-  /// Every native setting by key; a key that ends in `*` matches every key with that beginning.
+  /// Every native setting by key; a key that ends in `*` matches every key with the same beginning.
   std::map<std::string, NativeSetting> native{};
 };
 template <>
@@ -200,7 +202,7 @@ struct Companion {
   std::vector<std::string> argv{};
   /// Variables for the companion and for every worker of the trial.
   std::map<std::string, std::string> environment{};
-  /// Regular expression for the line of its stdout or stderr that says it is ready.
+  /// Regular expression for the line that the daemon prints on stdout or stderr when it is ready.
   std::string ready_pattern{};
   double ready_timeout_s = 10;
 };

@@ -8,7 +8,7 @@
 namespace middlemark {
 namespace {
 
-/// Returns how many requests of this kind fulfil the condition in this process.
+/// Returns how many requests of this type in `configuration` fulfil the condition.
 template <class Request, class Condition>
 unsigned count(const Configuration& configuration, Condition&& fits) {
   unsigned found = 0;
@@ -58,7 +58,7 @@ std::vector<Topic> stream_endpoints(const Configuration& configuration, bool nat
   for (unsigned i = 0; i < configuration.settings.topics.size(); ++i) {
     const auto on_topic = [i](const auto& request) { return request.topic == i; };
     const Settings& settings = configuration.settings;
-    if (native_calls && settings.topics[i].replies_to) continue;  // part of the entry of its requests
+    if (native_calls && settings.topics[i].replies_to) continue;  // the service of the requests includes the replies
     Topic topic = native_calls && replies_of(settings, i) ? graph_service(settings, i) : stream_topic(settings, i);
     topic.publishers_here = count<PublisherRequest>(configuration, on_topic);
     for (const AnyRoleRequest& role : configuration.roles) {

@@ -8,8 +8,8 @@
 
 namespace middlemark {
 
-/// Returns the endpoints of the whole trial, with the number of ends in this process. `native_calls`: request/reply is
-/// native.
+/// Returns the topics and services of the whole trial, with the numbers of their publishers and subscribers in this
+/// process. `native_calls`: the middleware has its own request/reply.
 [[nodiscard]] std::vector<Topic> endpoints_of(const Configuration& configuration, bool native_calls);
 
 }  // namespace middlemark

@@ -1,5 +1,5 @@
-// Sleeps on a 32-bit word with a timeout, within a process or (shared) across processes; std::atomic::wait can do
-// neither.
+// Sleeps on a 32-bit word with a timeout, within a process or (shared) across processes. std::atomic::wait has no
+// timeout and does not work across processes.
 #pragma once
 
 #include <linux/futex.h>
@@ -18,8 +18,7 @@ static_assert(sizeof(std::atomic<std::uint32_t>) == 4 && std::atomic<std::uint32
 
 enum class FutexScope : int { process = FUTEX_PRIVATE_FLAG, shared = 0 };
 
-/// Sleeps while `word` == `expected`, at most `timeout` (> 0). May wake spuriously. Returns false only if the timeout
-/// has passed.
+/// Sleeps while `word` == `expected`, at most `timeout` (> 0). Returns false after the timeout. May return true early.
 inline bool futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, std::chrono::nanoseconds timeout,
                        FutexScope scope) noexcept {
   const auto whole = std::chrono::duration_cast<std::chrono::seconds>(timeout);
@@ -28,7 +27,6 @@ inline bool futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t exp
   return answer == 0 || errno != ETIMEDOUT;
 }
 
-/// Wakes up to `waiters` sleepers.
 inline void futex_wake(const std::atomic<std::uint32_t>& word, int waiters, FutexScope scope) noexcept {
   syscall(SYS_futex, &word, FUTEX_WAKE | static_cast<int>(scope), waiters, nullptr, nullptr, 0);
 }

@@ -1,4 +1,4 @@
-// Replaces raw records when a long trial exceeds their memory: fixed size, each value known to within one bucket.
+// A histogram of fixed size, for the values of a long trial that no longer fit into the memory for raw records.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace middlemark {
 
 /// Log-linear buckets: one per value below 256, and 128 of equal width per octave above, so a bucket is never wider
-/// than 1/128 of its lower bound. The scheme is Gil Tene's (HdrHistogram, hdrhistogram.org). 128 buckets per octave lie
+/// than 1/128 of its lower bound. The scheme is Gil Tene's (HdrHistogram, hdrhistogram.org). 128 buckets per octave give
 /// between two and three decimal digits, and the 57 KiB of counts leave most of the cache to the measured code.
 ///
 /// Values of 2^63 and more count as 2^63 - 1. Construction allocates and touches the memory; add() neither allocates, locks
@@ -40,11 +40,11 @@ class Histogram {
   [[nodiscard]] std::uint64_t max_seen() const noexcept { return max_seen_; }
 
   /// Returns the value of rank ceil(q * count) (nearest rank; q is clamped to 0..1, rank 1 is the smallest). The value
-  /// is the middle of its bucket: exact below 256, off by at most 1/256 above, and never more than max_seen(). Empty if
-  /// nothing was added.
+  /// is the middle of its bucket: exact below 256, off by at most 1/256 above, and never more than max_seen(). nullopt
+  /// without values.
   [[nodiscard]] std::optional<std::uint64_t> quantile(double q) const noexcept {
     if (count_ == 0) return std::nullopt;
-    // 0.07 * 100 is 7.000000000000001, which would be rounded up to 8: step down before rounding.
+    // Step down before rounding: 0.07 * 100 is 7.000000000000001, which would be rounded up to 8.
     const double exact_rank = std::ceil(std::nextafter(q * static_cast<double>(count_), 0.0));
     const std::uint64_t rank = exact_rank >= static_cast<double>(count_) ? count_
                                : exact_rank >= 1                         ? static_cast<std::uint64_t>(exact_rank)
@@ -83,8 +83,7 @@ class Histogram {
  private:
   static constexpr std::size_t buckets_per_octave = std::size_t{1} << octave_bits;
 
-  /// The leading octave_bits + 1 bits of a value identify its bucket: the number of bits shifted out, and the remaining
-  /// value.
+  /// Returns the bucket of a value, which depends on its leading octave_bits + 1 bits and the number of further bits.
   [[nodiscard]] static constexpr std::size_t index_of(std::uint64_t value) noexcept {
     if (value < exact_below) return static_cast<std::size_t>(value);
     const auto shift = static_cast<unsigned>(63 - std::countl_zero(value)) - octave_bits;

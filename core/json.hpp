@@ -1,4 +1,4 @@
-// Reads and writes the messages of protocol.hpp and descriptions as JSON. Cold: used by the control thread.
+// Reads and writes the messages of protocol.hpp and descriptions as JSON. Used by the control thread only.
 #pragma once
 
 #include <algorithm>
@@ -31,11 +31,10 @@ class ConfigurationError : public std::runtime_error {
 
 template <class Value>
 concept Word = std::is_enum_v<Value>;
-/// A struct whose fields are listed in fields_of.
 template <class Value>
 concept Listed = !std::same_as<std::remove_cvref_t<decltype(fields_of<Value>)>, std::nullptr_t>;
 
-/// Reads values from JSON and collects the problems, each with its place: "roles[0].samples: missing".
+/// Reads values from JSON and collects the problems. Each problem names its place: "roles[0].samples: missing".
 class JsonReader {
  public:
   using Json = nlohmann::json;
@@ -45,8 +44,7 @@ class JsonReader {
   void read(const Json& json, double& value, const std::string& place, const Range& range = {});
   void read(const Json& json, std::chrono::nanoseconds& value, const std::string& place, const Range& range = {});
 
-  /// nlohmann's numbers convert to any type by wrapping and truncating, so the JSON number must fit the field's own
-  /// type.
+  /// Accepts a number only if it fits the field's type, because nlohmann's own conversion would wrap or truncate it.
   template <std::integral Number>
   void read(const Json& json, Number& value, const std::string& place, const Range& range = {}) {
     const bool fits = json.is_number_unsigned()  ? std::in_range<Number>(json.get<std::uint64_t>())
@@ -93,7 +91,7 @@ class JsonReader {
     std::apply([&](const auto&... fields) { (read_field(json, value, fields, place), ...); }, fields_of<Struct>);
   }
 
-  /// The tag selects the struct.
+  /// Reads the struct whose tag is in the JSON object.
   template <class First, class... Others>
   void read(const Json& json, std::variant<First, Others...>& value, const std::string& place,
             const Range& /*range*/ = {}) {
@@ -112,7 +110,6 @@ class JsonReader {
   void add_problem(const std::string& place, const std::string& problem);
   /// Returns whether no problem was found at exactly this place.
   [[nodiscard]] bool is_valid(const std::string& place) const;
-  /// Throws ConfigurationError if there were problems.
   void throw_problems() const;
 
  private:
@@ -137,7 +134,7 @@ class JsonReader {
   std::vector<std::pair<std::string, std::string>> problems_;  // (place, problem)
 };
 
-/// Returns the message. Throws ConfigurationError naming all its problems.
+/// Parses a message. Throws ConfigurationError naming all problems.
 template <class Message>
 [[nodiscard]] Message read_message(const nlohmann::json& json) {
   Message message;

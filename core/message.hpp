@@ -9,11 +9,11 @@
 
 namespace middlemark {
 
-/// 16 bytes in host byte order; both ends have the same byte order (workers on hosts with another one are refused).
+/// 16 bytes in host byte order. Workers on hosts with a different byte order are refused.
 ///   word 0   publisher id (16 bits) | warm-up (1 bit) | sequence (47 bits; the highest is set in history messages)
 ///   word 1   intended send time, in ticks of the sender's clock; untimed_ticks in unstamped messages
-/// The publisher id distinguishes the publishers of one topic, and the pongs that reply to the same ping. A warm-up
-/// message is never counted, however late it arrives. Sequence numbers of measured messages begin at 1.
+/// The publisher id distinguishes the publishers of one topic, and the pongs that reply to one ping. A warm-up message
+/// is never counted, even if it arrives during the measurement. Sequence numbers of measured messages begin at 1.
 struct Header {
   std::uint64_t stamp = 0;
   std::uint64_t intended_ticks = 0;
@@ -38,7 +38,7 @@ struct Header {
   [[nodiscard]] constexpr bool history() const noexcept { return (stamp & history_bit) != 0; }
   [[nodiscard]] constexpr bool timed() const noexcept { return intended_ticks != untimed_ticks; }
   [[nodiscard]] constexpr std::uint64_t sequence() const noexcept { return stamp & sequence_mask; }
-  /// The header that a pong sends back: the same message from another publisher.
+  /// Returns this header with another publisher id, for the reply of a pong.
   [[nodiscard]] constexpr Header from(unsigned publisher_id) const noexcept {
     return {(stamp & (warm_up_bit | sequence_mask)) | (static_cast<std::uint64_t>(publisher_id) << publisher_shift),
             intended_ticks};
@@ -48,8 +48,8 @@ static_assert(sizeof(Header) == 16);
 
 inline constexpr std::size_t header_bytes = sizeof(Header);
 
-/// Two words that are stored and loaded as one. Loading 16 bytes that were just stored as two words would wait until
-/// those stores, and all stores before them, are in the cache.
+/// Two words that are stored and loaded with one instruction. If 16 bytes were stored as two words, a load of all 16
+/// soon afterwards would wait until those stores, and all stores before them, are in the cache.
 using TwoWords [[gnu::vector_size(16)]] = std::uint64_t;
 
 /// `message` must have at least header_bytes bytes.
@@ -59,7 +59,7 @@ using TwoWords [[gnu::vector_size(16)]] = std::uint64_t;
   return header;
 }
 
-/// Returns whether a message of unexpected size is a warm-up message, which is never counted. For unlikely branches.
+/// Returns whether a message is a warm-up message, also if its size is wrong. For unlikely branches.
 [[nodiscard]] inline bool is_warm_up(std::span<const std::byte> message) noexcept {
   return message.size() >= header_bytes && read_header(message).warm_up();
 }
@@ -70,21 +70,20 @@ inline void write_header(std::span<std::byte> message, const Header& header) noe
 }
 
 // The payload's pattern: the 8-byte word at index i is base(sequence) + i * step. Every word differs from its
-// neighbours and from the same word of the previous message, so a stale, shifted, truncated or zeroed payload is always
-// found. It is simple enough to run at the speed of memory.
+// neighbours and from the word at the same index in the previous message, so a stale, shifted, truncated or zeroed
+// payload is always found. The pattern is simple enough to be written and checked at the speed of memory.
 namespace pattern {
 
 inline constexpr std::uint64_t step = 0x9E3779B97F4A7C15ULL;
 
-/// Depends on the sequence number and the warm-up bit, not on the publisher id, because a reply carries its request's
-/// payload.
+/// Does not depend on the publisher id, because a reply carries its request's payload.
 [[nodiscard]] constexpr std::uint64_t base(const Header& header) noexcept {
   return (header.stamp & (Header::warm_up_bit | Header::sequence_mask)) * 0xD1B54A32D192ED03ULL + 1;
 }
 
 }  // namespace pattern
 
-/// Writes all bytes behind the header.
+/// Writes all bytes after the header.
 inline void fill_payload(std::span<std::byte> message, const Header& header) noexcept {
   std::byte* out = message.data() + header_bytes;
   const std::size_t bytes = message.size() - header_bytes;
@@ -101,7 +100,7 @@ inline void fill_payload(std::span<std::byte> message, const Header& header) noe
   std::memcpy(out + words * 8, &tail, bytes % 8);
 }
 
-/// Returns whether all bytes behind the header are those that fill_payload() writes for that header.
+/// Returns whether all bytes after the header are those that fill_payload() writes for that header.
 [[nodiscard]] inline bool payload_intact(std::span<const std::byte> message, const Header& header) noexcept {
   const std::byte* in = message.data() + header_bytes;
   const std::size_t bytes = message.size() - header_bytes;

@@ -1,5 +1,4 @@
-// Makes a sender wait for the instants of its schedule. Hot file: after start() nothing here allocates, locks, logs or
-// throws.
+// Makes a sender wait for its instants. Hot file: after start() the code here does not allocate, lock, log or throw.
 #pragma once
 
 #include <time.h>
@@ -28,15 +27,15 @@ namespace middlemark {
 ///     pacer.sent(clock.ticks());
 ///   }
 ///
-/// With `spins` it reads the clock until the instant. Otherwise it sleeps until a margin before the instant and spins
-/// for the rest. The margin adapts to how late this machine wakes sleepers: a wake-up after the instant widens it by a
-/// quarter, one in time narrows it by a thousandth, so about one message in 250 is late.
+/// With `spins`, wait() reads the clock until the instant. Otherwise it sleeps until a margin before the instant and
+/// spins for the rest. The margin adapts to how late this machine wakes sleepers: a wake-up after the instant widens the
+/// margin by a quarter, and a wake-up in time narrows it by a thousandth, so about one message in 250 is late.
 ///
-/// With `load.sleeps` there is no margin: it sleeps until the instant and is as late as the wake-up. For some hundred
-/// messages per second, a spin for each would cost more than everything else.
+/// With `load.sleeps` there is no margin: wait() sleeps until the instant, and the message is as late as the wake-up.
+/// This is for graphs, in which a spin for each of some hundred messages per second would cost more than the rest.
 ///
-/// A spin ends at the instant or at a stop request. Under a real-time priority, RLIMIT_RTTIME must allow for the whole
-/// trial, since it counts all time without a sleep.
+/// A spin ends at the instant or at a stop request. Under a real-time priority, RLIMIT_RTTIME must be longer than the
+/// trial, because that limit counts all time without a sleep.
 class Pacer {
  public:
   /// `instants`: see Schedule.
@@ -50,7 +49,7 @@ class Pacer {
         shortest_sleep_(load.sleeps ? 0 : clock.to_ticks(50'000)),
         preempted_(clock.to_ticks(50'000)) {}
 
-  /// Starts the schedule at `ticks`. The margin learnt before is kept.
+  /// Starts the schedule at `ticks`. Keeps the margin that the previous schedule has adapted.
   void start(std::uint64_t ticks) noexcept {
     schedule_.start(ticks);
     returned_ = ticks;
@@ -59,7 +58,7 @@ class Pacer {
     sleep_cost_ns_ = 0;
   }
 
-  /// Returns the intended instant of the next message, in ticks: see Schedule::next(). Under rate max it is now.
+  /// Returns the intended instant of the next message, in ticks: see Schedule::next(). Under rate max this is now.
   [[nodiscard]] std::uint64_t next() noexcept {
     return schedule_.next(schedule_.kind() == LoadKind::max ? clock_.ticks() : returned_);
   }
@@ -67,8 +66,8 @@ class Pacer {
   /// Call when a publish has returned, at `ticks`. Only bursts use it.
   void sent(std::uint64_t ticks) noexcept { returned_ = ticks; }
 
-  /// Waits until `instant`, and returns at once if it has passed. Returns false if a stop was requested, which is
-  /// noticed within 50 ms.
+  /// Waits until `instant`, and returns at once if it has passed. Returns false if a stop was requested; a sleeping
+  /// sender notices this within 50 ms.
   bool wait(std::uint64_t instant, const StopSignal& stop) noexcept {
     std::uint64_t now = clock_.ticks();
     if (!spins_ && now < instant && instant - now >= shortest_sleep_) {
@@ -79,19 +78,18 @@ class Pacer {
       if (stop.requested()) [[unlikely]]
         return false;
       const std::uint64_t before = std::exchange(now, clock_.ticks());
-      // If one reading takes this long, the thread lost its processor in between, so the time is not spinning.
+      // If two readings are further apart, the thread lost its processor in between and was not spinning.
       if (now - before < preempted_) [[likely]]
         spinning_ticks_ += now - before;
     }
     return !stop.requested();
   }
 
-  /// Processor time spent on waiting since the start: spinning, going to sleep and waking up. It is subtracted from the
-  /// sender's cost.
+  /// Processor time spent on waiting since the start. It is subtracted from the sender's cost.
   [[nodiscard]] std::uint64_t pacing_ticks() const noexcept {
     return spinning_ticks_ + clock_.to_ticks(sleep_cost_ns_);
   }
-  /// Time since the start that waiting spent asleep, including the wait for a processor after the wake-up.
+  /// Time since the start that wait() spent asleep, including the wait for a processor after the wake-up.
   [[nodiscard]] std::uint64_t sleeping_ticks() const noexcept {
     return sleep_ticks_ - std::min(sleep_ticks_, clock_.to_ticks(sleep_cost_ns_));
   }
@@ -104,7 +102,7 @@ class Pacer {
     return schedule_.scheduled_until(end_ticks);
   }
 
-  /// How long before an instant a sleeper is currently woken, in ticks.
+  /// The current margin: how long before an instant the sleep ends, in ticks.
   [[nodiscard]] std::uint64_t margin_ticks() const noexcept { return margin_; }
 
  private:
@@ -121,8 +119,8 @@ class Pacer {
     const std::uint64_t cost_before = thread_cpu_ns();
     bool slept = false;
     for (;;) {
-      // Read in this order, so that an interruption between the readings shortens the sleep. Read both again for each
-      // piece, because the two clocks drift apart by some µs per second.
+      // Read the clocks in this order, so that an interruption between the readings shortens the sleep. Read both again
+      // before each sleep, because they drift apart by some µs per second.
       const std::uint64_t now_ns = monotonic_ns();
       const std::uint64_t now = clock_.ticks();
       if (now + margin_ >= instant || stop.requested()) break;
@@ -137,7 +135,7 @@ class Pacer {
     if (!slept || end <= instant) {
       // Narrow the margin also without a sleep: otherwise a margin too wide for any sleep would never shrink.
       margin_ = std::max(margin_ - margin_ / 1024, narrowest_);
-    } else if (end - instant < widest_) {  // later ones lost their processor to other threads: no margin helps
+    } else if (end - instant < widest_) {  // a later wake-up lost its processor to other threads: no margin helps
       margin_ = std::min(margin_ + margin_ / 4, widest_);
     }
     return !stop.requested();

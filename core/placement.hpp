@@ -1,26 +1,27 @@
-// Where and how a worker's threads run: processors, priority, locked memory, timer slack; and the guards against a
-// real-time thread that spins and blocks the machine.
+// Sets where and how a worker's threads run (processors, priority, locked memory, timer slack), and the limits that
+// keep a spinning real-time thread from blocking the machine.
 #pragma once
 
 #include <middlemark/protocol.hpp>
 
 namespace middlemark {
 
-/// Makes the process die with its parent, be killed first when memory runs out, and ignore SIGPIPE. Sets the timer
-/// slack of this thread and its children to 1 ns. Call at the beginning of main.
+/// Makes the process end with its parent and ignore SIGPIPE, and makes it the first that the kernel kills when memory
+/// runs out. Sets the timer slack of this thread and its children to 1 ns. Call at the beginning of main.
 void guard_process();
 
-/// Applies to the calling thread and all threads started afterwards, including those of the middleware, as with taskset
-/// and chrt. Throws AdapterError naming what the system refused and the command that permits it.
+/// Applies a placement to the calling thread and all threads that it starts afterwards, including the middleware's, as
+/// taskset and chrt do. Throws AdapterError with the setting that the system refused and the command that permits it.
 void place_process(const Placement& placement);
 
 /// Pins the calling thread to one processor. Throws AdapterError.
 void pin_thread(int cpu);
 
 /// Sets the calling thread's real-time priority to the placement's plus `by` (clamped to 1..99). Does nothing under
-/// `other`. The control thread runs one above the roles, so that a spinning role cannot keep it from stopping the role.
+/// the policy `other`. The control thread's priority is one above the roles', so that it can stop a spinning role.
 void raise_priority(const Placement& placement, int by);
 
+/// Returns the placement that the system reports for the calling thread. Checks for locked memory only if `asked.mlock`.
 [[nodiscard]] InForce placed(const Placement& asked);
 
 }  // namespace middlemark

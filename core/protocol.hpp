@@ -79,45 +79,46 @@ enum class ErrorCode { refused, unmatched, silent, hung, disk, configure, intern
 template <>
 inline constexpr std::array<std::string_view, 7> words_of<ErrorCode>{"refused", "unmatched", "silent", "hung", "disk", "configure", "internal"};
 
-/// How much of the scheduling the kernel shows. `processors`: every switch on a processor and both threads, which needs
-/// perf_event_paranoid <= 0 or CAP_PERFMON. `workers`: when a worker's thread was pushed off and until when, but not by
-/// which thread.
+/// Which context switches the kernel reports. `processors`: every switch on a processor and both its threads; needs
+/// perf_event_paranoid <= 0 or CAP_PERFMON. `workers`: when a thread of a worker was preempted and when it ran again, but
+/// not by which thread it was preempted.
 enum class WatchScope { processors, workers };
 template <>
 inline constexpr std::array<std::string_view, 2> words_of<WatchScope>{"processors", "workers"};
 
-/// Why a role ended. `samples` and `duration`: it has sent or measured everything it was asked for. `full`: the memory for
-/// samples is full. `limit`: its `limit_s`, or a receiver's 10 s, ran out. `stopped`: the launcher stopped it. `silent`: no
-/// reply came any more, or no peer took the messages. `complete`: a receiver has everything it could expect. `quiet`: no
-/// message comes any more.
+/// Why a role ended. `samples`, `duration`: it has sent the requested number of messages, or has sent for the requested
+/// time. `full`: the memory for samples is full. `limit`: a sender's `limit_s`, or a receiver's 10 s, have passed.
+/// `stopped`: the launcher stopped it. `silent`: no replies arrived any more, or no peer accepted messages. `complete`: a
+/// receiver has received all expected messages. `quiet`: no messages arrived any more.
 enum class Ended { samples, duration, full, limit, stopped, silent, complete, quiet };
 template <>
 inline constexpr std::array<std::string_view, 8> words_of<Ended>{"samples", "duration", "full", "limit", "stopped", "silent", "complete", "quiet"};
 
 /// One topic of a stream.
 struct TopicRequest {
-  /// Size of every message, the core's header included.
+  /// Size of every message, including the core's header.
   std::size_t message_bytes = 16;
-  /// Indices of its publishers.
+  /// Indices of the topic's publishers.
   std::vector<unsigned> publishers{};
-  /// Indices of its subscribers.
+  /// Indices of the topic's subscribers.
   std::vector<unsigned> subscribers{};
   Reliability reliability{};
   /// Keep-last history depth in messages; null is keep-all.
   std::optional<std::uint32_t> depth = 1;
   /// Type of the messages; for a type other than `octets`, `message_bytes` is the size of the main array.
   MessageType type = MessageType::octets;
-  /// Absolute path of a file with a uint32 in host order for each message in turn, repeated: the message's bytes, at most
-  /// `message_bytes`. Empty: every message has `message_bytes`.
+  /// Absolute path of a file with the sizes of the messages in order of sending: uint32 in host order, at most
+  /// `message_bytes`. After the last size the first follows again. Empty: every message has `message_bytes`.
   std::string sizes_path{};
-  /// Length of the transient-local history, with one publisher: a subscriber that joins late must receive this number of
-  /// messages, and all subscribers of this topic join late. 0: volatile.
+  /// Length of the transient-local history: all subscribers of this topic join late, and each must receive this number of
+  /// messages. The topic then has one publisher. 0: volatile.
   std::uint32_t history = 0;
-  /// Number of processes that the subscribers are in: some middlewares have one connection for each. 0: one process for
-  /// each subscriber.
+  /// Number of processes that contain the subscribers; some middlewares have one connection per process. 0: one process
+  /// per subscriber.
   unsigned subscriber_processes = 0;
-  /// Number of the topic that carries the requests to which this topic carries the replies. The two are one service of the
-  /// middleware; the request topic has one subscriber, which forwards to this topic only. null: no service.
+  /// If this topic carries the replies of a service: the number of the topic that carries its requests. Both topics
+  /// together are one service of the middleware. The request topic has one subscriber, which forwards to this topic only.
+  /// null: no service.
   std::optional<unsigned> replies_to{};
 };
 template <>
@@ -133,27 +134,27 @@ inline constexpr auto fields_of<TopicRequest> = std::tuple{
     Field{"subscriber_processes", &TopicRequest::subscriber_processes, Presence::optional, {.most = 65536}},
     Field{"replies_to", &TopicRequest::replies_to, Presence::optional}};
 
-/// The request of one trial. Frozen, because an adapter reads it once, when it opens.
+/// The settings of one trial. They do not change, because an adapter reads them once, when it opens.
 struct RequestedSettings {
   Pattern pattern{};
   /// One of the names in `Description.transports`.
   std::string transport{};
-  /// If the topics of a stream differ: reliable if any of them is.
+  /// If the topics of a stream differ: reliable if any topic is reliable.
   Reliability reliability{};
-  /// How the roles will receive; some middlewares must know when they open.
+  /// How the roles will receive. Some middlewares must know this when they open.
   Reception reception = Reception::block;
-  /// Keep-last history depth in messages; null is keep-all. If the topics of a stream differ: the deepest of them.
+  /// Keep-last history depth in messages; null: keep-all. If the topics of a stream differ: the largest depth.
   std::optional<std::uint32_t> depth = 1;
   /// Write into the middleware's own memory instead of the adapter's.
   bool loan = false;
-  /// All roles of the trial live in this process.
+  /// All roles of the trial run in this process.
   bool one_process = false;
-  /// Size of every message, the core's header included. If the topics of a stream differ: the largest of them.
+  /// Size of every message, including the core's header. If the topics of a stream differ: the largest size.
   std::size_t message_bytes = 16;
   /// Type of every message, except in a stream, where each topic has its own.
   MessageType type = MessageType::octets;
-  /// Number of publishers of a stream or of clients of request/reply; 1 under ping-pong. The header has no room for more
-  /// than 65,536.
+  /// Number of publishers of a stream or of clients of request/reply; 1 under ping-pong. At most 65,536, because the
+  /// header has 16 bits for the publisher id.
   unsigned publishers = 1;
   /// Number of subscribers of a stream or of pongs (0: the ping receives its own messages); 1, the server, under
   /// request/reply.
@@ -162,21 +163,21 @@ struct RequestedSettings {
   std::vector<TopicRequest> topics{};
   /// Number of processes of the trial that open the middleware.
   unsigned workers = 2;
-  /// A DDS domain, or any other number that keeps trials apart.
+  /// A DDS domain, or another number by which a middleware separates trials.
   int domain = 0;
-  /// Unique name of the trial, [a-z0-9_]+: the name of every topic, segment or port file begins with it.
+  /// Unique name of the trial, [a-z0-9_]+. The name of every topic, segment or port file begins with it.
   std::string scope{};
   /// Absolute path of a folder for this trial only, shared by its workers and removed afterwards.
   std::string scratch{};
-  /// Network interface that all traffic must stay on.
+  /// The only network interface that the trial may use.
   std::string interface = "lo";
   /// The longest time that publish() may block.
   std::chrono::nanoseconds write_timeout{1000000000};
-  /// The level asked for. The adapter must provide exactly this level.
+  /// The requested level. The adapter must provide exactly this level.
   Security security = Security::none;
   /// Absolute path of the folder of certificates and keys: docs/security.md. Empty at `none`.
   std::string certs{};
-  /// Whose certificate and key in that folder this process uses.
+  /// Whose certificate and key from `certs` this process uses.
   Identity identity = Identity::sender;
   /// The middleware's own settings; an adapter throws on an unknown key.
   std::map<std::string, std::string> native{};
@@ -206,16 +207,16 @@ inline constexpr auto fields_of<RequestedSettings> = std::tuple{
     Field{"identity", &RequestedSettings::identity, Presence::optional},
     Field{"native", &RequestedSettings::native, Presence::optional}};
 
-/// Where a worker's threads are asked to run.
+/// Where and with which priority a worker's threads must run.
 struct Placement {
-  /// Processors of the whole process; empty: its affinity stays unchanged.
+  /// Processors that the process may use; empty: its affinity is not changed.
   std::vector<int> cpus{};
   Policy policy{};
   /// 1..99 under fifo and rr.
   int priority = 0;
   /// mlockall(MCL_CURRENT | MCL_FUTURE).
   bool mlock = false;
-  /// RLIMIT_RTTIME: processor seconds that a real-time thread may spend without blocking.
+  /// RLIMIT_RTTIME: processor time in seconds that a real-time thread may use without blocking.
   double rt_limit_s = 30;
 };
 template <>
@@ -226,26 +227,26 @@ inline constexpr auto fields_of<Placement> = std::tuple{
     Field{"mlock", &Placement::mlock, Presence::required},
     Field{"rt_limit_s", &Placement::rt_limit_s, Presence::optional, {.above = 0, .most = 1e+09}}};
 
-/// The load a sender offers: as fast as possible, at a rate, or in bursts.
+/// The load of a sender: as fast as possible, at a rate, or in bursts.
 struct Load {
   LoadKind kind = LoadKind::max;
-  /// rate: messages a second; open loop, the instants are those of an absolute schedule.
+  /// rate: messages per second. The instants are absolute (open loop): a late message does not delay later ones.
   double rate_hz = 0;
   /// rate: distribution of the intended instants.
   Arrivals arrivals = Arrivals::periodic;
-  /// poisson: seed of the arrivals; each sender of a trial needs another one.
+  /// poisson: seed of the arrivals; it must differ between the senders of a trial.
   std::uint64_t seed = 0;
-  /// burst: messages sent back to back.
+  /// burst: number of messages sent without a pause.
   std::uint64_t burst = 0;
-  /// burst: pause between the end of one burst and the next.
+  /// burst: pause between the end of one burst and the beginning of the next.
   double recovery_s = 0;
-  /// rate: absolute path of a file with a uint64 in host order for each message, ascending: its instant in ns from the
-  /// start. Repeated every `lap_ns`, which is larger than the last instant; `rate_hz` is their mean. Empty: `arrivals`
-  /// gives the distribution.
+  /// rate: absolute path of a file with the intended instant of each message: uint64 in host order, ascending, in ns from
+  /// the start. The instants are repeated every `lap_ns`, which is larger than the last instant; `rate_hz` is the mean
+  /// rate. Empty: `arrivals` is the distribution.
   std::string instants_path{};
   std::uint64_t lap_ns = 0;
-  /// The sender sleeps until the intended instant, as an application's timer does. Otherwise it wakes up earlier and
-  /// spins.
+  /// true: the sender sleeps until the intended instant, as an application's timer does. false: it wakes up earlier and
+  /// spins until the instant.
   bool sleeps = false;
 };
 template <>
@@ -260,11 +261,11 @@ inline constexpr auto fields_of<Load> = std::tuple{
     Field{"lap_ns", &Load::lap_ns, Presence::optional},
     Field{"sleeps", &Load::sleeps, Presence::optional}};
 
-/// The request to one role. Frozen while the role runs.
+/// The request to one role. It does not change while the role runs.
 struct RoleRequest {
-  /// Number among the roles of its kind; a ping is number 0.
+  /// Number of the role among the roles of its kind; 0 for a ping.
   unsigned index = 0;
-  /// filled: every byte is written and checked; untouched: only the header is.
+  /// filled: every byte is written and checked; untouched: only the header is written and checked.
   Payload payload{};
   /// Processor that the role's thread is pinned to; null: not pinned.
   std::optional<int> cpu{};
@@ -278,11 +279,11 @@ inline constexpr auto fields_of<RoleRequest> = std::tuple{
 /// The request to a role that sends. Exactly one of `samples` and `duration_s` is set.
 struct SenderRequest : RoleRequest {
   Load load{};
-  /// Messages to send.
+  /// Number of messages to send.
   std::optional<std::uint64_t> samples{};
   std::optional<double> duration_s{};
   double warmup_s = 0.2;
-  /// The measuring ends after this time in any case.
+  /// The measuring ends at the latest after this time.
   double limit_s = 120;
   /// Absolute path of the .npy, which is written after the end.
   std::string samples_path{};
@@ -298,9 +299,9 @@ inline constexpr auto fields_of<SenderRequest> = std::tuple_cat(fields_of<RoleRe
 
 /// The request to a ping or a client. A client is a ping whose messages one server answers.
 struct CallerRequest : SenderRequest {
-  /// A reply that takes longer is not a sample.
+  /// A round trip that takes longer is not recorded.
   double reply_timeout_s = 1;
-  /// Replies that end a round trip: one from each pong that echoes; 1 for a client.
+  /// Number of replies that complete a round trip: the number of pongs that echo; 1 for a client.
   unsigned echoing = 1;
 };
 template <>
@@ -323,11 +324,11 @@ template <>
 inline constexpr auto fields_of<ClientRequest> = fields_of<CallerRequest>;
 
 /// The request to a pong, or to a server, which answers several clients. With a `samples_path` the role stamps some of the
-/// messages that it answers. `samples` or `duration_s`, where known, spread these stamps over the whole measuring.
+/// messages that it answers. `samples` or `duration_s`, if set, are used to spread these messages over the whole measuring.
 struct AnswererRequest : RoleRequest {
   /// Absolute path of the .npy with the stamps, which is written after the end. Empty: no message is stamped.
   std::string samples_path{};
-  /// Number of messages that will come from all senders together.
+  /// Number of messages that all senders together will send.
   std::optional<std::uint64_t> samples{};
   std::optional<double> duration_s{};
 };
@@ -340,7 +341,7 @@ inline constexpr auto fields_of<AnswererRequest> = std::tuple_cat(fields_of<Role
 /// The request to a pong.
 struct PongRequest : AnswererRequest {
   static constexpr std::string_view tag_field = "role", tag = "pong";
-  /// It replies. Otherwise it only receives.
+  /// true: the pong replies; false: it only receives.
   bool echoes = true;
   /// Number of pongs of the trial that reply.
   unsigned echoing = 1;
@@ -360,9 +361,9 @@ inline constexpr auto fields_of<ServerRequest> = fields_of<AnswererRequest>;
 /// The request to a publisher of a stream.
 struct PublisherRequest : SenderRequest {
   static constexpr std::string_view tag_field = "role", tag = "publisher";
-  /// Number of its topic in `Settings.topics`.
+  /// Number of the topic in `Settings.topics`.
   unsigned topic = 0;
-  /// Number of records kept raw; further ones are added to a histogram.
+  /// Largest number of raw records; further messages are added to a histogram.
   std::uint64_t kept = 0;
 };
 template <>
@@ -370,19 +371,19 @@ inline constexpr auto fields_of<PublisherRequest> = std::tuple_cat(fields_of<Sen
     Field{"topic", &PublisherRequest::topic, Presence::required},
     Field{"kept", &PublisherRequest::kept, Presence::required}});
 
-/// A topic on which a subscriber publishes a message for each message it receives: one step of a chain. It has a publisher's
-/// result. Record n belongs to the n-th message received. The intended instant of the forwarded message is `work_s` after
-/// the reception.
+/// The request to publish a message on a topic for each message that a subscriber receives: one step of a chain. The result
+/// is a publisher's result. Record n belongs to the n-th message received. The intended instant of the forwarded message is
+/// `work_s` after the reception.
 struct ForwardRequest {
-  /// Number among the publishers of the trial.
+  /// Number of this publisher among all publishers of the trial.
   unsigned index = 0;
-  /// Number of its topic in `Settings.topics`.
+  /// Number of the topic in `Settings.topics`.
   unsigned topic = 0;
   /// Processor time that the subscriber uses before it publishes.
   double work_s = 0;
   /// Absolute path of the .npy, which is written after the end.
   std::string samples_path{};
-  /// Number of records kept raw; further ones are added to a histogram.
+  /// Largest number of raw records; further messages are added to a histogram.
   std::uint64_t kept = 0;
 };
 template <>
@@ -396,13 +397,13 @@ inline constexpr auto fields_of<ForwardRequest> = std::tuple{
 /// The request to a subscriber of a stream.
 struct SubscriberRequest : RoleRequest {
   static constexpr std::string_view tag_field = "role", tag = "subscriber";
-  /// Number of its topic in `Settings.topics`.
+  /// Number of the topic in `Settings.topics`.
   unsigned topic = 0;
   /// Absolute path of the .npy, which is written after the end.
   std::string samples_path{};
-  /// Number of records kept raw; further ones are added to a histogram.
+  /// Largest number of raw records; further messages are added to a histogram.
   std::uint64_t kept = 0;
-  /// The topics on which it publishes a message for each message it receives.
+  /// The topics on which the subscriber publishes a message for each message that it receives.
   std::vector<ForwardRequest> forwards{};
 };
 template <>
@@ -414,15 +415,15 @@ inline constexpr auto fields_of<SubscriberRequest> = std::tuple_cat(fields_of<Ro
 
 using AnyRoleRequest = std::variant<PingRequest, PongRequest, PublisherRequest, SubscriberRequest, ClientRequest, ServerRequest>;
 
-/// The whole task of one worker.
+/// Everything that one worker must do in a trial.
 struct ConfigureCommand {
   static constexpr std::string_view tag_field = "command", tag = "configure";
   RequestedSettings settings{};
   Placement placement{};
-  /// The longest time until every role has found its peers.
+  /// Time within which every role must find its peers.
   double match_timeout_s = 10;
-  /// In a stream: the worker reports the end of each role at once (`ended`), and a subscriber ends only when the launcher
-  /// stops it.
+  /// In a stream: the worker reports the end of each role at once (`ended`), and a subscriber ends only after a `stop`
+  /// command.
   bool tells_ends = false;
   std::vector<AnyRoleRequest> roles{};
 };
@@ -434,7 +435,7 @@ inline constexpr auto fields_of<ConfigureCommand> = std::tuple{
     Field{"tells_ends", &ConfigureCommand::tells_ends, Presence::optional},
     Field{"roles", &ConfigureCommand::roles, Presence::required, {.least_items = 1}}};
 
-/// All histories are published. The subscribers of transient-local topics now open their endpoints.
+/// All histories are published. The worker now opens the subscribers of transient-local topics.
 struct JoinCommand {
   static constexpr std::string_view tag_field = "command", tag = "join";
 };
@@ -448,13 +449,13 @@ struct StartCommand {
 template <>
 inline constexpr auto fields_of<StartCommand> = std::tuple<>{};
 
-/// The roles end: senders, servers and pongs that echo at once. A role that only receives ends when it has every message it
-/// can expect, when no message has come for 1 s (reliable) or 0.25 s (best effort), or after 10 s.
+/// Ends the roles. Senders, servers and pongs that echo end at once. A role that only receives ends when it has received all
+/// expected messages, when no message has arrived for 1 s (reliable) or 0.25 s (best effort), or after 10 s.
 struct StopCommand {
   static constexpr std::string_view tag_field = "command", tag = "stop";
-  /// Number of different measured messages that a role which only receives can expect; 0: it ends at once.
+  /// Number of distinct measured messages that a role which only receives must wait for; 0: it ends at once.
   std::uint64_t expected = 0;
-  /// Only these subscribers end; empty: every role ends.
+  /// The subscribers to end; empty: every role ends.
   std::vector<unsigned> subscribers{};
 };
 template <>
@@ -471,7 +472,7 @@ inline constexpr auto fields_of<QuitCommand> = std::tuple<>{};
 
 using Command = std::variant<ConfigureCommand, JoinCommand, StartCommand, StopCommand, QuitCommand>;
 
-/// The one line that `--companions` reads.
+/// The line that `--companions` reads.
 struct CompanionsRequest {
   RequestedSettings settings{};
 };
@@ -494,7 +495,7 @@ inline constexpr auto fields_of<ClockFacts> = std::tuple{
     Field{"cost_ns", &ClockFacts::cost_ns, Presence::required, {.least = 0, .most = 1e+09}},
     Field{"resolution_ns", &ClockFacts::resolution_ns, Presence::required, {.least = 0, .most = 1e+09}}};
 
-/// The first event of a worker, with which it identifies itself.
+/// The first event of a worker: which adapter it is, and its clock.
 struct HelloEvent {
   static constexpr std::string_view tag_field = "event", tag = "hello";
   int protocol = 0;
@@ -526,7 +527,7 @@ inline constexpr auto fields_of<InForce> = std::tuple{
     Field{"priority", &InForce::priority, Presence::required, {.least = 0, .most = 99}},
     Field{"mlocked", &InForce::mlocked, Presence::required}};
 
-/// This worker's publishers have published their part of the history. Sent only if a topic of the trial has a history.
+/// The publishers of this worker have published their histories. Sent only if a topic of the trial has a history.
 struct PublishedEvent {
   static constexpr std::string_view tag_field = "event", tag = "published";
 };
@@ -536,14 +537,14 @@ inline constexpr auto fields_of<PublishedEvent> = std::tuple<>{};
 /// Every role has found its peers.
 struct ReadyEvent {
   static constexpr std::string_view tag_field = "event", tag = "ready";
-  /// From the creation of the topics until all peers are found; if subscribers join late, from the moment they join.
+  /// Time from the creation of the topics (if subscribers join late: from their creation) until all peers are found.
   std::uint64_t discovery_ns = 0;
-  /// From opening the middleware until the topics are created: the time before `discovery_ns`.
+  /// Time from opening the middleware until the topics are created; `discovery_ns` begins afterwards.
   std::uint64_t opening_ns = 0;
   InForce placement{};
-  /// The adapter's notes on how it carried out the settings.
+  /// The adapter's notes on how it applied the settings.
   std::vector<std::string> notes{};
-  /// The algorithms in force, in the middleware's words; empty at `security` none only.
+  /// The algorithms in force, as the middleware names them; empty if and only if `security` is none.
   std::string protected_by{};
 };
 template <>
@@ -554,13 +555,13 @@ inline constexpr auto fields_of<ReadyEvent> = std::tuple{
     Field{"notes", &ReadyEvent::notes, Presence::required},
     Field{"protected_by", &ReadyEvent::protected_by, Presence::optional}};
 
-/// Counters of one role so far, measured messages only. null: a role of this kind does not count this.
+/// Numbers of measured messages of one role so far. null: a role of this kind does not have this counter.
 struct Counts {
   RoleKind role{};
   unsigned index = 0;
   std::optional<std::uint64_t> sent{};
   std::optional<std::uint64_t> publish_failed{};
-  /// For a publisher: time that its thread slept within publish(). Also null if the kernel does not report it.
+  /// For a publisher: time that its thread slept in publish(). Also null if the kernel does not report the time.
   std::optional<std::uint64_t> blocked_ns{};
   std::optional<std::uint64_t> received{};
   std::optional<std::uint64_t> duplicated{};
@@ -584,7 +585,7 @@ struct ThreadUse {
   int tid = 0;
   std::string name{};
   std::uint64_t cpu_ns = 0;
-  /// Time that the thread was runnable while another one had the processor; null: the kernel does not report it.
+  /// Time that the thread was runnable but had no processor; null: the kernel does not report it.
   std::optional<std::uint64_t> waiting_ns{};
 };
 template <>
@@ -594,23 +595,23 @@ inline constexpr auto fields_of<ThreadUse> = std::tuple{
     Field{"cpu_ns", &ThreadUse::cpu_ns, Presence::required},
     Field{"waiting_ns", &ThreadUse::waiting_ns, Presence::optional}};
 
-/// Resources that the process has used since it began. The difference of two such values is the use in between. The sum of
+/// Resources that the process has used since it began. The difference of two reports is the use between them. The sum of
 /// `user_ns` and `system_ns` is exact to the microsecond. The kernel estimates the split between the two from samples at its
 /// clock ticks.
 struct Resources {
   std::uint64_t rss_bytes = 0;
   std::uint64_t peak_rss_bytes = 0;
-  /// Part of the resident memory that holds the bench's own samples.
+  /// Part of the resident memory that contains the bench's own samples.
   std::uint64_t bench_bytes = 0;
   std::uint64_t user_ns = 0;
   std::uint64_t system_ns = 0;
-  /// Context switches of threads that had to wait for something.
+  /// Number of context switches because a thread blocked.
   std::uint64_t voluntary = 0;
-  /// Context switches of threads that were pushed off their processor.
+  /// Number of context switches because a thread was preempted.
   std::uint64_t involuntary = 0;
   std::uint64_t minor_faults = 0;
   std::uint64_t major_faults = 0;
-  /// The threads alive, the process's first one first.
+  /// The living threads; the process's first thread comes first.
   std::vector<ThreadUse> threads{};
 };
 template <>
@@ -626,7 +627,7 @@ inline constexpr auto fields_of<Resources> = std::tuple{
     Field{"major_faults", &Resources::major_faults, Presence::required},
     Field{"threads", &Resources::threads, Presence::required}};
 
-/// Counters of the roles and resources of the process, all since the process began.
+/// The counters of the roles, and the resources that the process has used since it began.
 struct Account {
   /// CLOCK_MONOTONIC.
   std::uint64_t at_ns = 0;
@@ -639,13 +640,13 @@ inline constexpr auto fields_of<Account> = std::tuple{
     Field{"roles", &Account::roles, Presence::required},
     Field{"resources", &Account::resources, Presence::required}};
 
-/// Sent when the leading role (the first that sends, else the first) enters its loop, then once a second.
+/// Sent after `start` and then once per second. The leading role is the first that sends, or else the first.
 struct TickEvent : Account {
   static constexpr std::string_view tag_field = "event", tag = "tick";
   /// The leading role.
   RoleKind role{};
   Phase phase{};
-  /// Samples so far. If not every message is stamped, this and `sent` may lag by up to 15 messages.
+  /// Samples so far. If not every message is stamped, this and `sent` may be up to 15 messages behind.
   std::uint64_t samples = 0;
   /// Time since `start`.
   double elapsed_s = 0;
@@ -657,7 +658,7 @@ inline constexpr auto fields_of<TickEvent> = std::tuple_cat(fields_of<Account>, 
     Field{"samples", &TickEvent::samples, Presence::required},
     Field{"elapsed_s", &TickEvent::elapsed_s, Presence::required, {.least = 0, .most = 1e+09}}});
 
-/// Sent once, when the first role begins to measure. Missing if the measuring ended before it was noticed.
+/// Sent once, when the first role begins to measure. Not sent if all roles end before the worker notices.
 struct MeasuringEvent : Account {
   static constexpr std::string_view tag_field = "event", tag = "measuring";
 };
@@ -674,14 +675,14 @@ template <>
 inline constexpr auto fields_of<DoneEvent> = std::tuple_cat(fields_of<Account>, std::tuple{
     Field{"role", &DoneEvent::role, Presence::required}});
 
-/// A publisher or a subscriber has ended. Sent only if `tells_ends` asked for it.
+/// A publisher or a subscriber has ended. Sent only if `tells_ends` is set.
 struct EndedEvent {
   static constexpr std::string_view tag_field = "event", tag = "ended";
   RoleKind role{};
   unsigned index = 0;
-  /// Measured messages that it sent; 0 for a subscriber.
+  /// Number of measured messages that it sent; 0 for a subscriber.
   std::uint64_t sent = 0;
-  /// Measured messages that each forward of a subscriber sent.
+  /// Number of measured messages that a subscriber sent, for each `ForwardRequest`.
   std::vector<std::uint64_t> forwarded{};
 };
 template <>
@@ -704,12 +705,12 @@ inline constexpr auto fields_of<ErrorEvent> = std::tuple{
     Field{"text", &ErrorEvent::text, Presence::required},
     Field{"advice", &ErrorEvent::advice, Presence::optional}};
 
-/// The result of one role, sent when its samples file is complete.
+/// The result of one role. Only measured messages count. Sent when the samples file is complete.
 struct RoleResult {
   static constexpr std::string_view event = "result";
   unsigned index = 0;
   Ended ended{};
-  /// The last error in the middleware's own words; empty: none.
+  /// The middleware's own message about its last error; empty: no error.
   std::string last_error{};
 };
 template <>
@@ -721,35 +722,35 @@ inline constexpr auto fields_of<RoleResult> = std::tuple{
 
 /// The result of a ping or a client.
 struct CallerResult : RoleResult {
-  /// Round trips in the samples file.
+  /// Number of round trips in the samples file.
   std::uint64_t samples = 0;
   std::uint64_t warmup_samples = 0;
   double measured_s = 0;
   /// CLOCK_MONOTONIC of the first measured message; 0: there was none.
   std::uint64_t first_begin_ns = 0;
-  /// The value of the raw counter from which `begin_ns` of the samples counts.
+  /// The value of the raw counter at which `begin_ns` of the samples is 0.
   std::uint64_t start_ticks = 0;
-  /// Frequency of that counter.
+  /// Frequency of the raw counter.
   double ticks_per_second = 0;
-  /// Publishes that succeeded.
+  /// Number of publishes that succeeded.
   std::uint64_t sent = 0;
-  /// Different replies, damaged ones included.
+  /// Number of distinct replies, including damaged ones.
   std::uint64_t received = 0;
   std::uint64_t lost = 0;
-  /// Replies that came after their timeout.
+  /// Number of replies that arrived after their timeout.
   std::uint64_t late = 0;
   std::uint64_t duplicated = 0;
   std::uint64_t reordered = 0;
   std::uint64_t damaged = 0;
-  /// Publishes that the middleware refused: neither sent nor lost.
+  /// Number of publishes that the middleware refused; they count as neither sent nor lost.
   std::uint64_t publish_failed = 0;
-  /// Intended instants within the measuring; null without a schedule.
+  /// Number of intended instants within the measuring; null without a schedule.
   std::optional<std::uint64_t> scheduled{};
-  /// Messages sent more than one period of the schedule after their intended instant.
+  /// Number of messages sent more than one period of the schedule after their intended instant.
   std::optional<std::uint64_t> late_sends{};
-  /// Intended instants for which no message was sent before the end.
+  /// Number of intended instants for which no message was sent before the end.
   std::optional<std::uint64_t> unsent{};
-  /// Time that the thread waited for intended instants.
+  /// Processor time that the thread spent on waiting for intended instants.
   std::uint64_t pacing_ns = 0;
   /// Median; null: the type is octets, or the middleware serialises within its own calls.
   std::optional<std::uint64_t> serialize_p50_ns{};
@@ -789,7 +790,7 @@ inline constexpr auto fields_of<PingResult> = fields_of<CallerResult>;
 /// The result of a client.
 struct ClientResult : CallerResult {
   static constexpr std::string_view tag_field = "role", tag = "client";
-  /// Request and reply were the middleware's own.
+  /// true: the middleware's own request/reply was used; false: two topics.
   bool native = false;
 };
 template <>
@@ -800,14 +801,14 @@ inline constexpr auto fields_of<ClientResult> = std::tuple_cat(fields_of<CallerR
 struct AnswererResult : RoleResult {
   std::uint64_t received = 0;
   std::uint64_t echoed = 0;
-  /// Answers in the samples file.
+  /// Number of answers in the samples file.
   std::uint64_t stamped = 0;
   std::uint64_t lost = 0;
   std::uint64_t duplicated = 0;
   std::uint64_t reordered = 0;
   std::uint64_t damaged = 0;
   std::uint64_t publish_failed = 0;
-  /// Median; for a server built from topics, of the replies to its first client. null: the type is octets, or the
+  /// Median; for a server over topics, only of the replies to its first client. null: the type is octets, or the
   /// middleware serialises within its own calls.
   std::optional<std::uint64_t> serialize_p50_ns{};
   /// Median; null: the type is octets, or the middleware deserialises within its own calls.
@@ -836,7 +837,7 @@ inline constexpr auto fields_of<PongResult> = fields_of<AnswererResult>;
 /// The result of the server.
 struct ServerResult : AnswererResult {
   static constexpr std::string_view tag_field = "role", tag = "server";
-  /// Request and reply were the middleware's own.
+  /// true: the middleware's own request/reply was used; false: two topics.
   bool native = false;
 };
 template <>
@@ -847,25 +848,25 @@ inline constexpr auto fields_of<ServerResult> = std::tuple_cat(fields_of<Answere
 struct PublisherResult : RoleResult {
   static constexpr std::string_view tag_field = "role", tag = "publisher";
   unsigned topic = 0;
-  /// Intended instants within the measuring; null without a schedule.
+  /// Number of intended instants within the measuring; null without a schedule.
   std::optional<std::uint64_t> scheduled{};
-  /// Publishes that succeeded.
+  /// Number of publishes that succeeded.
   std::uint64_t sent = 0;
-  /// Bytes of all messages sent, if sizes vary; null: every message has the topic's size.
+  /// Size of all sent messages together, if sizes vary; null: every message has the topic's size.
   std::optional<std::uint64_t> sent_bytes{};
-  /// Publishes that back-pressure blocked beyond the write timeout: neither sent nor lost.
+  /// Number of publishes that back-pressure blocked beyond the write timeout; they count as neither sent nor lost.
   std::uint64_t timed_out = 0;
-  /// Publishes that the middleware refused: neither sent nor lost.
+  /// Number of publishes that the middleware refused; they count as neither sent nor lost.
   std::uint64_t publish_failed = 0;
-  /// Messages sent more than one period of the schedule after their intended instant.
+  /// Number of messages sent more than one period of the schedule after their intended instant.
   std::optional<std::uint64_t> late_sends{};
-  /// Intended instants for which no message was sent before the end.
+  /// Number of intended instants for which no message was sent before the end.
   std::optional<std::uint64_t> unsent{};
-  /// Time that the thread slept within publish(), not while it waited for an intended instant.
+  /// Time that the thread slept in publish(). Sleep until an intended instant is not included.
   std::optional<std::uint64_t> blocked_ns{};
-  /// Time that the thread waited for intended instants.
+  /// Processor time that the thread spent on waiting for intended instants.
   std::uint64_t pacing_ns = 0;
-  /// Time within publish(); null if not every message was stamped.
+  /// Total time in publish(); null if not every message was stamped.
   std::optional<std::uint64_t> writing_ns{};
   /// Median; null: the type is octets, the messages are forwarded, or the middleware serialises within its own calls.
   std::optional<std::uint64_t> serialize_p50_ns{};
@@ -875,9 +876,9 @@ struct PublisherResult : RoleResult {
   std::uint64_t first_sent_ns = 0;
   std::uint64_t last_sent_ns = 0;
   double measured_s = 0;
-  /// Records in the samples file.
+  /// Number of records in the samples file.
   std::uint64_t samples = 0;
-  /// Records in the histogram, which holds those that came after the samples file was full.
+  /// Number of messages in the histogram: all that were sent after the samples file was full.
   std::uint64_t in_histogram = 0;
   std::uint64_t warmup_samples = 0;
 };
@@ -903,36 +904,36 @@ inline constexpr auto fields_of<PublisherResult> = std::tuple_cat(fields_of<Role
     Field{"in_histogram", &PublisherResult::in_histogram, Presence::required},
     Field{"warmup_samples", &PublisherResult::warmup_samples, Presence::required}});
 
-/// The result of a subscriber. The one-way figures count from the intended instant and are accurate to 0.4 %.
+/// The result of a subscriber. One-way times begin at the intended instant and are accurate to 0.4 %.
 struct SubscriberResult : RoleResult {
   static constexpr std::string_view tag_field = "role", tag = "subscriber";
   unsigned topic = 0;
-  /// Different messages, damaged ones included.
+  /// Number of distinct messages, including damaged ones.
   std::uint64_t received = 0;
   std::uint64_t duplicated = 0;
   std::uint64_t reordered = 0;
   std::uint64_t damaged = 0;
-  /// Different messages received from each publisher.
+  /// Number of distinct messages received from each publisher.
   std::vector<std::uint64_t> by_publisher{};
-  /// CLOCK_MONOTONIC of the last warm-up message that came before the first measured one; 0: none came.
+  /// CLOCK_MONOTONIC of the last warm-up message before the first measured message; 0: there was none.
   std::uint64_t last_warm_up_ns = 0;
-  /// CLOCK_MONOTONIC; 0: no message came.
+  /// CLOCK_MONOTONIC; 0: no message arrived.
   std::uint64_t first_received_ns = 0;
   std::uint64_t last_received_ns = 0;
-  /// Records in the samples file.
+  /// Number of records in the samples file.
   std::uint64_t samples = 0;
-  /// Records in the histogram, which holds those that came after the samples file was full.
+  /// Number of messages in the histogram: all stamped messages that arrived after the samples file was full.
   std::uint64_t in_histogram = 0;
   std::optional<std::uint64_t> one_way_p50_ns{};
   std::optional<std::uint64_t> one_way_p99_ns{};
   std::optional<std::uint64_t> one_way_max_ns{};
   /// Median; null: the type is octets, or the middleware deserialises within its own calls.
   std::optional<std::uint64_t> deserialize_p50_ns{};
-  /// Messages of the topic's history that it had to receive, because it joined late.
+  /// Number of history messages that the subscriber had to receive; 0 if it did not join late.
   std::uint64_t history_due = 0;
-  /// Different messages of the history that came.
+  /// Number of distinct history messages that arrived.
   std::uint64_t history_received = 0;
-  /// Time from just before its endpoint was opened to the last message of the history; null: none came.
+  /// Time from just before the subscriber was opened to the last history message; null: no such message arrived.
   std::optional<std::uint64_t> history_ns{};
 };
 template <>
@@ -962,7 +963,7 @@ using AnyRoleResult = std::variant<PingResult, PongResult, PublisherResult, Subs
 struct DurationCounts {
   std::uint64_t total_ns = 0;
   std::uint64_t longest_ns = 0;
-  /// (lower bound in ns, number): a bucket ends at twice its lower bound. Empty buckets are left out.
+  /// (lower bound in ns, number of durations). A bucket ends at twice its lower bound. Empty buckets are left out.
   std::vector<std::tuple<std::uint64_t, std::uint64_t>> counts{};
 };
 template <>
@@ -971,20 +972,20 @@ inline constexpr auto fields_of<DurationCounts> = std::tuple{
     Field{"longest_ns", &DurationCounts::longest_ns, Presence::optional},
     Field{"counts", &DurationCounts::counts, Presence::optional}};
 
-/// Disturbances of one processor just before or just after a trial, seen by a thread that only reads the clock.
+/// Disturbances of one processor just before or after a trial, measured by a thread that only reads the clock.
 struct Still {
   int cpu = 0;
   std::uint64_t spun_ns = 0;
-  /// Gaps in which the processor did not run the thread although the thread had it: interrupts, the hypervisor.
+  /// Gaps between two readings without a preemption: interrupts, the hypervisor.
   DurationCounts gaps{};
-  /// Gaps in which another thread had the processor, or prolonged a sleep.
+  /// Gaps in which another thread had the processor, also at the end of a sleep.
   DurationCounts taken{};
-  /// Number of timed sleeps of 0.2 ms; 0 where no role of the trial sleeps.
+  /// Number of timed sleeps of 0.2 ms; 0 if no role of the trial sleeps on this processor.
   std::uint64_t wakes = 0;
-  /// Delay between the intended and the actual end of each sleep.
+  /// Delay of the end of each sleep.
   DurationCounts late{};
-  /// The part of the total delay in which, by the kernel's account, the thread waited for a processor that no other thread
-  /// had.
+  /// The part of the total delay in which the kernel counted the thread as waiting for the processor, although no other
+  /// thread had it.
   std::uint64_t waited_ns = 0;
 };
 template <>
@@ -999,7 +1000,7 @@ inline constexpr auto fields_of<Still> = std::tuple{
 
 /// Another process or thread that ran on the roles' processors while they measured.
 struct Other {
-  /// null: it had ended, or the kernel does not report it.
+  /// null: the process had ended, or the kernel does not report its name.
   std::optional<std::string> name{};
   std::optional<int> pid{};
   std::uint64_t ns = 0;
@@ -1010,11 +1011,11 @@ inline constexpr auto fields_of<Other> = std::tuple{
     Field{"pid", &Other::pid, Presence::required, {.least = 0}},
     Field{"ns", &Other::ns, Presence::required}};
 
-/// Measures how undisturbed the processors are: a thread on each one only reads the clock.
+/// Measures how much the processors are disturbed: on each processor a thread only reads the clock.
 struct ProbeCommand {
   static constexpr std::string_view tag_field = "command", tag = "probe";
   std::vector<int> cpus{};
-  /// Processors on which timed sleeps take the first half of the time.
+  /// Processors on which the first half of the time is spent in timed sleeps.
   std::vector<int> sleeping{};
   std::uint64_t duration_ns = 0;
 };
@@ -1033,12 +1034,12 @@ template <>
 inline constexpr auto fields_of<ProbedEvent> = std::tuple{
     Field{"cpus", &ProbedEvent::cpus, Presence::required}};
 
-/// Keeps processors from halting, from now on: on each one a thread spins that gives way to every other thread.
+/// Keeps processors from halting, from now on: on each processor a thread spins that yields to all other threads.
 struct AwakeCommand {
   static constexpr std::string_view tag_field = "command", tag = "awake";
-  /// Empty: the processors that were kept awake may halt again.
+  /// The processors; empty: the spinning ends, and all processors may halt again.
   std::vector<int> cpus{};
-  /// The spinning ends after this time, and also with the process that started the witness.
+  /// The spinning ends after this time, or when the process that started the witness ends.
   std::uint64_t limit_ns = 0;
 };
 template <>
@@ -1050,7 +1051,7 @@ inline constexpr auto fields_of<AwakeCommand> = std::tuple{
 struct AwakeEvent {
   static constexpr std::string_view tag_field = "event", tag = "awake";
   std::vector<int> cpus{};
-  /// Why the request was not carried out; no processor is kept awake then.
+  /// Why no processor is kept awake.
   std::optional<std::string> absent{};
 };
 template <>
@@ -1062,7 +1063,7 @@ inline constexpr auto fields_of<AwakeEvent> = std::tuple{
 struct WatchCommand {
   static constexpr std::string_view tag_field = "command", tag = "watch";
   std::vector<int> cpus{};
-  /// The workers and their companions. Any other thread except the idle one counts as another's.
+  /// The workers and their companions. All other threads except the idle thread count as threads of others.
   std::vector<int> pids{};
 };
 template <>
@@ -1083,7 +1084,7 @@ inline constexpr auto fields_of<WatchingEvent> = std::tuple{
     Field{"scope", &WatchingEvent::scope, Presence::optional},
     Field{"absent", &WatchingEvent::absent, Presence::optional}};
 
-/// Asks for the records between two instants of CLOCK_MONOTONIC, and ends the watching.
+/// Requests the records between two instants of CLOCK_MONOTONIC, and ends the watching.
 struct SwitchesCommand {
   static constexpr std::string_view tag_field = "command", tag = "tell";
   std::uint64_t from_ns = 0;
@@ -1107,18 +1108,18 @@ inline constexpr auto fields_of<CpuOthers> = std::tuple{
 /// The answer to `tell`.
 struct SeenEvent {
   static constexpr std::string_view tag_field = "event", tag = "seen";
-  /// null: nothing was recorded, and the other fields mean nothing.
+  /// null: nothing was recorded; ignore the other fields.
   std::optional<WatchScope> scope{};
   /// No record was lost.
   bool complete = false;
   std::uint64_t records = 0;
   std::uint64_t lost = 0;
   std::vector<CpuOthers> cpus{};
-  /// The eight that ran longest.
+  /// The eight processes that ran longest.
   std::vector<Other> others{};
-  /// (from ns, to ns, processor): the 2,000 longest.
+  /// The 2,000 longest times during which another process had a processor: (from ns, to ns, processor).
   std::vector<std::tuple<std::uint64_t, std::uint64_t, int>> spells{};
-  /// Number of spells beyond these.
+  /// Number of such times that are not in `spells`.
   std::uint64_t shorter = 0;
   std::uint64_t longest_of_the_shorter_ns = 0;
 };

@@ -1,4 +1,4 @@
-// Converts the kernel's CLOCK_REALTIME receive stamps to durations of the roles' clock.
+// Converts the kernel's receive stamps, in CLOCK_REALTIME, to durations that end at a reading of the role's clock.
 #pragma once
 
 #include <time.h>
@@ -17,9 +17,10 @@ namespace middlemark {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-/// Returns how long before the reading `at_ticks` of `clock` the CLOCK_REALTIME instant `instant_ns` was, limited by
-/// clamp_ns(). Returns absent_ns if `instant_ns` is 0 or not before the reading. Reads both clocks now, one between two
-/// readings of the other; the error is half of that bracket, about one reading. Call soon after the instants.
+/// Returns the time from `instant_ns` (CLOCK_REALTIME) to the reading `at_ticks` of `clock`, in ns, limited by
+/// clamp_ns(). Returns absent_ns if `instant_ns` is 0 or after the reading. To relate the two clocks it reads
+/// CLOCK_REALTIME between two readings of `clock`; the error is about one reading. Call soon after `at_ticks`, since the
+/// clocks drift apart.
 [[nodiscard]] inline std::uint32_t since_realtime_ns(const Clock& clock, std::uint64_t instant_ns,
                                                      std::uint64_t at_ticks) noexcept {
   if (instant_ns == 0) return absent_ns;

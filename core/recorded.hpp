@@ -17,7 +17,7 @@
 
 namespace middlemark {
 
-/// Reads the numbers of a file into memory that has been touched; none if the path is empty. Throws AdapterError.
+/// Returns the numbers in a file; an empty list if the path is empty. Throws AdapterError.
 template <class Number>
 [[nodiscard]] std::vector<Number> read_numbers(const std::string& path) {
   if (path.empty()) return {};
@@ -46,8 +46,8 @@ class Sizes {
   }
 
   [[nodiscard]] bool vary() const noexcept { return !sizes_.empty(); }
-  /// Returns the size of the message with that sequence number, which begins at 1. Warm-up messages are numbered
-  /// separately.
+  /// Returns the size of the message with this sequence number (from 1). Warm-up messages and measured messages are
+  /// numbered separately.
   [[nodiscard]] std::size_t bytes(std::uint64_t sequence) const noexcept {
     return sizes_.empty() ? largest_ : sizes_[(sequence - 1) % sizes_.size()];
   }
@@ -57,7 +57,7 @@ class Sizes {
   std::vector<std::uint32_t> sizes_;
 };
 
-/// Returns the recorded instants in ticks from the start; none if the load has none. Throws AdapterError.
+/// Returns the recorded instants in ticks from the start; an empty list if the load has none. Throws AdapterError.
 [[nodiscard]] inline std::vector<std::uint64_t> recorded_instants(const Load& load, const Clock& clock) {
   std::vector<std::uint64_t> instants = read_numbers<std::uint64_t>(load.instants_path);
   if (!std::ranges::is_sorted(instants) || (!instants.empty() && instants.back() >= load.lap_ns)) {

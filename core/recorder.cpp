@@ -32,7 +32,7 @@ class File {
   explicit File(const std::string& path)
       : path_(path), descriptor_(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
     if (descriptor_ < 0) throw std::system_error(errno, std::generic_category(), path_);
-    // Only a regular file is removed after a failure: a user may have named a device, and root could delete /dev/full.
+    // Remove only regular files after a failure: a user may have named a device, and root could delete /dev/full.
     struct stat about{};
     removable_ = fstat(descriptor_, &about) == 0 && S_ISREG(about.st_mode);
   }
@@ -88,14 +88,13 @@ PrefaultedMemory::PrefaultedMemory(std::size_t records, std::size_t record_bytes
   if (records > (std::numeric_limits<std::size_t>::max() - huge_page) / record_bytes) {
     refuse(ENOMEM, std::to_string(record_bytes) + " bytes each");
   }
-  // A graph has hundreds of recorders with a few records each; a huge page for each would take too much memory of a
-  // robot.
+  // Small recorders get small pages: huge pages for the hundreds of recorders of a graph would use too much memory.
   const std::size_t needed = records * record_bytes;
   const std::size_t page = needed < huge_page ? static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) : huge_page;
   bytes_ = (needed + page - 1) / page * page;
   void* const memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) refuse(errno, std::to_string(bytes_ >> 20) + " MiB");
-  if (page == huge_page) madvise(memory, bytes_, MADV_HUGEPAGE);  // only advice: a kernel without huge pages refuses
+  if (page == huge_page) madvise(memory, bytes_, MADV_HUGEPAGE);  // may fail: some kernels have no huge pages
   populate(static_cast<std::byte*>(memory), bytes_);
   address_ = memory;
 }

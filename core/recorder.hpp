@@ -1,4 +1,4 @@
-// Keeps each sample as a raw record, in memory that was mapped and touched before the start.
+// Stores each sample as a raw record, in memory that was mapped and touched before the start.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace middlemark {
 
-/// Returns a duration for a record, limited to one below absent_ns (4.29 s).
+/// Returns a duration for a field of a record, limited to absent_ns - 1 (4.29 s).
 [[nodiscard]] constexpr std::uint32_t clamp_ns(std::uint64_t ns) noexcept {
   return ns < absent_ns ? static_cast<std::uint32_t>(ns) : absent_ns - 1;
 }
@@ -38,9 +38,9 @@ class PrefaultedMemory {
 void write_npy_records(const std::string& path, std::string_view npy_descr, const void* records,
                        std::size_t record_bytes, std::size_t count);
 
-/// Keeps a fixed number of records (0: it is always full). Construction maps and pre-faults memory and may throw
-/// std::system_error; keep() neither allocates, locks nor throws, and returns false when full. `Record::npy_descr`
-/// names the fields as NumPy does.
+/// Keeps up to `capacity` records. Construction maps and pre-faults memory and may throw std::system_error. keep()
+/// neither allocates, locks nor throws, and returns false when the recorder is full. `Record::npy_descr` is the
+/// record's NumPy dtype.
 template <class Record>
 class Recorder {
   static_assert(std::is_trivially_copyable_v<Record>);

@@ -38,8 +38,8 @@ std::optional<std::uint64_t> next_number(std::string_view& text) noexcept {
   return number;
 }
 
-/// Returns a field of /proc/self/status in bytes. A process name cannot imitate a field, because the kernel escapes
-/// line ends.
+/// Returns a field of /proc/self/status in bytes. `field` begins with a line end, which the kernel escapes in process
+/// names, so no process name can contain it.
 std::optional<std::uint64_t> bytes_of(std::string_view status, std::string_view field) {
   const std::size_t at = status.find(field);
   if (at == std::string_view::npos) return std::nullopt;
@@ -49,8 +49,8 @@ std::optional<std::uint64_t> bytes_of(std::string_view status, std::string_view 
   return *kib * 1024;
 }
 
-/// Returns a thread's processor clock. Reading it also updates the kernel's account of a running thread, which
-/// schedstat and getrusage report up to one tick (1 to 10 ms) late otherwise.
+/// Returns the processor time of a thread. The call also makes the kernel update its account of a running thread;
+/// without it schedstat and getrusage would be up to one tick (1 to 10 ms) late.
 std::optional<std::uint64_t> processor_clock_ns(pid_t tid) noexcept {
   constexpr unsigned per_thread = 4;
   constexpr unsigned scheduler_time = 2;
@@ -60,7 +60,8 @@ std::optional<std::uint64_t> processor_clock_ns(pid_t tid) noexcept {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-/// Parses "time on processor, time waiting, time slices". A kernel without schedstat has no such file.
+/// Parses schedstat: time on the processor, time waiting, number of time slices. Returns nullopt for an empty text: some
+/// kernels have no schedstat.
 std::optional<ThreadTimes> parse_schedstat(std::string_view text) noexcept {
   const auto on_cpu = next_number(text);
   const auto waiting = next_number(text);
@@ -72,7 +73,7 @@ std::uint64_t nanoseconds(const timeval& time) {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_usec) * 1000;
 }
 
-/// The thread ended between listing and reading.
+/// Returns whether `error` means that the thread ended after it was listed.
 bool thread_ended(int error) noexcept { return error == ENOENT || error == ESRCH; }
 
 }  // namespace
@@ -130,7 +131,8 @@ Resources ResourceReader::read() {
   return resources;
 }
 
-/// Does not use ru_maxrss: it survives exec, so it would show the launcher's peak if the worker stayed below it.
+/// Reads the current and the peak memory. Does not use ru_maxrss, which survives exec: it would be the launcher's peak
+/// if the worker used less than the launcher.
 void ResourceReader::read_memory(Resources& resources) {
   std::size_t length = 0;
   for (;;) {
@@ -138,7 +140,7 @@ void ResourceReader::read_memory(Resources& resources) {
     if (more.empty() && errno != 0) refuse("/proc/self/status", errno);
     if (more.empty()) break;
     length += more.size();
-    if (length == text_.size()) text_.resize(2 * length);  // the user's groups, of any number, come before the memory
+    if (length == text_.size()) text_.resize(2 * length);  // the list of the user's groups can be long
   }
   const std::string_view status(text_.data(), length);
   const auto now = bytes_of(status, "\nVmRSS:");

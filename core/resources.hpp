@@ -1,5 +1,5 @@
-// Resources that this process has used so far: memory, processor time, context switches, page faults, and each thread's share.
-// Read by the control thread about once per second; not for hot paths.
+// Reads the resources that this process has used so far: memory, processor time, context switches, page faults, and the
+// times of each thread. The control thread calls this about once per second; not for hot paths.
 #pragma once
 
 #include <dirent.h>
@@ -17,15 +17,15 @@
 
 namespace middlemark {
 
-/// Processor time of ended threads: the process's user and system time minus the time of the living threads. The error
-/// is the duration of a reading, because threads run meanwhile, so the value may shrink by that much between two
-/// readings.
+/// Returns the processor time of ended threads: the process's user and system time minus the time of the living threads.
+/// Threads run while the times are read, so the error is the duration of a reading, and the value may be smaller at the
+/// next reading.
 [[nodiscard]] std::uint64_t ended_threads_ns(const Resources& resources) noexcept;
 
-/// A file of /proc that stays open: opening it takes four times as long as reading it.
+/// A file of /proc that stays open, because opening it takes four times as long as reading it.
 class ProcFile {
  public:
-  /// Never fails; an error of opening is reported by read().
+  /// Never fails. If the file cannot be opened, read() reports the error.
   ProcFile(int directory, const char* path) noexcept;
   ~ProcFile();
   ProcFile(ProcFile&& other) noexcept;
@@ -33,16 +33,16 @@ class ProcFile {
   ProcFile(const ProcFile&) = delete;
   ProcFile& operator=(const ProcFile&) = delete;
 
-  /// Returns the current content from `offset` on, as far as it fits. Empty at the end, or on an error, which is in
-  /// errno.
+  /// Reads the current content from `offset` into `into`, as far as it fits, and returns the part that was read. Empty
+  /// at the end of the file (errno is 0) or after an error (errno is set).
   [[nodiscard]] std::string_view read(std::span<char> into, std::size_t offset = 0) const noexcept;
 
  private:
-  int descriptor_;  ///< or the negative errno of opening
+  int descriptor_;  ///< if negative: -errno of the failed open
 };
 
-/// Reads the resources of this process. It keeps its buffers and two descriptors per thread, so that a reading costs
-/// only 2 to 3 us per thread: if every processor runs a role, one role stops for that long. One thread at a time; a
+/// Reads the resources of this process. Keeps its buffers and two descriptors per thread, so that a reading costs only 2
+/// to 3 us per thread; if every processor runs a role, one role stops for that time. Used by one thread at a time. A
 /// forked child needs a reader of its own. Construction and reading throw AdapterError with the path if /proc is not
 /// readable.
 class ResourceReader {
@@ -76,11 +76,11 @@ class ResourceReader {
 /// How a thread has spent its time since it began. It slept for the rest of the wall-clock time.
 struct ThreadTimes {
   std::uint64_t on_cpu_ns = 0;
-  std::uint64_t waiting_ns = 0;  ///< runnable without a processor; a wait is added when it ends
+  std::uint64_t waiting_ns = 0;  ///< runnable without a processor; the kernel adds a wait when it ends
 };
 
-/// Returns the times of the calling thread (0) or another thread. They are exact for the calling thread; for others the
-/// current wait for a processor is missing. nullopt: the kernel has no schedstat, or the process has no such thread.
+/// Returns the times of the thread `tid` (0: the calling thread). The times of another thread do not include its current
+/// wait for a processor. Returns nullopt if the kernel has no schedstat or the process has no such thread.
 [[nodiscard]] std::optional<ThreadTimes> thread_times(pid_t tid = 0) noexcept;
 
 }  // namespace middlemark

@@ -1,5 +1,4 @@
-// Computes when each message is due: the open-loop schedule of a load. Hot file: next() neither allocates, locks, logs
-// nor throws.
+// Computes when each message of a load is due. Hot file: next() does not allocate, lock, log or throw.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +13,14 @@
 
 namespace middlemark {
 
-/// Intended instants in ticks of the sender's clock. A rate is absolute: message i (from 0) is due at start + i *
-/// period. Offsets have 64 fractional bits, so no number of messages makes it drift by a tick. The first arrival of a
-/// Poisson process comes one gap after the start. Recorded instants repeat every lap. A late message never moves later
-/// ones.
+/// Intended instants in ticks of the sender's clock. With a rate, message i (from 0) is due at start + i * period, so a
+/// late message never delays later ones. Offsets have 64 fractional bits, so the schedule does not drift by a tick
+/// however many messages are sent. The first arrival of a Poisson process is one gap after the start. Recorded instants
+/// repeat every lap.
 class Schedule {
  public:
-  /// `instants`: recorded instants in ticks from the start, below one lap. They must outlive the schedule. If empty,
-  /// the load determines the instants.
+  /// `instants`: recorded instants in ticks from the start, smaller than one lap; they must outlive the schedule. If
+  /// empty, the load determines the instants.
   Schedule(const Load& load, double ticks_per_second, std::span<const std::uint64_t> instants = {}) noexcept
       : load_(load),
         instants_(instants),
@@ -46,9 +45,9 @@ class Schedule {
     lap_ = 0;
   }
 
-  /// Returns when the next message is due. Max: `now`. Rate: as described above, independent of `now`. Burst: the first
-  /// burst begins at the start and each later one `recovery` after `now`; within a burst it is `now`, when the previous
-  /// publish returned.
+  /// Returns when the next message is due. Max: `now`. Rate: as described above, independent of `now`. Burst: `now` is
+  /// the instant at which the previous publish returned. The first burst begins at the start, and each later burst
+  /// `recovery` after `now`; within a burst the next message is due at `now`.
   [[nodiscard]] std::uint64_t next(std::uint64_t now) noexcept {
     switch (load_.kind) {
       case LoadKind::max:
@@ -83,9 +82,9 @@ class Schedule {
   /// The mean period of a rate; 0 for max and burst.
   [[nodiscard]] std::uint64_t period_ticks() const noexcept { return static_cast<std::uint64_t>(mean_ticks_); }
 
-  /// Returns how many instants of a rate lie in [start, end), whether next() has returned them or not; empty for max
-  /// and burst, which depend on publishing. Exact: by division for periodic arrivals, by drawing the arrivals again for
-  /// a Poisson process, at about 20 ns per instant.
+  /// Returns how many instants of a rate lie in [start, end), whether next() has returned them or not. Returns nullopt
+  /// for max and burst, whose instants depend on when publish() returns. The number is exact: it is computed by division
+  /// for periodic arrivals, and by drawing the arrivals again for a Poisson process, at about 20 ns per instant.
   [[nodiscard]] std::optional<std::uint64_t> scheduled_until(std::uint64_t end) const noexcept {
     if (load_.kind != LoadKind::rate) return std::nullopt;
     if (end <= start_) return 0;
@@ -96,7 +95,7 @@ class Schedule {
     }
     if (load_.arrivals != Arrivals::poisson) {
       const Fixed before =
-          (static_cast<Fixed>(end - start_) << point) - half;  // smaller offsets round to less than end
+          (static_cast<Fixed>(end - start_) << point) - half;  // a smaller offset is rounded to less than end - start_
       return static_cast<std::uint64_t>((before - 1) / period_ + 1);
     }
     Schedule again = *this;
@@ -112,7 +111,7 @@ class Schedule {
   static constexpr int point = 64;  ///< fractional bits of a Fixed
   static constexpr Fixed half = Fixed{1} << (point - 1);
   static constexpr double longest =
-      0x1p56;  ///< ticks (months); a gap of 37 such periods, the longest possible draw, still fits
+      0x1p56;  ///< ticks (months); the longest gap that can be drawn, 37 such periods, still fits a Fixed
 
   [[nodiscard]] static constexpr std::uint64_t rounded(Fixed ticks) noexcept {
     return static_cast<std::uint64_t>((ticks + half) >> point);
@@ -124,8 +123,8 @@ class Schedule {
     return static_cast<Fixed>(-std::log(uniform) * mean_ticks_ * 0x1p64);
   }
 
-  /// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014). It has 8 bytes of
-  /// state, so no refill delays a message, as with the Mersenne Twister.
+  /// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014). Its state has 8
+  /// bytes. The Mersenne Twister refills a large state from time to time, which would delay a message.
   [[nodiscard]] std::uint64_t draw() noexcept {
     random_ += 0x9E3779B97F4A7C15ULL;
     std::uint64_t mixed = random_;
@@ -144,7 +143,7 @@ class Schedule {
   Fixed offset_ = 0;
   std::uint64_t random_ = 0;
   bool first_ = true;
-  std::uint64_t in_burst_ = 0;  ///< messages returned of the current burst; 0: the next one begins a burst
+  std::uint64_t in_burst_ = 0;  ///< instants returned of the current burst; 0: the next message begins a burst
   std::size_t place_ = 0;       ///< index of the next recorded instant
   std::uint64_t lap_ = 0;       ///< ticks from the start to the current lap
 };

@@ -1,5 +1,5 @@
-// Describes the JSON form of the structs in protocol.hpp and description.hpp for code: their fields, the fields'
-// ranges, and the words of enumerations. json.hpp reads and writes with it.
+// Types with which protocol.hpp and description.hpp list the fields of their structs, the ranges of the fields, and the
+// words of enumerations. json.hpp reads and writes JSON by these lists.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ template <class Enumeration>
 
 enum class Presence { required, optional };
 
-/// Bounds of a number (also of one in a list, or one that may be null), and the minimum length of a list.
+/// Bounds of a number, or of each number in a list, and the minimum length of a list.
 struct Range {
   double least = -std::numeric_limits<double>::infinity();
   double above = -std::numeric_limits<double>::infinity();
@@ -40,8 +40,8 @@ struct Field {
   Range range;
 };
 
-/// A member of Transport and the member of a request that it limits: it lists the supported levels or is the highest
-/// one.
+/// A member of Transport (`has`) and the member of a request that it limits (`asked`). The member of Transport lists the
+/// supported levels or is the highest one.
 template <class Transport, class Has, class Request, class Asked>
 struct Capability {
   constexpr Capability(std::string_view its_factor, Has Transport::* its_has, Asked Request::* its_asked)
@@ -58,7 +58,7 @@ struct Constant {
   std::string_view value;
 };
 
-/// A tuple of Field and Constant, one per JSON field besides the tag.
+/// A tuple with a Field or Constant for each JSON field except the tag.
 template <class Struct>
 inline constexpr std::nullptr_t fields_of = nullptr;
 

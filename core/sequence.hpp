@@ -6,9 +6,9 @@
 
 namespace middlemark {
 
-/// Tracks sequence numbers that begin at 1 and rise by one. As in RFC 4737, a message is reordered if one with a higher
-/// number arrived before it. A message more than `window` behind the highest is counted as a duplicate, since it cannot
-/// be distinguished from one. Neither allocates nor throws.
+/// Tracks sequence numbers that begin at 1 and rise by one. As in RFC 4737, a message is reordered if a message with a
+/// higher number arrived before it. The tracker remembers the last `window` numbers; a message that is further behind
+/// is counted as a duplicate. Neither allocates nor throws.
 class SequenceTracker {
  public:
   static constexpr std::uint64_t window = 4096;
@@ -22,7 +22,7 @@ class SequenceTracker {
     }
     if (sequence > highest_) {
       const std::uint64_t gap = sequence - highest_;
-      // Numbers a window behind are forgotten; skipped numbers are missing.
+      // Mark the skipped numbers as missing, as far as they are within the window.
       const std::uint64_t first = gap >= window ? sequence - window + 1 : highest_ + 1;
       for (std::uint64_t skipped = first; skipped < sequence; ++skipped) set_missing(skipped);
       clear_missing(sequence);
@@ -40,11 +40,11 @@ class SequenceTracker {
     return Verdict::reordered;
   }
 
-  /// Does see(highest() + 1): the common case, which writes one word.
+  /// Same as see(highest() + 1). In this common case only one word is written.
   void advance() noexcept {
     ++highest_;
     if (holes_ != 0) [[unlikely]]
-      clear_missing(highest_);  // its bit belonged to the number a window behind
+      clear_missing(highest_);  // the bit may be set for the number `window` before
   }
 
   [[nodiscard]] std::uint64_t highest() const noexcept { return highest_; }

@@ -8,7 +8,7 @@ namespace middlemark {
 
 std::string Session::waiting_for() {
   std::string missing;
-  // Asks all roles, senders first, so that the message is complete.
+  // Ask all roles, also after one that still waits, so that the message is complete.
   std::vector<Role*> order;
   for (const bool senders : {true, false}) {
     for (const auto& role : roles_) {
@@ -86,7 +86,7 @@ void Session::run(Role& role) noexcept {
   pthread_setname_np(pthread_self(), role.name().substr(0, 15).c_str());
   role.progress.thread_id.store(static_cast<int>(syscall(SYS_gettid)), std::memory_order_relaxed);
   try {
-    // The thread inherits the control thread's priority, which may be one higher; the role runs with the requested one.
+    // Set the requested priority: the thread inherits the control thread's, which may be one higher.
     if (role.cpu) pin_thread(*role.cpu);
     raise_priority(configuration_.placement, 0);
     role.run();
@@ -95,7 +95,7 @@ void Session::run(Role& role) noexcept {
       const std::lock_guard lock(failure_mutex_);
       if (!failure_) failure_ = std::current_exception();
     }
-    for (const auto& other : roles_) other->progress.stop.request();  // they would only run into timeouts
+    for (const auto& other : roles_) other->progress.stop.request();  // without this role they could only time out
   }
   role.progress.phase.store(Phase::ended, std::memory_order_release);
   if (configuration_.tells_ends) {
@@ -104,7 +104,7 @@ void Session::run(Role& role) noexcept {
     stop_receivers();
   }
   if (running_.fetch_sub(1) == 1) role.progress.wake();
-  dismissed_.wait(false);  // the resources of an ended thread can no longer be read
+  dismissed_.wait(false);  // keep the thread alive until its resources have been read
 }
 
 void Session::join() noexcept {
@@ -113,7 +113,7 @@ void Session::join() noexcept {
   threads_.clear();
 }
 
-/// Within one process, receivers end with the last sender and learn from the senders how many messages to expect.
+/// Stops the receivers of this process after its last sender has ended, and tells them how many messages were sent.
 void Session::stop_receivers() noexcept {
   for (const auto& receiver : roles_) {
     if (receiver->sends()) continue;

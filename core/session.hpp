@@ -30,13 +30,13 @@
 
 namespace middlemark {
 
-/// The outcome of a role. `failure` is empty if it did its work.
+/// The outcome of a role. `failure` is empty if the role did its work.
 struct Concluded {
   AnyRoleResult result;
   std::optional<ErrorEvent> failure;
 };
 
-/// Operations of the control thread on a worker's roles. All functions are called by one thread.
+/// The operations of the control thread on a worker's roles. Only that thread calls them.
 class Session {
  public:
   explicit Session(const Configuration& configuration)
@@ -49,17 +49,15 @@ class Session {
   [[nodiscard]] std::string waiting_for();
   /// Publishes the history of each transient-local topic. Throws AdapterError.
   void publish_histories();
-  /// Opens the ends of late joiners, which then receive. Call when all workers have published their histories. Throws
-  /// AdapterError.
+  /// Opens the subscribers that join late and starts their roles, after all histories are published. Throws AdapterError.
   void join_late();
-  /// Returns whether history messages are missing and new ones arrived recently. Call repeatedly after all roles have
-  /// matched.
+  /// Returns whether history messages are missing and still arriving. Call repeatedly after all roles have matched.
   [[nodiscard]] bool history_incomplete();
   void start();
-  /// Stops the senders at once. Receivers are stopped when the last sender of this process has ended. Without a sender
-  /// here they end when they have received `expected` distinct messages (0: at once), or when no more arrive.
+  /// Stops the senders at once. Receivers are stopped when the last sender of this process has ended. If this process
+  /// has no sender, they end when they have received `expected` distinct messages (0: at once), or when no more arrive.
   void request_stop(std::uint64_t expected = nothing_expected) noexcept;
-  /// Stops only these subscribers.
+  /// Stops only these subscribers, as described above.
   void request_stop(const std::vector<unsigned>& subscribers, std::uint64_t expected) noexcept;
   /// Returns the roles that have ended since the last call, if the launcher wants these events.
   [[nodiscard]] std::vector<EndedEvent> new_ends();
@@ -71,7 +69,7 @@ class Session {
   [[nodiscard]] bool measures() const noexcept;
   [[nodiscard]] bool ended() const noexcept { return running_.load() == 0; }
   /// Returns whether a role was asked to receive a number of messages before it ends, which may take longer than other
-  /// stops. Stays true after they have arrived.
+  /// stops. Remains true after the messages have arrived.
   [[nodiscard]] bool drains() const noexcept;
   /// Returns each role's result, senders first, after writing the samples. Call after the end. Throws std::system_error
   /// with the path, or the exception that ended a role.
@@ -80,15 +78,14 @@ class Session {
   [[nodiscard]] const Role& leading() const noexcept;
   [[nodiscard]] const std::vector<std::unique_ptr<Role>>& roles() const noexcept { return roles_; }
   [[nodiscard]] virtual std::vector<std::string> notes() const = 0;
-  /// The middleware's messages about peers that were not found; empty if there are none.
+  /// The middleware's messages about rejected peers or other faults; empty if there are none.
   [[nodiscard]] virtual std::string refusals() const = 0;
-  /// The security algorithms in use; empty without security. Throws AdapterError if the trial has security and the
-  /// adapter reports none.
+  /// The security algorithms in force; empty without security. Throws AdapterError if the adapter reports none.
   [[nodiscard]] std::string protected_by() const;
 
  protected:
   [[nodiscard]] virtual std::string protection() const = 0;
-  /// Call before the roles, and their parts of the adapter, are destroyed.
+  /// Stops and destroys the roles. The destructor of a derived class calls this before it destroys the adapter.
   void finish() noexcept {
     request_stop();
     for (const auto& role : roles_) role->progress.stop.request();
@@ -113,7 +110,7 @@ class Session {
   std::exception_ptr failure_;
   std::vector<std::jthread> threads_;
   Drain histories_{Drain::quiet_history_ns};
-  std::set<const Role*> reported_;  // whose end was reported
+  std::set<const Role*> reported_;  // the roles that new_ends() has returned
 };
 
 template <Adapter A>

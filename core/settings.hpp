@@ -1,5 +1,4 @@
-// The settings of a trial for an adapter. The description of an adapter is in description.hpp. Plain values that name no
-// middleware.
+// The settings of a trial, as an adapter receives them. They are plain values and the same for all adapters.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +17,8 @@ namespace middlemark {
 struct Topic {
   std::string name;  ///< [a-z0-9_]+, at most 63 characters; begins with Settings::scope, unique within the trial
   std::size_t message_bytes = 16;
-  unsigned publishers = 1;                 ///< in all processes of the trial; of a service: its clients
-  unsigned subscribers = 1;                ///< in all processes of the trial; of a service: 1, its server
+  unsigned publishers = 1;                 ///< in all processes of the trial; for a service: the number of clients
+  unsigned subscribers = 1;                ///< in all processes of the trial; for a service: 1, the server
   std::optional<std::uint32_t> depth = 1;  ///< keep-last history depth in messages (>= 1); nullopt is keep-all
   Reliability reliability = Reliability::reliable;
   MessageType type =
@@ -28,24 +27,24 @@ struct Topic {
   unsigned publishers_here = 0;  ///< publishers in this process
   unsigned subscribers_here = 0;
   unsigned subscriber_processes =
-      0;                      ///< number of processes with subscribers; 0: one per subscriber, or all in this one
-  bool varies = false;        ///< messages have at most message_bytes; otherwise exactly
+      0;  ///< number of processes with subscribers; 0: one process per subscriber, or all subscribers in this process
+  bool varies = false;        ///< true: message_bytes is the largest size; false: every message has this size
   std::uint32_t history = 0;  ///< transient-local: number of messages that a late joiner must receive; 0: volatile
 
-  /// Returns how many messages wait for a subscriber when each publisher has filled its history; nullopt: unlimited. A
-  /// middleware with one queue for all publishers needs this depth, or they would displace each other's messages.
+  /// Returns how many messages wait for a subscriber when each publisher has filled its history; nullopt: unlimited. If
+  /// a middleware has one queue for all publishers, the queue needs this depth; otherwise the publishers would displace
+  /// each other's messages.
   [[nodiscard]] std::optional<std::uint64_t> capacity() const {
     if (!depth) return std::nullopt;
     return std::uint64_t{*depth} * publishers;
   }
 };
 
-/// The settings of one trial. Frozen: an adapter reads them once, when it opens. The other members are in
-/// RequestedSettings (protocol.hpp).
+/// The settings of one trial, which an adapter reads once, when it opens. Most members are in RequestedSettings.
 struct Settings : RequestedSettings {
   /// All topics and services of the trial, including those that this process does not use. Adapters size queues and
-  /// pools by this list, not by the pattern and the counts. `…_here` is 0 when companions are requested, since they
-  /// start first.
+  /// pools by this list, not by the pattern and the counts. When companions() is called, `publishers_here` and
+  /// `subscribers_here` are 0, since no worker has started yet.
   std::vector<Topic> endpoints{};
 
   [[nodiscard]] bool is_default_configuration() const { return transport == default_configuration; }
@@ -54,8 +53,7 @@ struct Settings : RequestedSettings {
   [[nodiscard]] bool calls_service() const { return std::ranges::any_of(endpoints, &Topic::service); }
 };
 
-/// Something cannot be done. what() names the thing and the place, advice() the next step. Only thrown before the
-/// start.
+/// Thrown before the start if a trial cannot be made as requested. what() is the cause and place, advice() the next step.
 class AdapterError : public std::runtime_error {
  public:
   explicit AdapterError(const std::string& text, std::string advice = {})

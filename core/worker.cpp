@@ -27,7 +27,7 @@ constexpr int exit_usage = 2;
 constexpr int exit_abandoned = 3;
 constexpr int exit_stuck = 4;
 
-/// Names the roles that have not ended, with the progress of receivers.
+/// Returns the names of the roles that have not ended, with the progress of receivers.
 std::string still_running(const Session& session) {
   std::string names;
   for (const auto& role : session.roles()) {
@@ -48,7 +48,7 @@ std::uint64_t received(const Session& session) {
   return messages;
 }
 
-/// A worker under the control protocol, from hello to quit.
+/// A worker that is controlled by the launcher, from hello to quit: docs/protocol.md.
 class ControlledWorker {
  public:
   explicit ControlledWorker(const WorkerParts& parts)
@@ -91,8 +91,8 @@ class ControlledWorker {
     const Description about = parts_.describe();
     const Configuration configuration = accepted(command, about, parts_);
     place_process(configuration.placement);
-    // A role that polls never yields to a thread of equal priority, so threads that the middleware starts now need a
-    // higher one.
+    // The middleware's threads inherit this priority. They need a higher one than the roles, because a role that polls
+    // never yields to a thread of equal priority.
     if (configuration.settings.reception == Reception::poll) raise_priority(configuration.placement, 1);
     // Threads inherit their creator's name, so unnamed threads of the middleware get the adapter's name.
     pthread_setname_np(pthread_self(), about.name.substr(0, 15).c_str());
@@ -122,7 +122,8 @@ class ControlledWorker {
     return 0;
   }
 
-  /// Waits until every role has found its peers and late joiners have received the history or stopped receiving.
+  /// Waits until every role has found its peers, and until the late joiners have received the history or nothing of it
+  /// arrives any more. Then reports ready.
   int match(double timeout_s, const Placement& placement) {
     const std::uint64_t begin = monotonic_ns();
     const auto timeout = static_cast<std::uint64_t>(timeout_s * 1e9);
@@ -143,7 +144,7 @@ class ControlledWorker {
       if (control_.receive(1ms)) return exit_failed;  // quit before ready
       if (control_.closed()) return exit_abandoned;
     }
-    raise_priority(placement, 0);  // report the priority of the roles
+    raise_priority(placement, 0);  // placed() below must report the priority of the roles
     ready.opening_ns = opening_ns_;
     ready.placement = placed(placement);
     ready.notes = session_->notes();
@@ -191,7 +192,7 @@ class ControlledWorker {
         }
       }
       if (started == no_start || concluded) continue;
-      const bool ended = session_->ended();  // read first: roles that end meanwhile are reported next time
+      const bool ended = session_->ended();  // read before new_ends(), which then returns all roles that have ended
       for (const EndedEvent& ended_role : session_->new_ends()) send(ended_role);
       if (ended) {
         conclude();
@@ -222,7 +223,7 @@ class ControlledWorker {
     return std::chrono::milliseconds(due > now ? (due - now) / 1'000'000 + 1 : 0);
   }
 
-  /// Ends the process if a role does not return from the middleware, since its thread cannot be joined.
+  /// Ends the process if a role still runs `patience_s` after the stop; its thread cannot be joined. Otherwise sleeps.
   void abandon_if_stuck(std::uint64_t stopped, std::uint64_t patience_s) {
     if (monotonic_ns() > stopped + patience_s * 1'000'000'000) {
       const std::uint64_t before = received(*session_);

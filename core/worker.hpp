@@ -1,5 +1,6 @@
-// Turns an adapter into an executable: `int main(int argc, char** argv) { return middlemark::run_worker<X>(argc, argv);
-// }`.
+// Turns an adapter into an executable:
+//
+//   int main(int argc, char** argv) { return middlemark::run_worker<X>(argc, argv); }
 #pragma once
 
 #include <functional>
@@ -16,9 +17,9 @@ namespace middlemark {
 struct WorkerParts {
   std::function<Description()> describe;
   std::function<std::vector<Companion>(const Settings&)> companions;  ///< empty: the adapter has none
-  std::function<void(const Settings&)> check;                         ///< empty: the description says everything
+  std::function<void(const Settings&)> check;                         ///< empty: the adapter has none
   std::function<std::unique_ptr<Session>(const Configuration&, const Clock&)> open;
-  std::optional<std::size_t> most_per_take{};  ///< of its subscribers, if they have a bound
+  std::optional<std::size_t> most_per_take{};  ///< the bound of the adapter's subscribers: see BoundsTake
   bool listens = false;                        ///< every subscriber, client and server can listen
   bool request_reply = false;                  ///< the adapter has clients and servers
   bool protects = false;                       ///< the adapter has protected_by()
@@ -34,8 +35,8 @@ template <class A>
   return Listens<SubscriberOf<A>>;
 }
 
-/// Speaks docs/protocol.md. Returns the exit code: 0 after `quit`, 1 after an error that it has reported, 2 for wrong
-/// arguments, 3 if the launcher is gone.
+/// Runs the worker as docs/protocol.md describes. Returns the exit code: 0 after `quit`, 1 after an error that it has
+/// reported, 2 for wrong arguments, 3 if the launcher has gone away.
 int worker_main(int argc, char** argv, const WorkerParts& parts);
 
 template <class A>
@@ -62,9 +63,9 @@ int run_worker(int argc, char** argv) {
   return worker_main(argc, argv, parts_of<A>());
 }
 
-/// Runs two adapters in one worker: `safe` describes both and runs the trials with security, so that security costs the
-/// other trials, which `A` runs, nothing. Compile it in a file of its own: next to other code the compiler generates
-/// different code for `A`.
+/// Runs two adapters in one worker: `safe` runs the trials with security and `A` all other trials, so that support for
+/// security does not slow these down. `safe` describes both. Call it in a source file of its own: next to other code the
+/// compiler generates different code for `A`.
 template <class A>
 int run_worker(int argc, char** argv, WorkerParts safe) {
   safe.open = [plain = parts_of<A>().open, open = safe.open](const Configuration& configuration, const Clock& clock) {

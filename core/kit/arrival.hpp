@@ -1,11 +1,11 @@
-// When the kernel received a message of a socket: software SO_TIMESTAMPING, if it was enabled.
+// Returns when the kernel received a message of a socket: software SO_TIMESTAMPING, if it was enabled.
 #pragma once
 
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <time.h>
 
-// Headers of the kernel, which need the types above.
+// Kernel headers that need the types of the headers above.
 #include <linux/errqueue.h>
 #include <linux/net_tstamp.h>
 
@@ -21,15 +21,16 @@ namespace middlemark::kit {
 inline constexpr const char* timestamping_help =
     "the kernel stamps what it receives, so that the breakdown separates transport from wake-up";
 
-/// Lets the kernel stamp each packet for this socket when its stack receives it; the effect begins a moment later. It
-/// makes every packet and every receive slower (see the README of udp), so a raw transport enables it only on request.
+/// Makes the kernel stamp each packet for this socket when the network stack receives it. Packets that arrive within a
+/// moment of this call may have no stamp. Stamping makes every packet and every receive slower (see the README of udp),
+/// so a raw transport enables it only on request.
 inline void stamp_arrivals(int fd) {
   constexpr int flags = SOF_TIMESTAMPING_RX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE;
   set_option(fd, SOL_SOCKET, SO_TIMESTAMPING, flags, "SO_TIMESTAMPING");
 }
 
-/// recv() that also returns when the kernel received the (last) packet: CLOCK_REALTIME in ns. `arrived_ns` is unchanged
-/// if nothing arrived, and 0 if the kernel gave no time.
+/// Does recv(). Sets `arrived_ns` to the time at which the kernel received the last packet (CLOCK_REALTIME in ns), or to
+/// 0 if the kernel reported no time. `arrived_ns` is unchanged if no packet arrived.
 inline ssize_t receive_stamped(int fd, std::byte* data, std::size_t bytes, int flags,
                                std::uint64_t& arrived_ns) noexcept {
   iovec part{data, bytes};

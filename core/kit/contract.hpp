@@ -1,6 +1,6 @@
-// The contract of adapter.hpp in words. Each requirement that an adapter does not fulfil becomes one readable error of
-// the compiler. An optional hook that is misspelt or has another signature is an error too: the core would silently
-// ignore it.
+// Checks the contract of adapter.hpp. Each requirement that an adapter does not fulfil becomes one readable error of
+// the compiler. An optional hook that is misspelt or has another signature is also an error, because the core would
+// silently ignore it.
 //
 //   static_assert(middlemark::fulfils_contract<YourMiddleware>);
 #pragma once
@@ -19,7 +19,7 @@
 namespace middlemark {
 namespace contract {
 
-// has_<name><T> is true if T has a member of that name, of whatever kind: the name is then ambiguous in Both_<name>.
+// has_<name><T> is true if T has any member with this name, which makes the name ambiguous in Both_<name>.
 #define MIDDLEMARK_MEMBER(name)            \
   struct Decoy_##name {                    \
     void name() {}                         \
@@ -210,7 +210,7 @@ consteval bool check() {
 
 }  // namespace contract
 
-/// Each requirement that `A` does not fulfil is an error of the compiler that says in words what is missing.
+/// True if `A` fulfils the contract. Otherwise the compiler reports each missing requirement.
 template <class A>
 inline constexpr bool fulfils_contract = contract::check<A>();
 

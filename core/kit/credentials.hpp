@@ -1,5 +1,5 @@
-// This process's certificate and key in a trial with security: files in a folder laid out as docs/security.md says. An
-// adapter passes their paths to its middleware, or reads those that it needs as text. Not on the hot path. No error,
+// This process's certificate and key in a trial with security: files in a folder whose layout is in docs/security.md. An
+// adapter passes their paths to its middleware, or reads the files that it needs as text. Not on the hot path. No error,
 // note or log contains a key.
 #pragma once
 
@@ -22,10 +22,10 @@ class Credentials {
   [[nodiscard]] std::string authority() const { return folder_ + "ca.pem"; }
   [[nodiscard]] std::string certificate() const { return path(identity_, ".pem"); }
   [[nodiscard]] std::string key() const { return path(identity_, ".key"); }
-  /// The authority that signed this process's own certificate. A stranger's is signed by another authority.
+  /// The authority that signed this process's own certificate. For a stranger it is another authority than authority().
   [[nodiscard]] std::string own_authority() const { return folder_ + (strange() ? "stranger-ca.pem" : "ca.pem"); }
 
-  // Paths of DDS Security documents. A stranger and an intruder present documents that another authority has signed.
+  // Paths of DDS Security documents. The documents of a stranger and an intruder are signed by another authority.
   [[nodiscard]] std::string permissions_authority() const {
     return folder_ + (forged() ? "stranger-ca.pem" : "ca.pem");
   }
@@ -36,12 +36,12 @@ class Credentials {
     return path((forged() ? "stranger-governance-" : "governance-") + std::string(word(level)), ".p7s");
   }
 
-  /// A file of another identity, such as a companion's "broker".
+  /// The path of a file of any identity, such as "broker" for a companion.
   [[nodiscard]] std::string path(std::string_view identity, std::string_view ending) const {
     return folder_ + std::string(identity) + std::string(ending);
   }
 
-  /// Reads a file of the set without its line end. Throws an AdapterError that contains only the name of the file.
+  /// Returns the content of a file, without the line end. Throws an AdapterError that only names the file.
   [[nodiscard]] std::string read(std::string_view identity, std::string_view ending) const {
     const std::string from = path(identity, ending);
     std::ifstream file(from, std::ios::binary);

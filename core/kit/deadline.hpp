@@ -1,4 +1,4 @@
-// Bounded waiting: every operation of the contract that may wait ends by itself.
+// Waiting with a time limit, for the operations of the contract that may block.
 #pragma once
 
 #include <pthread.h>
@@ -20,7 +20,6 @@ class Deadline {
   explicit Deadline(std::chrono::nanoseconds from_now) noexcept : at_(Clock::now() + from_now) {}
 
   [[nodiscard]] bool passed() const noexcept { return Clock::now() >= at_; }
-  /// Never negative.
   [[nodiscard]] std::chrono::nanoseconds left() const noexcept {
     return std::max<std::chrono::nanoseconds>(at_ - Clock::now(), std::chrono::nanoseconds(0));
   }
@@ -39,8 +38,7 @@ inline void nap(std::chrono::nanoseconds span) noexcept {
   nanosleep(&pause, nullptr);
 }
 
-/// Checks `condition` every `pause` until it holds; returns false if `timeout` passes first. For events that a
-/// middleware offers no way to wait for.
+/// Checks `condition` every `pause` until it is true; returns false if `timeout` passes first.
 template <class Condition>
 [[nodiscard]] bool wait_until(Condition&& condition, std::chrono::nanoseconds timeout,
                               std::chrono::nanoseconds pause = std::chrono::microseconds(50)) {
@@ -53,9 +51,9 @@ template <class Condition>
   return false;
 }
 
-/// Ends calls of a middleware that have no timeout. A thread checks periodically if the same call is still running, and
-/// after `limit` calls `withdraw`, which must make the call return. It costs each call one addition before and one
-/// after. Destroy it before the objects that `withdraw` uses.
+/// Ends calls of a middleware that have no timeout. A thread checks periodically whether a call has been running for
+/// `limit`, and then calls `withdraw`, which must make the call return. Costs one addition before and one after each
+/// call. Destroy this object before the objects that `withdraw` uses.
 class CallDeadline {
  public:
   CallDeadline(std::chrono::nanoseconds limit, std::function<void()> withdraw)
@@ -65,7 +63,7 @@ class CallDeadline {
 
   void begin() noexcept { call_.store(++count_, std::memory_order_release); }
 
-  /// Returns true if the call was withdrawn; `withdraw` has then returned.
+  /// Call after the middleware's call. Returns true if the call was withdrawn; `withdraw` has then returned.
   [[nodiscard]] bool end() noexcept {
     ++count_;
     const bool claimed = (call_.exchange(count_, std::memory_order_acq_rel) & claim) != 0;
@@ -85,11 +83,11 @@ class CallDeadline {
     while (!stop.stop_requested()) {
       std::this_thread::sleep_for(period);
       std::uint64_t now = call_.load(std::memory_order_acquire);
-      if (now % 2 == 0 || now != seen) {  // no call is running, or another one than before
+      if (now % 2 == 0 || now != seen) {  // no call is running, or a new one
         seen = now;
         since = std::chrono::steady_clock::now();
       } else if (std::chrono::steady_clock::now() - since >= limit - period) {
-        // Without the claim, a call that ends meanwhile could be mistaken for the next one.
+        // Claim the call first: otherwise it could end now, and withdraw_() would hit the next one.
         if (!call_.compare_exchange_strong(now, now | claim, std::memory_order_acq_rel)) continue;
         withdraw_();
         withdrawn_.store(true, std::memory_order_release);
@@ -99,7 +97,7 @@ class CallDeadline {
   }
 
   std::function<void()> withdraw_;
-  std::atomic<std::uint64_t> call_{0};  ///< odd while a call is running; the highest bit: the call is claimed
+  std::atomic<std::uint64_t> call_{0};  ///< odd while a call is running; highest bit set: the call is claimed
   std::uint64_t count_ = 0;             ///< used by the calling thread only
   std::atomic<bool> withdrawn_{false};
   std::jthread thread_;

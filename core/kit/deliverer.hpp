@@ -1,14 +1,15 @@
-// Lets one thread at a time deliver, for middlewares that report new messages on several threads.
+// Lets only one thread at a time deliver messages, for middlewares that report new messages on several threads.
 #pragma once
 
 #include <atomic>
 
 namespace middlemark::kit {
 
-/// Counts events. An event that arrives during a delivery is left to the thread that is delivering.
+/// Counts events. If an event arrives during a delivery, the thread that is delivering also handles this event.
 class OneDeliverer {
  public:
-  /// Calls `deliver_all` until no further event has arrived; `deliver_all` must visit every message that is there.
+  /// Call for each event. Calls `deliver_all`, which must visit every message that has arrived, until no further event
+  /// has arrived. Returns at once if another thread is delivering.
   template <class DeliverAll>
   [[gnu::always_inline]] void operator()(DeliverAll&& deliver_all) noexcept {
     unsigned events = 1;

@@ -1,4 +1,4 @@
-// The last call that failed while a trial was measured: recorded without allocating, put into words when asked for.
+// Records the last call that failed while a trial was measured, without allocating. The text is made after the end.
 #pragma once
 
 #include <array>
@@ -39,13 +39,13 @@ class LastFailure {
 };
 
 /// Base of publishers and subscribers whose middleware throws: keeps the text of the last exception that was thrown
-/// after the start. This allocates nothing beyond what the exception itself has allocated.
+/// after the start. Keeping the text allocates nothing.
 class Attempts : Pinned {
  public:
   [[nodiscard]] std::string last_error() const { return words_.data(); }
 
  protected:
-  /// Returns false if `step` threw.
+  /// Calls `step`. Returns false if it threw.
   template <class Step>
   bool attempt(const char* call, Step&& step) noexcept {
     try {

@@ -1,4 +1,4 @@
-// Finds which shared library is loaded: its file, and the version in the file's name.
+// Finds the file of a loaded shared library, and the version in the file's name.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@ namespace middlemark::kit {
 
 struct LoadedLibrary {
   std::string path;     ///< real path, symbolic links resolved; empty if no library contains the address
-  std::string version;  ///< the digits after ".so." in the real file's name ("0.10.2"); empty if there are none
+  std::string version;  ///< the part after ".so." of the real file's name ("0.10.2"); empty if there is none
 };
 
 /// The library that contains `address`, such as one of its functions.

@@ -1,14 +1,13 @@
-// The stream connections of one process: which process connects to which, and what each direction carries. Everything
-// happens before the roles start, with one exception: a process that only receives accepts connections until its first
-// take() or wait() has returned.
+// The stream connections of one process: which process connects to which, and which messages each direction carries.
+// All connections are made before the roles start, with one exception: a process that only receives accepts connections
+// until its first take() or wait() has returned.
 //
 // A stream has two directions, so two processes that publish to each other share one connection. With TCP a reply then
 // carries the acknowledgement of its request, and a round trip takes 6.4 µs instead of 10.2 µs (polling, 64 B). Both
-// processes must choose the same pairs, whichever is faster. So each first waits until all its peers have announced
-// themselves (Topic has their number), then lists the flows of both directions in the same order and pairs the k-th
-// with the k-th. The process with the lower number connects. A connection begins with a Hello that names the flows of
-// its two directions.
-// its directions carry.
+// processes must choose the same pairs of flows, independent of which process starts first. So each process first waits
+// until all its peers have announced themselves (Topic has the number of peers). It then sorts the flows of each
+// direction and pairs the k-th flow of one direction with the k-th of the other. The process with the lower number
+// connects. A connection begins with a Hello that names the flows of its two directions.
 #pragma once
 
 #include <sys/random.h>
@@ -32,14 +31,14 @@
 
 namespace middlemark::kit {
 
-/// FNV-1a. It gives the same hash in every worker, which std::hash does not promise.
+/// FNV-1a, which returns the same hash in every worker; std::hash need not.
 [[nodiscard]] constexpr std::uint64_t name_hash(std::string_view name) noexcept {
   std::uint64_t hash = 0xCBF29CE484222325ULL;
   for (const char letter : name) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001B3ULL;
   return hash;
 }
 
-/// The note that an endpoint leaves: its process, a number that each worker draws at random, and its address.
+/// The content of an endpoint's note for the other workers: the random number of its worker, and its address.
 struct Announcement {
   std::uint64_t process = 0;
   Address address;
@@ -72,7 +71,7 @@ class Links {
     allow_many_descriptors();
   }
 
-  /// Every endpoint of a process is added before its first matched().
+  /// Adds an endpoint of this process and leaves its note. Call for all endpoints before the first matched().
   void add(const Topic& topic, End kind, unsigned index) {
     const std::lock_guard lock(mutex_);
     if (planned_) throw AdapterError(topic.name + ": made after this process's topics were matched");
@@ -81,11 +80,11 @@ class Links {
     flows_ += peers;
     ways_.reserve(flows_);
     connections_.reserve(flows_);
-    strangers_.reserve(flows_ + 16);  // connections of other programs may arrive too
+    strangers_.reserve(flows_ + 16);  // other programs may also connect
     notes_.leave(note_of(topic.name, kind, index), self_);
   }
 
-  /// Does as much towards all connections as is possible now; does not wait for a peer.
+  /// Makes and accepts all connections that can be made now. Does not wait for a peer.
   void advance() {
     const std::lock_guard lock(mutex_);
     accept_waiting();
@@ -97,13 +96,13 @@ class Links {
     std::erase_if(to_make_, [this](const Connect& each) { return make(each); });
   }
 
-  /// Accepts the connections that peers have made. Neither throws nor allocates.
+  /// Accepts connections that peers have made. Neither throws nor allocates.
   void accept() noexcept {
     const std::lock_guard lock(mutex_);
     accept_waiting();
   }
 
-  /// The socket to write (read) a flow on, owned by this object; -1 if there is none yet.
+  /// Returns the socket on which a flow is written (incoming(): read); -1 if it does not exist yet. This object owns it.
   [[nodiscard]] int outgoing(const Flow& flow) noexcept {
     const std::lock_guard lock(mutex_);
     return end(flow, true);
@@ -188,7 +187,7 @@ class Links {
     }
   }
 
-  /// Within one process every flow goes both ways; the flows of a topic are paired with those of the next topic.
+  /// Plans the connections of the process to itself: pairs the flows of each topic with the flows of the next topic.
   void plan_within(const std::vector<Peer>& flows) {
     std::vector<std::vector<Peer>> topics;
     for (const Peer& each : flows) {
@@ -205,7 +204,7 @@ class Links {
     }
   }
 
-  /// Returns false if the peer is not there yet, or is gone.
+  /// Makes a connection. Returns false if the peer does not accept connections yet, or has gone away.
   bool make(const Connect& plan) {
     Descriptor socket = open_socket(plan.address.storage.ss_family, SOCK_STREAM);
     tune_(socket.get());
@@ -228,8 +227,8 @@ class Links {
     std::erase_if(strangers_, [this](Descriptor& each) { return greet(each); });
   }
 
-  /// Reads the Hello. Returns true when the connection is decided: kept (`socket` is moved from), or rejected (the
-  /// caller closes it).
+  /// Reads the Hello. Returns false if it has not arrived yet. Returns true if the connection was kept (`socket` is then
+  /// moved from) or must be closed by the caller.
   bool greet(Descriptor& socket) noexcept {
     Hello hello;
     const ssize_t peeked = recv(socket.get(), &hello, sizeof hello, MSG_PEEK | MSG_DONTWAIT);
@@ -273,7 +272,7 @@ class Links {
   std::vector<Connect> to_make_;
   std::vector<Way> ways_;
   std::vector<Descriptor> connections_;
-  std::vector<Descriptor> strangers_;  // accepted; their Hello is not read yet
+  std::vector<Descriptor> strangers_;  // accepted connections whose Hello has not been read yet
 };
 
 }  // namespace middlemark::kit

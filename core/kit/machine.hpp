@@ -17,7 +17,7 @@
 
 namespace middlemark::kit {
 
-/// The version of the kernel, for middlewares that are part of it.
+/// The version of the kernel, which is also the version of middlewares that are part of the kernel.
 [[nodiscard]] inline std::string kernel_release() {
   utsname names{};
   uname(&names);
@@ -30,14 +30,12 @@ namespace middlemark::kit {
   return std::ifstream("/proc/sys/" + name) >> value ? value : otherwise;
 }
 
-/// The memory of this machine in bytes.
 [[nodiscard]] inline std::uint64_t physical_memory() {
   return static_cast<std::uint64_t>(std::max(sysconf(_SC_PHYS_PAGES), 1L)) *
          static_cast<std::uint64_t>(std::max(sysconf(_SC_PAGESIZE), 1L));
 }
 
-/// Raises the limit of descriptors to this user's maximum: each pair of a publisher and a subscriber may need one or
-/// two.
+/// Raises the limit of descriptors to this user's maximum: each pair of publisher and subscriber may need two.
 inline void allow_many_descriptors() noexcept {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -45,9 +43,9 @@ inline void allow_many_descriptors() noexcept {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/// The absolute path of a program on the PATH or in /usr/sbin, where Debian installs daemons and which is not on every
-/// user's PATH. With `library`, the program must come from the same installation: for <prefix>/lib/…, <prefix>/bin is
-/// searched first. Throws an AdapterError with the advice.
+/// Returns the absolute path of a program on the PATH or in /usr/sbin. Debian installs daemons in /usr/sbin, which is
+/// not on every user's PATH. If `library` is <prefix>/lib/…, <prefix>/bin is searched first, so that the program comes
+/// from the same installation. Throws an AdapterError with the advice.
 [[nodiscard]] inline std::string find_program(const std::string& name, const std::string& advice,
                                               const std::string& library = {}) {
   const char* const path = std::getenv("PATH");

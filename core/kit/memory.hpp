@@ -1,4 +1,4 @@
-// Memory to write messages in, for publishers whose middleware lends none.
+// Memory in which publishers write messages if the middleware lends none.
 #pragma once
 
 #include <sys/mman.h>
@@ -16,7 +16,7 @@
 
 namespace middlemark::kit {
 
-/// Base of such a publisher: loan() returns part of its own buffer as `message_`, which publish() sends.
+/// Base of a publisher with its own buffer. loan() returns its first bytes as `message_`, which publish() sends.
 class OwnBuffer : Pinned {
  public:
   explicit OwnBuffer(std::size_t message_bytes) : memory_(message_bytes), message_(memory_) {}
@@ -35,7 +35,7 @@ class OwnBuffer : Pinned {
   std::span<std::byte> message_;
 };
 
-/// Memory for one message. It begins at a page boundary, is touched unless `touched` is false, and uses huge pages if
+/// Memory for one message. It begins at a page boundary, is pre-faulted unless `touched` is false, and uses huge pages if
 /// it is large enough.
 class Memory {
  public:

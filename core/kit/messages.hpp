@@ -1,9 +1,9 @@
 // The typed messages Image, PointCloud2, Imu and TFMessage of ROS's common interfaces, in the structs that a
-// middleware's own generator makes of them. Each has a main array, which contains the core's header and payload. All
+// middleware's own generator makes. Each message has a main array, which contains the core's header and payload. All
 // other fields are constant: they are set once and compared after each reception.
 //
-// A generated struct has the field names of the interfaces. `Types` says how it represents texts, sequences and owned
-// memory:
+// A generated struct has the field names of the interfaces. `Types` says how the struct represents texts, sequences and
+// owned memory:
 //   Image, PointCloud, Imu, Tf                the structs
 //   set(text, "words")   is(text, "words")    texts
 //   resize(sequence, n)  elements(sequence)   sequences; elements() returns a std::span
@@ -28,8 +28,7 @@ inline constexpr std::size_t imu_bytes = 37 * sizeof(double);       ///< all num
 inline constexpr std::size_t transform_bytes = 7 * sizeof(double);  ///< one transform of a tf
 inline constexpr std::size_t point_bytes = 4 * sizeof(float);       ///< x, y, z and intensity
 
-/// True if the main array of a message of this type can have this size. src/middlemark/model/types.py has the same
-/// rule.
+/// Returns whether the main array of a message of this type can have this size. types.py has the same rule.
 [[nodiscard]] constexpr bool fits(MessageType type, std::size_t bytes) noexcept {
   switch (type) {
     case MessageType::octets:
@@ -50,7 +49,7 @@ inline const std::vector<MessageType> all_types{MessageType::octets, MessageType
 
 namespace messages {
 
-// The constant content.
+// The values of the constant fields.
 inline constexpr const char* frame = "sensor_link";
 inline constexpr const char* child_frame = "wheel_link";
 inline constexpr const char* encoding = "mono8";
@@ -68,14 +67,12 @@ template <class Types, class Header>
   return header.stamp.sec == stamp_s && Types::is(header.frame_id, frame);
 }
 
-/// The memory of `of`, as bytes.
 template <class T>
-[[nodiscard]] auto bytes_of(T& of, std::size_t bytes) noexcept {
+[[nodiscard]] auto bytes_of(T& object, std::size_t bytes) noexcept {
   using Byte = std::conditional_t<std::is_const_v<T>, const std::byte, std::byte>;
-  return std::span<Byte>(reinterpret_cast<Byte*>(&of), bytes);
+  return std::span<Byte>(reinterpret_cast<Byte*>(&object), bytes);
 }
 
-/// An image of one row.
 template <class Types>
 struct Image {
   using Struct = typename Types::Image;
@@ -96,7 +93,6 @@ struct Image {
   }
 };
 
-/// An unordered cloud of points.
 template <class Types>
 struct PointCloud {
   using Struct = typename Types::PointCloud;
@@ -137,7 +133,7 @@ struct PointCloud {
   }
 };
 
-/// The numbers of an imu are adjacent in every struct.
+/// An imu. Its numbers are adjacent in every middleware's struct, so they are the main array.
 template <class Types>
 struct Imu {
   using Struct = typename Types::Imu;
@@ -155,8 +151,8 @@ struct Imu {
   }
 };
 
-/// The numbers of each transform are adjacent, but not those of different transforms: they are copied from and into one
-/// array.
+/// A list of transforms, whose numbers are not adjacent in the struct. The main array is a copy: it is copied into the
+/// struct before sending and out of the struct after receiving.
 template <class Types>
 struct Tf {
   using Struct = typename Types::Tf;
@@ -198,19 +194,19 @@ class TypedMessage : Pinned {
  public:
   virtual ~TypedMessage() = default;
 
-  /// The main array, to write in.
+  /// The main array, in which the sender writes.
   [[nodiscard]] virtual std::span<std::byte> array() noexcept = 0;
-  /// The struct, ready to send.
+  /// The struct with the content of the main array, for sending.
   [[nodiscard]] virtual void* to_send() noexcept = 0;
-  /// The struct, to receive into.
+  /// The struct into which a message is received.
   [[nodiscard]] virtual void* to_fill() noexcept = 0;
-  /// The main array of a received message, or less of it if any other field differs from what was sent. The core counts
-  /// a message that is too short as damaged.
+  /// The main array of a received message. If any other field differs from what was sent, its last byte is left out, and
+  /// the core counts the message, which is then too short, as damaged.
   [[nodiscard]] virtual std::span<const std::byte> received() noexcept = 0;
 };
 
-/// The bytes to visit of a message whose constant content is wrong. They still contain the core's header, which marks
-/// warm-up messages.
+/// Returns the bytes that are visited if a constant field of the message is wrong: all but the last. They still contain
+/// the core's header, which marks warm-up messages.
 [[nodiscard]] inline std::span<const std::byte> cut_short(std::span<const std::byte> array,
                                                           std::size_t bytes) noexcept {
   return array.first(std::min(array.size(), bytes) - (array.empty() ? 0 : 1));
@@ -243,7 +239,7 @@ class MessageOf final : public TypedMessage {
   [[nodiscard]] void* to_fill() noexcept override { return static_cast<typename Shape<Types>::Struct*>(&message_); }
   [[nodiscard]] std::span<const std::byte> received() noexcept override { return seen(message_); }
 
-  /// The bytes to visit of `message`, which may be another object of the same type.
+  /// Returns the bytes to visit for `message`, which may be another object than the member.
   [[nodiscard]] std::span<const std::byte> seen(const typename Shape<Types>::Struct& message) noexcept {
     const bool intact = Shape<Types>::intact(message, bytes_);
     if constexpr (scattered) {
@@ -266,7 +262,7 @@ class MessageOf final : public TypedMessage {
   Owned message_{};
 };
 
-/// Calls `make` with the shape of that type, which must not be octets.
+/// Calls `make` with the shape of `type`, which must not be octets.
 template <class Make>
 auto with_shape(MessageType type, Make&& make) {
   switch (type) {
@@ -283,7 +279,7 @@ auto with_shape(MessageType type, Make&& make) {
   return make.template operator()<messages::Image>();
 }
 
-/// Returns null for octets.
+/// Returns a new message, or null for octets.
 template <class Types>
 [[nodiscard]] std::unique_ptr<TypedMessage> make_message(MessageType type, std::size_t bytes) {
   if (type == MessageType::octets) return nullptr;
@@ -293,7 +289,7 @@ template <class Types>
   });
 }
 
-/// Texts and sequences of generated structs that use the standard library's types.
+/// `Types` for generated structs whose texts and sequences are types of the standard library.
 struct StandardFields {
   template <class Struct>
   using Owned = Struct;

@@ -1,6 +1,6 @@
-// The native settings of a middleware, declared once. From the declaration follow the settings that an adapter accepts,
-// the values that the core refuses, the texts of `--describe` and of the documents, and the typed values that the
-// adapter reads.
+// The native settings of a middleware, declared once. The declaration determines which settings an adapter accepts,
+// which values the core refuses, the texts of `--describe` and of the documents, and the typed values that the adapter
+// reads.
 //
 //   struct Options : kit::NativeKeys {
 //     using NativeKeys::NativeKeys;
@@ -10,7 +10,7 @@
 //   };
 //
 // Then `description.native = kit::native_table<Options>();` and `kit::read_native<Options>("zeromq", settings)`.
-// Nothing here opens anything: a plan may call it.
+// No function here opens anything, because the launcher also needs the settings when it plans an experiment.
 #pragma once
 
 #include <chrono>
@@ -32,22 +32,21 @@ namespace middlemark::kit {
 using NativeTable = std::map<std::string, NativeSetting>;
 
 /// Describes each native setting of the trial that `table` does not allow: unknown, of the wrong type, out of range, or
-/// without effect on the trial's transport or pattern. Each text has the key, the value and what is allowed. A pure
-/// function.
+/// without effect on the trial's transport or pattern. Each text contains the key, the value and the allowed values.
 [[nodiscard]] std::vector<std::string> native_problems(const NativeTable& table, const Settings& settings);
 
-/// The setting that covers a key: the one of that name, else the one with '*' and the longest matching beginning, else
-/// null.
+/// Returns the setting for a key: the setting with this name, otherwise the setting that ends in '*' and has the longest
+/// matching beginning, otherwise null.
 [[nodiscard]] const NativeSetting* find_native(const NativeTable& table, const std::string& key);
 
-/// The value of a text as a number: 0 or 1 for a boolean, the index of a choice, bytes, ns of a duration. nullopt if
-/// the text is no number, or is one of the words that are allowed in place of a number.
+/// Converts a text to a number: 0 or 1 for a boolean, the index of a choice, bytes, or ns for a duration. Returns
+/// nullopt if the text is not a number, also if it is one of the words that are allowed instead of a number.
 [[nodiscard]] std::optional<std::int64_t> native_number(const NativeSetting& setting, std::string_view text);
 
-/// The allowed values in words: "a whole number from 1 to 64", "true or false", "one of fifo, ring".
+/// Describes the allowed values: "a whole number from 1 to 64", "true or false", "one of fifo, ring".
 [[nodiscard]] std::string native_domain(const NativeSetting& setting);
 
-/// A number as a text of the setting's type: "true", "65536", "1ms".
+/// Converts a number to a text of the setting's type: "true", "65536", "1ms".
 [[nodiscard]] std::string native_text(const NativeSetting& setting, std::int64_t number);
 
 namespace detail {
@@ -90,11 +89,10 @@ template <class T>
 
 }  // namespace detail
 
-/// Base of a struct whose members are an adapter's native settings. Each member declares its key in its initialiser,
-/// with its default, range and help.
+/// Base of a struct whose members are an adapter's native settings, each declared in its initialiser.
 class NativeKeys {
  public:
-  /// Reads the trial's values over the defaults; without a trial the members have their defaults.
+  /// The trial's values replace the defaults; if `trial` is null, all members have their defaults.
   explicit NativeKeys(const Settings* trial = nullptr) : trial_(trial) {}
 
   [[nodiscard]] const NativeTable& table() const noexcept { return table_; }
@@ -103,7 +101,8 @@ class NativeKeys {
   void refuse_problems(const std::string& adapter, const Settings& settings) const;
 
  protected:
-  /// bool, integers, enums (a choice), nanoseconds ("1.5ms"), other durations (a whole number of them), strings.
+  /// Declares a setting and returns its value. T: bool, an integer, an enum (a choice), nanoseconds ("1.5ms"), another
+  /// duration (a whole number of its unit), or a string.
   template <class T>
   [[nodiscard]] T key(const std::string& name, T otherwise, const NativeSetting& row) {
     NativeSetting& setting = declare<T>(name, row);
@@ -111,23 +110,23 @@ class NativeKeys {
     const std::string* const text = given(name);
     return text == nullptr ? otherwise : detail::value_of<T>(setting, *text);
   }
-  /// A setting without a default: nullopt means the middleware's own default, or a value that follows from the trial.
+  /// Declares a setting without a default. nullopt: the trial does not set it, and the middleware's default or a value
+  /// that depends on the trial is used.
   template <class T>
   [[nodiscard]] std::optional<T> key(const std::string& name, const NativeSetting& row) {
     const NativeSetting& setting = declare<T>(name, row);
     const std::string* const text = given(name);
     return text == nullptr ? std::nullopt : std::optional<T>(detail::value_of<T>(setting, *text));
   }
-  /// For a name that ends in '*': the values, by the part of the key in place of the star.
+  /// Declares a name that ends in '*'. Returns the trial's values by the part of the key that replaces the star.
   [[nodiscard]] std::map<std::string, std::string> keys(const std::string& name, const NativeSetting& row);
 
-  /// The row with another help text.
   [[nodiscard]] static NativeSetting saying(std::string help, NativeSetting row) {
     row.help = std::move(help);
     return row;
   }
 
-  /// Records that the adapter cannot use the text of a setting that it parses itself.
+  /// For settings that the adapter parses itself: records that the value of setting `name` is not `wanted`.
   void complain(const std::string& name, const std::string& wanted);
 
  private:
@@ -135,7 +134,7 @@ class NativeKeys {
   NativeSetting& declare(const std::string& name, const NativeSetting& row) {
     NativeSetting& setting = table_[name] = row;
     if (setting.type == NativeType::text) setting.type = detail::type_of<T>(!row.choices.empty());
-    if constexpr (std::is_integral_v<T>) {  // the member's type must be able to hold every allowed number
+    if constexpr (std::is_integral_v<T>) {  // allow only numbers that the member's type can hold
       using Range = std::numeric_limits<T>;
       if (setting.type != NativeType::integer && setting.type != NativeType::bytes) return setting;
       if (!setting.least) setting.least = static_cast<std::int64_t>(Range::min());
@@ -145,18 +144,17 @@ class NativeKeys {
   }
   [[nodiscard]] const std::string* given(const std::string& name) const;
 
-  const Settings* trial_;  // while the members are initialised
+  const Settings* trial_;  // used only while the members are initialised
   NativeTable table_;
   std::string complaints_;
 };
 
-/// The value for Description::native.
 template <class Options>
 [[nodiscard]] NativeTable native_table() {
   return Options().table();
 }
 
-/// Reads the trial's values over the defaults. Throws an AdapterError with every wrong setting.
+/// Returns the options with the trial's values in place of defaults. Throws an AdapterError with every wrong setting.
 template <class Options>
 [[nodiscard]] Options read_native(const std::string& adapter, const Settings& settings) {
   Options options(&settings);

@@ -1,4 +1,4 @@
-// A blocking receive with a timeout in one system call.
+// A blocking receive with a timeout, usually in one system call.
 #pragma once
 
 #include <sys/types.h>
@@ -10,14 +10,13 @@
 
 namespace middlemark::kit {
 
-/// Keeps SO_RCVTIMEO of one socket. A role asks for the time until its deadline, which differs for each message; to set
-/// the option each time would be a second system call per message. So the socket's timeout is set to half of what was
-/// requested, and kept while requests are between one and eight times that. Only a wait in which no message arrives
-/// costs further calls.
+/// Sets SO_RCVTIMEO of one socket. A role waits until its deadline, so the timeout differs for each message, and setting
+/// the option each time would be a second system call per message. Instead, the socket's timeout is set to half of the
+/// requested timeout. It is kept as long as requested timeouts are between one and eight times the socket's. Only a wait
+/// in which no message arrives needs further calls.
 class ReceiveTimeout {
  public:
-  /// Calls `receive`, a blocking call on `fd`, until it returns data or fails, or until `timeout` has passed (-1,
-  /// EAGAIN).
+  /// Calls `receive`, a blocking call on `fd`, until it returns data or fails. After `timeout` returns -1 with EAGAIN.
   template <class Receive>
   ssize_t operator()(int fd, std::chrono::nanoseconds timeout, Receive&& receive) noexcept {
     if (timeout < armed_ || timeout > 8 * armed_) [[unlikely]]

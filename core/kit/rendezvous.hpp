@@ -1,5 +1,5 @@
-// How the workers of a trial find each other if their middleware has no discovery: by files in the trial's scratch
-// folder. Not on the hot path.
+// Lets the workers of a trial find each other if their middleware has no discovery: they write files (notes) into the
+// trial's scratch folder. Not on the hot path.
 #pragma once
 
 #include <unistd.h>
@@ -23,7 +23,7 @@ class Rendezvous {
  public:
   explicit Rendezvous(const Settings& settings) : folder_(settings.scratch + "/") {}
 
-  /// Writes a note for the other workers. A reader finds the whole note or none.
+  /// Writes a note for the other workers. Readers never see a partly written note.
   void leave(const std::string& name, const std::string& content = {}) const {
     const std::string aside = write_aside(content);
     if (std::rename(aside.c_str(), (folder_ + name).c_str()) != 0) fail("rename() to", name);
@@ -36,7 +36,7 @@ class Rendezvous {
     return std::string(std::istreambuf_iterator<char>(file), {});
   }
 
-  /// Notes that contain a plain value, between workers of the same build.
+  /// Writes and reads a note that contains a plain value. Both workers must be of the same build.
   template <class Value>
     requires(std::is_trivially_copyable_v<Value> && !std::is_convertible_v<const Value&, std::string>)
   void leave(const std::string& name, const Value& value) const {
@@ -53,7 +53,7 @@ class Rendezvous {
     return value;
   }
 
-  /// Takes the next free number under this name, with a note. Returns the notes of all lower numbers, in order.
+  /// Writes the note `name.N`, where N is the lowest free number. Returns the notes of all lower numbers, in order.
   [[nodiscard]] std::vector<std::string> join(const std::string& name, const std::string& content) const {
     const std::string aside = write_aside(content);
     std::vector<std::string> before;
@@ -83,7 +83,7 @@ class Rendezvous {
   std::string folder_;
 };
 
-/// The names of the notes of a topic's subscribers and publishers.
+/// The name of the note of a subscriber (publisher) of a topic.
 [[nodiscard]] inline std::string subscriber_note(const std::string& topic, unsigned index) {
   return topic + ".subscriber." + std::to_string(index);
 }
@@ -91,14 +91,14 @@ class Rendezvous {
   return topic + ".publisher." + std::to_string(index);
 }
 
-/// For middlewares in which a publisher cannot see its subscribers: each subscriber leaves a note when it is
-/// subscribed.
+/// Counts the subscribers of a topic for a middleware that does not report them to the publisher: each subscriber leaves
+/// a note when its subscription is complete.
 class Attendance {
  public:
   Attendance(const Settings& settings, const Topic& topic)
       : notes_(settings), topic_(topic.name), expected_(topic.subscribers) {}
 
-  /// Called by the subscriber of this index.
+  /// Call in the subscriber with this index, when its subscription is complete.
   void attend(unsigned index) const { notes_.leave(subscriber_note(topic_, index)); }
   /// The number of subscribers that have called attend(), for matched().
   [[nodiscard]] std::size_t count() {

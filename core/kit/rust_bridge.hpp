@@ -1,6 +1,6 @@
-// An adapter in Rust behind the contract of adapter.hpp. rust/ is the crate that such adapters use; its bridge.rs and
-// settings.rs repeat the structs of namespace `rust` in the same order. A call that moves messages is one call through
-// a function pointer, without allocation, lock or panic.
+// Implements the contract of adapter.hpp for adapters that are written in Rust. rust/ is the crate that such adapters
+// use; its bridge.rs and settings.rs repeat the structs of namespace `rust` with the same layout. A call that moves
+// messages is one call through a function pointer, without allocation, lock or panic.
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,7 @@ struct TopicView {
   std::uint32_t subscribers;
   std::uint32_t publishers_here;
   std::uint32_t subscribers_here;
-  Maybe<std::uint32_t> depth;  ///< not given: keep-all
+  Maybe<std::uint32_t> depth;  ///< absent: keep-all
   Reliability reliability;
   bool service;
 };
@@ -41,7 +41,7 @@ struct SettingsView {
   RequestView request;
   List<TopicView> endpoints;
   List<NativeValue> native;
-  Text ipv4;              ///< of the interface; empty if it has none
+  Text ipv4;              ///< IPv4 address of the interface; empty if it has none
   std::size_t shm_bytes;  ///< size of /dev/shm; 0 if there is none
   std::size_t shm_free_bytes;
 };
@@ -74,7 +74,7 @@ struct SubscriberCalls {
   void (*close)(void* subscriber);
 };
 
-/// Pointers to what was not made are null.
+/// The result of a Make function: a publisher, a subscriber, or both. The other pointers are null.
 struct Ends {
   void* publisher = nullptr;
   const PublisherCalls* sends = nullptr;
@@ -92,7 +92,7 @@ struct AdapterCalls {
   void* (*open)(const SettingsView& settings, Reader error);
   Make publisher;
   Make subscriber;
-  Make client;  ///< null, like server: the core uses two topics
+  Make client;  ///< `client` and `server` are null if the adapter has no request/reply; the core then uses two topics
   Make server;
   void (*notes)(void* adapter, Reader note);
   void (*protected_by)(void* adapter, Reader words);
@@ -100,16 +100,16 @@ struct AdapterCalls {
   void (*close)(void* adapter);
 };
 
-/// The table of the linked library. Throws an AdapterError if the crate has another version than this file.
+/// Returns the table of the linked adapter. Throws an AdapterError if the crate's layout differs from this file's.
 [[nodiscard]] const AdapterCalls& calls();
-/// The view is kept until the process ends: threads of the middleware may outlive the adapter.
+/// Returns a view that is valid until the process ends, because threads of the middleware may outlive the adapter.
 [[nodiscard]] const SettingsView& view_of(const Settings& settings);
-/// Calls a function of `calls` that makes a publisher or subscriber. Throws the AdapterError that it reports.
+/// Calls a Make function of calls(). Throws the error that it reports as an AdapterError.
 [[nodiscard]] Ends made(Make make, void* adapter, const Topic& topic, unsigned index);
-/// The text that a call returns.
+/// Returns the text that `call` sends to its Reader.
 [[nodiscard]] std::string words_of(void (*call)(void*, Reader), void* object);
 
-/// Passes a message to a visitor, and keeps the kernel's timestamp.
+/// Passes messages to a visitor of the core, and stores the kernel's timestamp of the last message.
 template <class Function>
 struct Visited {
   Function& function;
@@ -180,7 +180,7 @@ class RustSubscriber {
   rust::Visited<Listener> heard_{listener_, arrived_ns_};
 };
 
-/// A client or a server, made of both halves. The receiving half is destroyed first.
+/// A client or a server: a sending half and a receiving half. The receiving half is destroyed first.
 class RustExchange : public RustPublisher, public RustSubscriber {
  public:
   explicit RustExchange(const rust::Ends& ends) noexcept : RustPublisher(ends), RustSubscriber(ends, 0) {}
@@ -215,7 +215,7 @@ class RustAdapter {
   void* adapter_;
 };
 
-/// An adapter whose middleware has request and reply of its own.
+/// An adapter whose middleware has its own request and reply.
 class RustRequestReplyAdapter : public RustAdapter {
  public:
   using RustAdapter::RustAdapter;

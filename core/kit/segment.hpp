@@ -1,5 +1,5 @@
-// A named segment of shared memory, created by whichever side opens it first. Every structure in it has all-zero as its
-// initial state, so no side waits for another to initialise it.
+// A named segment of shared memory. The process that opens it first creates it. A new segment contains zeros, which must
+// be the initial state of every structure in it, so no process waits for another to initialise it.
 #pragma once
 
 #include <fcntl.h>
@@ -18,8 +18,8 @@
 
 namespace middlemark::kit {
 
-/// Throws if /dev/shm has fewer than `bytes` left. Most middlewares do not report a full /dev/shm: the first write then
-/// ends in a SIGBUS.
+/// Throws an AdapterError if /dev/shm has fewer than `bytes` left. Most middlewares do not check this, and the first
+/// write to a full /dev/shm ends the process with SIGBUS.
 inline void require_shared_memory(std::uint64_t bytes, const std::string& what) {
   struct statvfs disk{};
   if (statvfs("/dev/shm", &disk) != 0 || bytes <= disk.f_bavail * disk.f_frsize) return;
@@ -32,8 +32,7 @@ inline void require_shared_memory(std::uint64_t bytes, const std::string& what) 
 class Segment {
  public:
   Segment() = default;
-  /// `name` has no slash; `bytes` is the same on every side. Maps and pre-faults the memory. Throws an AdapterError
-  /// with the path.
+  /// Maps and pre-faults the memory. `bytes` must be the same in every process. Throws an AdapterError with the path.
   Segment(const std::string& name, std::size_t bytes) : name_("/" + name), bytes_(bytes) {
     const int descriptor = shm_open(name_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (descriptor < 0) throw error("cannot be opened");
@@ -51,10 +50,10 @@ class Segment {
       throw failure;
     }
     memory_ = static_cast<std::byte*>(memory);
-    madvise(memory_, bytes_, MADV_HUGEPAGE);  // ignored if it fails
+    madvise(memory_, bytes_, MADV_HUGEPAGE);  // may fail
 #ifdef MADV_POPULATE_WRITE
     if (madvise(memory_, bytes_, MADV_POPULATE_WRITE) != 0 && errno == EFAULT) {
-      // Without this check a page that is missing now would be a SIGBUS during the measurement.
+      // Without this check the process would get a SIGBUS during the measurement.
       munmap(memory_, bytes_);
       unlink();
       throw AdapterError("/dev/shm is full: " + std::to_string(bytes_ >> 20) + " MiB for " + name_,
@@ -72,7 +71,7 @@ class Segment {
   Segment& operator=(const Segment&) = delete;
 
   [[nodiscard]] std::byte* memory() const noexcept { return memory_; }
-  /// Removes the name; the memory exists until the last side unmaps it. No effect if the name is gone already.
+  /// Removes the name; the memory exists until the last process unmaps it. Does nothing if the name is removed already.
   void unlink() const noexcept { shm_unlink(name_.c_str()); }
 
  private:

@@ -28,7 +28,6 @@
 
 namespace middlemark::kit {
 
-/// Owns a file descriptor.
 class Descriptor {
  public:
   Descriptor() noexcept = default;
@@ -66,9 +65,9 @@ inline void set_option(int fd, int level, int option, int value, const char* nam
   if (setsockopt(fd, level, option, &value, sizeof value) != 0) fail(std::string("setsockopt(") + name + ")");
 }
 
-/// Sets the size of a socket buffer to `bytes` in the kernel's accounting, which doubles the value that it is given.
-/// Exceeds the sysctl limit if this user may (CAP_NET_ADMIN). Returns the size that the socket has now. `force` is
-/// SO_SNDBUFFORCE or SO_RCVBUFFORCE.
+/// Sets the size of a socket buffer to `bytes` as the kernel counts them; the kernel doubles the value of setsockopt().
+/// `option` is SO_SNDBUF or SO_RCVBUF, and `force` is SO_SNDBUFFORCE or SO_RCVBUFFORCE, which exceeds the sysctl limit
+/// if this user may do so (CAP_NET_ADMIN). Returns the size that the buffer has now.
 inline std::size_t grow_buffer(int fd, int option, int force, std::size_t bytes) noexcept {
   const int half = static_cast<int>(std::min<std::size_t>(bytes / 2 + bytes % 2, std::size_t{1} << 29));
   if (setsockopt(fd, SOL_SOCKET, force, &half, sizeof half) != 0) {
@@ -81,13 +80,13 @@ inline std::size_t grow_buffer(int fd, int option, int force, std::size_t bytes)
 }
 
 inline void set_timeout(int fd, int option, std::chrono::nanoseconds timeout) noexcept {
-  // Zero would mean no timeout; the kernel rounds up to its tick (1 to 10 ms).
+  // At least 1 us, because 0 would mean no timeout. The kernel rounds up to its tick (1 to 10 ms).
   const auto us = std::max<std::int64_t>(std::chrono::duration_cast<std::chrono::microseconds>(timeout).count(), 1);
   const timeval value{us / 1'000'000, us % 1'000'000};
   setsockopt(fd, SOL_SOCKET, option, &value, sizeof value);
 }
 
-/// An address as the kernel returned it; peers receive these bytes.
+/// A socket address. Peers receive these bytes.
 struct Address {
   sockaddr_storage storage{};
   socklen_t length = 0;
@@ -95,8 +94,7 @@ struct Address {
   [[nodiscard]] const sockaddr* get() const noexcept { return reinterpret_cast<const sockaddr*>(&storage); }
 };
 
-/// The address of a Unix socket in the kernel's own table, not in a folder: a killed process leaves no file. If `name`
-/// is empty, the kernel chooses one.
+/// Returns the abstract address of a Unix socket, which needs no file. If `name` is empty, the kernel chooses a name.
 [[nodiscard]] inline Address abstract_unix(const std::string& name = {}) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -130,7 +128,7 @@ inline void bind_to(int fd, const Address& address) {
   return address;
 }
 
-/// The IPv4 address of a network interface.
+/// Returns the IPv4 address of a network interface. Throws an AdapterError if it has none.
 [[nodiscard]] inline in_addr ipv4_of(const std::string& interface) {
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0) fail("getifaddrs()");
@@ -150,7 +148,7 @@ inline void bind_to(int fd, const Address& address) {
   return text;
 }
 
-/// The IPv4 address of a network interface as text, such as "127.0.0.1".
+/// Returns the IPv4 address of a network interface as text, such as "127.0.0.1".
 [[nodiscard]] inline std::string ipv4_text(const std::string& interface) { return text_of(ipv4_of(interface)); }
 
 /// Binds to the interface's IPv4 address and to `port`; 0 means any free port.
@@ -165,8 +163,9 @@ inline void bind_ipv4(int fd, const std::string& interface, std::uint16_t port =
 }
 
 /// Returns `count` ports of the interface that are free now, in rising order, for middlewares that cannot bind to port
-/// 0 and report the result. `type`: SOCK_STREAM or SOCK_DGRAM. Ports in the range of outgoing connections are left out:
-/// such a connection could take one before the middleware listens. Another process may still take a port first.
+/// 0 and report the result. `type`: SOCK_STREAM or SOCK_DGRAM. Leaves out the ports that the kernel gives to outgoing
+/// connections, because a connection could take one before the middleware listens. Another process may still take one
+/// of the returned ports.
 [[nodiscard]] inline std::vector<std::uint16_t> free_ports(const std::string& interface, int type, std::size_t count) {
   constexpr std::uint64_t first = 10'000;
   const std::uint64_t room = std::max(kernel_limit("net/ipv4/ip_local_port_range", 32'768), first + 1024) - first;
@@ -192,8 +191,8 @@ inline void bind_ipv4(int fd, const std::string& interface, std::uint16_t port =
   return ports;
 }
 
-/// Returns a free port: `wanted` if it is not 0 (throws if it is in use). A port with connections in TIME_WAIT counts
-/// as free.
+/// Returns `wanted`, or any free port if `wanted` is 0. Throws an AdapterError if `wanted` is in use; a port with
+/// connections in TIME_WAIT counts as free.
 [[nodiscard]] inline std::uint16_t free_port(const std::string& interface, int type, std::uint16_t wanted = 0) {
   if (wanted == 0) return free_ports(interface, type, 1).front();
   const Descriptor socket = open_socket(AF_INET, type);
@@ -202,7 +201,7 @@ inline void bind_ipv4(int fd, const std::string& interface, std::uint16_t port =
   return wanted;
 }
 
-/// The path of a Unix socket in the trial's folder. Throws if the path is too long for a socket.
+/// Returns the path of a Unix socket in the trial's folder. Throws an AdapterError if the path is too long for a socket.
 [[nodiscard]] inline std::string unix_path(const Settings& settings, const std::string& name) {
   const std::string path = settings.scratch + "/" + name;
   if (path.size() < sizeof(sockaddr_un::sun_path)) return path;

@@ -1,6 +1,6 @@
 // Publisher and subscriber over stream connections. If all messages of a topic have one size, there is no framing;
-// otherwise each message follows its length. Hot file: nothing here allocates, locks, logs or throws after the
-// connections are made.
+// otherwise the length is sent before each message. Hot file: once the connections are made, the code here does not
+// allocate, lock, log or throw.
 #pragma once
 
 #include <poll.h>
@@ -33,18 +33,18 @@ namespace middlemark::kit {
 inline constexpr int unmatched = -1;
 inline constexpr int gone = -2;
 
-/// Precedes each message if sizes vary.
+/// The length that is sent before each message if sizes vary.
 using FrameLength = std::uint64_t;
 [[nodiscard]] inline std::size_t frame_prefix(const Topic& topic) noexcept {
   return topic.varies ? sizeof(FrameLength) : 0;
 }
 
-/// Writes every message to each subscriber's connection. A message that the timeout interrupts halfway cannot be taken
-/// back from a stream: publish() reports timed_out, the rest of the message goes out before the next one, and so the
-/// message arrives in full after all.
+/// Writes every message to each subscriber's connection. If the timeout interrupts a message halfway, the sent part
+/// cannot be taken back from the stream. publish() then returns timed_out, and the next publish() first sends the rest,
+/// so the interrupted message arrives late but in full.
 class StreamPublisher {
  public:
-  /// `chunk_bytes`: the most bytes per send(); the adapters say why it has a limit.
+  /// `chunk_bytes`: the largest number of bytes per send(). The adapters say why they limit it.
   StreamPublisher(Links& links, const Topic& topic, unsigned index, std::size_t chunk_bytes)
       : links_(links),
         chunk_bytes_(chunk_bytes),
@@ -86,7 +86,7 @@ class StreamPublisher {
       if (one != Published::ok) [[unlikely]]
         outcome = one;
     }
-    // The interrupted message must stay as it is, so the next loan() uses the other memory.
+    // The rest of the interrupted message is still to be sent, so the next loan() must use the other memory.
     if (cut_) [[unlikely]] {
       std::swap(memory_, cut_memory_);
       cut_frame_ = frame_;
@@ -100,7 +100,7 @@ class StreamPublisher {
   struct Peer {
     Flow flow;
     int fd = unmatched;
-    std::size_t sent = 0;  // bytes of the current or of the interrupted message
+    std::size_t sent = 0;  // bytes sent of the current or the interrupted message
   };
 
   Published send(Peer& peer, std::span<const std::byte> message) noexcept {
@@ -110,7 +110,7 @@ class StreamPublisher {
       if (sent >= 0) [[likely]] {
         peer.sent += static_cast<std::size_t>(sent);
       } else if (errno == EAGAIN) {
-        patience_ = MSG_DONTWAIT;  // the timeout covers the whole publish(), not each peer
+        patience_ = MSG_DONTWAIT;  // the timeout is for the whole publish(): do not wait for further peers
         if (peer.sent != 0) cut_ = true;
         return Published::timed_out;
       } else if (errno != EINTR) {
@@ -123,7 +123,7 @@ class StreamPublisher {
     return Published::ok;
   }
 
-  /// Returns false if some peer still accepts nothing.
+  /// Sends the rest of the interrupted message. Returns false if a peer still does not accept all of it.
   bool send_rest() noexcept {
     cut_ = false;
     for (Peer& peer : peers_) {
@@ -140,18 +140,17 @@ class StreamPublisher {
   Memory memory_;
   Memory cut_memory_;
   std::vector<Peer> peers_;
-  bool cut_ = false;  // some peer has received a part of the message in cut_memory_
-  int patience_ = 0;  // MSG_DONTWAIT once a peer of this publish() has used up the timeout
+  bool cut_ = false;  // a peer has received only a part of the message in cut_memory_
+  int patience_ = 0;  // flags of send(): MSG_DONTWAIT once a peer has used up the timeout of this publish()
   LastSystemFailure failure_;
 };
 
-/// Reads from each publisher's connection into a buffer of its own, so that a half-received message does not delay
-/// other publishers.
+/// Reads each publisher's connection into its own buffer, so that a partly received message delays no other publisher.
 class StreamSubscriber {
  public:
   static constexpr std::size_t most_per_take = 64;
 
-  /// `stamped`: the kernel stamps arrivals on its connections.
+  /// `stamped`: the kernel stamps arrivals on the connections.
   StreamSubscriber(Links& links, const Topic& topic, unsigned index, bool stamped = false)
       : links_(links), stamped_(stamped) {
     for (unsigned i = 0; i < topic.publishers; ++i) {
@@ -166,8 +165,8 @@ class StreamSubscriber {
     links_.add(topic, End::subscriber, index);
   }
 
-  /// After a wait() that returned true: visits the message that the wait() has read, and one from each other publisher
-  /// that the wait() saw as readable. Otherwise reads from all publishers in turn until nothing is left or
+  /// After a wait() that returned true: visits the message that the wait() has read, and one message of each other
+  /// publisher whose connection was readable. Otherwise reads from all publishers in turn until no message is left or
   /// most_per_take is reached.
   template <class Visitor>
   std::size_t take(Visitor&& visitor) noexcept {
@@ -192,7 +191,7 @@ class StreamSubscriber {
     Peer* const peer = readiness_ ? wait_for_any(timeout) : &peers_.front();
     if (peer == nullptr) return false;
     if (peer->fd < 0) [[unlikely]] {
-      poll(nullptr, 0, milliseconds(timeout));  // The only publisher is gone: sleep, do not spin.
+      poll(nullptr, 0, milliseconds(timeout));  // the only publisher is gone: sleep, because the caller would spin
       return false;
     }
     const ssize_t got = peer->timeout(peer->fd, timeout, [&] { return read(*peer, MSG_WAITALL); });
@@ -200,13 +199,13 @@ class StreamSubscriber {
     return complete_ != nullptr;
   }
 
-  /// For the last packet of the message that was visited last.
+  /// When the last packet of the message that was visited last arrived.
   [[nodiscard]] std::uint64_t arrived_ns() const noexcept { return arrived_ns_; }
 
   [[nodiscard]] std::string last_error() const { return failure_.text(); }
 
  private:
-  static constexpr std::size_t most_touched_bytes = std::size_t{256} << 20;  // of all buffers together
+  static constexpr std::size_t most_touched_bytes = std::size_t{256} << 20;  // larger buffers are not pre-faulted
 
   struct Peer {
     Peer(const Flow& flow_, std::size_t prefix_, std::size_t message_bytes, bool touched)
@@ -221,7 +220,7 @@ class StreamSubscriber {
     Flow flow;
     std::size_t prefix;
     Memory memory;
-    std::size_t due;  // bytes to read: if sizes vary first the prefix alone, then also the length in it
+    std::size_t due;  // bytes to read; if sizes vary, first only the prefix, then the prefix and the message
     int fd = unmatched;
     std::size_t filled = 0;  // bytes of the message being read
     std::uint64_t arrived_ns = 0;
@@ -257,7 +256,7 @@ class StreamSubscriber {
       return true;
     }
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return false;
-    // The publisher is gone, and a message that it had begun is lost.
+    // The publisher is gone. A partly received message is lost.
     if (got < 0) failure_.note("recv", errno);
     if (readiness_) epoll_ctl(readiness_.get(), EPOLL_CTL_DEL, peer.fd, nullptr);
     peer.fd = gone;
@@ -284,7 +283,7 @@ class StreamSubscriber {
     return visits;
   }
 
-  /// With several publishers: one that is readable, or nullptr.
+  /// With several publishers: returns one whose connection is readable, or nullptr after the timeout.
   Peer* wait_for_any(std::chrono::nanoseconds timeout) noexcept {
     const int count =
         epoll_wait(readiness_.get(), events_.data(), static_cast<int>(events_.size()), milliseconds(timeout));
@@ -293,8 +292,8 @@ class StreamSubscriber {
     return static_cast<Peer*>(events_[seen_].data.ptr);
   }
 
-  /// Finds connections that were accepted meanwhile. Returns true when all are there. Runs at the start only, and only
-  /// in processes that do not publish.
+  /// Takes over the connections that have been accepted. Returns true if none is missing. Needed only at the start, in
+  /// processes that do not publish.
   bool adopt() noexcept {
     links_.accept();
     for (Peer& peer : peers_) {
@@ -310,13 +309,13 @@ class StreamSubscriber {
     return missing_ == 0;
   }
 
-  /// For missing connections: sleeps until a connection is made or an existing one is readable. take() finds out which
-  /// of the two.
+  /// While connections are missing: sleeps until a peer connects or an existing connection is readable. The caller finds
+  /// out which by calling take().
   bool wait_for_connection(std::chrono::nanoseconds timeout) noexcept {
     std::array<pollfd, 2> either{};
     either[0] = {links_.listener(), POLLIN, 0};
     either[1] = {readiness_.get(), POLLIN, 0};
-    // poll() does not see a connection whose Hello is still on its way, so the sleep is short.
+    // Sleep briefly, because poll() does not report a connection whose Hello is still under way.
     poll(either.data(), readiness_ ? 2 : 1, std::min(milliseconds(timeout), 5));
     return true;
   }
@@ -328,10 +327,10 @@ class StreamSubscriber {
   Links& links_;
   std::deque<Peer> peers_;    // a deque, because epoll keeps the address of each Peer
   std::size_t missing_ = 0;   // connections that are not made yet
-  Peer* complete_ = nullptr;  // wait() has read a whole message from it
+  Peer* complete_ = nullptr;  // the peer from which wait() has read a whole message
   Descriptor readiness_;      // epoll; only with several publishers
   std::array<epoll_event, 16> events_{};
-  std::size_t seen_ = 0;  // number of events_ that are not taken yet
+  std::size_t seen_ = 0;  // number of events_ whose peers have not been read yet
   const bool stamped_;
   std::uint64_t arrived_ns_ = 0;
   LastSystemFailure failure_;

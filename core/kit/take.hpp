@@ -1,4 +1,4 @@
-// Passes messages from a middleware to a visitor. Hot file: nothing here allocates, locks or throws, and everything is
+// Passes messages from a middleware to a visitor. Hot file: the code here does not allocate, lock or throw. It is
 // inlined, so it costs no more than a loop in the adapter.
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace middlemark::kit {
 
-/// Visits at most `most` messages. `receive` returns a message, or a value that converts to false if there is none.
-/// Returns the number of visits.
+/// Visits at most `most` messages. `receive` returns a message, or a value that converts to false if no message has
+/// arrived. Returns the number of visits.
 template <std::size_t most, class Receive, class Visit>
 [[gnu::always_inline]] inline std::size_t take_up_to(const Receive& receive, const Visit& visit) noexcept {
   std::size_t visits = 0;
@@ -25,21 +25,21 @@ template <std::size_t most, class Receive, class Visit>
   return visits;
 }
 
-/// The message that a wait() has received and no take() has visited yet. For a middleware that receives into the
-/// adapter's memory, `Message` is bool.
+/// Holds a message that a wait() has received and no take() has visited yet. If the middleware receives into the
+/// adapter's own memory, `Message` is bool.
 template <class Message>
 class Held {
  public:
   [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(message_); }
 
-  /// Call only if none is held. Returns false if `message` is none.
+  /// Stores `message`. Call only if no message is held. Returns false if `message` is empty.
   [[nodiscard]] bool hold(Message message) noexcept {
     message_ = std::move(message);
     return static_cast<bool>(message_);
   }
 
-  /// Visits only the held message, because checking for another one may cost a system call. If none is held, does
-  /// take_up_to().
+  /// Visits the held message and no other, because checking for another one may cost a system call. If no message is
+  /// held, calls take_up_to().
   template <std::size_t most, class Receive, class Visit>
   [[gnu::always_inline]] std::size_t take(const Receive& receive, const Visit& visit) noexcept {
     if (!message_) return take_up_to<most>(receive, visit);
@@ -54,7 +54,7 @@ class Held {
   Message message_{};
 };
 
-/// The receiving half of a client whose call returns the reply within publish().
+/// The receiving half of a client of a middleware whose call returns the reply, so that the reply arrives in publish().
 class ReplyOfCall {
  public:
   static constexpr std::size_t most_per_take = 1;
@@ -69,12 +69,12 @@ class ReplyOfCall {
     if (reply_.data() == nullptr) nap(timeout);
     return reply_.data() != nullptr;
   }
-  /// No other thread receives replies: the listener is called within publish().
+  /// Sets the listener, which is called in publish(), because no other thread receives replies.
   void listen(Listener listener) { listener_ = listener; }
   void silence() { listener_ = {}; }
 
  protected:
-  /// Passes on the reply to the call. Its memory stays valid until the next call.
+  /// Call in publish() with the reply. The memory of the reply must remain valid until the next call.
   void replied(std::span<const std::byte> reply) noexcept {
     listener_(reply);
     if (!listener_) reply_ = reply;

@@ -1,4 +1,4 @@
-// The data that all publishers and subscribers of this process share. An adapter that shares more derives from it.
+// The data that all publishers and subscribers of this process share. Adapters that share more derive from it.
 #pragma once
 
 #include <middlemark/kit/pinned.hpp>
@@ -7,14 +7,14 @@
 
 namespace middlemark::kit {
 
-/// `Options` is constructed from the settings.
+/// `Options` must be constructible from the settings.
 template <class Options>
 struct Trial : Pinned {
   explicit Trial(const Settings& its_settings) : settings(its_settings), options(settings), notes(settings) {}
 
   const Settings settings;
   const Options options;
-  const Rendezvous notes;  ///< in the trial's folder: how publishers and subscribers find each other
+  const Rendezvous notes;  ///< files with which publishers and subscribers find each other
 };
 
 }  // namespace middlemark::kit

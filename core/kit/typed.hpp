@@ -1,7 +1,7 @@
-// Typed messages over a middleware that carries bytes: publish() serialises a message into the middleware's memory, and
-// it is deserialised before the visit. Typed<A, Coding> wraps the adapter A; octets pass through unchanged.
+// Typed messages over a middleware that transports bytes: publish() serialises a message into the middleware's memory,
+// and take() deserialises it before the visit. Typed<A, Coding> wraps the adapter A; octets are passed on unchanged.
 //
-// `Coding` has what messages.hpp requires of `Types`, and
+// `Coding` has the members that messages.hpp requires of `Types`, and
 //   name                                       the serialiser's name in reports
 //   encode(message, memory) -> std::size_t     bytes written; 0: the memory is too small
 //   decode(message, bytes) -> bool             false: the bytes are damaged
@@ -29,14 +29,14 @@ class CodedMessage : Pinned {
   [[nodiscard]] virtual std::span<std::byte> array() noexcept = 0;
   /// Returns the number of bytes written; 0 if `memory` is too small.
   [[nodiscard]] virtual std::size_t encode(std::span<std::byte> memory) noexcept = 0;
-  /// Deserialises `bytes` and returns the bytes to visit: too few if the message differs from what was sent.
+  /// Deserialises `bytes` and returns the bytes to visit, as TypedMessage::received() does; none if `bytes` are damaged.
   [[nodiscard]] virtual std::span<const std::byte> decode(std::span<const std::byte> bytes) noexcept = 0;
   /// The bytes to visit of the message that was decoded last.
   [[nodiscard]] virtual std::span<const std::byte> received() noexcept = 0;
 
-  /// How long the last encode() or decode() took in the coder, in ticks of CodingTimes::clock.
+  /// How long Coding::encode() or Coding::decode() took last, in ticks of CodingTimes::clock.
   [[nodiscard]] std::uint64_t took() const noexcept { return took_; }
-  /// From now on the duration of each is added to `times`.
+  /// Sets the object to which each further duration is added.
   void add_to(CodingTimes* times) noexcept { times_ = times; }
 
  protected:
@@ -77,7 +77,7 @@ class CodedMessageOf final : public CodedMessage {
   bool whole_ = true;
 };
 
-/// Returns null for octets.
+/// Returns a new message, or null for octets.
 template <class Coding>
 [[nodiscard]] std::unique_ptr<CodedMessage> make_coded(MessageType type, std::size_t bytes) {
   if (type == MessageType::octets) return nullptr;
@@ -86,7 +86,7 @@ template <class Coding>
   });
 }
 
-/// The serialised size of a message of that type, which is constant.
+/// Returns the serialised size of a message of this type and size, which is the same for all messages.
 template <class Coding>
 [[nodiscard]] std::size_t coded_bytes(MessageType type, std::size_t bytes) {
   const auto message = make_coded<Coding>(type, bytes);
@@ -99,7 +99,7 @@ template <class Coding>
 
 namespace typed {
 
-/// The optional hooks, each present only if the wrapped end has it.
+// The optional hooks. Each is present only if the wrapped publisher or subscriber has it.
 template <class Self, class End>
 struct Counting {};
 template <class Self, class End>
@@ -134,7 +134,7 @@ struct Listening<Self, End> {
   void silence() { static_cast<Self*>(this)->inner().silence(); }
 };
 
-/// A wrapped publisher, subscriber, or both.
+/// A wrapped publisher, subscriber, client or server.
 template <class Inner>
 class End : public Bounded<Inner>,
             public Counting<End<Inner>, Inner>,
@@ -142,7 +142,7 @@ class End : public Bounded<Inner>,
             public Listening<End<Inner>, Inner>,
             Pinned {
  public:
-  /// `make` returns the wrapped end. `sent` and `seen` are null for octets.
+  /// `make` returns the object to wrap. `sent` and `seen` are null for octets.
   template <class Make>
   End(Make&& make, std::size_t coded_bytes, std::unique_ptr<CodedMessage> sent, std::unique_ptr<CodedMessage> seen,
       MessageType type)
@@ -232,7 +232,7 @@ class End : public Bounded<Inner>,
   bool damaged_ = false;
   Listener listener_;
   Hearing hearing_{*this};
-  Inner inner_;  // last: it may call back until it is destroyed
+  Inner inner_;  // destroyed first, because it may call the listener until it is destroyed
 };
 
 template <class Self, class A>
@@ -320,8 +320,7 @@ class Typed : public typed::Companied<Typed<A, Coding>, A>,
     return all;
   }
 
-  /// The settings for the wrapped adapter: the messages are octets, of the size that they have when they are
-  /// serialised.
+  /// Returns the settings for the wrapped adapter: its messages are octets and have the serialised size.
   [[nodiscard]] static Settings coded(const Settings& settings) {
     Settings inside = settings;
     inside.message_bytes = coded_bytes<Coding>(settings.type, settings.message_bytes);
@@ -338,7 +337,7 @@ class Typed : public typed::Companied<Typed<A, Coding>, A>,
   [[nodiscard]] A& inner() noexcept { return inner_; }
   [[nodiscard]] const A& inner() const noexcept { return inner_; }
 
-  /// `make` makes the wrapped end for a topic of octets.
+  /// Returns the wrapped publisher or subscriber that `make` makes for a topic of octets.
   template <class Make>
   [[nodiscard]] auto end(Make&& make, const Topic& topic) {
     const Topic inside = coded(topic);

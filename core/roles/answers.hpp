@@ -1,6 +1,6 @@
-// Stamps of a pong's work: when it received a message, had copied it and had published its reply. Only some messages
-// are stamped, so that the stamps themselves do not add to the round trip. Hot file: once the role has started nothing
-// here allocates, locks, logs or throws.
+// Stamps of a pong's work: when it had received a message, copied it and published the reply. Only some messages are
+// stamped, so that the stamps themselves do not lengthen the round trip. Hot file: once the role has started, the code
+// here does not allocate, lock, log or throw.
 #pragma once
 
 #include <algorithm>
@@ -15,19 +15,20 @@
 
 namespace middlemark {
 
-/// How many messages are to come, as far as that is known. The stamped ones must spread over all of them.
+/// The length of the measurement, if known. The stamped messages are spread over all of it.
 struct AnswersDue {
   std::optional<std::uint64_t> messages;
   std::optional<double> duration_s;
 };
 
-/// Strides for stamping replies. They go higher than a publisher's, because few stamps are enough to split a round trip
-/// into its parts, and they are odd for the same reason as `stamp_strides`.
+/// Strides for stamping replies. Few stamps are enough to split a round trip into its parts. The strides are odd for the
+/// same reason as `stamp_strides`.
 inline constexpr std::array<std::uint64_t, 8> answer_strides{1, 3, 7, 13, 31, 61, 127, 251};
 
-/// Returns the stride: the first of that many messages is stamped. It is the shortest with which stamps cost at most
-/// 1/400 of the typical time of a message, `message_ns` (0: not known yet, so the next one is stamped too), or else the
-/// longest of the list. A still longer stride is returned only if `room` records would not last until the end.
+/// Returns the stride: of each `stride` messages, the first is stamped. `message_ns` is the typical time of a message.
+/// The stride is the shortest of the list with which stamps cost at most 1/400 of that time, or else the longest of the
+/// list. If `room` records would not last until the end, a longer stride is returned. If `message_ns` is 0 (not known
+/// yet), the stride is 1.
 [[nodiscard]] constexpr std::uint64_t answer_stride(double stamps_ns, double message_ns, const AnswersDue& due,
                                                     std::size_t room) noexcept {
   if (message_ns <= 0) return 1;
@@ -40,13 +41,13 @@ inline constexpr std::array<std::uint64_t, 8> answer_strides{1, 3, 7, 13, 31, 61
   const double expected = due.messages     ? static_cast<double>(*due.messages)
                           : due.duration_s ? *due.duration_s * 1e9 / message_ns
                                            : 0;
-  // Reserves 10 %, since later messages may be faster than those so far. The stride stays odd: add answer_strides.
+  // Reserve 10 %, since later messages may be faster. Keep the stride odd, as answer_strides are.
   const auto reaching = static_cast<std::uint64_t>(expected * 1.1 / static_cast<double>(room)) | 1U;
   return std::max(stride, reaching);
 }
 
-/// An estimate of the median that each value moves by an eighth. A mean would follow the stalls of a busy machine,
-/// which last a thousand times longer than a message. 0 before the first value.
+/// An estimate of the median: each new value moves it up or down by an eighth. A mean would follow the stalls of a busy
+/// machine, which last a thousand times longer than a message. 0 before the first value.
 class TypicalTime {
  public:
   void add(double ns) noexcept {
@@ -67,10 +68,10 @@ class AnswerStamps {
  public:
   /// Number of records: 4 MiB, spread over the whole measurement.
   static constexpr std::size_t most_kept = std::size_t{1} << 17;
-  /// Clock readings per stamped message: three in the visit, one before the take, and the cost of one for the record.
+  /// Cost of stamping a message, in clock readings: three in the visit, one before the take, one for the record.
   static constexpr double readings = 5;
 
-  /// `arrivals`: the subscriber knows when the kernel received a message. Converting that takes three more readings.
+  /// `arrivals`: the subscriber has the kernel's receive time, whose conversion takes three more clock readings.
   AnswerStamps(const Clock& clock, bool keeps, const AnswersDue& due, bool arrivals)
       : clock_(clock),
         due_(due),
@@ -100,7 +101,7 @@ class AnswerStamps {
     Answer answer;
     answer.stamp = header.stamp;
     answer.received_ticks = received_;
-    // The second message of one take waited while the first was answered, so the duration of its take is unknown.
+    // take_ is 0 for the second message of a take: it waited while the first was answered, so its take time is unknown.
     if (take_ != 0) answer.take_ns = clamp_ns(clock_.to_ns(received_ - std::min(take_, received_)));
     answer.copy_ns = clamp_ns(clock_.to_ns(copied_ - received_));
     answer.write_ns = clamp_ns(clock_.to_ns(published_ - copied_));

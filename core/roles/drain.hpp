@@ -1,5 +1,4 @@
-// Decides when a receiver that was asked to stop may end: when everything has arrived, or when nothing arrives any
-// more.
+// Decides when a stopped receiver may end: when all messages have arrived, or when none arrive any more.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +12,12 @@ namespace middlemark {
 
 class Drain {
  public:
-  /// A reliable middleware resends lost messages at its next heartbeat, so silence lasts longer before it means the
-  /// end.
+  /// Silence after which no more messages are expected. It is longer under `reliable`, because lost messages are sent
+  /// again only at the middleware's next heartbeat.
   static constexpr std::uint64_t quiet_reliable_ns = 1'000'000'000;
   static constexpr std::uint64_t quiet_best_effort_ns = 250'000'000;
-  /// Silence after which a transient-local history is taken to be incomplete. It is long because polling threads on a
-  /// busy machine can keep the middleware's own threads from its locks for a second.
+  /// Silence after which a transient-local history counts as incomplete. It is long because on a busy machine polling
+  /// threads can keep the middleware's threads from taking its locks for a second.
   static constexpr std::uint64_t quiet_history_ns = 5'000'000'000;
   static constexpr std::uint64_t limit_s = 10;
 
@@ -26,8 +25,9 @@ class Drain {
   explicit Drain(Reliability reliability) noexcept
       : Drain(reliability == Reliability::reliable ? quiet_reliable_ns : quiet_best_effort_ns) {}
 
-  /// Call repeatedly after the stop was requested. Returns nothing while messages may still arrive. `warm_ups`: warm-up
-  /// messages received so far; deep buffers may hold them in front of the expected messages.
+  /// Call repeatedly after the stop was requested. Returns nullopt while messages may still arrive. `warm_ups`: the
+  /// number of warm-up messages received so far. It shows that messages still arrive when deep buffers contain warm-up
+  /// messages before the expected ones.
   [[nodiscard]] std::optional<Ended> ended(std::uint64_t expected, std::uint64_t received,
                                            std::uint64_t warm_ups) noexcept {
     if (expected == nothing_expected) return Ended::stopped;

@@ -1,4 +1,4 @@
-// The two ends of the middleware that a role uses: two topics, or one native client or server.
+// The publishers and subscribers (the ends) that a role uses: of two topics, or of one native client or server.
 #pragma once
 
 #include <memory>
@@ -30,7 +30,7 @@ class PingTopics {
   PublisherOf<A> outgoing_;
 };
 
-/// The ends of a client where the middleware has no native request/reply.
+/// The ends of a client if the middleware has no native request/reply.
 template <Adapter A>
 class ClientTopics {
  public:
@@ -89,7 +89,7 @@ class PongTopics {
   std::unique_ptr<PublisherOf<A>> outgoing_;
 };
 
-/// The ends of a server where the middleware has no native request/reply.
+/// The ends of a server if the middleware has no native request/reply.
 template <Adapter A>
 class ServerTopics {
  public:

@@ -1,5 +1,5 @@
-// Publishes one message for each message that a node receives: one step of a chain. Hot file: once the role runs
-// nothing here allocates, locks, logs or throws.
+// Publishes one message for each message that a node receives: one step of a chain. Hot file: once the role runs, the
+// code here does not allocate, lock, log or throw.
 #pragma once
 
 #include <time.h>
@@ -30,9 +30,9 @@ inline void use_processor(std::uint64_t ns) noexcept {
   }
 }
 
-/// Sends the messages of one chain step. Record n and sequence number n belong to the n-th received message that was
-/// counted. The intended instant of a message is the arrival of the received one plus `work_s`, so a busy node sends
-/// late.
+/// Sends the messages of one chain step. The n-th measured message that the node received causes the message with
+/// sequence number n and the n-th record. The intended instant of the sent message is the arrival of the received
+/// message plus `work_s`, so the messages of a busy node are late.
 template <MakesEnds A>
 class Forward {
  public:
@@ -56,7 +56,7 @@ class Forward {
   /// Call before the start. Throws AdapterError.
   void publish_history() { middlemark::publish_history(outgoing_, topic_, sizes_, request_.index, fills_); }
 
-  /// Publishes for a message that was received at `received` (ticks).
+  /// Publishes a message for the one that was received at `received` (ticks).
   void operator()(bool warm_up, std::uint64_t received) noexcept {
     if (work_ns_ > 0) use_processor(work_ns_);
     const std::uint64_t intended = received + clock_.to_ticks(work_ns_);

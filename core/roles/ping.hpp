@@ -1,5 +1,5 @@
 // The ping: sends a message, waits for all expected replies and records the round trip. A client is a ping with one
-// server. Hot file: once run() has started nothing here allocates, locks, logs or throws.
+// server. Hot file: once run() has started, the code here does not allocate, lock, log or throw.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +26,8 @@
 
 namespace middlemark {
 
-/// Returns how many samples the recorder must hold, within `memory_bytes`: the requested number, or as many as fit into
-/// the duration. `alone`: the ping has no peer and answers itself.
+/// Returns how many samples the recorder must hold, within `memory_bytes`: the requested number, or the largest number
+/// that the duration allows. `alone`: the ping has no pongs and receives its own messages.
 [[nodiscard]] inline std::size_t recorder_capacity(const CallerRequest& request, Reception reception,
                                                    std::size_t memory_bytes, bool alone = false) noexcept {
   const std::size_t most = memory_bytes / sizeof(Sample);
@@ -37,8 +37,8 @@ namespace middlemark {
     const double mean = request.load.rate_hz * request.duration_s.value_or(0);
     return std::min<std::size_t>(static_cast<std::size_t>(mean + 10 * std::sqrt(mean) + 2), most);
   }
-  // A round trip of two hand-overs takes at least 150 ns; blocking and listening add at least one call into the
-  // middleware.
+  // The shortest possible round trips. Two hand-overs between threads take at least 150 ns; blocking and listening add
+  // at least one call into the middleware.
   const double shortest_ns = alone ? 60.0 : reception == Reception::poll ? 150.0 : 500.0;
   const double expected = request.duration_s.value_or(0) * 1e9 / shortest_ns + 1;
   return std::min<std::size_t>(static_cast<std::size_t>(expected), most);
@@ -51,8 +51,8 @@ class Ping {
   static constexpr bool client = std::same_as<Request, ClientRequest>;
   using Result = std::conditional_t<client, ClientResult, PingResult>;
 
-  /// Limits after which the peer counts as gone: this number of unanswered messages in a row, or at least two of them
-  /// during this time.
+  /// The peer counts as gone after `silent_messages` unanswered messages in a row, or after at least two unanswered
+  /// messages and `silent_ns` without an answer.
   static constexpr unsigned silent_messages = 16;
   static constexpr std::uint64_t silent_ns = 5'000'000'000;
   static constexpr std::size_t recorder_memory = std::size_t{1} << 30;
@@ -86,7 +86,6 @@ class Ping {
   }
 
   [[nodiscard]] const Result& result() const noexcept { return result_; }
-  /// Empty if the role did its work.
   [[nodiscard]] const std::optional<ErrorEvent>& failure() const noexcept { return failure_; }
   [[nodiscard]] const Recorder<Sample>& recorder() const noexcept { return recorder_; }
 
@@ -139,8 +138,8 @@ class Ping {
     ended_by(Ended::samples);
   }
 
-  /// Probes until every echoing pong has answered, which proves that the path works both ways, then warms up. Returns
-  /// false if nobody answers or the role was stopped.
+  /// Sends until every echoing pong has answered a message, which proves that both directions work, and until the
+  /// warm-up time has passed. Returns false if the pongs do not answer or the role was stopped.
   bool warm_up() noexcept {
     const std::uint64_t begin = clock_.ticks();
     answered_ticks_ = begin;
@@ -167,7 +166,7 @@ class Ping {
   struct Ongoing {
     bool completed = false;
     bool published = false;
-    bool stopped = false;  ///< stopped while waiting for its instant: nothing was sent
+    bool stopped = false;  ///< the role was stopped before the message's instant, and nothing was sent
     std::uint64_t sequence = 0;
     std::uint64_t intended = 0;
     std::uint64_t loan_begin = 0;
@@ -182,7 +181,7 @@ class Ping {
     Ongoing exchange;
     exchange.sequence = header.sequence();
     exchange.intended = header.intended_ticks;
-    // Skips stamps that this trial's figures do not need: a stamp costs about as much as checking a small message.
+    // Skip the stamps that this trial does not report, because a stamp costs about as much as checking a small message.
     if (settings_.loan) exchange.loan_begin = clock_.ticks();
     const std::span<std::byte> message = ends_.outgoing().loan(settings_.message_bytes);
     if (message.size() != settings_.message_bytes) [[unlikely]] {
@@ -293,7 +292,7 @@ class Ping {
     progress_.received.store(recorder_.size() * request_.echoing, std::memory_order_relaxed);
   }
 
-  /// Pauses, since otherwise a middleware that refuses at once would end the role after 16 tries within microseconds.
+  /// Pauses, so that a middleware that refuses at once does not use up the silent_messages tries within microseconds.
   void wait_before_retry() noexcept {
     const timespec pause{0, 10'000'000};
     nanosleep(&pause, nullptr);
@@ -370,7 +369,7 @@ class Ping {
   std::optional<ErrorEvent> failure_;
 };
 
-/// Selects the native request/reply of the middleware, or two topics where it has none.
+/// Selects the native request/reply of the middleware, or two topics if it has none.
 template <Adapter A>
 struct ClientEndsOf {
   using type = ClientTopics<A>;

@@ -1,5 +1,5 @@
 // The pong: copies each received message into a reply and sends it back. A server is a pong with several clients. Hot
-// file: once run() has started nothing here allocates, locks, logs or throws.
+// file: once run() has started, the code here does not allocate, lock, log or throw.
 #pragma once
 
 #include <concepts>
@@ -33,8 +33,8 @@ class Pong {
       : settings_(settings),
         request_(request),
         progress_(progress),
-        // The sender checks the replies, which covers both directions. With several pongs a ping can fully check only
-        // one reply, so each pong checks what it receives.
+        // The sender checks the replies, which covers both directions. With several pongs, the ping can fully check only
+        // one of the replies, so each pong checks the messages that it receives.
         checks_(request.payload == Payload::filled && !serves && (settings.subscribers > 1 || !echoes(request))),
         trackers_(serves ? settings.publishers : 1),
         stamps_(clock, !request.samples_path.empty(), {request.samples, request.duration_s}, tells_arrivals),
@@ -52,7 +52,8 @@ class Pong {
   [[nodiscard]] std::size_t expected() const noexcept { return ends_.peers(settings_); }
   [[nodiscard]] Found publishers() { return publishers_of(ends_, serves ? settings_.publishers : 1); }
 
-  /// Echoes until it is asked to stop; a pong that does not echo drains first. result() is valid afterwards.
+  /// Answers until the role is asked to stop. A pong that does not echo then still receives the messages under way.
+  /// result() is valid afterwards.
   void run() {
     progress_.phase.store(Phase::echoing, std::memory_order_release);
     receive_until_stopped(ends_.incoming(), *this, settings_.reception, settings_.reliability, progress_);
@@ -64,7 +65,7 @@ class Pong {
 
   void before_take() noexcept { stamps_.before_take(); }
   void operator()(std::span<const std::byte> message) noexcept {
-    // Stamped messages take a separate path, so that unstamped ones pay for one comparison only.
+    // Stamped messages have a separate function, so that stamping costs an unstamped message one comparison only.
     if (stamps_.due()) [[unlikely]]
       return answer_stamped(message);
     answer<false>(message);
@@ -126,7 +127,7 @@ class Pong {
       progress_.warm_ups.store(++warm_ups_, std::memory_order_relaxed);
       return;
     }
-    // A sequence number that is this far ahead is a damaged header. Accepting it would spoil all later counts.
+    // A number further ahead means a damaged header. If it were accepted, all later messages would be duplicates.
     constexpr std::uint64_t plausible_gap = 1'000'000'000;
     const unsigned publisher_id = serves ? header.publisher_id() : 0;
     if (publisher_id >= trackers_.size() || header.sequence() == 0 ||
@@ -155,14 +156,14 @@ class Pong {
     result_.echoed = echoed_;
     result_.stamped = stamps_.recorder().size();
     for (const SequenceTracker& tracker : trackers_) {
-      // Only the sender knows about losses after the last message that arrived here.
+      // Messages that were lost after the last received one are missing here: only the sender can count them.
       result_.lost += tracker.highest() - tracker.unique();
       result_.duplicated += tracker.duplicated();
       result_.reordered += tracker.reordered();
     }
     result_.damaged = damaged_;
     result_.publish_failed = publish_failed_;
-    // For a server over topics, the replies to its first client represent all replies.
+    // A server over topics has a publisher for each client; report the times of the first.
     if (auto* const outgoing = ends_.outgoing(0)) result_.serialize_p50_ns = p50_ns(serializing(*outgoing));
     result_.deserialize_p50_ns = p50_ns(deserializing(ends_.incoming()));
     result_.ended = Ended::stopped;
@@ -184,7 +185,7 @@ class Pong {
   Result result_;
 };
 
-/// Selects the native request/reply of the middleware, or two topics where it has none.
+/// Selects the native request/reply of the middleware, or two topics if it has none.
 template <Adapter A>
 struct ServerEndsOf {
   using type = ServerTopics<A>;

@@ -46,11 +46,12 @@ class StopSignal {
   std::atomic<std::uint32_t> word_{0};
 };
 
-/// The value of Progress::expected if a stopped receiver need not wait for messages.
+/// The value of Progress::expected if a stopped receiver must not wait for further messages.
 inline constexpr std::uint64_t nothing_expected = 0;
 
-/// One per role. The control thread writes `expected` and then `stop`. The role writes all other fields, relaxed and on
-/// a cache line of its own. Counts are of measured messages unless a comment says otherwise.
+/// The values of one role. The control thread writes `expected` and then `stop`. The role writes all other fields, with
+/// relaxed stores and on a cache line of its own. The counts are numbers of measured messages, except where a comment
+/// says otherwise.
 struct Progress {
   alignas(64) StopSignal stop;
   std::atomic<std::uint64_t> expected{nothing_expected};  ///< distinct messages after which a stopped receiver may end
@@ -59,15 +60,14 @@ struct Progress {
   std::atomic<std::uint64_t> samples{0};
   std::atomic<std::uint64_t> sent{0};
   std::atomic<std::uint64_t> received{0};
-  std::atomic<std::uint64_t> warm_ups{
-      0};  ///< received probes and warm-up messages; they only show that the sender is alive
-  std::atomic<std::uint64_t> history{0};  ///< distinct messages received of the topic's history
+  std::atomic<std::uint64_t> warm_ups{0};  ///< received warm-up messages; they only show that the sender is alive
+  std::atomic<std::uint64_t> history{0};   ///< distinct history messages received
   std::atomic<std::uint64_t> duplicated{0};
   std::atomic<std::uint64_t> reordered{0};
   std::atomic<std::uint64_t> damaged{0};
   std::atomic<std::uint64_t> publish_failed{0};
   std::atomic<bool> measures{false};          ///< the first measured message was sent or received
-  std::atomic<std::uint64_t> sleeping_ns{0};  ///< total time that a pacer slept on purpose
+  std::atomic<std::uint64_t> sleeping_ns{0};  ///< total time that the pacer slept until instants
   std::atomic<int> thread_id{0};              ///< of the role's own thread; 0: not started
 
   /// Called once by the role.

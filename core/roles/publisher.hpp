@@ -1,5 +1,5 @@
 // The publisher of a stream: sends at the requested load, and records when each message was sent and how long publish()
-// took. Hot file: once run() has started nothing here allocates, locks, logs or throws.
+// took. Hot file: once run() has started, the code here does not allocate, lock, log or throw.
 #pragma once
 
 #include <time.h>
@@ -34,7 +34,7 @@ class StreamPublisher {
  public:
   /// Number of failed publishes in a row after which the publisher concludes that nobody receives.
   static constexpr unsigned fruitless_publishes = 5;
-  /// Messages sent without reading the clock.
+  /// The largest number of messages that are sent without reading the clock.
   static constexpr std::uint64_t most_untimed = 256;
   /// Unstamped messages between two updates of the count that the control thread reads.
   static constexpr std::uint64_t report_interval = 16;
@@ -49,7 +49,7 @@ class StreamPublisher {
         clock_(clock),
         progress_(progress),
         fills_(request.payload == Payload::filled),
-        // Then each message begins when the previous one was written, and one stamp serves both.
+        // Nothing happens between two messages, so one stamp ends a publish() and begins the next.
         back_to_back_(!fills_ && !settings.loan && request.load.kind == LoadKind::max),
         recorder_(request.kept),
         pacer_(clock, request.load, settings.reception == Reception::poll, instants_),
@@ -78,7 +78,6 @@ class StreamPublisher {
   }
 
   [[nodiscard]] const PublisherResult& result() const noexcept { return result_; }
-  /// Empty if the role did its work.
   [[nodiscard]] const std::optional<ErrorEvent>& failure() const noexcept { return failure_; }
   [[nodiscard]] const Recorder<Sending>& recorder() const noexcept { return recorder_; }
   [[nodiscard]] const Histogram& histogram() const noexcept { return histogram_; }
@@ -111,8 +110,8 @@ class StreamPublisher {
       if (progress_.stop.requested()) break;
     }
     if (progress_.stop.requested()) ended_ = Ended::stopped;
-    // A request for a number of samples gets a stamp for each. A listener does not notice pauses, so it needs stamps as
-    // well.
+    // Stamp every message if a number of samples was requested. Also under `listen`, because a listener does not notice
+    // pauses and takes the time of the last arrival from the stamps.
     if (request_.load.kind == LoadKind::max && !request_.samples && !listens_) {
       stride_ = stamp_stride(clock_.cost_ns(), clock_.to_ns(now - begin), warmup_messages_);
     }
@@ -166,16 +165,16 @@ class StreamPublisher {
     if (!ended_) ended_ = Ended::samples;
     if (untimed_since_) end_ = last_sent_ = clock_.ticks();
     if (request_.load.kind == LoadKind::rate) {
-      // For a requested number of messages that ended early, only those that were due by then are scheduled.
+      // If a requested number of messages ended early, only the messages that were due by then count as scheduled.
       const bool early = ended_ != Ended::samples && ended_ != Ended::duration;
       scheduled_ = pacer_.scheduled_until(early ? end_ : std::min(stop_at, limit));
       if (request_.samples) scheduled_ = early ? std::min(*request_.samples, *scheduled_) : *request_.samples;
     }
   }
 
-  /// Sends `messages` unstamped messages. They are counted together, because each additional store delays the stores
-  /// that carry the message to the other processor. The function is not inlined and `fills` is a template parameter, so
-  /// that no register must be saved in the loop.
+  /// Sends `messages` unstamped messages. Counts them together, because each additional store delays the stores that
+  /// move the message to the other processor. The function is not inlined and `fills` is a template parameter, so that
+  /// the loop need not save any register.
   template <bool fills>
   [[gnu::noinline]] void send_untimed(std::uint64_t messages) noexcept {
     const std::size_t bytes = topic_.message_bytes;
@@ -214,7 +213,7 @@ class StreamPublisher {
     if (stop.requested()) ended_ = Ended::stopped;
   }
 
-  /// Sends one message, at its instant when `paced`. At rate max, its instant is the beginning of publish().
+  /// Sends one message, if `paced` at its intended instant. Otherwise the intended instant is the beginning of publish().
   Published send(Header header, bool paced, Instants& instants) noexcept {
     const std::size_t bytes = sizes_.bytes(header.sequence());
     const std::span<std::byte> message = outgoing_.loan(bytes);
@@ -286,7 +285,7 @@ class StreamPublisher {
       fruitless_ = 0;
       return false;
     }
-    if (published == Published::failed) {  // do not spin if the middleware refuses at once
+    if (published == Published::failed) {  // pause, since a middleware that refuses at once would make this loop spin
       const timespec pause{0, 10'000'000};
       nanosleep(&pause, nullptr);
     }
@@ -362,9 +361,9 @@ class StreamPublisher {
   std::uint64_t last_sent_ = 0;
   std::uint64_t attempts_ = 0;
   std::uint64_t sent_ = 0;
-  std::uint64_t sent_bytes_ = 0;  // without unstamped messages
-  unsigned stride_ = 1;           // the first of this number of messages is stamped
-  bool untimed_since_ = false;    // messages were sent after last_sent_
+  std::uint64_t sent_bytes_ = 0;  // does not include unstamped messages
+  unsigned stride_ = 1;           // of each `stride_` messages, the first is stamped
+  bool untimed_since_ = false;    // unstamped messages were sent after last_sent_
   std::uint64_t warmup_messages_ = 0;
   std::uint64_t timed_out_ = 0;
   std::uint64_t publish_failed_ = 0;

@@ -15,8 +15,8 @@
 
 namespace middlemark {
 
-/// Number of empty takes in a row that counts as a pause. Reading the clock at every empty take would slow down the
-/// receiver.
+/// Number of empty takes in a row that count as a pause. The receiver reads the clock at the beginning of a pause; doing
+/// so at every empty take would slow it down.
 inline constexpr unsigned pause_takes = 128;
 
 /// Calls the visitor's pause(), if it has one, at the beginning of a pause.
@@ -37,7 +37,7 @@ void notify_after_take(Visitor& visitor) noexcept {
   if constexpr (requires { visitor.after_take(); }) visitor.after_take();
 }
 
-/// Makes each message a take of its own, for `listen`.
+/// Calls after_take() after each message, for `listen`.
 template <class Visitor>
 class OneByOne {
  public:
@@ -52,7 +52,7 @@ class OneByOne {
 };
 
 /// Passes every message of `incoming` to `visitor`, on this thread or, under `listen`, on the middleware's. Returns why
-/// it ended: complete, quiet, limit or stopped.
+/// the reception ended: complete, quiet, limit or stopped.
 template <class Incoming, class Visitor>
 Ended receive_until_stopped(Incoming& incoming, Visitor& visitor, Reception reception, Reliability reliability,
                             Progress& progress) {
@@ -85,7 +85,7 @@ Ended receive_until_stopped(Incoming& incoming, Visitor& visitor, Reception rece
         notify_before_take(visitor);
         incoming.take(visitor);
         notify_after_take(visitor);
-        notify_pause(visitor);  // before it sleeps
+        notify_pause(visitor);  // the thread sleeps next
       }
       return *why;
     case Reception::listen:

@@ -1,5 +1,5 @@
-// The receiving half of the ping: recognises replies, stamps the awaited one, and counts late, duplicated, reordered
-// and damaged ones.
+// The receiving half of the ping: recognises replies, stamps the awaited replies, and counts late, duplicated, reordered
+// and damaged replies.
 #pragma once
 
 #include <atomic>
@@ -16,14 +16,14 @@
 
 namespace middlemark {
 
-/// A visitor (poll, block) or listener object (listen). Under `listen` it runs on the middleware's thread. Only that
-/// thread writes the fields of the current exchange, and the ping reads them only after completed() returned true. The
-/// thread may still process a reply when the ping gives up on it; it then completes the exchange of that reply, never
-/// the next one.
+/// A visitor (poll, block) or a listener (listen), which the middleware's thread calls. Only the receiving thread writes
+/// the fields of the current exchange, and the ping reads them only after completed() has returned true. The ping may
+/// give up on a reply that the receiving thread is just processing; the thread then completes the exchange of that
+/// reply, never the next exchange.
 class Replies {
  public:
   /// `publishers` pongs reply to each message of `message_bytes`. `check`: compare every byte with what was sent.
-  /// Publisher ids of replies begin at `first_id`: the one reply that a client gets carries the client's own number.
+  /// `first_id`: the lowest publisher id of a reply; 0 for a ping, and the client's own index for a client.
   Replies(const Clock& clock, unsigned publishers, std::size_t message_bytes, bool check, unsigned first_id = 0)
       : clock_(clock),
         message_bytes_(message_bytes),
@@ -40,7 +40,7 @@ class Replies {
     intended_ticks_.store(header.intended_ticks, std::memory_order_release);
     awaited_.store(key_of(header), std::memory_order_release);
   }
-  /// Stops waiting: replies from now on are late.
+  /// Stops waiting. Replies to the awaited message that arrive from now on are late.
   void give_up() noexcept { awaited_.store(no_key, std::memory_order_release); }
 
   [[nodiscard]] bool completed() const noexcept {
@@ -49,8 +49,8 @@ class Replies {
 
   /// Sleeps until the exchange is complete or `timeout` has passed. Only under `listen`.
   void sleep(std::chrono::nanoseconds timeout) noexcept {
-    // Both sides exchange atomically, so either the receiver sees the sleeper or the ping sees what the receiver
-    // completed.
+    // Both threads use an atomic exchange, so either the receiver sees that the ping sleeps and wakes it, or the ping
+    // sees that the exchange is complete.
     sleeper_.exchange(sleeping, std::memory_order_acq_rel);
     if (!completed()) futex_wait(sleeper_, sleeping, timeout, FutexScope::process);
     sleeper_.store(nobody, std::memory_order_relaxed);
@@ -118,8 +118,8 @@ class Replies {
     intact_ = true;
     if (check_) {
       const std::uint64_t begin = clock_.ticks();
-      // The intended time is comparable only while the ping still waits for this message; after giving up it may
-      // already be that of the next one.
+      // Compare the intended time only while the ping waits for this message. After the ping gave up,
+      // intended_ticks_ may already be the time of the next message.
       intact_ = (header.intended_ticks == intended_ticks_.load(std::memory_order_acquire) ||
                  awaited_.load(std::memory_order_relaxed) != key) &&
                 payload_intact(message, header);
@@ -135,7 +135,7 @@ class Replies {
 
   void unawaited(const Header& header, std::span<const std::byte> message) noexcept {
     if (header.warm_up()) return;
-    // A sequence number that was never sent is a damaged header. Accepting it would spoil all later counts.
+    // A number never sent means a damaged header. If it were accepted, all later replies would be duplicates.
     if (header.sequence() == 0 || header.sequence() > sent_.load(std::memory_order_relaxed)) {
       ++damaged_;
       return;
@@ -158,7 +158,7 @@ class Replies {
   unsigned first_id_;
 
   bool intact_ = true;
-  std::vector<std::uint64_t> answered_;  // by publisher: the key that it last answered in time
+  std::vector<std::uint64_t> answered_;  // for each publisher: the key of its last reply in time
   std::vector<SequenceTracker> trackers_;
   std::uint64_t current_ = no_key;
   std::uint64_t replies_ = 0;

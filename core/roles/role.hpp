@@ -1,5 +1,5 @@
-// A role as the control thread sees it. Only the control thread uses the virtual calls: the hot path is in the
-// templates behind them.
+// The interface of a role for the control thread. Only this thread makes the virtual calls; the hot path is in the
+// templates that implement them.
 #pragma once
 
 #include <concepts>
@@ -34,29 +34,27 @@ class Role {
   Role(const Role&) = delete;
   Role& operator=(const Role&) = delete;
 
-  /// Peers found so far, and peers that must be found before the start: subscribers of the topics it publishes, and
-  /// publishers of the topics it subscribes to.
+  /// Number of subscribers found so far for the topics on which the role publishes.
   [[nodiscard]] virtual std::size_t matched() = 0;
+  /// Number of these subscribers that must be found before the start.
   [[nodiscard]] virtual std::size_t expected() const = 0;
+  /// Both numbers for the publishers of the topics to which the role subscribes.
   [[nodiscard]] virtual Found publishers() = 0;
   /// Publishes the history of transient-local topics. Call before the start. Throws AdapterError.
   virtual void publish_history() {}
-  /// Number of history messages that it must receive as a late joiner; 0 if it joins before the start.
+  /// Number of history messages that the role must receive if it joins late; 0 if it joins before the start.
   [[nodiscard]] virtual std::uint32_t history() const { return 0; }
-  /// Opens the end of a late joiner. Throws AdapterError.
+  /// Opens the subscriber of a role that joins late. Throws AdapterError.
   virtual void join() {}
-  /// Runs the whole role on the calling thread.
   virtual void run() = 0;
-  /// Bytes of memory for its samples, which is not memory of the middleware.
+  /// Bytes of memory for the role's samples, which the middleware does not use.
   [[nodiscard]] virtual std::size_t kept_bytes() const { return 0; }
   /// Writes the samples after run(). Throws std::system_error with the path.
   virtual void keep() const {}
   [[nodiscard]] virtual AnyRoleResult result() const = 0;
-  /// Results of the publishers with which a subscriber forwards, and the number of messages that each sent. Call after
-  /// the end.
+  /// Results and numbers of sent messages of the publishers with which a subscriber forwards. Call after the end.
   [[nodiscard]] virtual std::vector<AnyRoleResult> forwarded() const { return {}; }
   [[nodiscard]] virtual std::vector<std::uint64_t> forwarded_messages() const { return {}; }
-  /// Empty if the role did its work.
   [[nodiscard]] virtual std::optional<ErrorEvent> failure() const { return std::nullopt; }
 
   [[nodiscard]] bool sends() const noexcept { return part == Part::sends; }
@@ -71,7 +69,7 @@ class Role {
   /// roles that drain end when all messages sent to them have arrived or no more arrive.
   const Part part;
   const std::optional<int> cpu;
-  const unsigned topic;  ///< of a stream: its number in Settings::topics
+  const unsigned topic;  ///< in a stream: index in Settings::topics
   Progress progress;
 };
 
@@ -127,7 +125,6 @@ class AnswererRole final : public Role {
   Answerer answerer_;
 };
 
-/// Either end of a stream.
 template <class End, class Request>
 class StreamRole final : public Role {
   static constexpr bool publishes = std::same_as<Request, PublisherRequest>;
@@ -214,8 +211,7 @@ template <MakesEnds A, class Request>
   return std::make_unique<StreamRole<End, Request>>(adapter, settings, request, clock);
 }
 
-/// Makes the roles of one worker. Receivers come first, so that within one process a subscriber exists before the
-/// publisher that sends to it.
+/// Makes the roles of one worker, receivers first, so that a subscriber exists before a publisher sends to it.
 template <Adapter A>
 [[nodiscard]] std::vector<std::unique_ptr<Role>> make_roles(A& adapter, Services<A>& services,
                                                             const Configuration& configuration, const Clock& clock) {

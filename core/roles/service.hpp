@@ -1,5 +1,6 @@
-// Native request/reply in a graph: wraps the middleware's client and server each as a publisher and a subscriber, so
-// that the roles of a stream can use them. Hot file: once the roles run nothing here allocates, locks, logs or throws.
+// Native request/reply in a graph: makes a publisher and a subscriber of the middleware's client, and also of its server,
+// so that the roles of a stream can use them. Hot file: once the roles run, the code here does not allocate, lock, log
+// or throw.
 #pragma once
 
 #include <atomic>
@@ -36,9 +37,9 @@ class ServicePublisher {
   End& end_;
 };
 
-/// The client of a service. publish() is one call: it returns when the reply has arrived or `Settings::write_timeout`
-/// has passed, because a client has one request under way. The thread that sends requests also receives the replies, so
-/// their subscriber only listens.
+/// The client of a service. A client has one request in flight, so publish() returns only when the reply has arrived or
+/// `Settings::write_timeout` has passed. The thread that sends a request also receives the reply, so the subscriber of
+/// the replies only listens.
 template <HasRequestReply A>
 class ClientSide {
  public:
@@ -51,7 +52,7 @@ class ClientSide {
   [[nodiscard]] Published call() noexcept {
     calling_.store(true, std::memory_order_seq_cst);
     const std::uint32_t before = replies_.load(std::memory_order_relaxed);
-    // The listener may start slightly later than the publisher.
+    // Wait for the listener, which may start slightly later than the publisher.
     const bool listened = listening_.load() || kit::wait_until([this] { return listening_.load(); }, timeout_);
     const Published sent = listened ? exchange.publish() : Published::failed;
     if (sent == Published::ok) await(before);
@@ -174,7 +175,7 @@ class ServerSide {
   Server exchange;
 };
 
-/// The clients and servers of a worker, by the number of the request topic. They outlive the roles that use them.
+/// The clients and servers of a worker, by the number of the request topic. They exist longer than the roles.
 template <class A>
 struct Services {};
 template <HasRequestReply A>
@@ -182,7 +183,7 @@ struct Services<A> {
   std::map<unsigned, std::unique_ptr<ClientSide<A>>> clients;
   std::map<unsigned, std::unique_ptr<ServerSide<A>>> servers;
 
-  /// Returns the existing side of a service, or makes it.
+  /// Returns the client or server of a service. Makes it at the first call.
   template <class Side>
   static Side& side(std::map<unsigned, std::unique_ptr<Side>>& all, A& adapter, const Settings& settings,
                     unsigned requests) {

@@ -7,20 +7,21 @@
 
 namespace middlemark {
 
-/// Strides that share no factor with a ring's number of slots or with usual batch sizes, so that all positions are
-/// stamped equally often.
+/// The possible strides. They share no factor with usual batch sizes or numbers of slots of a ring, so that all
+/// positions of a batch or ring are stamped equally often.
 inline constexpr std::array<unsigned, 9> stamp_strides{3, 7, 13, 31, 61, 127, 251, 509, 1021};
 
-/// How much longer a stamped message takes, in clock readings. The publisher reads the clock twice, and each reading
-/// waits for all pending instructions: together about 60 ns where one reading takes 20. The subscriber reads it once.
+/// How much longer a stamped message takes, in clock readings. The publisher reads the clock twice; because each reading
+/// waits for all pending instructions, both take about 60 ns if a single reading takes 20 ns. The subscriber reads the
+/// clock once.
 inline constexpr double stamped_message_readings = 4;
-/// The share of warm-up messages, each of which is stamped by the publisher.
+/// How much longer a warm-up message takes for the publisher, which stamps all of them, in clock readings.
 inline constexpr double warm_up_message_readings = 2;
 
-/// Returns the stride: the first of that many messages is stamped at both ends. 1 (every message) while a reading costs
-/// less than 1/20 of a message; otherwise the shortest stride with which stamps cost at most 1/100, or else the
-/// longest. Stamping every message would then measure the clock. `elapsed_ns` is the duration of `messages` stamped
-/// messages.
+/// Returns the stride: of each `stride` messages, the first is stamped by the publisher and the subscriber. It is 1
+/// (every message) if a clock reading takes less than 1/20 of the time of a message. Otherwise it is the shortest stride
+/// with which stamps take at most 1/100 of the time, or else the longest; stamping every message would measure the
+/// clock. `elapsed_ns` is the duration of `messages` stamped messages.
 [[nodiscard]] constexpr unsigned stamp_stride(double reading_ns, std::uint64_t elapsed_ns,
                                               std::uint64_t messages) noexcept {
   if (messages == 0) return 1;

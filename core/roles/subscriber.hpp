@@ -1,5 +1,5 @@
-// The subscriber of a stream: counts and records what arrives. Hot file: once run() has started nothing here allocates,
-// locks, logs or throws.
+// The subscriber of a stream: counts and records the messages that arrive. Hot file: once run() has started, the code
+// here does not allocate, lock, log or throw.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@
 
 namespace middlemark {
 
-/// Returns how subscribers of A receive: A's own way if it has one, otherwise the trial's reception.
+/// Returns how subscribers of A receive: A::receives if it exists, otherwise the trial's reception.
 template <class A>
 [[nodiscard]] Reception reception_of(const Settings& settings) noexcept {
   if constexpr (requires { A::receives; }) return A::receives;
@@ -56,7 +56,7 @@ class StreamSubscriber {
       senders_[publisher_id].expected_here = true;
   }
 
-  /// Peers of its forwarding publishers.
+  /// Number of subscribers found, and of subscribers to find, of the publishers with which this node forwards messages.
   [[nodiscard]] std::size_t matched() {
     std::size_t found = 0;
     for (const auto& forward : forwards_) found += forward->matched();
@@ -67,13 +67,13 @@ class StreamSubscriber {
     for (const auto& forward : forwards_) all += forward->expected();
     return all;
   }
-  /// Publishers found so far. A late joiner counts none: it waits for the history instead, and its thread already uses its
-  /// end.
+  /// Publishers found so far. Empty for a late joiner: the start waits for the history instead, and the role's thread
+  /// already uses incoming_.
   [[nodiscard]] Found publishers() { return history() > 0 ? Found{} : publishers_found(*incoming_, topic_.publishers); }
 
-  /// Number of history messages that it must receive as a late joiner; 0 if it joins before the start.
+  /// Number of history messages that this subscriber must receive if it joins late; 0 if it joins before the start.
   [[nodiscard]] std::uint32_t history() const noexcept { return topic_.history; }
-  /// Opens the end of a late joiner. Call before run(). Throws AdapterError.
+  /// Opens the subscriber of a role that joins late. Call before run(). Throws AdapterError.
   void join() {
     joined_ticks_ = clock_.ticks();
     open();
@@ -82,7 +82,7 @@ class StreamSubscriber {
     for (const auto& forward : forwards_) forward->publish_history();
   }
 
-  /// Receives until it is asked to stop and has drained. result() is valid afterwards.
+  /// Receives until the role was asked to stop and the messages under way have arrived. result() is valid afterwards.
   void run() {
     progress_.phase.store(Phase::echoing, std::memory_order_release);
     const Ended ended = receive_until_stopped(*incoming_, *this, reception_, topic_.reliability, progress_);
@@ -95,8 +95,8 @@ class StreamSubscriber {
   [[nodiscard]] std::span<const std::unique_ptr<Forward<A>>> forwards() const noexcept { return forwards_; }
 
   void operator()(std::span<const std::byte> message) noexcept {
-    // Fast path of a flood: the next message of the same publisher, neither stamped nor checked. The other cases are in
-    // a function that is not inlined, so that this path needs only a few registers.
+    // Fast path of a flood: the next message of the publisher that sent the previous one, if it is neither stamped nor
+    // checked. The other cases are in a function that is not inlined, so that this path needs only a few registers.
     if (flooding_ != nullptr && message.size() == topic_.message_bytes) {
       const Header header = read_header(message);
       if (header.stamp == flooding_stamp_ + flooding_->highest() + 1 && !header.timed()) [[likely]] {
@@ -108,11 +108,10 @@ class StreamSubscriber {
     receive(message);
   }
 
-  /// Call after all messages of a take were visited. The role may end once the count is complete, so it is updated
-  /// last.
+  /// Publishes the count after all messages of a take, because the role may end as soon as the count is complete.
   void after_take() noexcept { progress_.received.store(received_, std::memory_order_release); }
 
-  /// Call in a pause: the last message arrived just now.
+  /// Call at the beginning of a pause. Takes the current time as the arrival of the last message.
   void pause() noexcept {
     if (received_ == stamped_) return;
     stamped_ = received_;
@@ -126,8 +125,7 @@ class StreamSubscriber {
   };
 
   [[gnu::noinline]] void receive(std::span<const std::byte> message) noexcept {
-    // Stamp before touching the message. If its publisher leaves most messages unstamped, the header must be read
-    // first.
+    // Stamp before touching the message. Only if some messages are unstamped, read the header first.
     std::uint64_t now = unstamped_seen_ ? 0 : clock_.ticks();
     if (!has_right_size(message)) [[unlikely]] {
       damaged(is_warm_up(message) ? 0 : 1);
@@ -162,7 +160,7 @@ class StreamSubscriber {
     pass_on(false, now);
   }
 
-  /// Returns whether the size is right. Where sizes vary, it follows from the sequence number.
+  /// Returns whether the size is right. If sizes vary, the sequence number determines the size.
   [[nodiscard]] bool has_right_size(std::span<const std::byte> message) const noexcept {
     if (!sizes_.vary()) [[likely]]
       return message.size() == topic_.message_bytes;
@@ -199,15 +197,15 @@ class StreamSubscriber {
     return false;
   }
 
-  /// Records in ticks; conversion to ns happens after the end.
+  /// Records the arrival in ticks. conclude() converts the records to ns.
   void keep(const Header& header, std::uint64_t now) noexcept {
-    // The counters of two processors may differ slightly, but a message cannot arrive before it was sent.
+    // The counters of two processors may differ slightly, so the difference may be negative.
     const std::uint64_t one_way = now > header.intended_ticks ? now - header.intended_ticks : 0;
     if (!recorder_.keep({header.stamp, now, one_way})) [[unlikely]]
       histogram_.add(clock_.to_ns(one_way));
   }
 
-  /// Counts a history message. Message 0 is one more than must be received.
+  /// Counts a history message. Message 0 is not counted, because it need not arrive.
   void count_history(std::span<const std::byte> message, const Header& header, std::uint64_t now) noexcept {
     const std::uint64_t number = header.sequence() & ~Header::history_bit;
     if (number > history()) return;
@@ -222,7 +220,7 @@ class StreamSubscriber {
     progress_.damaged.store(damaged_, std::memory_order_relaxed);
   }
 
-  /// A sequence number that is this far ahead is a damaged header. Accepting it would spoil all later counts.
+  /// A number too far ahead means a damaged header. If it were accepted, all later messages would be duplicates.
   [[nodiscard]] static bool plausible(const SequenceTracker& tracker, std::uint64_t sequence) noexcept {
     constexpr std::uint64_t plausible_gap = 1'000'000'000;
     return sequence != 0 && sequence <= tracker.highest() + plausible_gap;
@@ -273,12 +271,12 @@ class StreamSubscriber {
   const bool checks_;
   std::vector<Sender> senders_;
   Recorder<Arrival> recorder_;
-  Histogram histogram_;                        // of what came after the recorder was full
-  Histogram all_;                              // made of both at the end
-  std::unique_ptr<SubscriberOf<A>> incoming_;  // null until it has joined
+  Histogram histogram_;                        // the messages that arrived after the recorder was full
+  Histogram all_;                              // all messages, computed after the end
+  std::unique_ptr<SubscriberOf<A>> incoming_;  // null before open()
   std::vector<std::unique_ptr<Forward<A>>> forwards_;
   std::uint64_t received_ = 0;
-  std::uint64_t stamped_ = 0;  // the latest whose arrival last_ticks_ is
+  std::uint64_t stamped_ = 0;  // value of received_ when last_ticks_ was read
   std::uint64_t warm_ups_ = 0;
   std::uint64_t duplicated_ = 0;
   std::uint64_t reordered_ = 0;
@@ -286,11 +284,11 @@ class StreamSubscriber {
   std::uint64_t last_warm_up_ticks_ = 0;
   std::uint64_t first_ticks_ = 0;
   std::uint64_t last_ticks_ = 0;
-  SequenceTracker* flooding_ = nullptr;  // the latest sender's; none while each message is stamped, or checked
-  std::uint64_t flooding_stamp_ = 0;     // of that publisher's message number 0
-  bool unstamped_seen_ = false;          // a publisher leaves some unstamped
+  SequenceTracker* flooding_ = nullptr;  // of the latest message's publisher; null if all are stamped, or checked
+  std::uint64_t flooding_stamp_ = 0;     // Header::stamp of that publisher's message with sequence number 0
+  bool unstamped_seen_ = false;          // an unstamped message has arrived
   std::uint64_t joined_ticks_ = 0;
-  std::uint64_t history_ticks_ = 0;  // the last of the history
+  std::uint64_t history_ticks_ = 0;  // arrival of the last history message
   SequenceTracker history_seen_;
   SubscriberResult result_;
 };

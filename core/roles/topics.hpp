@@ -1,4 +1,4 @@
-// Names and properties of each pattern's topics. Both ends call these functions, so they agree.
+// Names and properties of each pattern's topics. Publishers and subscribers call the same functions, so they agree.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace middlemark {
 
-/// Returns the entry of Settings::endpoints with the same name, which also says which ends are in this process. Returns
-/// `made` if there is no such entry.
+/// Returns the entry of Settings::endpoints that has the name of `made`, or `made` if there is none. The entry also has
+/// the numbers of publishers and subscribers in this process.
 [[nodiscard]] inline Topic as_listed(const Settings& settings, const Topic& made) {
   for (const Topic& listed : settings.endpoints) {
     if (listed.name == made.name) return listed;
@@ -38,13 +38,13 @@ namespace middlemark {
 }
 
 /// From the server to one client. If all clients shared a topic, replies would displace each other in a shallow
-/// history, and a client that has ended would block the others.
+/// history, and a client that has ended would block the other clients.
 [[nodiscard]] inline Topic reply_topic(const Settings& settings, unsigned client) {
   return as_listed(settings, {settings.scope + "_reply" + std::to_string(client), settings.message_bytes, 1, 1,
                               settings.depth, settings.reliability, settings.type});
 }
 
-/// Both directions of native request/reply.
+/// The service of a trial with native request/reply, which covers both directions.
 [[nodiscard]] inline Topic service_topic(const Settings& settings) {
   return as_listed(settings, {settings.scope + "_service", settings.message_bytes, settings.publishers, 1,
                               settings.depth, settings.reliability, settings.type, true});
@@ -73,7 +73,7 @@ namespace middlemark {
   return static_cast<unsigned>(replies - settings.topics.begin());
 }
 
-/// Both directions of a native service in a graph, by the number of its request topic.
+/// The native service of a graph whose requests are topic number `requests`; it covers both directions.
 [[nodiscard]] inline Topic graph_service(const Settings& settings, unsigned requests) {
   const TopicRequest& request = settings.topics[requests];
   const std::size_t reply_bytes = settings.topics[*replies_of(settings, requests)].message_bytes;
@@ -89,8 +89,8 @@ namespace middlemark {
   return as_listed(settings, made);
 }
 
-/// Returns the position of a role among the roles of its kind on one topic. `index` and `indices` count over the whole
-/// trial.
+/// Returns the position of a publisher or subscriber on its topic. `index` is its number in the whole trial, and
+/// `indices` are the numbers of all publishers (subscribers) of the topic.
 [[nodiscard]] inline unsigned place_of(unsigned index, const std::vector<unsigned>& indices) {
   return static_cast<unsigned>(std::ranges::find(indices, index) - indices.begin());
 }

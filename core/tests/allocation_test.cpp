@@ -1,5 +1,5 @@
-// Checks that no memory is allocated or freed once a role has started. This executable counts, per thread, every
-// operator new and delete and every call of malloc and its relatives, and runs real roles over shared memory.
+// Checks that no memory is allocated or freed once a role has started. This executable counts, per thread, every call of
+// operator new and delete and of malloc, free and similar functions, and runs real roles over shared memory.
 #include <middlemark/roles/ping.hpp>
 
 #include <cstdlib>
@@ -20,14 +20,14 @@
 namespace {
 
 /// Counts of the calling thread. Zero-initialised, so that counting itself allocates nothing.
-thread_local std::uint64_t asked = 0;
-thread_local std::uint64_t given_back = 0;
+thread_local std::uint64_t allocations = 0;
+thread_local std::uint64_t releases = 0;
 
 }  // namespace
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
-// glibc's own functions behind those that are replaced below.
+// glibc's own functions, which the replacements below call.
 extern "C" {
 void* __libc_malloc(std::size_t bytes);
 void* __libc_calloc(std::size_t count, std::size_t bytes);
@@ -36,43 +36,43 @@ void* __libc_memalign(std::size_t alignment, std::size_t bytes);
 void __libc_free(void* memory);
 
 void* malloc(std::size_t bytes) {
-  ++asked;
+  ++allocations;
   return __libc_malloc(bytes);
 }
 void* calloc(std::size_t count, std::size_t bytes) {
-  ++asked;
+  ++allocations;
   return __libc_calloc(count, bytes);
 }
 void* realloc(void* memory, std::size_t bytes) {
-  ++asked;
+  ++allocations;
   return __libc_realloc(memory, bytes);
 }
 void* memalign(std::size_t alignment, std::size_t bytes) {
-  ++asked;
+  ++allocations;
   return __libc_memalign(alignment, bytes);
 }
 void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
-  ++asked;
+  ++allocations;
   return __libc_memalign(alignment, bytes);
 }
 int posix_memalign(void** memory, std::size_t alignment, std::size_t bytes) {
-  ++asked;
+  ++allocations;
   *memory = __libc_memalign(alignment, bytes);
   return *memory != nullptr ? 0 : ENOMEM;
 }
 void free(void* memory) {
-  if (memory != nullptr) ++given_back;
+  if (memory != nullptr) ++releases;
   __libc_free(memory);
 }
 }
 
 void* operator new(std::size_t bytes) {
-  ++asked;
+  ++allocations;
   if (void* const memory = __libc_malloc(bytes != 0 ? bytes : 1)) return memory;
   throw std::bad_alloc();
 }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  ++asked;
+  ++allocations;
   if (void* const memory = __libc_memalign(static_cast<std::size_t>(alignment), bytes)) return memory;
   throw std::bad_alloc();
 }
@@ -98,26 +98,25 @@ using test::trial_settings;
 
 #define NEEDS_OWN_ALLOCATOR()                                        \
   if (test::under_address_sanitizer || test::under_thread_sanitizer) \
-  GTEST_SKIP() << "the sanitizer brings an allocator of its own, which cannot be replaced"
+  GTEST_SKIP() << "the sanitizer has its own allocator, which cannot be replaced"
 
-/// Returns what one thread allocated and freed while it ran `work`.
+/// Numbers of allocations and releases of one thread.
 struct Traffic {
-  std::uint64_t asked = 0;
-  std::uint64_t given_back = 0;
+  std::uint64_t allocations = 0;
+  std::uint64_t releases = 0;
 };
 
 template <class Work>
 Traffic traffic_of(Work&& work) {
-  const std::uint64_t asked_before = asked;
-  const std::uint64_t given_back_before = given_back;
+  const std::uint64_t allocations_before = allocations;
+  const std::uint64_t releases_before = releases;
   work();
-  return {asked - asked_before, given_back - given_back_before};
+  return {allocations - allocations_before, releases - releases_before};
 }
 
-/// A shared-memory adapter that allocates in a ping's or pong's publish if a test asks for it, so that the counters
-/// must notice.
+/// A shared-memory adapter that makes an allocation, `Mistake`, in the publish of a ping or pong.
 template <class Mistake>
-class Careless : public SharedMemory {
+class Allocating : public SharedMemory {
  public:
   using SharedMemory::SharedMemory;
 
@@ -140,7 +139,7 @@ class Careless : public SharedMemory {
   Publisher publisher(const Topic& topic, unsigned index) { return Publisher(*this, topic, index); }
 };
 
-/// Keeps the compiler from removing memory that is never used.
+/// Keeps the compiler from removing an allocation whose memory is not used.
 void use(void* memory) { asm volatile("" : : "r"(memory) : "memory"); }
 
 struct NewInPing {
@@ -180,7 +179,7 @@ struct BothTraffics {
   std::uint64_t samples = 0;
 };
 
-/// Runs ping and pong over `A`, each on its own thread, and counts during the whole of run().
+/// Runs ping and pong over `A`, each on its own thread, and counts the allocations of each during run().
 template <Adapter A>
 BothTraffics run_counted(const Settings& settings, const PingRequest& request) {
   A adapter(settings);
@@ -207,7 +206,7 @@ BothTraffics run_counted(const Settings& settings, const PingRequest& request) {
 
 class NoAllocation : public testing::TestWithParam<std::tuple<Reception, bool, Payload>> {};
 
-TEST_P(NoAllocation, happens_between_the_start_and_the_end_of_either_role) {
+TEST_P(NoAllocation, happens_while_a_role_runs) {
   NEEDS_OWN_ALLOCATOR();
   const auto [reception, loan, payload] = GetParam();
   Settings settings = trial_settings(reception, 300);
@@ -217,10 +216,10 @@ TEST_P(NoAllocation, happens_between_the_start_and_the_end_of_either_role) {
   request.warmup_s = 0.01;
   const BothTraffics both = run_counted<SharedMemory>(settings, request);
   EXPECT_EQ(both.samples, 500U);
-  EXPECT_EQ(both.ping.asked, 0U);
-  EXPECT_EQ(both.ping.given_back, 0U);
-  EXPECT_EQ(both.pong.asked, 0U);
-  EXPECT_EQ(both.pong.given_back, 0U);
+  EXPECT_EQ(both.ping.allocations, 0U);
+  EXPECT_EQ(both.ping.releases, 0U);
+  EXPECT_EQ(both.pong.allocations, 0U);
+  EXPECT_EQ(both.pong.releases, 0U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shm, NoAllocation,
@@ -232,7 +231,7 @@ INSTANTIATE_TEST_SUITE_P(Shm, NoAllocation,
                                   (std::get<2>(parameter.param) == Payload::filled ? "_filled" : "_untouched");
                          });
 
-TEST(NoAllocation, holds_for_lost_late_and_damaged_replies_too) {
+TEST(NoAllocation, happens_for_lost_late_and_damaged_replies) {
   NEEDS_OWN_ALLOCATOR();
   const std::size_t bytes = 64;
   Replies replies(calibrated_clock(), 2, bytes, true);
@@ -254,46 +253,46 @@ TEST(NoAllocation, holds_for_lost_late_and_damaged_replies_too) {
   EXPECT_GT(replies.damaged(), 0U);
   EXPECT_GT(replies.late(), 0U);
   EXPECT_GT(replies.duplicated(), 0U);
-  EXPECT_EQ(traffic.asked + traffic.given_back, 0U);
+  EXPECT_EQ(traffic.allocations + traffic.releases, 0U);
 }
 
 // ---- tests of the counters themselves
 
 template <class Mistake>
 BothTraffics caught() {
-  return run_counted<Careless<Mistake>>(trial_settings(Reception::block), samples_request(100));
+  return run_counted<Allocating<Mistake>>(trial_settings(Reception::block), samples_request(100));
 }
 
 TEST(TheCounter, catches_a_new_in_the_pings_publish) {
   NEEDS_OWN_ALLOCATOR();
   const BothTraffics both = caught<NewInPing>();
-  EXPECT_GE(both.ping.asked, 100U);
-  EXPECT_GE(both.ping.given_back, 100U);
-  EXPECT_EQ(both.pong.asked, 0U) << "one thread's traffic was counted for another";
+  EXPECT_GE(both.ping.allocations, 100U);
+  EXPECT_GE(both.ping.releases, 100U);
+  EXPECT_EQ(both.pong.allocations, 0U) << "one thread's traffic was counted for another";
 }
 
 TEST(TheCounter, catches_a_new_in_the_pongs_publish) {
   NEEDS_OWN_ALLOCATOR();
   const BothTraffics both = caught<NewInPong>();
-  EXPECT_GE(both.pong.asked, 100U);
-  EXPECT_EQ(both.ping.asked, 0U);
+  EXPECT_GE(both.pong.allocations, 100U);
+  EXPECT_EQ(both.ping.allocations, 0U);
 }
 
 TEST(TheCounter, catches_a_malloc) {
   NEEDS_OWN_ALLOCATOR();
-  EXPECT_GE(caught<MallocInPing>().ping.asked, 100U);
+  EXPECT_GE(caught<MallocInPing>().ping.allocations, 100U);
 }
 
 TEST(TheCounter, catches_an_aligned_new) {
   NEEDS_OWN_ALLOCATOR();
-  EXPECT_GE(caught<AlignedNewInPing>().ping.asked, 100U);
+  EXPECT_GE(caught<AlignedNewInPing>().ping.allocations, 100U);
 }
 
-TEST(TheCounter, catches_a_vector_that_grows_only_now_and_then) {
+TEST(TheCounter, catches_a_vector_that_grows_rarely) {
   NEEDS_OWN_ALLOCATOR();
   const BothTraffics both = caught<GrowingInPong>();
-  EXPECT_GE(both.pong.asked, 5U);
-  EXPECT_LE(both.pong.asked, 20U);
+  EXPECT_GE(both.pong.allocations, 5U);
+  EXPECT_LE(both.pong.allocations, 20U);
 }
 
 }  // namespace

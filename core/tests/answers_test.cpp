@@ -1,4 +1,4 @@
-// Which messages a pong stamps, and what the stamps say.
+// Tests which messages a pong stamps, and the times in its stamps.
 #include <middlemark/roles/answers.hpp>
 
 #include <functional>
@@ -28,7 +28,7 @@ TEST(AnswerStride, is_one_while_the_stamps_cost_less_than_a_four_hundredth) {
   EXPECT_EQ(answer_stride(26, 10'000, {}, room), 3U);
 }
 
-TEST(AnswerStride, keeps_the_cost_below_that_share_up_to_the_longest_stride) {
+TEST(AnswerStride, keeps_the_cost_below_a_four_hundredth_up_to_the_longest_stride) {
   EXPECT_EQ(answer_stride(60, 600, {}, room), 61U);
   EXPECT_EQ(answer_stride(600, 600, {}, room), answer_strides.back());
 }
@@ -38,7 +38,7 @@ TEST(AnswerStride, is_one_before_any_time_is_known) { EXPECT_EQ(answer_stride(1e
 TEST(AnswerStride, grows_when_the_expected_messages_would_not_fit) {
   const AnswersDue messages{1'000'000, std::nullopt};
   EXPECT_EQ(answer_stride(1, 10'000, messages, 1000), 1101U);
-  const AnswersDue time{std::nullopt, 10.0};  // 10 µs each: the same number of messages
+  const AnswersDue time{std::nullopt, 10.0};  // 10 s with a message every 10 µs: the same number of messages
   EXPECT_EQ(answer_stride(1, 10'000, time, 1000), 1101U);
   EXPECT_EQ(answer_stride(1, 10'000, time, 10'000'000), 1U);
 }
@@ -46,7 +46,7 @@ TEST(AnswerStride, grows_when_the_expected_messages_would_not_fit) {
 TEST(TypicalTime, follows_typical_values_and_ignores_stalls) {
   TypicalTime typical;
   EXPECT_EQ(typical.ns(), 0);
-  typical.add(5'000'000);  // the first value may be a stall
+  typical.add(5'000'000);  // begin with a stall
   for (unsigned n = 0; n < 1000; ++n) typical.add(n % 4 == 0 ? 5'000'000 : 160);
   EXPECT_GT(typical.ns(), 100);
   EXPECT_LT(typical.ns(), 260);
@@ -85,7 +85,7 @@ PongRequest stamping() {
   return request;
 }
 
-/// Serves `requests` on this thread. A warm-up message after them, which is not counted, stops the pong.
+/// Serves `requests` on this thread. A final warm-up message, which is not counted, stops the pong.
 Stamped serve(Scripted& adapter, const Settings& settings, const PongRequest& request,
               const std::vector<Bytes>& requests) {
   Progress progress;
@@ -120,7 +120,7 @@ TEST(AnswerStamps, separate_the_copying_from_the_publishing_of_a_reply) {
     for (const Answer& answer : stamped.answers) {
       EXPECT_GE(in_publish ? answer.write_ns : answer.copy_ns, 3'000'000U);
       EXPECT_LT(in_publish ? answer.copy_ns : answer.write_ns, 3'000'000U);
-      EXPECT_EQ(answer.arrived_ns, absent_ns) << "a queue is no kernel";
+      EXPECT_EQ(answer.arrived_ns, absent_ns) << "no kernel received the message";
     }
     EXPECT_GE(calibrated_clock().to_ns(stamped.answers[1].received_ticks - stamped.answers[0].received_ticks),
               3'000'000U);
@@ -149,7 +149,7 @@ TEST(AnswerStamps, are_not_kept_for_warm_ups_and_unanswered_messages) {
   const Stamped stamped =
       serve(adapter, settings, stamping(), {message(1, true), message(1), message(2), message(3), shorter, message(5)});
   EXPECT_EQ(stamped.sequences(), (std::vector<std::uint64_t>{1, 3, 5}));
-  for (const Answer& answer : stamped.answers) EXPECT_EQ(answer.take_ns, absent_ns) << "one take brought all of them";
+  for (const Answer& answer : stamped.answers) EXPECT_EQ(answer.take_ns, absent_ns) << "all messages came in one take";
 }
 
 TEST(AnswerStamps, are_not_taken_unless_requested) {
@@ -200,7 +200,7 @@ TEST(SinceRealtime, is_the_time_between_a_realtime_instant_and_a_clock_reading) 
   EXPECT_LT(since, 1'000'000'000U);
 }
 
-TEST(SinceRealtime, is_absent_without_an_instant_and_for_a_later_one) {
+TEST(SinceRealtime, is_absent_without_an_instant_and_for_a_later_instant) {
   const Clock& clock = calibrated_clock();
   const std::uint64_t at = clock.ticks();
   EXPECT_EQ(since_realtime_ns(clock, 0, at), absent_ns);

@@ -1,4 +1,4 @@
-// The kernel's receive stamps of the socket baselines, over real sockets on loopback.
+// Tests the kernel's receive stamps that the raw transports over sockets report, over real sockets on loopback.
 #include <middlemark/kit/arrival.hpp>
 
 #include <chrono>
@@ -26,10 +26,10 @@ struct Pair {
   void send_one() const { EXPECT_EQ(send(sender.get(), "x", 1, 0), 1); }
 };
 
-TEST(Arrival, is_when_the_kernel_received_it_not_when_it_was_read) {
+TEST(Arrival, is_the_time_when_the_kernel_received_the_message) {
   const Pair pair;
   kit::stamp_arrivals(pair.receiver.get());
-  // The kernel begins to stamp slightly after the request (its netstamp work), so the first packets may have no stamp.
+  // The kernel begins to stamp slightly after setsockopt() (its netstamp work), so the first packets may have no stamp.
   std::uint64_t before = 0;
   std::uint64_t sent = 0;
   std::uint64_t arrived = 0;
@@ -45,7 +45,7 @@ TEST(Arrival, is_when_the_kernel_received_it_not_when_it_was_read) {
   EXPECT_LE(arrived, sent) << "on loopback send() delivers";
 }
 
-TEST(Arrival, is_0_without_stamping_and_stays_until_the_next_message) {
+TEST(Arrival, is_0_without_stamping_and_unchanged_without_a_message) {
   const Pair pair;
   std::byte data{};
   std::uint64_t arrived = 7;
@@ -69,7 +69,7 @@ Settings settings_with(const std::string& timestamping) {
   return settings;
 }
 
-TEST(Timestamping, is_off_by_default_and_accepts_no_other_word) {
+TEST(Timestamping, is_off_by_default_and_refuses_unknown_words) {
   EXPECT_EQ(kit::find_native(Udp::describe().native, "timestamping")->otherwise, "false");
   EXPECT_EQ(kit::find_native(Tcp::describe().native, "timestamping")->otherwise, "false");
   EXPECT_THROW(Udp{settings_with<Udp>("yes")}, AdapterError);

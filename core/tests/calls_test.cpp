@@ -1,4 +1,4 @@
-// Request/reply in one process: over two topics if the adapter has no native form, and in its native form.
+// Tests request/reply in one process: native, and over two topics if the adapter has no native request/reply.
 #include <middlemark/session.hpp>
 
 #include <string>
@@ -61,19 +61,19 @@ void expect_every_request_answered_once(const Results& results, unsigned clients
 
 class Calls : public testing::TestWithParam<std::tuple<Reception, unsigned>> {};
 
-TEST_P(Calls, over_two_topics_bring_each_client_its_own_replies) {
+TEST_P(Calls, over_two_topics_return_each_clients_own_replies) {
   const auto [reception, clients] = GetParam();
   expect_every_request_answered_once(call<SharedMemory>(trial_settings(reception), clients), clients, false);
 }
 
-TEST_P(Calls, in_native_form_are_answered_one_by_one) {
+TEST_P(Calls, that_are_native_are_answered_one_by_one) {
   const auto [reception, clients] = GetParam();
   Settings settings = trial_settings(reception);
   settings.transport = "memory";
   expect_every_request_answered_once(call<Null>(settings, clients), clients, true);
 }
 
-// Without polling: with more roles than processors it would only measure the scheduler's time slice.
+// Not with polling: with more roles than processors, each reply would wait for the scheduler's time slice.
 INSTANTIATE_TEST_SUITE_P(Clients, Calls,
                          testing::Values(std::tuple{Reception::poll, 1U}, std::tuple{Reception::block, 1U},
                                          std::tuple{Reception::block, 3U}));

@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Largest difference caused by adjtime and a short calibration; a wrong conversion is off by far more.
+/// Largest relative difference that adjtime and a short calibration cause; a wrong conversion differs by far more.
 constexpr double tolerated = 2000e-6;
 
 class EveryClock : public testing::TestWithParam<bool> {
@@ -49,7 +49,7 @@ TEST_P(EveryClock, advances_during_a_sleep) {
 }
 
 TEST_P(EveryClock, measures_the_same_span_as_the_monotonic_clock) {
-  // Each reading is bracketed by readings of the other clock, so an interruption only widens the bounds.
+  // Bracket each reading between two readings of the other clock, so that an interruption only widens the bounds.
   const std::uint64_t begin_before = monotonic_ns();
   const std::uint64_t begin = clock.ticks();
   const std::uint64_t begin_after = monotonic_ns();
@@ -67,7 +67,7 @@ TEST_P(EveryClock, converts_a_reading_to_monotonic_time) {
     const std::uint64_t before = monotonic_ns();
     const std::uint64_t at = clock.ticks();
     const std::uint64_t after = monotonic_ns();
-    constexpr std::uint64_t bound = 200'000;  // calibration error over the life of this clock, and slewing
+    constexpr std::uint64_t bound = 200'000;  // for the error of the calibration and for adjtime
     EXPECT_GE(clock.to_monotonic_ns(at) + bound, before);
     EXPECT_LE(clock.to_monotonic_ns(at), after + bound);
   }
@@ -129,7 +129,7 @@ TEST(Clock, uses_the_counter_that_the_kernel_uses) {
   std::string kernels;
   file >> kernels;
   if (kernels != "tsc") {
-    EXPECT_EQ(clock.source_name(), "clock_monotonic") << "the kernel keeps time by " << kernels;
+    EXPECT_EQ(clock.source_name(), "clock_monotonic") << "the kernel's clock is " << kernels;
   } else if (clock.source() != ClockSource::tsc) {
     GTEST_SKIP() << "this processor's TSC is not invariant";
   } else {

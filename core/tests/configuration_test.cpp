@@ -32,7 +32,7 @@ Json good() {
   })");
 }
 
-/// Returns the problems for which a configuration is refused; empty if it is accepted.
+/// Returns the text of the error with which a configuration is refused; empty if it is accepted.
 std::string problems(const Json& json) {
   try {
     static_cast<void>(parse_configuration(json));
@@ -45,7 +45,7 @@ std::string problems(const Json& json) {
 bool names(const std::string& text, const std::string& problem) { return text.find(problem) != std::string::npos; }
 
 /// Converts a JSON pointer to a field name: /roles/0/samples is roles[0].samples.
-std::string spoken(const std::string& pointer) {
+std::string field_name(const std::string& pointer) {
   std::string name;
   for (std::size_t at = 1; at < pointer.size(); ++at) {
     const bool index = pointer[at] == '/' && at + 1 < pointer.size() && std::isdigit(pointer[at + 1]) != 0;
@@ -58,12 +58,12 @@ std::string spoken(const std::string& pointer) {
   return name;
 }
 
-/// Returns whether the problem names the list or its first item.
-bool names_wrong(const std::string& text, const std::string& pointer) {
-  return names(text, spoken(pointer) + ": ") || names(text, spoken(pointer) + "[0]: ");
+/// Returns whether the text names the field at `pointer`, or its first item if it is a list.
+bool names_field(const std::string& text, const std::string& pointer) {
+  return names(text, field_name(pointer) + ": ") || names(text, field_name(pointer) + "[0]: ");
 }
 
-/// Returns the roles of that kind.
+/// Returns the roles of the type `Request`.
 template <class Request>
 std::vector<Request> all(const Configuration& configuration) {
   std::vector<Request> found;
@@ -92,7 +92,7 @@ void erase(Json& json, const std::string& pointer) {
   json[Json::json_pointer(pointer.substr(0, slash))].erase(pointer.substr(slash + 1));
 }
 
-TEST(Configuration, a_good_one_becomes_values) {
+TEST(Configuration, a_valid_configuration_is_read_into_values) {
   const Configuration parsed = parse_configuration(good());
   const Settings& settings = parsed.settings;
   EXPECT_EQ(settings.transport, "udp");
@@ -117,7 +117,7 @@ TEST(Configuration, a_good_one_becomes_values) {
   EXPECT_EQ(parsed.match_timeout_s, 7);
 }
 
-TEST(Configuration, a_good_ones_roles_become_values) {
+TEST(Configuration, the_roles_of_a_valid_configuration_are_read_into_values) {
   const auto pings = all<PingRequest>(parse_configuration(good()));
   const auto pongs = all<PongRequest>(parse_configuration(good()));
   ASSERT_EQ(pings.size(), 1U);
@@ -150,7 +150,7 @@ TEST(Configuration, a_pong_stamps_if_it_has_a_samples_file) {
   EXPECT_EQ(stamping.duration_s, 1.5);
 }
 
-TEST(Configuration, the_other_choices_are_accepted) {
+TEST(Configuration, other_valid_values_are_accepted) {
   Json json = good();
   json["settings"]["reliability"] = "reliable";
   for (const auto& [name, reception] : {std::pair{"block", Reception::block}, std::pair{"listen", Reception::listen}}) {
@@ -209,7 +209,7 @@ TEST(Configuration, every_missing_field_is_named) {
   for (const std::string& pointer : required) {
     Json json = good();
     erase(json, pointer);
-    EXPECT_TRUE(names(problems(json), spoken(pointer) + ": missing")) << pointer << ": " << problems(json);
+    EXPECT_TRUE(names(problems(json), field_name(pointer) + ": missing")) << pointer << ": " << problems(json);
   }
 }
 
@@ -217,7 +217,7 @@ TEST(Configuration, all_missing_fields_are_named_at_once) {
   Json json = good();
   for (const std::string& pointer : required) erase(json, pointer);
   const std::string text = problems(json);
-  for (const std::string& pointer : required) EXPECT_TRUE(names(text, spoken(pointer) + ": missing")) << pointer;
+  for (const std::string& pointer : required) EXPECT_TRUE(names(text, field_name(pointer) + ": missing")) << pointer;
 }
 
 TEST(Configuration, every_field_of_a_wrong_type_is_named) {
@@ -225,7 +225,7 @@ TEST(Configuration, every_field_of_a_wrong_type_is_named) {
     for (const std::string& pointer : fields) {
       Json json = good();
       json[Json::json_pointer(pointer)] = Json::parse(R"([{"wrong": "type"}])");
-      EXPECT_TRUE(names_wrong(problems(json), pointer)) << pointer << ": " << problems(json);
+      EXPECT_TRUE(names_field(problems(json), pointer)) << pointer << ": " << problems(json);
     }
   }
 }
@@ -234,7 +234,7 @@ TEST(Configuration, all_wrong_fields_are_named_at_once) {
   Json json = good();
   for (const std::string& pointer : required) json[Json::json_pointer(pointer)] = Json::parse(R"([{"wrong": "type"}])");
   const std::string text = problems(json);
-  for (const std::string& pointer : required) EXPECT_TRUE(names_wrong(text, pointer)) << pointer << ": " << text;
+  for (const std::string& pointer : required) EXPECT_TRUE(names_field(text, pointer)) << pointer << ": " << text;
 }
 
 TEST(Configuration, unknown_choices_are_named_with_their_value_and_the_valid_ones) {
@@ -242,7 +242,7 @@ TEST(Configuration, unknown_choices_are_named_with_their_value_and_the_valid_one
        {"/settings/reliability", "/settings/reception", "/placement/policy", "/roles/0/payload", "/roles/1/payload"}) {
     Json json = good();
     json[Json::json_pointer(pointer)] = "sideways";
-    EXPECT_TRUE(names(problems(json), spoken(pointer) + ": \"sideways\" is none of ")) << problems(json);
+    EXPECT_TRUE(names(problems(json), field_name(pointer) + ": \"sideways\" is none of ")) << problems(json);
   }
   Json json = good();
   json["settings"]["reception"] = "sideways";
@@ -281,7 +281,7 @@ TEST(Configuration, a_number_out_of_its_range_is_named_and_never_wrapped_around)
   for (const auto& [pointer, value] : wrong) {
     Json json = good();
     json[Json::json_pointer(pointer)] = value;
-    EXPECT_TRUE(names(problems(json), spoken(pointer) + ": "))
+    EXPECT_TRUE(names(problems(json), field_name(pointer) + ": "))
         << pointer << " = " << value << ": \"" << problems(json) << "\"";
   }
   Json json = good();
@@ -290,7 +290,7 @@ TEST(Configuration, a_number_out_of_its_range_is_named_and_never_wrapped_around)
   EXPECT_TRUE(names(problems(json), "roles[0].duration_s: ")) << problems(json);
 }
 
-TEST(Configuration, a_ping_may_be_without_pongs_but_no_other_pattern_without_subscribers) {
+TEST(Configuration, only_a_ping_may_have_no_subscribers) {
   Json json = good();
   json["settings"]["subscribers"] = 0;
   EXPECT_EQ(problems(json), "");
@@ -305,11 +305,11 @@ TEST(Configuration, true_and_false_are_not_numbers) {
                                     "/placement/priority", "/roles/0/samples", "/roles/0/limit_s", "/roles/1/index"}) {
     Json json = good();
     json[Json::json_pointer(pointer)] = true;
-    EXPECT_TRUE(names(problems(json), spoken(pointer) + ": ")) << pointer << ": " << problems(json);
+    EXPECT_TRUE(names(problems(json), field_name(pointer) + ": ")) << pointer << ": " << problems(json);
   }
 }
 
-TEST(Configuration, both_samples_and_a_duration_are_refused_and_so_is_neither) {
+TEST(Configuration, exactly_one_of_samples_and_duration_is_required) {
   Json json = good();
   json["roles"][0]["duration_s"] = 1;
   EXPECT_EQ(problems(json), "roles[0]: exactly one of samples and duration_s must be set");
@@ -330,7 +330,7 @@ TEST(Configuration, an_unknown_role_is_named_with_its_place) {
   EXPECT_EQ(problems(json), "roles[1].role: \"pang\" is none of ping, pong, publisher, subscriber, client, server");
 }
 
-TEST(Configuration, no_roles_at_all_are_refused) {
+TEST(Configuration, an_empty_list_of_roles_is_refused) {
   for (const Json& roles : {Json::array(), Json(), Json("ping"), Json::object()}) {
     Json json = good();
     json["roles"] = roles;
@@ -352,7 +352,7 @@ TEST(Configuration, a_value_that_is_not_an_object_is_named) {
   EXPECT_TRUE(names(problems(json), "roles[0]: must be an object")) << problems(json);
 }
 
-TEST(Settings, without_roles_obey_the_same_rules) {
+TEST(Settings, without_roles_are_checked_by_the_same_rules) {
   EXPECT_EQ(parse_settings(good()).scope, "mm_4f2a_17");
   Json json{{"settings", good()["settings"]}};
   json["settings"].erase("scope");

@@ -1,4 +1,4 @@
-// An adapter that breaks the contract wherever it can. contract_test compiles it and checks the errors of the compiler.
+// An adapter that breaks every requirement of the contract. contract_test compiles it and checks the compiler's errors.
 #include <middlemark/worker.hpp>
 
 namespace middlemark {

@@ -20,7 +20,7 @@ std::string compiler_output() {
 }
 
 TEST(Contract, the_compiler_names_everything_that_is_missing) {
-  const std::string words = compiler_output();
+  const std::string errors = compiler_output();
   for (const char* missing :
        {"the adapter lacks a public constructor that takes a const middlemark::Settings&",
         "the adapter lacks: static middlemark::Description describe()", "the publisher's loan() must be noexcept",
@@ -36,7 +36,7 @@ TEST(Contract, the_compiler_names_everything_that_is_missing) {
         "client() and server() come together: one of them is missing",
         "notes() must be const and return std::vector<std::string>",
         "companions() must be: static std::vector<middlemark::Companion>"}) {
-    EXPECT_NE(words.find(missing), std::string::npos) << missing << "\n" << words;
+    EXPECT_NE(errors.find(missing), std::string::npos) << missing << "\n" << errors;
   }
 }
 

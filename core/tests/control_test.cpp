@@ -1,4 +1,4 @@
-// Control replaces descriptors 0 and 1 of its process, so each test runs it in a child, which also plays the launcher.
+// Tests Control. It replaces descriptors 0 and 1 of its process, so each test runs it and its launcher in a child.
 #include <middlemark/control.hpp>
 
 #include <fcntl.h>
@@ -115,7 +115,7 @@ TEST(Control, a_timeout_returns_nothing_and_does_not_close) {
   EXPECT_EQ(end.text(), "- waited open");
 }
 
-TEST(Control, the_end_comes_after_the_lines_before_it) {
+TEST(Control, the_end_is_reported_after_the_last_line) {
   const ChildEnd end = in_child([] {
     const Launcher launcher;
     Control control;
@@ -151,7 +151,7 @@ TEST(Control, a_line_is_not_lost_to_another_descriptor) {
   EXPECT_EQ(end.text(), "[stop][quit]-");
 }
 
-TEST(Control, prints_of_others_go_to_stderr_and_never_between_the_lines) {
+TEST(Control, output_of_other_code_goes_to_stderr_and_never_between_the_lines) {
   const ChildEnd end = in_child([] {
     const Launcher launcher;
     Control control;
@@ -164,7 +164,7 @@ TEST(Control, prints_of_others_go_to_stderr_and_never_between_the_lines) {
   EXPECT_EQ(end.text(), "out: {\"event\":\"hello\"}\nerr: noise of a middleware\nmore noise\n");
 }
 
-TEST(Control, nobody_else_can_read_the_commands) {
+TEST(Control, other_code_cannot_read_the_commands) {
   const ChildEnd end = in_child([]() -> std::string {
     const Launcher launcher;
     Control control;
@@ -200,7 +200,7 @@ TEST(Control, sending_to_a_launcher_that_went_away_is_not_an_error) {
   EXPECT_EQ(end.text(), "- closed");
 }
 
-/// Returns the open descriptors that a started program would inherit.
+/// Returns the descriptors that a program started by this process would inherit.
 std::set<int> inheritable() {
   std::set<int> found;
   for (int descriptor = 3; descriptor < 256; ++descriptor) {

@@ -64,20 +64,20 @@ Description elaborate() {
   return about;
 }
 
-/// Expects that the JSON of `value` has every field of `expected`, and that reading it returns the same value.
+/// Expects that the JSON of `value` has every field of `expected`, and that reading this JSON returns the same value.
 template <class Value>
-void survives(const Value& value, const char* expected) {
+void expect_round_trip(const Value& value, const char* expected) {
   const Json json = json_of(value);
   const Json wanted = Json::parse(expected);
   for (const auto& [name, level] : wanted.items()) EXPECT_EQ(json.at(name), level) << name;
   EXPECT_EQ(json_of(read_message<Value>(Json::parse(json_of(value).dump()))), json_of(value));
 }
 
-TEST(Describe, every_field_survives_the_way_through_json) {
+TEST(Describe, every_field_is_written_and_read_as_json) {
   Description about = elaborate();
   about.native.clear();
   about.transports.resize(1);
-  survives(about, R"({"protocol": 1, "name": "north", "title": "North Star \"DDS\" ☆", "version": "1.2.3-rc4",
+  expect_round_trip(about, R"({"protocol": 1, "name": "north", "title": "North Star \"DDS\" ☆", "version": "1.2.3-rc4",
     "library": "/usr/lib/libnorth.so.1.2.3", "licence": "Apache-2.0", "is_raw_transport": true, "bench_only": true,
     "request_reply": true, "credentials": ["x509", "curve"], "own_threads": true, "most_per_take": 64,
     "residue": ["/dev/shm/north_*", "/tmp/north.{scope}"], "native": {}})");
@@ -85,15 +85,17 @@ TEST(Describe, every_field_survives_the_way_through_json) {
   EXPECT_EQ(json_of(read_message<Description>(json_of(elaborate()))), json_of(elaborate()));
 }
 
-TEST(Describe, every_field_of_a_native_setting_survives_the_way_through_json) {
-  survives(elaborate().native.at("segment"), R"({"type": "bytes", "least": 4096, "most": 1048576, "choices": ["auto"],
+TEST(Describe, every_field_of_a_native_setting_is_written_and_read_as_json) {
+  expect_round_trip(elaborate().native.at("segment"),
+                    R"({"type": "bytes", "least": 4096, "most": 1048576, "choices": ["auto"],
     "default": "64KiB", "allowed": "a text", "transports": ["shm"], "patterns": ["stream"], "help": "the segment"})");
-  survives(elaborate().native.at("ttl"), R"({"type": "text", "least": null, "most": null, "choices": [], "default": "",
+  expect_round_trip(elaborate().native.at("ttl"),
+                    R"({"type": "text", "least": null, "most": null, "choices": [], "default": "",
     "allowed": "a text", "transports": [], "patterns": [], "help": "hops"})");
 }
 
-TEST(Describe, every_field_of_a_transport_survives_the_way_through_json) {
-  survives(elaborate().transports.front(), R"({"name": "shm", "carrier": "shared-memory",
+TEST(Describe, every_field_of_a_transport_is_written_and_read_as_json) {
+  expect_round_trip(elaborate().transports.front(), R"({"name": "shm", "carrier": "shared-memory",
     "segments": ["north.*", "north_2.*"], "processes": [2], "receive": ["poll"], "reliability": ["best-effort"],
     "loan": [false, true], "hands_over": [true], "max_bytes": 1099511627777, "max_bytes_advice": "a larger segment",
     "max_depth": 4000000000, "keep_all": false, "companions": true, "own_network": true, "alone": true,
@@ -102,7 +104,7 @@ TEST(Describe, every_field_of_a_transport_survives_the_way_through_json) {
     "permissions": true})");
 }
 
-TEST(Describe, what_is_absent_is_null_and_what_was_left_out_is_the_contracts_default) {
+TEST(Describe, an_absent_value_is_null_and_a_field_that_was_left_out_has_its_default) {
   const Json json = json_of(elaborate().transports.at(1));
   EXPECT_TRUE(json.at("max_depth").is_null());
   EXPECT_EQ(json.at("max_history"), 0);
@@ -127,7 +129,7 @@ TEST(Describe, an_adapter_without_transports_has_an_empty_list) {
   EXPECT_EQ(json_of(Description{}).at("residue"), Json::array());
 }
 
-TEST(Describe, what_a_description_must_not_say_is_refused_when_it_is_read) {
+TEST(Describe, an_invalid_description_is_refused_when_it_is_read) {
   Json json = json_of(elaborate());
   json["transports"][0]["receive"] = {"smell"};
   json["transports"][0]["processes"] = {3};
@@ -143,14 +145,14 @@ TEST(Describe, what_a_description_must_not_say_is_refused_when_it_is_read) {
   }
 }
 
-TEST(Companions, every_field_survives_the_way_through_json) {
+TEST(Companions, every_field_is_written_and_read_as_json) {
   Companion daemon;
   daemon.name = "roudi";
   daemon.argv = {"/usr/bin/iox-roudi", "-c", "/tmp/a b/roudi.toml"};
   daemon.environment = {{"CYCLONEDDS_URI", "<CycloneDDS/>"}};
   daemon.ready_pattern = R"(RouDi is ready.*\d+)";
   daemon.ready_timeout_s = 2.5;
-  survives(daemon, R"json({"name": "roudi", "argv": ["/usr/bin/iox-roudi", "-c", "/tmp/a b/roudi.toml"],
+  expect_round_trip(daemon, R"json({"name": "roudi", "argv": ["/usr/bin/iox-roudi", "-c", "/tmp/a b/roudi.toml"],
     "environment": {"CYCLONEDDS_URI": "<CycloneDDS/>"}, "ready_pattern": "RouDi is ready.*\\d+", "ready_timeout_s": 2.5})json");
 }
 

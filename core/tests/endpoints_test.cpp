@@ -38,7 +38,7 @@ TEST(Endpoints, of_ping_pong_are_one_topic_per_direction) {
   EXPECT_EQ(all[1].subscribers_here, 0U);
 }
 
-TEST(Endpoints, before_any_role_is_known_assume_that_every_pong_echoes) {
+TEST(Endpoints, without_roles_assume_that_every_pong_echoes) {
   Configuration configuration = trial(Pattern::ping_pong);
   configuration.settings.subscribers = 3;
   const std::vector<Topic> all = endpoints_of(configuration, false);
@@ -47,7 +47,7 @@ TEST(Endpoints, before_any_role_is_known_assume_that_every_pong_echoes) {
   EXPECT_EQ(all[1].publishers_here + all[1].subscribers_here, 0U);
 }
 
-TEST(Endpoints, of_a_stream_are_its_topics_with_the_ends_in_this_process) {
+TEST(Endpoints, of_a_stream_are_its_topics_with_the_number_of_roles_in_this_process) {
   Configuration configuration = trial(Pattern::stream);
   configuration.settings.publishers = 3;
   configuration.settings.subscribers = 2;
@@ -97,7 +97,7 @@ TEST(Endpoints, of_a_service_in_a_graph_are_one_native_service_or_two_topics) {
   ASSERT_EQ(one.size(), 1U);
   EXPECT_EQ(one[0].name, "mm_service0");
   EXPECT_TRUE(one[0].service && one[0].varies);
-  EXPECT_EQ(one[0].message_bytes, 4096U) << "the larger of both ways";
+  EXPECT_EQ(one[0].message_bytes, 4096U) << "the larger of request and reply";
   EXPECT_EQ(one[0].publishers_here, 0U);
   EXPECT_EQ(one[0].subscribers_here, 1U);
 }

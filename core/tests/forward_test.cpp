@@ -1,4 +1,4 @@
-// Chains: messages that a node forwards, and a worker that reports the end of each role.
+// Tests chains: a node forwards messages, and the worker reports the end of each role.
 #include <middlemark/session.hpp>
 
 #include <chrono>
@@ -22,7 +22,7 @@ using test::TemporaryFolder;
 constexpr std::uint64_t messages = 200;
 constexpr double work_s = 0.0005;
 
-/// camera → detector → planner: two topics of different sizes, depths and reliability.
+/// A chain camera → detector → planner, whose two topics have different sizes, depths and reliability.
 Configuration chain(const TemporaryFolder& folder) {
   StreamTrial trial(Reception::block, 4096);
   trial.settings.publishers = trial.settings.subscribers = 2;
@@ -96,13 +96,14 @@ TEST(AChain, forwards_each_message_after_its_work_and_ends_topic_by_topic) {
   ASSERT_EQ(planned.size(), messages);
   for (std::size_t i = 0; i < messages; ++i) {
     EXPECT_EQ(planned[i].stamp, Header::make(1, false, i + 1, 0).stamp);
-    // Received, worked, sent, received, in this order; the one-way latency counts from the end of the work.
+    // The planner receives the message after the detector has received it and worked. The one-way latency counts from the
+    // end of the work.
     EXPECT_GE(planned[i].received_ns, arrived[i].received_ns + static_cast<std::uint64_t>(work_s * 1e9));
     EXPECT_GE(planned[i].one_way_ns + 1000, sent[i].late_ns);
   }
 }
 
-TEST(AChain, ends_when_all_of_it_is_stopped_at_once) {
+TEST(AChain, ends_when_all_its_roles_are_stopped_at_once) {
   const TemporaryFolder folder;
   Configuration configuration = chain(folder);
   std::get<PublisherRequest>(configuration.roles.back()).samples = 1'000'000;

@@ -1,4 +1,4 @@
-// Messages cut into datagrams: each reassembled message is one of those sent, whatever was lost.
+// Tests messages divided into datagrams: if some are lost, no message is reassembled from parts of several messages.
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -22,8 +22,7 @@ constexpr std::uint32_t flow = 7;
 constexpr Layout layout = Layout::of(100'000, 40'000);
 static_assert(layout.fragments == 3);
 
-/// Sends chosen fragments, few enough for the socket's buffer, and reassembles what arrives. Every byte of message n is
-/// n.
+/// Sends selected fragments, which fit into the socket's buffer. All bytes of message n are n.
 class Fragments : public testing::Test {
  protected:
   Fragments() {
@@ -40,7 +39,7 @@ class Fragments : public testing::Test {
     for (const std::size_t i : fragments) ASSERT_GT(sendmsg(to_.get(), &datagrams[i].msg_hdr, MSG_DONTWAIT), 0);
   }
 
-  /// Returns the numbers of the complete messages; 0 for a message made of different ones.
+  /// Returns the numbers of the complete messages; 0 for a message that contains bytes of several messages.
   std::vector<unsigned> received() {
     std::vector<unsigned> numbers;
     while (reassembly_.receive(from_.get(), MSG_DONTWAIT) >= 0) {
@@ -68,9 +67,9 @@ TEST_F(Fragments, become_the_messages_they_were_cut_from) {
   }
 }
 
-TEST_F(Fragments, of_two_messages_are_never_put_together) {
+TEST_F(Fragments, of_two_messages_are_never_combined) {
   send(1, {0, 1});
-  send(2, {2});  // the expected index, but of another message
+  send(2, {2});  // the next index, but of another message
   EXPECT_EQ(received(), Numbers{});
   send(3, {0});
   send(4, {1, 2});

@@ -20,10 +20,10 @@ using namespace std::chrono_literals;
 
 class Futex : public testing::TestWithParam<FutexScope> {};
 
-TEST_P(Futex, a_wait_that_nobody_ends_reports_the_timeout) {
+TEST_P(Futex, a_wait_without_a_wake_reports_the_timeout) {
   const std::atomic<std::uint32_t> word{7};
   const std::uint64_t begin = monotonic_ns();
-  // Spurious wake-ups are allowed, so only a reported timeout is compared with the time.
+  // Spurious wake-ups are allowed, so wait again until the timeout is reported.
   while (futex_wait(word, 7, 20ms, GetParam())) {
   }
   EXPECT_GE(monotonic_ns() - begin, 19'000'000U);
@@ -37,7 +37,7 @@ TEST_P(Futex, seconds_and_nanoseconds_of_a_timeout_both_count) {
   EXPECT_GE(monotonic_ns() - begin, 1'004'000'000U);
 }
 
-TEST_P(Futex, a_word_that_has_already_changed_does_not_wait) {
+TEST_P(Futex, a_wait_for_a_word_that_has_changed_returns_at_once) {
   const std::atomic<std::uint32_t> word{1};
   EXPECT_TRUE(futex_wait(word, 0, 1h, GetParam()));
 }
@@ -104,7 +104,7 @@ TEST(StopSignal, wakes_a_role_that_sleeps_until_it_is_stopped) {
   stop.request();
   role.join();
   EXPECT_TRUE(stop.requested());
-  stop.sleep_until_requested();  // an earlier request counts
+  stop.sleep_until_requested();  // returns at once after an earlier request
 }
 
 }  // namespace

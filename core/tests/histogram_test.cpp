@@ -38,7 +38,7 @@ Bucket bucket_of(std::uint64_t value) {
   return buckets.at(0);
 }
 
-/// Returns values with the same number in every octave, up to the largest.
+/// Returns `count` random values up to the largest possible value, with the same number of values in every octave.
 std::vector<std::uint64_t> values_of_every_octave(std::size_t count, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<std::uint64_t> values(count);
@@ -65,7 +65,7 @@ void expect_quantiles_of(std::vector<std::uint64_t> values) {
   }
 }
 
-TEST(Histogram, of_nothing_has_no_quantile) {
+TEST(Histogram, without_values_has_no_quantile) {
   const Histogram histogram;
   EXPECT_EQ(histogram.count(), 0U);
   EXPECT_EQ(histogram.max_seen(), 0U);
@@ -102,14 +102,14 @@ TEST(Histogram, divides_every_octave_into_128_buckets_that_follow_each_other_wit
   std::uint64_t expected_lower = 256;
   for (const Bucket& bucket : buckets) {
     ASSERT_EQ(bucket.lower_ns, expected_lower);
-    ASSERT_EQ(bucket.count, 2U) << "the first and the last value of a bucket lie in it";
+    ASSERT_EQ(bucket.count, 2U) << "the first and the last value of the bucket";
     ASSERT_LE((bucket.upper_ns - bucket.lower_ns) * 128, bucket.lower_ns);
     expected_lower = bucket.upper_ns;
   }
   EXPECT_EQ(expected_lower, std::uint64_t{1} << 63);
 }
 
-TEST(Histogram, counts_every_value_in_a_bucket_that_holds_it) {
+TEST(Histogram, counts_every_value_in_its_bucket) {
   for (const std::uint64_t value : values_of_every_octave(2000, 1)) {
     const Bucket bucket = bucket_of(value);
     ASSERT_LE(bucket.lower_ns, value);
@@ -148,10 +148,10 @@ TEST(Histogram, returns_quantiles_of_few_values_by_nearest_rank) {
   }
 }
 
-TEST(Histogram, does_not_round_a_rank_up_that_is_whole) {
+TEST(Histogram, does_not_round_up_a_whole_rank) {
   Histogram histogram;
   for (std::uint64_t value = 1; value <= 100; ++value) histogram.add(value);
-  ASSERT_GT(0.07 * 100, 7.0) << "as a product of doubles the rank is a little too large";
+  ASSERT_GT(0.07 * 100, 7.0) << "the product of the doubles is slightly too large";
   EXPECT_EQ(histogram.quantile(0.07), 7U);
 }
 
@@ -173,7 +173,7 @@ TEST(Histogram, remembers_the_largest_value_exactly) {
   EXPECT_EQ(histogram.quantile(1), 987'654'321U);
 }
 
-TEST(Histogram, merged_with_another_equals_one_with_all_values) {
+TEST(Histogram, merged_with_another_equals_a_histogram_of_all_values) {
   Histogram one;
   Histogram other;
   Histogram all;
@@ -199,7 +199,7 @@ TEST(Histogram, merged_with_another_equals_one_with_all_values) {
 
 TEST(Histogram, touches_no_new_page_while_it_counts) {
   if (test::under_address_sanitizer || test::under_thread_sanitizer) {
-    GTEST_SKIP() << "a sanitizer faults pages of its own shadow in";
+    GTEST_SKIP() << "the sanitizer faults in pages of its own";
   }
   const std::vector<std::uint64_t> values = values_of_every_octave(50'000, 6);
   Histogram histogram;
@@ -209,11 +209,11 @@ TEST(Histogram, touches_no_new_page_while_it_counts) {
   rusage after{};
   getrusage(RUSAGE_THREAD, &after);
   EXPECT_EQ(histogram.count(), 50'000U);
-  // 57 KiB are 15 small pages; a few faults may be caused by the test itself.
+  // 57 KiB are 15 small pages. The limit is not 0, because the test itself may cause a few faults.
   EXPECT_LT(after.ru_minflt - before.ru_minflt, 8);
 }
 
-TEST(HistogramFile, holds_the_buckets_that_are_not_empty_in_ascending_order) {
+TEST(HistogramFile, contains_the_buckets_that_are_not_empty_in_ascending_order) {
   const test::TemporaryFolder folder;
   Histogram histogram;
   for (const std::uint64_t value : values_of_every_octave(5000, 7)) histogram.add(value);
@@ -237,7 +237,7 @@ TEST(HistogramFile, holds_the_buckets_that_are_not_empty_in_ascending_order) {
   EXPECT_EQ(total, 5000U);
 }
 
-TEST(HistogramFile, of_nothing_holds_no_bucket) {
+TEST(HistogramFile, without_values_contains_no_bucket) {
   const test::TemporaryFolder folder;
   Histogram().write_npy(folder / "histogram.npy");
   EXPECT_EQ(test::Npy(folder / "histogram.npy").count, 0U);

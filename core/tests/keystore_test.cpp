@@ -1,5 +1,4 @@
-// The SROS2 keystore that the rclcpp adapter makes for a process, tested without ROS 2: an enclave has the files that
-// an RMW looks for.
+// Tests, without ROS 2, that the SROS2 keystore of the rclcpp adapter has the files that an RMW looks for.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -16,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A trial's folder with a set of certificates; the content of each file is its name.
+/// A trial's folder with a set of certificates. The content of each file is its file name.
 class Sros2 : public testing::Test {
  protected:
   Sros2() {
@@ -58,11 +57,11 @@ TEST_F(Sros2, rcl_finds_the_enclave_of_the_process_and_requires_it) {
   use_security(asked(Security::encrypted, Identity::receiver));
   EXPECT_EQ(variable("ROS_SECURITY_ENABLE"), "true");
   EXPECT_EQ(variable("ROS_SECURITY_STRATEGY"), "Enforce");
-  // rcl joins the keystore, "enclaves" and the name without its slash.
+  // rcl makes the path from the keystore, "enclaves" and the enclave's name without its slash.
   EXPECT_EQ(variable("ROS_SECURITY_ENCLAVE_OVERRIDE"), "/receiver");
   const fs::path enclave = fs::path(variable("ROS_SECURITY_KEYSTORE")) / "enclaves/receiver";
   EXPECT_TRUE(fs::is_directory(enclave));
-  EXPECT_EQ(enclave.string().rfind(scratch_.string(), 0), 0U) << "it is gone with the trial";
+  EXPECT_EQ(enclave.string().rfind(scratch_.string(), 0), 0U) << "it is removed with the trial's folder";
 }
 
 TEST_F(Sros2, an_enclave_has_the_six_files_that_rmws_look_for_and_no_key_twice) {
@@ -75,11 +74,11 @@ TEST_F(Sros2, an_enclave_has_the_six_files_that_rmws_look_for_and_no_key_twice) 
   EXPECT_EQ(text(enclave / "permissions.p7s"), "permissions.p7s");
   for (const auto& entry : fs::directory_iterator(enclave)) {
     EXPECT_TRUE(entry.is_symlink()) << entry.path();
-    EXPECT_TRUE(entry.is_regular_file()) << "which is what an RMW asks: " << entry.path();
+    EXPECT_TRUE(entry.is_regular_file()) << "an RMW requires a regular file: " << entry.path();
   }
 }
 
-TEST_F(Sros2, an_intruder_has_a_certificate_of_the_trial_and_permissions_of_somebody_else) {
+TEST_F(Sros2, an_intruder_has_a_certificate_of_the_trial_and_permissions_of_another_authority) {
   const fs::path keystore = make_keystore(asked(Security::encrypted, Identity::intruder));
   const fs::path enclave = keystore / "enclaves/intruder";
   EXPECT_EQ(text(enclave / "identity_ca.cert.pem"), "ca.pem");
@@ -100,7 +99,7 @@ TEST_F(Sros2, the_security_variables_of_the_users_shell_are_ignored) {
 TEST_F(Sros2, a_set_without_the_governance_file_of_the_level_is_refused) {
   try {
     use_security(asked(Security::authenticated, Identity::sender));
-    FAIL() << "it was taken";
+    FAIL() << "the set was accepted";
   } catch (const AdapterError& error) {
     EXPECT_NE(std::string(error.what()).find("governance-authenticated.p7s is not there"), std::string::npos);
   }

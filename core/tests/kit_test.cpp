@@ -1,4 +1,4 @@
-// Code that adapters share: notes in the trial's folder, bounded waiting, and shared memory that does not fit.
+// Tests code that adapters share: notes, waiting with a time limit, shared memory that does not fit, connections.
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -48,7 +48,7 @@ TEST(Rendezvous, a_note_is_found_once_it_was_written) {
   EXPECT_THROW(static_cast<void>(notes.find<long>("number")), AdapterError);
 }
 
-TEST(Rendezvous, a_reader_finds_the_whole_of_a_note_or_nothing) {
+TEST(Rendezvous, a_reader_never_finds_a_partly_written_note) {
   using Note = std::array<std::uint64_t, 512>;
   const TemporaryFolder folder;
   const kit::Rendezvous notes(in(folder));
@@ -67,7 +67,7 @@ TEST(Rendezvous, a_reader_finds_the_whole_of_a_note_or_nothing) {
   }
 }
 
-TEST(Rendezvous, each_newcomer_finds_all_earlier_ones) {
+TEST(Rendezvous, each_process_that_joins_finds_the_notes_of_all_earlier_ones) {
   const TemporaryFolder folder;
   const kit::Rendezvous notes(in(folder));
   EXPECT_EQ(notes.join("port", "a"), (std::vector<std::string>{}));
@@ -95,7 +95,7 @@ TEST(WaitUntil, ends_with_its_condition_or_its_timeout) {
   EXPECT_GE(std::chrono::steady_clock::now() - begin, 20ms);
 }
 
-TEST(CallDeadline, cancels_the_call_that_does_not_end_and_no_other) {
+TEST(CallDeadline, cancels_only_the_call_that_does_not_end) {
   std::atomic<bool> withdrawn{false};
   kit::CallDeadline deadline(50ms, [&withdrawn] { withdrawn = true; });
   for (int call = 0; call < 1000; ++call) {
@@ -112,7 +112,7 @@ TEST(CallDeadline, cancels_the_call_that_does_not_end_and_no_other) {
 
 TEST(Segment, that_does_not_fit_is_refused_and_leaves_nothing) {
   const test::ChildEnd end = test::in_child([]() -> std::string {
-    // Uses a /dev/shm of its own, so that this machine's is not filled.
+    // Mount a separate /dev/shm, so that the machine's /dev/shm is not filled.
     const int others = getuid() == 0 ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER;
     if (unshare(others) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
         mount("tmpfs", "/dev/shm", "tmpfs", 0, "size=1m") != 0) {
@@ -153,7 +153,7 @@ TEST(UnixAddress, in_the_abstract_namespace_is_found_by_name_as_soon_as_data_can
   EXPECT_THROW(static_cast<void>(kit::abstract_unix(std::string(108, 'x'))), AdapterError);
 }
 
-TEST(SharedMemory, larger_than_the_free_space_is_refused_and_a_byte_is_not) {
+TEST(SharedMemory, larger_than_the_free_space_is_refused) {
   EXPECT_NO_THROW(kit::require_shared_memory(1, "a byte"));
   EXPECT_THROW(kit::require_shared_memory(std::uint64_t{1} << 60, "much"), AdapterError);
 }

@@ -20,7 +20,7 @@ bool is_version(const std::string& text) {
 TEST(LoadedLibrary, with_a_libc_function_is_the_real_file_of_libc) {
   const LoadedLibrary found = loaded_library(reinterpret_cast<const void*>(&gnu_get_libc_version));
   EXPECT_TRUE(std::filesystem::exists(found.path)) << found.path;
-  EXPECT_EQ(std::filesystem::canonical(found.path), found.path) << "a link was left in it";
+  EXPECT_EQ(std::filesystem::canonical(found.path), found.path) << "the path contains a symbolic link";
   EXPECT_NE(found.path.find("libc"), std::string::npos);
   EXPECT_TRUE(found.version.empty() || is_version(found.version)) << found.version;
 }
@@ -33,7 +33,8 @@ TEST(LoadedLibrary, with_a_libstdcxx_function_has_the_version_of_the_file_behind
   EXPECT_FALSE(std::filesystem::is_symlink(found.path));
   EXPECT_NE(found.path.find("libstdc++.so."), std::string::npos) << found.path;
   EXPECT_TRUE(is_version(found.version)) << found.version;
-  EXPECT_GE(found.version.size(), std::string("6.0.0").size()) << "only the link's version: " << found.version;
+  EXPECT_GE(found.version.size(), std::string("6.0.0").size())
+      << "this is the version in the link's name: " << found.version;
   EXPECT_TRUE(found.path.ends_with(found.version));
 }
 

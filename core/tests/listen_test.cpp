@@ -1,4 +1,4 @@
-// Reception on the middleware's own thread: replies from another thread, and replies within publish().
+// Tests the reception `listen`: replies that arrive on another thread, and replies that arrive within publish().
 #include <middlemark/roles/ping.hpp>
 
 #include <thread>
@@ -75,7 +75,7 @@ TEST_P(WhereReplies, come_twice_damaged_or_never_they_are_counted_as_such) {
     return Published::ok;
   };
   PingRequest request = samples_request(20);
-  // Long enough for replies on a busy machine, and short enough to wait for the two that never come.
+  // Long enough for replies on a busy machine, and short because two replies never arrive.
   request.reply_timeout_s = 0.5;
   const PingEnd end = run_ping(adapter, settings, request);
   EXPECT_EQ(end.sequences(), counting_to(20, {3, 5, 13, 15}));

@@ -1,4 +1,4 @@
-// The memcpy baseline: it makes both copies and returns each message once.
+// Tests the raw transport memcpy: it makes both copies and returns each message once.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -37,7 +37,7 @@ class Copying : public testing::TestWithParam<std::size_t> {
   }
 };
 
-TEST_P(Copying, brings_back_what_was_published_once_and_in_memory_of_its_own) {
+TEST_P(Copying, returns_each_message_once_and_in_separate_memory) {
   Memcpy adapter(settings());
   auto in = adapter.subscriber(topic(), 0);
   auto out = adapter.publisher(topic(), 0);
@@ -51,7 +51,7 @@ TEST_P(Copying, brings_back_what_was_published_once_and_in_memory_of_its_own) {
     std::copy(sent.begin(), sent.end(), lent.begin());
     ASSERT_EQ(out.publish(), Published::ok);
     EXPECT_TRUE(in.wait(std::chrono::nanoseconds(1)));
-    std::fill(lent.begin(), lent.end(), std::byte{0});  // changes after publishing do not matter
+    std::fill(lent.begin(), lent.end(), std::byte{0});  // a change after publishing has no effect
     ASSERT_EQ(in.take(seen), 1U);
     EXPECT_EQ(seen.messages.back(), sent);
     EXPECT_NE(seen.places.back(), lent.data());
@@ -59,7 +59,7 @@ TEST_P(Copying, brings_back_what_was_published_once_and_in_memory_of_its_own) {
   }
 }
 
-TEST_P(Copying, matches_nobody) {
+TEST_P(Copying, matches_no_peer) {
   Memcpy adapter(settings());
   EXPECT_EQ(adapter.publisher(topic(), 0).matched(), 0U);
 }

@@ -201,7 +201,7 @@ TEST(Payload, the_payload_of_another_sequence_is_always_found) {
 }
 
 TEST(Payload, a_warm_up_message_differs_from_the_measured_message_of_the_same_sequence) {
-  // The difference is in the upper bits of each word, so the payload needs at least six bytes.
+  // The payloads differ in the upper bits of each word, so at least six bytes are needed to see the difference.
   for (std::size_t size = header_bytes + 6; size <= 100; ++size) {
     const Header warm_up = Header::make(0, true, 8, 0);
     EXPECT_FALSE(payload_intact(filled(size, warm_up), measured(8))) << size << " bytes";

@@ -1,4 +1,4 @@
-// Typed messages: they are serialised and deserialised completely, and any error in their constant content is found.
+// Tests that typed messages are serialised and deserialised completely, and that wrong constant fields are found.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -61,8 +61,8 @@ TEST(Messages, are_larger_than_their_main_array_by_the_documented_bytes) {
   }
 }
 
-/// Bytes that may differ unnoticed: the options in CDR's own header (2 bytes), the stamps' nanoseconds (4), padding,
-/// and the length of "wheel_link", which may or may not count its terminator.
+/// `unseen` is the number of bytes of each message that may change without being noticed: the options in CDR's own
+/// header (2), the stamps' nanoseconds (4), padding, and the length of "wheel_link", which may include its terminator.
 TEST(Messages, a_changed_byte_is_found_or_visible_in_the_main_array) {
   const std::vector<std::size_t> unseen{2 + 4 + 1, 2 + 4 + 23, 2 + 4, 2 + 3 * 4 + 7 + 3};
   for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -102,7 +102,7 @@ TEST(Messages, each_wrong_constant_shortens_the_visited_array) {
   EXPECT_EQ(seen_with([](Shape::Struct& it) { it.data.clear(); }), 0U);
 }
 
-TEST(Messages, another_field_of_a_cloud_or_frame_of_a_tf_shortens_the_visited_array) {
+TEST(Messages, a_wrong_field_of_a_cloud_or_frame_of_a_tf_shortens_the_visited_array) {
   kit::MessageOf<kit::messages::PointCloud, CdrCoding> cloud(64);
   EXPECT_EQ(cloud.received().size(), 64U);
   cloud.message().fields[2].name = "w";
@@ -161,7 +161,7 @@ TEST(Messages, reject_sizes_that_a_type_cannot_have) {
   EXPECT_TRUE(kit::fits(MessageType::point_cloud, 32) && !kit::fits(MessageType::point_cloud, 40));
 }
 
-/// Publishes a message of each type over the null adapter, whose script damages the message that `damage` names.
+/// Publishes messages of a type over the null adapter, which damages the message whose number is in `damage`.
 class OverNull : public ::testing::Test {
  protected:
   std::vector<std::size_t> sizes_seen(MessageType type, std::size_t bytes, const std::string& damage) {

@@ -56,7 +56,7 @@ std::string refusal(const Settings& settings) {
   return {};
 }
 
-TEST(Native, without_settings_the_members_keep_their_own_values) {
+TEST(Native, without_settings_the_members_have_their_defaults) {
   const Options options = read_native<Options>("north", with({}));
   EXPECT_TRUE(options.nodelay);
   EXPECT_EQ(options.buffer, 65536U);
@@ -64,7 +64,7 @@ TEST(Native, without_settings_the_members_keep_their_own_values) {
   EXPECT_TRUE(options.elements.empty());
 }
 
-TEST(Native, each_value_is_read_as_its_member_is) {
+TEST(Native, each_value_is_read_as_the_type_of_its_member) {
   Settings settings = with({{"nodelay", "off"},
                             {"io_threads", "8"},
                             {"hops", "255"},

@@ -1,5 +1,4 @@
-// Tests of the null adapter, with which the core is tested: each scripted fault occurs exactly at its place and nowhere
-// else.
+// Tests the null adapter, which is for tests of the core: each fault occurs exactly at the requested messages.
 #include <middlemark/adapter.hpp>
 
 #include <time.h>
@@ -60,7 +59,7 @@ Published publish(Outgoing& outgoing, unsigned publisher_id, std::uint64_t seque
   return outgoing.publish();
 }
 
-/// The messages that one take brought, by publisher id.
+/// The messages of one take(), by publisher id.
 struct Taken {
   std::map<unsigned, Sequences> sequences;
   Sequences damaged;
@@ -84,7 +83,7 @@ Taken take(Incoming& incoming) {
   return taken;
 }
 
-/// Sends 1 to 8 from one publisher to each of its subscribers.
+/// Sends messages 1 to 8 from one publisher. Returns the messages that each subscriber received.
 std::vector<Taken> send_eight(const Settings& settings) {
   Null adapter(settings);
   std::vector<std::unique_ptr<Null::Subscriber>> subscribers;
@@ -98,7 +97,7 @@ std::vector<Taken> send_eight(const Settings& settings) {
   return taken;
 }
 
-TEST(AScript, plants_loss_duplicates_reordering_and_damage_at_the_sequences_it_names) {
+TEST(AScript, causes_loss_duplicates_reordering_and_damage_at_the_requested_sequences) {
   const Script script{{"lose", "2"}, {"duplicate", "3"}, {"reorder", "4"}, {"damage", "6"}, {"shorten", "7"}};
   const Taken taken = send_eight(scripted(Pattern::stream, script)).front();
   EXPECT_EQ(taken.sequences.at(0), (Sequences{1, 3, 3, 5, 4, 6, 7, 8}));
@@ -106,7 +105,7 @@ TEST(AScript, plants_loss_duplicates_reordering_and_damage_at_the_sequences_it_n
   EXPECT_EQ(taken.shortened, Sequences{7});
 }
 
-TEST(AScript, plants_a_delay_of_nanoseconds_in_every_message) {
+TEST(AScript, delays_every_message_by_nanoseconds) {
   const Settings settings = scripted(Pattern::stream, {{"every_delay_ns", "300500"}});
   Null adapter(settings);
   Null::Subscriber subscriber = adapter.subscriber(stream_of(settings), 0);
@@ -119,7 +118,7 @@ TEST(AScript, plants_a_delay_of_nanoseconds_in_every_message) {
   EXPECT_EQ(take(subscriber).sequences.at(0).size(), 8U);
 }
 
-TEST(AScript, works_under_best_effort_too) {
+TEST(AScript, also_works_under_best_effort) {
   Settings settings = scripted(Pattern::stream, {{"lose", "2"}, {"duplicate", "3"}});
   settings.reliability = Reliability::best_effort;
   EXPECT_EQ(send_eight(settings).front().sequences.at(0), (Sequences{1, 3, 3, 4, 5, 6, 7, 8}));
@@ -136,7 +135,7 @@ TEST(AScript, for_one_subscriber_does_not_affect_the_others) {
   }
 }
 
-TEST(AScript, for_one_publisher_means_its_index_among_all_topics) {
+TEST(AScript, for_one_publisher_uses_its_index_among_all_topics) {
   Settings settings = scripted(Pattern::stream, {{"lose", "1"}, {"only_publisher", "3"}}, 4, 2);
   settings.topics = topics_of(settings, 2);
   Null adapter(settings);
@@ -206,7 +205,7 @@ TEST(AQueue, that_is_full_blocks_a_reliable_publisher_and_drops_under_best_effor
   }
 }
 
-TEST(AQueue, that_is_full_drops_nothing_that_a_script_adds) {
+TEST(AQueue, that_is_full_drops_no_message_that_a_script_adds) {
   Settings settings = scripted(Pattern::stream, {{"slots", "1"}, {"duplicate", "1"}});
   settings.reliability = Reliability::best_effort;
   settings.write_timeout = std::chrono::milliseconds(5);
@@ -248,7 +247,7 @@ TEST(AServer, answers_the_client_whose_request_it_visits) {
   }
 }
 
-TEST(AServer, misbehaves_towards_the_client_its_script_names) {
+TEST(AServer, applies_its_script_only_to_the_requested_client) {
   const Settings settings = scripted(Pattern::request_reply, {{"lose", "1"}, {"only_subscriber", "1"}}, 2);
   const Topic service{settings.scope + "_service", settings.message_bytes, 2, 1};
   Null adapter(settings);

@@ -33,7 +33,7 @@ long voluntary_switches() {
   return used.ru_nvcsw;
 }
 
-/// Both ways to wait; true: spins.
+/// Tests of both ways to wait. The parameter is true for a pacer that spins.
 class EveryPacer : public testing::TestWithParam<bool> {
  protected:
   Pacer pacer(const Load& load) const { return {clock, load, GetParam()}; }
@@ -56,7 +56,7 @@ TEST_P(EveryPacer, never_returns_before_the_instant) {
   }
 }
 
-TEST_P(EveryPacer, waits_for_any_instant_it_is_given) {
+TEST_P(EveryPacer, waits_for_any_instant) {
   Pacer pacer = this->pacer(rate(1));
   pacer.start(clock.ticks());
   const std::uint64_t end = clock.ticks() + clock.to_ticks(3'000'000);
@@ -91,7 +91,7 @@ TEST_P(EveryPacer, catches_up_after_a_stall_without_moving_the_schedule) {
     EXPECT_LT(intended, stall_end);
     EXPECT_TRUE(pacer.wait(intended, stop));
   }
-  EXPECT_EQ(voluntary_switches(), switches) << "it slept although all instants had passed";
+  EXPECT_EQ(voluntary_switches(), switches) << "the pacer slept although all instants had passed";
   EXPECT_GE(pacer.next(), stall_end);
 }
 
@@ -193,7 +193,7 @@ TEST(SleepingPacer, sleeps_between_two_messages) {
   pacer.start(clock.ticks());
   const long switches = voluntary_switches();
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(pacer.wait(clock.ticks() + clock.to_ticks(5'000'000), stop));
-  // If interrupted for 5 ms between two readings, it does not sleep; that may happen to some of the ten.
+  // Not 10: a pacer that was interrupted for 5 ms before its sleep finds that its instant has passed and does not sleep.
   EXPECT_GE(voluntary_switches() - switches, 1);
   EXPECT_GT(pacer.sleeping_ticks(), 0U);
 }
@@ -205,7 +205,8 @@ TEST(SleepingPacer, divides_a_long_sleep_to_notice_a_stop) {
   pacer.start(clock.ticks());
   const long switches = voluntary_switches();
   ASSERT_TRUE(pacer.wait(clock.ticks() + clock.to_ticks(400'000'000), stop));
-  // Eight pieces of at most 50 ms. On a busy machine each ends late, so there are fewer; an undivided sleep is one.
+  // Each sleep lasts at most 50 ms, so eight are expected. On a busy machine each ends late, and there are fewer. A pacer
+  // that does not divide its sleep has one.
   EXPECT_GE(voluntary_switches() - switches, 2);
 }
 
@@ -220,10 +221,10 @@ TEST(SleepingPacer, is_woken_before_the_instant) {
     ASSERT_TRUE(pacer.wait(clock.ticks() + clock.to_ticks(1'000'000), stop));
     in_time += pacer.margin_ticks() < margin ? 1 : 0;  // a late wake-up widens the margin
   }
-  EXPECT_GE(in_time, 10) << "a sleep until the instant itself is never in time";
+  EXPECT_GE(in_time, 10) << "without a margin no wake-up would be in time";
 }
 
-TEST(SleepingPacer, learns_how_late_this_machine_wakes_it) {
+TEST(SleepingPacer, adapts_its_margin_to_the_delay_of_wake_ups) {
   const Clock& clock = calibrated();
   const StopSignal stop;
   Pacer pacer(clock, rate(5000), false);
@@ -233,9 +234,9 @@ TEST(SleepingPacer, learns_how_late_this_machine_wakes_it) {
   EXPECT_NE(pacer.margin_ticks(), assumed);
   EXPECT_GE(pacer.margin_ticks(), clock.to_ticks(5'000));
   EXPECT_LE(pacer.margin_ticks(), clock.to_ticks(250'000));
-  const std::uint64_t learnt = pacer.margin_ticks();
+  const std::uint64_t adapted = pacer.margin_ticks();
   pacer.start(clock.ticks());
-  EXPECT_EQ(pacer.margin_ticks(), learnt) << "the margin learnt during the warm-up is kept";
+  EXPECT_EQ(pacer.margin_ticks(), adapted) << "start() keeps the margin";
 }
 
 TEST(Pacer, that_sleeps_neither_spins_nor_returns_early) {

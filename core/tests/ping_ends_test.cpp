@@ -1,4 +1,4 @@
-// All ways in which a ping can end, and that it always ends.
+// Tests that a ping always ends, for every reason for which it can end.
 #include <middlemark/roles/ping.hpp>
 
 #include <chrono>
@@ -67,7 +67,7 @@ TEST_P(Silence, of_a_peer_that_stops_answering_ends_the_measurement_and_keeps_th
   EXPECT_EQ(end.result.ended, Ended::silent);
   ASSERT_TRUE(end.failure);
   EXPECT_EQ(end.failure->code, ErrorCode::silent);
-  // A blocking ping that lost its processor for 20 ms may have missed one of the first five.
+  // At most 5: if a blocking ping lost its processor for 20 ms, one of the first five replies was late.
   EXPECT_LE(end.result.samples, 5U);
   EXPECT_EQ(end.result.samples, end.samples.size());
   EXPECT_GE(end.result.sent, 21U - 5U);
@@ -206,9 +206,9 @@ TEST(PingEnds, the_limit_holds_with_a_peer_that_rarely_answers) {
 }
 
 TEST(PingEnds, a_full_recorder_ends_it_before_the_next_message_is_sent) {
-  // The recorder of a duration below 500 ns has room for one sample, so it is full if a second round trip begins in
-  // time. The round trip takes little more than its stamps. If it is slower, the trial ends by its duration, and the
-  // test tries again.
+  // For a duration below 500 ns the recorder has room for one sample, so it is full if a second round trip begins
+  // within the duration. A round trip takes little more than its stamps. If it is slower, the trial ends by its duration,
+  // and the test tries again.
   const Settings settings = trial_settings(Reception::block, 16);
   for (int attempt = 0; attempt < 2000; ++attempt) {
     Scripted adapter(settings);
@@ -218,14 +218,15 @@ TEST(PingEnds, a_full_recorder_ends_it_before_the_next_message_is_sent) {
     request.payload = Payload::untouched;
     const PingEnd end = run_ping(adapter, settings, request);
     ASSERT_LE(end.samples.size(), 1U);
-    ASSERT_EQ(end.result.sent, end.samples.size()) << "a message was sent that could not be kept";
+    ASSERT_EQ(end.result.sent, end.samples.size()) << "a message was sent although the recorder was full";
     if (end.result.ended != Ended::full) continue;
     EXPECT_EQ(end.result.samples, 1U);
     EXPECT_EQ(end.result.sent, 1U);
     EXPECT_EQ(end.result.lost, 0U);
     return;
   }
-  GTEST_SKIP() << "no round trip of under 499 ns in 2,000 tries: too slow a machine, or a sanitizer";
+  GTEST_SKIP() << "no round trip took less than 499 ns in 2,000 tries: the machine is too slow, or this is a build "
+                  "with a sanitizer";
 }
 
 TEST(PingEnds, no_samples_at_all_are_done_at_once) {
@@ -272,7 +273,7 @@ struct Says {
   [[nodiscard]] std::string last_error() const { return words; }
 };
 
-TEST(LastError, is_that_of_the_sending_end_or_else_of_the_receiving_end) {
+TEST(LastError, is_of_the_publisher_or_else_of_the_subscriber) {
   const Says nothing{};
   const Says sender{"not sent"};
   const Says receiver{"not received"};

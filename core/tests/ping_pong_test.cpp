@@ -1,4 +1,4 @@
-// Both roles over real adapters in one process, each on its own thread: shared memory, and the null adapter's queue.
+// Tests ping and pong in one process, each on its own thread, over shared memory and over the null adapter's queue.
 #include <middlemark/roles/ping.hpp>
 
 #include <memory>
@@ -35,7 +35,7 @@ std::vector<std::uint64_t> sequences(const TrialEnd& end) {
   return found;
 }
 
-/// Runs a worker that has all roles: open, match, run, stop, close.
+/// Runs all roles of a trial in this process: opens, matches, starts, stops and closes them.
 template <Adapter A>
 TrialEnd run_trial(const Settings& settings, const PingRequest& request) {
   A adapter(settings);
@@ -136,7 +136,7 @@ TEST(Shm, with_three_pongs_all_receive_and_only_the_first_echoes) {
   ASSERT_EQ(end.pongs.size(), 3U);
   EXPECT_EQ(end.pongs[0].echoed, 300U);
   EXPECT_EQ(end.pongs[1].echoed + end.pongs[2].echoed, 0U);
-  // The ping does not wait for pongs that only listen, so the last messages may still be under way at the end.
+  // The ping does not wait for pongs that do not echo, so their last messages may still be under way at the end.
   for (const PongResult& pong : end.pongs) {
     EXPECT_EQ(pong.lost + pong.duplicated + pong.reordered + pong.damaged, 0U);
     EXPECT_LE(pong.received, 300U);

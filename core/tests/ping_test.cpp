@@ -1,4 +1,4 @@
-// Counts and records of a ping against a scripted pong on its own thread; all counts are exact.
+// Tests the counts and records of a ping. A script answers within publish(), so all counts are exact.
 #include <middlemark/roles/ping.hpp>
 
 #include <cstring>
@@ -26,7 +26,7 @@ Published answered(const Sent& sent) {
   return Published::ok;
 }
 
-/// Answers every measured message normally, except message `sequence`, for which it calls `odd`.
+/// Returns a script that answers every message, and calls `odd` for the measured message `sequence`.
 template <class Odd>
 Scripted::Script except(std::uint64_t sequence, Odd odd) {
   return [sequence, odd](const Sent& sent) {
@@ -35,8 +35,8 @@ Scripted::Script except(std::uint64_t sequence, Odd odd) {
   };
 }
 
-/// Has a short timeout for messages that are never answered. Polling checks once more after an interruption, so no
-/// other reply is missed.
+/// Returns a request with a short timeout, for messages that are never answered. It misses no other reply, because a
+/// polling ping takes once more after an interruption.
 PingRequest impatient(std::uint64_t samples) {
   PingRequest request = samples_request(samples);
   request.reply_timeout_s = 0.05;
@@ -162,7 +162,7 @@ TEST(Ping, an_untouched_payload_is_neither_written_nor_checked) {
   EXPECT_EQ(written, 0U);
 }
 
-TEST(Ping, what_was_not_timed_is_absent) {
+TEST(Ping, times_that_were_not_measured_are_absent) {
   for (const bool loan : {false, true}) {
     for (const Payload payload : {Payload::filled, Payload::untouched}) {
       Settings settings = trial_settings(Reception::block);
@@ -202,7 +202,7 @@ TEST(Ping, the_round_trip_begins_when_publish_begins) {
     EXPECT_LE(sample.take_ns, sample.round_trip_ns - sample.write_ns);
     shortest = std::min(shortest, sample.round_trip_ns - sample.write_ns);
   }
-  EXPECT_LT(shortest, 2'900'000U) << "the loan lies within every round trip";
+  EXPECT_LT(shortest, 2'900'000U) << "the round trips include the loan";
 }
 
 TEST(Ping, filling_comes_before_the_round_trip_and_has_its_own_time) {
@@ -344,7 +344,7 @@ TEST(Ping, a_publish_that_fails_or_times_out_is_counted_and_its_message_is_no_sa
   }
 }
 
-TEST(Ping, a_reply_to_a_message_whose_publish_failed_is_not_taken_for_a_round_trip) {
+TEST(Ping, a_reply_to_a_message_whose_publish_failed_is_not_a_round_trip) {
   const Settings settings = trial_settings(Reception::poll);
   Scripted adapter(settings);
   adapter.on_ping = except(6, [](const Sent& sent) {

@@ -27,10 +27,10 @@ namespace {
 using test::ChildEnd;
 using test::in_child;
 
-/// Returns the last processor that this process may use, so that it differs from "all" if there are two.
+/// Returns the last processor that this process may use.
 int some_processor() { return placed({}).cpus.back(); }
 
-/// Returns the error of `work` in the form text|advice.
+/// Returns the error that `work` throws, in the form text|advice.
 template <class Work>
 std::string refusal(Work&& work) {
   try {
@@ -47,7 +47,7 @@ std::string list(const std::vector<int>& numbers) {
   return text;
 }
 
-TEST(Placement, the_processors_asked_for_are_read_back) {
+TEST(Placement, the_requested_processors_are_read_back) {
   const int cpu = some_processor();
   const ChildEnd end = in_child([cpu] {
     Placement placement;
@@ -71,7 +71,7 @@ TEST(Placement, threads_started_afterwards_inherit_the_processors) {
   EXPECT_EQ(end.report, list({cpu}));
 }
 
-TEST(Placement, without_processors_the_affinity_stays_as_it_was) {
+TEST(Placement, without_processors_the_affinity_is_unchanged) {
   const std::vector<int> before = placed({}).cpus;
   const ChildEnd end = in_child([] {
     place_process({});
@@ -132,7 +132,7 @@ TEST(Placement, other_is_read_back_as_priority_zero_and_raising_it_changes_nothi
 
 TEST(Placement, locked_memory_is_read_back) {
   if (test::under_address_sanitizer || test::under_thread_sanitizer) {
-    GTEST_SKIP() << "the sanitizers turn mlockall into nothing: their shadow cannot be locked";
+    GTEST_SKIP() << "under a sanitizer mlockall does nothing, because the sanitizer's own memory cannot be locked";
   }
   const ChildEnd end = in_child([] {
     Placement placement;
@@ -174,7 +174,7 @@ TEST(Guard, the_process_and_its_children_are_killed_first_when_memory_runs_out) 
   EXPECT_EQ(end.text(), "1000, its child 1000");
 }
 
-TEST(Guard, writing_to_a_launcher_that_went_away_does_not_kill) {
+TEST(Guard, writing_to_a_launcher_that_went_away_does_not_end_the_process) {
   const ChildEnd end = in_child([]() -> std::string {
     guard_process();
     std::array<int, 2> channel{};
@@ -186,7 +186,7 @@ TEST(Guard, writing_to_a_launcher_that_went_away_does_not_kill) {
 }
 
 TEST(Guard, an_orphan_is_killed) {
-  // The test adopts the orphan, so that it can see how it ended.
+  // Adopt the orphan, so that this process can see how it ended.
   ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
   const ChildEnd parent = in_child([]() -> std::string {
     std::array<int, 2> guarded{};

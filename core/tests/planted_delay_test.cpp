@@ -1,4 +1,4 @@
-// The shared-memory baseline with a planted delay: every message waits, none is lost, and invalid settings are refused.
+// Tests the raw shared-memory transport with an artificial delay for every message.
 #include <unistd.h>
 
 #include <chrono>
@@ -72,7 +72,7 @@ TEST(APlantedDelay, delays_every_message_and_changes_nothing_else) {
   }
 }
 
-TEST(APlantedDelay, leaves_a_full_ring_full_until_somebody_reads) {
+TEST(APlantedDelay, does_not_free_slots_of_a_full_ring) {
   for (const std::string ns : {"", "1000"}) {
     Pair pair(planted(ns));
     std::uint64_t sent = 0;
@@ -87,7 +87,7 @@ TEST(APlantedDelay, leaves_a_full_ring_full_until_somebody_reads) {
   }
 }
 
-TEST(APlantedDelay, is_a_whole_number_of_ns) {
+TEST(APlantedDelay, must_be_a_whole_number_of_ns) {
   for (const std::string ns : {"0", "-1", "1.5", "1us", " 1", "1000000001", "x"}) {
     EXPECT_THROW(SharedMemory{planted(ns)}, AdapterError) << ns;
   }

@@ -1,4 +1,4 @@
-// Answers and counts of a pong on this thread: all messages are queued, and the last one stops it.
+// Tests the answers and counts of a pong. It runs on this thread: all messages are queued, and the last one stops it.
 #include <middlemark/roles/pong.hpp>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ struct PongEnd {
   std::vector<Bytes> replies;
 };
 
-/// Serves `requests` in polling mode. A warm-up message after them, which is not counted, stops the pong.
+/// Serves `requests` in polling mode. A final warm-up message, which is not counted, stops the pong.
 PongEnd serve(Scripted& adapter, const Settings& settings, const PongRequest& request,
               const std::vector<Bytes>& requests) {
   constexpr std::uint64_t final_warm_up = 999'999;
@@ -59,7 +59,7 @@ PongEnd serve(Scripted& adapter, const Settings& settings, const PongRequest& re
   adapter.deliver(settings.scope + "_ping", message(final_warm_up, true));
   if (request.echoes) {
     pong.run();
-  } else {  // nothing reports the last message: stop when the queue must be empty
+  } else {  // without a reply to the last message: wait until the queue must be empty, then stop
     std::jthread role([&pong] { pong.run(); });
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
     progress.stop.request();
@@ -75,7 +75,7 @@ PongEnd serve(const std::vector<Bytes>& requests, const PongRequest& request = {
   return serve(adapter, settings, request, requests);
 }
 
-TEST(Pong, answers_every_message_with_a_copy_of_what_it_received) {
+TEST(Pong, answers_every_message_with_a_copy) {
   const PongEnd end = serve(messages({1, 2, 3}));
   ASSERT_EQ(end.replies.size(), 3U);
   for (std::uint64_t n = 1; n <= 3; ++n) EXPECT_EQ(end.replies[n - 1], message(n));
@@ -122,7 +122,7 @@ TEST(Pong, copies_only_the_header_of_an_untouched_payload) {
       std::all_of(end.replies[1].begin() + 16, end.replies[1].end(), [](std::byte b) { return b == std::byte{0}; }));
 }
 
-TEST(Pong, counts_what_was_lost_duplicated_and_reordered_on_the_way_to_it) {
+TEST(Pong, counts_requests_that_were_lost_duplicated_and_reordered) {
   const PongEnd end = serve(messages({1, 2, 5, 5, 4, 8, 1}));
   EXPECT_EQ(end.result.received, 5U);
   EXPECT_EQ(end.result.lost, 3U) << "3, 6 and 7";
@@ -150,7 +150,7 @@ TEST(Pong, a_warm_up_message_of_another_size_is_never_counted) {
   EXPECT_EQ(end.replies.size(), 1U);
 }
 
-TEST(Pong, an_implausible_sequence_is_damage_and_spoils_no_later_count) {
+TEST(Pong, an_implausible_sequence_is_damage_and_does_not_affect_later_counts) {
   const PongEnd end = serve(messages({1, 0, Header::sequence_mask, 2'000'000'000, 2}));
   EXPECT_EQ(end.result.damaged, 3U);
   EXPECT_EQ(end.result.received, 2U);
@@ -180,7 +180,7 @@ TEST(Pong, without_echo_checks_every_byte_and_has_no_publisher) {
   EXPECT_EQ(pong.matched(), 0U);
 }
 
-TEST(Pong, checks_what_it_received_if_there_are_several) {
+TEST(Pong, checks_the_requests_if_there_are_several_pongs) {
   Bytes damaged = message(2);
   damaged.back() ^= std::byte{1};
   EXPECT_EQ(serve({message(1), damaged}, {}, 2).result.damaged, 1U);

@@ -1,5 +1,5 @@
-// Priorities and their guards, each in a child of its own: a spinning real-time thread without its limit would occupy a
-// processor.
+// Tests real-time priorities and their limits, each in a separate child process, because a spinning real-time thread
+// without a limit would block a processor.
 #include <middlemark/placement.hpp>
 
 #include <grp.h>
@@ -40,7 +40,7 @@ std::string describe(const InForce& found) {
   return std::string(word(found.policy)) + ":" + std::to_string(found.priority);
 }
 
-/// Returns why real-time priorities are not available; empty if they are.
+/// Returns why real-time priorities are not permitted; empty if they are.
 std::string why_not_permitted() {
   const ChildEnd end = in_child([] {
     sched_param parameters{};
@@ -95,7 +95,7 @@ TEST(RealTime, a_role_under_other_gets_no_limit) {
 
 TEST(RealTime, a_spinner_is_ended_by_sigxcpu) {
   NEEDS_REAL_TIME();
-  // Three guards: the tested limit, the child's own alarm at 10 s, and the kernel's throttling of real-time threads.
+  // If the tested limit does not work, the child's alarm at 10 s or the kernel's throttling stops the spinner.
   const ChildEnd end = in_child(
       []() -> std::string {
         place_process(real_time(Policy::fifo, 10, 0.2));
@@ -155,7 +155,7 @@ TEST(RealTime, the_control_thread_runs_above_the_roles_and_a_role_keeps_its_prio
   EXPECT_EQ(end.report, "fifo:41 fifo:40") << end.how();
 }
 
-TEST(RealTime, raising_stops_at_the_highest_priority_there_is) {
+TEST(RealTime, raising_stops_at_the_highest_priority) {
   NEEDS_REAL_TIME();
   const ChildEnd end = in_child([] {
     const Placement placement = real_time(Policy::rr, 99, 2);

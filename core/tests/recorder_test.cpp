@@ -68,9 +68,9 @@ long resident_pages() {
   return resident;
 }
 
-TEST(Recorder, a_few_records_take_a_few_pages) {  // a graph has hundreds of recorders, which count as its memory
+TEST(Recorder, a_few_records_take_a_few_pages) {  // a graph has hundreds of recorders
   if (test::under_address_sanitizer || test::under_thread_sanitizer) {
-    GTEST_SKIP() << "a sanitizer has pages of its own beside each page";
+    GTEST_SKIP() << "the sanitizer adds pages of its own to each page";
   }
   const long before = resident_pages();
   std::vector<std::unique_ptr<PrefaultedMemory>> all;
@@ -78,7 +78,7 @@ TEST(Recorder, a_few_records_take_a_few_pages) {  // a graph has hundreds of rec
   EXPECT_LT(resident_pages() - before, 100 * 4);
 }
 
-TEST(Recorder, keeps_exactly_what_it_was_given_in_order) {
+TEST(Recorder, keeps_all_records_in_order) {
   Recorder<Sample> recorder(1000);
   for (std::uint64_t n = 1; n <= 1000; ++n) ASSERT_TRUE(recorder.keep(numbered(n)));
   ASSERT_EQ(recorder.size(), 1000U);
@@ -104,7 +104,7 @@ TEST(Recorder, of_no_capacity_is_full_at_once) {
   EXPECT_TRUE(recorder.samples().empty());
 }
 
-TEST(Recorder, keeps_what_a_publisher_sent_and_what_a_subscriber_received) {
+TEST(Recorder, keeps_records_of_publishers_and_subscribers) {
   Recorder<Sending> sendings(1000);
   Recorder<Arrival> arrivals(1000);
   for (std::uint64_t n = 1; n <= 1000; ++n) {
@@ -129,7 +129,7 @@ TEST(Recorder, has_faulted_every_page_in_before_the_start) {
   for (std::size_t at = 0; at < resident.size(); ++at) ASSERT_TRUE(resident[at] & 1) << "page " << at;
 }
 
-TEST(Recorder, reports_how_much_memory_it_could_not_get) {
+TEST(Recorder, reports_the_size_of_memory_that_it_could_not_get) {
   constexpr std::size_t more_than_any_address_space = std::size_t{1} << 46;
   try {
     const Recorder<Sample> recorder(more_than_any_address_space);
@@ -241,11 +241,11 @@ void expect_byte_for_byte(Record (*made)(std::uint64_t)) {
   for (std::uint64_t n = 1; n <= 3000; ++n) ASSERT_TRUE(same(file.record<Record>(n - 1), made(n))) << n;
 }
 
-TEST(SamplesFile, holds_the_round_trips_byte_for_byte) { expect_byte_for_byte(numbered); }
-TEST(SamplesFile, holds_the_sendings_byte_for_byte) { expect_byte_for_byte(numbered_sending); }
-TEST(SamplesFile, holds_the_arrivals_byte_for_byte) { expect_byte_for_byte(numbered_arrival); }
+TEST(SamplesFile, contains_the_round_trips_byte_for_byte) { expect_byte_for_byte(numbered); }
+TEST(SamplesFile, contains_the_sendings_byte_for_byte) { expect_byte_for_byte(numbered_sending); }
+TEST(SamplesFile, contains_the_arrivals_byte_for_byte) { expect_byte_for_byte(numbered_arrival); }
 
-TEST(SamplesFile, of_a_recorder_without_capacity_holds_no_record) {
+TEST(SamplesFile, of_a_recorder_without_capacity_contains_no_record) {
   const test::TemporaryFolder folder;
   Recorder<Arrival>(0).write_npy(folder / "samples.npy");
   const Npy file(folder / "samples.npy");
@@ -274,7 +274,7 @@ void expect_refusal_that_names(const std::string& path, std::errc code) {
   }
 }
 
-TEST(SamplesFile, in_a_folder_that_is_not_there_is_an_error_with_the_path) {
+TEST(SamplesFile, in_a_missing_folder_is_an_error_with_the_path) {
   const test::TemporaryFolder folder;
   expect_refusal_that_names(folder / "absent/samples.npy", std::errc::no_such_file_or_directory);
   EXPECT_TRUE(folder.empty());
@@ -304,7 +304,7 @@ TEST(SamplesFile, in_a_read_only_folder_is_an_error_with_the_path) {
 TEST(SamplesFile, on_a_full_disk_is_an_error_with_the_path) {
   const test::TemporaryFolder folder;
   const std::string path = folder / "samples.npy";
-  // Uses a link, so that a mistake removes the link and not the machine's /dev/full.
+  // Write through a link, so that a mistake removes the link and not the machine's /dev/full.
   ASSERT_EQ(symlink("/dev/full", path.c_str()), 0);
   expect_refusal_that_names(path, std::errc::no_space_on_device);
   EXPECT_TRUE(std::filesystem::exists("/dev/full"));
@@ -315,10 +315,10 @@ TEST(SamplesFile, that_is_a_device_is_not_removed_when_writing_it_fails) {
   const std::string path = folder / "samples.npy";
   ASSERT_EQ(symlink("/dev/full", path.c_str()), 0);
   expect_refusal_that_names(path, std::errc::no_space_on_device);
-  EXPECT_TRUE(std::filesystem::is_symlink(path)) << "only a file created here may be removed";
+  EXPECT_TRUE(std::filesystem::is_symlink(path)) << "only a regular file may be removed";
 }
 
-TEST(SamplesFile, that_could_only_be_written_in_part_is_removed) {
+TEST(SamplesFile, that_was_only_partly_written_is_removed) {
   const test::TemporaryFolder folder;
   const std::string path = folder / "samples.npy";
   const test::ChildEnd end = test::in_child([&path]() -> std::string {
@@ -348,7 +348,7 @@ TEST(SamplesFile, continues_after_a_signal_interrupted_the_writing) {
   {
     std::jthread reader([&arrived, &path, writer = pthread_self()] {
       const int pipe = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-      for (int i = 0; i < 20; ++i) {  // the writer waits for room
+      for (int i = 0; i < 20; ++i) {  // the pipe is full, and the writer waits
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
         pthread_kill(writer, SIGUSR1);
       }

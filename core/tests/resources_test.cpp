@@ -43,7 +43,7 @@ using test::now_ns;
 
 void name_this_thread(const std::string& name) { ASSERT_EQ(pthread_setname_np(pthread_self(), name.c_str()), 0); }
 
-/// A named thread that has done its work when the constructor returns, and then stays until the end of the scope.
+/// A named thread. It has done its work when the constructor returns, and then waits until the destructor.
 class Parked {
  public:
   Parked(const std::string& name, std::function<void()> work)
@@ -79,7 +79,7 @@ std::vector<ThreadUse> named(const Resources& resources, const std::string& name
 
 std::uint64_t processor_ns(const Resources& resources) { return resources.user_ns + resources.system_ns; }
 
-bool kernel_tells_waiting() { return thread_times().has_value(); }
+bool kernel_reports_waiting() { return thread_times().has_value(); }
 
 TEST(Resources, a_thread_is_listed_with_its_name_and_the_processor_time_it_used) {
   ResourceReader reader;
@@ -95,7 +95,7 @@ TEST(Resources, a_thread_is_listed_with_its_name_and_the_processor_time_it_used)
   EXPECT_EQ(found[0].tid, burner.tid());
   EXPECT_GE(found[0].cpu_ns, 200 * ms);
   EXPECT_LE(found[0].cpu_ns, wall);
-  EXPECT_EQ(found[0].waiting_ns.has_value(), kernel_tells_waiting());
+  EXPECT_EQ(found[0].waiting_ns.has_value(), kernel_reports_waiting());
   EXPECT_GE(processor_ns(after) - processor_ns(before) + 2000,
             200 * ms);  // getrusage rounds down to microseconds, twice
 }
@@ -119,7 +119,7 @@ TEST(Resources, system_calls_are_system_time) {
   EXPECT_EQ(end.text(), "system");
 }
 
-/// Returns in how many of 200 steps a thread's account has advanced, after the thread itself has advanced in each.
+/// Waits 200 times until the thread has advanced. Returns how many times its account had then also advanced.
 int kept_up(const std::atomic<std::uint64_t>& steps_of_thread, const std::function<std::uint64_t()>& account_ns) {
   int moved = 0;
   std::uint64_t last = account_ns();
@@ -144,17 +144,17 @@ TEST(Resources, a_running_thread_is_counted_up_to_the_reading_and_not_to_the_las
     while (!over) ++steps;
   });
   std::jthread([&] {
-    pin_thread(cpus.back());  // on another processor if possible: a switch between them would also update the account
+    pin_thread(cpus.back());  // on another processor if possible, because a context switch would update the account
     while (tid == 0) std::this_thread::yield();
     ResourceReader reader;
     const auto from_all = [&] {
       const Resources now = reader.read();
       return std::ranges::find(now.threads, tid.load(), &ThreadUse::tid)->cpu_ns;
     };
-    // Not 200: time taken by a hypervisor may be subtracted later, which stops the account briefly.
+    // Not 200: the kernel may subtract time that the hypervisor took later, so that the account stops for a moment.
     EXPECT_GE(kept_up(steps, from_all), 180);
     const auto by_id = [&] { return thread_times(tid).value_or(ThreadTimes{}).on_cpu_ns; };
-    EXPECT_GE(kept_up(steps, by_id), kernel_tells_waiting() ? 180 : 0);
+    EXPECT_GE(kept_up(steps, by_id), kernel_reports_waiting() ? 180 : 0);
   }).join();
   over = true;
 }
@@ -187,7 +187,7 @@ std::uint64_t peak_kib() {
   return kib;
 }
 
-TEST(Resources, a_kb_of_the_kernels_is_1024_bytes) {
+TEST(Resources, a_kb_in_proc_is_1024_bytes) {
   ResourceReader reader;
   const std::uint64_t before = peak_kib();
   const Resources used = reader.read();
@@ -222,7 +222,7 @@ TEST(Resources, a_preemption_is_an_involuntary_context_switch) {
   ResourceReader reader;
   const Resources before = reader.read();
   const int cpu = placed({}).cpus.back();
-  // On one processor neither thread sees the other's progress before it is preempted, since neither ever waits.
+  // Both threads spin on one processor until it is their turn, so each turn ends with a preemption.
   std::atomic<int> turn{0};
   const auto play = [&](int own) {
     pin_thread(cpu);
@@ -236,7 +236,7 @@ TEST(Resources, a_preemption_is_an_involuntary_context_switch) {
     std::jthread even(play, 0);
     std::jthread odd(play, 1);
   }
-  // The start of one thread and the end of the other need no preemption.
+  // 8 and not 10: the start of one thread and the end of the other need no preemption.
   EXPECT_GE(reader.read().involuntary - before.involuntary, 8U);
 }
 
@@ -258,7 +258,7 @@ TEST(Resources, a_name_of_two_lines_is_not_read_as_the_resident_memory) {
   EXPECT_EQ(end.text(), "x\nVmRSS:\t7 kB, true");
 }
 
-/// Reads until that number of threads is listed: the kernel may still list a joined thread for a moment.
+/// Reads until this number of threads is listed, because the kernel may list a joined thread for a moment.
 Resources read_until(ResourceReader& reader, std::size_t threads) {
   Resources used = reader.read();
   for (int i = 0; i < 5000 && used.threads.size() != threads; ++i) {
@@ -268,15 +268,15 @@ Resources read_until(ResourceReader& reader, std::size_t threads) {
   return used;
 }
 
-/// Threads that exist before the test starts its own, including one that a sanitizer starts with the first.
-std::size_t threads_beside(ResourceReader& reader) {
+/// Returns the number of threads before the test's own, including one that a sanitizer starts with the first thread.
+std::size_t threads_before(ResourceReader& reader) {
   std::thread([] {}).join();
   return read_until(reader, test::under_thread_sanitizer ? 2 : 1).threads.size();
 }
 
 TEST(Resources, every_thread_is_listed_once) {
   ResourceReader reader;
-  const std::size_t before = threads_beside(reader);
+  const std::size_t before = threads_before(reader);
   std::vector<std::unique_ptr<Parked>> threads;
   for (int i = 0; i < 40; ++i) threads.push_back(std::make_unique<Parked>("thread " + std::to_string(i), [] {}));
   const Resources all = reader.read();
@@ -306,7 +306,7 @@ TEST(Resources, a_thread_that_has_ended_leaves_no_descriptor_behind) {
     return std::distance(begin(all), end(all));
   };
   ResourceReader reader;
-  const std::size_t threads = threads_beside(reader);
+  const std::size_t threads = threads_before(reader);
   const auto before = descriptors();
   {
     const Parked first("first", [] {});
@@ -328,7 +328,7 @@ TEST(Resources, a_thread_that_changes_its_name_is_listed_under_the_new_one) {
   EXPECT_EQ(named(after, "second name").size(), 1U);
 }
 
-TEST(Resources, an_ended_thread_stays_in_the_totals_and_in_the_share_of_ended_ones) {
+TEST(Resources, an_ended_thread_remains_in_the_totals_and_in_the_time_of_ended_threads) {
   ResourceReader reader;
   const Resources before = reader.read();
   {
@@ -337,7 +337,7 @@ TEST(Resources, an_ended_thread_stays_in_the_totals_and_in_the_share_of_ended_on
   const Resources after = reader.read();
 
   EXPECT_TRUE(named(after, "brief").empty());
-  // A reading takes time itself, so the share of ended threads is not exact.
+  // 10 ms less, because the threads run during a reading, so the share of ended threads is not exact.
   EXPECT_GE(ended_threads_ns(after) + 10 * ms, ended_threads_ns(before) + 200 * ms);
   std::uint64_t living = 0;
   for (const ThreadUse& thread : after.threads) living += thread.cpu_ns;
@@ -351,7 +351,7 @@ TEST(Resources, living_threads_are_not_counted_as_ended) {
   EXPECT_LT(ended_threads_ns(reader.read()), ended_threads_ns(before) + 100 * ms);
 }
 
-TEST(Resources, rounded_totals_below_the_threads_sum_mean_no_ended_thread) {
+TEST(Resources, totals_below_the_sum_of_the_threads_mean_that_no_thread_ended) {
   Resources used;
   used.user_ns = 1000;
   used.system_ns = 1000;
@@ -361,7 +361,7 @@ TEST(Resources, rounded_totals_below_the_threads_sum_mean_no_ended_thread) {
   EXPECT_EQ(ended_threads_ns(used), 2100U);
 }
 
-TEST(Resources, a_message_names_them_as_the_protocol_does) {
+TEST(Resources, their_message_has_the_names_of_the_protocol) {
   Resources used;
   used.rss_bytes = 1;
   used.peak_rss_bytes = 2;
@@ -382,7 +382,7 @@ TEST(Resources, a_message_names_them_as_the_protocol_does) {
 }
 
 TEST(ThreadTimes, of_the_calling_thread_are_exact) {
-  if (!kernel_tells_waiting()) GTEST_SKIP() << "this kernel keeps no schedstat";
+  if (!kernel_reports_waiting()) GTEST_SKIP() << "this kernel keeps no schedstat";
   const auto on_cpu_ns = [] { return thread_times().value().on_cpu_ns; };
   const std::uint64_t before = on_cpu_ns();
   burn(50 * ms);
@@ -396,8 +396,8 @@ TEST(ThreadTimes, of_the_calling_thread_are_exact) {
   EXPECT_GE(moved, 180);
 }
 
-TEST(ThreadTimes, leave_the_time_that_was_slept) {
-  if (!kernel_tells_waiting()) GTEST_SKIP() << "this kernel keeps no schedstat";
+TEST(ThreadTimes, do_not_include_sleep) {
+  if (!kernel_reports_waiting()) GTEST_SKIP() << "this kernel keeps no schedstat";
   const auto left_of = [](const std::function<void()>& work) {
     const ThreadTimes before = thread_times().value();
     const std::uint64_t began = now_ns(CLOCK_MONOTONIC);
@@ -412,7 +412,7 @@ TEST(ThreadTimes, leave_the_time_that_was_slept) {
 }
 
 TEST(ThreadTimes, show_the_wait_of_two_threads_for_one_processor) {
-  if (!kernel_tells_waiting()) GTEST_SKIP() << "this kernel keeps no schedstat";
+  if (!kernel_reports_waiting()) GTEST_SKIP() << "this kernel keeps no schedstat";
   const int cpu = placed({}).cpus.back();
   std::atomic<int> begun{0};
   std::array<std::uint64_t, 2> waited{};

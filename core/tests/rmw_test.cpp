@@ -1,5 +1,4 @@
-// The reports of the rclcpp adapter about the RMW, tested without ROS 2: the available ones, version, title, and the
-// notes of a result.
+// Tests, without ROS 2, what the rclcpp adapter reports about RMWs: the available ones, version, title, and notes.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -44,7 +43,7 @@ TEST(Rmw, the_title_has_the_distribution_and_every_rmw_with_its_middleware) {
   EXPECT_EQ(title({"rmw_cyclonedds_cpp"}), "ROS 2 rclcpp over rmw_cyclonedds_cpp");
 }
 
-/// Two prefixes as a sourced ROS 2 sets them, the first overlaid on the second.
+/// Two installation prefixes as a sourced ROS 2 sets them; the first has precedence.
 class Index : public testing::Test {
  protected:
   Index() {
@@ -94,7 +93,7 @@ TEST_F(Index, without_a_sourced_ros_2_there_is_none) {
   EXPECT_TRUE(installed_rmws().empty());
 }
 
-// Not a test of its own: the next test restarts this executable with it.
+// Not a test: the next test restarts this executable and runs it there.
 TEST(Rmw, DISABLED_restarted) {
   EXPECT_EQ(std::getenv("RMW_IMPLEMENTATION"), nullptr);
   EXPECT_EQ(std::getenv("RCL_ASSERT_RMW_ID_MATCHES"), nullptr);
@@ -106,7 +105,7 @@ void restart_with_a_choice() {
   setenv("RCL_ASSERT_RMW_ID_MATCHES", "rmw_cyclonedds_cpp", 1);
   const char* arguments[] = {"anew", "--gtest_filter=*.DISABLED_restarted", "--gtest_also_run_disabled_tests", nullptr};
   start_without_rmw(const_cast<char**>(arguments));
-  std::_Exit(2);  // it returned instead of restarting
+  std::_Exit(2);  // start_without_rmw() returned instead of restarting
 }
 
 TEST(Rmw, a_worker_restarts_without_the_users_variable_and_remembers_the_choice) {
@@ -150,7 +149,7 @@ TEST(Rmw, a_message_larger_than_fast_dds_s_segment_has_a_note_with_a_remedy) {
   unsetenv("FASTRTPS_DEFAULT_PROFILES_FILE");
 }
 
-TEST(Rmw, a_best_effort_message_has_no_such_remedy) {
+TEST(Rmw, a_best_effort_message_has_no_note_about_the_segment_size) {
   Settings lossy = over("rmw_fastrtps_cpp", 1 << 20);
   lossy.reliability = Reliability::best_effort;
   EXPECT_FALSE(some_says(notes("rmw_fastrtps_cpp", "", lossy), "segment_size"));

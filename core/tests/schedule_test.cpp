@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t start = 7'000'000'001;
 constexpr double nanoseconds = 1e9;           // ticks per second of CLOCK_MONOTONIC
-constexpr double counter = 2'596'123'456.75;  // ticks per second of some processor
+constexpr double counter = 2'596'123'456.75;  // ticks per second of a TSC
 
 Load rate(double hz) {
   Load load;
@@ -50,11 +50,12 @@ TEST(RecordedSchedule, repeats_its_instants_every_lap_and_knows_how_many_are_due
   for (std::uint64_t i = 0; i < 1000; ++i) {
     const std::uint64_t instant = start + i / 4 * 100 + instants[i % 4];
     EXPECT_EQ(schedule.next(0), instant);
-    EXPECT_EQ(schedule.scheduled_until(instant + 1), i % 4 == 1 ? i + 2 : i + 1) << i << ": two are due at once";
+    EXPECT_EQ(schedule.scheduled_until(instant + 1), i % 4 == 1 ? i + 2 : i + 1)
+        << i << ": two are due at the same instant";
     EXPECT_EQ(schedule.scheduled_until(instant), i % 4 == 2 ? i - 1 : i) << i;
   }
   schedule.start(start + 7);
-  EXPECT_EQ(schedule.next(0), start + 7) << "it begins anew";
+  EXPECT_EQ(schedule.next(0), start + 7) << "start() begins again with the first instant";
 }
 
 TEST(PeriodicSchedule, has_its_first_message_at_the_start) {
@@ -72,14 +73,14 @@ TEST(PeriodicSchedule, does_not_drift_by_a_tick_in_ten_million_messages) {
 }
 
 TEST(PeriodicSchedule, holds_a_rate_with_a_fractional_period_for_a_billion_messages) {
-  // Skips 1e9 periods: the number of scheduled instants before an end shows where the next one is.
+  // scheduled_until() counts the instants, so the test need not call next() a billion times.
   const Schedule schedule = started(rate(1000), counter);
   const auto end = start + static_cast<std::uint64_t>(std::llround(1e6L * counter));
   EXPECT_EQ(schedule.scheduled_until(end), 1'000'000'000U);
   EXPECT_EQ(schedule.scheduled_until(end + 1), 1'000'000'001U);
 }
 
-TEST(PeriodicSchedule, moves_no_message_because_an_earlier_one_was_late) {
+TEST(PeriodicSchedule, does_not_delay_messages_after_a_late_one) {
   Schedule punctual = started(rate(12'345), counter);
   Schedule late = started(rate(12'345), counter);
   for (std::uint64_t i = 0; i < 1000; ++i) {
@@ -127,7 +128,7 @@ TEST(PeriodicSchedule, with_an_extremely_low_rate_does_not_overflow) {
   EXPECT_EQ(schedule.scheduled_until(start + 1000), 1U);
 }
 
-TEST(PeriodicSchedule, knows_its_period) {
+TEST(PeriodicSchedule, reports_its_period) {
   EXPECT_EQ(started(rate(1000), nanoseconds).period_ticks(), 1'000'000U);
   EXPECT_EQ(started(poisson(1000, 1), nanoseconds).period_ticks(), 1'000'000U);
   EXPECT_EQ(started(bursts(10, 0.1), nanoseconds).period_ticks(), 0U);
@@ -142,7 +143,7 @@ TEST(PoissonSchedule, has_gaps_of_the_exponential_distribution) {
   std::uint64_t previous = start;
   double sum = 0;
   double squares = 0;
-  double products = 0;  // of each gap and the previous one
+  double products = 0;  // sum of each gap times the previous gap
   double before = 0;
   std::size_t beyond_mean = 0;
   std::size_t beyond_five = 0;
@@ -209,7 +210,7 @@ TEST(PoissonSchedule, counts_the_instants_before_an_end_without_consuming_them) 
 TEST(BurstSchedule, sends_a_burst_back_to_back_and_the_next_one_after_the_recovery) {
   Schedule schedule = started(bursts(3, 0.001), nanoseconds);
   std::uint64_t now = start + 50;  // some time after the start
-  EXPECT_EQ(schedule.next(now), start) << "the first burst has nothing to recover from";
+  EXPECT_EQ(schedule.next(now), start) << "there is no pause before the first burst";
   for (int burst = 0; burst < 5; ++burst) {
     for (int message = 1; message < 3; ++message) {
       now += 700;

@@ -13,7 +13,7 @@ namespace {
 using Verdict = SequenceTracker::Verdict;
 constexpr std::uint64_t window = SequenceTracker::window;
 
-/// A slow oracle with the same rules: it remembers every sequence number.
+/// A slow implementation of the same rules, which remembers every sequence number.
 class Oracle {
  public:
   Verdict see(std::uint64_t sequence) {
@@ -73,16 +73,16 @@ TEST(SequenceTracker, number_zero_is_never_a_message) {
   EXPECT_EQ(tracker.unique(), 1U);
 }
 
-TEST(SequenceTracker, the_oldest_message_of_the_window_is_not_taken_for_a_duplicate) {
+TEST(SequenceTracker, the_oldest_message_of_the_window_is_no_duplicate) {
   SequenceTracker tracker;
   tracker.see(window + 9);
-  EXPECT_EQ(tracker.see(9), Verdict::duplicate) << "one beyond the window";
-  EXPECT_EQ(tracker.see(10), Verdict::reordered) << "the oldest within";
+  EXPECT_EQ(tracker.see(9), Verdict::duplicate) << "just outside the window";
+  EXPECT_EQ(tracker.see(10), Verdict::reordered) << "the oldest number within the window";
   EXPECT_EQ(tracker.see(10), Verdict::duplicate);
-  EXPECT_EQ(tracker.see(window + 8), Verdict::reordered) << "the youngest";
+  EXPECT_EQ(tracker.see(window + 8), Verdict::reordered) << "the newest missing number";
 }
 
-TEST(SequenceTracker, gaps_of_about_the_windows_size_forget_no_number_too_many) {
+TEST(SequenceTracker, gaps_of_about_the_windows_size_lose_no_number_within_the_window) {
   for (const std::uint64_t gap : {window - 2, window - 1, window, window + 1, 2 * window, 2 * window + 1}) {
     std::vector<std::uint64_t> arrivals;
     for (std::uint64_t sequence = 1; sequence <= 10; ++sequence) arrivals.push_back(sequence);
@@ -92,7 +92,7 @@ TEST(SequenceTracker, gaps_of_about_the_windows_size_forget_no_number_too_many) 
   }
 }
 
-TEST(SequenceTracker, a_jump_to_the_largest_number_is_fast_and_spoils_nothing) {
+TEST(SequenceTracker, a_jump_to_the_largest_number_is_fast_and_keeps_the_counts_right) {
   SequenceTracker tracker;
   tracker.see(1);
   const std::uint64_t last = (std::uint64_t{1} << 47) - 1;
@@ -112,7 +112,7 @@ TEST(SequenceTracker, agrees_with_a_slow_oracle_under_random_loss_duplication_an
     const double loss = std::uniform_real_distribution<double>(0, 0.5)(random);
     const double duplication = std::uniform_real_distribution<double>(0, 0.3)(random);
     const double displacement = std::uniform_real_distribution<double>(0, 0.3)(random);
-    // Some runs move messages by a few places, others across the whole window and further.
+    // In a third of the runs, messages are moved by up to two windows, in the others by a few places.
     const std::uint64_t reach = 1 + random() % (seed % 3 == 0 ? 2 * window : 20);
     std::vector<std::pair<std::uint64_t, std::uint64_t>> order;  // (arrival position, sequence number)
     std::uint64_t sequence = random() % 3 == 0 ? random() % (1U << 30) : 0;

@@ -1,4 +1,4 @@
-// The ring of the shared-memory baseline: how many messages it holds, and how a sleeper is woken.
+// Tests the ring of the raw shared-memory transport: its number of slots, its cursors, and the wake-up of a sleeper.
 #include <unistd.h>
 
 #include <atomic>
@@ -20,18 +20,18 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(RingLayout, has_one_slot_more_than_the_history_to_write_in) {
+TEST(RingLayout, has_a_slot_to_write_in_besides_the_history) {
   for (std::size_t depth = 1; depth <= 130; ++depth) {
     EXPECT_GE(RingLayout::of(64 << 10, 1, depth, {.bytes = 0, .least = 2}, std::size_t{1} << 29).depth(), depth);
   }
 }
 
-TEST(RingLayout, keeps_to_its_byte_limit_and_has_at_least_two_slots) {
+TEST(RingLayout, stays_within_its_byte_limit_and_has_at_least_two_slots) {
   EXPECT_EQ(RingLayout::of(1 << 20, 1, 100, {.bytes = 0, .least = 2}, std::size_t{8} << 20).slots, 4U);
   EXPECT_EQ(RingLayout::of(1 << 20, 1, 100, {.bytes = 0, .least = 2}, 1).slots, 2U);
 }
 
-TEST(Ring, knows_the_slowest_of_all_its_subscribers) {
+TEST(Ring, finds_the_slowest_subscriber) {
   const Ring ring("middlemark.test." + std::to_string(getpid()),
                   RingLayout::of(64, 3, 4, {.bytes = 0, .least = 2}, 1 << 20));
   ring.unlink();
@@ -53,7 +53,7 @@ TEST(Bell, wakes_a_sleeper) {
   ready = true;
   doorbell.bell().ring();
   sleeper.join();
-  EXPECT_FALSE(deadline.passed()) << "it slept until its timeout";
+  EXPECT_FALSE(deadline.passed()) << "the sleeper woke only at its timeout";
 }
 
 TEST(SharedMemory, leaves_no_segment_behind) {

@@ -1,5 +1,4 @@
-// Streams over a real adapter in one process: all messages arrive, are counted in the right place, and follow their
-// schedule.
+// Tests streams over a real adapter in one process: arrival of all messages, counts and schedules.
 #include <middlemark/roles/stamping.hpp>
 #include <middlemark/session.hpp>
 
@@ -34,7 +33,7 @@ using Shape = std::tuple<Reception, unsigned, unsigned, unsigned>;
 
 class Stream : public testing::TestWithParam<Shape> {};
 
-TEST_P(Stream, brings_every_message_once_and_intact_to_each_subscriber_of_its_topic) {
+TEST_P(Stream, delivers_every_message_once_and_intact_to_each_subscriber_of_its_topic) {
   const auto [reception, publishers, subscribers, topics] = GetParam();
   StreamTrial trial(reception, 200);
   trial.settings.publishers = publishers;
@@ -78,17 +77,17 @@ INSTANTIATE_TEST_SUITE_P(Shm, Stream,
                          name_of);
 
 TEST(StampStride, is_one_until_stamps_cost_too_much) {
-  EXPECT_EQ(stamp_stride(20.0, 1'000'000, 0), 1U) << "nothing was warm_ups";
+  EXPECT_EQ(stamp_stride(20.0, 1'000'000, 0), 1U) << "there was no warm-up message";
   EXPECT_EQ(stamp_stride(20.0, 1'000'000, 2'000), 1U) << "460 ns per message: a reading costs 4 %";
   EXPECT_EQ(stamp_stride(20.0, 1'000'000, 2'500), 31U)
       << "360 ns per message: a reading costs 6 %, and all stamps 22 %";
-  EXPECT_EQ(stamp_stride(20.0, 1'000'000, 20'000), 1021U) << "10 ns";
-  EXPECT_EQ(stamp_stride(20.0, 1'000'000, 25'000), 1021U) << "no time besides the readings: the longest stride";
+  EXPECT_EQ(stamp_stride(20.0, 1'000'000, 20'000), 1021U) << "10 ns per message";
+  EXPECT_EQ(stamp_stride(20.0, 1'000'000, 25'000), 1021U) << "0 ns per message: the longest stride";
 }
 
 TEST(FloodedStream, times_the_first_message_of_each_stride_and_counts_them_all) {
   if (std::thread::hardware_concurrency() < 2)
-    GTEST_SKIP() << "a publisher and a polling subscriber take a processor each";
+    GTEST_SKIP() << "a publisher and a polling subscriber need a processor each";
   StreamTrial trial(Reception::poll);
   trial.publisher.samples.reset();
   trial.publisher.duration_s = 0.05;
@@ -102,7 +101,7 @@ TEST(FloodedStream, times_the_first_message_of_each_stride_and_counts_them_all) 
   EXPECT_EQ(subscriber.damaged, 0U);
   EXPECT_GE(publisher.last_sent_ns, publisher.first_sent_ns);
   EXPECT_GE(subscriber.last_received_ns, publisher.last_sent_ns)
-      << "the last message is the same at both ends, stamped or not";
+      << "the last received message is the last sent message, stamped or not";
   const unsigned stride = publisher.stamped_every;
   EXPECT_EQ(publisher.writing_ns.has_value(), stride == 1);
   EXPECT_EQ(publisher.samples + publisher.in_histogram, (publisher.sent + stride - 1) / stride);
@@ -112,7 +111,7 @@ TEST(FloodedStream, times_the_first_message_of_each_stride_and_counts_them_all) 
   }
 }
 
-/// Writes numbers to a file as the launcher does.
+/// Writes numbers to a file as the launcher does. Returns its path.
 template <class Number>
 std::string written(const TemporaryFolder& folder, const char* name, const std::vector<Number>& numbers) {
   const std::string path = folder.string() + "/" + name;
@@ -128,7 +127,7 @@ class VaryingStream : public testing::Test {};
 using Varying = testing::Types<SharedMemory, Udp, Tcp>;
 TYPED_TEST_SUITE(VaryingStream, Varying, );
 
-TYPED_TEST(VaryingStream, brings_messages_of_every_size_and_counts_their_bytes) {
+TYPED_TEST(VaryingStream, delivers_messages_of_every_size_and_counts_their_bytes) {
   const TemporaryFolder folder;
   StreamTrial trial(Reception::block, 200'000);
   trial.settings.transport = TypeParam::describe().transports.front().name;
@@ -209,17 +208,16 @@ TEST(PacedStream, sends_all_due_messages_and_none_before_its_instant) {
   const auto sent = records<Sending>(folder, "publisher-0.npy");
   ASSERT_EQ(sent.size(), publisher.sent);
   for (std::size_t i = 0; i < sent.size(); ++i) {
-    // Instants are half a millisecond apart; begin - late is the instant, each rounded to a ns.
+    // The instants, begin - late, are half a millisecond apart. Both times are rounded to a ns.
     EXPECT_NEAR(static_cast<double>(sent[i].begin_ns) - sent[i].late_ns, 500'000.0 * static_cast<double>(i), 2.0);
   }
 }
 
-TEST(PacedStream, a_stall_of_the_publisher_is_in_the_latency_of_delayed_messages) {
+TEST(PacedStream, a_late_publisher_increases_the_latency_of_its_messages) {
   StreamTrial trial(Reception::block);
   trial.publisher.load = {.kind = LoadKind::rate, .rate_hz = 1000};
   trial.publisher.samples = 400;
-  // A ring of two slots with a paused subscriber would stall the publisher; so does a rate that the publisher cannot
-  // reach.
+  // A rate that the publisher cannot reach has the same effect as a stall: messages are sent after their instants.
   trial.publisher.load.rate_hz = 1e9;
   const TemporaryFolder folder;
   const Results results = run_stream<SharedMemory>(trial, folder);
@@ -231,7 +229,8 @@ TEST(PacedStream, a_stall_of_the_publisher_is_in_the_latency_of_delayed_messages
   ASSERT_EQ(arrived.size(), 400U);
   for (const Arrival& arrival : arrived) {
     const std::uint64_t sequence = arrival.stamp & Header::sequence_mask;
-    EXPECT_GE(arrival.one_way_ns + 1000, sent.at(sequence - 1).late_ns) << "the one-way time began at the instant";
+    EXPECT_GE(arrival.one_way_ns + 1000, sent.at(sequence - 1).late_ns)
+        << "the one-way time counts from the intended instant";
   }
 }
 

@@ -1,4 +1,4 @@
-// How a subscriber handles incorrect messages, and how a publisher handles a middleware that does not accept messages.
+// Tests a subscriber that receives incorrect messages, and a publisher whose middleware does not accept messages.
 #include <middlemark/roles/subscriber.hpp>
 
 #include <sched.h>
@@ -35,7 +35,7 @@ Bytes message(std::uint64_t sequence, unsigned publisher_id = 0, bool warm_up = 
   return bytes;
 }
 
-/// Runs a subscriber of `publishers` publishers, which gets `messages` and is then stopped.
+/// Runs a subscriber that receives `messages` of `publishers` publishers and is then stopped.
 SubscriberResult receive(const std::vector<Bytes>& messages, unsigned publishers = 1, std::uint64_t expected = 0,
                          std::uint32_t history = 0) {
   StreamTrial trial(Reception::poll, size);
@@ -60,7 +60,7 @@ SubscriberResult receive(const std::vector<Bytes>& messages, unsigned publishers
   return subscriber.result();
 }
 
-/// A message of a topic's history; number 0 is older than the messages that a late joiner must receive.
+/// Returns a message of a topic's history. A late joiner need not receive number 0, the oldest.
 Bytes published_before(std::uint64_t number) { return message(Header::history_bit | number, 0, true); }
 
 TEST(Subscriber, that_joins_late_counts_each_required_history_message_once) {
@@ -83,7 +83,7 @@ TEST(Subscriber, that_joins_late_does_not_count_damaged_or_too_new_messages) {
   EXPECT_EQ(result.damaged, 1U);
 }
 
-TEST(Subscriber, on_a_volatile_topic_opens_its_end_at_once_and_has_no_history) {
+TEST(Subscriber, on_a_volatile_topic_opens_at_once_and_has_no_history) {
   const SubscriberResult result = receive({message(1)});
   EXPECT_EQ(result.history_due + result.history_received, 0U);
   EXPECT_EQ(result.history_ns, std::nullopt);
@@ -131,7 +131,7 @@ TEST(Subscriber, counts_no_warm_up_message) {
   EXPECT_EQ(result.duplicated + result.reordered + result.damaged, 0U);
 }
 
-TEST(Subscriber, reports_when_the_last_warm_up_message_before_the_first_measured_one_came) {
+TEST(Subscriber, reports_when_the_last_warm_up_message_before_the_first_measured_one_arrived) {
   const SubscriberResult result = receive({message(1, 1, true), message(1), message(2, 1, true)}, 2);
   EXPECT_GT(result.last_warm_up_ns, 0U);
   EXPECT_LE(result.last_warm_up_ns, result.first_received_ns);
@@ -247,12 +247,12 @@ TEST(Publisher, measures_a_flood_until_its_last_message_stamped_or_not) {
   const PublisherEnd end = publish(
       [&](const Sent& message) {
         if (message.header().timed()) return Published::ok;
-        if (last_ns == 0) usleep(100'000);  // the duration has passed
+        if (last_ns == 0) usleep(100'000);  // longer than the duration of the measurement
         last_ns = monotonic_ns();
         return Published::ok;
       },
       request, Clock::calibrate(5, true));  // a clock with slow readings, so that most messages are unstamped
-  if (end.result.stamped_every == 1) GTEST_SKIP() << "this machine is too slow to leave any message unstamped";
+  if (end.result.stamped_every == 1) GTEST_SKIP() << "messages are so slow on this machine that all are stamped";
   EXPECT_GT(end.result.last_sent_ns, last_ns - 50'000'000);
   EXPECT_GT(end.result.measured_s, 0.1);
 }

@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A middleware with messages that wait to be received.
+/// A middleware with a queue of messages.
 struct Waiting {
   std::vector<int> messages;
 
@@ -28,7 +28,7 @@ struct Waiting {
   }
 };
 
-TEST(Take, visits_what_is_there_up_to_its_bound) {
+TEST(Take, visits_the_messages_that_have_arrived_up_to_its_bound) {
   Waiting waiting{{1, 2, 3, 4, 5}};
   std::vector<int> visited;
   const auto receive = [&] { return waiting.next(); };
@@ -40,14 +40,14 @@ TEST(Take, visits_what_is_there_up_to_its_bound) {
   EXPECT_EQ(visited, (std::vector{1, 2, 3, 4, 5}));
 }
 
-TEST(Held, what_a_wait_received_is_visited_once_and_before_the_rest) {
+TEST(Held, the_message_of_a_wait_is_visited_once_and_before_others) {
   Waiting waiting{{1, 2, 3}};
   kit::Held<std::unique_ptr<int>> held;
   std::vector<int> visited;
   const auto receive = [&] { return waiting.next(); };
   const auto visit = [&](const std::unique_ptr<int>& message) { visited.push_back(*message); };
   EXPECT_TRUE(held.hold(receive()));
-  EXPECT_TRUE(held) << "it is held still";
+  EXPECT_TRUE(held) << "the message is still held";
   EXPECT_EQ(held.take<8>(receive, visit), 1U);
   EXPECT_EQ(held.take<8>(receive, visit), 2U);
   EXPECT_EQ(visited, (std::vector{1, 2, 3}));
@@ -55,14 +55,14 @@ TEST(Held, what_a_wait_received_is_visited_once_and_before_the_rest) {
   EXPECT_FALSE(held.hold(receive()));
 }
 
-TEST(Held, what_was_dropped_is_not_visited) {
+TEST(Held, a_dropped_message_is_not_visited) {
   kit::Held<bool> held;
   EXPECT_TRUE(held.hold(true));
   held.drop();
   EXPECT_EQ(held.take<8>([] { return false; }, [](bool) { FAIL(); }), 0U);
 }
 
-TEST(ReplyOfCall, is_taken_once_or_heard_within_the_call) {
+TEST(ReplyOfCall, is_taken_once_or_passed_to_the_listener_within_the_call) {
   struct Client : kit::ReplyOfCall {
     void call() noexcept { replied(reply); }
     std::vector<std::byte> reply{16};
@@ -95,11 +95,11 @@ TEST(OneDeliverer, leaves_an_event_during_a_delivery_to_the_thread_that_delivers
   EXPECT_FALSE(deliver.under_way());
 }
 
-TEST(OneDeliverer, delivers_everything_of_many_threads_one_at_a_time) {
+TEST(OneDeliverer, delivers_all_messages_of_many_threads_one_at_a_time) {
   constexpr int events = 20'000;
   kit::OneDeliverer deliver;
   std::atomic<int> arrived{0};
-  int delivered = 0;  // not atomic: the thread sanitizer reports two deliveries at a time
+  int delivered = 0;  // not atomic, so that the thread sanitizer reports simultaneous deliveries
   std::vector<std::jthread> threads;
   for (int thread = 0; thread < 4; ++thread) {
     threads.emplace_back([&] {

@@ -127,7 +127,7 @@ TEST(Probe, refuses_a_processor_that_does_not_exist) {
   EXPECT_THROW(static_cast<void>(probe({{100'000}, {}, 1000})), AdapterError);
 }
 
-/// Returns the threads of this process that keep a processor awake. The thread sanitizer has a thread of its own.
+/// Returns the threads of this process that keep a processor awake. Skips others, such as the thread sanitizer's.
 std::vector<pid_t> spinners() {
   std::vector<pid_t> found;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
@@ -138,7 +138,7 @@ std::vector<pid_t> spinners() {
   return found;
 }
 
-/// The kernel lists a thread for a moment after it was joined.
+/// Waits until no spinner is listed, because the kernel may list a joined thread for a moment.
 bool all_have_ended() {
   for (int tries = 0; tries < 30'000 && !spinners().empty(); ++tries) usleep(1000);
   return spinners().empty();
@@ -198,7 +198,7 @@ TEST(Occupancy, attributes_a_preemption_by_the_idle_task_to_a_hidden_process) {
   EXPECT_EQ(occupancy.spells()[0].to_ns, 200U);
 }
 
-TEST(Occupancy, has_a_gap_where_records_were_lost_and_is_incomplete) {
+TEST(Occupancy, has_a_gap_and_is_incomplete_if_records_were_lost) {
   Occupancy occupancy(0, ours, plenty);
   occupancy.follow({100, 10, 77, true});
   occupancy.lose();

@@ -1,4 +1,4 @@
-// Errors of a real worker: what it reports, and its exit code.
+// Tests the errors that a real worker reports, and its exit codes.
 #include <gtest/gtest.h>
 
 #include <sys/prctl.h>
@@ -21,7 +21,7 @@ bool names(const Json& error, const std::string& text) {
   return error.at("text").get<std::string>().find(text) != std::string::npos;
 }
 
-/// A text, and its part in the name of a parameterised test.
+/// A line to send, and its name in the name of a parameterised test.
 struct Line {
   std::string name;
   std::string text;
@@ -40,7 +40,7 @@ class ReadyWorker : public testing::Test {
     worker.say(trial.configure);
     worker.expect("ready");
   }
-  /// Returns the only error that it reports before it exits with 1.
+  /// Expects an error as the worker's only event and the exit code 1. Returns the error.
   Json refusal() {
     const Json error = worker.expect("error");
     EXPECT_EQ(worker.exit_code(), 1) << worker.errors();
@@ -67,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(Worker, NotAConfigureCommand,
                                          Line{"command_null", R"({"command": null})"}),
                          name_of);
 
-TEST_F(ReadyWorker, names_every_field_of_a_configure_command_that_is_wrong) {
+TEST_F(ReadyWorker, names_every_wrong_field_of_a_configure_command) {
   worker.expect("hello");
   trial.configure["settings"].erase("scope");
   trial.configure["settings"]["message_bytes"] = 8;
@@ -81,9 +81,9 @@ TEST_F(ReadyWorker, names_every_field_of_a_configure_command_that_is_wrong) {
   }
 }
 
-class NotACommandHere : public ReadyWorker, public testing::WithParamInterface<Line> {};
+class UnexpectedCommand : public ReadyWorker, public testing::WithParamInterface<Line> {};
 
-TEST_P(NotACommandHere, is_refused) {
+TEST_P(UnexpectedCommand, is_refused) {
   make_ready();
   worker.say_text(GetParam().text + "\n");
   const Json error = refusal();
@@ -91,7 +91,7 @@ TEST_P(NotACommandHere, is_refused) {
   EXPECT_TRUE(names(error, "unexpected command")) << error;
 }
 
-INSTANTIATE_TEST_SUITE_P(Worker, NotACommandHere,
+INSTANTIATE_TEST_SUITE_P(Worker, UnexpectedCommand,
                          testing::Values(Line{"prose", "no json at all"}, Line{"number", "5"}, Line{"list", "[]"},
                                          Line{"configure", R"({"command": "configure"})"},
                                          Line{"unknown", R"({"command": "dance"})"},
@@ -156,11 +156,11 @@ TEST_F(ReadyWorker, whose_launcher_goes_away_before_quit_exits_3) {
 }
 
 TEST_F(ReadyWorker, is_killed_with_its_launcher_even_when_it_hangs) {
-  // The middleware never returns from opening, so the worker does not notice the end of stdin.
+  // The worker does not notice the end of stdin, because the middleware never returns from opening.
   trial.native("fail", "open-hang");
-  ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);  // the test adopts the orphan, to see how it ends
+  ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);  // adopt the orphan, to see how it ended
   const test::ChildEnd launcher = test::in_child([this] {
-    auto* const orphan = new WorkerProcess(null_worker);  // never destroyed: this launcher dies as if it had crashed
+    auto* const orphan = new WorkerProcess(null_worker);  // never destroyed, as if this launcher had crashed
     orphan->expect("hello");
     orphan->say(trial.configure);
     usleep(50'000);
@@ -174,7 +174,7 @@ TEST_F(ReadyWorker, is_killed_with_its_launcher_even_when_it_hangs) {
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << "status " << status;
 }
 
-TEST_F(ReadyWorker, refuses_a_native_setting_it_does_not_know) {
+TEST_F(ReadyWorker, refuses_an_unknown_native_setting) {
   worker.expect("hello");
   trial.native("colour", "green");
   worker.say(trial.configure);
@@ -193,7 +193,7 @@ TEST_F(ReadyWorker, refuses_a_level_of_security_that_its_transport_lacks) {
   EXPECT_TRUE(names(error, "security encrypted (supported: none)")) << error;
 }
 
-TEST_F(ReadyWorker, reports_what_the_adapter_refuses) {
+TEST_F(ReadyWorker, reports_the_adapters_refusal) {
   worker.expect("hello");
   trial.native("fail", "open");
   worker.say(trial.configure);
@@ -239,8 +239,7 @@ TEST_F(ReadyWorker, that_finds_no_peer_reports_which_roles_are_missing) {
 TEST_F(ReadyWorker, whose_peer_is_silent_reports_that_and_its_result) {
   trial.configure["roles"][0]["reply_timeout_s"] = 0.005;
   trial.configure["roles"].erase(1);
-  // The queue counts as attached once a subscriber has joined, so a pong that is ready but never started makes a silent
-  // peer.
+  // The ping finds a pong as soon as it is ready. A pong that is never started is therefore a silent peer.
   NullTrial other;
   other.configure["settings"]["scope"] = trial.scope;
   other.configure["roles"].erase(0);
@@ -302,7 +301,7 @@ TEST_F(ReadyWorker, that_cannot_stop_a_role_reports_it_and_exits) {
   EXPECT_EQ(worker.exit_code(), 4) << worker.errors();
 }
 
-TEST(CheckedWorker, prints_what_it_refuses_of_each_trial_and_opens_nothing) {
+TEST(CheckedWorker, prints_the_refusal_of_each_trial_and_opens_nothing) {
   NullTrial trial;
   WorkerProcess worker(null_worker, {"--check"});
   const auto answer = [&worker](const std::string& line) {
@@ -311,7 +310,7 @@ TEST(CheckedWorker, prints_what_it_refuses_of_each_trial_and_opens_nothing) {
     return reply ? Json::parse(*reply, nullptr, false) : Json("it ended");
   };
   EXPECT_EQ(answer(trial.configure.dump()), Json());
-  trial.native("fail", "open-hang");  // a worker that opened it would never return
+  trial.native("fail", "open-hang");  // a worker that opened the middleware would never answer
   EXPECT_EQ(answer(trial.configure.dump()), Json());
   trial.native("colour", "green");
   trial.configure["settings"]["message_bytes"] = 17;
@@ -319,16 +318,16 @@ TEST(CheckedWorker, prints_what_it_refuses_of_each_trial_and_opens_nothing) {
   EXPECT_EQ(refused.at("code"), "refused");
   EXPECT_TRUE(names(refused, "native.colour is not a setting of this adapter")) << refused;
   EXPECT_EQ(answer("prose").at("code"), "configure");
-  EXPECT_EQ(answer(NullTrial().configure.dump()), Json()) << "earlier refusals have no effect";
+  EXPECT_EQ(answer(NullTrial().configure.dump()), Json()) << "refusals do not affect later trials";
   worker.leave();
   EXPECT_EQ(worker.exit_code(), 0) << worker.errors();
 }
 
 class WrongArgument : public testing::TestWithParam<Line> {};
 
-TEST_P(WrongArgument, is_answered_by_the_usage_and_exit_code_2) {
+TEST_P(WrongArgument, prints_the_usage_and_exits_2) {
   WorkerProcess worker(null_worker, {GetParam().text});
-  EXPECT_EQ(worker.next_line(), std::nullopt) << "stdout belongs to the protocol";
+  EXPECT_EQ(worker.next_line(), std::nullopt) << "stdout is reserved for the protocol";
   EXPECT_EQ(worker.exit_code(), 2);
   EXPECT_NE(worker.errors().find("--describe"), std::string::npos) << worker.errors();
 }

@@ -1,4 +1,4 @@
-// A real worker under the control protocol, from hello to quit.
+// Tests a real worker, controlled over the protocol, from hello to quit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -89,13 +89,13 @@ TEST(Worker, ticks_at_once_with_its_role_and_progress) {
     EXPECT_LE(tick.at("samples"), 100);
     EXPECT_GE(tick.at("elapsed_s"), 0);
   }
-  EXPECT_LT(worker.ticks.front().at("samples"), 100) << "the first tick waited for the end";
-  EXPECT_GE(worker.ticks.size(), 2U) << "100 round trips of 20 ms brought no second tick";
+  EXPECT_LT(worker.ticks.front().at("samples"), 100) << "the first tick was sent too late";
+  EXPECT_GE(worker.ticks.size(), 2U) << "there was no second tick in 100 round trips of 20 ms";
   worker.say(command("quit"));
   EXPECT_EQ(worker.exit_code(), 0) << worker.errors();
 }
 
-TEST(Worker, a_stop_ends_the_ping_early_and_keeps_what_was_measured) {
+TEST(Worker, a_stop_ends_the_ping_early_and_keeps_its_samples) {
   NullTrial trial;
   trial.make_long();
   WorkerProcess worker(null_worker);
@@ -117,7 +117,7 @@ TEST(Worker, a_stop_ends_the_ping_early_and_keeps_what_was_measured) {
 TEST(Worker, with_only_a_pong_echoes_until_it_is_stopped) {
   NullTrial trial;
   trial.configure["roles"].erase(0);
-  // Its ping is another worker, so the two match across processes.
+  // The ping is in another worker, so ping and pong must find each other across processes.
   NullTrial other;
   other.configure["settings"]["scope"] = trial.scope;
   other.configure["roles"].erase(1);
@@ -133,7 +133,7 @@ TEST(Worker, with_only_a_pong_echoes_until_it_is_stopped) {
   pong.say(command("start"));
   const auto first = pong.next_line();
   ASSERT_TRUE(first);
-  EXPECT_EQ(Json::parse(*first).at("phase"), "echoing") << "the first tick says that the pong is in its loop";
+  EXPECT_EQ(Json::parse(*first).at("phase"), "echoing") << "the pong already receives at the first tick";
   ping.say(command("start"));
   EXPECT_EQ(ping.expect("done").at("role"), "ping");
   EXPECT_EQ(ping.expect("result").at("received"), 100);
@@ -158,7 +158,7 @@ TEST(Worker, a_publisher_that_waits_for_its_instants_is_not_blocked) {
   worker.expect("ready");
   worker.say(command("start"));
   worker.expect("done");
-  std::vector<std::pair<std::int64_t, std::int64_t>> blocked;  // (time, blocked until then)
+  std::vector<std::pair<std::int64_t, std::int64_t>> blocked;  // (time, total blocked time)
   for (const auto* events : {&worker.measuring, &worker.ticks}) {
     for (const Json& event : *events) {
       if (event.value("phase", "measuring") != "measuring") continue;  // the role has ended and waits to be joined
@@ -175,7 +175,7 @@ TEST(Worker, a_publisher_that_waits_for_its_instants_is_not_blocked) {
   EXPECT_EQ(worker.exit_code(), 0) << worker.errors();
 }
 
-TEST(Worker, may_drain_longer_than_an_ordinary_stop_takes) {
+TEST(Worker, may_drain_longer_than_other_stops_take) {
   NullTrial trial;
   trial.make_stream(1);
   trial.native("stall", "1:6000");  // longer than a stop without expected messages may take (3 s)
@@ -184,7 +184,7 @@ TEST(Worker, may_drain_longer_than_an_ordinary_stop_takes) {
   worker.say(trial.configure);
   worker.expect("ready");
   worker.say(command("start"));
-  for (std::string event; event != "measuring";) {  // the message is sent by then, so the stop comes after it
+  for (std::string event; event != "measuring";) {  // after this event the message has been sent
     const auto line = worker.next_line();
     ASSERT_TRUE(line);
     event = Json::parse(*line).at("event");
@@ -235,7 +235,7 @@ TEST(Worker, leaves_no_segment_behind_after_quit) {
   }
 }
 
-TEST(Worker, keeps_time_by_the_monotonic_clock_when_the_environment_says_so) {
+TEST(Worker, uses_the_monotonic_clock_if_the_environment_requires_it) {
   WorkerProcess worker(null_worker, {}, {"MIDDLEMARK_CLOCK=monotonic"});
   EXPECT_EQ(worker.expect("hello").at("clock").at("source"), "clock_monotonic");
 }
@@ -248,7 +248,7 @@ TEST(Worker, describes_itself_in_one_line) {
   EXPECT_EQ(about.at("name"), "null");
   EXPECT_EQ(about.at("bench_only"), true);
   EXPECT_EQ(about.at("transports").at(0).at("name"), "memory");
-  EXPECT_EQ(worker.next_line(), std::nullopt) << "a second line";
+  EXPECT_EQ(worker.next_line(), std::nullopt) << "the worker printed a second line";
   EXPECT_EQ(worker.exit_code(), 0);
 }
 

@@ -57,7 +57,7 @@ void sleep(Stillness& found, std::uint64_t until_ns) noexcept {
     const std::uint64_t woken = monotonic_ns();
     const std::uint64_t late_ns = woken - std::min(woken, due);
     const std::uint64_t waited = waited_ns();
-    if (waited - before > late_ns / 2) {  // waited for another thread
+    if (waited - before > late_ns / 2) {  // most of the delay was a wait for another thread
       found.taken.add(late_ns);
     } else {
       ++found.wakes;
@@ -68,7 +68,8 @@ void sleep(Stillness& found, std::uint64_t until_ns) noexcept {
   }
 }
 
-/// A spinner with a real-time priority could occupy the processor forever.
+/// Gives this thread an ordinary priority, because a spinner with a real-time priority could block the processor
+/// forever. Sets the timer slack to 1 ns.
 void drop_real_time_priority() noexcept {
   const sched_param none{};
   sched_setscheduler(0, SCHED_OTHER, &none);

@@ -1,6 +1,6 @@
-// Measures the disturbances of an unused processor: time that a thread which only reads the clock does not get. Like
-// jHiccup and cyclictest, but before and after a trial instead of during it, since a second spinner would itself
-// disturb a role that polls.
+// Measures the disturbances of an unused processor: the gaps between the readings of a thread that only reads the clock.
+// jHiccup and cyclictest measure the same, but during the run. Here it is done before and after a trial, because a
+// second spinner would itself disturb a role that polls.
 #pragma once
 
 #include <array>
@@ -10,7 +10,8 @@
 
 namespace middlemark::witness {
 
-/// Counts of durations by octave: bucket k holds those from 1 us * 2^k to twice that, the last one all longer ones.
+/// Counts of durations by octave. Bucket k counts durations from 1 us * 2^k to 1 us * 2^(k+1); the last bucket counts
+/// all longer ones.
 class Durations {
  public:
   static constexpr std::size_t buckets = 24;
@@ -33,16 +34,16 @@ class Durations {
 /// The result of a probe of one processor.
 struct Stillness {
   int cpu = 0;
-  std::uint64_t spun_ns = 0;  ///< from the first to the last reading of the clock
-  Durations gaps;             ///< between consecutive readings while the thread was running: interrupts, the hypervisor
-  Durations taken;            ///< between consecutive readings, another thread had the processor
-  std::uint64_t waited_ns = 0;  ///< waiting for a processor within `wakes`, although no other thread used it
-  std::uint64_t wakes = 0;      ///< timed sleeps that no other thread prolonged
-  Durations late;               ///< how long after their due time those sleeps ended
+  std::uint64_t spun_ns = 0;    ///< from the first to the last reading of the clock
+  Durations gaps;               ///< between two readings, without a preemption: interrupts, the hypervisor
+  Durations taken;              ///< between two readings, or after a sleep, while another thread had the processor
+  std::uint64_t waited_ns = 0;  ///< total time that the thread was runnable but did not run after the sleeps in `wakes`
+  std::uint64_t wakes = 0;      ///< number of timed sleeps that no other thread prolonged
+  Durations late;               ///< how long after their due time the sleeps in `wakes` ended
 };
 
-/// The processors to probe and for how long. Half of the time on the `sleeping` ones is spent in timed sleeps, because
-/// a role that sleeps there also pays for wake-ups.
+/// The processors to probe and for how long. On the `sleeping` processors, roles will sleep and their latency includes
+/// wake-ups; there, half of the time is spent in timed sleeps.
 struct ProbeRequest {
   std::vector<int> cpus;
   std::vector<int> sleeping;
@@ -52,8 +53,9 @@ struct ProbeRequest {
 inline constexpr std::uint64_t longest_probe_ns = 1'000'000'000;
 inline constexpr std::uint64_t sleep_ns = 200'000;
 
-/// Probes all processors at the same time, with one thread each, and returns after the duration. The threads have no
-/// real-time priority, whatever the caller has. Throws AdapterError naming a processor that this process may not use.
+/// Probes all processors at the same time, with one thread each, and returns after the duration. The threads never have
+/// a real-time priority, even if the caller has one. Throws AdapterError naming a processor that this process may not
+/// use.
 [[nodiscard]] std::vector<Stillness> probe(const ProbeRequest& request);
 
 }  // namespace middlemark::witness

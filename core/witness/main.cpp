@@ -1,5 +1,5 @@
-// middlemark-witness: reports what the machine does while a trial runs. It exchanges JSON lines like a worker:
-// docs/protocol.md.
+// middlemark-witness: reports which other processes use the roles' processors while a trial runs. It exchanges lines of
+// JSON with the launcher, like a worker: docs/protocol.md.
 #include <signal.h>
 #include <unistd.h>
 
@@ -42,7 +42,7 @@ DurationCounts counts_of(const Durations& measured) {
   return durations;
 }
 
-/// Carries out commands; throws if one cannot be carried out.
+/// Carries out commands. Throws if a command cannot be carried out.
 class Witness {
  public:
   [[nodiscard]] Json operator()(const ProbeCommand& command) {

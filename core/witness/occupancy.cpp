@@ -13,7 +13,8 @@ bool Occupancy::ours(pid_t pid) const noexcept { return std::ranges::find(worker
 void Occupancy::follow(const Switch& found) {
   close(found.at_ns);
   if (ours(found.to)) return;
-  // A process is never preempted by the idle task, so this is a process of another container, whose id is hidden here.
+  // The idle task never preempts a process. If the kernel reports this, the next process is in another container and its
+  // id is hidden.
   const bool hidden = found.to == idle && found.preempted;
   if (found.to == idle && !hidden) return;
   under_way_ = Spell{found.at_ns, found.at_ns, cpu_, hidden ? somebody : found.to};

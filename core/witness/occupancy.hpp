@@ -1,4 +1,4 @@
-// Computes which process had a processor when, from the kernel's context switches. Does no input or output.
+// Computes from the kernel's context switches which process used a processor and when. Does no input or output.
 #pragma once
 
 #include <sys/types.h>
@@ -12,7 +12,7 @@
 namespace middlemark::witness {
 
 inline constexpr pid_t idle = 0;
-inline constexpr pid_t somebody = -1;  ///< another process, unknown which
+inline constexpr pid_t somebody = -1;  ///< another process, whose id is unknown
 
 /// One context switch on a processor.
 struct Switch {
@@ -30,7 +30,7 @@ struct Spell {
   pid_t pid = somebody;
 };
 
-/// Follows one processor. Time that is neither idle nor a worker's counts as used by others.
+/// Follows the switches of one processor. Records the times during which it neither was idle nor ran a worker.
 class Occupancy {
  public:
   /// Keeps at most `most` spells; complete() is false if there were more.
@@ -61,7 +61,7 @@ class Occupancy {
 struct Seen {
   std::map<int, std::uint64_t> others_ns;    ///< by processor
   std::map<pid_t, std::uint64_t> by_pid_ns;  ///< by process
-  std::vector<Spell> longest;                ///< adjacent spells of a processor are merged; sorted by time
+  std::vector<Spell> longest;                ///< sorted by time; adjacent spells of a processor are merged into one
   std::size_t shorter = 0;                   ///< number of spells that are not in `longest`
   std::uint64_t longest_of_the_shorter_ns = 0;
 };

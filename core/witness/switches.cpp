@@ -23,7 +23,7 @@ namespace middlemark::witness {
 namespace {
 
 constexpr std::size_t page = 4096;
-/// Sizes to try, largest first: locked memory is limited (perf_event_mlock_kb, 516 KiB by default).
+/// Sizes to try, largest first, because locked memory is limited (perf_event_mlock_kb, 516 KiB by default).
 constexpr std::size_t ring_pages[] = {1024, 256, 64, 16};
 constexpr std::size_t largest_record = 64;
 constexpr std::size_t most_spells = std::size_t{1} << 18U;
@@ -52,7 +52,7 @@ perf_event_attr attributes(bool inherit) {
   attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
   attr.sample_id_all = 1;
   attr.context_switch = 1;
-  attr.exclude_kernel = 1;  // no samples are needed; without this, ordinary users would be refused
+  attr.exclude_kernel = 1;  // otherwise ordinary users are refused; this event takes no samples in any case
   attr.exclude_hv = 1;
   attr.inherit = inherit ? 1 : 0;
   attr.use_clockid = 1;
@@ -77,7 +77,7 @@ Ring::Ring(WatchScope scope, int cpu, const std::vector<pid_t>& workers, std::si
   try {
     if (scope == WatchScope::processors) {
       open(-1, false);
-    } else {  // includes threads that they start later
+    } else {  // `inherit` includes the threads that the workers start later
       for (const pid_t worker : workers) {
         for (const pid_t thread : threads_of(worker)) open(thread, true);
       }
@@ -138,15 +138,14 @@ void Ring::drain() {
   auto* const control = reinterpret_cast<perf_event_mmap_page*>(memory_);
   const char* const data = memory_ + page;
   std::uint64_t tail = control->data_tail;
-  // The kernel writes the head after the data; it may overwrite data before the tail.
+  // Acquire: the kernel writes the head after the data. Data before the tail may be overwritten.
   const std::uint64_t head = std::atomic_ref(control->data_head).load(std::memory_order_acquire);
-  // The kernel reports lost records only in front of the next record that fits, so a full ring must be treated as
-  // overflowed.
+  // Treat a full ring as overflowed: the kernel reports lost records only later, before the next record that fits.
   const bool full = bytes_ - (head - tail) < largest_record;
   while (tail < head) {
     const std::size_t at = tail & (bytes_ - 1);
-    const auto* const header =
-        reinterpret_cast<const perf_event_header*>(data + at);  // 8 bytes, and aligned: never split
+    const auto* const header = reinterpret_cast<const perf_event_header*>(
+        data + at);  // 8 bytes and aligned, so the ring's end never splits it
     const std::size_t size = header->size;
     if (size == 0) break;
     if (at + size <= bytes_) {
@@ -177,7 +176,7 @@ void Ring::take(const char* record) {
   }
   const bool out = (header.misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
   const bool preempted = (header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0;
-  // A switch-out record also names the next task, so its switch-in record is not needed.
+  // Ignore the switch-in records of a processor: the switch-out record before them also names the next task.
   if (header.type == PERF_RECORD_SWITCH_CPU_WIDE && out) {
     OtherTask next{};
     std::memcpy(&next, record + sizeof header, sizeof next);
@@ -230,7 +229,7 @@ void SwitchWatch::drain() {
   read_names();
 }
 
-/// Reads names at once, because an ended process has no name.
+/// Reads the names of the processes in new spells. Called at every drain, because an ended process has no name.
 void SwitchWatch::read_names() {
   for (std::size_t at = 0; at < rings_.size(); ++at) {
     const auto& spells = rings_[at]->occupancy().spells();

@@ -1,5 +1,5 @@
-// Reads the kernel's records of context switches (perf_event_open) on the roles' processors, when a ring fills and at
-// the end.
+// Reads the kernel's records of context switches (perf_event_open) on the roles' processors. They are read when a ring
+// is half full and at the end.
 #pragma once
 
 #include <sys/types.h>
@@ -50,10 +50,11 @@ class Ring {
   std::uint64_t records_ = 0;
 };
 
-/// Watches all processors of the roles.
+/// Watches the context switches of all processors of the roles.
 class SwitchWatch {
  public:
-  /// Watches as much as the kernel allows. Throws std::system_error if it allows nothing.
+  /// Watches all processes on `cpus`, or only the workers if the kernel does not allow that. Throws std::system_error if
+  /// it allows neither.
   SwitchWatch(const std::vector<int>& cpus, const std::vector<pid_t>& workers);
   ~SwitchWatch();
   SwitchWatch(const SwitchWatch&) = delete;
@@ -66,7 +67,7 @@ class SwitchWatch {
   /// Ends the watching. Afterwards seen() summarises the time between two instants.
   void stop();
   [[nodiscard]] Seen seen(std::uint64_t from_ns, std::uint64_t to_ns, std::size_t most) const;
-  /// Returns whether no record was lost and no spell left out.
+  /// Returns whether every context switch was recorded: no record was lost, and no spell was left out.
   [[nodiscard]] bool complete() const;
   [[nodiscard]] std::uint64_t records() const;
   [[nodiscard]] std::uint64_t lost() const;

@@ -22,7 +22,7 @@ TopicView view_of(const Topic& topic) {
           topic.subscribers_here, shown(topic.depth),  topic.reliability, topic.service};
 }
 
-/// Empty if the interface has none.
+/// Returns the IPv4 address of the interface; empty if it has none.
 std::string ipv4_or_nothing(const std::string& interface) {
   try {
     return ipv4_text(interface);
@@ -31,7 +31,7 @@ std::string ipv4_or_nothing(const std::string& interface) {
   }
 }
 
-/// The memory that a view points to.
+/// The memory that a SettingsView points to.
 struct Kept {
   Settings settings;
   std::string ipv4;
@@ -57,7 +57,7 @@ struct Answer {
 
 [[noreturn]] void refuse(const Answer& error) { throw AdapterError(error.text, error.advice); }
 
-/// Reads the JSON that a call returns.
+/// Parses the JSON that a call returns. Throws the error that it reports as an AdapterError.
 template <class Value, class Call>
 Value asked(Call call) {
   Answer answer;

@@ -1,4 +1,4 @@
-// Uses known amounts of processor time and memory, for tests of what is read back.
+// Uses known amounts of processor time and memory, for tests of the reported resources.
 #pragma once
 
 #include <sys/mman.h>
@@ -21,7 +21,7 @@ inline std::uint64_t now_ns(clockid_t clock) {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-/// Keeps the processor busy until the calling thread has used this much of it.
+/// Keeps the processor busy until the calling thread has used this processor time.
 inline void burn(std::uint64_t processor_ns) {
   const std::uint64_t until = now_ns(CLOCK_THREAD_CPUTIME_ID) + processor_ns;
   while (now_ns(CLOCK_THREAD_CPUTIME_ID) < until) {
@@ -30,7 +30,7 @@ inline void burn(std::uint64_t processor_ns) {
   }
 }
 
-/// Anonymous memory without a shadow of the sanitizers, which would be resident too.
+/// Anonymous memory, mapped by a system call, so that a sanitizer adds no memory of its own.
 class Mapping {
  public:
   explicit Mapping(std::size_t bytes) : bytes_(bytes) {

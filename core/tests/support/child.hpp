@@ -1,5 +1,4 @@
-// Runs work in a forked child if it must not happen to the test itself: a priority, a limit, a closed descriptor, a
-// death.
+// Runs code in a forked child process, because it changes the process: its priorities, limits or descriptors.
 #pragma once
 
 #include <poll.h>
@@ -16,7 +15,7 @@
 
 namespace middlemark::test {
 
-/// How a child ended, and its report.
+/// The status with which a child ended, and its report.
 struct ChildEnd {
   int status = 0;
   std::string report;  ///< what the work returned; "threw: …" if it threw
@@ -58,8 +57,8 @@ inline std::string read_all(int descriptor, std::chrono::seconds patience) {
   }
 }
 
-/// Forks and runs `work` in the child, which exits 0 after it and 1 if it threw. After `patience` its own SIGALRM kills
-/// it, which works even if the child is a real-time spinner that starves this process.
+/// Runs `work` in a forked child, which then exits with 0, or with 1 if `work` threw. After `patience` the child's own
+/// SIGALRM kills it; this works even if the child is a real-time spinner and this process gets no processor.
 inline ChildEnd in_child(const std::function<std::string()>& work,
                          std::chrono::seconds patience = std::chrono::seconds(30)) {
   std::array<int, 2> channel{};

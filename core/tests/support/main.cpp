@@ -1,4 +1,4 @@
-// main() of every test executable of the core. --subject=clock runs the tests of clock_test.cpp only, as ctest does.
+// main() of every test executable of the core. --subject=clock, which ctest uses, selects the tests of clock_test.cpp.
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace {
 
-/// Returns a filter with each test whose source file is <subject>_test.cpp; empty if there is none.
+/// Returns a gtest filter that selects the tests in <subject>_test.cpp; empty if there are none.
 std::string filter_of(std::string_view subject) {
   const std::string file = std::string(subject) + "_test.cpp";
   const testing::UnitTest& all = *testing::UnitTest::GetInstance();

@@ -1,4 +1,4 @@
-// Parses a .npy file without the code that wrote it.
+// Parses a .npy file, independent of the code that writes it.
 #pragma once
 
 #include <cstdint>

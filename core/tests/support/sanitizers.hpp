@@ -1,4 +1,4 @@
-// Names the sanitizer of this build, for tests that cannot run under one.
+// Says which sanitizer this build has, for tests that cannot run with it.
 #pragma once
 
 namespace middlemark::test {

@@ -54,7 +54,7 @@ class Inbox {
     return !empty();
   }
 
-  /// From now on put() calls the listener on the publisher's thread, after delivering the queued messages.
+  /// From now on put() calls the listener, on the publisher's thread. Delivers the queued messages first.
   void listen_on_publishers_thread(std::optional<Listener> listener) {
     if (listener) {
       while (const std::optional<Bytes> message = next()) (*listener)(*message);
@@ -80,14 +80,14 @@ class Scripted {
   class Publisher;
   class Subscriber;
 
-  /// A message under way, as the script sees it.
+  /// The argument of a script: a published message.
   struct Sent {
     Scripted& adapter;
     const Topic& topic;
     const Bytes& message;
 
     [[nodiscard]] Header header() const { return read_header(message); }
-    /// Delivers `bytes`, unchanged or altered by the script, to every subscriber of the topic.
+    /// Delivers `bytes` to every subscriber of the topic.
     void deliver(const Bytes& bytes) const { adapter.deliver(topic.name, bytes); }
     void deliver() const { deliver(message); }
     /// Returns the reply of a correct pong, with any header.

@@ -19,13 +19,13 @@
 
 namespace middlemark::test {
 
-/// The parameters of a trial. Publishers and subscribers are those of the settings, distributed over the topics.
+/// The parameters of a trial. The publishers and subscribers of `settings` are distributed over the topics.
 struct StreamTrial {
   Settings settings;
   unsigned topics = 1;
   PublisherRequest publisher;
   std::uint64_t kept = 1'000'000;
-  std::string sizes_path;  ///< of every topic
+  std::string sizes_path;  ///< TopicRequest::sizes_path of every topic
 
   explicit StreamTrial(Reception reception, std::size_t message_bytes = 64)
       : settings(trial_settings(reception, message_bytes)) {

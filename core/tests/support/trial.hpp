@@ -1,4 +1,4 @@
-// The small trials of the role tests: settings, requests, and a ping with a scripted adapter.
+// Small trials for tests of single roles: settings, requests, and a ping with a scripted adapter.
 #pragma once
 
 #include <unistd.h>
@@ -19,7 +19,7 @@ inline const Clock& calibrated_clock() {
   return clock;
 }
 
-/// Unique for each trial of each test process.
+/// Returns a scope that no other trial of any test process has.
 inline std::string fresh_scope() {
   static int trials = 0;
   return "mmtest_" + std::to_string(getpid()) + "_" + std::to_string(++trials);
@@ -36,7 +36,7 @@ inline Settings trial_settings(Reception reception, std::size_t message_bytes = 
   return settings;
 }
 
-/// Has a long timeout, so that only a script makes a reply late.
+/// Returns a request for a number of samples. Its timeout is long, so that a reply is late only if a script delays it.
 template <class Request = PingRequest>
 Request samples_request(std::uint64_t samples) {
   Request request;
@@ -60,7 +60,7 @@ struct PingEnd {
   }
 };
 
-/// Runs a ping on this thread with the adapter's script as its peer.
+/// Runs a ping on this thread. The adapter's script answers.
 inline PingEnd run_ping(Scripted& adapter, const Settings& settings, const PingRequest& request, Progress& progress) {
   Ping<Scripted> ping(adapter, settings, request, calibrated_clock(), progress);
   ping.run();

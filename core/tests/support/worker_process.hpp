@@ -76,7 +76,7 @@ class WorkerProcess {
     if (in_ >= 0) close(std::exchange(in_, -1));
   }
 
-  /// Returns the next line, or nothing if the worker has closed its end or was silent for a minute.
+  /// Returns the next line, or nullopt if the worker has closed its stdout or sent nothing for a minute.
   std::optional<std::string> next_line() {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     for (;;) {
@@ -95,7 +95,7 @@ class WorkerProcess {
     }
   }
 
-  /// Returns the next event that is neither `tick` nor `measuring`; null at the end.
+  /// Returns the next event that is neither `tick` nor `measuring`; null after the last one.
   Json next_event() {
     while (const auto line = next_line()) {
       Json event = Json::parse(*line, nullptr, false);
@@ -110,7 +110,7 @@ class WorkerProcess {
     }
     return nullptr;
   }
-  /// Like next_event(), but throws unless the event is `name`.
+  /// Returns the next event, as next_event() does. Throws unless it is `name`.
   Json expect(const std::string& name) {
     Json event = next_event();
     if (!event.is_object() || event.value("event", "") != name) {
@@ -131,7 +131,7 @@ class WorkerProcess {
     return false;
   }
 
-  /// Waits for the end. Returns the exit code, or minus the signal.
+  /// Waits for the end of the worker. Returns the exit code, or minus the number of the signal that ended it.
   int exit_code() {
     while (next_line()) {
     }
@@ -158,8 +158,7 @@ class WorkerProcess {
   std::string buffer_;
 };
 
-/// A trial of the null worker with both roles: its folder and its configure command. Cleans up what the worker leaves
-/// behind.
+/// A trial with a ping and a pong in one null worker: its folder and its configure command.
 class NullTrial {
  public:
   NullTrial() {
@@ -179,7 +178,7 @@ class NullTrial {
     configure["settings"]["scratch"] = folder.string();
     configure["roles"][0]["samples_path"] = samples_path();
   }
-  ~NullTrial() {  // a killed worker leaves its segments to its launcher
+  ~NullTrial() {  // removes the segments, as the launcher does after a worker was killed
     for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
       std::error_code ignored;
       if (entry.path().filename().string().find(scope + "_") != std::string::npos) {
@@ -191,7 +190,7 @@ class NullTrial {
   NullTrial& operator=(const NullTrial&) = delete;
 
   [[nodiscard]] std::string samples_path() const { return folder / "samples.npy"; }
-  /// A stream as fast as possible, unless its publisher gets a load.
+  /// Makes the trial a stream. The publisher sends as fast as possible if the test sets no load.
   void make_stream(std::uint64_t samples) {
     configure["settings"]["pattern"] = "stream";
     configure["settings"]["topics"] = Json::parse(
@@ -206,7 +205,8 @@ class NullTrial {
       role["kept"] = samples;
     }
   }
-  /// Would take well over a minute, with memory for its samples only: for tests of what happens while the roles run.
+  /// Makes the trial last more than a minute, for tests of what happens while the roles run. The number of samples is
+  /// limited, so that little memory is touched.
   void make_long() {
     configure["roles"][0]["samples"] = 100'000;
     configure["roles"][0]["warmup_s"] = 0;

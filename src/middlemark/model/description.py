@@ -13,20 +13,20 @@ from msgspec import Meta
 from middlemark.model.protocol import PROTOCOL_VERSION, Depth, MessageType, Pattern, Reception, Reliability, Security
 
 DEFAULT_CONFIGURATION = "default"
-"""Name of the transport with the middleware's default configuration: the adapter sets only what keeps a trial apart
-from others and on its network interface. It is described last, and measured only if it is asked for by name."""
+"""Name of the transport with the middleware's default configuration. The adapter sets only the options that separate
+the trial from others and keep it on its network interface. Descriptions list it last. It is measured only if a user
+selects it by name."""
 ANY = "any"
-"""Carrier of a transport whose middleware chooses by itself. Reports show the carrier that was seen to move the data.
-"""
+"""Carrier of a transport whose middleware chooses the carrier. Reports show the carrier that was observed."""
 Credential = Literal["x509", "dds", "curve"]
 """Kinds of files in a set of certificates (docs/security.md). ``x509``: an authority's certificate, and a certificate
 and a key for each identity. ``dds``: also the governance and permissions of DDS Security. ``curve``: key pairs of
 CURVE."""
 NativeType = Literal["boolean", "integer", "bytes", "duration", "choice", "text", "file"]
 """How the text of a native setting is read. ``boolean``: true or false (also 1 and 0, on and off). ``integer``: a whole
-number. ``bytes``: a whole number, or one with a unit (64KiB). ``duration``: a number with a unit (1.5ms). ``choice``:
-one of a few words. ``text``: anything; the adapter checks it. ``file``: the absolute path of a user's file, whose bytes
-are part of what is measured."""
+number. ``bytes``: a number without or with a unit (65536, 64KiB). ``duration``: a number with a unit (1.5ms).
+``choice``: one of a few words. ``text``: any text; the adapter checks it. ``file``: the absolute path of a user's file;
+results record a hash of its content."""
 SOME = Meta(min_length=1)
 Name = Annotated[str, SOME]
 Processes = Annotated[int, Meta(ge=1, le=2, extra={"cpp": "int"})]
@@ -42,19 +42,20 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
     name: Name
     """Unique within the adapter: ``udp``, ``shm``. ``default``: the middleware's default configuration."""
     carrier: str
-    """The carrier that must be seen to move the data: ``shared-memory``, ``udp``, ``tcp``, ``unix-socket``,
-    ``message-queue`` or ``process-memory``. ``any``: the middleware chooses, and reports show what was seen."""
+    """How the data must move: ``shared-memory``, ``udp``, ``tcp``, ``unix-socket``, ``message-queue`` or
+    ``process-memory``. It is checked during the trial. ``any``: the middleware chooses, and reports show the observed
+    carrier."""
     segments: tuple[str, ...] = ()
     """For shared memory: globs of file names under /dev/shm, one of which must be mapped; ``SYSV*`` for System V."""
     processes: Annotated[tuple[Processes, ...], SOME] = (1, 2)
-    """1: all roles in one process; 2: each role in its own."""
+    """1: all roles in one process; 2: each role in a process of its own."""
     receive: Annotated[tuple[Reception, ...], SOME] = ("poll", "block", "listen")
     reliability: Annotated[tuple[Reliability, ...], SOME] = ("reliable", "best-effort")
     loan: Annotated[tuple[bool, ...], SOME] = (False,)
     """false: the adapter's own memory is sent; true: memory that the middleware lends is sent."""
     hands_over: Annotated[tuple[bool, ...] | None, Meta(extra={"cpp": "std::vector<bool>"})] = None
-    """The levels of ``loan`` at which a receiver is given a pointer or the index of a chunk, and no bytes are copied;
-    empty: it always copies. Workers that are older than this field leave it out."""
+    """The levels of ``loan`` at which the transport copies no bytes but passes a pointer or the index of a chunk to the
+    receiver; empty: it always copies. null: the worker is older than this field."""
     max_bytes: Annotated[int, Meta(ge=16, extra={"cpp": "std::size_t"})] = 64 << 20
     """Size of the largest message."""
     max_bytes_advice: str = ""
@@ -64,32 +65,33 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
     keep_all: bool = True
     """Keep-all history is supported."""
     companions: bool = False
-    """A daemon must run: the adapter is asked for its ``companions``."""
+    """The transport needs daemons, which ``companions`` of the adapter lists."""
     own_network: bool = False
-    """It listens on every interface, so a trial on this machine gets a network namespace with only lo."""
+    """The transport listens on every interface, so a trial on this machine runs in a network namespace that contains
+    only lo."""
     alone: bool = False
-    """The ping has no pongs and takes back the messages that it published itself."""
+    """The ping has no pongs and receives the messages that it published itself."""
     best_effort_carrier: str = ""
     """Carrier under best effort, if it differs from ``carrier``. Does not apply to a native service."""
     types: Annotated[tuple[MessageType, ...], SOME] = ("octets",)
-    """Message types that it can carry, octets first."""
+    """Supported message types, octets first."""
     varying_sizes: bool = False
-    """Messages of a topic may be shorter than its largest."""
+    """The messages of a topic may have different sizes."""
     services: bool = False
     """Services of a workload use the middleware's own request and reply."""
     max_history: Annotated[int, Meta(ge=0, extra={"cpp": "std::uint32_t"})] | None = 0
-    """The largest number of transient-local messages that a subscriber which joins late can get; 0: volatile only;
+    """The largest number of transient-local messages that a subscriber which joins late can receive; 0: volatile only;
     null: no limit."""
     security: Annotated[tuple[Security, ...], SOME] = ("none",)
-    """The levels of security that it supports. ``protected_by()`` of the adapter names the algorithms."""
+    """Supported levels of security. ``protected_by()`` of the adapter names the algorithms."""
     security_why: str = ""
-    """Why it does not support the other levels; empty: no reason is given."""
+    """Why the transport does not support the other levels; empty: no reason is known."""
     permissions: bool = False
-    """At those levels its peers reject an ``intruder``: a peer with a certificate of the authority but without
-    permission."""
+    """With security, peers reject an ``intruder``: a peer with a certificate of the authority but without permission.
+    """
 
     def loan_at(self, *, hands_over: bool) -> bool | None:
-        """Return the level of ``loan`` at which the transport hands memory over, or copies it. None: no such level."""
+        """Return the level of ``loan`` at which the transport hands over a pointer, or copies; None: no such level."""
         handing = tuple(each for each in self.loan if each) if self.hands_over is None else self.hands_over
         return next((each for each in self.loan if (each in handing) == hands_over), None)
 
@@ -110,11 +112,11 @@ class NativeSetting(msgspec.Struct, frozen=True, kw_only=True, rename={"otherwis
     patterns: tuple[Pattern, ...] = ()
     """The patterns that it affects; empty: all."""
     otherwise: str = ""
-    """The default in words; empty: the help gives it, or there is none."""
+    """The default in words; empty: the help names it, or there is none."""
     type: NativeType = "text"
-    """In an adapter's table ``text`` also means the type of the member that holds the value."""
+    """In an adapter's source, ``text`` (the default) means that the type follows from the type of the C++ member."""
     allowed: str = "a text"
-    """The values allowed, in words. Written by the core."""
+    """The allowed values in words. Written by the core."""
 
 
 class Description(msgspec.Struct, frozen=True, kw_only=True):
@@ -126,32 +128,33 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     """Full name: Eclipse Cyclone DDS."""
     version: str
-    """Version of the library that is loaded, not of the headers."""
+    """Version of the loaded library, not of the headers."""
     library: str
-    """Path of that library; empty: there is none."""
+    """Path of the loaded library; empty: there is none."""
     licence: str
     """SPDX identifier."""
     is_raw_transport: bool
-    """It is a baseline, not a middleware: it shows what the machine can do."""
+    """true: a raw transport, which serves as baseline; false: a middleware."""
     bench_only: bool
-    """It tests the bench itself and is never part of ``all``."""
+    """The adapter is for tests of the bench itself and is never part of ``all``."""
     transports: Annotated[tuple[Transport, ...], SOME]
-    """The first is the default."""
+    """The first transport is used if the user names none."""
     request_reply: bool
-    """It has its own request and reply. Written by the core, which looks for ``client()`` and ``server()``."""
+    """The middleware has its own request and reply. Written by the core, which looks for ``client()`` and ``server()``.
+    """
     credentials: tuple[Credential, ...] = ()
-    """The kinds of certificate files that its security reads."""
+    """The kinds of certificate files that the adapter reads."""
     own_threads: bool
-    """The middleware receives on its own threads, which need a processor beside that of a polling role."""
+    """The middleware receives on its own threads, which need another processor than a polling role."""
     most_per_take: Annotated[int, Meta(ge=1, extra={"cpp": "std::size_t"})] | None = None
-    """A ``take()`` of a subscriber returns after this number of messages, so that the role can look for its stop; the
-    number is per publisher where each publisher has its own queue. null: ``take()`` visits what was there when it was
-    called. The core writes it, from what the subscriber's class states."""
+    """A ``take()`` returns after this number of messages, so that the role can check for the stop. If each publisher
+    has its own queue, the number is per publisher. null: ``take()`` visits all messages that had arrived when it was
+    called. Written by the core, which reads it from the subscriber's class."""
     residue: tuple[str, ...]
     """Files that a killed worker may leave behind: absolute globs (``{scope}`` is replaced); for System V: ``sysv:*``.
     """
     native: dict[str, NativeSetting]
-    """Every native setting by key; a key that ends in ``*`` matches every key with that beginning."""
+    """Every native setting by key; a key that ends in ``*`` matches every key with the same beginning."""
 
     def transport(self, name: str) -> Transport | None:
         """Return the transport of that name, or None."""
@@ -166,7 +169,7 @@ class CompanionSpec(msgspec.Struct, frozen=True, kw_only=True):
     environment: dict[str, str] = {}
     """Variables for the companion and for every worker of the trial."""
     ready_pattern: str = ""
-    """Regular expression for the line of its stdout or stderr that says it is ready."""
+    """Regular expression for the line that the daemon prints on stdout or stderr when it is ready."""
     ready_timeout_s: float = 10.0
 
 
@@ -186,8 +189,8 @@ class BrokenWorker(msgspec.Struct, frozen=True):
 
 
 def raw_transport_carrier(carrier: str | None) -> str | None:
-    """Return the carrier of the raw transport that a cell with this carrier is compared with.
+    """Return the carrier of the raw transport that is the baseline of a cell with this carrier.
 
-    A transport within one process hands memory over. The only raw transport that does the same is shared memory.
+    A transport within one process hands over a pointer. The only raw transport that does the same is shared memory.
     """
     return "shared-memory" if carrier == "process-memory" else carrier

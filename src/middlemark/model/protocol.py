@@ -49,18 +49,18 @@ RoleKind = Literal["ping", "pong", "publisher", "subscriber", "client", "server"
 Phase = Literal["waiting", "warm-up", "measuring", "echoing", "ended"]
 ErrorCode = Literal["refused", "unmatched", "silent", "hung", "disk", "configure", "internal"]
 WatchScope = Literal["processors", "workers"]
-"""How much of the scheduling the kernel shows. ``processors``: every switch on a processor and both threads, which
-needs perf_event_paranoid <= 0 or CAP_PERFMON. ``workers``: when a worker's thread was pushed off and until when, but
-not by which thread."""
+"""Which context switches the kernel reports. ``processors``: every switch on a processor and both its threads; needs
+perf_event_paranoid <= 0 or CAP_PERFMON. ``workers``: when a thread of a worker was preempted and when it ran again, but
+not by which thread it was preempted."""
 Ended = Literal["samples", "duration", "full", "limit", "stopped", "silent", "complete", "quiet"]
-"""Why a role ended. ``samples`` and ``duration``: it has sent or measured everything it was asked for. ``full``: the
-memory for samples is full. ``limit``: its ``limit_s``, or a receiver's 10 s, ran out. ``stopped``: the launcher stopped
-it. ``silent``: no reply came any more, or no peer took the messages. ``complete``: a receiver has everything it could
-expect. ``quiet``: no message comes any more."""
+"""Why a role ended. ``samples``, ``duration``: it has sent the requested number of messages, or has sent for the
+requested time. ``full``: the memory for samples is full. ``limit``: a sender's ``limit_s``, or a receiver's 10 s, have
+passed. ``stopped``: the launcher stopped it. ``silent``: no replies arrived any more, or no peer accepted messages.
+``complete``: a receiver has received all expected messages. ``quiet``: no messages arrived any more."""
 
 
 class Message(Struct, frozen=True, kw_only=True):
-    """A message of the control channel, or a part of one. An absent field has its default."""
+    """A message of the control channel, or a part of a message. An absent field has its default."""
 
 
 # The request of a trial.
@@ -70,53 +70,54 @@ class TopicRequest(Message, frozen=True, kw_only=True):
     """One topic of a stream."""
 
     message_bytes: Annotated[int, Meta(ge=16, examples=[16], extra={"cpp": "std::size_t"})]
-    """Size of every message, the core's header included."""
+    """Size of every message, including the core's header."""
     publishers: Annotated[tuple[Index, ...], Meta(min_length=1)]
-    """Indices of its publishers."""
+    """Indices of the topic's publishers."""
     subscribers: Annotated[tuple[Index, ...], Meta(min_length=1)]
-    """Indices of its subscribers."""
+    """Indices of the topic's subscribers."""
     reliability: Reliability
     depth: Annotated[Depth | None, Meta(examples=[1])]
     """Keep-last history depth in messages; null is keep-all."""
     type: MessageType = "octets"
     """Type of the messages; for a type other than ``octets``, ``message_bytes`` is the size of the main array."""
     sizes_path: str = ""
-    """Absolute path of a file with a uint32 in host order for each message in turn, repeated: the message's bytes, at
-    most ``message_bytes``. Empty: every message has ``message_bytes``."""
+    """Absolute path of a file with the sizes of the messages in order of sending: uint32 in host order, at most
+    ``message_bytes``. After the last size the first follows again. Empty: every message has ``message_bytes``."""
     history: Annotated[int, Meta(ge=0, le=(1 << 32) - 1, extra={"cpp": "std::uint32_t"})] = 0
-    """Length of the transient-local history, with one publisher: a subscriber that joins late must receive this number
-    of messages, and all subscribers of this topic join late. 0: volatile."""
+    """Length of the transient-local history: all subscribers of this topic join late, and each must receive this number
+    of messages. The topic then has one publisher. 0: volatile."""
     subscriber_processes: Annotated[int, Meta(ge=0, le=(1 << 16), extra={"cpp": "unsigned"})] = 0
-    """Number of processes that the subscribers are in: some middlewares have one connection for each. 0: one process
-    for each subscriber."""
+    """Number of processes that contain the subscribers; some middlewares have one connection per process. 0: one
+    process per subscriber."""
     replies_to: Index | None = None
-    """Number of the topic that carries the requests to which this topic carries the replies. The two are one service of
-    the middleware; the request topic has one subscriber, which forwards to this topic only. null: no service."""
+    """If this topic carries the replies of a service: the number of the topic that carries its requests. Both topics
+    together are one service of the middleware. The request topic has one subscriber, which forwards to this topic only.
+    null: no service."""
 
 
 class Settings(Message, frozen=True, kw_only=True):
-    """The request of one trial. Frozen, because an adapter reads it once, when it opens."""
+    """The settings of one trial. They do not change, because an adapter reads them once, when it opens."""
 
     pattern: Pattern
     transport: str
     """One of the names in ``Description.transports``."""
     reliability: Reliability
-    """If the topics of a stream differ: reliable if any of them is."""
+    """If the topics of a stream differ: reliable if any topic is reliable."""
     reception: Annotated[Reception, Meta(examples=["block"])]
-    """How the roles will receive; some middlewares must know when they open."""
+    """How the roles will receive. Some middlewares must know this when they open."""
     depth: Annotated[Depth | None, Meta(examples=[1])]
-    """Keep-last history depth in messages; null is keep-all. If the topics of a stream differ: the deepest of them."""
+    """Keep-last history depth in messages; null: keep-all. If the topics of a stream differ: the largest depth."""
     loan: bool
     """Write into the middleware's own memory instead of the adapter's."""
     one_process: bool
-    """All roles of the trial live in this process."""
+    """All roles of the trial run in this process."""
     message_bytes: Annotated[int, Meta(ge=16, examples=[16], extra={"cpp": "std::size_t"})]
-    """Size of every message, the core's header included. If the topics of a stream differ: the largest of them."""
+    """Size of every message, including the core's header. If the topics of a stream differ: the largest size."""
     type: MessageType = "octets"
     """Type of every message, except in a stream, where each topic has its own."""
     publishers: Annotated[int, Meta(ge=1, le=1 << 16, examples=[1], extra={"cpp": "unsigned"})]
-    """Number of publishers of a stream or of clients of request/reply; 1 under ping-pong. The header has no room for
-    more than 65,536."""
+    """Number of publishers of a stream or of clients of request/reply; 1 under ping-pong. At most 65,536, because the
+    header has 16 bits for the publisher id."""
     subscribers: Annotated[Index, Meta(examples=[1])]
     """Number of subscribers of a stream or of pongs (0: the ping receives its own messages); 1, the server, under
     request/reply."""
@@ -125,70 +126,70 @@ class Settings(Message, frozen=True, kw_only=True):
     workers: Annotated[Several, Meta(examples=[2])]
     """Number of processes of the trial that open the middleware."""
     domain: Annotated[int, Meta(ge=0, le=232, extra={"cpp": "int"})]
-    """A DDS domain, or any other number that keeps trials apart."""
+    """A DDS domain, or another number by which a middleware separates trials."""
     scope: str
-    """Unique name of the trial, [a-z0-9_]+: the name of every topic, segment or port file begins with it."""
+    """Unique name of the trial, [a-z0-9_]+. The name of every topic, segment or port file begins with it."""
     scratch: str
     """Absolute path of a folder for this trial only, shared by its workers and removed afterwards."""
     interface: str = "lo"
-    """Network interface that all traffic must stay on."""
+    """The only network interface that the trial may use."""
     write_timeout_s: Annotated[Seconds, Meta(extra={"cpp": "std::chrono::nanoseconds"})] = 1.0
     """The longest time that publish() may block."""
     security: Security = "none"
-    """The level asked for. The adapter must provide exactly this level."""
+    """The requested level. The adapter must provide exactly this level."""
     certs: str = ""
     """Absolute path of the folder of certificates and keys: docs/security.md. Empty at ``none``."""
     identity: Identity = "sender"
-    """Whose certificate and key in that folder this process uses."""
+    """Whose certificate and key from ``certs`` this process uses."""
     native: dict[str, str] = {}
     """The middleware's own settings; an adapter throws on an unknown key."""
 
 
 class Placement(Message, frozen=True, kw_only=True):
-    """Where a worker's threads are asked to run."""
+    """Where and with which priority a worker's threads must run."""
 
     cpus: tuple[Cpu, ...]
-    """Processors of the whole process; empty: its affinity stays unchanged."""
+    """Processors that the process may use; empty: its affinity is not changed."""
     policy: Policy
     priority: Annotated[int, Meta(ge=0, le=99, extra={"cpp": "int"})]
     """1..99 under fifo and rr."""
     mlock: bool
     """mlockall(MCL_CURRENT | MCL_FUTURE)."""
     rt_limit_s: Seconds = 30.0
-    """RLIMIT_RTTIME: processor seconds that a real-time thread may spend without blocking."""
+    """RLIMIT_RTTIME: processor time in seconds that a real-time thread may use without blocking."""
 
 
 class Load(Message, frozen=True, kw_only=True, omit_defaults=True):
-    """The load a sender offers: as fast as possible, at a rate, or in bursts."""
+    """The load of a sender: as fast as possible, at a rate, or in bursts."""
 
     kind: LoadKind = "max"
     rate_hz: Annotated[float, Meta(ge=1e-6, le=1e9)] = 0.0
-    """rate: messages a second; open loop, the instants are those of an absolute schedule."""
+    """rate: messages per second. The instants are absolute (open loop): a late message does not delay later ones."""
     arrivals: Arrivals = "periodic"
     """rate: distribution of the intended instants."""
     seed: Count = 0
-    """poisson: seed of the arrivals; each sender of a trial needs another one."""
+    """poisson: seed of the arrivals; it must differ between the senders of a trial."""
     burst: Annotated[int, Meta(ge=1, extra={"cpp": "std::uint64_t"})] = 0
-    """burst: messages sent back to back."""
+    """burst: number of messages sent without a pause."""
     recovery_s: SecondsOrZero = 0.0
-    """burst: pause between the end of one burst and the next."""
+    """burst: pause between the end of one burst and the beginning of the next."""
     instants_path: str = ""
-    """rate: absolute path of a file with a uint64 in host order for each message, ascending: its instant in ns from the
-    start. Repeated every ``lap_ns``, which is larger than the last instant; ``rate_hz`` is their mean. Empty:
-    ``arrivals`` gives the distribution."""
+    """rate: absolute path of a file with the intended instant of each message: uint64 in host order, ascending, in ns
+    from the start. The instants are repeated every ``lap_ns``, which is larger than the last instant; ``rate_hz`` is
+    the mean rate. Empty: ``arrivals`` is the distribution."""
     lap_ns: Count = 0
     sleeps: bool = False
-    """The sender sleeps until the intended instant, as an application's timer does. Otherwise it wakes up earlier and
-    spins."""
+    """true: the sender sleeps until the intended instant, as an application's timer does. false: it wakes up earlier
+    and spins until the instant."""
 
 
 class RoleRequest(Message, frozen=True, kw_only=True, tag_field="role"):
-    """The request to one role. Frozen while the role runs."""
+    """The request to one role. It does not change while the role runs."""
 
     index: Index
-    """Number among the roles of its kind; a ping is number 0."""
+    """Number of the role among the roles of its kind; 0 for a ping."""
     payload: Payload
-    """filled: every byte is written and checked; untouched: only the header is."""
+    """filled: every byte is written and checked; untouched: only the header is written and checked."""
     cpu: Cpu | None = None
     """Processor that the role's thread is pinned to; null: not pinned."""
 
@@ -208,11 +209,11 @@ class SenderRequest(RoleRequest, frozen=True, kw_only=True):
 
     load: Load = Load()
     samples: Count | None
-    """Messages to send."""
+    """Number of messages to send."""
     duration_s: Seconds | None
     warmup_s: Annotated[SecondsOrZero, Meta(examples=[0.2])]
     limit_s: Annotated[Seconds, Meta(examples=[120.0])]
-    """The measuring ends after this time in any case."""
+    """The measuring ends at the latest after this time."""
     samples_path: str
     """Absolute path of the .npy, which is written after the end."""
 
@@ -221,9 +222,9 @@ class CallerRequest(SenderRequest, frozen=True, kw_only=True):
     """The request to a ping or a client. A client is a ping whose messages one server answers."""
 
     reply_timeout_s: Annotated[Seconds, Meta(examples=[1.0])]
-    """A reply that takes longer is not a sample."""
+    """A round trip that takes longer is not recorded."""
     echoing: Several
-    """Replies that end a round trip: one from each pong that echoes; 1 for a client."""
+    """Number of replies that complete a round trip: the number of pongs that echo; 1 for a client."""
 
 
 class PingRequest(CallerRequest, frozen=True, kw_only=True, tag="ping"):
@@ -237,14 +238,14 @@ class ClientRequest(CallerRequest, frozen=True, kw_only=True, tag="client"):
 class AnswererRequest(RoleRequest, frozen=True, kw_only=True):
     """The request to a pong, or to a server, which answers several clients.
 
-    With a ``samples_path`` the role stamps some of the messages that it answers. ``samples`` or ``duration_s``, where
-    known, spread these stamps over the whole measuring.
+    With a ``samples_path`` the role stamps some of the messages that it answers. ``samples`` or ``duration_s``, if
+    set, are used to spread these messages over the whole measuring.
     """
 
     samples_path: str = ""
     """Absolute path of the .npy with the stamps, which is written after the end. Empty: no message is stamped."""
     samples: Count | None = None
-    """Number of messages that will come from all senders together."""
+    """Number of messages that all senders together will send."""
     duration_s: Seconds | None = None
 
 
@@ -252,7 +253,7 @@ class PongRequest(AnswererRequest, frozen=True, kw_only=True, tag="pong"):
     """The request to a pong."""
 
     echoes: Annotated[bool, Meta(examples=[True])]
-    """It replies. Otherwise it only receives."""
+    """true: the pong replies; false: it only receives."""
     echoing: Several
     """Number of pongs of the trial that reply."""
 
@@ -265,41 +266,41 @@ class PublisherRequest(SenderRequest, frozen=True, kw_only=True, tag="publisher"
     """The request to a publisher of a stream."""
 
     topic: Index
-    """Number of its topic in ``Settings.topics``."""
+    """Number of the topic in ``Settings.topics``."""
     kept: Count
-    """Number of records kept raw; further ones are added to a histogram."""
+    """Largest number of raw records; further messages are added to a histogram."""
 
 
 class ForwardRequest(Message, frozen=True, kw_only=True):
-    """A topic on which a subscriber publishes a message for each message it receives: one step of a chain.
+    """The request to publish a message on a topic for each message that a subscriber receives: one step of a chain.
 
-    It has a publisher's result. Record n belongs to the n-th message received. The intended instant of the forwarded
-    message is ``work_s`` after the reception.
+    The result is a publisher's result. Record n belongs to the n-th message received. The intended instant of the
+    forwarded message is ``work_s`` after the reception.
     """
 
     index: Index
-    """Number among the publishers of the trial."""
+    """Number of this publisher among all publishers of the trial."""
     topic: Index
-    """Number of its topic in ``Settings.topics``."""
+    """Number of the topic in ``Settings.topics``."""
     work_s: SecondsOrZero = 0.0
     """Processor time that the subscriber uses before it publishes."""
     samples_path: str
     """Absolute path of the .npy, which is written after the end."""
     kept: Count
-    """Number of records kept raw; further ones are added to a histogram."""
+    """Largest number of raw records; further messages are added to a histogram."""
 
 
 class SubscriberRequest(RoleRequest, frozen=True, kw_only=True, tag="subscriber"):
     """The request to a subscriber of a stream."""
 
     topic: Index
-    """Number of its topic in ``Settings.topics``."""
+    """Number of the topic in ``Settings.topics``."""
     samples_path: str
     """Absolute path of the .npy, which is written after the end."""
     kept: Count
-    """Number of records kept raw; further ones are added to a histogram."""
+    """Largest number of raw records; further messages are added to a histogram."""
     forwards: tuple[ForwardRequest, ...] = ()
-    """The topics on which it publishes a message for each message it receives."""
+    """The topics on which the subscriber publishes a message for each message that it receives."""
 
 
 AnyRoleRequest = PingRequest | PongRequest | PublisherRequest | SubscriberRequest | ClientRequest | ServerRequest
@@ -309,20 +310,20 @@ AnyRoleRequest = PingRequest | PongRequest | PublisherRequest | SubscriberReques
 
 
 class ConfigureCommand(Message, frozen=True, kw_only=True, tag_field="command", tag="configure"):
-    """The whole task of one worker."""
+    """Everything that one worker must do in a trial."""
 
     settings: Settings
     placement: Placement
     match_timeout_s: Seconds = 10.0
-    """The longest time until every role has found its peers."""
+    """Time within which every role must find its peers."""
     tells_ends: bool = False
-    """In a stream: the worker reports the end of each role at once (``ended``), and a subscriber ends only when the
-    launcher stops it."""
+    """In a stream: the worker reports the end of each role at once (``ended``), and a subscriber ends only after a
+    ``stop`` command."""
     roles: Annotated[tuple[AnyRoleRequest, ...], Meta(min_length=1)]
 
 
 class JoinCommand(Message, frozen=True, kw_only=True, tag_field="command", tag="join"):
-    """All histories are published. The subscribers of transient-local topics now open their endpoints."""
+    """All histories are published. The worker now opens the subscribers of transient-local topics."""
 
 
 class StartCommand(Message, frozen=True, kw_only=True, tag_field="command", tag="start"):
@@ -330,16 +331,16 @@ class StartCommand(Message, frozen=True, kw_only=True, tag_field="command", tag=
 
 
 class StopCommand(Message, frozen=True, kw_only=True, tag_field="command", tag="stop"):
-    """The roles end: senders, servers and pongs that echo at once.
+    """Ends the roles.
 
-    A role that only receives ends when it has every message it can expect, when no message has come for 1 s (reliable)
-    or 0.25 s (best effort), or after 10 s.
+    Senders, servers and pongs that echo end at once. A role that only receives ends when it has received all expected
+    messages, when no message has arrived for 1 s (reliable) or 0.25 s (best effort), or after 10 s.
     """
 
     expected: Count = 0
-    """Number of different measured messages that a role which only receives can expect; 0: it ends at once."""
+    """Number of distinct measured messages that a role which only receives must wait for; 0: it ends at once."""
     subscribers: tuple[Index, ...] = ()
-    """Only these subscribers end; empty: every role ends."""
+    """The subscribers to end; empty: every role ends."""
 
 
 class QuitCommand(Message, frozen=True, kw_only=True, tag_field="command", tag="quit"):
@@ -350,7 +351,7 @@ Command = ConfigureCommand | JoinCommand | StartCommand | StopCommand | QuitComm
 
 
 class CompanionsRequest(Message, frozen=True, kw_only=True):
-    """The one line that ``--companions`` reads."""
+    """The line that ``--companions`` reads."""
 
     settings: Settings
 
@@ -371,7 +372,7 @@ class Clock(Message, frozen=True, kw_only=True):
 
 
 class HelloEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="hello"):
-    """The first event of a worker, with which it identifies itself."""
+    """The first event of a worker: which adapter it is, and its clock."""
 
     protocol: int
     adapter: str
@@ -391,7 +392,7 @@ class InForce(Message, frozen=True, kw_only=True):
 
 
 class PublishedEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="published"):
-    """This worker's publishers have published their part of the history.
+    """The publishers of this worker have published their histories.
 
     Sent only if a topic of the trial has a history.
     """
@@ -401,26 +402,26 @@ class ReadyEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="rea
     """Every role has found its peers."""
 
     discovery_ns: Count
-    """From the creation of the topics until all peers are found; if subscribers join late, from the moment they join.
+    """Time from the creation of the topics (if subscribers join late: from their creation) until all peers are found.
     """
     opening_ns: Count = 0
-    """From opening the middleware until the topics are created: the time before ``discovery_ns``."""
+    """Time from opening the middleware until the topics are created; ``discovery_ns`` begins afterwards."""
     placement: InForce
     notes: tuple[str, ...]
-    """The adapter's notes on how it carried out the settings."""
+    """The adapter's notes on how it applied the settings."""
     protected_by: str = ""
-    """The algorithms in force, in the middleware's words; empty at ``security`` none only."""
+    """The algorithms in force, as the middleware names them; empty if and only if ``security`` is none."""
 
 
 class Counts(Message, frozen=True, kw_only=True):
-    """Counters of one role so far, measured messages only. null: a role of this kind does not count this."""
+    """Numbers of measured messages of one role so far. null: a role of this kind does not have this counter."""
 
     role: RoleKind
     index: Index
     sent: Count | None = None
     publish_failed: Count | None = None
     blocked_ns: Count | None = None
-    """For a publisher: time that its thread slept within publish(). Also null if the kernel does not report it."""
+    """For a publisher: time that its thread slept in publish(). Also null if the kernel does not report the time."""
     received: Count | None = None
     duplicated: Count | None = None
     reordered: Count | None = None
@@ -434,11 +435,11 @@ class ThreadUse(Message, frozen=True, kw_only=True):
     name: str
     cpu_ns: Count
     waiting_ns: Count | None = None
-    """Time that the thread was runnable while another one had the processor; null: the kernel does not report it."""
+    """Time that the thread was runnable but had no processor; null: the kernel does not report it."""
 
 
 class Resources(Message, frozen=True, kw_only=True):
-    """Resources that the process has used since it began. The difference of two such values is the use in between.
+    """Resources that the process has used since it began. The difference of two reports is the use between them.
 
     The sum of ``user_ns`` and ``system_ns`` is exact to the microsecond. The kernel estimates the split between the two
     from samples at its clock ticks.
@@ -447,21 +448,21 @@ class Resources(Message, frozen=True, kw_only=True):
     rss_bytes: Count
     peak_rss_bytes: Count
     bench_bytes: Count
-    """Part of the resident memory that holds the bench's own samples."""
+    """Part of the resident memory that contains the bench's own samples."""
     user_ns: Count
     system_ns: Count
     voluntary: Count
-    """Context switches of threads that had to wait for something."""
+    """Number of context switches because a thread blocked."""
     involuntary: Count
-    """Context switches of threads that were pushed off their processor."""
+    """Number of context switches because a thread was preempted."""
     minor_faults: Count
     major_faults: Count
     threads: tuple[ThreadUse, ...]
-    """The threads alive, the process's first one first."""
+    """The living threads; the process's first thread comes first."""
 
 
 class Account(Message, frozen=True, kw_only=True, tag_field="event"):
-    """Counters of the roles and resources of the process, all since the process began."""
+    """The counters of the roles, and the resources that the process has used since it began."""
 
     at_ns: Count
     """CLOCK_MONOTONIC."""
@@ -470,19 +471,19 @@ class Account(Message, frozen=True, kw_only=True, tag_field="event"):
 
 
 class TickEvent(Account, frozen=True, kw_only=True, tag="tick"):
-    """Sent when the leading role (the first that sends, else the first) enters its loop, then once a second."""
+    """Sent after ``start`` and then once per second. The leading role is the first that sends, or else the first."""
 
     role: RoleKind
     """The leading role."""
     phase: Phase
     samples: Count
-    """Samples so far. If not every message is stamped, this and ``sent`` may lag by up to 15 messages."""
+    """Samples so far. If not every message is stamped, this and ``sent`` may be up to 15 messages behind."""
     elapsed_s: SecondsOrZero
     """Time since ``start``."""
 
 
 class MeasuringEvent(Account, frozen=True, kw_only=True, tag="measuring"):
-    """Sent once, when the first role begins to measure. Missing if the measuring ended before it was noticed."""
+    """Sent once, when the first role begins to measure. Not sent if all roles end before the worker notices."""
 
 
 class DoneEvent(Account, frozen=True, kw_only=True, tag="done"):
@@ -493,14 +494,14 @@ class DoneEvent(Account, frozen=True, kw_only=True, tag="done"):
 
 
 class EndedEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="ended"):
-    """A publisher or a subscriber has ended. Sent only if ``tells_ends`` asked for it."""
+    """A publisher or a subscriber has ended. Sent only if ``tells_ends`` is set."""
 
     role: RoleKind
     index: Index
     sent: Count
-    """Measured messages that it sent; 0 for a subscriber."""
+    """Number of measured messages that it sent; 0 for a subscriber."""
     forwarded: tuple[Count, ...] = ()
-    """Measured messages that each forward of a subscriber sent."""
+    """Number of measured messages that a subscriber sent, for each ``ForwardRequest``."""
 
 
 class ErrorEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="error"):
@@ -515,13 +516,13 @@ class ErrorEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="err
 
 
 class RoleResult(Message, frozen=True, kw_only=True, tag_field="role"):
-    """The result of one role, sent when its samples file is complete."""
+    """The result of one role. Only measured messages count. Sent when the samples file is complete."""
 
     event: Literal["result"] = "result"
     index: Index
     ended: Ended
     last_error: str
-    """The last error in the middleware's own words; empty: none."""
+    """The middleware's own message about its last error; empty: no error."""
 
     @property
     def role(self) -> RoleKind:
@@ -533,35 +534,35 @@ class CallerResult(RoleResult, frozen=True, kw_only=True):
     """The result of a ping or a client."""
 
     samples: Count
-    """Round trips in the samples file."""
+    """Number of round trips in the samples file."""
     warmup_samples: Count
     measured_s: SecondsOrZero
     first_begin_ns: Count
     """CLOCK_MONOTONIC of the first measured message; 0: there was none."""
     start_ticks: Count
-    """The value of the raw counter from which ``begin_ns`` of the samples counts."""
+    """The value of the raw counter at which ``begin_ns`` of the samples is 0."""
     ticks_per_second: Hertz
-    """Frequency of that counter."""
+    """Frequency of the raw counter."""
     sent: Count
-    """Publishes that succeeded."""
+    """Number of publishes that succeeded."""
     received: Count
-    """Different replies, damaged ones included."""
+    """Number of distinct replies, including damaged ones."""
     lost: Count
     late: Count
-    """Replies that came after their timeout."""
+    """Number of replies that arrived after their timeout."""
     duplicated: Count
     reordered: Count
     damaged: Count
     publish_failed: Count
-    """Publishes that the middleware refused: neither sent nor lost."""
+    """Number of publishes that the middleware refused; they count as neither sent nor lost."""
     scheduled: Count | None = None
-    """Intended instants within the measuring; null without a schedule."""
+    """Number of intended instants within the measuring; null without a schedule."""
     late_sends: Count | None = None
-    """Messages sent more than one period of the schedule after their intended instant."""
+    """Number of messages sent more than one period of the schedule after their intended instant."""
     unsent: Count | None = None
-    """Intended instants for which no message was sent before the end."""
+    """Number of intended instants for which no message was sent before the end."""
     pacing_ns: Count
-    """Time that the thread waited for intended instants."""
+    """Processor time that the thread spent on waiting for intended instants."""
     serialize_p50_ns: Count | None = None
     """Median; null: the type is octets, or the middleware serialises within its own calls."""
     deserialize_p50_ns: Count | None = None
@@ -576,7 +577,7 @@ class ClientResult(CallerResult, frozen=True, kw_only=True, tag="client"):
     """The result of a client."""
 
     native: bool
-    """Request and reply were the middleware's own."""
+    """true: the middleware's own request/reply was used; false: two topics."""
 
 
 class AnswererResult(RoleResult, frozen=True, kw_only=True):
@@ -585,14 +586,14 @@ class AnswererResult(RoleResult, frozen=True, kw_only=True):
     received: Count
     echoed: Count
     stamped: Count
-    """Answers in the samples file."""
+    """Number of answers in the samples file."""
     lost: Count
     duplicated: Count
     reordered: Count
     damaged: Count
     publish_failed: Count
     serialize_p50_ns: Count | None = None
-    """Median; for a server built from topics, of the replies to its first client. null: the type is octets, or the
+    """Median; for a server over topics, only of the replies to its first client. null: the type is octets, or the
     middleware serialises within its own calls."""
     deserialize_p50_ns: Count | None = None
     """Median; null: the type is octets, or the middleware deserialises within its own calls."""
@@ -606,7 +607,7 @@ class ServerResult(AnswererResult, frozen=True, kw_only=True, tag="server"):
     """The result of the server."""
 
     native: bool
-    """Request and reply were the middleware's own."""
+    """true: the middleware's own request/reply was used; false: two topics."""
 
 
 class PublisherResult(RoleResult, frozen=True, kw_only=True, tag="publisher"):
@@ -614,25 +615,25 @@ class PublisherResult(RoleResult, frozen=True, kw_only=True, tag="publisher"):
 
     topic: Index
     scheduled: Count | None = None
-    """Intended instants within the measuring; null without a schedule."""
+    """Number of intended instants within the measuring; null without a schedule."""
     sent: Count
-    """Publishes that succeeded."""
+    """Number of publishes that succeeded."""
     sent_bytes: Count | None = None
-    """Bytes of all messages sent, if sizes vary; null: every message has the topic's size."""
+    """Size of all sent messages together, if sizes vary; null: every message has the topic's size."""
     timed_out: Count
-    """Publishes that back-pressure blocked beyond the write timeout: neither sent nor lost."""
+    """Number of publishes that back-pressure blocked beyond the write timeout; they count as neither sent nor lost."""
     publish_failed: Count
-    """Publishes that the middleware refused: neither sent nor lost."""
+    """Number of publishes that the middleware refused; they count as neither sent nor lost."""
     late_sends: Count | None = None
-    """Messages sent more than one period of the schedule after their intended instant."""
+    """Number of messages sent more than one period of the schedule after their intended instant."""
     unsent: Count | None = None
-    """Intended instants for which no message was sent before the end."""
+    """Number of intended instants for which no message was sent before the end."""
     blocked_ns: Count | None = None
-    """Time that the thread slept within publish(), not while it waited for an intended instant."""
+    """Time that the thread slept in publish(). Sleep until an intended instant is not included."""
     pacing_ns: Count
-    """Time that the thread waited for intended instants."""
+    """Processor time that the thread spent on waiting for intended instants."""
     writing_ns: Count | None = None
-    """Time within publish(); null if not every message was stamped."""
+    """Total time in publish(); null if not every message was stamped."""
     serialize_p50_ns: Count | None = None
     """Median; null: the type is octets, the messages are forwarded, or the middleware serialises within its own calls.
     """
@@ -643,43 +644,43 @@ class PublisherResult(RoleResult, frozen=True, kw_only=True, tag="publisher"):
     last_sent_ns: Count
     measured_s: SecondsOrZero
     samples: Count
-    """Records in the samples file."""
+    """Number of records in the samples file."""
     in_histogram: Count
-    """Records in the histogram, which holds those that came after the samples file was full."""
+    """Number of messages in the histogram: all that were sent after the samples file was full."""
     warmup_samples: Count
 
 
 class SubscriberResult(RoleResult, frozen=True, kw_only=True, tag="subscriber"):
-    """The result of a subscriber. The one-way figures count from the intended instant and are accurate to 0.4 %."""
+    """The result of a subscriber. One-way times begin at the intended instant and are accurate to 0.4 %."""
 
     topic: Index
     received: Count
-    """Different messages, damaged ones included."""
+    """Number of distinct messages, including damaged ones."""
     duplicated: Count
     reordered: Count
     damaged: Count
     by_publisher: tuple[Count, ...] = ()
-    """Different messages received from each publisher."""
+    """Number of distinct messages received from each publisher."""
     last_warm_up_ns: Count = 0
-    """CLOCK_MONOTONIC of the last warm-up message that came before the first measured one; 0: none came."""
+    """CLOCK_MONOTONIC of the last warm-up message before the first measured message; 0: there was none."""
     first_received_ns: Count
-    """CLOCK_MONOTONIC; 0: no message came."""
+    """CLOCK_MONOTONIC; 0: no message arrived."""
     last_received_ns: Count
     samples: Count
-    """Records in the samples file."""
+    """Number of records in the samples file."""
     in_histogram: Count
-    """Records in the histogram, which holds those that came after the samples file was full."""
+    """Number of messages in the histogram: all stamped messages that arrived after the samples file was full."""
     one_way_p50_ns: Count | None = None
     one_way_p99_ns: Count | None = None
     one_way_max_ns: Count | None = None
     deserialize_p50_ns: Count | None = None
     """Median; null: the type is octets, or the middleware deserialises within its own calls."""
     history_due: Count = 0
-    """Messages of the topic's history that it had to receive, because it joined late."""
+    """Number of history messages that the subscriber had to receive; 0 if it did not join late."""
     history_received: Count = 0
-    """Different messages of the history that came."""
+    """Number of distinct history messages that arrived."""
     history_ns: Count | None = None
-    """Time from just before its endpoint was opened to the last message of the history; null: none came."""
+    """Time from just before the subscriber was opened to the last history message; null: no such message arrived."""
 
 
 AnyRoleResult = PingResult | PongResult | PublisherResult | SubscriberResult | ClientResult | ServerResult
@@ -694,42 +695,42 @@ class Durations(Message, frozen=True, kw_only=True):
     total_ns: Count = 0
     longest_ns: Count = 0
     counts: tuple[tuple[Count, Count], ...] = ()
-    """(lower bound in ns, number): a bucket ends at twice its lower bound. Empty buckets are left out."""
+    """(lower bound in ns, number of durations). A bucket ends at twice its lower bound. Empty buckets are left out."""
 
 
 class Still(Message, frozen=True, kw_only=True):
-    """Disturbances of one processor just before or just after a trial, seen by a thread that only reads the clock."""
+    """Disturbances of one processor just before or after a trial, measured by a thread that only reads the clock."""
 
     cpu: Cpu
     spun_ns: Count
     gaps: Durations
-    """Gaps in which the processor did not run the thread although the thread had it: interrupts, the hypervisor."""
+    """Gaps between two readings without a preemption: interrupts, the hypervisor."""
     taken: Durations
-    """Gaps in which another thread had the processor, or prolonged a sleep."""
+    """Gaps in which another thread had the processor, also at the end of a sleep."""
     wakes: Count = 0
-    """Number of timed sleeps of 0.2 ms; 0 where no role of the trial sleeps."""
+    """Number of timed sleeps of 0.2 ms; 0 if no role of the trial sleeps on this processor."""
     late: Durations = Durations()
-    """Delay between the intended and the actual end of each sleep."""
+    """Delay of the end of each sleep."""
     waited_ns: Count = 0
-    """The part of the total delay in which, by the kernel's account, the thread waited for a processor that no other
-    thread had."""
+    """The part of the total delay in which the kernel counted the thread as waiting for the processor, although no
+    other thread had it."""
 
 
 class Other(Message, frozen=True, kw_only=True):
     """Another process or thread that ran on the roles' processors while they measured."""
 
     name: str | None
-    """null: it had ended, or the kernel does not report it."""
+    """null: the process had ended, or the kernel does not report its name."""
     pid: Pid | None
     ns: Count
 
 
 class ProbeCommand(Message, frozen=True, kw_only=True, tag_field="command", tag="probe"):
-    """Measures how undisturbed the processors are: a thread on each one only reads the clock."""
+    """Measures how much the processors are disturbed: on each processor a thread only reads the clock."""
 
     cpus: tuple[Cpu, ...]
     sleeping: tuple[Cpu, ...] = ()
-    """Processors on which timed sleeps take the first half of the time."""
+    """Processors on which the first half of the time is spent in timed sleeps."""
     duration_ns: Annotated[int, Meta(ge=0, le=1_000_000_000, extra={"cpp": "std::uint64_t"})]
 
 
@@ -740,12 +741,12 @@ class ProbedEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="pr
 
 
 class AwakeCommand(Message, frozen=True, kw_only=True, tag_field="command", tag="awake"):
-    """Keeps processors from halting, from now on: on each one a thread spins that gives way to every other thread."""
+    """Keeps processors from halting, from now on: on each processor a thread spins that yields to all other threads."""
 
     cpus: tuple[Cpu, ...] = ()
-    """Empty: the processors that were kept awake may halt again."""
+    """The processors; empty: the spinning ends, and all processors may halt again."""
     limit_ns: Annotated[int, Meta(ge=0, le=86_400_000_000_000, extra={"cpp": "std::uint64_t"})] = 0
-    """The spinning ends after this time, and also with the process that started the witness."""
+    """The spinning ends after this time, or when the process that started the witness ends."""
 
 
 class AwakeEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="awake"):
@@ -753,7 +754,7 @@ class AwakeEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="awa
 
     cpus: tuple[Cpu, ...] = ()
     absent: str | None = None
-    """Why the request was not carried out; no processor is kept awake then."""
+    """Why no processor is kept awake."""
 
 
 class WatchCommand(Message, frozen=True, kw_only=True, tag_field="command", tag="watch"):
@@ -761,7 +762,7 @@ class WatchCommand(Message, frozen=True, kw_only=True, tag_field="command", tag=
 
     cpus: tuple[Cpu, ...]
     pids: tuple[Pid, ...]
-    """The workers and their companions. Any other thread except the idle one counts as another's."""
+    """The workers and their companions. All other threads except the idle thread count as threads of others."""
 
 
 class WatchingEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="watching"):
@@ -774,7 +775,7 @@ class WatchingEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="
 
 
 class SwitchesCommand(Message, frozen=True, kw_only=True, tag_field="command", tag="tell"):
-    """Asks for the records between two instants of CLOCK_MONOTONIC, and ends the watching."""
+    """Requests the records between two instants of CLOCK_MONOTONIC, and ends the watching."""
 
     from_ns: Count
     to_ns: Count
@@ -791,18 +792,18 @@ class SeenEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="seen
     """The answer to ``tell``."""
 
     scope: WatchScope | None = None
-    """null: nothing was recorded, and the other fields mean nothing."""
+    """null: nothing was recorded; ignore the other fields."""
     complete: bool = False
     """No record was lost."""
     records: Count = 0
     lost: Count = 0
     cpus: tuple[CpuOthers, ...] = ()
     others: tuple[Other, ...] = ()
-    """The eight that ran longest."""
+    """The eight processes that ran longest."""
     spells: tuple[tuple[Count, Count, Cpu], ...] = ()
-    """(from ns, to ns, processor): the 2,000 longest."""
+    """The 2,000 longest times during which another process had a processor: (from ns, to ns, processor)."""
     shorter: Count = 0
-    """Number of spells beyond these."""
+    """Number of such times that are not in ``spells``."""
     longest_of_the_shorter_ns: Count = 0
 
 

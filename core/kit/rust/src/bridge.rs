@@ -1,5 +1,4 @@
-//! The Rust side of `core/kit/rust_bridge.hpp`, with the same layout: tables of functions, one for each type of an
-//! adapter.
+//! The Rust side of `core/kit/rust_bridge.hpp`, with the same layout: a table of functions for each type of an adapter.
 
 use std::any::Any;
 use std::ffi::c_void;
@@ -15,7 +14,7 @@ use crate::{
     Topic,
 };
 
-/// The C++ function that receives messages. It does not unwind.
+/// A C++ function that receives messages, and its object. The function does not unwind.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Visitor<'a> {
@@ -31,19 +30,19 @@ impl Visitor<'_> {
     }
 
     /// `arrived_ns`: when the kernel received the message, in ns of CLOCK_REALTIME from SO_TIMESTAMPING; 0 if the
-    /// kernel gave no time. Never a time that the adapter took itself.
+    /// kernel reported no time. Never a time that the adapter measured itself.
     #[inline]
     pub fn visit_stamped(&self, message: &[u8], arrived_ns: u64) {
-        // SAFETY: C++ keeps both for the lifetime of the visitor.
+        // SAFETY: C++ keeps `function` and `object` for the lifetime of the visitor.
         unsafe { (self.function)(self.object, message.as_ptr(), message.len(), arrived_ns) }
     }
 }
 
-/// Visits messages on the middleware's own thread until the listening ends.
+/// A visitor that the middleware's own thread may call until `silence` has returned.
 #[derive(Clone, Copy)]
 pub struct Listener(Visitor<'static>);
 
-// SAFETY: it is called for one message at a time, and C++ keeps its object until silence() has returned.
+// SAFETY: the listener is called for one message at a time, and C++ keeps its object until silence() has returned.
 unsafe impl Send for Listener {}
 
 impl Listener {
@@ -62,7 +61,7 @@ pub struct Reader {
 
 impl Reader {
     fn send(&self, text: &str, advice: &str) {
-        // SAFETY: C++ keeps both during the call.
+        // SAFETY: C++ keeps `function` and `object` during the call.
         unsafe { (self.function)(self.object, Text::of(text), Text::of(advice)) }
     }
 
@@ -103,7 +102,7 @@ struct SubscriberCalls {
     close: unsafe extern "C" fn(*mut c_void),
 }
 
-/// A publisher, a subscriber, or both, as C++ keeps them; pointers to what was not made are null.
+/// The result of a [`Make`] function: a publisher, a subscriber, or both. The other pointers are null.
 #[repr(C)]
 struct Ends {
     publisher: *mut c_void,
@@ -116,7 +115,7 @@ type Make = unsafe extern "C" fn(adapter: *mut c_void, &Topic, index: u32, &mut 
 
 #[repr(C)]
 pub struct AdapterCalls {
-    /// Checksum of the layouts here and in `rust_bridge.hpp`, which must be the same.
+    /// Checksum of the layout of this file, which must equal that of `rust_bridge.hpp`.
     layout: usize,
     describe: unsafe extern "C" fn(Reader, Reader) -> bool,
     check: unsafe extern "C" fn(&'static Settings, Reader) -> bool,
@@ -124,7 +123,7 @@ pub struct AdapterCalls {
     open: unsafe extern "C" fn(&'static Settings, Reader) -> *mut c_void,
     publisher: Make,
     subscriber: Make,
-    /// Null: the core uses two topics.
+    /// `client` and `server` are null if the adapter has no request/reply; the core then uses two topics.
     client: Option<Make>,
     server: Option<Make>,
     notes: unsafe extern "C" fn(*mut c_void, Reader),
@@ -133,10 +132,10 @@ pub struct AdapterCalls {
     close: unsafe extern "C" fn(*mut c_void),
 }
 
-// SAFETY: functions.
+// SAFETY: the table contains only a number and pointers to functions.
 unsafe impl Sync for AdapterCalls {}
 
-/// The object that C++ points to. The error comes first, so that it can be read without knowing `T`.
+/// The object that C++ points to. `error` is the first field, so that it can be read without knowing `T`.
 #[repr(C)]
 struct Held<T> {
     error: LastError,
@@ -147,15 +146,15 @@ fn hold<T>(value: T) -> *mut c_void {
     Box::into_raw(Box::new(Held { error: LastError::none(), value })).cast()
 }
 
-/// Calls `act`; returns `otherwise` if it panics.
+/// Calls `act` with the value in `object`; returns `otherwise` if it panics.
 #[inline]
 unsafe fn with<T, R>(object: *mut c_void, otherwise: R, act: impl FnOnce(&mut T, &mut LastError) -> R) -> R {
-    // SAFETY: hold() made it from a T, and one thread at a time uses it.
+    // SAFETY: `object` comes from hold::<T>(), and one thread at a time uses it.
     let Held { error, value } = unsafe { &mut *object.cast::<Held<T>>() };
     match catch_unwind(AssertUnwindSafe(|| act(value, error))) {
         Ok(value) => value,
         Err(panic) => {
-            std::mem::forget(panic); // dropping it may panic too
+            std::mem::forget(panic); // dropping the payload could panic again
             error.note(format_args!("it panicked: stderr has its message"));
             otherwise
         }
@@ -163,7 +162,7 @@ unsafe fn with<T, R>(object: *mut c_void, otherwise: R, act: impl FnOnce(&mut T,
 }
 
 unsafe extern "C" fn close<T>(object: *mut c_void) {
-    // SAFETY: hold() made it from a T, and it is released once.
+    // SAFETY: `object` comes from hold::<T>(), and C++ closes it once.
     let held = unsafe { Box::from_raw(object.cast::<Held<T>>()) };
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(held))) {
         std::mem::forget(panic);
@@ -171,7 +170,7 @@ unsafe extern "C" fn close<T>(object: *mut c_void) {
 }
 
 unsafe extern "C" fn last_error(object: *mut c_void, reader: Reader) {
-    // SAFETY: hold() made it.
+    // SAFETY: `object` comes from hold(), and `Held<T>` (repr(C)) begins with its `LastError`.
     reader.send(&unsafe { &*object.cast::<LastError>() }.words(), "");
 }
 
@@ -357,8 +356,8 @@ impl AdapterCalls {
     }
 }
 
-/// A checksum of the sizes of all types that cross the boundary, here and in `bridge.cpp`. A change of the contract
-/// that keeps every size must change the first number.
+/// A checksum of the sizes of all types that C++ and Rust share; `bridge.cpp` computes the same. If a change of the
+/// contract keeps all sizes, change the first number in both files.
 const LAYOUT: usize = {
     let sizes = [
         1,

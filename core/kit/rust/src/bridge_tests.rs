@@ -1,4 +1,4 @@
-//! Tests an adapter the way C++ uses it: through its tables of functions.
+//! Calls a fake adapter as C++ does: through its tables of functions.
 
 use std::mem::MaybeUninit;
 
@@ -63,7 +63,7 @@ impl Publisher for Sender {
         self.message.loan(bytes)
     }
     fn publish(&mut self, _error: &mut LastError) -> Published {
-        assert!(!self.panics, "as it was told");
+        assert!(!self.panics, "the test requested a panic");
         Published::Ok
     }
     fn matched(&mut self) -> usize {
@@ -130,21 +130,21 @@ fn made(make: Make, adapter: *mut c_void, error: &mut Collected) -> Option<Ends>
 }
 
 #[test]
-fn what_cannot_be_opened_is_told_with_its_advice() {
+fn a_failed_open_reports_its_error_and_advice() {
     let mut error = Collected::default();
     assert!(unsafe { (CALLS.open)(settings("none"), error.reader()) }.is_null());
     assert_eq!(error.0, [("fake: none: cannot be opened".into(), "take another".into())]);
 }
 
 #[test]
-fn a_panic_before_the_start_is_an_error_with_its_words() {
+fn a_panic_before_the_start_is_an_error_with_the_text_of_the_panic() {
     let mut error = Collected::default();
     assert!(unsafe { (CALLS.open)(settings("broken"), error.reader()) }.is_null());
     assert_eq!(error.texts(), ["the middleware is broken"]);
 }
 
 #[test]
-fn a_panic_afterwards_is_a_failed_call_and_is_told_at_the_end() {
+fn a_panic_after_the_start_is_a_failed_call_and_the_last_error() {
     let ends = made(CALLS.publisher, opened("panics"), &mut Collected::default()).unwrap();
     let calls = unsafe { &*ends.sends };
     assert_eq!(unsafe { (calls.publish)(ends.publisher) }, Published::Failed);
@@ -155,7 +155,7 @@ fn a_panic_afterwards_is_a_failed_call_and_is_told_at_the_end() {
 }
 
 #[test]
-fn memory_of_another_size_than_asked_for_is_none() {
+fn a_loan_of_a_wrong_size_is_null() {
     let ends = made(CALLS.publisher, opened("tcp"), &mut Collected::default()).unwrap();
     let calls = unsafe { &*ends.sends };
     assert!(!unsafe { (calls.loan)(ends.publisher, 8) }.is_null());
@@ -183,7 +183,7 @@ fn a_visitor_gets_every_message() {
 }
 
 #[test]
-fn a_client_is_two_ends() {
+fn a_client_has_a_publisher_and_a_subscriber() {
     let adapter = opened("tcp");
     let ends = made(CALLS.client.unwrap(), adapter, &mut Collected::default()).unwrap();
     assert!(!ends.publisher.is_null() && !ends.subscriber.is_null());
@@ -193,7 +193,7 @@ fn a_client_is_two_ends() {
 }
 
 #[test]
-fn descriptions_and_notes_are_told() {
+fn the_description_the_notes_and_the_security_texts_are_passed_on() {
     let (mut json, mut notes) = (Collected::default(), Collected::default());
     assert!(unsafe { (CALLS.describe)(json.reader(), Collected::default().reader()) });
     assert!(json.texts()[0].starts_with(r#"{"protocol":1,"name":"fake","title":"","#));

@@ -1,8 +1,8 @@
-//! Memory to write messages in, for publishers whose middleware lends none.
+//! Memory in which publishers write messages if the middleware lends none.
 
 use std::mem::MaybeUninit;
 
-/// The memory that `loan` returns and `publish` sends.
+/// The memory that a publisher's `loan` returns and its `publish` sends.
 pub struct Buffer(Box<[u8]>);
 
 impl Buffer {
@@ -10,7 +10,7 @@ impl Buffer {
         Self(vec![0; bytes].into())
     }
 
-    /// `None` if `bytes` is not the size of the buffer.
+    /// Returns `None` if `bytes` is not the size of the buffer.
     pub fn loan(&mut self, bytes: usize) -> Option<&mut [MaybeUninit<u8>]> {
         // SAFETY: every byte is initialised, and the caller of a loan only writes bytes.
         (bytes == self.0.len()).then(|| unsafe { std::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), bytes) })

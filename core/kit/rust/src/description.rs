@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 
 use crate::json::{object, Json};
 
-/// Name of the transport with the middleware's default configuration: the adapter sets only what keeps a trial apart
-/// from others and on its network interface. It is described last, and measured only if it is asked for by name.
+/// Name of the transport with the middleware's default configuration. The adapter sets only the options that separate
+/// the trial from others and keep it on its network interface. Descriptions list it last. It is measured only if a user
+/// selects it by name.
 pub const DEFAULT_CONFIGURATION: &str = "default";
 
 #[repr(i32)]
@@ -119,9 +120,9 @@ impl Json for Credential {
 }
 
 /// How the text of a native setting is read. `boolean`: true or false (also 1 and 0, on and off). `integer`: a whole
-/// number. `bytes`: a whole number, or one with a unit (64KiB). `duration`: a number with a unit (1.5ms). `choice`: one
-/// of a few words. `text`: anything; the adapter checks it. `file`: the absolute path of a user's file, whose bytes are
-/// part of what is measured.
+/// number. `bytes`: a number without or with a unit (65536, 64KiB). `duration`: a number with a unit (1.5ms). `choice`:
+/// one of a few words. `text`: any text; the adapter checks it. `file`: the absolute path of a user's file; results
+/// record a hash of its content.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NativeType { Boolean, Integer, Bytes, Duration, Choice, Text, File }
@@ -141,19 +142,19 @@ impl Json for NativeType {
 pub struct Transport {
     /// Unique within the adapter: `udp`, `shm`. `default`: the middleware's default configuration.
     pub name: &'static str,
-    /// The carrier that must be seen to move the data: `shared-memory`, `udp`, `tcp`, `unix-socket`, `message-queue` or
-    /// `process-memory`. `any`: the middleware chooses, and reports show what was seen.
+    /// How the data must move: `shared-memory`, `udp`, `tcp`, `unix-socket`, `message-queue` or `process-memory`. It is
+    /// checked during the trial. `any`: the middleware chooses, and reports show the observed carrier.
     pub carrier: &'static str,
     /// For shared memory: globs of file names under /dev/shm, one of which must be mapped; `SYSV*` for System V.
     pub segments: Vec<&'static str>,
-    /// 1: all roles in one process; 2: each role in its own.
+    /// 1: all roles in one process; 2: each role in a process of its own.
     pub processes: Vec<i32>,
     pub receive: Vec<Reception>,
     pub reliability: Vec<Reliability>,
     /// false: the adapter's own memory is sent; true: memory that the middleware lends is sent.
     pub loan: Vec<bool>,
-    /// The levels of `loan` at which a receiver is given a pointer or the index of a chunk, and no bytes are copied;
-    /// empty: it always copies. Workers that are older than this field leave it out.
+    /// The levels of `loan` at which the transport copies no bytes but passes a pointer or the index of a chunk to the
+    /// receiver; empty: it always copies. null: the worker is older than this field.
     pub hands_over: Vec<bool>,
     /// Size of the largest message.
     pub max_bytes: usize,
@@ -163,29 +164,29 @@ pub struct Transport {
     pub max_depth: Option<u32>,
     /// Keep-all history is supported.
     pub keep_all: bool,
-    /// A daemon must run: the adapter is asked for its `companions`.
+    /// The transport needs daemons, which `companions` of the adapter lists.
     pub companions: bool,
-    /// It listens on every interface, so a trial on this machine gets a network namespace with only lo.
+    /// The transport listens on every interface, so a trial on this machine runs in a network namespace that contains
+    /// only lo.
     pub own_network: bool,
-    /// The ping has no pongs and takes back the messages that it published itself.
+    /// The ping has no pongs and receives the messages that it published itself.
     pub alone: bool,
     /// Carrier under best effort, if it differs from `carrier`. Does not apply to a native service.
     pub best_effort_carrier: &'static str,
-    /// Message types that it can carry, octets first.
+    /// Supported message types, octets first.
     pub types: Vec<MessageType>,
-    /// Messages of a topic may be shorter than its largest.
+    /// The messages of a topic may have different sizes.
     pub varying_sizes: bool,
     /// Services of a workload use the middleware's own request and reply.
     pub services: bool,
-    /// The largest number of transient-local messages that a subscriber which joins late can get; 0: volatile only;
+    /// The largest number of transient-local messages that a subscriber which joins late can receive; 0: volatile only;
     /// null: no limit.
     pub max_history: Option<u32>,
-    /// The levels of security that it supports. `protected_by()` of the adapter names the algorithms.
+    /// Supported levels of security. `protected_by()` of the adapter names the algorithms.
     pub security: Vec<Security>,
-    /// Why it does not support the other levels; empty: no reason is given.
+    /// Why the transport does not support the other levels; empty: no reason is known.
     pub security_why: &'static str,
-    /// At those levels its peers reject an `intruder`: a peer with a certificate of the authority but without
-    /// permission.
+    /// With security, peers reject an `intruder`: a peer with a certificate of the authority but without permission.
     pub permissions: bool,
 }
 impl Default for Transport {
@@ -262,11 +263,11 @@ pub struct NativeSetting {
     pub transports: Vec<&'static str>,
     /// The patterns that it affects; empty: all.
     pub patterns: Vec<Pattern>,
-    /// The default in words; empty: the help gives it, or there is none.
+    /// The default in words; empty: the help names it, or there is none.
     pub otherwise: &'static str,
-    /// In an adapter's table `text` also means the type of the member that holds the value.
+    /// In an adapter's source, `text` (the default) means that the type follows from the type of the C++ member.
     pub kind: NativeType,
-    /// The values allowed, in words. Written by the core.
+    /// The allowed values in words. Written by the core.
     pub allowed: &'static str,
 }
 impl Default for NativeSetting {
@@ -308,31 +309,31 @@ pub struct Description {
     pub name: &'static str,
     /// Full name: Eclipse Cyclone DDS.
     pub title: &'static str,
-    /// Version of the library that is loaded, not of the headers.
+    /// Version of the loaded library, not of the headers.
     pub version: &'static str,
-    /// Path of that library; empty: there is none.
+    /// Path of the loaded library; empty: there is none.
     pub library: &'static str,
     /// SPDX identifier.
     pub licence: &'static str,
-    /// It is a baseline, not a middleware: it shows what the machine can do.
+    /// true: a raw transport, which serves as baseline; false: a middleware.
     pub is_raw_transport: bool,
-    /// It tests the bench itself and is never part of `all`.
+    /// The adapter is for tests of the bench itself and is never part of `all`.
     pub bench_only: bool,
-    /// The first is the default.
+    /// The first transport is used if the user names none.
     pub transports: Vec<Transport>,
-    /// It has its own request and reply. Written by the core, which looks for `client()` and `server()`.
+    /// The middleware has its own request and reply. Written by the core, which looks for `client()` and `server()`.
     pub request_reply: bool,
-    /// The kinds of certificate files that its security reads.
+    /// The kinds of certificate files that the adapter reads.
     pub credentials: Vec<Credential>,
-    /// The middleware receives on its own threads, which need a processor beside that of a polling role.
+    /// The middleware receives on its own threads, which need another processor than a polling role.
     pub own_threads: bool,
-    /// A `take()` of a subscriber returns after this number of messages, so that the role can look for its stop; the
-    /// number is per publisher where each publisher has its own queue. null: `take()` visits what was there when it was
-    /// called. The core writes it, from what the subscriber's class states.
+    /// A `take()` returns after this number of messages, so that the role can check for the stop. If each publisher has
+    /// its own queue, the number is per publisher. null: `take()` visits all messages that had arrived when it was
+    /// called. Written by the core, which reads it from the subscriber's class.
     pub most_per_take: Option<usize>,
     /// Files that a killed worker may leave behind: absolute globs (`{scope}` is replaced); for System V: `sysv:*`.
     pub residue: Vec<&'static str>,
-    /// Every native setting by key; a key that ends in `*` matches every key with that beginning.
+    /// Every native setting by key; a key that ends in `*` matches every key with the same beginning.
     pub native: BTreeMap<&'static str, NativeSetting>,
 }
 impl Default for Description {
@@ -385,7 +386,7 @@ pub struct Companion {
     pub argv: Vec<&'static str>,
     /// Variables for the companion and for every worker of the trial.
     pub environment: BTreeMap<&'static str, &'static str>,
-    /// Regular expression for the line of its stdout or stderr that says it is ready.
+    /// Regular expression for the line that the daemon prints on stdout or stderr when it is ready.
     pub ready_pattern: &'static str,
     pub ready_timeout_s: f64,
 }

@@ -1,9 +1,9 @@
-//! Failures: an [`Error`] before the start, a [`LastError`] after it.
+//! An [`Error`] for failures before the start, and a [`LastError`] for failures after it.
 
 use std::fmt;
 
-/// A failure before the start: what failed and where, and the next step. `?` and `into()` convert every error of the
-/// standard library or of the middleware, and every text.
+/// A failure before the start: `text` says what failed and where, `advice` names the next step. `?` and `into()` convert
+/// every error of the standard library or of the middleware, and every text.
 #[derive(Debug)]
 pub struct Error {
     pub text: String,
@@ -26,8 +26,8 @@ impl<E: Into<Box<dyn std::error::Error + Send + Sync>>> From<E> for Error {
 
 const CAPACITY: usize = 256;
 
-/// The middleware's own words for the last failure, kept without allocating; longer texts are cut off. The bridge keeps
-/// one for each publisher and subscriber.
+/// The middleware's message about the last failure, kept without allocating; texts of more than 256 bytes are cut off.
+/// The bridge keeps one for each publisher and subscriber.
 pub struct LastError {
     bytes: [u8; CAPACITY],
     length: usize,
@@ -38,7 +38,7 @@ impl LastError {
         Self { bytes: [0; CAPACITY], length: 0 }
     }
 
-    /// `error.note(format_args!("send: {why}"))`
+    /// Replaces the text: `error.note(format_args!("send: {why}"))`.
     #[cold]
     pub fn note(&mut self, words: fmt::Arguments<'_>) {
         self.length = 0;
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_words_are_those_of_the_last_failure_as_far_as_there_is_room() {
+    fn the_text_is_of_the_last_failure_and_cut_off_at_the_capacity() {
         let mut error = LastError::none();
         assert_eq!(error.words(), "");
         error.note(format_args!("the first"));

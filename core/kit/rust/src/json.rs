@@ -87,12 +87,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_text_may_hold_is_escaped() {
+    fn quotes_backslashes_and_control_characters_are_escaped() {
         assert_eq!(json_of(&"a \"b\" \\ \n é"), r#""a \"b\" \\ \u000a é""#);
     }
 
     #[test]
-    fn what_is_absent_is_null_and_what_is_empty_is_there() {
+    fn an_absent_value_is_null_and_an_empty_collection_is_written() {
         let counts = BTreeMap::from([("none", None), ("some", Some(3u32))]);
         assert_eq!(json_of(&counts), r#"{"none":null,"some":3}"#);
         assert_eq!(json_of(&BTreeMap::<&str, u32>::new()), "{}");

@@ -1,12 +1,12 @@
 //! The contract of `core/adapter.hpp` for adapters in Rust. An adapter implements [`Adapter`] (and [`RequestReply`], if
-//! the middleware has request and reply of its own) and calls `middlemark_adapter::worker!(Name);` once in its library.
+//! the middleware has its own request and reply) and calls `middlemark_adapter::worker!(Name);` once in its library.
 //! `middlemark_rust_adapter()` in CMake builds the worker.
 //!
 //! Life of a worker: `open` → `publisher`/`subscriber` for each topic → (start) → `loan`/`publish`/`take`/`wait` on the
-//! roles' threads → (stop) → subscribers and publishers dropped → adapter dropped. Everything before the start may fail
-//! with an [`Error`]. Code that runs after it does not allocate, log or lock, except within the middleware. A panic
-//! before the start becomes an error; a panic after it is a failed call, which the worker reports. No panic leaves this
-//! crate.
+//! roles' threads → (stop) → subscribers and publishers dropped → adapter dropped. Calls before the start may fail with
+//! an [`Error`]. Calls after the start do not allocate, log or lock, except within the middleware. A panic before the
+//! start becomes an error; a panic after the start becomes a failed call, which the worker reports. No panic leaves
+//! this crate.
 
 mod bridge;
 mod buffer;
@@ -32,68 +32,70 @@ pub use settings::{List, Maybe, Settings, Text, Topic};
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Published {
-    /// Handed to the middleware.
+    /// The middleware accepted the message.
     Ok,
     /// Back-pressure lasted longer than the write timeout; the message was not, or not wholly, sent.
     TimedOut,
-    /// The middleware refused; `LastError` has its words.
+    /// The middleware refused the message; `LastError` contains the reason.
     Failed,
 }
 
-/// Sends the messages of one topic. Used by one thread at a time. `error` receives the middleware's own words for a
-/// failure; the last ones are reported after the end.
+/// Sends the messages of one topic. Used by one thread at a time. If a call fails, it writes the middleware's message
+/// into `error`; the last message is reported after the end.
 pub trait Publisher: Send {
-    /// Returns memory of exactly `bytes` (always the topic's message size) to write in: the middleware's own if
-    /// `Settings::loan` is set, otherwise a [`Buffer`] of the adapter. The caller owns it until the next `publish`; its
-    /// content is undefined. Does not block. `None` if the middleware has no memory to lend. A second call without a
-    /// `publish` returns the same memory.
+    /// Returns memory of exactly `bytes` (always the topic's message size) to write a message in: the middleware's own
+    /// if `Settings::loan` is set, otherwise a [`Buffer`] of the adapter. The caller owns the memory until the next
+    /// `publish`; its content is undefined. Does not block. Returns `None` if the middleware has no memory to lend. A
+    /// second call without a `publish` returns the same memory.
     fn loan(&mut self, bytes: usize, error: &mut LastError) -> Option<&mut [MaybeUninit<u8>]>;
-    /// Sends the memory of the last `loan`, which the caller has written completely. May block under back-pressure, at
-    /// most for `Settings::write_timeout`.
+    /// Sends the message in the memory of the last `loan`; the caller has written all bytes. May block under
+    /// back-pressure, at most for `Settings::write_timeout`.
     fn publish(&mut self, error: &mut LastError) -> Published;
-    /// Number of subscribers of this topic that were found so far (for a client: servers; for a server: clients).
-    /// Called every few ms until all are found.
+    /// Returns the number of subscribers of this topic that this publisher has found so far (for a client: servers; for
+    /// a server: clients). Called every few ms until all are found.
     fn matched(&mut self) -> usize;
 }
 
 /// Receives the messages of one topic. Used by one thread at a time. `error`: see [`Publisher`].
 pub trait Subscriber: Send {
-    /// The number of messages after which `take` returns even if more keep arriving: the role checks for the stop
-    /// between two calls. It can influence what is measured, so the description contains it. `usize::MAX`: no bound;
-    /// `take` visits the messages that were there when it was called.
+    /// The number of messages after which `take` returns even if more keep arriving, so that the role can check for the
+    /// stop. The number can influence what is measured, so the description contains it. `usize::MAX`: no bound; `take`
+    /// visits the messages that had arrived when it was called.
     const MOST_PER_TAKE: usize = usize::MAX;
 
-    /// Visits messages that have arrived, in the middleware's order, and never blocks: all that were there when it was
-    /// called, or as many as `MOST_PER_TAKE` allows; after a `wait` at least those that it announced. The visitor may
-    /// publish on another topic. Returns the number of visits.
+    /// Visits messages that have arrived, in the middleware's order, and never blocks. Visits all messages that had
+    /// arrived when it was called, or as many as `MOST_PER_TAKE` allows. After a `wait` it visits at least the messages
+    /// that ended the `wait`. The visitor may publish on another topic. Returns the number of visits.
     fn take(&mut self, visitor: Visitor<'_>, error: &mut LastError) -> usize;
-    /// Blocks the way the middleware prefers until a message may be there or `timeout` (> 0) has passed. Returns true
-    /// if `take` is worth calling. Must return at once if messages arrived before the call and have not been taken.
+    /// Blocks the way the middleware prefers until a message may have arrived or `timeout` (> 0) has passed. Returns
+    /// true if `take` may find a message. Must return at once if messages arrived before the call and have not been
+    /// taken.
     fn wait(&mut self, timeout: Duration, error: &mut LastError) -> bool;
     /// Required if a transport lists "listen". Calls `listener` for each message on the middleware's own thread, never
     /// for two messages at a time, until `silence` returns. `take` and `wait` are not called meanwhile.
     fn listen(&mut self, _listener: Listener) -> Result<()> {
         Err("the middleware has no thread to listen on".into())
     }
-    /// Ends the listening. After it returns, no call is running and none will follow.
+    /// Stops the calls of the listener. After it returns, no call is running and none will follow.
     fn silence(&mut self) {}
-    /// Number of publishers of its topic that were found so far: a trial starts after both sides have found each other.
-    /// `None` if the middleware does not report it; the start then does not wait for it. Called like `matched`, but not
-    /// for clients and servers.
+    /// Returns the number of publishers of its topic that this subscriber has found so far. A trial starts after both
+    /// sides have found each other. Returns `None` if the middleware does not report the number; the start then does not
+    /// wait for it. Called like `matched`, but not for clients and servers.
     fn publishers_found(&mut self) -> Option<usize> {
         None
     }
 }
 
 /// Opens the middleware for this process, once. Publishers and subscribers are made on the main thread, before the
-/// start, and used by one other thread; `index` counts those of a topic over all processes, from 0.
+/// start, and each is used by one other thread. `index` counts the publishers (subscribers) of a topic over all
+/// processes, from 0.
 pub trait Adapter: Sized {
     type Publisher: Publisher;
     type Subscriber: Subscriber;
 
-    /// Must not open anything: every `list` calls it.
+    /// Must not open anything, because every `list` calls it.
     fn describe() -> Description;
-    /// The settings live as long as the process.
+    /// Opens the middleware. The settings exist until the process ends.
     fn open(settings: &'static Settings) -> Result<Self>;
     fn publisher(&mut self, topic: &Topic, index: u32) -> Result<Self::Publisher>;
     fn subscriber(&mut self, topic: &Topic, index: u32) -> Result<Self::Subscriber>;
@@ -102,31 +104,31 @@ pub trait Adapter: Sized {
     fn check(_settings: &'static Settings) -> Result<()> {
         Ok(())
     }
-    /// The daemons that a trial needs. A separate process is asked before any worker starts. May write files into
-    /// `Settings::scratch`. Required if a transport sets `companions`.
+    /// Returns the daemons that a trial needs. Called in a separate process before any worker starts. May write files
+    /// into `Settings::scratch`. Required if a transport sets `companions`.
     fn companions(_settings: &'static Settings) -> Result<Vec<Companion>> {
         Ok(Vec::new())
     }
-    /// Notes for the user on how the settings were applied. Called once, after matching.
+    /// Returns notes for the user on how the settings were applied. Called once, after matching.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
-    /// The algorithms in force, in the middleware's words. Called once, after matching, in a trial with security;
-    /// required if a transport lists a level of security. An adapter that cannot provide the requested level fails in
-    /// `open`, and never sends without it.
+    /// Returns the algorithms in force, as the middleware names them. Called once, after matching, in a trial with
+    /// security; required if a transport lists a level of security. An adapter that cannot provide the requested level
+    /// fails in `open`, and never sends without it.
     fn protected_by(&self) -> String {
         String::new()
     }
-    /// The middleware's reports about peers that it rejected, or about other faults; empty if nothing. Called once
-    /// if peers were not found in time; it becomes part of the trial's error.
+    /// Returns the middleware's messages about rejected peers or other faults; empty if there were none. Called once if
+    /// peers were not found in time. The text becomes part of the trial's error.
     fn refusals(&self) -> String {
         String::new()
     }
 }
 
-/// Optional: the middleware's own request and reply. A client or server consists of two halves, because one sends while
-/// the other visits. A single thread uses both: the role's or, under `listen`, the middleware's. The service counts its
-/// clients as publishers and has one server.
+/// Optional: the middleware's own request and reply. A client or server consists of two halves, because one half sends
+/// while the other visits. A single thread uses both: the role's or, under `listen`, the middleware's. In the argument
+/// `service`, `publishers` is the number of clients; there is one server.
 pub trait RequestReply: Adapter {
     type Requests: Publisher;
     type Replies: Subscriber;
@@ -135,8 +137,8 @@ pub trait RequestReply: Adapter {
 
     /// Returns a half that sends requests and a half that receives their replies.
     fn client(&mut self, service: &Topic, index: u32) -> Result<(Self::Requests, Self::Replies)>;
-    /// Returns a half that answers and a half that receives requests. While the second visits a request, `loan` and
-    /// `publish` of the first answer this request, at most once.
+    /// Returns a half that answers and a half that receives requests. While the receiving half visits a request, `loan`
+    /// and `publish` of the answering half answer this request, at most once.
     fn server(&mut self, service: &Topic, index: u32) -> Result<(Self::Answers, Self::Requested)>;
 }
 

@@ -1,5 +1,6 @@
-//! The native settings of a middleware, declared once: what the adapter accepts, what the core refuses and documents,
-//! and the typed values. The counterpart of `core/kit/native.hpp`, whose parser and refusals it uses.
+//! The native settings of a middleware, declared once. The declaration determines which settings the adapter accepts,
+//! which values the core refuses, the documentation, and the typed values. The counterpart of `core/kit/native.hpp`,
+//! which parses and checks the values.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,8 +16,7 @@ pub type NativeTable = BTreeMap<&'static str, NativeSetting>;
 pub struct NativeValue {
     pub key: Text<'static>,
     pub text: Text<'static>,
-    /// The value of the text as a number: 0 or 1 for a boolean, the index of a choice, bytes, ns of a duration;
-    /// otherwise 0.
+    /// The text as a number: 0 or 1 for a boolean, the index of a choice, bytes, or ns for a duration; otherwise 0.
     pub number: i64,
 }
 
@@ -24,9 +24,9 @@ pub struct NativeValue {
 pub trait Native: Sized {
     const TYPE: NativeType;
     const LEAST: Option<i64> = None;
-    /// Reads one setting and replaces the previous value.
+    /// Replaces `self` by the value of one setting.
     fn read(&mut self, stem: &str, value: &NativeValue);
-    /// The value as the text of a default; empty if there is none to show.
+    /// Returns the value as text, to show it as a default; empty if there is none to show.
     fn words(&self, choices: &[&'static str]) -> String;
 }
 
@@ -77,7 +77,7 @@ impl Native for String {
     }
 }
 
-/// `None`: the middleware decides.
+/// `None`: the middleware's own default.
 impl<T: Native + Default> Native for Option<T> {
     const TYPE: NativeType = T::TYPE;
     const LEAST: Option<i64> = T::LEAST;
@@ -89,7 +89,7 @@ impl<T: Native + Default> Native for Option<T> {
     }
 }
 
-/// For a key that ends in '*': the part of the key in place of the star, and the text.
+/// For a key that ends in '*': pairs of the part of the key that replaces the star, and the text.
 impl Native for Vec<(String, String)> {
     const TYPE: NativeType = NativeType::Text;
     fn read(&mut self, stem: &str, value: &NativeValue) {
@@ -102,7 +102,7 @@ impl Native for Vec<(String, String)> {
 }
 
 impl NativeSetting {
-    /// Adds what follows from the type and the default to what `native_settings!` has set.
+    /// Sets the fields that `native_settings!` has left empty: the type, the lowest number and the text of the default.
     pub fn complete<T: Native>(mut self, otherwise: &T) -> Self {
         if self.kind == NativeType::Text {
             self.kind = if self.choices.is_empty() { T::TYPE } else { NativeType::Choice };
@@ -116,8 +116,8 @@ impl NativeSetting {
         self
     }
 
-    /// The beginning of the key that makes it this setting: the whole key, or the part before a final '*'. `None` if
-    /// `given` is another key.
+    /// Returns `None` if `given` is not covered by `key`. Otherwise returns the part of `key` with which `given` begins:
+    /// the whole key, or the part before a final '*'.
     pub fn fits<'a>(key: &'a str, given: &str) -> Option<&'a str> {
         match key.strip_suffix('*') {
             Some(stem) => given.starts_with(stem).then_some(stem),
@@ -126,7 +126,7 @@ impl NativeSetting {
     }
 }
 
-/// Declares a struct of native settings. A member's documentation is the setting's help; the brackets contain further
+/// Declares a struct of native settings. The doc comment of a member is the setting's help; the brackets contain other
 /// fields of [`NativeSetting`].
 ///
 /// ```
@@ -142,7 +142,7 @@ impl NativeSetting {
 /// }
 /// ```
 ///
-/// Then `native: Native::table()` in the description, and `Native::of(settings)`.
+/// The description then has `native: Native::table()`, and the adapter reads the values with `Native::of(settings)`.
 #[macro_export]
 macro_rules! native_settings {
     ($(#[$about:meta])* $sees:vis struct $name:ident {
@@ -197,31 +197,31 @@ mod tests {
 
     crate::native_settings! {
         struct Options {
-            /// how many
-            /// there may be
+            /// number of
+            /// channels
             count: u32 = 4 => [most: Some(9),],
-            /// what goes
+            /// which message a full channel loses
             lost: Option<bool> = None => [choices: vec!["newest", "oldest"], patterns: vec![Pattern::Stream],],
-            /// how long
+            /// time between two polls
             pause: Duration = Duration::from_millis(5) => [],
-            /// anything else
+            /// other settings
             "more.*" more: Vec<(String, String)> = Vec::new() => [],
         }
     }
 
     #[test]
-    fn a_table_says_what_the_core_needs_to_refuse_and_to_document() {
+    fn a_table_contains_what_the_core_needs_to_check_and_document_the_settings() {
         let table = Options::table();
         let (count, lost) = (&table["count"], &table["lost"]);
         assert_eq!((count.kind, count.least, count.most), (NativeType::Integer, Some(0), Some(9)));
-        assert_eq!((count.otherwise, count.help), ("4", "how many there may be"));
+        assert_eq!((count.otherwise, count.help), ("4", "number of channels"));
         assert_eq!((lost.kind, lost.least, &*lost.choices), (NativeType::Choice, None, &["newest", "oldest"][..]));
         assert_eq!((lost.otherwise, &*lost.patterns), ("", &[Pattern::Stream][..]));
         assert_eq!(table["pause"].otherwise, "5ms");
     }
 
     #[test]
-    fn a_key_is_the_whole_of_its_name_or_what_stands_before_a_star() {
+    fn a_key_matches_its_whole_name_or_the_part_before_a_star() {
         assert_eq!(NativeSetting::fits("count", "count"), Some("count"));
         assert_eq!(NativeSetting::fits("count", "counter"), None);
         assert_eq!(NativeSetting::fits("more.*", "more.depth"), Some("more."));
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_given_is_read_over_the_defaults() {
+    fn the_values_of_the_trial_replace_the_defaults() {
         let value = |key, text, number| NativeValue { key: Text::of(key), text: Text::of(text), number };
         let given = vec![value("lost", "oldest", 1), value("more.depth", "8", 0), value("more.size", "9", 0)];
         let mut settings: Settings = unsafe { std::mem::zeroed() };

@@ -5,48 +5,48 @@
 use crate::description::*;
 use crate::settings::{Maybe, Text};
 
-/// The request of one trial. Frozen, because an adapter reads it once, when it opens.
+/// The settings of one trial. They do not change, because an adapter reads them once, when it opens.
 #[repr(C)]
 pub struct Request {
     pub pattern: Pattern,
     /// One of the names in `Description.transports`.
     pub transport: Text<'static>,
-    /// If the topics of a stream differ: reliable if any of them is.
+    /// If the topics of a stream differ: reliable if any topic is reliable.
     pub reliability: Reliability,
-    /// How the roles will receive; some middlewares must know when they open.
+    /// How the roles will receive. Some middlewares must know this when they open.
     pub reception: Reception,
-    /// Keep-last history depth in messages; null is keep-all. If the topics of a stream differ: the deepest of them.
+    /// Keep-last history depth in messages; null: keep-all. If the topics of a stream differ: the largest depth.
     pub depth: Maybe<u32>,
     /// Write into the middleware's own memory instead of the adapter's.
     pub loan: bool,
-    /// All roles of the trial live in this process.
+    /// All roles of the trial run in this process.
     pub one_process: bool,
-    /// Size of every message, the core's header included. If the topics of a stream differ: the largest of them.
+    /// Size of every message, including the core's header. If the topics of a stream differ: the largest size.
     pub message_bytes: usize,
     /// Type of every message, except in a stream, where each topic has its own.
     pub kind: MessageType,
-    /// Number of publishers of a stream or of clients of request/reply; 1 under ping-pong. The header has no room for
-    /// more than 65,536.
+    /// Number of publishers of a stream or of clients of request/reply; 1 under ping-pong. At most 65,536, because the
+    /// header has 16 bits for the publisher id.
     pub publishers: u32,
     /// Number of subscribers of a stream or of pongs (0: the ping receives its own messages); 1, the server, under
     /// request/reply.
     pub subscribers: u32,
     /// Number of processes of the trial that open the middleware.
     pub workers: u32,
-    /// A DDS domain, or any other number that keeps trials apart.
+    /// A DDS domain, or another number by which a middleware separates trials.
     pub domain: i32,
-    /// Unique name of the trial, [a-z0-9_]+: the name of every topic, segment or port file begins with it.
+    /// Unique name of the trial, [a-z0-9_]+. The name of every topic, segment or port file begins with it.
     pub scope: Text<'static>,
     /// Absolute path of a folder for this trial only, shared by its workers and removed afterwards.
     pub scratch: Text<'static>,
-    /// Network interface that all traffic must stay on.
+    /// The only network interface that the trial may use.
     pub interface: Text<'static>,
     /// The longest time that publish() may block.
     pub write_timeout_ns: u64,
-    /// The level asked for. The adapter must provide exactly this level.
+    /// The requested level. The adapter must provide exactly this level.
     pub security: Security,
     /// Absolute path of the folder of certificates and keys: docs/security.md. Empty at `none`.
     pub certs: Text<'static>,
-    /// Whose certificate and key in that folder this process uses.
+    /// Whose certificate and key from `certs` this process uses.
     pub identity: Identity,
 }

@@ -1,5 +1,5 @@
-//! The settings of a trial: views of memory that C++ keeps, laid out as in `core/kit/rust_bridge.hpp`. See
-//! `core/settings.hpp`.
+//! The settings of a trial (see `core/settings.hpp`): views of memory that C++ keeps, with the layout of
+//! `core/kit/rust_bridge.hpp`.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -10,7 +10,7 @@ use crate::description::{Reliability, DEFAULT_CONFIGURATION};
 use crate::native::NativeValue;
 use crate::request::Request;
 
-/// Several values that C++ keeps; dereferences to a slice.
+/// A list of values that C++ keeps; dereferences to a slice.
 #[repr(C)]
 pub struct List<'a, T> {
     items: *const T,
@@ -37,15 +37,15 @@ impl<T: Copy> Maybe<T> {
     }
 }
 
-/// The settings of one trial, and what follows from them. Immutable.
+/// The settings of one trial, and values computed from them. Immutable.
 #[repr(C)]
 pub struct Settings {
     pub(crate) request: Request,
-    /// Every topic and service of the trial, also those that this process does not use.
+    /// All topics and services of the trial, including those that this process does not use.
     pub endpoints: List<'static, Topic<'static>>,
     pub(crate) native: List<'static, NativeValue>,
     ipv4: Text<'static>,
-    /// Size of /dev/shm, and what was free when the worker read its settings, in bytes. 0 if there is none.
+    /// Size of /dev/shm, and its free space when the worker read its settings, in bytes. 0 if there is none.
     pub shm_bytes: usize,
     pub shm_free_bytes: usize,
 }
@@ -63,11 +63,11 @@ pub struct Topic<'a> {
     /// Begins with the trial's scope.
     pub name: Text<'a>,
     pub message_bytes: usize,
-    /// Publishers of the whole trial, in all processes; for a service: its clients.
+    /// Number of publishers in all processes of the trial; for a service: the number of clients.
     pub publishers: u32,
-    /// Subscribers of the whole trial, in all processes; for a service: its server.
+    /// Number of subscribers in all processes of the trial; for a service: 1, the server.
     pub subscribers: u32,
-    /// How many of them are in this process.
+    /// Number of publishers (subscribers) in this process.
     pub publishers_here: u32,
     pub subscribers_here: u32,
     depth: Maybe<u32>,
@@ -82,7 +82,6 @@ impl Settings {
         self.depth.get()
     }
 
-    /// The longest a publish may block.
     pub fn write_timeout(&self) -> Duration {
         Duration::from_nanos(self.write_timeout_ns)
     }
@@ -100,21 +99,23 @@ impl Settings {
         self.transport == DEFAULT_CONFIGURATION
     }
 
-    /// The IPv4 address of the interface. Fails if it has none.
+    /// Returns the IPv4 address of the interface. Fails if it has none.
     pub fn ipv4(&self) -> crate::Result<&'static str> {
         if self.ipv4.is_empty() {
             let text = format!("the interface {} has no IPv4 address", self.interface);
-            return Err(crate::Error::new(text, "give it one, or name another interface"));
+            return Err(crate::Error::new(text, "give it an IPv4 address, or name another interface"));
         }
         Ok(self.ipv4.get())
     }
 
-    /// The path of a file of the trial's certificates, such as ("sender", ".key"). `docs/security.md` has the names.
+    /// Returns the path of a certificate file of the trial: `credential("sender", ".key")`. `docs/security.md` lists the
+    /// names.
     pub fn credential(&self, identity: &str, ending: &str) -> std::path::PathBuf {
         std::path::Path::new(self.certs.get()).join(format!("{identity}{ending}"))
     }
 
-    /// Refuses segments that do not fit into /dev/shm: a write to a full tmpfs ends the process.
+    /// Fails if `bytes` do not fit into /dev/shm, because a write to a full /dev/shm would end the process. `what` needs
+    /// the memory, and `otherwise` is the advice for a user who cannot enlarge /dev/shm.
     pub fn shm_holds(&self, bytes: usize, what: &str, otherwise: &str) -> crate::Result<()> {
         if bytes <= self.shm_free_bytes {
             return Ok(());
@@ -139,13 +140,13 @@ impl Topic<'_> {
         self.depth.get()
     }
 
-    /// The most messages that can wait for a subscriber: all histories of its publishers. `None`: no bound.
+    /// Returns how many messages wait for a subscriber when each publisher has filled its history. `None`: no bound.
     pub fn capacity(&self) -> Option<usize> {
         self.depth().map(|depth| depth as usize * self.publishers as usize)
     }
 }
 
-// SAFETY: they are read only, and C++ does not change the memory that they point to.
+// SAFETY: a list only reads the memory that it points to, and C++ does not change this memory.
 unsafe impl<T: Sync> Send for List<'_, T> {}
 unsafe impl<T: Sync> Sync for List<'_, T> {}
 
@@ -165,7 +166,7 @@ impl<'a, T> List<'a, T> {
         if self.count == 0 {
             return &[];
         }
-        // SAFETY: the maker of the list keeps `count` items for that long.
+        // SAFETY: the code that made the list keeps its `count` items for the lifetime `'a`.
         unsafe { std::slice::from_raw_parts(self.items, self.count) }
     }
 }
@@ -182,7 +183,7 @@ impl<'a> Text<'a> {
         Self(List::of(text.as_bytes()))
     }
 
-    /// All texts were read from JSON, so they are UTF-8.
+    /// Returns the text. It is UTF-8, because C++ read it from JSON.
     pub fn get(self) -> &'a str {
         std::str::from_utf8(self.0.get()).unwrap_or_default()
     }

@@ -1,5 +1,5 @@
-// Streams over every baseline adapter, driven as the roles do: several publishers and subscribers, full buffers,
-// messages cut by a timeout, and calls that must return.
+// Tests streams over every raw transport, with the calls that the roles make: several publishers and subscribers, full
+// buffers, messages that a timeout interrupts, and calls that must return.
 #include <middlemark/adapter.hpp>
 
 #include <atomic>
@@ -26,7 +26,7 @@
 #include "udp/adapter.hpp"
 #include "uds/adapter.hpp"
 
-namespace middlemark::floor_streams_test {
+namespace middlemark::baseline_streams_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -41,7 +41,7 @@ Settings stream_settings(const std::string& scratch, const Description& about, R
   settings.reliability = reliability;
   settings.message_bytes = message_bytes;
   settings.depth = 8;
-  settings.write_timeout = 20s;  // only a test's own stall delays a publisher
+  settings.write_timeout = 20s;  // long, so that no publish() times out unless a test wants it
   settings.scope = "mmtest_" + std::to_string(getpid()) + "_" + std::to_string(++trials);
   settings.scratch = scratch;
   return settings;
@@ -87,7 +87,7 @@ using OutgoingOf = decltype(std::declval<A&>().publisher(std::declval<const Topi
 template <class A>
 using IncomingOf = decltype(std::declval<A&>().subscriber(std::declval<const Topic&>(), 0U));
 
-/// A topic with all its matched endpoints. Each has an adapter of its own, or all share one as in one process.
+/// A topic with its publishers and subscribers, which have found each other. Each has its own adapter, or all share one.
 template <class A>
 struct Stream {
   Stream(Settings asked, unsigned publishers, unsigned subscribers, bool one_process) {
@@ -117,7 +117,7 @@ struct Stream {
   std::vector<std::unique_ptr<OutgoingOf<A>>> outgoing;
 };
 
-/// Takes as a role does, until `enough` messages were seen or `over` returns true.
+/// Receives as a role does, until `enough` messages have arrived or `over` is true.
 template <class Incoming>
 void receive(Incoming& incoming, Seen& seen, Reception reception, std::size_t enough, const std::atomic<bool>& over) {
   for (std::size_t total = 0; total < enough && !over;) {
@@ -195,14 +195,14 @@ std::vector<Seen> flood(const Settings& settings, const Load& load, bool one_pro
       }
     }
     if (settings.reliability == Reliability::best_effort) {
-      std::this_thread::sleep_for(200ms);  // wait for messages under way; their number does not matter
+      std::this_thread::sleep_for(200ms);  // wait for messages under way; the test does not depend on their number
       over = true;
     }
   }
   return seen;
 }
 
-TYPED_TEST(ReliableStream, brings_every_message_of_every_publisher_to_every_subscriber_once_and_in_order) {
+TYPED_TEST(ReliableStream, delivers_every_message_of_every_publisher_once_and_in_order) {
   for (const Reception reception : {Reception::block, Reception::poll}) {
     for (const bool one_process : {false, true}) {
       for (const Load& load : {Load{1, 1, 64, 5'000}, Load{3, 2, 64, 1'000}, Load{3, 2, 100'000, 60}}) {
@@ -218,12 +218,12 @@ TYPED_TEST(ReliableStream, brings_every_message_of_every_publisher_to_every_subs
   }
 }
 
-TYPED_TEST(BestEffortStream, never_fails_to_publish_and_never_delivers_twice_out_of_order_or_in_part) {
+TYPED_TEST(BestEffortStream, publishes_without_failure_and_delivers_messages_once_in_order_and_whole) {
   for (const Reception reception : {Reception::block, Reception::poll}) {
     for (const Load& load : {Load{3, 2, 64, 5'000}, Load{3, 2, 100'000, 60}}) {
       const Settings settings = this->settings(reception, Reliability::best_effort, load.bytes);
       for (const Seen& seen : flood<TypeParam>(settings, load, false)) {
-        EXPECT_EQ(seen.sequences.size(), load.publishers) << "something came from each";
+        EXPECT_EQ(seen.sequences.size(), load.publishers) << "messages of each publisher arrived";
         EXPECT_TRUE(seen.in_order());
         EXPECT_EQ(seen.damaged, 0U);
       }
@@ -231,8 +231,8 @@ TYPED_TEST(BestEffortStream, never_fails_to_publish_and_never_delivers_twice_out
   }
 }
 
-/// The publishers send until the subscriber has seen enough, so a take() or wait() that takes until nothing arrives
-/// would never return.
+/// Expects that take() and wait() return although the publishers keep sending: they send until the subscriber has seen
+/// enough messages, so a call that returned only when no message is left would never return.
 template <class A>
 void end_while_publishers_flood(const Settings& settings) {
   Stream<A> stream(settings, 2, 1, false);
@@ -274,7 +274,7 @@ TYPED_TEST(BestEffortStream, returns_to_the_subscriber_while_its_publishers_floo
   }
 }
 
-TYPED_TEST(ReliableStream, blocks_a_publisher_up_to_its_timeout_and_continues_intact_with_the_subscriber) {
+TYPED_TEST(ReliableStream, blocks_a_publisher_up_to_its_timeout_and_delivers_intact_messages_afterwards) {
   for (const Reception reception : {Reception::block, Reception::poll}) {
     for (const std::size_t bytes : {std::size_t{64}, std::size_t{1'000'000}}) {
       Settings settings = this->settings(reception, Reliability::reliable, bytes);
@@ -282,16 +282,16 @@ TYPED_TEST(ReliableStream, blocks_a_publisher_up_to_its_timeout_and_continues_in
       Stream<TypeParam> stream(settings, 1, 2, false);
       std::uint64_t sequence = 0;
       std::vector<std::uint64_t> sent;
-      for (unsigned held_up = 0; held_up < 3;) {  // nobody reads
+      for (unsigned timeouts = 0; timeouts < 3;) {  // no subscriber reads
         const Published outcome = publish(*stream.outgoing[0], bytes, 0, ++sequence);
         ASSERT_NE(outcome, Published::failed);
         if (outcome == Published::ok) sent.push_back(sequence);
-        held_up += outcome == Published::timed_out ? 1 : 0;
+        timeouts += outcome == Published::timed_out ? 1 : 0;
       }
       const std::uint64_t last = sequence + 5;
       std::vector<Seen> seen(2);
       std::atomic<bool> all_sent =
-          false;  // before, a message that timed out for one subscriber may be repeated to the other
+          false;  // until then, a message that timed out for one subscriber may reach the other one twice
       std::vector<std::jthread> receivers;
       for (unsigned i = 0; i < 2; ++i) {
         seen[i].bytes = bytes;
@@ -313,14 +313,14 @@ TYPED_TEST(ReliableStream, blocks_a_publisher_up_to_its_timeout_and_continues_in
       for (Seen& each : seen) {
         EXPECT_EQ(each.damaged, 0U);
         EXPECT_TRUE(std::ranges::is_sorted(each.sequences[0]));
-        // Messages that timed out may have arrived; sent ones must have.
+        // Every sent message must have arrived; messages that timed out may have arrived.
         EXPECT_TRUE(std::ranges::includes(each.sequences[0], sent));
       }
     }
   }
 }
 
-TYPED_TEST(BestEffortStream, drops_what_finds_a_full_buffer_without_a_word) {
+TYPED_TEST(BestEffortStream, drops_messages_for_a_full_buffer_without_an_error) {
   constexpr std::uint64_t messages = 20'000;
   const Settings settings = this->settings(Reception::block, Reliability::best_effort, 1'000);
   Stream<TypeParam> stream(settings, 1, 1, false);
@@ -331,20 +331,20 @@ TYPED_TEST(BestEffortStream, drops_what_finds_a_full_buffer_without_a_word) {
   seen.bytes = 1'000;
   while (stream.incoming[0]->wait(50ms)) stream.incoming[0]->take(seen);
   ASSERT_FALSE(seen.sequences[0].empty());
-  EXPECT_EQ(seen.sequences[0].front(), 1U) << "it is the new one that is dropped";
+  EXPECT_EQ(seen.sequences[0].front(), 1U) << "the new message is dropped, not the oldest one";
   EXPECT_LT(seen.total(), messages);
   EXPECT_TRUE(seen.in_order());
   EXPECT_EQ(seen.damaged, 0U);
 }
 
-TYPED_TEST(SocketStream, reads_the_others_on_when_a_publisher_stops_in_the_middle_of_a_message) {
+TYPED_TEST(SocketStream, still_reads_other_publishers_when_one_stops_in_the_middle_of_a_message) {
   constexpr std::size_t bytes = 4'000'000;
   for (const Reception reception : {Reception::block, Reception::poll}) {
     Settings settings = this->settings(reception, Reliability::reliable, bytes);
     settings.write_timeout = 10ms;
     Stream<TypeParam> stream(settings, 2, 1, false);
     std::uint64_t cut = 1;
-    while (publish(*stream.outgoing[0], bytes, 0, cut) == Published::ok) ++cut;  // and is not repeated
+    while (publish(*stream.outgoing[0], bytes, 0, cut) == Published::ok) ++cut;  // the last one remains incomplete
     std::atomic<bool> over = false;
     std::jthread other([&] {
       for (std::uint64_t n = 1; n <= 10; ++n) {
@@ -363,7 +363,7 @@ TYPED_TEST(SocketStream, reads_the_others_on_when_a_publisher_stops_in_the_middl
   }
 }
 
-TYPED_TEST(SocketStream, reads_on_from_the_others_when_a_publisher_is_gone) {
+TYPED_TEST(SocketStream, still_reads_other_publishers_when_one_is_gone) {
   constexpr std::size_t bytes = 64;
   Stream<TypeParam> stream(this->settings(Reception::poll, Reliability::reliable, bytes), 2, 1, false);
   Seen seen;
@@ -376,7 +376,7 @@ TYPED_TEST(SocketStream, reads_on_from_the_others_when_a_publisher_is_gone) {
   for (const unsigned p : {0U, 1U}) ASSERT_EQ(publish(*stream.outgoing[p], bytes, p, 1), Published::ok);
   ASSERT_TRUE(take_until(2));
   stream.outgoing[0].reset();
-  stream.adapters[1].reset();  // the first publisher's; the subscriber's precedes it
+  stream.adapters[1].reset();  // of the first publisher; adapters[0] is the subscriber's
   for (std::uint64_t n = 2; n <= 10; ++n) {
     ASSERT_EQ(publish(*stream.outgoing[1], bytes, 1, n), Published::ok);
     ASSERT_TRUE(take_until(n + 1)) << n;
@@ -386,4 +386,4 @@ TYPED_TEST(SocketStream, reads_on_from_the_others_when_a_publisher_is_gone) {
 }
 
 }  // namespace
-}  // namespace middlemark::floor_streams_test
+}  // namespace middlemark::baseline_streams_test
