@@ -71,7 +71,7 @@ def counted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ended]:
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_what_goes_wrong_with_messages_is_counted_exactly(counted: Ended, name: str) -> None:
+def test_faults_of_messages_are_counted_exactly(counted: Ended, name: str) -> None:
     cell = counted.cells[name]
     assert {count: cell[count] for count in COUNTS if cell[count]} == EXPECTED[name]
     assert cell["sent"] == 100
@@ -168,7 +168,7 @@ def test_peers_that_never_match_are_named_with_what_they_found(bench: Bench) -> 
     assert "found 0 of 1 subscribers within 0.3 s" in failed["text"]
 
 
-def test_figures_stand_when_a_worker_crashes_at_its_end(bench: Bench) -> None:
+def test_figures_are_kept_when_a_worker_crashes_at_its_end(bench: Bench) -> None:
     ended = failing(bench, sweep("close", 'fail = "close-crash"'))
     cell = ended.cells["close"]
     assert (ended.code, cell["failed"], cell["samples"]) == (0, None, 100)
@@ -191,7 +191,7 @@ def test_the_table_says_why_a_row_has_no_figures(bench: Bench) -> None:
     assert "SIGABRT" in re.sub(r"\s+", " ", ended.out)
 
 
-def test_everything_wrong_with_a_command_line_is_told_at_once(bench: Bench) -> None:
+def test_all_problems_of_a_command_line_are_reported_at_once(bench: Bench) -> None:
     ended = bench.run(
         "run", "--adapter", "nul", "--size", "12q", "--depth", "0", "--receive", "pol", "--only", "colour=red"
     )

@@ -86,7 +86,7 @@ def test_samples_that_do_not_fit_on_the_disk_cost_their_trial_and_name_the_file(
     assert "--out DIR" in ended.err
 
 
-def test_samples_that_vanish_before_they_are_shown_are_told_like_those_that_were_never_kept(bench: Bench) -> None:
+def test_samples_that_were_deleted_before_the_report_count_as_not_kept(bench: Bench) -> None:
     run = bench.start("run", *ONE, "--samples", "200", "--trials", "10", "--format", "json")
     until(lambda: run.trials() >= 1)
     first = run.folder / "samples" / "00000.npy"
@@ -174,7 +174,7 @@ def test_a_reader_that_has_gone_does_not_harm_the_run(bench: Bench, output_forma
     assert len(ended.kept) == 1
 
 
-def test_output_that_cannot_be_written_is_told_with_where_the_run_is(bench: Bench) -> None:
+def test_an_output_error_names_the_folder_of_the_run(bench: Bench) -> None:
     with Path("/dev/full").open("w") as full:
         ended = bench.run(*QUICK, stdout=full)
     assert ended.code == 1
@@ -190,7 +190,7 @@ def test_a_closed_standard_output_does_not_harm_the_run(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("verb", [["list", "adapters"], ["--help"], ["--version"]])
-def test_a_verb_that_only_prints_says_when_it_cannot(bench: Bench, verb: list[str]) -> None:
+def test_a_command_that_only_prints_reports_an_output_error(bench: Bench, verb: list[str]) -> None:
     with Path("/dev/full").open("w") as full:
         ended = bench.run(*verb, stdout=full)
     assert ended.code != 0

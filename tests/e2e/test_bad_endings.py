@@ -82,7 +82,7 @@ def test_a_stopped_worker_is_named_by_its_role(hanging: dict[str, Run], name: st
     assert json.loads(line)["failed"]["text"].startswith(role)
 
 
-def test_figures_stand_when_a_worker_hangs_at_its_end(bench: Bench) -> None:
+def test_figures_are_kept_when_a_worker_hangs_at_its_end(bench: Bench) -> None:
     ended = bench.run("run", bench.suite(suite('fail = "close-hang"')), "--format", "json")
     [cell] = ended.document["cells"]
     assert (ended.code, cell["failed"], cell["samples"]) == (0, None, 100)
@@ -154,7 +154,7 @@ def test_an_interrupt_while_a_trial_is_being_closed_keeps_that_trial(bench: Benc
 
 
 @pytest.mark.parametrize("moment", range(6))
-def test_an_interrupt_at_any_moment_leaves_nothing(bench: Bench, moment: int) -> None:
+def test_an_interrupt_at_any_moment_leaves_nothing_behind(bench: Bench, moment: int) -> None:
     run = bench.start("run", bench.suite(suite(trials=1000)), "--format", "json")
     until(lambda: run.trials() >= 1)
     time.sleep(0.025 * moment)  # a trial takes about a tenth of a second
@@ -173,7 +173,7 @@ def segments(run: Run) -> set[str]:
     return {path for path in found if Path(path).exists()}
 
 
-def test_a_killed_launcher_takes_its_workers_along_and_leaves_a_shorter_run(bench: Bench) -> None:
+def test_workers_end_with_a_killed_launcher_and_its_trials_are_kept(bench: Bench) -> None:
     run = bench.start(
         "run", bench.suite(suite('every_delay_us = "2000"', samples=200, trials=1000)), "--format", "json"
     )
@@ -215,7 +215,7 @@ def test_the_next_run_clears_away_what_a_killed_launcher_left(bench: Bench) -> N
     assert not [path for path in left if Path(path).exists()]
 
 
-def test_another_run_under_way_is_left_alone(bench: Bench) -> None:
+def test_a_second_run_does_not_disturb_the_first(bench: Bench) -> None:
     first = bench.start("run", bench.suite(suite('every_delay_us = "1000"', samples=2000)), "--format", "json")
     until(first.measuring)
     second = bench.start("run", bench.suite(suite(), "second"), "--format", "json")

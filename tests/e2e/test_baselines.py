@@ -21,7 +21,7 @@ def cells() -> tuple[str, ...]:
 
 
 @pytest.mark.brief
-def test_a_middleware_is_measured_beside_every_baseline_and_the_copying_of_its_size(
+def test_every_baseline_and_memcpy_of_its_size_are_measured_with_a_middleware(
     bench: Bench, cells: tuple[str, ...]
 ) -> None:
     ended = bench.run("run", *cells, *SHORT)
@@ -43,7 +43,7 @@ def test_a_middleware_is_measured_beside_every_baseline_and_the_copying_of_its_s
     assert copied["round_trip_ns"]["p50"] < min(p50s.values()), "nothing is carried without touching the bytes"
 
 
-def test_without_baselines_the_middleware_is_measured_alone(bench: Bench, cells: tuple[str, ...]) -> None:
+def test_without_baselines_only_the_middleware_is_measured(bench: Bench, cells: tuple[str, ...]) -> None:
     ended = bench.run("run", *cells, *SHORT, "--no-baseline")
     assert ended.code == 0, ended.err
     (row,) = ended.document["cells"]
@@ -62,7 +62,7 @@ def test_a_dry_run_shows_the_baselines(bench: Bench, cells: tuple[str, ...]) -> 
     assert "raw transports" not in bench.run("run", *cells, "--dry-run", "--no-baseline").out
 
 
-def test_a_comparison_has_the_baselines_beside_it_and_does_not_compare_them(
+def test_a_comparison_names_the_baseline_of_each_side_and_does_not_compare_baselines(
     bench: Bench, cells: tuple[str, ...]
 ) -> None:
     both = [each if each != "ipc" else "ipc,tcp" for each in cells]

@@ -198,7 +198,7 @@ def test_a_change_of_an_adapter_rebuilds_it(ready: Checkout) -> None:
     assert ready.start()[1] == FIRST
 
 
-def test_what_takes_minutes_is_built_when_it_is_asked_for_and_kept_fresh_from_then_on(with_python: Checkout) -> None:
+def test_a_slow_worker_is_built_on_request_and_kept_up_to_date_afterwards(with_python: Checkout) -> None:
     with_python.write("adapters/slow/CMakeLists.txt", "middlemark_adapter(slow LATER)\n")
     assert "slow" not in with_python.start()[2]
     told = with_python.set_up("worker-slow")
@@ -230,7 +230,7 @@ def test_the_packages_of_an_adapter_that_is_left_for_later_are_installed_when_it
     assert with_python.set_up("worker-slow", INSTALLED="needed-a needed-b middle-c middle-s") == ""
 
 
-def test_what_there_is_nothing_for_is_said_and_not_tried_again(with_python: Checkout) -> None:
+def test_a_worker_without_its_compiler_is_reported_and_not_tried_again(with_python: Checkout) -> None:
     with_python.write("adapters/slow/CMakeLists.txt", "middlemark_adapter(slow LATER)\n")
     with_python.write("CMakeLists.txt", PROJECT.replace("middlemark-worker-slow COMMAND", "other COMMAND"))
     with_python.start()
@@ -287,7 +287,7 @@ def test_another_compiler_behind_the_same_path_compiles_everything(ready: Checko
     assert "compiling" in ready.start()[2]
 
 
-def test_ccache_comes_and_goes_without_a_compile_command_that_changes(ready: Checkout) -> None:
+def test_adding_or_removing_ccache_does_not_recompile_anything(ready: Checkout) -> None:
     ready.start()
     before = ready.built()
     log = ready.root / "ccache.log"
@@ -305,7 +305,7 @@ def test_ccache_comes_and_goes_without_a_compile_command_that_changes(ready: Che
     assert ready.start()[1] == FIRST
 
 
-def test_a_start_that_compiles_says_first_what_changed_and_how_long_that_takes(ready: Checkout) -> None:
+def test_a_start_that_compiles_first_prints_what_changed_and_the_expected_time(ready: Checkout) -> None:
     ready.start()
     ready.write("adapters/tiny/main.cpp", WORKER % "second")
     ready.write("adapters/still/main.cpp", WORKER % "second")
@@ -326,7 +326,7 @@ def test_a_file_that_no_worker_is_compiled_from_makes_none_stale(ready: Checkout
     assert (ready.state / "workers").stat().st_mtime_ns == begun
 
 
-def test_what_only_reads_or_converts_installs_and_compiles_nothing_but_its_environment(with_python: Checkout) -> None:
+def test_commands_that_only_read_or_convert_install_and_compile_nothing(with_python: Checkout) -> None:
     every = (ROOT / "src/middlemark/commands/__init__.py").read_text()
     verbs = re.findall(r'^    "([a-z]+)": "', every, re.MULTILINE)
     measuring = {"which", "run", "reproduce", "selftest", "hosts", "build"}
@@ -416,7 +416,7 @@ def note_of(checkout: Checkout, adapter: str) -> str:
     return (checkout.root / "build/workers" / f"middlemark-left-out-{adapter}").read_text()
 
 
-def test_a_ros_2_that_is_sourced_and_left_again_concerns_its_own_adapter_alone(with_ros_1: Checkout) -> None:
+def test_sourcing_and_leaving_a_ros_2_rebuilds_only_its_own_adapter(with_ros_1: Checkout) -> None:
     before = with_ros_1.built()
     assert set(before) == {"tiny", "still"}
     for _ in range(2):
@@ -479,7 +479,7 @@ def test_an_adapter_that_does_not_compile_stops_the_start_with_the_compilers_wor
     assert ready.start()[:2] == (0, FIRST)
 
 
-def test_a_new_lock_file_makes_the_environment_anew(ready: Checkout) -> None:
+def test_a_new_lock_file_recreates_the_environment(ready: Checkout) -> None:
     leftover = ready.write(".venv/leftover", "")
     ready.write("packaging/requirements.lock", "# another\n")
     status, _, err = ready.start()
@@ -558,7 +558,7 @@ def test_packages_that_cannot_be_installed_stop_the_start(ready: Checkout) -> No
     assert ready.start()[0] == 0
 
 
-def test_who_may_not_write_in_the_checkout_is_told_so(ready: Checkout) -> None:
+def test_a_checkout_that_is_not_writable_is_reported_with_the_way_out(ready: Checkout) -> None:
     lock = ready.state / "lock"
     lock.unlink()
     lock.mkdir()  # even root cannot open a folder for writing
@@ -591,7 +591,7 @@ def test_help_installs_and_builds_nothing(checkout: Checkout) -> None:
     assert not checkout.apt_log.exists()
 
 
-def test_a_moved_checkout_is_set_up_anew(checkout: Checkout) -> None:
+def test_a_moved_checkout_is_set_up_again(checkout: Checkout) -> None:
     assert checkout.start()[0] == 0
     before, after = checkout.root, checkout.root.with_name("moved")
     before.rename(after)
@@ -660,7 +660,7 @@ def without(checkout: Checkout, *missing: str) -> None:
                 link.symlink_to(tool)
 
 
-def test_who_is_not_root_and_has_no_sudo_is_told_the_command(rootless: tuple[Checkout, tuple[str, ...]]) -> None:
+def test_without_root_and_sudo_the_apt_command_is_printed(rootless: tuple[Checkout, tuple[str, ...]]) -> None:
     checkout, prefix = rootless
     only = str(checkout.root / "bin")
     status, out, err = checkout.start(prefix=prefix, INSTALLED="needed-b middle-c", PATH=only)
@@ -670,7 +670,9 @@ def test_who_is_not_root_and_has_no_sudo_is_told_the_command(rootless: tuple[Che
     assert not checkout.apt_log.exists()
 
 
-def test_who_is_not_root_goes_on_where_only_a_middleware_is_missing(rootless: tuple[Checkout, tuple[str, ...]]) -> None:
+def test_without_root_the_setup_continues_if_only_a_middleware_is_missing(
+    rootless: tuple[Checkout, tuple[str, ...]],
+) -> None:
     checkout, prefix = rootless
     only = str(checkout.root / "bin")
     status, out, err = checkout.start(prefix=prefix, INSTALLED="needed-a needed-b", PATH=only)
@@ -679,7 +681,7 @@ def test_who_is_not_root_goes_on_where_only_a_middleware_is_missing(rootless: tu
     assert "apt-get install --no-install-recommends middle-c" in err
 
 
-def test_a_system_it_does_not_know_is_told_all_that_is_missing(tmp_path: Path) -> None:
+def test_on_an_unknown_distribution_all_missing_tools_are_listed(tmp_path: Path) -> None:
     checkout = Checkout(tmp_path / "checkout", identifier="never-heard-of")
     without(checkout, "ninja", "cmake")
     status, out, err = checkout.start(PATH=str(checkout.root / "bin"))
@@ -722,7 +724,7 @@ def test_the_lock_files_name_no_address_and_hash_everything() -> None:
         assert all("--hash=sha256:" in block for block in pinned)
 
 
-def test_what_adapters_take_of_pypi_is_pinned_and_hashed() -> None:
+def test_the_adapters_packages_from_pypi_are_pinned_and_hashed() -> None:
     listing = f'root={ROOT}; source "$root/packaging/setup/lists.sh"; pypi_list'
     listed = subprocess.run(["bash", "-c", listing], capture_output=True, text=True, check=True).stdout.splitlines()
     assert listed

@@ -38,7 +38,7 @@ def test_each_level_protects_a_row_in_the_words_of_dds(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("adapter", list(PKI))
-def test_what_somebody_on_the_line_has_changed_is_taken_until_messages_are_signed(bench: Bench, adapter: str) -> None:
+def test_changed_messages_are_accepted_unless_messages_are_signed(bench: Bench, adapter: str) -> None:
     damaged = {}
     for level in ("authenticated", "signed"):
         try:

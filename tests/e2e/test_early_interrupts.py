@@ -139,7 +139,7 @@ def test_an_interrupt_while_anything_is_imported_ends_the_command_without_a_word
     assert err == ""
 
 
-def test_a_command_that_was_told_to_ignore_interrupts_does(bench: Bench, way: list[str]) -> None:
+def test_a_command_started_with_interrupts_ignored_keeps_ignoring_them(bench: Bench, way: list[str]) -> None:
     def ignore() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # as for nohup and a shell's background jobs
 

@@ -247,7 +247,7 @@ def test_a_line_that_is_cut_costs_its_trial_and_no_other(hosts: TwoHosts) -> Non
     assert_only_the_first_was_lost(run.ended(180).kept)
 
 
-def test_a_run_that_is_killed_leaves_nothing_on_either_host(hosts: TwoHosts) -> None:
+def test_a_killed_run_leaves_nothing_behind_on_either_host(hosts: TwoHosts) -> None:
     run = hosts.start(
         "run", "--adapter", "udp", "--transport", "udp", "--size", "1k", "--rate", "1k", "--duration", "30s", "--quiet"
     )
@@ -264,7 +264,7 @@ def test_two_runs_between_the_same_hosts_at_once_are_measured_both(hosts: TwoHos
         assert [each["failed"] for each in ended.kept] == [None, None]
 
 
-def test_what_a_host_lacks_is_named_with_the_next_step(hosts: TwoHosts) -> None:
+def test_a_missing_requirement_of_a_host_is_named_with_the_next_step(hosts: TwoHosts) -> None:
     ended = hosts.start("hosts", "--remote-python", "/nonexistent/python3").ended()
     assert ended.code == 3
     for name in NAMES:
@@ -285,7 +285,7 @@ def argv(pid: int) -> bytes:
     return b""
 
 
-def test_each_host_wants_hosts_and_nothing_that_is_between_them(bench: Bench) -> None:
+def test_each_host_needs_hosts_and_refuses_a_link(bench: Bench) -> None:
     ended = bench.run("run", "--each-host", "--link", "1gbit")
     assert ended.code == 2
     assert "--each-host: name the hosts, as in --hosts base=localhost,robot=user@robot.local" in ended.err
@@ -301,7 +301,7 @@ def test_an_emulated_link_between_hosts_is_refused_before_any_is_reached(bench: 
 
 
 @pytest.mark.brief
-def test_hosts_says_what_is_ready(hosts: TwoHosts) -> None:
+def test_hosts_prints_what_is_ready(hosts: TwoHosts) -> None:
     ended = hosts.start("hosts").ended(120)
     assert ended.code == 0, ended.err + ended.out
     for name in NAMES:

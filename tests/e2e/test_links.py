@@ -68,7 +68,7 @@ def test_a_round_trip_has_the_time_that_the_line_takes_in_it(bench: Bench) -> No
     assert cell["round_trip_ns"]["min"] > line_ns
 
 
-def test_who_finds_its_peers_by_multicast_finds_them_behind_a_delay(bench: Bench) -> None:
+def test_multicast_discovery_works_behind_a_delay(bench: Bench) -> None:
     ended = bench.run(
         "run", "--adapter", "cyclonedds", "--transport", "udp", "--link", "10mbit,delay=2ms", *OVER[2:],
         "--samples", "50", "--no-baseline",
@@ -81,7 +81,7 @@ def test_who_finds_its_peers_by_multicast_finds_them_behind_a_delay(bench: Bench
     assert cell["round_trip_ns"]["min"] > 4_000_000
 
 
-def test_a_run_that_is_killed_leaves_no_namespace(bench: Bench) -> None:
+def test_a_killed_run_leaves_no_namespace_behind(bench: Bench) -> None:
     run = bench.start(
         "run", "--adapter", "udp", "--size", "1k", *OVER, "--rate", "1k", "--duration", "30s", "--no-baseline"
     )
@@ -95,7 +95,7 @@ def test_a_run_that_is_killed_leaves_no_namespace(bench: Bench) -> None:
     run.process.communicate()
 
 
-def test_who_may_make_no_namespace_is_told_what_to_allow(bench: Bench) -> None:
+def test_without_user_namespaces_the_refusal_names_what_to_allow(bench: Bench) -> None:
     within = 'echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all -- "$@"'
     command = ("unshare", "--user", "--map-root-user", "sh", "-c", within, "sh", sys.executable, "-m", "middlemark")
     ended = bench.run("run", "--adapter", "udp", "--size", "1k", *OVER, "--no-baseline", command=command)

@@ -90,7 +90,7 @@ def test_time_that_was_the_trials_own_is_nobody_elses(bench: Bench) -> None:
         assert "other processes had" not in (warning_of(cell) or "")
 
 
-def test_where_roles_sleep_their_own_waiting_is_told_and_switches_are_not_watched(bench: Bench) -> None:
+def test_sleeping_roles_report_their_own_waiting_and_no_switches(bench: Bench) -> None:
     cell = cell_of(bench.run(*ONE, "--receive", "block", "--duration", "300ms"))
     noise = cell["noise"]
     assert "sleep" in noise["absent"]["switches"]
@@ -99,7 +99,7 @@ def test_where_roles_sleep_their_own_waiting_is_told_and_switches_are_not_watche
     assert trial["delay_share"] is not None or "delay_ns" in noise["absent"]
 
 
-def test_every_trial_says_what_was_seen_and_nobody_stays_behind(bench: Bench) -> None:
+def test_every_trial_records_its_noise_and_leaves_no_process_behind(bench: Bench) -> None:
     run = bench.start(*ONE, "--receive", "poll", "--duration", "100ms")
     kept = run.ended().kept
     assert marked(run.mark) == []
@@ -112,7 +112,7 @@ def test_every_trial_says_what_was_seen_and_nobody_stays_behind(bench: Bench) ->
     assert len(seen["moved"]["processors"]) == len(seen["cpus"])
 
 
-def test_without_a_witness_a_trial_is_measured_and_says_what_is_not_known(bench: Bench) -> None:
+def test_a_trial_without_a_witness_is_measured_and_names_the_missing_parts(bench: Bench) -> None:
     only = f"{executables()['shm']}"
     bare = bench.folder / "bare"
     bare.mkdir()
@@ -136,7 +136,7 @@ def awake(run: Run) -> list[Path]:
     return found
 
 
-def test_a_row_that_was_measured_awake_says_so(bench: Bench) -> None:
+def test_a_row_measured_with_awake_is_marked(bench: Bench) -> None:
     ended = bench.run(*ONE, "--awake", "--duration", "200ms")
     assert cell_of(ended)["awake"] is True
     assert ended.run_file["plan"]["cells"][0]["awake"] is True

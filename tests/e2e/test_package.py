@@ -50,7 +50,7 @@ def elsewhere(
     return Elsewhere(request.param, project / "build" / "workers")
 
 
-def test_the_command_says_its_version(installed: Installed) -> None:
+def test_the_command_prints_its_version(installed: Installed) -> None:
     version = re.search(r"^project\(middlemark VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE)
     assert version
     assert installed.run("--version").stdout.strip() == f"middlemark, version {version[1]}"
@@ -81,7 +81,7 @@ def test_the_studies_and_the_table_of_frameworks_are_inside_the_package(installe
     assert "OROCOS RTT" in installed.run("list", "frameworks").stdout
 
 
-def test_what_reports_draw_with_is_inside_the_package_with_its_licences(installed: Installed) -> None:
+def test_the_package_contains_the_charting_libraries_and_their_licences(installed: Installed) -> None:
     script = (installed.package / "web" / "report.js").read_text(encoding="utf-8")
     assert "@observablehq/plot" in script
     assert "d3" in script

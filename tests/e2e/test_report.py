@@ -37,7 +37,7 @@ def document_in(page: Path) -> Any:
 
 @pytest.mark.brief
 @needs_script
-def test_a_run_ends_with_its_report_and_says_where(bench: Bench) -> None:
+def test_a_run_ends_with_a_report_and_prints_its_path(bench: Bench) -> None:
     ended = bench.run(*RUN)
     assert ended.code == 0, ended.err
     page = ended.folder / "report.html"

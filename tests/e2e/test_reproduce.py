@@ -28,7 +28,7 @@ def test_every_claim_is_judged_when_the_budget_ends(bench: Bench) -> None:
 
 
 @pytest.mark.skipif("cyclonedds" not in ADAPTERS, reason="cyclonedds was not built here")
-def test_what_is_not_reproduced_fails_only_where_it_is_asked_to(bench: Bench) -> None:
+def test_an_undecided_claim_fails_only_with_fail_if_undecided(bench: Bench) -> None:
     ended = bench.run("reproduce", "cyclonedds-page", "--budget", "1s", "--fail-if", "undecided", "--quiet")
     assert ended.code == 4, ended.err
     assert "undecided" in ended.out

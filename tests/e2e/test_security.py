@@ -31,7 +31,7 @@ def test_the_first_lines_say_what_it_costs_and_whether_it_was_in_force(bench: Be
     assert "\nProtection is in force in the protected row, by its proofs.\n" in ended.out
 
 
-def test_a_protected_row_says_what_protects_it_and_a_plain_one_that_nothing_does(bench: Bench) -> None:
+def test_a_protected_row_names_its_protection_and_a_plain_row_has_none(bench: Bench) -> None:
     ended = bench.run(*RUN, "--security", "none,encrypted", "--format", "json")
     assert ended.code == 0, ended.err
     plain, protected = ended.document["cells"]
@@ -122,7 +122,7 @@ def test_a_set_without_a_stranger_proves_nothing_of_one(bench: Bench, tmp_path: 
 
 
 @pytest.mark.parametrize("adapter", ["zeromq", "tcp", "mqtt"])
-def test_what_crosses_an_emulated_link_is_protected_and_proven_too(bench: Bench, adapter: str) -> None:
+def test_messages_across_an_emulated_link_are_also_protected_and_proven(bench: Bench, adapter: str) -> None:
     if adapter not in executables():
         pytest.skip(f"{adapter} is not built here")
     ended = bench.run(

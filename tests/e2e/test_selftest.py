@@ -47,7 +47,7 @@ def test_it_keeps_a_run_like_any_other(bench: Bench) -> None:
     assert [row["b"] for row in rows] == [f"label={label}" for label in (*labels[1:7], *labels[8:])]
 
 
-def test_all_that_is_wrong_is_told_at_once(bench: Bench) -> None:
+def test_all_problems_of_the_options_are_reported_at_once(bench: Bench) -> None:
     ended = bench.run("selftest", "--trials", "5", "--duration", "7", "--plant", "7")
     assert ended.code == 2
     for wrong in ("--duration: '7' has no unit", "--plant: '7' is not a percentage"):
@@ -58,7 +58,7 @@ def test_all_that_is_wrong_is_told_at_once(bench: Bench) -> None:
 
 
 @pytest.mark.brief
-def test_an_interrupt_says_what_was_measured_and_leaves_nothing_behind(bench: Bench) -> None:
+def test_an_interrupt_reports_the_measured_trials_and_leaves_nothing_behind(bench: Bench) -> None:
     out = bench.folder / "kept"
     run = bench.start("selftest", "--duration", "100ms", "--quiet", "--out", str(out), out=out)
     until(lambda: run.trials() >= 3)

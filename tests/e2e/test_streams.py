@@ -47,7 +47,7 @@ def test_a_flood_is_measured(floods: Ended) -> None:
     assert {cell["failed"] for cell in floods.document["cells"]} == {None}
 
 
-def test_what_arrived_is_what_was_sent_at_every_subscriber(flood: dict[str, Any]) -> None:
+def test_every_subscriber_receives_all_sent_messages(flood: dict[str, Any]) -> None:
     assert flood["sent"] > 0
     assert flood["received"] == 2 * flood["sent"]
     wrong = ("lost", "duplicated", "reordered", "damaged", "publish_failed")
@@ -69,12 +69,12 @@ def test_latency_of_a_stream_is_one_way_and_from_two_instants(flood: dict[str, A
         assert sent["p50"] <= intended["p50"], "nothing is sent before it is due"
 
 
-def test_the_time_of_writing_and_of_being_held_up_is_told(flood: dict[str, Any]) -> None:
+def test_the_times_of_writing_and_of_being_blocked_are_reported(flood: dict[str, Any]) -> None:
     assert 0 < flood["write_ns"]["min"] <= flood["write_ns"]["max"]
     assert flood["blocked_ns"] is None or flood["blocked_ns"] >= 0
 
 
-def test_what_it_cost_is_told_by_worker_and_by_thread(flood: dict[str, Any]) -> None:
+def test_costs_are_reported_by_worker_and_by_thread(flood: dict[str, Any]) -> None:
     used = flood["resources"]
     names = ["publisher 0", "subscriber 0", "subscriber 1"]
     assert [worker["who"] for worker in used["workers"]] == names
@@ -99,7 +99,7 @@ def test_the_series_goes_by_seconds_of_every_worker(flood: dict[str, Any]) -> No
         assert 0 < sum(step[moved] for step in steps) <= flood["sent"]
 
 
-def test_a_flood_says_that_its_latency_is_time_in_queues(flood: dict[str, Any]) -> None:
+def test_a_flood_is_warned_to_have_its_latency_from_queues(flood: dict[str, Any]) -> None:
     assert "flooded" in {warning["code"] for warning in flood["warnings"]}
 
 
@@ -186,7 +186,7 @@ def test_a_curve_goes_from_little_to_saturation(bench: Bench) -> None:
 # Faults
 
 
-def test_what_cannot_fit_into_memory_is_refused_before_anything_is_started(bench: Bench) -> None:
+def test_a_cell_too_large_for_memory_is_refused_before_anything_starts(bench: Bench) -> None:
     # The history has 10,000,000 messages of 64 MiB, more than the memory of any machine here.
     options = ("--pattern", "stream", "--size", "64m", "--depth", "10000000", "--samples", "10000000")
     ended = bench.run("run", "--adapter", "shm", *options, *SHORT, "--format", "json", "--quiet")
@@ -248,7 +248,7 @@ def test_a_killed_subscriber_of_a_fan_out_costs_only_its_trial(bench: Bench) -> 
     assert {name for name in os.listdir("/dev/shm") if name.startswith("middlemark-null.")} <= before
 
 
-def test_an_interrupted_fan_out_leaves_nothing(bench: Bench) -> None:
+def test_an_interrupted_fan_out_leaves_nothing_behind(bench: Bench) -> None:
     before = set(os.listdir("/dev/shm"))
     run = bench.start("run", bench.suite(FAN_OUT), "--format", "json")
     until(lambda: fan_out(run))

@@ -47,7 +47,7 @@ def may_run_in_real_time() -> bool:
         if each != "first-look" and load([each], raw_options())[0].sweeps[0].workload is None  # test_workloads.py
     ],
 )
-def test_every_other_suite_that_comes_along_can_be_measured(bench: Bench, name: str) -> None:
+def test_every_other_included_suite_can_be_measured(bench: Bench, name: str) -> None:
     [suite] = load([name], raw_options())
     named = {str(value) for sweep in suite.sweeps for value in sweep.levels("adapter").values} - {"all"}
     if missing := named - ADAPTERS:

@@ -55,7 +55,7 @@ def place(bench: Bench) -> Iterator[Place]:
 
 
 @pytest.mark.brief
-def test_what_is_applied_stays_until_it_is_restored(place: Place) -> None:
+def test_an_applied_setting_stays_until_restore(place: Place) -> None:
     before = place.value(TIME)
     assert before == "30"
     planned = place.run("tune", "--plan", "ipfrag_time")
@@ -105,7 +105,7 @@ def test_a_setting_is_made_for_each_trial_and_back_after_it(place: Place) -> Non
         (f"{FIN}=abc", "the kernel refuses abc"),
     ],
 )
-def test_what_cannot_be_set_is_refused_with_the_reason(place: Place, setting: str, why: str) -> None:
+def test_a_setting_that_cannot_be_made_is_refused_with_the_reason(place: Place, setting: str, why: str) -> None:
     ended = place.run(*RUN, "--system", setting)
     assert ended.code in (2, 3)
     assert why in ended.err + ended.out.replace("\n           ", " ")
@@ -113,7 +113,7 @@ def test_what_cannot_be_set_is_refused_with_the_reason(place: Place, setting: st
     assert not place.journal.exists()
 
 
-def test_a_run_that_is_killed_says_at_the_next_start_that_a_restore_is_owed(place: Place) -> None:
+def test_after_a_killed_run_the_next_start_reports_the_missing_restore(place: Place) -> None:
     command = [*place.prefix, sys.executable, "-m", "middlemark"]
     words = (
         "run",
@@ -164,7 +164,7 @@ def test_without_root_and_without_sudo_the_commands_are_printed(place: Place) ->
     assert place.value(TIME) == "30"
 
 
-def test_through_sudo_each_command_is_told_first_and_taken_back(place: Place) -> None:
+def test_with_sudo_each_command_is_announced_and_undone(place: Place) -> None:
     if os.geteuid() != 0 or shutil.which("sudo") is None:
         pytest.skip("it takes root to become a user who has sudo")
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # a folder that an ordinary user can read

@@ -131,7 +131,7 @@ def test_which_measures_the_candidates_of_a_question(bench: Bench, tmp_path: Pat
     assert candidate["rounds"] >= 1
 
 
-def test_certs_writes_a_set_whose_keys_are_its_owners_alone(bench: Bench, tmp_path: Path) -> None:
+def test_certs_writes_a_set_whose_keys_only_the_owner_can_read(bench: Bench, tmp_path: Path) -> None:
     folder = tmp_path / "certs"
     told = printed(bench, "certs", str(folder))
     keys = [path for path in folder.iterdir() if path.suffix in (".key", ".curve")]

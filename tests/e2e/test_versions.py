@@ -50,7 +50,7 @@ def test_a_build_that_is_slower_than_another_fails_the_run(bench: Bench, null_wo
 
 
 @pytest.mark.full
-def test_a_build_against_an_installation_stands_beside_the_usual_one(bench: Bench) -> None:
+def test_a_build_against_an_installation_is_listed_with_the_usual_build(bench: Bench) -> None:
     if "lcm" not in executables():
         pytest.skip("lcm was not built here")
     ended = bench.run("build", "lcm", "--prefix", "/usr", "--as", "again", timeout_s=600)
@@ -65,7 +65,7 @@ def test_a_build_against_an_installation_stands_beside_the_usual_one(bench: Benc
 
 
 @pytest.mark.brief
-def test_what_cannot_be_built_is_told_at_once(bench: Bench) -> None:
+def test_all_problems_of_a_build_are_reported_at_once(bench: Bench) -> None:
     ended = bench.run("build", "nonesuch", "--prefix", "/nowhere", "--as", "a@b")
     assert ended.code == 2
     for words in ("there is no adapters/nonesuch", "/nowhere is no folder", "'a@b' is no version"):

@@ -174,7 +174,7 @@ def test_a_damaged_run_is_listed_with_what_is_wrong(bench: Bench, tmp_path: Path
         ((".", "--port", "x"), 2, "'x' is no port"),
     ],
 )
-def test_what_cannot_be_served_is_refused(bench: Bench, words: tuple[str, ...], code: int, told: str) -> None:
+def test_what_view_cannot_serve_is_refused(bench: Bench, words: tuple[str, ...], code: int, told: str) -> None:
     ended = bench.run_leaving("view", *words)
     assert ended.code == code
     assert told in ended.err

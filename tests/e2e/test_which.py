@@ -44,7 +44,7 @@ def test_a_planted_winner_is_found_and_the_others_run_no_longer_than_it_takes(be
 
 
 @pytest.mark.slow
-def test_of_a_planted_tie_neither_is_best_and_both_are_named(bench: Bench) -> None:
+def test_a_planted_tie_names_both_candidates_and_no_best(bench: Bench) -> None:
     # A race may name a wrong winner once in twenty times (docs/decisions/0029). Two wrong winners in a row are a fault.
     told = [raced_tie(bench)]
     # Other work on this machine can make the difference of the two too uncertain for a tie: then they are undecided.
@@ -110,7 +110,7 @@ def test_a_real_question_has_an_answer_within_its_budget(bench: Bench) -> None:
     assert all(each["rounds"] >= 2 for each in found["candidates"]), "nobody leaves before"
 
 
-def test_an_interrupt_tells_how_to_go_on_and_that_ends_in_the_answer(bench: Bench) -> None:
+def test_an_interrupt_prints_the_resume_command_which_ends_in_the_answer(bench: Bench) -> None:
     out = bench.folder / "kept"
     asked = ("which", "--adapter", "null", "--transport", "memory", "--rate", "200", "--quiet", "--out", str(out))
     run = bench.start(*asked, out=out)
@@ -127,7 +127,7 @@ def test_an_interrupt_tells_how_to_go_on_and_that_ends_in_the_answer(bench: Benc
 
 
 @pytest.mark.slow
-def test_what_nobody_can_do_ends_with_none(bench: Bench) -> None:
+def test_a_requirement_that_no_candidate_meets_ends_with_none(bench: Bench) -> None:
     asked = (
         "which",
         "--adapter",
@@ -148,7 +148,7 @@ def test_what_nobody_can_do_ends_with_none(bench: Bench) -> None:
     assert left <= {"misses the deadline", "cannot keep the rate"}, "the latter is so where others use this machine"
 
 
-def test_all_that_is_wrong_is_told_at_once(bench: Bench) -> None:
+def test_all_problems_of_the_options_are_reported_at_once(bench: Bench) -> None:
     ended = bench.run("which", "--size", "1k,4k", "--rate", "max", "--deadline", "5", "--loss", "2", "--cpu", "much")
     assert ended.code == 2
     for wrong in (
@@ -188,7 +188,7 @@ allow = 0.5
 
 
 @pytest.mark.slow
-def test_a_race_of_graphs_says_who_leaves_the_most_room_before_the_deadlines(bench: Bench) -> None:
+def test_a_race_of_graphs_finds_the_candidate_with_most_slack_before_the_deadlines(bench: Bench) -> None:
     suite = bench.suite(TINY.format(deadline="200ms"))
     out = str(bench.folder / "kept")
     asked = ("which", "--workload", suite, "--adapter", "zeromq", "--transport", "ipc,tcp", "--out", out)
@@ -217,7 +217,7 @@ def test_a_race_of_graphs_says_who_leaves_the_most_room_before_the_deadlines(ben
     assert all(each["rounds"] >= 2 and each["worst_share"] > 0 for each in found["candidates"])
 
 
-def test_what_a_workload_says_for_itself_is_refused_beside_it(bench: Bench) -> None:
+def test_options_that_the_workload_determines_are_refused(bench: Bench) -> None:
     suite = bench.suite(TINY.format(deadline="200ms").replace("1.1s", "0.2s"))
     ended = bench.run("which", "--workload", suite, "--size", "1k", "--rate", "1k", "--loss", "0", "--scale", "1,2")
     assert ended.code == 2

@@ -52,7 +52,7 @@ def robot(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_every_edge_chain_and_node_is_told(bench: Bench, robot: str) -> None:
+def test_every_edge_chain_and_node_has_a_result(bench: Bench, robot: str) -> None:
     asked = ("--adapter", "udp", "--duration", "2.6s", "--trials", "1", "--scale", "1,2")
     ended = bench.run("run", robot, *asked, "--format", "json", "--quiet")
     assert ended.code == 0, ended.err
@@ -94,7 +94,7 @@ def test_every_edge_chain_and_node_is_told(bench: Bench, robot: str) -> None:
         assert found["discovery_ns"] > 0
 
 
-def test_the_terminal_says_whether_it_holds(bench: Bench, robot: str) -> None:
+def test_the_terminal_shows_the_verdict_on_the_workload(bench: Bench, robot: str) -> None:
     ended = bench.run("run", robot, "--adapter", "udp", "--duration", "0.3s", "--trials", "1", "--quiet")
     assert ended.code == 0, ended.err
     assert "robot: too few messages to say, or no deadlines." in ended.out
@@ -109,7 +109,7 @@ def test_the_terminal_says_whether_it_holds(bench: Bench, robot: str) -> None:
     assert "detector (in perception): " in text
 
 
-def test_what_only_a_robot_has_is_refused_without_one_and_the_other_way_round(bench: Bench, robot: str) -> None:
+def test_workload_options_and_load_options_exclude_each_other(bench: Bench, robot: str) -> None:
     ended = bench.run("run", "--adapter", "udp", "--scale", "2", "--copies", "3")
     assert ended.code == 2
     assert "--scale: multiplies a workload" in ended.err
@@ -206,7 +206,7 @@ def test_a_topology_goes_from_its_file_to_figures_in_two_commands(bench: Bench, 
 @pytest.mark.parametrize(
     "name", [pytest.param(each, marks=pytest.mark.slow if each == "amr" else pytest.mark.full) for each in ROBOTS]
 )
-def test_each_robot_that_comes_along_can_be_measured(bench: Bench, name: str) -> None:
+def test_each_included_robot_can_be_measured(bench: Bench, name: str) -> None:
     only = [f"--only={each}" for each in ("scale=1", "copies=1")]
     short = ["--duration", "0.5s", "--trials", "1", "--adapter", "shm", *only]
     ended = bench.run("run", name, *short, "--format", "json", "--quiet")

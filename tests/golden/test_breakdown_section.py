@@ -53,6 +53,6 @@ def test_table(golden: SnapshotAssertion, facts: MeasuredRun, broken_down: tuple
     assert golden == table.split("\nWarnings")[0].split("Where the time goes")[1]
 
 
-def test_it_is_told_only_when_asked_for(facts: MeasuredRun, broken_down: tuple[CellResult, ...]) -> None:
+def test_the_breakdown_is_shown_only_on_request(facts: MeasuredRun, broken_down: tuple[CellResult, ...]) -> None:
     assert "Where the time goes" not in render("table", facts, broken_down)
     assert "Where the time goes" in render("table", facts, broken_down, View(breakdown=True))

@@ -135,7 +135,7 @@ def test_every_warning_has_its_advice_below_the_table_and_its_own_words_where_as
             assert warning.advice in whole
 
 
-def test_raw_transports_stand_first_and_failed_rows_last(facts: MeasuredRun, results: Results) -> None:
+def test_raw_transports_come_first_and_failed_rows_last(facts: MeasuredRun, results: Results) -> None:
     table = render("table", facts, results, View(width=100))
     rows = [
         line.split("  ")[1]
@@ -152,7 +152,7 @@ def test_raw_transports_stand_first_and_failed_rows_last(facts: MeasuredRun, res
     assert rows[9] == "fastdds data-sharing"
 
 
-def test_polling_and_blocking_never_stand_in_one_group(facts: MeasuredRun, fan_out: Results) -> None:
+def test_polling_and_blocking_are_never_in_one_group(facts: MeasuredRun, fan_out: Results) -> None:
     groups = render("table", facts, fan_out).split("\n\n")
     titles = [group.splitlines()[0].partition("; baseline")[0] for group in groups[1:-1]]
     assert titles == [
@@ -226,7 +226,7 @@ def test_json_keeps_the_promised_schema(facts: MeasuredRun, results: Results, fa
             assert {"code", "text"} <= cell["failed"].keys()
 
 
-def test_csv_and_json_tell_the_same_figures(facts: MeasuredRun, results: Results, fan_out: Results) -> None:
+def test_csv_and_json_contain_the_same_figures(facts: MeasuredRun, results: Results, fan_out: Results) -> None:
     both = (*results, *fan_out)
     rows = list(csv.DictReader(io.StringIO(render("csv", facts, both))))
     cells = json.loads(render("json", facts, both))["cells"]

@@ -67,7 +67,7 @@ def test_no_line_is_wider_than_the_terminal(facts: MeasuredRun, results: Results
 
 
 @pytest.mark.parametrize("width", [80, 100, 140])
-def test_loss_processor_and_memory_stand_beside_every_rate(facts: MeasuredRun, width: int) -> None:
+def test_loss_processor_and_memory_are_columns_at_every_rate(facts: MeasuredRun, width: int) -> None:
     header = next(
         line for line in render("table", facts, streams.floods(), View(width=width)).splitlines() if "µs" in line
     )
@@ -88,7 +88,7 @@ def test_streams_are_ordered_by_their_rate_behind_the_raw_transport(facts: Measu
     assert rows[1:] == ["udp", "cyclonedds udp", "fastdds udp, best-effort"]
 
 
-def test_what_was_lost_is_never_rounded_to_nothing(facts: MeasuredRun) -> None:
+def test_a_small_loss_is_never_rounded_to_zero(facts: MeasuredRun) -> None:
     one = msgspec.structs.replace(
         streams.floods()[0], counts=TrialCounts(sent=10**9, received=10**9 - 1, lost=1), warnings=()
     )
@@ -114,7 +114,7 @@ def test_a_rate_keeps_three_digits_and_its_order_of_magnitude(number: float, tex
     assert brief(number) == text
 
 
-def test_a_curve_stands_under_its_row_and_its_knee_is_marked_once(facts: MeasuredRun) -> None:
+def test_a_curve_is_under_its_row_and_its_knee_is_marked_once(facts: MeasuredRun) -> None:
     table = render("table", facts, streams.loads())
     marked = [line for line in table.splitlines() if "← knee" in line]
     assert len(marked) == 1
@@ -139,7 +139,7 @@ def test_bytes_are_those_of_the_messages_that_arrived(facts: MeasuredRun) -> Non
         assert cell["rate_hz"] < cell["sent_hz"], "what was sent is told, and is another figure"
 
 
-def test_csv_tells_what_json_does(facts: MeasuredRun) -> None:
+def test_csv_contains_the_same_figures_as_json(facts: MeasuredRun) -> None:
     every = (*streams.floods(), *streams.loads(), *streams.calls())
     rows = list(csv.DictReader(io.StringIO(render("csv", facts, every))))
     cells = json.loads(render("json", facts, every))["cells"]

@@ -61,7 +61,7 @@ def left_of(found: RaceVerdict) -> dict[str, tuple[str | None, int]]:
     return {each.row.result.cell.adapter: (elimination(each), rounds_of(each)) for each in found.candidates}
 
 
-def test_a_winner_a_tie_and_what_is_open_are_told_in_the_first_lines(
+def test_the_first_lines_state_a_winner_a_tie_or_what_is_undecided(
     field: Path, tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:
     shown = {
@@ -100,7 +100,7 @@ def test_alike_ones_tie_by_name(tmp_path: Path) -> None:
     assert settles(folder) is None
 
 
-def test_those_that_surely_differ_by_little_tie_when_the_time_is_spent(tmp_path: Path) -> None:
+def test_candidates_with_a_small_significant_difference_tie_when_the_budget_is_spent(tmp_path: Path) -> None:
     close = {**FIELD, "lyra": Truth(50.0, scatter=0.06), "vega": Truth(51.0, scatter=0.06)}
     folder = race(tmp_path, close, budget_s=30.0)
     found = answer(folder)
@@ -112,7 +112,7 @@ def test_those_that_surely_differ_by_little_tie_when_the_time_is_spent(tmp_path:
     assert f"they differ by less than {found.experiment.within:.0%}.".replace("%", " %") in screen(folder)
 
 
-def test_who_does_not_do_what_is_asked_leaves_with_the_reason_even_if_it_leads(tmp_path: Path) -> None:
+def test_a_candidate_that_misses_the_requirements_is_eliminated_even_if_fastest(tmp_path: Path) -> None:
     truths = {
         **FIELD,
         "lyra": Truth(50.0, late=0.04),
@@ -131,7 +131,7 @@ def test_who_does_not_do_what_is_asked_leaves_with_the_reason_even_if_it_leads(t
     assert found.answer[0].row.in_race.within == 1.0
 
 
-def test_a_budget_that_is_spent_leaves_it_open_and_names_the_command(tmp_path: Path) -> None:
+def test_a_spent_budget_leaves_the_verdict_undecided_and_names_the_command(tmp_path: Path) -> None:
     folder = race(tmp_path, NEAR, budget_s=30.0)
     found = answer(folder)
     assert found.verdict == "undecided"
@@ -151,7 +151,7 @@ def test_the_command_that_settles_a_race_of_a_run_measures_as_often_what_is_open
     assert "--trials" in standing.command
 
 
-def test_what_time_is_left_is_used_by_the_races_that_it_is_enough_for(tmp_path: Path) -> None:
+def test_remaining_time_goes_to_the_races_that_still_fit(tmp_path: Path) -> None:
     """A trial takes 0.5 s, so a round of both races takes 3 s and a round of one race 1.5 s."""
     alike = dict.fromkeys(("lyra", "vega", "mira"), Truth(50.0, scatter=0.15))
     run = read_measured(race(tmp_path, alike, budget_s=40.0, rate="max", size="64,1k"))
@@ -162,7 +162,7 @@ def test_what_time_is_left_is_used_by_the_races_that_it_is_enough_for(tmp_path: 
     assert run.file.reached.seconds == 39.5
 
 
-def test_what_is_not_asked_at_a_rate_goes_on_by_its_own_command(tmp_path: Path) -> None:
+def test_an_undecided_race_without_a_rate_suggests_its_own_command(tmp_path: Path) -> None:
     folder = race(tmp_path, NEAR, budget_s=30.0, rate="max")
     found = answer(folder)
     assert found.verdict == "undecided"
@@ -241,7 +241,7 @@ def test_a_race_that_ends_with_one_candidate_left_has_that_winner_in_the_report(
     assert {each.winner for each in choices(document)} == {"lyra"}
 
 
-def test_those_that_were_eliminated_have_no_verdict_among_themselves(field: Path) -> None:
+def test_eliminated_candidates_have_no_verdict_among_themselves(field: Path) -> None:
     document = document_of([read_measured(field)])
     losers = [each for each in document.rows if each.is_eliminated]
     assert len(losers) == 4
@@ -250,7 +250,7 @@ def test_those_that_were_eliminated_have_no_verdict_among_themselves(field: Path
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_report_of_the_same_run_never_says_otherwise(tmp_path: Path, seed: int) -> None:
+def test_the_report_agrees_with_the_answer_of_the_same_run(tmp_path: Path, seed: int) -> None:
     folder = race(tmp_path, {**FIELD, "vega": Truth(57.0, scatter=0.08), "lyra": Truth(50.0, scatter=0.08)}, seed=seed)
     found = answer(folder)
     run = read_measured(folder)

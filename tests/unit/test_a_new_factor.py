@@ -88,7 +88,7 @@ EVERYWHERE = (
 )
 
 
-def test_the_manual_says_what_is_declared() -> None:
+def test_the_manual_matches_the_declared_factors() -> None:
     argv = [sys.executable, ROOT / "scripts/factors", "--check"]
     ran = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr

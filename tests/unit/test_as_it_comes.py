@@ -26,13 +26,11 @@ def written(transports: str) -> str:
         ('["default"]', ["plain default", "bare default"]),
     ],
 )
-def test_the_middleware_as_it_comes_is_measured_where_it_is_named_or_all_there_is(
-    transports: str, measured: list[str]
-) -> None:
+def test_the_default_transport_is_used_if_named_or_if_it_is_the_only_one(transports: str, measured: list[str]) -> None:
     assert pairs_of(plan_of(written(transports), HERE)) == measured
 
 
-def test_who_names_no_transport_does_not_get_it() -> None:
+def test_the_default_transport_is_not_used_without_being_named() -> None:
     assert pairs_of(plan_of('[[sweep]]\nadapter = "plain"\n', HERE)) == ["plain udp"]
 
 
@@ -42,7 +40,7 @@ def test_a_baseline_has_none_and_the_others_are_still_planned() -> None:
     assert "shm default" not in planned
 
 
-def test_nothing_but_default_stands_beside_all() -> None:
+def test_all_excludes_every_other_name_but_default() -> None:
     with pytest.raises(AssertionError, match="'all' includes the other names"):
         problems_of(written('["all", "udp"]'), HERE)
 

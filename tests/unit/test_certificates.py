@@ -130,7 +130,7 @@ def test_a_public_key_follows_from_its_secret_one() -> None:
     assert curve.public_key_of("JTKVSB%%)wK0E.X)V>+}o?pNmC{O&4W4b!Ni{Lh6") == "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
 
 
-def test_what_a_middleware_does_not_read_is_not_asked_for(folder: Path) -> None:
+def test_files_that_a_middleware_does_not_read_are_not_required(folder: Path) -> None:
     for each in folder.glob("*.pem"):
         each.unlink()
     assert told(folder, "curve") == []
@@ -149,7 +149,7 @@ def test_a_set_of_ones_own_needs_neither_intruder_nor_stranger_nor_broker(folder
     ]
 
 
-def test_all_that_is_wrong_is_told_at_once(folder: Path) -> None:
+def test_all_problems_of_a_set_are_reported_at_once(folder: Path) -> None:
     (folder / "ca.pem").write_text("no certificate")
     (folder / "sender.key").chmod(0o644)
     (folder / "receiver.pem").unlink()
@@ -235,7 +235,7 @@ def test_a_key_that_cannot_be_read_is_refused(folder: Path) -> None:
     assert problem == "sender.key: cannot be read (Permission denied); the user who measures must be able to read it"
 
 
-def test_no_problem_tells_a_key(folder: Path) -> None:
+def test_no_problem_reveals_a_key(folder: Path) -> None:
     secrets = [(folder / name).read_text().strip() for name in ("sender.curve", "receiver.curve")]
     for name in ("sender.curve", "receiver.curve"):
         (folder / name).write_text((folder / name).read_text().strip()[:-1] + "~\n")
@@ -244,7 +244,7 @@ def test_no_problem_tells_a_key(folder: Path) -> None:
     assert not any(secret[:-1] in found for secret in secrets)
 
 
-def test_certs_makes_a_set_and_says_what_each_file_is(tmp_path: Path) -> None:
+def test_certs_makes_a_set_and_describes_each_file(tmp_path: Path) -> None:
     made = tmp_path / "mine"
     ran = CliRunner().invoke(certs.command, [str(made)], standalone_mode=False)
     assert ran.return_value == 0, ran.output
@@ -256,7 +256,7 @@ def test_certs_makes_a_set_and_says_what_each_file_is(tmp_path: Path) -> None:
     assert told(made, broker=True) == []
 
 
-def test_certs_leaves_a_folder_alone_that_is_there(tmp_path: Path) -> None:
+def test_certs_does_not_touch_an_existing_folder(tmp_path: Path) -> None:
     ran = CliRunner().invoke(certs.command, [str(tmp_path)], standalone_mode=False)
     assert isinstance(ran.exception, RequestError)
     assert str(ran.exception) == f"{tmp_path}: is there already; name a folder that is not"

@@ -196,12 +196,12 @@ def test_a_level_may_be_had_by_any_of_the_three_kinds(folder: Path) -> None:
          "the validity of the grant for O=Middlemark,CN=sender is not a time such as 2030-01-31T12:00:00Z"),
     ],
 )  # fmt: skip
-def test_a_grant_that_is_missing_or_out_of_its_time_is_told(folder: Path, grants: str, said: str | None) -> None:
+def test_a_missing_or_expired_grant_is_reported(folder: Path, grants: str, said: str | None) -> None:
     replace(folder, layout.PERMISSIONS, grants)
     assert told(folder) == ([] if said is None else [f"permissions.p7s: {said}"])
 
 
-def test_a_grant_that_has_not_begun_is_told(folder: Path) -> None:
+def test_a_grant_that_is_not_yet_valid_is_reported(folder: Path) -> None:
     replace(folder, layout.PERMISSIONS, documents.permissions(SUBJECTS, NOW + DAY, NOW + 2 * DAY))
     assert len(told(folder)) == 2
     assert all("is not valid before " in each for each in told(folder))

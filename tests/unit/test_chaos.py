@@ -43,7 +43,7 @@ def test_a_seed_repeats_its_attempt(every_kind: str) -> None:
     assert first.what == second.what
 
 
-def test_what_ends_the_driver_is_a_loss() -> None:
+def test_an_exception_in_the_driver_counts_as_a_loss() -> None:
     lane = Lane(alone=False)
     [loss] = lane.attempt("nothing-of-the-kind").losses
     lane.close()
@@ -60,7 +60,7 @@ def test_a_kind_that_takes_long_is_drawn_less_often() -> None:
     assert (seeds.count("slow"), seeds.count("fast")) == (2, 6)
 
 
-def test_what_has_no_namespaces_here_is_left_out_and_told(
+def test_a_kind_that_needs_namespaces_is_left_out_with_a_message(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(chaos, "namespaces", lambda: False)
@@ -77,7 +77,7 @@ def test_what_has_no_namespaces_here_is_left_out_and_told(
         (Ended(("list",), 3, "", ""), "exit 3 without a word why"),
     ],
 )
-def test_what_is_lost_is_told(ended: Ended, told: str) -> None:
+def test_each_kind_of_loss_is_reported(ended: Ended, told: str) -> None:
     (loss,) = ended.losses({0, 3})
     assert told in loss
 

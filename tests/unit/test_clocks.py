@@ -65,7 +65,7 @@ def test_a_clock_whose_rate_is_changed_meanwhile_widens_the_uncertainty() -> Non
         assert abs(line - truth) <= found.uncertainty_ns + 1
 
 
-def test_less_than_two_exchanges_tell_nothing() -> None:
+def test_fewer_than_two_exchanges_fit_no_offset() -> None:
     assert fitted([]) is None
     assert fitted(list(exchanges(1))[:1]) is None
 
@@ -85,7 +85,7 @@ def test_over_real_datagrams_the_same_is_found(monkeypatch: pytest.MonkeyPatch) 
         assert abs(line - truth_ns(each.asked_ns)) <= found.uncertainty_ns + 1
 
 
-def test_who_does_not_answer_costs_no_more_than_its_datagrams(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_that_does_not_answer_costs_only_its_datagrams(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clocks, "LOST_S", 0.01)
     answering = Answering("127.0.0.1")
     answering.close()
@@ -101,5 +101,5 @@ def test_strangers_get_no_answer_and_do_not_end_it() -> None:
     answering.close()
 
 
-def test_what_keeps_a_machines_time_is_told() -> None:
+def test_the_time_synchronisation_is_reported() -> None:
     assert "synchronised" in synchronised()

@@ -150,7 +150,7 @@ def test_shared_memory_is_a_factor_by_what_carries_the_data(run: Path) -> None:
     assert (row["b"], row["verdict"]) == ("shared_memory=on", "faster")
 
 
-def test_labels_are_compared_whatever_setting_stands_behind_them(tmp_path: Path) -> None:
+def test_labels_are_compared_whatever_their_settings(tmp_path: Path) -> None:
     several = write(
         tmp_path,
         {
@@ -177,7 +177,7 @@ def test_adapters_are_compared_over_each_of_their_transports(tmp_path: Path) -> 
     ]
 
 
-def test_pairs_that_differ_in_what_was_asked_are_told_apart(tmp_path: Path) -> None:
+def test_pairs_with_other_factors_are_compared_separately(tmp_path: Path) -> None:
     several = write(
         tmp_path,
         {
@@ -201,7 +201,7 @@ def test_cells_of_one_run_are_selected_by_their_levels(run: Path) -> None:
     assert (row["a"], row["b"], row["marks"]) == ("transport=udp,receive=block", "transport=shm", [])
 
 
-def test_the_same_cells_of_two_runs_are_paired_and_marked_as_measured_apart(run: Path, tmp_path: Path) -> None:
+def test_common_cells_of_two_runs_are_paired_and_marked_as_not_interleaved(run: Path, tmp_path: Path) -> None:
     later = write(tmp_path / "later", {cell(size=64): 1_000, cell(): 51_000, cell(transport="shm"): 50_000})
     same, slower = rows(run, later)
     assert (same["verdict"], slower["verdict"]) == ("equivalent", "slower")
@@ -209,7 +209,7 @@ def test_the_same_cells_of_two_runs_are_paired_and_marked_as_measured_apart(run:
 
 
 @pytest.mark.usefixtures("run")
-def test_a_folder_of_runs_stands_for_the_newest(tmp_path: Path) -> None:
+def test_a_folder_of_runs_means_its_newest_run(tmp_path: Path) -> None:
     (row,) = rows(tmp_path, "--by", "transport")
     assert row["verdict"] == "faster"
 
@@ -219,14 +219,14 @@ def test_runs_of_different_machines_are_not_compared(run: Path, tmp_path: Path) 
     assert "different machines" in refused(f"{run}:transport=udp,receive=block", other)
 
 
-def test_a_gate_that_is_missed_ends_with_4_and_says_by_how_much(run: Path) -> None:
+def test_a_failed_gate_ends_with_4_and_reports_the_difference(run: Path) -> None:
     done = asked(run, "--by", "transport", "--reference", "shm", "--fail-if", "p50 slower than 20%")
     assert done.return_value == 4
     assert "p50 slower than 20 %: +99" in done.stderr
     assert asked(run, "--by", "transport", "--fail-if", "p50 slower than 20%").return_value == 0
 
 
-def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
+def test_all_problems_are_reported_at_once(tmp_path: Path) -> None:
     told = refused(tmp_path, "--by", "zeal", "--metric", "p7", "--fail-if", "p50 nicer than 5%", "--margin", "x")
     for wrong in ("no factor zeal", "no p7", "'p50 nicer than 5%' is not understood", "--margin"):
         assert wrong in told
@@ -272,7 +272,7 @@ def with_raw_transports(tmp_path: Path) -> Path:
     return write(tmp_path, WITH_RAW_TRANSPORTS, baselines=(2, 3))
 
 
-def test_the_raw_transport_of_each_side_stands_beside_a_comparison(with_raw_transports: Path) -> None:
+def test_a_comparison_names_the_raw_transport_of_each_side(with_raw_transports: Path) -> None:
     (row,) = rows(with_raw_transports, "--by", "shared_memory")
     assert (row["a"], row["b"], row["verdict"]) == ("shared_memory=off", "shared_memory=on", "faster")
     raw_transports = {side: row[side] for side in ("a_raw_transport", "b_raw_transport")}
@@ -285,7 +285,7 @@ def test_the_raw_transport_of_each_side_stands_beside_a_comparison(with_raw_tran
     assert row["b_raw_transport"]["median"] * row["b_raw_transport"]["times"] == pytest.approx(row["b_median"])
 
 
-def test_markdown_tells_the_raw_transports_where_there_are_any(with_raw_transports: Path, run: Path) -> None:
+def test_markdown_has_columns_for_raw_transports_if_there_are_any(with_raw_transports: Path, run: Path) -> None:
     told = asked(with_raw_transports, "--by", "transport", "--format", "markdown").stdout
     for words in (
         "A × raw transport",
@@ -298,7 +298,7 @@ def test_markdown_tells_the_raw_transports_where_there_are_any(with_raw_transpor
     assert "carrier" not in asked(run, "--by", "transport", "--format", "markdown").stdout
 
 
-def test_a_run_without_raw_transports_has_none_beside_its_comparisons(run: Path) -> None:
+def test_without_raw_transports_a_comparison_has_none(run: Path) -> None:
     (row,) = rows(run, "--by", "transport")
     assert (row["a_raw_transport"], row["b_raw_transport"]) == (None, None)
 
@@ -344,7 +344,7 @@ def test_the_table_of_rivals_has_each_name_once_a_size_within_the_width(
     assert [line.split()[4] for line in block[1:]] == ["=", "+59.9", "+99.8"]
 
 
-def test_the_table_of_rivals_says_of_a_pair_what_json_does(tmp_path: Path) -> None:
+def test_the_table_of_middlewares_has_the_verdicts_of_the_json_output(tmp_path: Path) -> None:
     run = write(tmp_path, SEVERAL, scatter=3)
     words = {"faster": "faster", "slower": "slower", "equivalent": "=", "undecided": "~"}
     pairs = [each for each in rows(run, "--by", "adapter") if each["what"].startswith("64 B")]
@@ -362,7 +362,7 @@ def test_the_table_of_rivals_says_of_a_pair_what_json_does(tmp_path: Path) -> No
         assert words[said] in line.split(), line
 
 
-def test_two_levels_stand_beside_each_other_grouped_by_size(tmp_path: Path) -> None:
+def test_two_levels_are_columns_grouped_by_size(tmp_path: Path) -> None:
     figures = {
         cell(size=size, receive=receive): ns for size in (64, 1024) for receive, ns in (("block", 5e4), ("listen", 4e4))
     }
@@ -372,7 +372,7 @@ def test_two_levels_stand_beside_each_other_grouped_by_size(tmp_path: Path) -> N
     assert lines[2].split()[-1] == lines[4].split()[-1] == "faster"
 
 
-def test_who_has_one_reliability_only_stands_in_the_same_block(tmp_path: Path) -> None:
+def test_an_adapter_with_one_reliability_is_in_the_same_block(tmp_path: Path) -> None:
     figures = {
         cell(): 50_000,
         cell(adapter="ring", transport="ring"): 40_000,
@@ -383,7 +383,7 @@ def test_who_has_one_reliability_only_stands_in_the_same_block(tmp_path: Path) -
     assert lines[1] == "1 KiB"
 
 
-def test_who_has_one_level_only_stands_beside_every_level_of_the_others(tmp_path: Path) -> None:
+def test_an_adapter_with_one_level_is_compared_with_every_level_of_the_others(tmp_path: Path) -> None:
     figures = {
         cell(adapter="ring", transport="ring"): 40_000,
         cell(adapter="ring", transport="ring", loan=True): 30_000,

@@ -58,7 +58,7 @@ def test_one_ping_a_second_is_summed_over_the_trial_and_read_back_whole(printed:
     assert "median-of-seconds" not in codes(trial)
 
 
-def test_a_line_has_as_many_seconds_as_its_99_percent_needs_and_the_last_ones_are_not_alone(printed: Printed) -> None:
+def test_a_line_spans_enough_seconds_for_its_p99_and_the_last_line_does_too(printed: Printed) -> None:
     text = printed(trips(np.arange(2_600) / 400, [20.0] * 2_600), rate=400.0)
     lines = [each for each in text.splitlines() if " mean " in each]
     assert [each.split()[1] for each in lines] == ["3.000", "7.000"]
@@ -66,7 +66,7 @@ def test_a_line_has_as_many_seconds_as_its_99_percent_needs_and_the_last_ones_ar
     assert "no result" not in text
 
 
-def test_quantiles_that_too_few_stand_behind_are_named(printed: Printed) -> None:
+def test_quantiles_of_too_few_samples_are_named(printed: Printed) -> None:
     assert "# 50%, 90%, 99% of these 5: printed because ddsperf does, but unreliable" in printed(
         trips(range(5), [9.0] * 5)
     )
@@ -89,12 +89,12 @@ def test_roles_of_two_processes_are_not_read_back_as_one(printed: Printed) -> No
     assert one(log_of(printed(trips([0.1], [1.0]), processes=1))).cell.processes == 1
 
 
-def test_our_own_lines_do_not_stand_under_the_limits_of_the_tool(printed: Printed) -> None:
+def test_lines_printed_by_middlemark_get_no_warning_about_ddsperfs_limits(printed: Printed) -> None:
     many = trips(np.linspace(0, 0.9, 25_000), [10.0] * 25_000)
     assert "first-samples-only" not in codes(one(log_of(printed(many))))
 
 
-def test_what_is_printed_can_be_imported(printed: Printed, tmp_path: Path) -> None:
+def test_printed_lines_can_be_imported(printed: Printed, tmp_path: Path) -> None:
     log = tmp_path / "lines.txt"
     log.write_text(printed(trips(range(30), [40.0] * 30), rate=1.0))
     result = imported(tmp_path / "again", log)

@@ -98,7 +98,7 @@ def test_a_few_dropped_datagrams_explain_nothing() -> None:
     assert checks(UDP, LOST, network=network(udp_rcvbuf_errors=11)) == ["rmem_max"]
 
 
-def test_evidence_of_a_minority_of_trials_says_nothing_of_the_row() -> None:
+def test_evidence_in_a_minority_of_trials_does_not_explain_a_row() -> None:
     run = run_of({UDP: [1000.0] * 3})
     first, *others = run.outcomes
     [row] = run.results
@@ -106,13 +106,13 @@ def test_evidence_of_a_minority_of_trials_says_nothing_of_the_row() -> None:
     assert limits_of([msgspec.structs.replace(row, **LOST)], [dropping, *others], DESCRIPTIONS) == ()
 
 
-def test_who_floods_small_messages_fills_every_buffer_and_is_not_told_to_get_a_larger_one() -> None:
+def test_a_flood_of_small_messages_gets_no_advice_to_enlarge_a_buffer() -> None:
     flood = cell(pattern="stream", size=64, rate="max", reliability="best-effort")
     assert checks(flood, LOST, network=network(udp_rcvbuf_errors=5000)) == []
     assert checks(msgspec.structs.replace(flood, size=1 << 20), LOST, network=network(udp_rcvbuf_errors=5000))
 
 
-def test_who_is_stopped_by_a_quota_is_not_said_to_wait_as_well() -> None:
+def test_time_stopped_by_a_quota_does_not_also_count_as_waiting() -> None:
     stopped = msgspec.structs.replace(moved(), throttled_ns=500_000_000)
     assert checks(TRIPS, LOST, noise=noise(stopped, middleware_delay_ns=900_000_000)) == ["cgroup_cpu"]
 
@@ -131,7 +131,7 @@ def test_no_room_in_shared_memory_is_seen_in_the_words_of_a_failure_or_in_what_c
     assert fell_back.seen == "1 MiB of 6 MiB were free in /dev/shm, and the actual transport was udp"
 
 
-def test_the_worst_row_comes_first_and_rows_of_one_limit_are_told_together() -> None:
+def test_the_worst_row_comes_first_and_rows_with_one_limit_are_joined() -> None:
     other = msgspec.structs.replace(UDP, size=1 << 19)
     run = run_of({UDP: [1000.0] * 2, other: [1000.0] * 2})
     outcomes: list[TrialOutcome] = [
@@ -172,7 +172,7 @@ def test_a_lift_of_the_middlewares_own_changes_its_native_setting() -> None:
     assert dict(after.native) == {"buffer": "4194304", "other": "1"}
 
 
-def test_what_is_held_open_is_free_before() -> None:
+def test_a_value_that_is_only_held_open_has_no_value_before() -> None:
     held = lift(name="/dev/cpu_dma_latency", before="", after="0", change=Setting("/dev/cpu_dma_latency", "0"))
     before, after = held.sides(TRIPS)
     assert (before.system, after.system) == (None, "/dev/cpu_dma_latency=0")

@@ -23,7 +23,7 @@ from middlemark.show.dry_run import render
         ("[sweep.native.fastdds]\nsegment-size='8m'", "1 trial", "segment-size"),
     ],
 )  # fmt: skip
-def test_a_cell_is_told_with_its_load(keys: str, told: str, untold: str) -> None:
+def test_a_cell_is_printed_with_its_load(keys: str, told: str, untold: str) -> None:
     text = render(plan_of(f"[[sweep]]\nadapter='udp'\ntrials=1\n{keys}"), 200, verbose=True)
     assert told in text
     line = next(each for each in text.splitlines() if each.startswith("lan: ") and told in each)
@@ -41,14 +41,14 @@ def test_a_sweep_is_a_line_however_many_configurations_it_has() -> None:
     assert len(render(plan, 100).splitlines()) == 5
 
 
-def test_that_it_races_is_said_with_the_races_in_which_there_is_a_choice() -> None:
+def test_the_dry_run_of_a_race_counts_the_races_with_a_choice() -> None:
     plan = plan_of("[[sweep]]\nadapter=['cyclonedds','fastdds']\ntransport='udp'\nsize=[64,'1k']")
     text = render(racing(plan, (), 90.0), 200)
     assert "then further rounds of the candidates that may be the best, in 2 races, within 1 min 30 s in all" in text
     assert "further rounds" not in render(plan, 200)
 
 
-def test_what_is_expected_is_told_with_how_much_of_the_plan_it_is_about() -> None:
+def test_each_expectation_is_printed_with_the_cells_it_concerns() -> None:
     expect = """
 [[expect]]
 say = "udp is quick"

@@ -91,11 +91,11 @@ CASES = {
 
 
 @pytest.mark.parametrize(("asked", "found", "processes", "expected"), CASES.values(), ids=CASES)
-def test_the_carrier_is_told(asked: Any, found: dict[str, Any], processes: int, expected: str | None) -> None:
+def test_the_actual_transport_is_found(asked: Any, found: dict[str, Any], processes: int, expected: str | None) -> None:
     assert actual_transport(evidence(**found), asked, messages=2000, size=100, processes=processes) == expected
 
 
-def test_without_a_message_nothing_is_said() -> None:
+def test_without_a_message_there_is_no_actual_transport() -> None:
     assert actual_transport(evidence(**ON_UDP), UDP, messages=0, size=100, processes=2) is None
 
 
@@ -180,7 +180,7 @@ def test_within_one_process_a_mapped_segment_does_not_say_what_the_middleware_ch
     assert actual_transport(mapped, own, messages=100, size=64, processes=2) == "shared-memory"
 
 
-def test_what_processors_dropped_is_read_in_hexadecimal() -> None:
+def test_packets_dropped_by_processors_are_read_as_hexadecimal() -> None:
     softnet = "0000a2f1 00000000 00000001 0 0 0 0 0 0 0 0\n00000010 0000001f 00000000 0 0 0 0 0 0 0 0\n"
     assert dropped_softly(softnet) == 31
 

@@ -105,7 +105,7 @@ direction = "b faster"
     assert found == [(64, 64), (1024, 1024)]
 
 
-def test_every_kind_is_read_and_comes_to_its_pairs() -> None:
+def test_every_kind_is_read_and_finds_its_pairs() -> None:
     plan = plan_of(
         SWEEP
         + """
@@ -235,7 +235,7 @@ ratio = 2
     )
 
 
-def test_everything_that_is_wrong_is_told_at_once_with_its_line() -> None:
+def test_all_problems_are_reported_at_once_with_their_lines() -> None:
     assert problems_in(
         """
 [[expect]]
@@ -308,14 +308,14 @@ def test_a_selection_that_no_configuration_can_match_is_a_problem() -> None:
     ]
 
 
-def test_what_was_left_out_makes_an_expectation_untestable_and_the_suite_stays_one() -> None:
+def test_an_expectation_about_left_out_cells_is_untestable() -> None:
     plan = plan_of(SWEEP + "skip_unsupported = true" + WANTING)
     assert len(plan.expectations) == 5
     text = SWEEP + '[[expect]]\na = { adapter = "zenoh" }\nb = { adapter = "cyclonedds" }\nratio = 1.5\n'
     assert len(plan_of(text).expectations) == 1, "zenoh is not built here"
 
 
-def test_an_id_is_a_slug_of_what_is_said_or_the_number_and_no_two_are_the_same() -> None:
+def test_an_id_is_a_slug_of_say_or_a_number_and_unique() -> None:
     typed = ['say = "In time!", of = "size=64", at_most = "5ms"'] * 2 + ['say = "…", of = "size=64", at_least = "1us"']
     found, problems = read_typed_expectations(typed)
     assert not problems
@@ -337,7 +337,7 @@ def test_expectations_are_typed_as_they_are_written() -> None:
     assert told[1].startswith("--expect at_most = '5ms': of is missing")
 
 
-def test_trials_that_nobody_named_are_as_many_as_it_takes_to_tell() -> None:
+def test_the_default_number_of_trials_suffices_for_the_verdicts() -> None:
     expect = '[[expect]]\nof = "adapter=udp"\nat_most = "5ms"\n'
 
     def trials(keys: str, expectations: int) -> int:
@@ -400,7 +400,7 @@ def robots() -> MeasuredRun:
     return expecting(run_of({lyra: spread(0.3), vega: spread(1.4)}), EXPECTED)
 
 
-def test_the_terminal_says_last_in_a_line_each_which_trial_and_edge_is_how_late(robots: MeasuredRun) -> None:
+def test_the_last_lines_name_trial_edge_and_lateness_of_each_expectation(robots: MeasuredRun) -> None:
     text = render("summary", document_of(robots))
     lines = text.splitlines()
     assert len(lines) <= 40
@@ -418,9 +418,7 @@ def test_the_terminal_says_last_in_a_line_each_which_trial_and_edge_is_how_late(
     ("met", "told"),
     [(True, " 1 holds after 12 rounds"), (False, "; the budget of 30 min 00 s was spent after 12 rounds")],
 )
-def test_a_run_that_grew_says_after_how_many_rounds_or_that_the_time_was_spent(
-    robots: MeasuredRun, met: bool, told: str
-) -> None:
+def test_a_run_until_decided_reports_its_rounds_or_the_spent_budget(robots: MeasuredRun, met: bool, told: str) -> None:
     plan = msgspec.structs.replace(robots.file.plan, deciding=Deciding(budget_s=1800.0))
     reached = Reached(rounds=12, seconds=1800.0, met=met)
     run = msgspec.structs.replace(robots, file=msgspec.structs.replace(robots.file, plan=plan, reached=reached))
@@ -460,7 +458,7 @@ def test_reports_show_them_first(robots: MeasuredRun) -> None:
     assert page.index("Expected: 2 of 4 do not hold") < page.index('id="verdict"' if document.choices else "</main>")
 
 
-def test_of_several_pairs_the_one_that_decides_is_named() -> None:
+def test_the_pair_that_decides_is_named() -> None:
     medians = {("udp", 64): 50e3, ("shm", 64): 20e3, ("udp", 1024): 55e3, ("shm", 1024): 54e3}
     cells = {cell(transport=transport, size=size): spread(p50) for (transport, size), p50 in medians.items()}
     text = """
@@ -483,7 +481,7 @@ crossover = { factor = "size", a = "transport=udp", b = "transport=shm", at = "1
     }
 
 
-def test_what_cannot_be_told_says_how_many_more_trials_would() -> None:
+def test_an_undecided_expectation_states_how_many_more_trials_it_needs() -> None:
     udp, shm = cell(), cell(transport="shm")
     run = expecting(
         run_of({udp: spread(50e3, 4), shm: spread(20e3, 4)}),
@@ -530,7 +528,7 @@ def test_whatever_is_written_is_an_expectation_or_a_problem(table: dict[str, obj
             assert parts_of(each, SMALL) or isinstance(each.claim, Untestable)
 
 
-def test_a_screen_has_room_for_eight_and_says_how_many_more_there_are() -> None:
+def test_a_screen_lists_eight_expectations_and_counts_the_others() -> None:
     cells = {
         cell(adapter, transport, size=size): spread(10e3 + size + 100 * at, 7)
         for at, (adapter, transport) in enumerate([("lyra", "udp"), ("lyra", "shm"), ("vega", "udp"), ("deneb", "udp")])

@@ -112,7 +112,7 @@ def test_google_benchmark_has_a_repetition_a_trial_and_the_aggregates(run: Path)
         assert isinstance(each["cpu_time"], float)
 
 
-def test_what_failed_is_an_error_there_and_what_was_not_come_to_is_absent(bad: Path) -> None:
+def test_a_failed_cell_is_exported_as_an_error_and_an_unmeasured_cell_is_absent(bad: Path) -> None:
     entries = json.loads(text(bad, "--to", "google-benchmark"))["benchmarks"]
     wrong = [each for each in entries if each.get("error_occurred")]
     assert [each["run_name"] for each in wrong] == ["ping-pong/adapter:lyra/transport:shm/size:1024/receive:block"]
@@ -121,7 +121,7 @@ def test_what_failed_is_an_error_there_and_what_was_not_come_to_is_absent(bad: P
     assert measured == {"ping-pong/adapter:lyra/transport:udp/size:1024/receive:block"}
 
 
-def test_names_tell_cells_apart_and_do_not_depend_on_the_others() -> None:
+def test_names_of_cells_are_distinct_and_independent_of_other_cells() -> None:
     cells = [
         cell(),
         cell(loan=True),
@@ -160,7 +160,7 @@ def test_hdr_logs_are_read_by_their_own_reader_with_every_sample(run: Path) -> N
 
 
 @given(arrays(np.uint64, st.integers(1, 200), elements=st.integers(1, 1 << 40)))
-def test_what_is_counted_by_buckets_is_what_recording_each_value_gives(values: np.ndarray) -> None:
+def test_counting_by_buckets_equals_recording_each_value(values: np.ndarray) -> None:
     one_by_one = HdrHistogram(1, 2 * int(values.max()) + 2, 3)
     for value in values.tolist():
         one_by_one.record_value(value)
@@ -223,7 +223,7 @@ def test_junit_without_comparisons_has_a_case_a_cell(bad: Path) -> None:
         assert each.get("classname")
 
 
-def test_junit_says_which_comparison_is_worse_and_which_cannot_be_told(run: Path, tmp_path: Path) -> None:
+def test_junit_reports_slower_comparisons_as_failures_and_undecided_ones_as_skipped(run: Path, tmp_path: Path) -> None:
     suite = ET.fromstring(text(run, "--to", "junit", "--by", "transport", "--reference", "shm")).find("testsuite")
     assert suite is not None
     (case,) = suite.findall("testcase")
@@ -318,7 +318,7 @@ def test_an_extra_that_is_missing_is_named_with_how_to_get_it(run: Path, monkeyp
         (("--to", "junit", "--by", "colour"), "there is no factor colour"),
     ],
 )
-def test_what_cannot_be_had_is_refused(run: Path, words: tuple[str, ...], told: str) -> None:
+def test_an_export_that_is_impossible_is_refused(run: Path, words: tuple[str, ...], told: str) -> None:
     assert told in str(refused(run, *words))
 
 

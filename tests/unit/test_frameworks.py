@@ -13,7 +13,7 @@ from middlemark.workers.find import find_workers
 DOCUMENTED_ONLY = {"aseba", "urbi", "mira"}
 
 
-def test_every_fact_has_a_source_that_is_told_in_full() -> None:
+def test_every_fact_has_a_source_that_is_written_out() -> None:
     known = frameworks()
     facts = [fact for each in known.framework.values() for fact in each.facts.values() if fact is not None]
     assert facts
@@ -23,7 +23,7 @@ def test_every_fact_has_a_source_that_is_told_in_full() -> None:
     assert {fact.source for fact in facts} >= {*known.sources}, "no source stands there for nothing"
 
 
-def test_those_without_an_adapter_are_documented_only() -> None:
+def test_frameworks_without_an_adapter_are_documented_only() -> None:
     known = frameworks().framework
     assert {name for name, each in known.items() if each.adapter is None} == DOCUMENTED_ONLY
 

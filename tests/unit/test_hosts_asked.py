@@ -41,7 +41,7 @@ def test_hosts_are_names_and_what_ssh_reaches() -> None:
         ("base=a,robot=-oProxyCommand=x", "is no host"),
     ],
 )
-def test_what_is_no_host_is_told(text: str, why: str) -> None:
+def test_malformed_hosts_are_reported(text: str, why: str) -> None:
     with pytest.raises(Wrong, match=r"(?s).*") as wrong:
         parse_hosts(text)
     assert why in str(wrong.value)
@@ -83,7 +83,7 @@ def test_the_link_of_a_suite_gives_way_to_the_line_between_the_hosts() -> None:
         ),
     ],
 )
-def test_what_cannot_be_between_hosts_is_refused(more: str, problem: str) -> None:
+def test_what_cannot_run_between_hosts_is_refused(more: str, problem: str) -> None:
     assert problem in problems_of(CYCLONE + more, hosts=BOTH)
 
 
@@ -97,7 +97,7 @@ def test_what_cannot_be_between_hosts_is_refused(more: str, problem: str) -> Non
         (HostsAsked(remote_python="python3"), "go with --hosts or --scheduler"),
     ],
 )
-def test_what_was_typed_of_hosts_is_checked_before_anything_is_reached(asked: HostsAsked, problem: str) -> None:
+def test_options_about_hosts_are_checked_before_any_host_is_reached(asked: HostsAsked, problem: str) -> None:
     with pytest.raises(RequestError) as refused, reaching(asked):
         pass
     assert problem in str(refused.value)
@@ -113,7 +113,7 @@ ROBOT = HostMachine(
 )  # fmt: skip
 
 
-def test_a_host_is_told_with_the_interface_that_leads_to_the_other() -> None:
+def test_a_host_is_printed_with_the_interface_towards_the_other_host() -> None:
     assert host_line(ROBOT) == "robot: r1, A72, 4 processors, 4 GiB, Debian, Linux 6.1, eth0 igb 1,000 Mbit/s MTU 1500"
     wireless = msgspec.structs.replace(ROBOT, interface="wlan0", driver=None, link_bps=None)
     assert host_line(wireless, whole=False).endswith(", wlan0 MTU 1500")

@@ -41,7 +41,7 @@ def problems(result: Result) -> list[str]:
     return [str(each) for each in result.exception.problems]
 
 
-def test_a_log_becomes_a_run_that_says_what_it_was_made_of(tmp_path):
+def test_a_log_becomes_a_run_that_names_its_source(tmp_path):
     run = read_run(kept(imported(tmp_path, PING), tmp_path))
     (source,) = run.file.imported
     assert (source.file, source.tool) == ("ping.log", "ddsperf")
@@ -84,7 +84,7 @@ def test_every_log_can_be_printed_as_a_table_json_and_csv(path, tmp_path):
         assert cell["failed"] or "imported" in [each["code"] for each in cell["warnings"]]
 
 
-def test_what_was_counted_stands_and_what_was_not_is_null(tmp_path):
+def test_counts_in_the_log_are_kept_and_missing_counts_are_null(tmp_path):
     subscriber = FIXTURES / "ddsperf" / "flood-sub.log"
     (cell,) = read_output("run", imported(tmp_path, subscriber, "--format", "json").stdout)["cells"]
     assert (cell["lost"], cell["received"], cell["sent"]) == (30_089, 36_583, None)
@@ -94,7 +94,7 @@ def test_what_was_counted_stands_and_what_was_not_is_null(tmp_path):
     assert ping["round_trip_ns"]["p99.9"] is None
 
 
-def test_a_damaged_log_is_imported_and_the_damage_told_on_its_row_and_on_stderr(tmp_path):
+def test_damage_of_a_log_is_reported_in_its_row_and_on_stderr(tmp_path):
     log = tmp_path / "torn.log"
     log.write_bytes(PING.read_bytes()[:-10])
     result = imported(tmp_path, log)
@@ -129,7 +129,7 @@ def test_a_log_without_a_figure_is_refused_as_what_it_is(tmp_path):
     assert "has ddsperf's lines, but not one complete figure" in problem
 
 
-def test_a_folder_that_cannot_be_made_is_said(tmp_path):
+def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     result = imported(tmp_path / "file", PING)
     assert isinstance(result.exception, MeasureError)
@@ -152,7 +152,7 @@ def test_hostile_names_in_a_log_stay_text(tmp_path):
     assert "<script>" in result.output
 
 
-def test_a_log_that_comes_through_a_pipe_is_read_whole(tmp_path):
+def test_a_log_from_a_pipe_is_read_to_its_end(tmp_path):
     pipe = tmp_path / "ping.log"
     os.mkfifo(pipe)
     data = PING.read_bytes() * 3_000
@@ -164,7 +164,7 @@ def test_a_log_that_comes_through_a_pipe_is_read_whole(tmp_path):
     assert run.outcomes[0].samples == 3_000 * 174_148
 
 
-def test_two_logs_of_one_name_are_told_apart_by_their_folders(tmp_path):
+def test_two_logs_with_one_name_are_distinguished_by_their_folders(tmp_path):
     result = imported(tmp_path, PING, FIXTURES / "roundtripping" / "ping.log", FIXTURES / "ddsperf" / "sub.log")
     run = read_run(kept(result, tmp_path))
     assert [each.file for each in run.file.imported] == ["ddsperf/ping.log", "roundtripping/ping.log", "sub.log"]
@@ -175,7 +175,7 @@ def test_there_is_nothing_to_resume_in_an_imported_run(tmp_path):
     assert list(differences(run.file, {})) == ["it was imported: there is nothing in it to measure"]
 
 
-def test_exports_of_an_imported_run_tell_no_default_for_what_is_not_known(tmp_path):
+def test_exports_of_an_imported_run_contain_no_default_for_unknown_factors(tmp_path):
     folder = kept(imported(tmp_path / "runs", PING, FIXTURES / "google-benchmark" / "single.json"), tmp_path / "runs")
     for form in ("csv-long", "google-benchmark"):
         out = tmp_path / form
@@ -218,7 +218,7 @@ def test_imported_figures_are_not_compared_with_measured_ones_unless_asked_and_t
     assert comparison["a_median"] == pytest.approx(20_310), "whole round trips on both sides"
 
 
-def test_runs_of_which_no_cell_is_known_to_be_the_same_say_how_to_name_two(both, tmp_path):
+def test_runs_without_a_common_cell_are_refused_with_advice_to_name_two(both, tmp_path):
     theirs, _ = both
     several = write_measured(tmp_path / "several", {measured_cell(): 9_000, measured_cell(size=64): 8_000})
     result = compared(theirs, several)

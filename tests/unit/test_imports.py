@@ -21,7 +21,7 @@ FORMAT_OF = {
 
 
 @pytest.mark.parametrize("path", READ, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_every_fixture_is_known_by_its_content_and_read_to_its_last_line(path):
+def test_every_fixture_is_recognised_and_read_to_its_last_line(path):
     data = path.read_bytes()
     found = find(data)
     assert found is not None
@@ -33,12 +33,12 @@ def test_every_fixture_is_known_by_its_content_and_read_to_its_last_line(path):
 
 
 @pytest.mark.parametrize("path", READ, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_no_log_is_known_by_two_formats(path):
+def test_no_log_is_recognised_by_two_formats(path):
     assert sum(each.knows(path.read_bytes()) for each in FORMATS) == 1
 
 
 @pytest.mark.parametrize("path", READ, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_every_row_says_that_it_was_imported_and_what_is_not_known(path):
+def test_every_row_is_marked_as_imported_and_lists_its_unknown_factors(path):
     for measured in read(path.read_bytes()).measured:
         if measured.failed is None:
             told = next(each for each in measured.warnings if each.code == "imported")
@@ -47,7 +47,7 @@ def test_every_row_says_that_it_was_imported_and_what_is_not_known(path):
         assert {"transport", "receive", "pin"} <= set(measured.cell.unknown)
 
 
-def test_half_round_trips_of_ddsperf_are_doubled_and_the_row_says_so():
+def test_half_round_trips_of_ddsperf_are_doubled_with_a_warning():
     log = one(read(fixture("ddsperf/ping.log")))
     # the medians of five seconds, as printed: 8.863 10.741 9.113 10.791 10.155
     assert log.times.round_trip_ns.p50 == pytest.approx(2 * 10_155)
@@ -67,7 +67,7 @@ def test_seconds_within_what_ddsperf_keeps_raise_no_warning_about_its_percentile
     assert log.times.round_trip_ns.p99 is not None
 
 
-def test_percentiles_that_too_few_round_trips_of_a_second_stand_behind_are_absent():
+def test_percentiles_of_too_few_round_trips_a_second_are_absent():
     times = one(read(fixture("ddsperf/two-pongs.log"))).times.round_trip_ns
     assert times.p50 is not None
     assert times.p99 is None, "100 round trips a second have no 99 %: it is their maximum"
@@ -80,7 +80,7 @@ def test_a_ping_with_two_pongs_is_one_trial_whose_figures_are_of_each_reply():
     assert "each-reply" not in codes(one(read(fixture("ddsperf/ping.log"))))
 
 
-def test_two_ddsperf_in_one_file_are_told_apart_by_their_process():
+def test_two_ddsperf_in_one_file_are_separated_by_their_process():
     ping, stream = read(fixture("ddsperf/pub-and-sub.log")).measured
     assert (ping.cell.pattern, stream.cell.pattern) == ("ping-pong", "stream")
     assert ping.samples == 104 + 104 + 103 + 108 + 101
@@ -89,7 +89,7 @@ def test_two_ddsperf_in_one_file_are_told_apart_by_their_process():
     assert stream.rate_hz == pytest.approx(1_000, rel=0.01)
 
 
-def test_pings_among_data_are_told_from_pings_of_an_idle_system():
+def test_pings_among_data_get_a_warning_and_pings_alone_get_none():
     among, _ = read(fixture("ddsperf/one-process.log")).measured
     assert "among-data" in codes(among)
     assert "among-data" not in codes(one(read(fixture("ddsperf/ping.log"))))
@@ -114,13 +114,13 @@ def test_pings_of_ddsperf_that_timed_out_are_lost_replies():
         b"[7] note: RSS init 7.1MB final 7.3MB",
     ],
 )
-def test_lines_of_ddsperf_that_have_no_figure_of_ours_are_known(line):
+def test_lines_of_ddsperf_that_are_not_imported_are_recognised(line):
     log = read(fixture("ddsperf/ping.log") + line + b"\n")
     assert log.unread == 0
     assert read(fixture("ddsperf/ping.log") + line + b"[8] 2.0\n").unread == 1
 
 
-def test_what_ddsperf_says_a_process_cost_stands_in_its_row():
+def test_the_costs_printed_by_ddsperf_are_in_its_row():
     [ping] = results((source(log := read(fixture("ddsperf/ping.log"))), log))
     cost = ping.resources
     assert cost is not None
@@ -136,7 +136,7 @@ def test_what_ddsperf_says_a_process_cost_stands_in_its_row():
     assert {"cost-in-per-cents", "cost-of-one-process"} <= {each.code for each in ping.warnings}
 
 
-def test_what_ddsperf_says_of_its_peer_is_in_the_row_as_well():
+def test_the_costs_of_ddsperfs_peer_are_also_in_the_row():
     stream = one(read(fixture("ddsperf/flood-sub.log")))
     assert [(each.who, round(each.rss_bytes / 2**20, 1)) for each in stream.costs] == [
         ("process 20879", 9.2),
@@ -164,7 +164,7 @@ def test_pings_of_ddsperf_that_were_never_answered_are_a_run_without_a_result():
     assert "3 pings that timed out but no result" in hung.failed.text
 
 
-def test_ddsperf_within_one_process_is_known_to_be():
+def test_ddsperf_within_one_process_is_recognised():
     ping, stream = read(fixture("ddsperf/one-process.log")).measured
     assert ping.cell.processes == 1
     assert "processes" not in ping.cell.unknown
@@ -249,7 +249,7 @@ def test_a_roundtripping_without_a_figure_is_named_as_a_run_without_a_result():
             assert each.failed is None or "65,536 bytes but no result" in each.failed.text
 
 
-def test_rows_of_latencytest_are_half_round_trips_whatever_its_heading_says():
+def test_latencies_of_latencytest_are_half_round_trips_despite_its_heading():
     data = fixture("latencytest/one-process.log")
     assert b"round-trip times" in data
     first = read(data).measured[0]
@@ -329,7 +329,7 @@ def test_performance_test_as_json_is_in_seconds_and_its_rate_is_of_one_subscribe
     assert log.cell.adapter == "RCLCPP_SINGLE_THREADED_EXECUTOR rmw_cyclonedds_cpp (performance_test)"
 
 
-def test_rows_of_performance_test_that_do_not_tell_their_length_stand_as_far_apart_as_their_times():
+def test_performance_test_rows_without_a_length_are_spaced_by_their_times():
     text = fixture("performance_test/log.json").decode().replace('"loop_start":1000100000', '"loop_start":0')
     assert one(read(text.encode())).rate_total_hz == pytest.approx((198 + 200) / 2.0002)
 
@@ -349,14 +349,14 @@ def test_one_way_latencies_below_zero_are_warned_about():
     assert "clocks-differ" in codes(one(read(data.replace(b"0.0598", b"-0.598"))))
 
 
-def test_what_rtiperftest_calls_one_way_is_half_of_a_round_trip():
+def test_one_way_times_of_rtiperftest_are_half_round_trips():
     first = read(fixture("rtiperftest/latency.json")).measured[0]
     assert first.times.round_trip_ns.p50 == 56_000
     assert first.times.round_trip_ns.p99_99 == 620_000
     assert {"half-round-trip", "samples-unknown", "load-unknown"} <= codes(first)
 
 
-def test_rtiperftest_tells_what_arrived():
+def test_rtiperftest_reports_received_and_lost_messages():
     log = one(read(fixture("rtiperftest/throughput.json")))
     assert (log.rate_hz, log.counts.lost if log.counts else None) == (201_500, 12)
     assert log.cell.pattern == "stream"
@@ -377,7 +377,7 @@ def test_rtiperftest_without_a_figure_in_it_is_counted_as_unread():
     assert (len(log.measured), log.unread) == (len(document["perftest"]) - 1, 1)
 
 
-def test_a_repetition_of_google_benchmark_is_a_trial_and_what_failed_says_why():
+def test_a_repetition_of_google_benchmark_is_a_trial_and_a_failed_one_has_its_reason():
     log = read(fixture("google-benchmark/repeated.json"))
     named = [dict(each.cell.native)["benchmark"] for each in log.measured]
     assert named.count("memcpy/1024") == 3, "neither the mean nor the median of the three is a trial"
@@ -391,14 +391,14 @@ def test_a_repetition_of_google_benchmark_is_a_trial_and_what_failed_says_why():
     assert "debugging" in log.notes[0]
 
 
-def test_means_stand_in_where_google_benchmark_was_to_tell_aggregates_only():
+def test_means_are_used_if_google_benchmark_printed_only_aggregates():
     document = json.loads(fixture("google-benchmark/repeated.json"))
     document["benchmarks"] = [each for each in document["benchmarks"] if each["run_type"] == "aggregate"]
     log = read(json.dumps(document).encode())
     assert [dict(each.cell.native)["benchmark"] for each in log.measured] == ["memcpy/1024", "memcpy/65536"]
 
 
-def test_a_size_that_only_a_name_tells_is_a_guess_and_none_is_none():
+def test_a_size_guessed_from_a_name_gets_a_warning():
     text = fixture("google-benchmark/single.json").decode()
     guessed = read(re.sub(r',\s+"bytes_per_second": [\d.e+]+', "", text).encode()).measured[0]
     assert guessed.cell.size == 1024
@@ -417,7 +417,7 @@ def test_a_size_that_only_a_name_tells_is_a_guess_and_none_is_none():
         b"# x\n# Half round trips in us: every time is half of a round trip, as in LatencyTest.\n",
     ],
 )
-def test_what_middlemark_prints_in_another_tools_words_is_known(text):
+def test_output_that_middlemark_printed_in_another_tools_format_is_recognised(text):
     assert is_ours(text)
     assert not is_ours(fixture("ddsperf/ping.log"))
 

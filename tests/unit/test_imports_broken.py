@@ -28,7 +28,7 @@ def test_other_line_ends_change_nothing(path, end):
 
 
 @pytest.mark.parametrize("path", TEXT, ids=names)
-def test_what_a_windows_shell_redirects_is_read_alike(path):
+def test_logs_redirected_by_a_windows_shell_are_read(path):
     data = path.read_bytes()
     assert read(data.decode().encode("utf-16")).measured == read(data).measured
     assert read(b"\xef\xbb\xbf" + data).measured == read(data).measured
@@ -141,7 +141,7 @@ def test_two_documents_in_one_file_are_both_read(path):
         (b"x" * 5_000_000, "it is empty", ""),
     ],
 )
-def test_what_is_no_log_is_refused_with_its_first_line_and_the_formats_there_are(data, line, shown):
+def test_a_file_that_is_no_log_is_refused_with_its_first_line_and_the_formats(data, line, shown):
     assert find(data) is None
     text = refusal(data)
     assert line in text

@@ -61,7 +61,7 @@ def test_nor_outside_of_an_event_loop(first: int, second: int) -> None:
 
 
 @pytest.mark.parametrize("number", BOTH)
-def test_what_is_cleared_away_after_the_loop_is_not_cut_short_either(number: int) -> None:
+def test_an_interrupt_does_not_cut_short_the_cleanup_after_the_loop(number: int) -> None:
     cleared = []
 
     async def work() -> None:
@@ -76,7 +76,7 @@ def test_what_is_cleared_away_after_the_loop_is_not_cut_short_either(number: int
 
 
 @pytest.mark.parametrize("number", BOTH)
-def test_who_is_told_goes_on_as_long_as_it_wants(number: int) -> None:
+def test_work_that_is_notified_of_an_interrupt_may_finish(number: int) -> None:
     told = []
 
     async def work() -> str:
@@ -92,7 +92,7 @@ def test_who_is_told_goes_on_as_long_as_it_wants(number: int) -> None:
 
 
 @pytest.mark.parametrize("number", BOTH)
-def test_an_interrupt_that_comes_with_the_result_is_not_forgotten(number: int) -> None:
+def test_an_interrupt_at_the_same_time_as_the_result_is_not_lost(number: int) -> None:
     async def work() -> None:
         raised(number)
 
@@ -100,7 +100,7 @@ def test_an_interrupt_that_comes_with_the_result_is_not_forgotten(number: int) -
         interrupts.run(work())
 
 
-def test_who_ignores_interrupts_goes_on_ignoring_them() -> None:
+def test_ignored_interrupts_stay_ignored() -> None:
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     async def work() -> str:

@@ -29,7 +29,7 @@ def test_there_are_sixty_and_no_two_of_one_name() -> None:
     assert len({mutant.name for mutant in ALL}) == len(ALL)
 
 
-def test_a_text_that_moved_or_occurs_twice_is_told() -> None:
+def test_a_mutants_text_that_moved_or_occurs_twice_is_refused() -> None:
     mutant = Mutant("name", "fault", "file", old="here", new="there")
     assert mutant.planted_in("it is here") == "it is there"
     for text in ("it is gone", "here and here"):

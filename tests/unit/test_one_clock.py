@@ -99,7 +99,7 @@ def test_a_stream_has_its_one_way_latencies_and_their_uncertainty(stored: Stored
     assert outcome.subscribers[0].last_warm_up_ns == 0, "none came, before as after"
 
 
-def test_what_came_before_it_was_sent_within_the_uncertainty_took_no_time(stored: Stored) -> None:
+def test_an_arrival_before_its_send_within_the_uncertainty_took_no_time(stored: Stored) -> None:
     stored.subscriber.raw["received_ns"][5] -= TOOK_NS + LATE_NS + 1_000
     stored.told()
     assert np.load(stored.folder / "subscriber.npy")["one_way_ns"].min() == 0
@@ -115,7 +115,7 @@ def test_round_trips_are_left_as_they_are(stored: Stored) -> None:
     assert on_one_clock(outcome, OFFSET, str(stored.folder), {("pong", 0)}, seconds=4.0) == outcome
 
 
-def test_what_is_sent_from_the_second_host_is_brought_onto_the_clock_of_the_first_too(stored: Stored) -> None:
+def test_sends_of_the_second_host_are_also_converted_to_the_clock_of_the_first(stored: Stored) -> None:
     due = START_NS + np.arange(COUNT) * 1_000_000
     stored.subscriber.raw["received_ns"] = due + TOOK_NS
     first = int(theirs(np.array([START_NS]))[0])
@@ -137,7 +137,7 @@ def test_messages_within_one_host_keep_their_own_times(stored: Stored) -> None:
     assert (np.load(stored.folder / "subscriber.npy")["one_way_ns"] == 123).all()
 
 
-def test_what_is_not_all_known_stays_absent_with_the_reason(stored: Stored) -> None:
+def test_incomplete_records_are_absent_with_the_reason(stored: Stored) -> None:
     stored.in_histogram = 3
     assert (
         stored.absent() == "subscriber 0 outgrew its memory, and a histogram of times of two clocks cannot be converted"
@@ -166,7 +166,7 @@ def test_samples_that_cannot_be_read_are_the_reason_and_no_traceback(stored: Sto
     assert (told.clocks, told.stamps_absent) == (None, "publisher.npy is damaged, or of another build")
 
 
-def test_figures_below_ten_times_the_uncertainty_are_not_told(stored: Stored) -> None:
+def test_figures_below_ten_times_the_uncertainty_are_left_out(stored: Stored) -> None:
     stored.subscriber.raw["received_ns"][-100:] += 700_000
     found = one_way([load_kept(stored.folder, each) for each in stored.told().files])
     clocks = msgspec.structs.replace(OFFSET, uncertainty_ns=60_000.0, subscribers=(0,))

@@ -349,7 +349,7 @@ def seeds(batch: int) -> Iterator[str]:
 
 @pytest.mark.drawn
 @pytest.mark.parametrize("batch", range(BATCHES))
-def test_every_output_of_a_drawn_run_says_the_same(batch: int) -> None:
+def test_every_output_of_a_drawn_run_has_the_same_verdicts(batch: int) -> None:
     for seed in seeds(batch):
         runs = drawn(random.Random(seed))
         document = document_of(*runs)
@@ -385,7 +385,7 @@ def is_false(document: Document) -> bool:
 
 
 @pytest.mark.slow
-def test_of_a_hundred_reports_of_like_candidates_few_say_that_they_differ() -> None:
+def test_few_of_a_hundred_reports_of_equal_candidates_find_a_difference() -> None:
     found = 0
     for number in range(ALIKE_REPORTS):
         draw = random.Random(f"{SEED}/alike/{number}")

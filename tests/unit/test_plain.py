@@ -88,7 +88,7 @@ def test_a_sentence_goes_on_over_the_end_of_a_line(plain: ModuleType) -> None:
         ("a.md", "x" * 160),
     ],
 )
-def test_what_is_no_running_text_is_not_checked(plain: ModuleType, path: str, text: str) -> None:
+def test_text_that_is_not_running_text_is_not_checked(plain: ModuleType, path: str, text: str) -> None:
     assert found(plain, path, text) == []
 
 

@@ -76,13 +76,13 @@ def test_a_baselines_reliability_follows_the_middlewares_without_a_word() -> Non
     assert not [text for text in texts_of(plan) if "reliability" in text]
 
 
-def test_a_baseline_alone_is_refused_a_reliability_it_has_not() -> None:
+def test_a_baseline_is_refused_a_reliability_it_lacks() -> None:
     assert problems_of("[[sweep]]\nadapter='udp'\nreliability='reliable'") == [
         "sweep 1: reliability: no transport of udp can honour reliability reliable: udp: best-effort only"
     ]
 
 
-def test_levels_that_a_baseline_lacks_are_left_out_beside_a_middleware_and_refused_alone() -> None:
+def test_levels_a_baseline_lacks_are_left_out_with_a_middleware_and_refused_without() -> None:
     plan = plan_of("[[sweep]]\nreceive=['block','listen']\nadapter=['uds','cyclonedds']")
     assert [cell.receive for cell in plan.cells if cell.adapter == "uds"] == ["block"]
     assert "sweep 1: receive: uds: receive listen left out (poll and block only)" in texts_of(plan)
@@ -151,7 +151,7 @@ def test_roles_are_placed_ping_first(
     assert any("not pinned" in text for text in texts_of(plan)) == (len(cpus) == 1)
 
 
-def test_polling_beside_the_middlewares_own_threads_is_noted() -> None:
+def test_polling_with_a_middleware_that_has_its_own_threads_is_noted() -> None:
     text = "sweep 1: receive: fastdds receives on threads of its own, which share the processors with 2 polling roles"
     polling = "[[sweep]]\nadapter=['shm','fastdds']\nreceive='poll'"
     assert text in texts_of(plan_of(polling))
@@ -174,7 +174,7 @@ def test_only_keeps_the_cells_that_have_the_values() -> None:
     assert {cell.size for cell in plan_of(text, only=["size=1k,64k"]).cells} == {1024, 65536}
 
 
-def test_of_a_workload_only_its_topics_own_history_and_reliability_are_noted() -> None:
+def test_a_workload_notes_only_the_history_and_reliability_of_its_own_topics() -> None:
     lossy = description("lossy", transport("udp", reliability=("best-effort",)))
     within = description("within", transport("heap", processes=(1,), reliability=("reliable",)))
     text = (
@@ -191,7 +191,7 @@ def test_of_a_workload_only_its_topics_own_history_and_reliability_are_noted() -
     ]
 
 
-def test_of_a_workload_what_a_transport_has_of_a_history_for_late_joiners_is_noted() -> None:
+def test_a_workload_notes_a_transports_history_for_late_joiners() -> None:
     last = description("last", transport("tcp", max_history=1))
     whole = description("whole", transport("udp", max_history=None))
     text = (

@@ -35,7 +35,7 @@ def names(cells: Sequence[Cell]) -> list[str]:
 ONE = "[[sweep]]\nadapter='cyclonedds'\ntransport='udp'\nprocesses=2\n"
 
 
-def test_a_cell_of_a_middleware_has_every_baseline_beside_it_and_the_copying_of_its_size() -> None:
+def test_a_middlewares_cell_gets_every_baseline_and_memcpy_of_its_size() -> None:
     plan = planned(ONE + "size=['64k']\nreceive='block'\npayload='untouched'\npriority='fifo:80'\ntrials=7")
     (cell,) = (each for each in plan.cells if each.adapter == "cyclonedds")
     *meeting, copying = baselines_of(plan)
@@ -69,9 +69,7 @@ def test_baselines_have_as_many_trials_and_the_same_limits_and_are_shuffled_amon
         ("'1m'", "samples=10000", 191),
     ],
 )
-def test_copying_alone_stands_beside_with_as_many_copies_as_tell_all_there_is(
-    size: str, limit: str, samples: int
-) -> None:
+def test_memcpy_is_planned_with_a_sufficient_number_of_copies(size: str, limit: str, samples: int) -> None:
     plan = planned(f"{ONE}size={size}\n{limit}\ntrials=1")
     limits = {plan.cells[trial.cell].adapter: trial.limits for trial in plan.trials}
     assert (limits["memcpy"].samples, limits["memcpy"].duration_s) == (samples, None)
@@ -112,7 +110,7 @@ def test_without_baselines_there_is_what_was_asked_for() -> None:
 
 
 @pytest.mark.parametrize("adapter", ["shm", "null", "memcpy"])
-def test_nothing_stands_beside_a_baseline_or_the_benchs_own(adapter: str) -> None:
+def test_a_baseline_gets_no_baselines(adapter: str) -> None:
     plan = planned(f"[[sweep]]\nadapter='{adapter}'")
     assert names(plan.cells) == [adapter]
     assert plan.baselines == ()
@@ -172,7 +170,7 @@ def test_a_search_has_the_baseline_of_its_own_carrier_only(rate: str) -> None:
     assert set(names(baselines_of(planned(f"{text}['udp','shm']")))) == {"udp", "shm"}
 
 
-def test_only_drops_baselines_by_their_names_and_else_they_follow_what_it_leaves() -> None:
+def test_only_removes_named_baselines_and_keeps_those_of_the_remaining_cells() -> None:
     text = ONE + "size=[64,'1k']\nreceive='listen'"
     assert baselines_of(planned(text, only=["adapter=cyclonedds"])) == []
     assert names(baselines_of(planned(text, only=["adapter=cyclonedds,uds"]))) == ["uds", "uds"]
@@ -187,7 +185,7 @@ def test_only_drops_baselines_by_their_names_and_else_they_follow_what_it_leaves
     assert "there are cyclonedds" in problem
 
 
-def test_what_copies_alone_is_measured_when_it_is_named_as_round_trips_of_one_process() -> None:
+def test_memcpy_that_is_named_is_measured_as_round_trips_of_one_process() -> None:
     text = "[[sweep]]\nadapter='memcpy'\nsize=[64,'1m']\nrate=['max',100]\npin='1,0'\nmlock=true"
     cells = planned(text).cells
     assert [(cell.size, cell.rate) for cell in cells] == [(64, "max"), (64, 100.0), (1 << 20, "max"), (1 << 20, 100.0)]
@@ -201,7 +199,7 @@ def test_what_copies_alone_is_measured_when_it_is_named_as_round_trips_of_one_pr
     assert "at most 64 MiB" in problems_of("[[sweep]]\nadapter='memcpy'\nsize='128m'", HERE)[0]
 
 
-def test_all_is_everything_that_carries_so_what_copies_alone_is_not_among_it() -> None:
+def test_all_does_not_include_memcpy() -> None:
     assert "memcpy" not in names(plan_of("[[sweep]]", HERE).cells)
     assert not [text for text in notes_of(plan_of("[[sweep]]\ntransport='udp'", HERE)) if "memcpy" in text]
 
@@ -231,7 +229,7 @@ def test_a_stored_plan_of_before_has_no_baselines() -> None:
     assert msgspec.convert(old, Plan) == msgspec.structs.replace(plan, baselines=())
 
 
-def test_what_encrypting_takes_stands_beside_what_is_encrypted_alone() -> None:
+def test_the_cost_of_encryption_is_measured_with_encrypted_cells_only() -> None:
     safe = description("safe", transport("udp", processes=(2,), security=("none", "signed", "encrypted")))
     tls = msgspec.structs.replace(
         RAW_TRANSPORTS[-1], name="tls", transports=(transport("tls", security=("none", "encrypted")),)

@@ -47,13 +47,13 @@ def test_two_variants_of_one_label_are_refused() -> None:
         labelled(plan_of(TEXT), [[Variant("A1"), Variant("A1")], SAME])
 
 
-def test_baselines_beside_the_cells_are_refused() -> None:
+def test_a_plan_with_baselines_cannot_be_labelled() -> None:
     plan = msgspec.structs.replace(plan_of(TEXT), baselines=(1,))
     with pytest.raises(ValueError, match="baselines"):
         labelled(plan, [SAME, SAME])
 
 
-def test_the_first_rounds_alone_are_the_same_trials() -> None:
+def test_the_first_rounds_contain_the_same_trials() -> None:
     plan = plan_of(TEXT)
     few = first_rounds(plan, 2)
     assert few.trials == plan.trials[:4]

@@ -52,7 +52,7 @@ def test_a_burst_without_a_recovery_begins_again_at_once() -> None:
     ]
 
 
-def test_levels_that_mean_nothing_beside_others_make_no_cells_of_their_own() -> None:
+def test_levels_without_meaning_for_others_make_no_cells() -> None:
     plan = plan_of(STREAM + "rate=['max',100]\narrivals=['poisson','periodic']")
     assert [(cell.rate, cell.arrivals) for cell in plan.cells] == [
         ("max", "periodic"),
@@ -158,7 +158,7 @@ def test_a_level_that_others_leave_no_combination_is_refused() -> None:
     ]
 
 
-def test_two_rules_that_each_leave_nothing_of_a_level_are_both_told() -> None:
+def test_two_rules_that_leave_nothing_of_a_level_are_both_reported() -> None:
     text = "[[sweep]]\nadapter='udp'\npattern=['ping-pong','stream']\nrate=['curve','max']\nburst="
     assert len(plan_of(text + "[9,'off']").cells) == 4
     assert [problem.split(": ")[2].split()[:3] for problem in problems_of(text + "9")] == [
@@ -167,7 +167,7 @@ def test_two_rules_that_each_leave_nothing_of_a_level_are_both_told() -> None:
     ]
 
 
-def test_every_problem_of_a_load_is_told_at_once() -> None:
+def test_all_problems_of_a_load_are_reported_at_once() -> None:
     places = [
         problem.split(": ")[1] for problem in problems_of(STREAM + "burst=5\nrate=100\necho='first'\nmax_p99='1ms'")
     ]
@@ -180,7 +180,7 @@ def test_with_skip_unsupported_what_makes_no_sense_is_left_out_instead() -> None
     assert any("left out: burst 5 at rate 100 Hz" in text for text in texts_of(plan))
 
 
-def test_what_only_leaves_out_of_a_load_is_not_refused() -> None:
+def test_loads_that_only_leaves_out_are_not_refused() -> None:
     text = "[[sweep]]\nadapter='udp'\npattern=['ping-pong','stream']\nburst=9"
     assert [cell.burst for cell in plan_of(text, only=["pattern=stream"]).cells] == [9]
     assert rates_of(plan_of(STREAM + "rate=[10,'1k','max']", only=["rate=1k,max"]).cells) == [1000.0, "max"]

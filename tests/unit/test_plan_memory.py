@@ -38,7 +38,7 @@ def test_a_rate_is_kept_with_a_margin() -> None:
     assert 2000 < publisher == subscriber < 3000
 
 
-def test_what_the_limit_ends_earlier_is_not_counted() -> None:
+def test_memory_for_messages_after_the_limit_is_not_counted() -> None:
     short = kept(stream(rate=1000.0), Limits(duration_s=2.0, limit_s=2.0))
     assert kept(stream(rate=1000.0), Limits(duration_s=2000.0, limit_s=2.0)) == short
 

@@ -43,7 +43,7 @@ def natives_of(plan: Plan) -> dict[str, dict[str, str]]:
     ("key", "taken"),
     [("depth", True), ("Domain/x", True), ("Domain/a/b", True), ("Domain/", True), ("Domain", False), ("dept", False)],
 )
-def test_a_key_that_ends_in_a_star_stands_for_all_that_begin_so(key: str, taken: bool) -> None:
+def test_a_key_that_ends_in_a_star_matches_a_prefix(key: str, taken: bool) -> None:
     assert accepts(OPEN, key) == taken
     assert accepts(ANY, key)
 
@@ -67,7 +67,7 @@ def test_an_adapter_that_takes_any_key_gets_only_those_that_nobody_knows_by_name
     assert natives_of(plan) == {"fastdds": {"segment-size": "8m"}, "any": {"level": "3", "unheard": "1"}}
 
 
-def test_a_key_with_its_adapter_goes_there_alone_and_before_a_bare_one() -> None:
+def test_a_key_with_an_adapter_applies_only_there_and_before_a_bare_key() -> None:
     assert natives_of(typed("fastdds.segment-size=1", "segment-size=2"))["fastdds"] == {"segment-size": "1"}
     assert natives_of(typed("any.segment-size=1", adapter="fastdds,any")) == {
         "fastdds": {},
@@ -111,7 +111,7 @@ def test_a_key_that_nobody_takes_is_refused_with_the_nearest() -> None:
     ]
 
 
-def test_what_is_no_setting_is_refused_as_it_was_typed() -> None:
+def test_a_malformed_setting_is_refused_with_the_typed_text() -> None:
     assert refusals("segment-size", "=1", "segment-size=1", "segment-size=2") == [
         "--native segment-size: no '='; write --native KEY=VALUE or ADAPTER.KEY=VALUE",
         "--native =1: no key before the '='; write --native KEY=VALUE or ADAPTER.KEY=VALUE",
@@ -119,7 +119,7 @@ def test_what_is_no_setting_is_refused_as_it_was_typed() -> None:
     ]
 
 
-def test_an_adapter_that_is_not_here_is_told_once() -> None:
+def test_an_adapter_that_is_not_built_is_reported_once() -> None:
     suites = load([], raw_options(adapter="zenoh,fastdds", native=("zenoh.y=1",)))
     with pytest.raises(RequestError) as refused:
         make_plan(suites, HERE, cpus=(0, 1), seed=0, absent={"zenoh": "cargo builds it"})

@@ -114,7 +114,7 @@ def test_any_request_is_a_sound_plan_or_is_refused(
             assert {str(getattr(cell, name)) for cell in asked} <= set(values.split(","))
 
 
-def test_the_same_seed_gives_the_same_plan_and_another_seed_another_order() -> None:
+def test_a_seed_determines_the_plan_and_another_seed_changes_the_order() -> None:
     first, again, other = (plan_of(seed, size="16,32,64,128,256,512", adapter="udp,tcp") for seed in (5, 5, 6))
     assert first == again
     assert first.cells == other.cells

@@ -33,7 +33,7 @@ def test_levels_that_exclude_each_other_on_every_transport_are_refused() -> None
     assert problem.startswith("sweep 1: no transport of odd supports all of this at once")
 
 
-def test_what_is_named_pair_by_pair_is_refused_where_a_pair_cannot() -> None:
+def test_named_pairs_are_refused_if_a_pair_is_impossible() -> None:
     assert pairs_of(plan_of("[[sweep]]\nadapter=['cyclonedds','fastdds']\ntransport=['udp','shm']")) == [
         "cyclonedds udp", "cyclonedds shm", "fastdds udp", "fastdds shm",
     ]  # fmt: skip
@@ -70,7 +70,7 @@ def test_a_named_transport_under_all_adapters_is_measured_where_there_is_one() -
     ]
 
 
-def test_unknown_and_absent_adapters_are_told_apart() -> None:
+def test_unknown_adapters_and_adapters_that_are_not_built_are_refused_differently() -> None:
     assert problems_of("[[sweep]]\nadapter=['fast-dds','zenoh','mqtt']\nskip_unsupported=false") == [
         "sweep 1: adapter: no adapter is called 'fast-dds'; did you mean 'fastdds'?",
         "sweep 1: adapter: zenoh is not built here: cargo builds it",
@@ -133,7 +133,7 @@ def test_native_settings_are_checked_by_name() -> None:
     ]
 
 
-def test_what_only_leaves_out_is_not_refused() -> None:
+def test_cells_that_only_leaves_out_are_not_refused() -> None:
     text = (
         "[[sweep]]\nadapter=['zenoh','cyclonedds']\nloan=[false,true]\nsize=[16,'65m']\n"
         "[[sweep]]\nadapter='udp'\nreceive=['block','poll','listen']"
@@ -173,7 +173,7 @@ def test_only_takes_processors_that_were_chosen_as_auto() -> None:
     assert {cell.pin for cell in plan.cells} == {(0, 1)}
 
 
-def test_all_problems_of_all_suites_are_told_at_once() -> None:
+def test_all_problems_of_all_suites_are_reported_at_once() -> None:
     suites = [
         suite_of("[[sweep]]\nadapter='x1'", "one"),
         suite_of("[[sweep]]\nadapter='tcp'\n[[sweep]]\nreceive='listen'\nadapter='tcp'", "two"),

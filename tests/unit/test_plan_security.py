@@ -45,7 +45,7 @@ def test_nothing_protects_a_cell_unless_it_is_asked_for() -> None:
     assert cells_of(asked) == [("safe", "tcp", "none"), ("safe", "tcp", "encrypted")]
 
 
-def test_an_unknown_level_is_told_with_those_there_are() -> None:
+def test_an_unknown_level_is_refused_with_the_closest_level() -> None:
     with pytest.raises(Wrong) as wrong:
         FACTORS["security"].kind.read("encryption")
     assert str(wrong.value) == "'encryption' is no level of security; did you mean 'encrypted'?"
@@ -66,7 +66,7 @@ def test_a_level_that_is_lacking_is_refused_with_the_adapters_reason(where: str,
     ]
 
 
-def test_who_lacks_a_level_that_another_has_is_left_out_and_told() -> None:
+def test_a_transport_without_a_level_that_another_has_is_left_out_with_a_note() -> None:
     text = "[[sweep]]\nsecurity='encrypted'\nprocesses=2"
     assert cells_of(text) == [("safe", "tcp", "encrypted")]
     told = texts_of(plan_of(text, (SAFE, OPEN)))
@@ -81,7 +81,7 @@ def test_security_between_hosts_is_refused() -> None:
     ]
 
 
-def test_a_baseline_without_the_level_stands_beside_a_protected_cell_unprotected() -> None:
+def test_a_baseline_without_the_level_is_measured_unprotected() -> None:
     text = "[[sweep]]\nadapter='safe'\ntransport='tcp'\nsecurity=['none','encrypted']"
     plan = make_plan([suite_of(text, baseline=True)], (SAFE, TCP, UDP), cpus=(0, 1), seed=1)
     found = [(each.adapter, each.security) for each in plan.cells if each.adapter != "safe"]
@@ -96,7 +96,7 @@ def test_a_protected_cell_is_held_against_the_baseline_of_its_level_where_there_
     assert [each and (each.cell, each.label) for each in found] == [(1, "udp, security none"), (1, "udp")]
 
 
-def test_the_worker_is_told_the_level_and_where_the_certificates_are() -> None:
+def test_the_worker_receives_the_level_and_the_path_of_the_certificates() -> None:
     asked = {"domain": 1, "scope": "s", "scratch": "/t", "interface": "lo", "certs": "/t/certs"}
     told = settings_of(Cell(adapter="safe", transport="tcp", size=64, security="encrypted"), **asked)  # type: ignore[arg-type]
     assert (told.security, told.certs) == ("encrypted", "/t/certs")
@@ -113,7 +113,7 @@ def test_the_worker_is_told_the_level_and_where_the_certificates_are() -> None:
         ({"pattern": "stream", "processes": 1}, ["sender"]),
     ],
 )
-def test_who_sends_has_the_senders_key_and_everybody_else_the_receivers(
+def test_senders_use_the_senders_key_and_all_others_the_receivers_key(
     factors: dict[str, object], identities: list[str]
 ) -> None:
     safe = Cell(adapter="safe", transport="tcp", size=64, security="encrypted", **factors)  # type: ignore[arg-type]
@@ -128,7 +128,7 @@ def test_who_sends_has_the_senders_key_and_everybody_else_the_receivers(
     assert [strange.command(each).settings.identity for each in tasks.workers] == expected
 
 
-def test_a_protected_row_says_so_also_where_all_rows_are() -> None:
+def test_a_protected_row_is_labelled_even_if_all_rows_are_protected() -> None:
     plain, safe = cell(), cell(security="encrypted")
     assert words(safe, WORDS).count("encrypted") == 1
     assert "security" not in words(plain, WORDS)

@@ -61,7 +61,7 @@ def test_fastdds_latency_is_the_experiment_of_latencytest() -> None:
     assert {cell.adapter for cell in plan.cells} == {"fastdds", "shm", "uds", "udp", "tcp"}
 
 
-def test_fastdds_latency_under_security_leaves_out_and_tells_what_has_no_such_level() -> None:
+def test_fastdds_latency_leaves_out_transports_without_the_security_level() -> None:
     levels = {"shm": ("none", "encrypted"), "udp": ("none", "encrypted"), "tcp": ("none", "encrypted")}
     protects = msgspec.structs.replace(
         FAST,

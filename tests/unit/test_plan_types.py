@@ -49,7 +49,7 @@ def test_a_size_that_some_type_has_is_left_out_for_the_others() -> None:
     assert any("type imu of size 1 KiB left out" in each for each in texts_of(plan_of(text, (TYPED, PLAIN))))
 
 
-def test_the_baseline_beside_a_typed_cell_carries_octets_of_its_size() -> None:
+def test_the_baseline_of_a_typed_cell_carries_octets_of_its_size() -> None:
     text = "[[sweep]]\nadapter='typed'\ntype=['image','octets']\nsize='64k'"
     plan = make_plan([suite_of(text, baseline=True)], (TYPED, UDP), cpus=(0, 1), seed=1)
     assert [(each.type, each.size) for each in plan.cells if each.adapter == "udp"] == [("octets", 65536)]
@@ -90,7 +90,7 @@ def test_topics_of_a_workload_are_typed_where_the_transport_and_their_size_let_t
     assert any("plain udp: messages of type image and imu are carried as octets" in each for each in notes)
 
 
-def test_workers_are_told_the_type_of_a_single_topic() -> None:
+def test_workers_receive_the_type_of_a_single_topic() -> None:
     [cell] = plan_of("[[sweep]]\nadapter='typed'\npattern='stream'\ntype='image'", (TYPED, PLAIN)).cells
     settings = settings_of(cell, domain=0, scope="s", scratch="/", interface="lo")
     assert settings.type == "image"

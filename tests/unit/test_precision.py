@@ -31,7 +31,7 @@ def test_a_percentage_a_time_and_cells_are_read() -> None:
     assert [(each.factor, each.values) for each in precise.focus] == [("size", (64, 1024))]
 
 
-def test_every_problem_is_told_at_once() -> None:
+def test_all_problems_are_reported_at_once() -> None:
     _, problems = read_precision("0%", "soon", ["size", "colour=red"], "10")
     assert [each.place for each in problems] == [
         "--trials", "--until-precise", "--budget", "--focus size", "--focus colour=red",
@@ -40,7 +40,7 @@ def test_every_problem_is_told_at_once() -> None:
     assert [each.place for each in problems] == ["--until-precise", "--budget"]
 
 
-def test_a_focus_alone_is_refused() -> None:
+def test_a_focus_without_until_precise_is_refused() -> None:
     _, problems = read_precision(None, "10m", ["size=64"], "3")
     assert [each.place for each in problems] == ["--focus"]
 
@@ -53,7 +53,7 @@ def test_the_focus_is_the_cells_that_all_of_it_keeps() -> None:
     assert [(plan.cells[each].adapter, plan.cells[each].size) for each in found.focus] == [("tcp", 64)]
 
 
-def test_baselines_that_stand_beside_the_others_are_not_waited_for_unless_they_are_named() -> None:
+def test_planned_baselines_need_not_be_precise_unless_they_are_named() -> None:
     plan = plan_of(adapter="cyclonedds", transport="udp", trials=str(FIRST_ROUNDS), duration="0.1s")
     focus = until_precise(plan, asked()).precision
     assert plan.baselines
@@ -118,7 +118,7 @@ def test_a_cell_is_wide_until_its_interval_is_narrow() -> None:
     assert imprecision(Precision(part=0.02, budget_s=1.0, focus=(0,)), figures, 6).imprecise == ()
 
 
-def test_what_always_fails_is_not_waited_for() -> None:
+def test_a_cell_that_always_fails_is_not_waited_for() -> None:
     precision = Precision(part=0.02, budget_s=1.0, focus=(0, 1))
     found = imprecision(precision, {0: [100.0] * 6}, 6)
     assert (found.imprecise, found.unmeasured) == ((), (1,))

@@ -98,7 +98,7 @@ def test_lost_doubled_and_overtaken_messages_are_counted():
     assert (counts.received, counts.lost, counts.duplicated, counts.reordered) == (19, 1, 1, 1)
 
 
-def test_what_was_sent_before_the_first_arrival_or_after_the_receivers_end_is_not_lost():
+def test_messages_before_the_first_arrival_or_after_the_receivers_end_are_not_lost():
     found = row(camera(SENDS), detector(ARRIVALS[4:10], ended_s=2.15))
     assert found.counts.lost == 1, "message 11, at 2.1 s"
     assert "before-the-first" in codes(found)
@@ -128,7 +128,7 @@ def test_each_pair_of_probes_is_a_row_and_processes_of_one_name_are_its_subscrib
     assert labels == {"camera → detector", "camera → logger"}
 
 
-def test_two_senders_of_a_topic_are_told_apart_by_their_sequences_and_a_shared_one_is_left_out():
+def test_senders_of_a_topic_are_separated_by_sequence_and_shared_numbers_left_out():
     left = [(at, n) for at, n in SENDS if n <= 10]
     right = [(at, n) for at, n in SENDS if n >= 10]
     found = row(camera(left), camera(right), detector(ARRIVALS))
@@ -150,7 +150,7 @@ def test_beyond_the_buffer_nothing_is_called_lost():
     assert "0 sent and 10 received" in next(each.text for each in found.warnings if each.code == "beyond-the-buffer")
 
 
-def test_a_span_is_a_round_trip_of_one_process_and_says_so():
+def test_a_span_is_imported_as_a_round_trip_of_one_process_with_a_warning():
     found = row(stamps([(0, "planner"), (1, "plan")], [(2, SPAN, 1 + n, 3_000 * n, 0) for n in range(1, 31)]))
     assert (found.cell.adapter, found.cell.label, found.cell.subscribers) == ("plan (span)", "planner", 0)
     (kept_,) = found.records
@@ -158,7 +158,7 @@ def test_a_span_is_a_round_trip_of_one_process_and_says_so():
     assert "span-not-round-trip" in codes(found)
 
 
-def test_spans_beyond_the_buffer_are_known_by_their_histogram():
+def test_spans_beyond_the_buffer_are_read_from_the_histogram():
     data = stamps([(0, "planner"), (1, "plan")], [(2, SPAN, 1.0, 3_000, 0)])
     buckets = np.frombuffer(data, _BEYOND, 256, _BEYOND_AT)["durations"]
     buckets[1, 40], buckets[1, 8 << 5] = 30, 1  # the bucket of 40 ticks, and that of 32 << 7 ticks

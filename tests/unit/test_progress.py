@@ -54,7 +54,7 @@ def trial(state: State, planned: Plan, ended: TrialOutcome, time: Time, seconds:
     state.ended(asked, ended)
 
 
-def test_a_result_stands_against_its_raw_transport_as_soon_as_both_are_known(tmp_path: Path, time: Time) -> None:
+def test_a_result_is_compared_with_its_raw_transport_once_both_are_measured(tmp_path: Path, time: Time) -> None:
     planned = plan(RAW_TRANSPORT, CYCLONE)
     state = state_of(planned, tmp_path, time)
     trial(state, planned, measured(planned, 1, tmp_path, 30_000), time)

@@ -33,7 +33,7 @@ def test_a_quantile_needs_ten_samples_beyond_it(field: str, needed: int) -> None
     assert getattr(enough, field) == QUANTILES[field] * needed - 1
 
 
-def test_nothing_is_known_of_no_samples() -> None:
+def test_the_summary_of_no_samples_is_empty() -> None:
     assert summarise(np.empty(0, dtype=np.uint64)) == Summary()
 
 

@@ -47,7 +47,7 @@ def test_the_file_is_well_formed_and_its_chunks_read_what_is_there(run: Path, tm
     assert not (run / "report.html").exists()
 
 
-def test_the_data_beside_it_is_complete(run: Path, tmp_path: Path) -> None:
+def test_the_exported_data_is_complete(run: Path, tmp_path: Path) -> None:
     asked(run, "--quarto", tmp_path / "out")
     [folder] = (tmp_path / "out" / "data").iterdir()
     told = CliRunner().invoke(export, [str(run), "--to", "csv-long", "--out", "-"], standalone_mode=False).stdout

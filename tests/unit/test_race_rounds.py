@@ -37,7 +37,7 @@ def test_all_but_the_raw_transports_race_those_of_one_experiment_against_each_ot
     assert [len(heat) for heat in together.experiments] == [4]
 
 
-def test_a_race_of_raw_transports_alone_or_without_the_time_for_its_first_rounds_is_refused() -> None:
+def test_a_race_of_only_raw_transports_or_with_too_small_a_budget_is_refused() -> None:
     with pytest.raises(RequestError, match="nothing is left to race"):
         racing(plan_of(adapter="uds,tcp", trials="3"), RAW_TRANSPORTS, 600.0)
     with pytest.raises(RequestError, match=r"the first rounds, \d+ trials, take about"):
@@ -56,7 +56,7 @@ def test_the_next_round_has_those_that_are_due_and_is_drawn_the_same_again() -> 
     assert again.trials[-1].cell == 0, "who sat a round out may run again"
 
 
-def test_nobody_leaves_before_two_rounds_and_then_the_slow_ones_do() -> None:
+def test_no_candidate_is_eliminated_before_two_rounds_and_slow_ones_are_then() -> None:
     field = {0: trials(50, 3), 1: trials(51, 3), 2: trials(90, 3), 3: trials(200, 3), 4: trials(210, 3)}
     assert stands(field, 1) == RaceState((0, 1, 2, 3, 4), {}, None, 1, 1)
     now = stands(field)
@@ -73,7 +73,7 @@ def test_two_failures_end_it_for_a_candidate_and_one_does_not() -> None:
     assert (stands(twice).running, stands(twice).ended) == ((0,), "best")
 
 
-def test_who_misses_what_is_asked_in_all_of_six_trials_leaves_and_not_before() -> None:
+def test_a_candidate_that_misses_a_requirement_in_six_trials_is_eliminated() -> None:
     field = {0: trials(40, 6, "misses the deadline"), 1: trials(50, 6)}
     five = stands(field, 5)
     assert (five.eliminated, five.ended) == ({}, None)
@@ -83,7 +83,7 @@ def test_who_misses_what_is_asked_in_all_of_six_trials_leaves_and_not_before() -
     assert (six.running, six.ended) == ((1,), "best")
 
 
-def test_who_misses_it_now_and_then_stays() -> None:
+def test_a_candidate_that_misses_a_requirement_now_and_then_stays() -> None:
     some = [Attempt(40_000.0, "loses" if number % 3 == 0 else None) for number in range(12)]
     assert holds(some)
     assert stands({0: some, 1: trials(80, 12)}).eliminated.get(0) is None
@@ -95,7 +95,7 @@ def test_where_nobody_does_what_is_asked_none_holds() -> None:
     assert set(now.eliminated.values()) == {"cannot keep the rate"}
 
 
-def test_what_is_measured_after_the_end_changes_nothing() -> None:
+def test_trials_after_the_end_of_a_race_change_nothing() -> None:
     field = {0: trials(50, 8), 1: trials(70, 8)}
     ended = stands(field)
     assert ended.ended == "best"
@@ -103,7 +103,7 @@ def test_what_is_measured_after_the_end_changes_nothing() -> None:
     assert stands(more) == ended
 
 
-def test_who_is_alone_is_not_measured_again_and_again() -> None:
+def test_a_single_candidate_is_measured_once() -> None:
     assert (stands({0: trials(50, 1)}).running, stands({0: trials(50, 1)}).ended) == ((0,), "best")
 
 
@@ -142,7 +142,7 @@ def test_a_race_of_few_waits_for_the_large_ones_after_its_first_look_and_has_the
     assert due(8, "best", "tie", "best") == []
 
 
-def test_the_ways_of_one_middleware_race_on_for_one_verdict_alone() -> None:
+def test_a_race_within_one_middleware_waits_for_the_other_races() -> None:
     race = Race(experiments=((0, 1, 2), (3, 4, 5)), budget_s=1.0)
     ways, others = RaceState((0, 1), {2: "slower"}, None, 5, 5), RaceState((3, 4, 5), {}, None, 5, 5)
     assert due_of(race, [ways, others], 5, "aabcde") == [others]

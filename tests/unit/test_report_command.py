@@ -54,12 +54,12 @@ def test_several_runs_make_one_report_in_the_folder_of_the_first(run: Path, tmp_
     assert len(page[0].rows) == 3
 
 
-def test_a_folder_of_runs_stands_for_the_newest(run: Path) -> None:
+def test_a_folder_of_runs_means_its_newest_run(run: Path) -> None:
     asked(run.parent, "--html", run.parent / "there.html")
     assert (run.parent / "there.html").exists()
 
 
-def test_markdown_goes_to_the_standard_output_or_a_file_and_alone(run: Path, tmp_path: Path) -> None:
+def test_markdown_goes_to_stdout_or_a_file_without_the_html_report(run: Path, tmp_path: Path) -> None:
     done = asked(run, "--markdown", "-")
     assert done.stdout.startswith("## try, bench, 2026-11-21\n")
     assert not (run / "report.html").exists()
@@ -87,14 +87,14 @@ def test_a_step_summary_without_its_variable_is_refused_before_anything_is_read(
     assert "GITHUB_STEP_SUMMARY is not set" in str(error)
 
 
-def test_what_is_no_run_is_named(tmp_path: Path) -> None:
+def test_a_path_that_is_no_run_is_named(tmp_path: Path) -> None:
     error = asked(tmp_path / "nowhere").exception
     assert isinstance(error, MeasureError)
     assert "nowhere/run.json" in str(error)
 
 
 @pytest.mark.parametrize("option", ["--html", "--markdown"])
-def test_what_cannot_be_written_is_told_with_its_path(run: Path, tmp_path: Path, option: str) -> None:
+def test_a_write_error_names_the_path(run: Path, tmp_path: Path, option: str) -> None:
     done = asked(run, option, tmp_path / "no" / "folder" / "file")
     assert done.return_value == 1
     assert done.stderr == f"middlemark: {tmp_path / 'no' / 'folder' / 'file'}: No such file or directory\n"
@@ -130,9 +130,7 @@ def test_libraries_that_are_not_there_are_an_error_with_the_next_step(
     assert error.advice == "set it up"
 
 
-def test_at_the_end_of_a_run_the_path_is_told_unless_it_is_to_be_quiet(
-    run: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_path_is_printed_at_the_end_of_a_run_unless_quiet(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_report_of(read_measured(run), quiet=False)
     assert capsys.readouterr() == ("", f"report: {run / 'report.html'}\n")
     write_report_of(read_measured(run), quiet=True)
@@ -146,7 +144,7 @@ def test_at_the_end_of_a_run_the_path_is_told_unless_it_is_to_be_quiet(
         (ValueError("a surprise"), "the report of this run cannot be made (ValueError: a surprise)"),
     ],
 )
-def test_at_the_end_of_a_run_whatever_stands_against_its_report_is_told_and_no_more(
+def test_an_error_of_the_report_is_printed_at_the_end_of_a_run_without_failing_it(
     run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: Exception, told: str
 ) -> None:
     def failing(*_: object) -> str:
@@ -157,7 +155,7 @@ def test_at_the_end_of_a_run_whatever_stands_against_its_report_is_told_and_no_m
     assert capsys.readouterr().err == f"middlemark: report.html was not written: {told}\n"
 
 
-def test_damaged_lines_are_told_and_stand_in_the_report(run: Path) -> None:
+def test_damaged_lines_are_printed_and_counted_in_the_report(run: Path) -> None:
     trials = run / "trials.jsonl"
     trials.write_bytes(trials.read_bytes()[:-20])
     done = asked(run, "--markdown", "-")

@@ -43,7 +43,7 @@ def trips(count: int) -> Samples:
     return raw
 
 
-def test_what_was_not_measured_is_left_out() -> None:
+def test_figures_that_were_not_measured_are_absent() -> None:
     plain = data_of(
         run_of({RAW_TRANSPORT: spread(16_000), LYRA: spread(21_000), VEGA: [Failure("hung", "no end")] * 2})
     )
@@ -134,7 +134,7 @@ def test_a_level_that_only_its_pattern_has_is_in_no_name() -> None:
     ]
 
 
-def test_what_was_carried_otherwise_is_compared_with_nothing() -> None:
+def test_a_row_with_another_actual_transport_is_not_compared() -> None:
     warning = (RunWarning("transport-contradicted", "another actual transport"),)
     assert data_of(run_of({LYRA: spread(2e4), VEGA: spread(3e4)}, warnings=warning)).comparisons == []
 
@@ -149,14 +149,14 @@ def test_comparisons_that_find_no_room_are_counted(monkeypatch: pytest.MonkeyPat
     assert data_of(run_of(figures)).comparisons_left_out == {"adapter": 6}
 
 
-def test_warnings_are_told_once_with_all_their_cells() -> None:
+def test_each_warning_is_listed_once_with_its_cells() -> None:
     warnings = (RunWarning("loss", "2 replies never arrived", "--reliability reliable"),)
     document = data_of(run_of({LYRA: spread(2e4), VEGA: spread(3e4)}, warnings=warnings))
     (summary,) = document.warnings_summary
     assert (summary.code, summary.count, summary.cells, summary.advice) == ("loss", 2, [0, 1], "--reliability reliable")
 
 
-def test_the_run_says_how_it_is_done_again() -> None:
+def test_the_run_lists_the_commands_that_repeat_it() -> None:
     document = data_of(run_of({LYRA: spread(2e4), VEGA: spread(3e4)}))
     assert document.commands == [
         "middlemark run first-look --seed 7",
@@ -185,7 +185,7 @@ def test_text_that_is_no_unicode_is_made_visible() -> None:
     assert "\\udcff" in data_of(run).runs[0].folder
 
 
-def test_the_curve_is_of_the_median_trial_and_tells_no_percentile_that_too_few_samples_bear() -> None:
+def test_the_curve_of_the_median_trial_has_no_percentile_of_too_few_samples() -> None:
     run = with_samples(run_of({LYRA: spread(2e4)}), trips(1000))
     curve = data_of(run).cells[0].curve
     assert curve is not None
@@ -195,7 +195,7 @@ def test_the_curve_is_of_the_median_trial_and_tells_no_percentile_that_too_few_s
     assert len(PERCENTILES) + 2 <= 40
 
 
-def test_the_heat_map_counts_every_sample_where_and_when_it_was() -> None:
+def test_the_heat_map_counts_every_sample_at_its_time_and_value() -> None:
     raw = trips(2400)
     raw["round_trip_ns"][:] = 20_000
     raw["round_trip_ns"][1000] = 5_000_000
@@ -212,7 +212,7 @@ def test_too_few_samples_make_no_heat_map(count: int) -> None:
     assert data_of(with_samples(run_of({LYRA: spread(2e4)}), trips(count))).cells[0].heat is None
 
 
-def test_heat_maps_are_kept_for_as_many_as_fit_the_doubtful_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_heat_maps_that_fit_are_kept_and_doubtful_rows_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
     run = with_samples(run_of({RAW_TRANSPORT: spread(1e4), LYRA: spread(2e4), VEGA: [2e4, 9e4, 2e4]}), trips(1000))
     everything = data_of(run)
     assert [each.heat is not None for each in everything.cells] == [True, True, True]
@@ -255,14 +255,14 @@ def test_a_cell_has_its_baseline() -> None:
     assert row.baseline == {"label": "shm", "p50_ns": 620.6, "times": 31.04}
 
 
-def test_where_the_time_went_is_told_in_the_order_of_time() -> None:
+def test_the_breakdown_is_listed_in_the_order_of_time() -> None:
     parts = (Part(part="write", ns=1234.56, share=0.99), Part(part="take", ns=10.0, share=0.01))
     (row,) = data_of(with_result(run_of({LYRA: spread(2e4, 3)}), breakdown=parts)).cells
     assert row.breakdown == [{"part": "write", "ns": 1234}, {"part": "take", "ns": 10}]
     assert data_of(run_of({LYRA: spread(2e4, 3)})).cells[0].breakdown is None
 
 
-def test_what_a_log_did_not_tell_is_unknown_and_a_row_of_unknown_size_is_in_no_answer() -> None:
+def test_unknown_factors_of_a_log_are_marked_and_an_unknown_size_gets_no_answer() -> None:
     document = data_of(run_of({cell(unknown=("size", "receive")): spread(2e4)}))
     (row,) = document.cells
     assert (row.f["size"], row.f["receive"], row.label) == (None, "unknown", "lyra udp · size unknown")
@@ -279,7 +279,7 @@ def test_samples_that_cannot_be_read_cost_their_curve_and_nothing_else() -> None
     assert (row.curve, row.heat, row.latency is not None) == (None, None, True)
 
 
-def test_a_stream_that_outgrew_its_memory_has_a_curve_of_both_parts_and_no_heat_map() -> None:
+def test_a_stream_with_a_histogram_has_a_curve_of_both_parts_and_no_heat_map() -> None:
     raw = np.zeros(100, dtype=ARRIVAL)
     raw["one_way_ns"] = np.arange(100) + 1
     histogram = np.array([(1000, 1001, 900)], dtype=HISTOGRAM)
@@ -294,7 +294,7 @@ def test_a_stream_that_outgrew_its_memory_has_a_curve_of_both_parts_and_no_heat_
     assert found.heat is None
 
 
-def test_the_median_trial_stands_for_the_cell_where_there_is_no_series() -> None:
+def test_without_a_series_the_median_trial_represents_the_cell() -> None:
     seen: list[int] = []
 
     def samples(outcome: TrialOutcome) -> Samples:
@@ -312,6 +312,6 @@ def test_four_digits_are_within_a_thousandth_and_three_of_them_those_of_the_figu
     assert f"{four_digits(figure):.3g}" == f"{figure:.3g}"
 
 
-def test_what_has_four_digits_keeps_them() -> None:
+def test_numbers_of_up_to_four_digits_are_not_rounded() -> None:
     for figure in (0.001, 0.1235, 62.95, 1000.0, 31.05, 8.5e14):
         assert four_digits(figure) == figure

@@ -59,7 +59,7 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @given(pieces=_PIECES)
-def test_no_text_ends_the_data_block_and_all_of_it_comes_back(pieces: list[str]) -> None:
+def test_no_text_ends_the_data_block_and_all_text_reads_back(pieces: list[str]) -> None:
     text = "".join(pieces)
     block = page.data_block({"text": text})
     assert not set("<>&\u2028\u2029") & set(block)
@@ -104,7 +104,7 @@ def test_a_run_without_a_cell_is_a_page_too() -> None:
     assert 'id="filters"' not in text
 
 
-def test_an_edge_that_joins_late_says_what_it_got_of_the_history() -> None:
+def test_an_edge_that_joins_late_shows_its_received_history() -> None:
     run = run_of({cell(workload=ROBOT, pattern="stream", rate=100.0, processes=2): [0.5] * 6})
     assert "joined late" not in page_of(data_of(run))
     [result] = run.results
@@ -118,7 +118,7 @@ def test_an_edge_that_joins_late_says_what_it_got_of_the_history() -> None:
     assert "<td>59 of 60 in 1,500 µs</td>" in text
 
 
-def test_without_its_script_the_next_step_is_told(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_its_script_the_error_names_the_next_step(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page, "_places", lambda: [script / "elsewhere"])
     with pytest.raises(MeasureError) as raised:
         page_of(small())
@@ -163,11 +163,11 @@ BEGAN = "from 2026-11-21 10:00:00 UTC, seed 7"
         ),
     ],
 )
-def test_how_far_a_run_came_is_said(run: dict[str, Any], said: str) -> None:
+def test_the_progress_of_a_run_is_stated(run: dict[str, Any], said: str) -> None:
     assert told(**run) == said
 
 
-def test_a_machine_of_which_little_is_known_is_told_without_gaps() -> None:
+def test_a_partly_unknown_machine_is_described_without_gaps() -> None:
     little = msgspec.structs.replace(MACHINE, host="", cpu="", processors=1, memory_bytes=0, system="", virtual=None)
     (run,) = document_of([run_of({}, machine=little)]).runs
     assert machine_line(run) == "1 processor, Linux 6.1"

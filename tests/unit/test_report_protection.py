@@ -61,7 +61,7 @@ def test_two_rows_whose_proofs_hold_are_compared() -> None:
     assert document_of(proven({"lyra": HOLDS, "vega": HOLDS})).comparisons != ()
 
 
-def test_the_proof_stands_beside_what_protects_in_every_output() -> None:
+def test_every_output_contains_the_proof_of_protection() -> None:
     told = document_of(proven({"lyra": HOLDS, "vega": FAILS}))
     first, second = read_output("run", document.render(told, View()))["cells"]
     assert first["protection_proof"] == {
@@ -84,7 +84,7 @@ def test_the_proof_stands_beside_what_protects_in_every_output() -> None:
     assert "the cipher of vega. PAYLOAD SEEN" in page
 
 
-def test_a_protected_row_of_which_nothing_was_tried_says_so() -> None:
+def test_a_protected_row_without_a_proof_is_marked_not_proven() -> None:
     told = document_of(proven({}))
     assert "not proven" in table.render(told, View(width=300))
     assert read_output("run", document.render(told, View()))["cells"][0]["protection_proof"] is None

@@ -30,7 +30,7 @@ def false(test: SelfTest, number: int, chance: float, of: int = 60) -> SelfTest:
     return msgspec.structs.replace(test, same=same, chance=chance, worth=15)
 
 
-def test_a_quiet_machine_is_told_what_to_hope_for() -> None:
+def test_a_quiet_machine_gets_the_smallest_difference_to_expect() -> None:
     told = said(outcome_of(0.005))
     assert "With 10 trials each, 0 of 6 comparisons of a setting with itself were called different, judged as" in told
     assert "worth about 4 independent ones, which leaves a rate of up to 53 % possible (95 %)" in told
@@ -39,13 +39,13 @@ def test_a_quiet_machine_is_told_what_to_hope_for() -> None:
     assert "measure about" not in told
 
 
-def test_what_was_missed_says_how_many_trials_would_tell() -> None:
+def test_a_missed_difference_states_how_many_trials_it_needs() -> None:
     test = outcome_of(0.15)
     needed = test.power[0].tally.trials_needed
     assert f"was found in {test.power[0].tally.slower} of 4; to find it, measure about {needed} trials" in said(test)
 
 
-def test_the_difference_is_told_as_it_was_in_the_run_not_as_the_pilot_thought() -> None:
+def test_the_reported_difference_is_that_of_the_run_and_not_of_the_pilot() -> None:
     test = outcome_of(0.005)
     halved = msgspec.structs.replace(test.power[0], part=0.0512)
     told = said(msgspec.structs.replace(test, power=(halved, test.power[1])))
@@ -71,7 +71,7 @@ def test_false_verdicts_are_held_against_five_percent(number: int, chance: float
     assert words in said(false(outcome_of(0.005), number, chance))
 
 
-def test_a_delay_that_was_called_faster_or_equivalent_is_told_as_false() -> None:
+def test_a_delay_called_faster_or_equivalent_is_reported_as_false() -> None:
     wrong = said(outcome_of(0.005, **{"A+50%": 0.5, "A+10%": 1.0}))
     assert "4 times A with a delay was called faster than A" in wrong
     assert "4 times a delay beyond the margin of 5 % was called equivalent" in wrong
@@ -87,11 +87,11 @@ def test_too_few_trials_say_nothing_and_are_not_counted() -> None:
     assert row.split()[-4:] == ["–"] * 4
 
 
-def test_a_quantile_without_samples_enough_says_what_it_wants() -> None:
+def test_a_quantile_with_too_few_samples_states_how_many_it_needs() -> None:
     assert "No p99 to compare of shm, 1 KiB, block: a trial needs 1,000 samples for it" in said(outcome_of(0.005))
 
 
-def test_a_quantile_that_too_few_trials_have_says_so_as_well() -> None:
+def test_a_quantile_in_too_few_trials_is_also_reported() -> None:
     some = [
         msgspec.structs.replace(each, figures={**each.figures, "p99": dict(list(each.figures["p50"].items())[:4])})
         for each in sides(0.005)

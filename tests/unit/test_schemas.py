@@ -38,5 +38,5 @@ def test_a_figure_that_is_text_is_refused() -> None:
     assert not checked.is_valid({})
 
 
-def test_the_frameworks_are_as_their_schema_says() -> None:
+def test_the_list_of_frameworks_matches_its_schema() -> None:
     assert read_output("list-frameworks", printed(frameworks()))["framework"]

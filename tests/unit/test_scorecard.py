@@ -32,7 +32,7 @@ def test_a_score_is_the_weighted_geometric_mean_of_times_the_best() -> None:
     assert {(each.low, each.first) for each in found} == {(None, None)}, "one round says nothing of the next"
 
 
-def test_what_is_better_when_it_is_higher_is_turned_round() -> None:
+def test_metrics_where_higher_is_better_are_inverted() -> None:
     slow, fast = scores([[rounds(100.0)], [rounds(400.0)]], [1], [True])
     assert (slow.score, fast.score) == (pytest.approx(4), 1)
 
@@ -50,14 +50,14 @@ def drawn(apart: float, seed: int, pairs: int = 10) -> list[list[dict[int, float
     return [[rounds(*(level * each * draw.lognormvariate(0, 0.1) for each in shared))] for level in (1.0, 1.0 + apart)]
 
 
-def test_who_is_surely_first_is_first_in_nearly_every_draw() -> None:
+def test_a_significantly_faster_row_is_first_in_nearly_every_draw() -> None:
     first, second = scores(drawn(0.5, 1), [1], [False])
     assert (first.first or 0) > 0.99
     assert (first.first or 0) + (second.first or 0) == pytest.approx(1)
     assert (second.low or 0) < second.score < (second.high or math.inf)
 
 
-def test_who_are_alike_are_first_as_often_as_each_other() -> None:
+def test_equal_rows_are_first_equally_often() -> None:
     shares = [scores(drawn(0.0, seed), [1], [False])[0].first or 0 for seed in range(60)]
     assert 0.4 < sum(shares) / len(shares) < 0.6
     assert scores(drawn(0.0, 3), [1], [False]) == scores(drawn(0.0, 3), [1], [False]), "the draws are the same"

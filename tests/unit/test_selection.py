@@ -59,11 +59,11 @@ def test_shared_memory_is_chosen_by_what_carries_the_data() -> None:
     assert not selection.matches(cell()), "it is not known"
 
 
-def test_a_level_that_another_tool_did_not_tell_is_no_level() -> None:
+def test_a_factor_that_another_tool_did_not_report_is_not_selected() -> None:
     assert chosen("pin=off", cell(unknown=("pin",))) == [False]
 
 
-def test_all_that_is_wrong_is_told_at_once() -> None:
+def test_all_problems_are_reported_at_once() -> None:
     told = "; ".join(read_typed_selection("zeal=1,pin=x,rate=no,udp")[1])
     for wrong in ("'zeal=1' selects nothing", "pin: 'x' names no processors", "rate: 'no,udp'"):
         assert wrong.split("'")[0] in told, told

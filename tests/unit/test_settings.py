@@ -27,7 +27,7 @@ def test_a_table_gives_every_combination_of_its_values_and_text_gives_one() -> N
     assert levels("") == [None]
 
 
-def test_what_is_typed_is_split_at_semicolons_for_values_have_commas() -> None:
+def test_typed_settings_are_split_at_semicolons_because_values_have_commas() -> None:
     typed = SYSTEM.typed("/proc/irq/24/smp_affinity_list=0,1; vm.swappiness=1&vm.zone_reclaim_mode=0")
     assert typed == ["/proc/irq/24/smp_affinity_list=0,1", "vm.swappiness=1&vm.zone_reclaim_mode=0"]
 
@@ -50,7 +50,7 @@ def test_what_is_typed_is_split_at_semicolons_for_values_have_commas() -> None:
         ("cgroup.cpu", "measured"),
     ],
 )
-def test_what_is_no_limit_that_can_be_put_back_is_not_set(target: str, value: object) -> None:
+def test_a_target_that_cannot_be_restored_is_refused(target: str, value: object) -> None:
     with pytest.raises(Wrong):
         setting_of(target, value)
 

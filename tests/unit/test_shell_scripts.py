@@ -62,7 +62,7 @@ def test_a_dockerfile_only_calls_scripts_that_are_there(file: Path) -> None:
     assert f"packaging/docker/{file.name}" in (ROOT / "compose.yaml").read_text()
 
 
-def test_what_was_never_run_says_so() -> None:
+def test_images_that_were_never_built_say_so() -> None:
     run = {each.stem.removeprefix("docker-") for each in ROOT.glob("scripts/targets/docker-*.sh")}
     assert run == {"debian-12"}
     assert {each.stem for each in DOCKERFILES if "We have never built this image" not in each.read_text()} == run

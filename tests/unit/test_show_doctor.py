@@ -52,13 +52,13 @@ def test_notes_are_a_line_each_unless_more_is_asked_for() -> None:
     assert "for the suite car" in short
 
 
-def test_what_somebody_else_wrote_cannot_move_the_cursor() -> None:
+def test_control_characters_from_others_are_removed() -> None:
     evil = Finding(check="environment", severity="falsifies", seen="X=\033[2J\n", why="", rows="", remedy="unset X\033")
     assert "\033" not in render_text([evil], 50, None, View(), None)
     assert read_output("doctor", render_doctor([evil], 50, None))["probes"] == {}
 
 
-def test_what_was_tried_is_shown_and_what_was_not_says_why() -> None:
+def test_tried_measurements_are_shown_and_the_others_have_a_reason() -> None:
     tried = Tried(line_ns=540.0, gaps_hz=471.2, longest_gap_ns=56_000.0, absent=("not built: udp",))
     shown = render_text([], 50, tried, View(), None)
     facts = [each.strip().split("  ", 1) for each in shown.splitlines() if each.startswith("  ")]

@@ -135,14 +135,14 @@ def test_a_host_that_does_not_answer_costs_the_trial_and_is_named(across: Across
     assert "robot (127.0.0.1) is gone: it did not answer" in failed.text
 
 
-def test_a_host_that_is_not_there_is_told_when_a_trial_begins(across: Across) -> None:
+def test_a_missing_host_is_reported_when_a_trial_begins(across: Across) -> None:
     across.cluster.gone.add("robot")
     failed = across.trial().failed
     assert failed is not None
     assert (failed.code, failed.text) == ("lost", "robot (127.0.0.1) cannot be reached: its Dask worker did not appear")
 
 
-def test_a_worker_that_dies_is_told_with_its_host(across: Across) -> None:
+def test_a_worker_that_dies_is_reported_with_its_host(across: Across) -> None:
     failed = across.trial({"at": "pong 0", "does": "die"}).failed
     assert failed is not None
     assert failed.code == "crashed"
@@ -208,7 +208,7 @@ def test_a_trial_that_another_actor_of_the_process_has_ends_before_the_next_begi
     assert asyncio.run(begun()) == [False, True]
 
 
-def test_what_was_meant_for_a_trial_before_reaches_no_worker_of_this_one(across: Across) -> None:
+def test_a_message_of_an_earlier_trial_reaches_no_worker_of_this_one(across: Across) -> None:
     async def late() -> bool:
         actor = Host("robot")
         actor._workers = {"fake": across.launching.worker}
@@ -259,7 +259,9 @@ def test_domains_that_are_used_elsewhere_are_passed_over() -> None:
     assert Domains(0).next(used) == 42
 
 
-def test_a_worker_is_told_what_it_would_be_told_here(across: Across, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_remote_worker_receives_the_same_messages_as_a_local_one(
+    across: Across, monkeypatch: pytest.MonkeyPatch
+) -> None:
     written: list[bytes] = []
     send = WorkerProcess.send
 

@@ -115,7 +115,7 @@ def test_the_real_time_limit_is_named_as_such() -> None:
     assert "used real-time priority without sleeping" in failure("kill -XCPU $$", HelloEvent).text
 
 
-def test_a_closed_channel_is_told_from_an_end() -> None:
+def test_a_closed_channel_is_distinguished_from_an_exit() -> None:
     assert "closed its control channel" in failure("exec >&-; sleep 30", HelloEvent).text
 
 
@@ -135,7 +135,7 @@ def test_silence_is_a_hang_with_what_was_awaited() -> None:
     assert "(awaited: hello)" in told.text
 
 
-def test_a_stopped_worker_is_told_from_a_busy_one() -> None:
+def test_a_stopped_worker_is_distinguished_from_a_busy_one() -> None:
     told = failure("kill -STOP $$; sleep 30", HelloEvent, timeout_s=0.5)
     assert told.code == "hung"
     assert "it is stopped (SIGSTOP or a debugger)" in told.text
@@ -172,7 +172,7 @@ def test_a_command_to_a_worker_that_is_gone_is_no_error() -> None:
         ("sleep 30", "ping did not exit within 0.3 s of its result and was killed"),
     ],
 )
-def test_an_exit_that_was_not_clean_is_told(script: str, unclean: str | None) -> None:
+def test_an_unclean_exit_is_reported(script: str, unclean: str | None) -> None:
     async def ask(worker: WorkerProcess) -> None:
         assert await worker.finish(0.3 if script.startswith("sleep") else 10.0) == unclean
 
@@ -203,7 +203,7 @@ def test_a_worker_that_cannot_be_started_is_an_error_of_the_system() -> None:
     asyncio.run(start())
 
 
-def test_being_cancelled_while_it_starts_leaves_no_process() -> None:
+def test_cancelling_a_start_leaves_no_process_behind() -> None:
     async def start() -> int:
         pids: list[int] = []
         watch = WorkerProcess._watch_end

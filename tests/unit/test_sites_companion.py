@@ -38,7 +38,7 @@ def failing(asked: CompanionSpec) -> str:
 
 
 @pytest.mark.parametrize("stream", ["", ">&2"])
-def test_it_is_ready_when_it_says_so_on_either_stream(stream: str) -> None:
+def test_a_companion_is_ready_when_either_stream_prints_its_ready_line(stream: str) -> None:
     async def run() -> None:
         companion = await Companion.start(spec(f"echo starting; echo ready to serve {stream}; exec sleep 300"))
         assert companion.death() is None
@@ -63,7 +63,7 @@ def test_one_that_never_gets_ready_is_named_with_its_words(tmp_path: Path) -> No
     assert process_state(int(pid.read_text())) == "", "it is stopped and reaped"
 
 
-def test_of_a_traceback_of_its_own_the_last_line_is_told() -> None:
+def test_the_last_line_of_a_companions_traceback_is_reported() -> None:
     trace = "Traceback (most recent call last):\n  File 'rosmaster', line 1\nRuntimeError: no more threads"
     assert (
         failing(spec(f'echo "{trace}" >&2; exit 1'))
@@ -84,7 +84,7 @@ def test_one_that_is_not_installed_is_named() -> None:
     assert "/nowhere/daemon" in told
 
 
-def test_its_death_during_the_trial_is_told() -> None:
+def test_the_death_of_a_companion_during_the_trial_is_reported() -> None:
     async def run() -> None:
         companion = await Companion.start(spec("echo ready; echo out of memory; exec sleep 300", "out of memory"))
         os.kill(companion.process.pid, signal.SIGKILL)
@@ -200,7 +200,7 @@ def test_a_worker_that_does_not_stop_talking_costs_bounded_memory(tmp_path: Path
         asyncio.run(declared(worker(tmp_path, "exec cat /dev/zero"), {}))
 
 
-def test_what_it_uses_is_read_of_the_kernel() -> None:
+def test_the_costs_of_a_companion_are_read_from_the_kernel() -> None:
     async def run() -> None:
         busy = "echo ready; exec python3 -c 'b = bytearray(64 << 20)\nwhile True: pass'"
         companion = await Companion.start(spec(busy))

@@ -116,7 +116,7 @@ def test_that_share_of_the_frames_is_lost() -> None:
     joined("1gbit,loss=25%,queue=100000", use)
 
 
-def test_a_delay_holds_back_each_way_and_is_said() -> None:
+def test_a_delay_applies_each_way_and_is_named() -> None:
     def use(link: Joined) -> None:
         assert "netem" in link.how or "frames a second here" in link.how
         base, robot = link.named(("base", "robot"))

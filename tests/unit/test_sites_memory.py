@@ -54,7 +54,7 @@ def test_the_advice_is_to_ask_for_less_of_what_takes_the_most(
     assert words in refusal(cell(**factors), monkeypatch, 1 << 20).advice
 
 
-def test_what_is_available_is_read_from_the_kernel(tmp_path: Path) -> None:
+def test_available_memory_is_read_from_the_kernel(tmp_path: Path) -> None:
     meminfo = tmp_path / "proc" / "meminfo"
     meminfo.parent.mkdir()
     meminfo.write_text("MemTotal:       100 kB\nMemAvailable:    50 kB\n")

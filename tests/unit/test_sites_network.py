@@ -29,7 +29,7 @@ def test_datagrams_are_counted_with_their_bytes(counters: NetworkCounters) -> No
     assert found.loopback_bytes >= 50 * 100
 
 
-def test_what_does_not_fit_into_a_socket_is_an_error_of_the_namespace(counters: NetworkCounters) -> None:
+def test_datagrams_that_overflow_a_socket_are_counted_in_the_namespace(counters: NetworkCounters) -> None:
     with socket.socket(type=socket.SOCK_DGRAM) as receiver, socket.socket(type=socket.SOCK_DGRAM) as sender:
         receiver.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         receiver.bind(("127.0.0.1", 0))

@@ -61,7 +61,7 @@ def made(folder: Path, *names: str) -> list[Path]:
     return paths
 
 
-def test_what_a_trial_left_is_removed(tmp_path: Path) -> None:
+def test_files_left_by_a_trial_are_removed(tmp_path: Path) -> None:
     pattern = f"{tmp_path}/seg.{{scope}}_*"
     before = residue.left_before([pattern], SCOPE)
     mine, other = made(tmp_path, f"seg.{SCOPE}_a", "seg.mm_other_1_a")
@@ -70,7 +70,7 @@ def test_what_a_trial_left_is_removed(tmp_path: Path) -> None:
     assert other.exists()
 
 
-def test_what_was_there_before_stays(tmp_path: Path) -> None:
+def test_files_from_before_the_trial_are_kept(tmp_path: Path) -> None:
     [old] = made(tmp_path, "seg_old")
     before = residue.left_before([f"{tmp_path}/seg_*"], SCOPE)
     [new] = made(tmp_path, "seg_new")
@@ -92,7 +92,7 @@ def test_two_runs_that_share_a_file_leave_it_to_whoever_ends_last(
 
 
 @pytest.mark.parametrize("how", ["mapped", "open"])
-def test_what_a_living_process_uses_is_never_removed(
+def test_files_in_use_by_a_process_are_never_removed(
     tmp_path: Path, user: Callable[[Path, str], subprocess.Popen[bytes]], how: str
 ) -> None:
     used, unused = made(tmp_path, "seg_used", "seg_unused")
@@ -173,7 +173,7 @@ def claim(tmp_path: Path) -> Path:
     return Path(done.stdout.strip())
 
 
-def test_what_a_killed_launcher_left_is_cleared_away_by_the_next(tmp_path: Path) -> None:
+def test_files_left_by_a_killed_launcher_are_removed_by_the_next(tmp_path: Path) -> None:
     [before] = made(tmp_path, "seg_before")
     scratch = claim(tmp_path)
     [left] = made(tmp_path, "seg_left")
@@ -192,7 +192,7 @@ def test_a_living_launchers_scratch_stays(tmp_path: Path) -> None:
     assert mine.exists()
 
 
-def test_what_a_dead_launcher_left_and_a_living_process_uses_stays(
+def test_files_of_a_dead_launcher_that_a_process_uses_are_kept(
     tmp_path: Path, user: Callable[[Path, str], subprocess.Popen[bytes]]
 ) -> None:
     claim(tmp_path)
@@ -207,7 +207,7 @@ def test_what_a_dead_launcher_left_and_a_living_process_uses_stays(
     [{"world": "another boot, another namespace"}, {"pid": os.getpid(), "started": None}, {"pid": "?"}],
     ids=["of another world", "of a living process", "damaged"],
 )
-def test_a_claim_that_cannot_be_judged_is_left_alone(tmp_path: Path, changed: dict[str, object]) -> None:
+def test_a_claim_that_cannot_be_judged_is_not_removed(tmp_path: Path, changed: dict[str, object]) -> None:
     scratch = claim(tmp_path)
     path = scratch / ".launcher.json"
     if changed.get("started", "") is None:
@@ -220,7 +220,7 @@ def test_a_claim_that_cannot_be_judged_is_left_alone(tmp_path: Path, changed: di
     assert left.exists()
 
 
-def test_folders_that_are_not_a_trials_are_left_alone(temporary: Path) -> None:
+def test_folders_that_belong_to_no_trial_are_not_removed(temporary: Path) -> None:
     (temporary / "middlemark-notes").mkdir()
     (temporary / "middlemark-link").symlink_to(temporary / "middlemark-notes")
     (temporary / "middlemark-file").touch()

@@ -49,7 +49,7 @@ def test_without_a_witness_the_kernels_counters_are_read(launching: Launching) -
     assert noise.to_ns - noise.from_ns == 1_000_000_000
 
 
-def test_a_witness_that_dies_is_told_with_its_end(launching: Launching) -> None:
+def test_a_witness_that_dies_is_reported_with_its_exit_status(launching: Launching) -> None:
     noise = seen(with_witness(launching, "sys.exit(7)"))
     assert "exited with status 7" in noise.absent["before"]
     assert "exited with status 7" in noise.absent["switches"]
@@ -63,7 +63,7 @@ def test_a_witness_that_never_answers_is_not_waited_for_for_long(
     assert "did not answer in time" in noise.absent["before"]
 
 
-def test_a_witness_that_is_refused_the_switches_says_why(launching: Launching) -> None:
+def test_a_witness_without_permission_for_switches_reports_the_reason(launching: Launching) -> None:
     answers = {
         "probe": {"event": "probed", "cpus": []},
         "watch": {"event": "watching", "scope": None, "absent": "perf_event_open: Permission denied"},
@@ -75,7 +75,7 @@ def test_a_witness_that_is_refused_the_switches_says_why(launching: Launching) -
     assert (noise.before, noise.after) == ((), ())
 
 
-def test_a_witness_that_cannot_be_started_is_told(launching: Launching) -> None:
+def test_a_witness_that_cannot_be_started_is_reported(launching: Launching) -> None:
     launching.shared.here.witness = "/nonexistent/middlemark-witness"
     noise = seen(launching.trial(receive="poll", pattern="ping-pong", rate=50.0))
     assert "/nonexistent/middlemark-witness" in noise.absent["before"]
@@ -154,7 +154,7 @@ def test_waiting_is_that_of_the_roles_threads_of_all_workers() -> None:
     )
 
 
-def test_waiting_that_is_not_told_of_every_role_is_not_told() -> None:
+def test_waiting_is_absent_if_any_role_did_not_report_it() -> None:
     ping = [event("measuring", 1, 10, ping=5), event("done", 2, 15, ping=25)]
     silent = [event("measuring", 1, 0, pong_0=None), event("done", 2, 4, pong_0=None)]
     assert waited([ping, silent], ["ping", "pong 0"]).delay_ns is None

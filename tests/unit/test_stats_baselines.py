@@ -52,11 +52,11 @@ def test_another_experiment_is_no_raw_transport(differs: dict[str, object]) -> N
 
 
 @pytest.mark.parametrize("differs", [{"reliability": "best-effort"}, {"depth": None}, {"mlock": True}])
-def test_what_only_a_middleware_honours_does_not_keep_a_raw_transport_away(differs: dict[str, object]) -> None:
+def test_settings_that_only_a_middleware_honours_do_not_exclude_a_raw_transport(differs: dict[str, object]) -> None:
     assert _labels([cell(**differs), cell("udp")])[0] == "udp"
 
 
-def test_of_several_raw_transports_the_nearest_in_settings_is_taken_then_the_fastest() -> None:
+def test_the_raw_transport_nearest_in_settings_is_taken_and_then_the_fastest() -> None:
     cells = [cell(reliability="best-effort"), cell("udp"), cell("udp", reliability="best-effort")]
     first = nearest_raw_transports(cells, [3.0, 1.0, 2.0], DESCRIPTIONS)[0]
     assert first is not None
@@ -78,7 +78,7 @@ def test_a_loan_is_held_against_the_raw_transport_that_lends_else_against_the_co
     assert _labels([cell(transport="shm"), lending])[0] is None
 
 
-def test_listening_is_held_against_blocking_where_no_raw_transport_listens_and_says_so() -> None:
+def test_listening_is_compared_with_a_blocking_raw_transport_if_none_listens() -> None:
     asked = cell(receive="listen")
     assert _labels([asked, cell("udp")])[0] == "udp, block"
     assert _labels([asked, cell("udp"), cell("udp", receive="listen")])[0] == "udp"
@@ -122,14 +122,14 @@ def test_the_best_is_the_fastest_raw_transport_of_any_carrier_for_the_same_exper
     assert _best([cell(receive="poll"), *cells[2:]], [9.0, 2.0, 1.0, 0.5])[0] is None
 
 
-def test_what_hands_over_has_a_baseline_that_hands_over_and_what_copies_one_that_copies() -> None:
+def test_a_row_that_hands_over_has_a_baseline_that_hands_over_and_a_copy_one_that_copies() -> None:
     cells = [cell(), cell(transport="shm", loan=True), cell("udp"), cell("shm", "shm", loan=True)]
     assert _best(cells, [9.0, 9.0, 5.0, 1.0])[:2] == ["udp", "shm (loan)"]
     assert _best(cells, [9.0, 9.0, 5.0, 6.0])[:2] == ["udp", "shm (loan)"]
     assert _best(cells[:3], [9.0, 9.0, 5.0])[:2] == ["udp", None]
 
 
-def test_the_best_for_a_listener_blocks_and_says_so() -> None:
+def test_the_baseline_of_a_listener_blocks_and_is_labelled_so() -> None:
     cells = [cell(receive="listen"), cell("udp"), cell("shm", "shm", receive="poll")]
     assert _best(cells, [9.0, 5.0, 1.0])[0] == "udp, block"
 
@@ -139,7 +139,7 @@ def _copying(size: int, **levels: object) -> Cell:
     return cell("memcpy", "memcpy", size=size, **levels)
 
 
-def test_what_copies_alone_is_nobodys_raw_transport_and_has_none_but_itself() -> None:
+def test_memcpy_is_the_raw_transport_of_no_other_row() -> None:
     cells = [cell(transport="intraprocess", processes=1, receive="poll"), _copying(1024)]
     assert _labels(cells) == [None, "memcpy"]
     assert _best(cells, [9.0, 1.0]) == [None, None]
@@ -168,7 +168,7 @@ def test_memcpy_bytes_a_second_are_two_copies_of_the_size_over_the_quickest_roun
     assert memcpy_bytes_per_s(several, 4096) == pytest.approx(2 * 4096 / 2e-6), "the fastest trial says what can be"
 
 
-def test_memcpy_is_not_told_where_it_was_not_measured_or_is_mostly_the_clock() -> None:
+def test_memcpy_bandwidth_is_absent_if_not_measured_or_dominated_by_the_clock() -> None:
     assert memcpy_bytes_per_s([], 1024) is None
     assert memcpy_bytes_per_s([_result(_copying(64), 999.0)], 64) is None
     assert memcpy_bytes_per_s([_result(_copying(64), 1000.0)], 64) == pytest.approx(128e6)

@@ -45,7 +45,7 @@ def test_sizes_that_cost_what_a_copy_costs_or_less_than_noise_are_not_warned_abo
     assert all(_codes(each) == [] for each in _by_size(cell(), b64=[12.0], b1024=[11.0]))
 
 
-def test_what_is_handed_over_may_cost_nothing_unless_the_pong_copies_it() -> None:
+def test_handing_over_may_cost_the_same_at_every_size_unless_the_pong_copies() -> None:
     untouched = cell(payload="untouched", loan=True)
     assert all(_codes(each) == [] for each in _by_size(untouched, b64=[12.0] * 3, b1048576=[12.0] * 3))
     for declared in (untouched, cell(transport="intraprocess", payload="untouched")):

@@ -117,7 +117,7 @@ def test_a_few_stamps_that_stray_do_not_hide_the_others(strayed: int, is_told: b
     assert ("transport" in told(of_trips({0: kept}, stamped, [START]))) is is_told
 
 
-def test_what_is_read_while_it_is_written_is_a_part_of_its_own() -> None:
+def test_a_read_that_overlaps_the_write_is_a_part_of_its_own() -> None:
     kept = trips(100, write_ns=3_800)
     found = told(of_trips({0: kept}, answers(kept, take_ns=3_000), [START]))
     assert found["write"] == pytest.approx(1_000)
@@ -135,7 +135,7 @@ def test_the_odd_message_that_is_read_while_it_is_written_makes_no_part() -> Non
     assert sum(found.values()) == pytest.approx(10_000)
 
 
-def test_what_is_still_written_when_the_message_is_in_hand_is_no_part() -> None:
+def test_writing_after_the_message_was_taken_is_no_part() -> None:
     kept = trips(100, write_ns=9_000)
     found = told(of_trips({0: kept}, answers(kept), [START]))
     assert found["write"] + found["write and take together"] == pytest.approx(4_000)
@@ -190,13 +190,13 @@ def test_no_stamps_at_all_are_too_few() -> None:
     assert of_trips({0: trips(0)}, answers(trips(50)), [START]).absent is not None
 
 
-def test_of_a_message_that_came_twice_the_first_answer_counts() -> None:
+def test_the_first_answer_to_a_duplicated_message_counts() -> None:
     kept = trips(NEEDED)
     twice = np.concatenate([answers(kept), answers(kept, at=9_000)])
     assert told(of_trips({0: kept}, twice, [START])) == told(of_trips({0: kept}, answers(kept), [START]))
 
 
-def test_clients_are_told_apart_by_source_and_each_has_its_own_start() -> None:
+def test_clients_are_separated_by_source_and_each_has_its_own_start() -> None:
     kept = trips(40)
     later = Started(index=1, ticks=TICKS + 2_000, ticks_per_second=PER_NS * 1e9)
     stamped = np.concatenate([answers(kept), answers(kept, source=1, at=5_000)])
@@ -204,7 +204,7 @@ def test_clients_are_told_apart_by_source_and_each_has_its_own_start() -> None:
     assert told(found)["transport and wake-up"] == pytest.approx(2_700), "1 µs later by a clock begun 1 µs later"
 
 
-def test_what_outgrew_its_field_is_left_out() -> None:
+def test_saturated_values_are_left_out() -> None:
     kept = trips(60)
     stamped = answers(kept)
     stamped["copy_ns"][:30] = SATURATED
@@ -254,7 +254,7 @@ def test_a_message_of_a_stream_waits_is_written_and_the_rest_is_in_between() -> 
     assert list(told(at_once)) == ["write", IN_BETWEEN]
 
 
-def test_of_a_long_stream_arrivals_of_all_of_it_are_taken() -> None:
+def test_arrivals_of_a_whole_long_stream_are_sampled() -> None:
     count = 500_000
     one_way = np.where(np.arange(count) < count // 2, 4_000, 6_000)
     found = of_stream([arrival(one_way)], {0: sending([0] * count, write_ns=1_000)})
@@ -265,7 +265,7 @@ def part(name: str, ns: float) -> Part:
     return Part(part=name, ns=ns, share=0.5)
 
 
-def test_a_cell_tells_the_parts_of_its_middle_trial() -> None:
+def test_a_cell_has_the_parts_of_its_median_trial() -> None:
     trials = [Breakdown((part("write", ns), part("take", 2 * ns))) for ns in (100, 900, 300)]
     assert told(over_trials(trials)) == {"write": 300, "take": 600}
     two = told(over_trials(trials[:2]))
@@ -281,7 +281,7 @@ def test_a_part_that_only_one_of_two_middle_trials_has_stays_in_its_place() -> N
     assert list(told(found)) == ["write", "write and take together", "take"]
 
 
-def test_without_a_breakdown_in_any_trial_the_first_reason_is_told() -> None:
+def test_without_any_breakdown_the_first_reason_is_reported() -> None:
     assert over_trials([Breakdown((), "too few"), Breakdown((), "no stamps")]).absent == "too few"
     assert over_trials([]).absent == "no trial was measured"
 
@@ -300,7 +300,7 @@ def stamped_trial(kept: Samples, **given: object) -> tuple[TrialOutcome, Samples
     return outcome(planned.trials[0], **(facts | given)), lambda _: kept
 
 
-def test_a_cell_has_a_breakdown_or_says_why_not() -> None:
+def test_a_cell_has_a_breakdown_or_the_reason_why_not() -> None:
     planned = plan(cell(), trials=1)
     kept = trips(100)
     record = kept_of(Kept("pong", 0, answers(kept)))
@@ -332,7 +332,7 @@ def test_stamps_that_cannot_be_read_cost_the_breakdown_and_nothing_else() -> Non
     assert result.breakdown_absent == "00000-pong-0.npy: truncated"
 
 
-def test_a_stream_tells_why_its_parts_cannot_be_told() -> None:
+def test_a_stream_without_parts_has_the_reason() -> None:
     planned = plan(cell(pattern="stream"), trials=1)
     ends = (sending([0] * 100), arrival([5_000] * 100))
 

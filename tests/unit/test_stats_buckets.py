@@ -41,7 +41,7 @@ def test_quantiles_are_numpys_on_the_raw_samples_and_the_middles(raw: list[int],
 
 
 @pytest.mark.parametrize("shares", [(0.0, 1.0), (0.5, 0.5), (0.99, 0.01)])
-def test_a_quantile_is_known_to_within_a_bucket(shares: tuple[float, float]) -> None:
+def test_a_quantile_from_buckets_is_within_one_bucket_of_the_true_value(shares: tuple[float, float]) -> None:
     values = np.random.default_rng(7).lognormal(10.0, 1.2, 200_000).astype(np.uint64)
     raw = values[: int(shares[0] * len(values))]
     told = summarise_both(raw, buckets(values[len(raw) :]))

@@ -57,14 +57,14 @@ def test_a_quantile_that_some_trials_lack_is_that_of_those_which_have_it_if_they
     assert result.round_trip_ns.p99_9 is None
 
 
-def test_the_p99_of_one_trial_does_not_stand_beside_the_p50_of_two() -> None:
+def test_a_p99_of_one_trial_is_not_shown_with_a_p50_of_two() -> None:
     result = _one(cell(), ROUND_TRIPS, ROUND_TRIPS[:999] + 900_000)
     assert result.round_trip_ns is not None
     assert result.round_trip_ns.p50 == 500_000.0
     assert result.round_trip_ns.p99 is None, "it would be less than half of the p50"
 
 
-def test_times_that_were_not_taken_are_none_and_those_that_were_are_told() -> None:
+def test_unmeasured_times_are_none_and_measured_ones_are_summarised() -> None:
     result = _one(cell(loan=True), ROUND_TRIPS, loan_ns=30, take_ns=40)
     assert result.loan_ns is not None
     assert result.loan_ns.p50 == 30.0
@@ -86,7 +86,7 @@ def test_a_field_measured_for_some_samples_is_summarised_over_those() -> None:
 @pytest.mark.parametrize(
     ("levels", "told"), [({}, False), ({"subscribers": 3}, True), ({"subscribers": 3, "echo": "first"}, False)]
 )
-def test_the_first_reply_is_told_only_where_there_are_several(levels: dict[str, object], told: bool) -> None:
+def test_the_first_reply_is_reported_only_if_there_are_several(levels: dict[str, object], told: bool) -> None:
     result = _one(cell(**levels), ROUND_TRIPS)
     assert (result.first_reply_ns is not None) == told
     if result.first_reply_ns:
@@ -121,7 +121,7 @@ def test_a_cell_without_a_measured_trial_fails_with_the_first_reason() -> None:
     assert result.version == "1.0"
 
 
-def test_a_cell_that_the_run_did_not_reach_says_so() -> None:
+def test_a_cell_that_the_run_did_not_reach_is_marked_not_measured() -> None:
     planned = plan(cell(), cell("udp"), trials=1)
     first, second = cell_results(planned, [outcome(planned.trials[0])], lambda _: samples(ROUND_TRIPS), DESCRIPTIONS)
     assert first.failed is None
@@ -186,7 +186,7 @@ def test_a_row_is_held_against_the_memcpy_of_its_run() -> None:
         assert "above-memcpy" not in _codes(results[1])
 
 
-def test_each_cell_is_told_the_best_that_this_machine_could_do_over_any_carrier() -> None:
+def test_each_cell_names_the_fastest_baseline_over_any_transport() -> None:
     planned = plan(cell(), cell("udp"), cell(transport="tcp"), cell("shm", "shm"), cell(size=64), trials=2)
     speeds = {0: 3, 1: 2, 2: 9, 3: 1, 4: 5}
     outcomes = [outcome(trial) for trial in planned.trials]
@@ -217,7 +217,7 @@ def test_a_cell_faster_than_its_raw_transport_is_warned_about() -> None:
     assert _codes(nine) == ["faster-than-baseline"]
 
 
-def test_the_common_carrier_is_told_and_differing_ones_are_a_warning() -> None:
+def test_the_common_actual_transport_is_reported_and_differing_ones_are_a_warning() -> None:
     planned = plan(cell(), trials=2)
     for carriers, told, codes in (
         (("udp", "udp"), "udp", []),
@@ -233,7 +233,7 @@ def test_the_common_carrier_is_told_and_differing_ones_are_a_warning() -> None:
         assert (result.actual_transport, _codes(result)) == (told, codes)
 
 
-def test_the_launchers_warnings_are_told_once_with_their_number_of_trials() -> None:
+def test_a_launchers_warning_is_reported_once_with_its_number_of_trials() -> None:
     planned = plan(cell())
     noisy = RunWarning("noisy", "another process took 30 % of a processor", "stop it")
     outcomes = [

@@ -60,7 +60,7 @@ def test_a_message_that_is_deserialised_while_it_is_still_written_takes_of_both_
     ]
 
 
-def test_of_a_stream_there_is_one_way() -> None:
+def test_a_stream_has_the_coding_of_one_way() -> None:
     one_way = {"wait for its turn": 100, "write": 900, "in between": 3_000}
     parts, absent = with_coding(trial(Coding(serialize_ns=300, deserialize_ns=200), one_way), TYPED)
     assert list(told(parts)) == ["wait for its turn", "serialize", "write", "in between", "deserialize"]
@@ -71,7 +71,7 @@ def test_octets_have_no_such_part_and_no_reason() -> None:
     assert with_coding(trial(None), cell()) == (trial(None).parts, None)
 
 
-def test_what_nobody_timed_is_not_guessed() -> None:
+def test_untimed_coding_is_not_guessed() -> None:
     parts, absent = with_coding(trial(None), TYPED)
     assert parts == trial(None).parts
     assert absent == "serialize and deserialize: dds does both within its own calls, so no stamp separates them"

@@ -43,7 +43,7 @@ def test_the_saturation_of_each_publisher_is_its_part_of_what_a_subscriber_recei
     assert [each.part for each in found] == [0.5, None]
 
 
-def test_the_loss_of_a_step_is_a_share_and_a_step_that_failed_says_why() -> None:
+def test_a_steps_loss_is_a_share_and_a_failed_step_has_its_reason() -> None:
     found = curve(
         CURVE,
         _outcomes(
@@ -90,7 +90,7 @@ def test_without_a_p99_there_is_no_knee() -> None:
     assert not any(each.knee for each in found)
 
 
-def test_a_trial_without_a_saturation_has_no_loads_to_put_beside_those_of_others() -> None:
+def test_a_trial_without_saturation_has_no_other_steps() -> None:
     found = curve(CURVE, _outcomes((step(None, failed="crashed", received_hz=0.0), step(1e4))))
     assert [(each.part, each.failed) for each in found] == [(None, "crashed")]
 
@@ -108,7 +108,7 @@ def test_the_sustainable_rate_is_the_median_of_what_each_trial_chose_with_its_ra
     assert (found.rate_hz, found.least_hz, found.most_hz) == (9e4, 8e4, 1e5)
 
 
-def test_a_search_is_told_by_the_trial_that_found_the_median_in_the_order_it_tried() -> None:
+def test_a_search_shows_the_steps_of_the_trial_with_the_median_in_order() -> None:
     found = search(_outcomes((step(9e4),), (step(1e5, held=False), step(2e4), step(5e4)), (step(1e4),)))
     assert [each.offered_hz for each in found] == [1e5, 2e4, 5e4]
     assert not any(each.knee for each in found)

@@ -111,7 +111,7 @@ def test_planted_worlds_have_the_right_verdict_95_times_in_100(right: ClaimVerdi
 
 
 @pytest.mark.slow
-def test_of_a_run_s_verdicts_none_is_false_in_95_runs_of_100() -> None:
+def test_at_most_5_of_100_runs_contain_a_false_verdict() -> None:
     """Ten claims whose true values lie on the edges of their bands, judged as one family, so any decision is false."""
     cells = [cell(transport=transport, size=64 << at) for at in range(5) for transport in ("udp", "shm")]
     claims = [
@@ -136,7 +136,7 @@ def test_several_pairs_must_all_hold_and_the_one_that_fails_is_shown() -> None:
     assert [subject.cell for subject in found.shown.part.subjects] == [2, 3]
 
 
-def test_too_few_trials_tell_how_many_more_would() -> None:
+def test_too_few_trials_state_how_many_more_are_needed() -> None:
     asked = expecting(FASTER, IN_TIME, rounds=4)
     found = judged(asked, measured(asked, [1000, 300], np.random.default_rng(1)))
     assert [each.verdict for each in found] == [ClaimVerdict.UNDECIDED] * 2
@@ -144,7 +144,7 @@ def test_too_few_trials_tell_how_many_more_would() -> None:
     assert all(each.shown is not None and each.shown.low is None for each in found)
 
 
-def test_the_trials_that_would_tell_are_about_those_that_do() -> None:
+def test_the_estimated_number_of_trials_is_about_sufficient() -> None:
     asked = expecting(Ratio(A, B, Band(None, 0.9), "ratio"), rounds=8)
     open_ = [
         each.trials_needed
@@ -217,7 +217,7 @@ def test_a_row_that_lost_messages_can_miss_a_bound_and_never_keep_it() -> None:
     assert least.verdict is ClaimVerdict.UNTESTABLE
 
 
-def test_what_nothing_here_can_tell_says_why() -> None:
+def test_an_untestable_expectation_has_its_reason() -> None:
     asked = expecting(Untestable("no source of MIRA can be had"), Bound(picked("adapter=zenoh"), Band(None, 5.0)))
     link = expecting(Bound(B, Band(0.85, None)), metric="link_share")
     trials = measured(asked, [1000, 500], np.random.default_rng(1))
@@ -319,5 +319,5 @@ def test_the_exact_interval_of_a_median_has_the_ranks_of_the_tables(trials: int,
     assert sum(binomial(trials)(draw) for _ in range(1000)) >= 940
 
 
-def test_an_interval_wants_six_trials() -> None:
+def test_an_interval_needs_six_trials() -> None:
     assert exact_median_interval([1, 2, 3, 4, 5], 0.95) is None

@@ -25,7 +25,7 @@ def test_scaling_the_trials_scales_it() -> None:
     assert median_interval((3 * values).tolist()) == pytest.approx([3 * each for each in median_interval(values) or ()])
 
 
-def test_it_covers_the_truth_about_as_often_as_it_says() -> None:
+def test_the_interval_covers_the_true_median_about_as_often_as_claimed() -> None:
     rng = np.random.default_rng(3)
     covered = 0
     for _ in range(300):

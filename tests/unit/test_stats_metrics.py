@@ -95,7 +95,7 @@ def test_a_flood_has_a_throughput_and_no_latency_of_its_own() -> None:
     assert not {"p50", "max", "stdev"} & found.keys()
 
 
-def test_every_metric_says_what_it_is() -> None:
+def test_every_metric_is_fully_declared() -> None:
     for name, each in METRICS.items():
         assert each.means, name
         assert each.where, name

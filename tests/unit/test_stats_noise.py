@@ -68,19 +68,19 @@ def test_a_hundredth_of_the_time_is_the_limit() -> None:
     assert warning_of(hogged(0.011)) is not None
 
 
-def test_one_that_has_ended_is_told_without_a_name() -> None:
+def test_an_ended_process_is_reported_without_a_name() -> None:
     warning = warning_of(hogged(0.3, None, None))
     assert warning is not None
     assert "an ended process 30 %" in warning.text
 
 
-def test_where_the_kernel_does_not_tell_whose_the_time_was_nobody_is_named() -> None:
+def test_a_process_is_not_named_if_the_kernel_does_not_identify_it() -> None:
     warning = warning_of(hogged(0.3, None, None, scope="workers"))
     assert warning is not None
     assert warning.text == "in trial 1: other processes had 30 % of its processors' time"
 
 
-def test_the_benchs_own_launcher_is_told_and_marks_nothing() -> None:
+def test_time_used_by_the_launcher_is_reported_without_a_mark() -> None:
     ns = round(0.3 * 2e9)
     own = hogged(0.3, own_ns=ns)
     assert warning_of(own) is None
@@ -124,7 +124,7 @@ def test_interrupts_mark_a_trial_that_had_more_than_the_others_and_not_a_transpo
     assert warning_of(busy, busy, busy) is None
 
 
-def test_where_switches_are_not_watched_the_roles_own_waiting_stands_in() -> None:
+def test_without_switches_the_roles_own_waiting_is_used() -> None:
     def waiting(ms: int) -> Witnessed:
         # A wake-up waits 4 µs even on an idle processor, as 50 wake-ups in the probe show.
         woken = (probe(wakes=50, waited_ns=200_000),)
@@ -141,7 +141,7 @@ def test_where_switches_are_not_watched_the_roles_own_waiting_stands_in() -> Non
     assert noise.absent["switches"] == "they sleep"
 
 
-def test_what_a_wake_up_waits_by_itself_is_not_guessed() -> None:
+def test_the_waiting_of_a_wake_up_is_not_guessed() -> None:
     seen = witnessed(switches=None, delay_ns=900 * MS, voluntary=10_000, absent={"switches": "they sleep"})
     assert noise_of(seen).delay_share is None
     assert warning_of(seen) is None
@@ -158,7 +158,7 @@ def test_one_tick_of_the_hypervisor_is_what_counting_in_ticks_may_add() -> None:
     assert warning_of(witnessed(moved=msgspec.structs.replace(moved(steal_ms=20), seconds=0.2))) is not None
 
 
-def test_what_a_workers_own_threads_ran_is_nobody_elses() -> None:
+def test_time_used_by_a_workers_own_threads_is_not_attributed_to_others() -> None:
     def share(name: str, ran_ms: int) -> float | None:
         seen = witnessed(switches=None, before=(probe(wakes=50, waited_ns=200_000),), delay_ns=400 * MS, voluntary=0)
         of = plan(a_cell(receive="block"), trials=1)
@@ -205,7 +205,7 @@ def test_where_the_bench_runs_a_daemon_nobody_knows_who_was_waited_for() -> None
         assert (result.noise.delay_share is not None) == known
 
 
-def test_several_marked_trials_are_counted_and_the_worst_is_told() -> None:
+def test_marked_trials_are_counted_and_the_worst_is_described() -> None:
     warning = warning_of(hogged(0.1, "small"), witnessed(), hogged(0.4, "large"))
     assert warning is not None
     assert warning.text.startswith("in 2 of 3 trials (1, 3); most in trial 3: other processes had 40 %")
@@ -216,14 +216,14 @@ def test_a_marked_trial_is_not_dropped() -> None:
     assert result_of(witnessed(), hogged(0.5)).trials == 2
 
 
-def test_the_times_that_were_anothers_are_those_of_the_trial_that_stands_for_the_cell() -> None:
+def test_the_disturbed_times_are_those_of_the_cells_representative_trial() -> None:
     noise = noise_of(hogged(0.25), witnessed(), witnessed())
     assert (noise.disturbed_trial, noise.disturbed) == (2, ())
     alone = noise_of(hogged(0.25))
     assert (alone.disturbed_trial, alone.disturbed) == (1, ((0.0, 0.5),))
 
 
-def test_at_most_a_hundred_of_the_longest_times_are_told_in_order() -> None:
+def test_at_most_the_hundred_longest_disturbances_are_listed_in_order_of_time() -> None:
     spells = [(at * MS, (at + 1) * 1000, 0) for at in range(150)]
     noise = noise_of(witnessed(switches=switches(*spells)))
     assert len(noise.disturbed) == 100
@@ -236,7 +236,7 @@ def test_an_outcome_of_a_trial_is_stored_with_what_was_seen() -> None:
     assert msgspec.json.decode(msgspec.json.encode(of), type=TrialOutcome) == of
 
 
-def test_the_line_below_the_table_tells_the_whole_run() -> None:
+def test_the_line_below_the_table_covers_the_whole_run() -> None:
     told = machine_summary([noise_of(hogged(0.3), witnessed(before=(probe((4000, 1)),)))])
     assert told == (
         "15 % of the roles' processors' time taken by others, longest time away 600 ms, longest gap around a trial 4 µs"
@@ -254,7 +254,7 @@ def test_a_share_that_is_not_nothing_is_not_printed_as_nothing() -> None:
     ]
 
 
-def test_the_line_says_none_where_nothing_is_laid_to_one() -> None:
+def test_the_line_states_none_if_no_sample_is_attributed() -> None:
     attributed = Attribution(samples=1016, machine=0, middleware=0, unknown=1016, why="they sleep")
     noise = noise_of(witnessed())
     trial = msgspec.structs.replace(noise.trials[0], above_p99_9=attributed)

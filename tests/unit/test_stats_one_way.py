@@ -68,7 +68,7 @@ def test_a_reading_that_is_a_tick_ahead_of_the_sender_is_no_time_and_not_a_negat
     assert took.from_sent.min == 0.0
 
 
-def test_subscribers_are_told_one_by_one_and_all_together() -> None:
+def test_one_way_times_are_summarised_per_subscriber_and_together() -> None:
     near, far = np.full(1_000, 10_000), np.full(1_000, 50_000)
     took = one_way([sending(np.zeros(1_000)), arrival(near), arrival(far, index=1)])
     assert took.all is not None
@@ -76,7 +76,7 @@ def test_subscribers_are_told_one_by_one_and_all_together() -> None:
     assert {index: each.p50 for index, each in took.by_subscriber.items()} == {0: 10_000.0, 1: 50_000.0}
 
 
-def test_what_a_histogram_counted_is_in_the_latency_and_keeps_from_sent_away() -> None:
+def test_a_histogram_is_part_of_the_latency_and_excludes_from_sent() -> None:
     values = np.full(500, 100), np.full(1_500, 200)
     took = one_way([sending(np.zeros(2_000)), arrival(values[0], histogram=buckets(values[1]))])
     assert took.all is not None
@@ -94,9 +94,7 @@ def test_what_a_histogram_counted_is_in_the_latency_and_keeps_from_sent_away() -
         ([sending(np.full(100, SATURATED))], "more than the 4.29 s"),
     ],
 )
-def test_without_the_record_of_every_message_from_sent_is_absent_and_says_why(
-    publishers: list[Kept], reason: str
-) -> None:
+def test_without_all_send_records_from_sent_is_absent_with_the_reason(publishers: list[Kept], reason: str) -> None:
     took = one_way([*publishers, arrival(np.full(100, 9_000))])
     assert took.all is not None
     assert took.from_sent is None

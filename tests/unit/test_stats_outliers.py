@@ -67,7 +67,7 @@ def test_it_must_have_had_it_for_half_of_what_the_sample_took_beyond_the_median(
     assert attributed.machine == machines
 
 
-def test_what_happened_on_both_processors_at_once_counts_once() -> None:
+def test_a_disturbance_on_both_processors_at_once_counts_once() -> None:
     at = 1000 * 50_000
     attributed = found([(1000, 1_000_000)], witnessed(switches=switches((at, 300_000, 0), (at, 300_000, 1))))
     assert attributed is not None
@@ -100,7 +100,7 @@ def test_samples_that_a_quiet_machine_does_not_explain_are_the_middlewares() -> 
     assert certain([(at, 1_000_000) for at in range(0, 2000, 100)], witnessed()) >= 18
 
 
-def test_a_machine_that_stands_still_that_often_by_itself_takes_the_blame_from_the_middleware() -> None:
+def test_gaps_of_the_machine_are_not_attributed_to_the_middleware() -> None:
     # 0.02 s of probes contained two gaps of a millisecond, so a second on two processors may well contain 20.
     seen = witnessed(before=(probe((1_024_000, 2)), probe((1_024_000, 2))))
     assert certain([(at, 1_000_000) for at in range(0, 2000, 100)], seen) == 0
@@ -142,7 +142,7 @@ def test_nobody_is_blamed_where_evidence_is_missing(given: dict[str, object], wh
     assert middlewares(attributed, stillness([witnessed()] * 1000)) == 0
 
 
-def test_spells_that_were_not_told_one_by_one_may_explain_shorter_samples() -> None:
+def test_disturbances_that_were_not_listed_may_explain_shorter_samples() -> None:
     attributed = found([(at, 100_000) for at in range(0, 2000, 100)], witnessed())
     assert attributed is not None
     still = stillness([witnessed()] * 1000)

@@ -128,7 +128,7 @@ def test_where_all_are_alike_nobody_wins() -> None:
     assert sum(each.ended == "best" for each in races) <= 1
 
 
-def test_what_lies_within_the_margin_ends_as_a_tie() -> None:
+def test_candidates_within_the_margin_end_as_a_tie() -> None:
     draw = np.random.default_rng(6)
     race = raced(0.1 * noise(draw, "plain")[:, :8] + np.array([0.0, 0.005, 0.01, 0.5, 0.6, 0.7, 0.8, 0.9]))
     assert race.ended == "tie"
@@ -148,7 +148,7 @@ def test_two_rounds_send_home_half_of_them_and_seldom_the_best(kind: str, most: 
 
 
 @pytest.mark.parametrize("candidates", [3, 4])
-def test_of_few_on_a_wild_machine_the_best_seldom_leaves(candidates: int) -> None:
+def test_the_best_of_few_candidates_is_seldom_eliminated_by_heavy_noise(candidates: int) -> None:
     draw = np.random.default_rng(3)
     lost = 0
     for _ in range(150):
@@ -157,7 +157,7 @@ def test_of_few_on_a_wild_machine_the_best_seldom_leaves(candidates: int) -> Non
     assert lost <= 0.05 * 150
 
 
-def test_two_values_that_happen_to_agree_or_not_do_not_decide_alone() -> None:
+def test_two_values_that_agree_by_chance_do_not_decide() -> None:
     field = {each: {1: 0.1 * each, 2: 0.1 * each + 0.08 * (-1) ** each} for each in range(6)}
     agree = {**field, "agrees": {1: 0.2, 2: 0.2}}
     assert "agrees" in after_look(agree).running

@@ -57,7 +57,7 @@ def test_the_blocked_share_is_of_the_publishers_own_time() -> None:
     assert (found.blocked_ns, found.blocked_share) == (500_000_000.0, 0.25)
 
 
-def test_what_the_kernel_does_not_tell_of_one_publisher_is_not_told_of_all() -> None:
+def test_blocked_time_that_one_publisher_lacks_is_absent_for_all() -> None:
     found = rates(_outcome((sent(blocked_ns=500_000_000), sent(1, blocked_ns=None)), (arrived(),)))
     assert (found.blocked_ns, found.blocked_share) == (None, None)
 

@@ -79,7 +79,7 @@ def test_the_words_say_what_was_seen() -> None:
     assert stalled.startswith("the 200 samples beyond its p99 came in 1 cluster: something happened once")
 
 
-def test_a_cell_that_is_not_pinned_is_told_to_pin_first() -> None:
+def test_a_cell_that_is_not_pinned_is_advised_to_pin_first() -> None:
     two = _second_mode(_ordinary())
     assert "--pin 0,1" in _warnings(two)["bimodal"].advice
     assert "--pin" not in _warnings(two, cell(pin=(0, 1)))["bimodal"].advice
@@ -107,7 +107,7 @@ def test_queues_that_fill_and_empty_as_they_must_are_not_warned_about_again(leve
     assert list(_warnings(rising, cell(pattern="stream", rate=1_000.0))) == ["drift"]
 
 
-def test_what_fewer_than_half_of_the_trials_did_is_not_told_of_the_cell() -> None:
+def test_a_warning_of_fewer_than_half_of_the_trials_is_not_the_cells() -> None:
     drift, other = RunWarning("drift", "rose"), RunWarning("carried", "by udp")
     assert of_most([(drift, other), (), ()]) == [(other,), (), ()]
     assert of_most([(drift, other), (drift,), (), ()]) == [(drift, other), (drift,), (), ()]
@@ -201,7 +201,7 @@ def test_blocking_round_trips_that_are_mostly_processors_that_halt_say_so_and_na
     assert _idle(cell(pattern="request-reply")) is not None
 
 
-def test_what_is_not_idle_by_itself_is_not_said_to_be_mostly_idle() -> None:
+def test_rows_that_are_not_idle_by_themselves_get_no_idle_warning() -> None:
     assert _idle(ran_ms=260) is None, "the workers ran for most of it"
     assert _idle(late_us=2) is None, "idle processors of this machine do not halt"
     assert _idle(cell(awake=True)) is None

@@ -40,7 +40,7 @@ def test_the_fields_of_a_round_trip_lie_where_the_recorder_puts_them() -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1, 5_000])
-def test_what_was_written_is_read(tmp_path: Path, count: int) -> None:
+def test_written_samples_are_read_back(tmp_path: Path, count: int) -> None:
     path = tmp_path / "00001.npy"
     written = _written(path, count)
     read = load(path)
@@ -68,7 +68,7 @@ def test_a_file_without_a_whole_header_is_damaged(tmp_path: Path, bytes_left: in
     assert error.value.advice
 
 
-def test_a_truncated_file_says_how_much_there_is(tmp_path: Path) -> None:
+def test_a_truncated_file_is_refused_with_its_length(tmp_path: Path) -> None:
     path = tmp_path / "00001.npy"
     _written(path, 1_000)
     whole = path.read_bytes()
@@ -110,7 +110,7 @@ def test_text_is_no_samples_file(tmp_path: Path) -> None:
         load(path)
 
 
-def test_a_missing_file_and_a_folder_are_told_with_their_path(tmp_path: Path) -> None:
+def test_a_missing_file_and_a_folder_are_refused_with_their_path(tmp_path: Path) -> None:
     with pytest.raises(SamplesError, match=r"gone\.npy: No such file or directory"):
         load(tmp_path / "gone.npy")
     with pytest.raises(SamplesError, match="Is a directory"):
@@ -144,7 +144,7 @@ def test_a_file_with_another_number_of_samples_than_were_counted_is_refused(tmp_
         load_kept(tmp_path, _file("subscriber", 8))
 
 
-def test_what_outgrew_the_memory_is_read_from_the_histogram(tmp_path: Path) -> None:
+def test_samples_beyond_the_memory_are_read_from_the_histogram(tmp_path: Path) -> None:
     np.save(tmp_path / "kept.npy", np.zeros(7, dtype=ARRIVAL))
     _histogram(tmp_path / "kept.histogram.npy", (5, 6, 2), (256, 258, 1))
     kept = load_kept(tmp_path, _file("subscriber", 7, in_histogram=3, histogram_path="kept.histogram.npy"))

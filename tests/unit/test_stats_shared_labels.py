@@ -50,13 +50,13 @@ def test_labels_in_common_make_them_false_together() -> None:
     assert shared.var() > 1.6 * alone.var()
 
 
-def test_the_same_question_has_the_same_answer() -> None:
+def test_a_seed_determines_the_false_counts() -> None:
     first, again, other = (false_counts(4, 10, seed, 0.05) for seed in (3, 3, 4))
     assert (first == again).all()
     assert (first != other).any()
 
 
-def test_a_run_is_what_the_test_itself_says_of_its_trials() -> None:
+def test_false_counts_equal_those_of_the_signed_rank_test_itself() -> None:
     values = np.random.default_rng(11).standard_normal((RUNS, 8, 3))
     counts = [
         sum(p_value(run[:, a] - run[:, b]) <= 0.05 for a, b in itertools.combinations(range(3), 2))

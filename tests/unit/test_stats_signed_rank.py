@@ -62,7 +62,9 @@ def test_swapping_both_sides_mirrors_the_shift(differences: list[float]) -> None
 
 
 @given(DIFFERENCES, st.floats(-5, 5).map(lambda each: round(each, 6)))
-def test_what_is_added_to_all_is_added_to_the_shift_and_its_interval(differences: list[float], more: float) -> None:
+def test_a_constant_added_to_all_differences_moves_the_shift_and_its_interval(
+    differences: list[float], more: float
+) -> None:
     one, other = signed_rank(differences), signed_rank([each + more for each in differences])
     assert other.shift == pytest.approx(one.shift + more, abs=1e-6)
     assert (other.low, other.high) == pytest.approx((one.low + more, one.high + more), abs=1e-6)

@@ -60,7 +60,7 @@ def test_rates_and_bytes_are_the_medians_over_trials_of_what_arrived() -> None:
     assert (result.offered_hz, result.sent_hz) == (1_000.0, pytest.approx(1_000.0))
 
 
-def test_latency_is_that_of_all_subscribers_and_each_is_told_too() -> None:
+def test_latency_covers_all_subscribers_and_each_is_also_listed() -> None:
     result = _one(FAN_OUT, {})
     assert result.one_way_ns is not None
     assert result.one_way_from_sent_ns == result.one_way_ns
@@ -70,7 +70,7 @@ def test_latency_is_that_of_all_subscribers_and_each_is_told_too() -> None:
     assert result.round_trip_ns is None
 
 
-def test_delivery_is_told_of_each_subscriber_over_all_trials() -> None:
+def test_delivery_is_reported_per_subscriber_over_all_trials() -> None:
     half = {"subscribers": (arrived(), arrived(1, received=500, lost=500))}
     result = _one(FAN_OUT, half, {})
     assert [(each.expected, each.received, each.lost, each.ratio) for each in result.per_subscriber] == [
@@ -84,7 +84,7 @@ def test_a_failed_trial_costs_none_of_the_figures() -> None:
     assert (result.trials, result.failed_trials, result.rate_hz) == (1, 1, 1_000.0)
 
 
-def test_a_trial_whose_record_cannot_be_read_has_failed_and_says_so() -> None:
+def test_a_trial_with_an_unreadable_record_has_failed_with_the_reason() -> None:
     def damaged(file: SamplesFile) -> Kept:
         raise SamplesError(Path(file.path or "x.npy"), "damaged", "measure that trial again")
 
@@ -117,7 +117,7 @@ def test_late_and_unsent_messages_are_added_over_publishers_and_trials() -> None
     assert (without.scheduled, without.late_sends, without.unsent) == (None, None, None)
 
 
-def test_a_latency_that_cannot_be_told_from_sent_says_why() -> None:
+def test_a_latency_without_from_sent_has_the_reason() -> None:
     short = (sending(np.zeros(10)), *KEPT[1:])
     result = _one(FAN_OUT, {"files": files(*short)}, kept=short)
     assert result.one_way_ns is not None
@@ -157,7 +157,7 @@ def test_a_flood_that_beats_its_raw_transport_is_warned_about_in_words_of_rates(
     assert "receives 2 times as much as the raw transport (udp)" in [each.text for each in result.warnings]
 
 
-def test_a_flood_is_told_as_one_and_a_rate_and_a_burst_are_not() -> None:
+def test_a_flood_is_marked_and_a_rate_or_a_burst_is_not() -> None:
     assert "flooded" in _codes(_one(msgspec.structs.replace(FAN_OUT, rate="max"), {}))
     assert "flooded" not in _codes(_one(FAN_OUT, {}))
     burst = msgspec.structs.replace(FAN_OUT, rate="max", burst=100, recovery_s=0.09)
@@ -208,7 +208,7 @@ def test_a_stream_ended_early_when_its_publishers_tried_fewer_messages_than_aske
     assert ("ended-early" in _codes(result)) == told
 
 
-def test_publishes_that_timed_out_are_not_told_again_as_failed_ones() -> None:
+def test_timed_out_publishes_are_not_counted_again_as_failed() -> None:
     counts = TrialCounts(sent=1_000, received=2_000, publish_failed=7)
     assert _codes(_one(FAN_OUT, {"counts": counts, "publishers": (sent(timed_out=7),)})) == SHORT
     failed = _one(FAN_OUT, {"counts": counts, "publishers": (sent(timed_out=4, publish_failed=3),)})
@@ -216,7 +216,7 @@ def test_publishes_that_timed_out_are_not_told_again_as_failed_ones() -> None:
     assert text.startswith("3 of ")
 
 
-def test_a_search_tells_the_rate_that_held_and_a_curve_its_steps() -> None:
+def test_a_search_reports_the_rate_that_held_and_a_curve_its_steps() -> None:
     tried = (step(None, p99_ns=9e6), step(5e3), step(2e4, held=False), step(9e3))
     search = _one(msgspec.structs.replace(FAN_OUT, rate="sustainable"), {"steps": tried})
     assert search.sustainable is not None
@@ -246,7 +246,7 @@ def test_calls_of_all_clients_are_one_trials_round_trips() -> None:
     assert (result.rate_hz, result.samples, result.native_request_reply) == (500.0, 2_000, True)
 
 
-def test_a_ping_with_a_rate_is_told_from_the_intended_instant_too() -> None:
+def test_a_ping_with_a_rate_is_also_measured_from_the_intended_instant() -> None:
     late = samples(LATENCIES)
     late["late_ns"] = 5_000
     for rate, told in ((1_000.0, 5_100.0), ("max", None)):

@@ -53,7 +53,7 @@ def test_where_most_lies_beyond_the_longest_table_the_partition_does_it() -> Non
     _same(summary_of(values), summarise(values))
 
 
-def test_all_fields_of_records_come_out_as_each_alone_without_what_was_not_measured() -> None:
+def test_tallying_all_fields_at_once_equals_summarising_each() -> None:
     rng = np.random.default_rng(1)
     record = samples(rng.integers(500, 2_000, 2 * MANY + 5_001), check_ns=40)
     record["fill_ns"] = rng.integers(0, 300, len(record))

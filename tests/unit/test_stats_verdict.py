@@ -51,7 +51,7 @@ def test_ten_pairs_find_a_shift_of_a_tenth() -> None:
     assert Verdict.BETTER not in verdicts
 
 
-def test_what_is_faster_by_time_is_slower_by_rate() -> None:
+def test_the_verdict_is_reversed_for_a_rate() -> None:
     half = [(100.0 + index, 50.0 + index / 2) for index in range(10)]
     assert one(half).verdict is Verdict.BETTER
     assert one(half, higher=True).verdict is Verdict.WORSE
@@ -66,7 +66,7 @@ def test_an_interval_within_the_margin_is_equivalence_however_sure_the_differenc
     assert one(slightly, margin=0.005).verdict is Verdict.WORSE
 
 
-def test_five_pairs_can_tell_nothing_and_say_how_many_would() -> None:
+def test_five_pairs_are_undecided_and_six_are_needed() -> None:
     judged = one([(100.0, 150.0 + index) for index in range(5)])
     assert judged.verdict is Verdict.UNDECIDED
     assert (judged.low, judged.high) == (None, None)

@@ -60,7 +60,7 @@ def test_without_evidence_nothing_is_contradicted() -> None:
         (Limits(duration_s=2.0), {"measured_s": 2.0001}, None),
     ],
 )
-def test_a_trial_that_ended_before_its_end_says_how_far_it_came(
+def test_a_trial_that_ended_early_reports_its_progress(
     limits: Limits, given: dict[str, object], text: str | None
 ) -> None:
     warnings = _of_trial(cell(), limits, **given)
@@ -117,7 +117,7 @@ def test_each_count_above_zero_is_a_warning_with_its_share_and_its_trials(field:
     assert warnings[code].advice
 
 
-def test_a_lossy_best_effort_cell_is_told_to_be_reliable_and_a_reliable_one_is_not() -> None:
+def test_a_lossy_best_effort_cell_is_advised_to_be_reliable_and_a_reliable_one_is_not() -> None:
     lossy = _outcomes({"counts": TrialCounts(sent=10, received=9, lost=1)})
     assert "--reliability reliable" in _of_cell(cell(reliability="best-effort"), lossy)["loss"].advice
     assert "--reliability" not in _of_cell(cell(), lossy)["loss"].advice
@@ -136,7 +136,7 @@ def test_no_median_at_all_is_a_warning_but_one_trial_with_one_is_enough() -> Non
     assert _of_cell(cell(), outcomes, None, 1.0) == {}
 
 
-def test_failed_trials_beside_measured_ones_are_counted_with_the_first_reason() -> None:
+def test_failed_trials_are_counted_with_the_first_reason() -> None:
     hung = Failure("hung", "the pong did not answer", "see its log")
     warnings = _of_cell(cell(), _outcomes({}, {"failed": hung}, {"failed": Failure("crashed", "SIGSEGV")}))
     assert warnings["trials-failed"] == RunWarning(
@@ -163,7 +163,7 @@ def test_one_trial_of_eight_that_lies_apart_is_a_stray_one_and_no_second_state()
     assert [*_of_cell(cell(), seven, *steady, 2000.0)] == ["trials-disagree"], "of fewer nobody can say so"
 
 
-def test_trials_that_scatter_do_not_disagree_once_their_median_is_known() -> None:
+def test_scattered_trials_do_not_disagree_once_their_median_is_precise() -> None:
     scattered = (800.0, 850.0, 900.0, 920.0, 950.0, 1000.0, 1000.0, 1050.0, 1100.0, 1150.0, 1250.0, 1300.0, 1400.0)
     (few,) = _of_cell(cell(), _outcomes(*[{}] * 7), *scattered[::2]).values()
     assert few.code == "trials-disagree"

@@ -187,7 +187,7 @@ def test_as_json_it_has_the_words_of_the_suite() -> None:
     assert (edge["from"], edge["to"], edge["deadline_s"]) == ("camera", "detector", 0.01)
 
 
-def test_histories_are_counted_over_trials_and_told_in_the_median() -> None:
+def test_histories_are_summed_over_trials_with_the_median_time() -> None:
     told = outcome((1000, 1000), [(1000, 1000)] * 3)
     files = [kept(each, each // 2, *flat(1.0)) for each in range(3)]
     trials = []

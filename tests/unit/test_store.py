@@ -100,7 +100,7 @@ def writer(tmp_path: Path) -> RunWriter:
     return open_run(tmp_path, FILE)
 
 
-def test_what_was_written_is_read_back(writer: RunWriter) -> None:
+def test_written_trials_are_read_back(writer: RunWriter) -> None:
     kept = [outcome(0), FAILED, outcome(2)]
     for each in kept:
         writer.append(each)
@@ -196,7 +196,7 @@ def test_a_run_whose_writer_is_gone_is_not_under_way(tmp_path: Path) -> None:
     assert (run.file.ended, run.running) == (None, False)
 
 
-def test_a_file_system_without_locks_leaves_open_whether_a_run_is_under_way(
+def test_without_file_locks_it_is_unknown_if_a_run_is_under_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def unsupported(*_: object) -> None:
@@ -210,7 +210,7 @@ def test_a_file_system_without_locks_leaves_open_whether_a_run_is_under_way(
     assert read_run(writer.folder).running is False, "it says itself that it has ended"
 
 
-def test_a_file_system_that_locks_only_what_is_open_for_writing_tells_it_too(
+def test_a_run_under_way_is_seen_if_locks_need_a_file_open_for_writing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     flock = fcntl.flock
@@ -237,7 +237,7 @@ def test_a_run_that_is_being_measured_is_not_gone_on_with(writer: RunWriter) -> 
     assert reopen_run(writer.folder).run.outcomes == (outcome(0),)
 
 
-def test_of_two_that_go_on_with_a_run_the_second_is_refused_and_what_the_first_added_is_seen(tmp_path: Path) -> None:
+def test_a_run_being_resumed_cannot_be_resumed_again_and_its_new_trials_are_read(tmp_path: Path) -> None:
     folder = open_run(tmp_path, FILE).folder
     first = reopen_run(folder)
     with pytest.raises(StoreError, match="is being measured by process"):
@@ -266,7 +266,7 @@ def test_a_lock_whose_process_is_dead_is_no_obstacle(tmp_path: Path) -> None:
     assert reopen_run(folder).run.outcomes == ()
 
 
-def test_somebody_who_only_looks_does_not_stand_in_the_way(tmp_path: Path) -> None:
+def test_reading_a_run_does_not_block_resuming_it(tmp_path: Path) -> None:
     folder = open_run(tmp_path, FILE).folder
     done = threading.Event()
 
@@ -334,7 +334,7 @@ def test_a_run_that_lacks_every_field_with_a_default_is_read(writer: RunWriter) 
     assert (run.file.seed, run.file.suites, run.file.machine) == (FILE.seed, FILE.suites, FILE.machine)
 
 
-def test_an_interrupted_run_says_so(writer: RunWriter) -> None:
+def test_an_interrupted_run_is_marked(writer: RunWriter) -> None:
     writer.close(interrupted=True)
     assert read_run(writer.folder).file.interrupted
 
@@ -358,7 +358,7 @@ def test_fields_that_were_added_since_do_not_matter(writer: RunWriter) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "null", "[]", '{"schema": 1}', '{"schema": "one"}', "\xff"])
-def test_what_is_no_run_is_named_with_its_path(writer: RunWriter, text: str) -> None:
+def test_a_file_that_is_no_run_is_refused_with_its_path(writer: RunWriter, text: str) -> None:
     (writer.folder / "run.json").write_bytes(text.encode("latin-1"))
     with pytest.raises(StoreError, match=r"run\.json: "):
         read_run(writer.folder)

@@ -50,7 +50,7 @@ def set_in(value: Any, place: str, new: object) -> None:
         ("stamps.0.path", "samples/../../x", "stamps[0].path: is not inside the run's folder"),
     ],
 )
-def test_a_wrong_value_costs_its_line_which_is_told_with_its_place(
+def test_a_wrong_value_discards_its_line_and_its_place_is_named(
     run: Path, place: str, value: object, told: str
 ) -> None:
     path = run / "trials.jsonl"
@@ -67,7 +67,7 @@ def test_a_wrong_value_costs_its_line_which_is_told_with_its_place(
     assert sum(each.trials for each in read_measured(run).results) == 5
 
 
-def test_of_two_lines_of_one_trial_the_first_counts(run: Path) -> None:
+def test_the_first_of_two_lines_of_one_trial_counts(run: Path) -> None:
     path = run / "trials.jsonl"
     lines = path.read_bytes().splitlines()
     path.write_bytes(b"\n".join([*lines, lines[2]]) + b"\n")
@@ -121,7 +121,7 @@ def test_a_run_whose_description_is_damaged_is_named_with_the_place(
     assert told in str(error.value)
 
 
-def test_what_another_tool_measured_may_be_more_than_can_be_asked_for_here(run: Path) -> None:
+def test_an_imported_run_may_exceed_the_limits_of_this_tool(run: Path) -> None:
     path = run / "run.json"
     described = json.loads(path.read_text())
     described["plan"]["cells"][1]["publishers"] = 1_000
@@ -189,14 +189,14 @@ def test_samples_with_times_that_no_trial_takes_cost_their_trial(run: Path, name
     assert "its samples are damaged: they contain a time of" in failure.text
 
 
-def test_what_a_file_holds_that_is_not_the_runs_is_never_shown(run: Path) -> None:
+def test_the_content_of_a_foreign_file_is_never_shown(run: Path) -> None:
     (run / "samples" / "00000.npy").write_text("secret: 1234\n" * 30)
     (failure,) = (each for result in read_measured(run).results for each in result.failures)
     assert "secret" not in failure.text
 
 
 @pytest.mark.parametrize("damage", ["", "\xff", "{" * 3_000, '{"schema":1}'])
-def test_the_neighbours_of_a_damaged_run_stand(run: Path, damage: str) -> None:
+def test_the_neighbours_of_a_damaged_run_are_still_read(run: Path, damage: str) -> None:
     (run / "run.json").write_bytes(damage.encode("latin-1"))
     listed = CliRunner().invoke(group, ["list", "runs", str(run.parent)])
     assert listed.exit_code == 0

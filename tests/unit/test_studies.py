@@ -58,13 +58,13 @@ def test_every_claim_is_an_expectation_and_has_the_documents_figure(name: str) -
     assert load([str(read_study(name).suite)], raw_options())[0].name == name
 
 
-def test_what_cannot_be_tested_says_why_and_nothing_else_is_left_out() -> None:
+def test_only_the_untestable_claims_are_left_out_with_a_reason() -> None:
     found = {each.id: each.claim for name in CLAIMS for each in expectations_of(name)}
     assert {each for each, of in found.items() if isinstance(of, Untestable)} == UNTESTABLE
     assert found["T7"].why.startswith("no source")
 
 
-def test_where_a_document_contradicts_itself_the_study_says_so() -> None:
+def test_a_claim_that_its_own_document_contradicts_is_marked() -> None:
     studies = {each: read_study(name) for name, claims in CLAIMS.items() for each in claims}
     assert {each for each, study in studies.items() if study.claims[each].contradicts} >= FINDINGS
 
@@ -130,7 +130,7 @@ OUTCOME = [
 ]
 
 
-def test_claim_by_claim_the_documents_figure_stands_beside_ours(tmp_path: Path) -> None:
+def test_each_claim_is_printed_with_the_documents_figure_and_ours(tmp_path: Path) -> None:
     run = read_measured(write(tmp_path, {cell(): 1.0}))
     text = render_text(read_study("cyclonedds-orin"), run, OUTCOME, View(width=100))
     assert "2 reproduced, 1 contradicted, 1 undecided, 1 untestable" in " ".join(text.splitlines()[:2])

@@ -106,7 +106,7 @@ def test_a_long_trial_is_not_cut_by_the_default_limit(tmp_path: Path) -> None:
     assert suite_of(tmp_path, "[[sweep]]\nduration='10m'").sweeps[0].limits.limit_s >= 600
 
 
-def test_what_is_wrong_for_every_sweep_is_told_once(tmp_path: Path) -> None:
+def test_a_problem_of_every_sweep_is_reported_once(tmp_path: Path) -> None:
     text = "[defaults]\nlimit='1s'\n[[sweep]]\nsamples=1\n[[sweep]]\nsamples=1"
     assert problems_of(tmp_path, text, duration="2s") == [
         "lan.toml: defaults: limit: 1s is shorter than the trial's duration of 2s"
@@ -118,7 +118,7 @@ def test_native_defaults_are_joined_with_the_sweeps_own(tmp_path: Path) -> None:
     assert [sweep.native[0].settings for sweep in suite.sweeps] == [(("a", "1"), ("b", "3")), (("a", "1"), ("b", "2"))]
 
 
-def test_every_problem_of_a_suite_and_of_the_options_is_told_at_once(tmp_path: Path) -> None:
+def test_all_problems_of_a_suite_and_of_the_options_are_reported_at_once(tmp_path: Path) -> None:
     text = """
     description = 3
     seed = -1
@@ -212,7 +212,7 @@ def test_every_problem_of_a_suite_and_of_the_options_is_told_at_once(tmp_path: P
         ("x = " + "[" * 100_000, "lan.toml: not TOML"),
     ],
 )
-def test_a_file_that_is_no_suite_says_why_and_where(tmp_path: Path, text: str, problem: str) -> None:
+def test_a_file_that_is_no_suite_is_refused_with_the_reason_and_place(tmp_path: Path, text: str, problem: str) -> None:
     assert [each for each in problems_of(tmp_path, text) if each.startswith(problem)]
 
 
@@ -314,7 +314,7 @@ def test_a_load_that_cannot_be_read_is_refused_with_what_would_be_right(tmp_path
     assert hint in problem
 
 
-def test_without_a_suite_a_factor_stands_alone() -> None:
+def test_factors_without_a_suite_make_one() -> None:
     (suite,) = load([], raw_options(adapter="udp, tcp", size="1k"))
     assert (suite.name, suite.place, len(suite.sweeps)) == ("command-line", "command line", 1)
     assert suite.sweeps[0].levels("adapter").values == ("udp", "tcp")
@@ -414,6 +414,6 @@ def test_factors_may_vary_together(tmp_path: Path, written: str, found: tuple[tu
         ('[["pin", 3]]', "3 is no factor"),
     ],
 )
-def test_what_cannot_vary_together_is_refused(tmp_path: Path, written: str, wrong: str) -> None:
+def test_factors_that_cannot_vary_together_are_refused(tmp_path: Path, written: str, wrong: str) -> None:
     with pytest.raises(RequestError, match=wrong):
         suite_of(tmp_path, f"vary_together = {written}\n[[sweep]]")

@@ -91,7 +91,7 @@ def test_a_topic_takes_of_a_sequence_what_it_does_not_say_itself(robot: Path) ->
     assert (third.size, third.sizes, third.instants, third.after) == (1024, None, None, "scan")
 
 
-def test_the_same_content_elsewhere_is_the_same_workload(robot: Path, tmp_path: Path) -> None:
+def test_equal_content_in_another_folder_is_the_same_workload(robot: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
     (other / robot.name).write_bytes(robot.read_bytes())
@@ -142,7 +142,7 @@ def test_lists_are_read_with_several_in_a_line_and_remarks(tmp_path: Path) -> No
         ("rate = 1\n", "size is missing"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, text: str, told: str) -> None:
+def test_a_problem_names_its_line(tmp_path: Path, text: str, told: str) -> None:
     (tmp_path / "bad.csv").write_text("1\nx\n2\ny\n", encoding="utf-8")
     (tmp_path / "empty.csv").write_text("\n# nothing\n", encoding="utf-8")
     (tmp_path / "back.txt").write_text("0\n2\n1\n", encoding="utf-8")

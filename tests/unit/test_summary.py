@@ -72,7 +72,7 @@ def test_the_answer_comes_first() -> None:
     )
 
 
-def test_a_middleware_has_one_line_over_its_best_transport_and_the_best_comes_first() -> None:
+def test_a_middleware_has_one_line_for_its_best_transport_in_order_of_rank() -> None:
     lines = screen(run_of(USUAL))
     at = next(at for at, line in enumerate(lines) if line.startswith("baseline shm"))
     assert [line.split("  ")[0] for line in lines[at : at + 4]] == [
@@ -99,7 +99,7 @@ def test_without_a_baseline_the_matrix_has_times_the_best() -> None:
     assert [each.ratio for each in document_of(run).experiments[0].rows] == [None] * 4
 
 
-def test_no_standing_says_more_than_the_verdict_on_that_pair() -> None:
+def test_every_standing_equals_the_verdict_on_its_pair() -> None:
     document = document_of(run_of(USUAL))
     comparisons = Comparisons(document.rows, document.runs)
     said = {Standing.SLOWER: "slower", Standing.EQUIVALENT: "equivalent", Standing.UNDECIDED: "undecided"}
@@ -135,7 +135,7 @@ def test_with_too_few_trials_nothing_is_called_sure_and_the_command_measures_mor
     assert "?" not in "".join(lines), "a mark on every figure tells nothing"
 
 
-def test_whoever_has_the_lowest_median_leads_also_where_others_alone_have_the_trials_for_a_verdict() -> None:
+def test_the_lowest_median_leads_even_if_only_others_have_trials_for_a_verdict() -> None:
     run = run_of({cell(): spread(2e4), cell("vega"): spread(3e4), cell("deneb"): spread(1e4, 2)})
     text = text_of(run)
     assert text.startswith("Undecided who is the fastest with 2 trials each: deneb udp leads at 64 B.")
@@ -193,7 +193,7 @@ def test_a_disturbed_machine_is_the_first_line_and_a_quiet_one_is_none() -> None
     assert screen(quiet)[0] == screen(run)[0]
 
 
-def test_a_remedy_is_told_once_however_rows_combine_it_and_the_worst_row_speaks() -> None:
+def test_a_remedy_is_printed_once_with_the_text_of_the_worst_row() -> None:
     lost = {"lyra": (1, "a; b"), "vega": (400, "b; a"), "deneb": (2, "a")}
 
     def warned(each: CellResult) -> CellResult:
@@ -213,7 +213,7 @@ def test_bimodal_trials_are_named_and_leave_the_answer_undecided() -> None:
     assert screen(run)[0].startswith("Undecided who is the fastest: lyra udp leads")
 
 
-def test_what_has_no_result_is_told_with_its_reason_and_the_way_out() -> None:
+def test_a_failed_row_is_printed_with_its_reason_and_advice() -> None:
     crashed = Failure("crashed", "the pong was killed by SIGSEGV", "run it alone: --only adapter=deneb")
     text = text_of(run_of({cell(): spread(2e4), cell("vega"): spread(3e4), cell("deneb"): [crashed] * 3}))
     assert (
@@ -221,7 +221,7 @@ def test_what_has_no_result_is_told_with_its_reason_and_the_way_out() -> None:
     )
 
 
-def test_an_interrupted_run_says_how_to_go_on() -> None:
+def test_an_interrupted_run_prints_the_resume_command() -> None:
     run = run_of({cell(): spread(2e4), cell("vega"): spread(3e4)}, interrupted=True)
     cut = msgspec.structs.replace(run, outcomes=run.outcomes[:7])
     assert "Broken The run was interrupted after 7 of 20 trials." in text_of(cut)
@@ -234,7 +234,7 @@ def test_nothing_measured_is_no_answer() -> None:
     assert "Nothing was measured" in text
 
 
-def test_only_a_note_about_what_was_typed_stands_before_the_figures() -> None:
+def test_only_notes_about_the_command_line_come_before_the_figures() -> None:
     run = run_of({cell(): spread(2e4)})
     notes = (Note("--size", "8 B became 16 B, the smallest message"), Note("first-look: sweep 1", "left out: x"))
     file = msgspec.structs.replace(run.file, plan=msgspec.structs.replace(run.file.plan, notes=notes))
@@ -252,7 +252,7 @@ def test_many_notes_are_counted() -> None:
     assert "left out 1" not in text
 
 
-def test_of_one_size_the_factor_that_varies_makes_the_columns() -> None:
+def test_at_one_size_the_varying_factor_makes_the_columns() -> None:
     figures = {
         cell(name, pattern="stream", rate=rate): spread(middle)
         for name, middle in (("lyra", 900.0), ("vega", 800.0))
@@ -314,7 +314,7 @@ def test_a_part_of_a_run_is_judged_as_the_whole_is(stored: Path) -> None:
     assert line.split()[-2:] == of_part.split()[-2:]
 
 
-def test_what_no_configuration_has_is_refused(stored: Path) -> None:
+def test_a_selection_without_a_match_is_refused(stored: Path) -> None:
     assert isinstance(shown(stored, "--only", "size=2k").exception, MeasureError)
     assert isinstance(shown(stored, "--only", "zeal=2k").exception, RequestError)
 

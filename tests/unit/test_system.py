@@ -150,7 +150,7 @@ def on(folder: Path, **planted: dict[str, str]) -> dict[str, Any]:
     return {each.check: each for each in findings(root) if each.check != "time_sync"}
 
 
-def test_of_twelve_planted_limits_each_is_named_with_its_severity_and_command_and_none_when_unplanted(
+def test_each_of_twelve_planted_limits_is_found_with_severity_and_command(
     tmp_path: Path,
 ) -> None:
     assert on(tmp_path / "well") == {}
@@ -164,7 +164,7 @@ def test_of_twelve_planted_limits_each_is_named_with_its_severity_and_command_an
     assert list(every) == sorted(every, key=lambda name: SEVERITIES.index(every[name].severity))
 
 
-def test_what_is_changed_is_what_the_command_says_and_nothing_where_nothing_is_wrong(tmp_path: Path) -> None:
+def test_the_changes_match_the_printed_commands_and_a_good_value_has_none(tmp_path: Path) -> None:
     well, bad = made(tmp_path / "well", WELL), made(tmp_path / "bad", WELL | PLANTED["rmem_max"] | PLANTED["governor"])
     rmem, governor = BY_NAME["rmem_max"], BY_NAME["governor"]
     assert [each.changes(each.look(well)) for each in (rmem, governor)] == [(), ()]
@@ -173,7 +173,7 @@ def test_what_is_changed_is_what_the_command_says_and_nothing_where_nothing_is_w
     assert (only.kind, only.target) == ("file", "/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor")
 
 
-def test_a_machine_that_tells_nothing_is_told_nothing_of(tmp_path: Path) -> None:
+def test_a_machine_without_readable_files_has_no_findings(tmp_path: Path) -> None:
     (tmp_path / "proc").mkdir()
     assert {each.check for each in findings(Root(tmp_path))} <= {"time_sync"}
 

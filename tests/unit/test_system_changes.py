@@ -91,7 +91,7 @@ def calls_of_a_whole_run(place: Place) -> int:
 
 
 @pytest.mark.slow
-def test_whoever_is_killed_at_any_point_leaves_nothing_changed_that_cannot_be_put_back(place: Place) -> None:
+def test_a_kill_at_any_point_leaves_only_changes_that_can_be_restored(place: Place) -> None:
     before = place.values()
     assert before == ("60", "9")
     calls = calls_of_a_whole_run(place)
@@ -126,7 +126,7 @@ def test_the_next_that_changes_something_puts_back_first_what_a_killed_one_left(
     assert place.values() == ("60", "9")
 
 
-def test_of_two_at_once_the_second_is_refused_and_told_who_the_first_is(place: Place) -> None:
+def test_a_second_process_is_refused_with_the_pid_of_the_first(place: Place) -> None:
     first = place.start(0, "wait")
     assert first.stdout is not None
     assert first.stdout.readline() == "made\n"
@@ -137,7 +137,7 @@ def test_of_two_at_once_the_second_is_refused_and_told_who_the_first_is(place: P
     assert place.values() == ("60", "9")
 
 
-def test_what_somebody_else_has_changed_meanwhile_is_left_alone_and_told(place: Place) -> None:
+def test_a_setting_changed_by_another_program_is_kept_and_reported(place: Place) -> None:
     process = place.start(0, "wait")
     assert process.stdout is not None
     assert process.stdout.readline() == "made\n"
@@ -150,7 +150,7 @@ def test_what_somebody_else_has_changed_meanwhile_is_left_alone_and_told(place: 
     assert not place.journal.exists()
 
 
-def test_what_was_changed_in_a_namespace_that_is_gone_is_gone_with_it(tmp_path: Path) -> None:
+def test_changes_in_a_namespace_end_with_it(tmp_path: Path) -> None:
     try:
         holder = asyncio.run(Holder.isolated())
     except WorkerFailedError as error:
@@ -212,7 +212,7 @@ def test_nothing_is_changed_where_it_cannot_be_noted(journal: Journal, monkeypat
     assert not journal.path.with_suffix(".new").exists()
 
 
-def test_of_several_all_are_made_or_none(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_either_all_settings_are_made_or_none(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
     fake = Fake(monkeypatch, vm__swappiness="60", vm__overcommit_memory="0")
     fake.refuses = {"vm.overcommit_memory"}
     with (
@@ -223,7 +223,7 @@ def test_of_several_all_are_made_or_none(journal: Journal, monkeypatch: pytest.M
     assert fake.values == {"vm.swappiness": "60", "vm.overcommit_memory": "0"}
 
 
-def test_what_is_kept_stays_until_it_is_asked_for(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kept_setting_stays_until_it_is_restored(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
     fake = Fake(monkeypatch, vm__swappiness="60")
     with changing(journal, kept=True) as changes:
         changes.make([Setting("vm.swappiness", "1")])
@@ -285,13 +285,13 @@ def test_a_damaged_journal_is_named_and_nothing_is_changed(journal: Journal, mon
 
 
 @pytest.mark.parametrize("target", ["net.ipv4.no_such_thing", "/sys/devices/system/cpu/cpu0/nothing", "cgroup.nothing"])
-def test_what_this_kernel_does_not_have_is_named(target: str) -> None:
+def test_a_setting_that_this_kernel_lacks_is_named(target: str) -> None:
     refused = why_not(Setting(target, "/" if target.startswith("cgroup") else "1"))
     assert refused is not None
     assert str(refused).startswith(f"{target}: th")
 
 
-def test_what_a_namespace_only_shows_cannot_be_set(place: Place) -> None:
+def test_a_setting_that_is_read_only_in_a_namespace_is_refused(place: Place) -> None:
     program = (
         "from middlemark.system.settings import why_not; from middlemark.model.setting import Setting\n"
         "print(why_not(Setting('net.core.rmem_max', '1')), why_not(Setting('net.ipv4.tcp_fin_timeout', '31')))"
@@ -305,7 +305,7 @@ def test_what_a_namespace_only_shows_cannot_be_set(place: Place) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes somebody else")
-def test_whoever_is_not_root_is_told_so() -> None:
+def test_without_root_the_refusal_names_root_and_sudo() -> None:
     program = (
         "import os; os.setgid(65534); os.setuid(65534)\n"
         "from middlemark.system.settings import why_not; from middlemark.model.setting import Setting\n"
@@ -323,7 +323,7 @@ def test_whoever_is_not_root_is_told_so() -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")
-def test_read_only_proc_sys_as_in_a_container_is_told(tmp_path: Path) -> None:
+def test_a_read_only_proc_sys_of_a_container_is_reported(tmp_path: Path) -> None:
     program = (
         "from middlemark.system.changes import changing; from middlemark.model.setting import Setting\n"
         "from middlemark.system.settings import CannotError\n"

@@ -21,7 +21,7 @@ def followed(search: Search, capacity: float) -> tuple[float | None, list[float]
 
 
 @given(bound=st.floats(1, 1e7), share=st.floats(min(DOWN), UP**4))
-def test_what_is_found_held_and_hardly_more_would_have(bound: float, share: float) -> None:
+def test_the_found_rate_holds_and_a_slightly_higher_one_would_not(bound: float, share: float) -> None:
     capacity = bound * share
     found, tried = followed(highest_held(bound), capacity)
     assert found is not None

@@ -88,7 +88,9 @@ CASES = {
 
 
 @pytest.mark.parametrize(("size", "found", "processes", "expected"), CASES.values(), ids=CASES)
-def test_the_carrier_of_a_stream_is_told(size: int, found: Evidence, processes: int, expected: str | None) -> None:
+def test_the_actual_transport_of_a_stream_is_found(
+    size: int, found: Evidence, processes: int, expected: str | None
+) -> None:
     asked = SHM if processes == 2 else UDP
     told = stream_actual_transport(found, asked, messages=MESSAGES, size=size, processes=processes)
     assert told == expected
@@ -104,7 +106,7 @@ def test_shared_memory_of_which_nothing_was_seen_is_not_contradicted() -> None:
     assert stream_actual_transport(evidence(), SHM, messages=9, size=16, processes=1) is None
 
 
-def test_without_a_message_nothing_is_said() -> None:
+def test_without_a_message_there_is_no_actual_transport() -> None:
     assert stream_actual_transport(evidence(mapped=(RING,)), SHM, messages=0, size=16, processes=2) is None
 
 

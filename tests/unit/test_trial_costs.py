@@ -98,7 +98,7 @@ def test_a_thread_that_ended_used_what_the_living_did_not() -> None:
     ]
 
 
-def test_what_several_threads_that_ended_used_is_told_of_all_of_them_together() -> None:
+def test_the_time_of_threads_that_ended_is_summed() -> None:
     begin = event(
         "measuring",
         0,
@@ -117,7 +117,7 @@ def counts(**counted: int | None) -> tuple[Counts, ...]:
     return (Counts(role="publisher", index=0, **counted),)
 
 
-def test_the_series_tells_what_moved_in_each_step_of_each_worker() -> None:
+def test_the_series_has_the_increase_in_each_step_of_each_worker() -> None:
     publisher = told(
         event("measuring", 10, roles=counts(sent=0, publish_failed=0, blocked_ns=None), user_ns=5),
         event("tick", 11, roles=counts(sent=100, publish_failed=0, blocked_ns=7), user_ns=15),
@@ -154,7 +154,7 @@ def network(**moved: int) -> NetworkCost:
     return NetworkCost(**{**dict.fromkeys(NetworkCost.__struct_fields__, 0), **moved})
 
 
-def test_the_network_is_told_with_the_first_worker_only_and_never_before_it_measured() -> None:
+def test_network_counters_are_in_the_first_workers_series_from_its_start() -> None:
     readings = (network(loopback_bytes=5), network(loopback_bytes=50), network(loopback_bytes=80, udp_in_errors=2))
     first = told(event("tick", 0), event("measuring", 1), event("done", 2), network=readings)
     other = told(event("measuring", 1), event("done", 2), who="subscriber 0")

@@ -25,7 +25,7 @@ def test_receivers_are_in_their_loops_before_any_sender_starts(launching: Launch
     assert started == ["subscriber"] * 3 + ["publisher"] * 2
 
 
-def test_receivers_are_stopped_when_all_senders_are_done_and_told_what_their_topic_was_sent(
+def test_receivers_are_stopped_after_all_senders_with_their_topics_count(
     launching: Launching,
 ) -> None:
     outcome = launching.trial({"capacity": "1e9"}, publishers=3, subscribers=3, topics=2, rate=100.0)
@@ -35,7 +35,7 @@ def test_receivers_are_stopped_when_all_senders_are_done_and_told_what_their_top
     assert [each.expected for each in outcome.subscribers] == [200, 100, 200]
 
 
-def test_a_stream_is_told_by_publisher_and_subscriber(launching: Launching) -> None:
+def test_a_stream_is_counted_by_publisher_and_subscriber(launching: Launching) -> None:
     outcome = launching.trial({"capacity": "80"}, subscribers=2, rate=100.0)
     assert outcome.counts is not None
     assert (outcome.counts.sent, outcome.counts.received, outcome.counts.lost) == (100, 160, 40)
@@ -54,14 +54,14 @@ def test_samples_are_named_by_their_role_and_a_pings_are_not(launching: Launchin
     assert launching.trial(pattern="ping-pong").samples_file == "samples/00007.npy"
 
 
-def test_pongs_are_told_what_to_expect_unless_they_echo(launching: Launching) -> None:
+def test_pongs_that_do_not_echo_receive_the_expected_count(launching: Launching) -> None:
     outcome = launching.trial(pattern="ping-pong", subscribers=3, echo="first", rate=50.0)
     assert outcome.failed is None
     stops = {who: command.get("expected") for who, command in launching.commands() if command["command"] == "stop"}
     assert stops == {"pong 0": 0, "pong 1": 50, "pong 2": 50}
 
 
-def test_clients_are_started_after_their_server_and_two_topics_are_told(launching: Launching) -> None:
+def test_clients_start_after_their_server_and_the_use_of_two_topics_is_noted(launching: Launching) -> None:
     outcome = launching.trial(pattern="request-reply", publishers=2, rate=50.0)
     assert outcome.failed is None
     started = [who for who, command in launching.commands() if command["command"] == "start"]
@@ -189,7 +189,7 @@ def _text(path: Path) -> str:
 
 @pytest.mark.parametrize("leaves", ["sleep 300", "env -i sleep 300"])  # env -i removes the trial's mark
 @pytest.mark.parametrize(("does", "code"), [("", None), ("die", "crashed")])
-def test_what_a_worker_has_started_in_a_session_of_its_own_ends_with_the_trial(
+def test_processes_that_a_worker_started_in_another_session_end_with_the_trial(
     launching: Launching, does: str, code: str | None, leaves: str
 ) -> None:
     outcome = launching.trial({"at": "subscriber 0", "leaves": leaves, "does": does}, subscribers=2)
@@ -202,7 +202,7 @@ def test_what_a_worker_has_started_in_a_session_of_its_own_ends_with_the_trial(
 
 
 @pytest.mark.parametrize("environment", [{MARK: "mm_another_7"}, {}])
-def test_what_nobody_started_for_the_trial_is_left_alone(launching: Launching, environment: dict[str, str]) -> None:
+def test_processes_of_no_trial_are_not_killed(launching: Launching, environment: dict[str, str]) -> None:
     other = subprocess.Popen(["sleep", "300"], start_new_session=True, env={**os.environ, **environment})
     try:
         assert launching.trial().failed is None

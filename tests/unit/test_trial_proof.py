@@ -73,7 +73,7 @@ def proof_of(launching: Launching, native: dict[str, str] | None = None, **facto
 
 
 @captures
-def test_what_protects_is_seen_to_and_nothing_of_that_is_left(launching: Launching) -> None:
+def test_a_proof_is_complete_and_leaves_nothing_behind(launching: Launching) -> None:
     assert proof_of(launching) == ProtectionProof(
         payload_not_seen=True, stranger_refused=True, unauthorised_refused=True
     )
@@ -83,7 +83,7 @@ def test_what_protects_is_seen_to_and_nothing_of_that_is_left(launching: Launchi
 
 @captures
 @pytest.mark.parametrize("size", [24, 32, 1000])
-def test_whoever_says_encrypted_and_sends_plain_is_found(launching: Launching, size: int) -> None:
+def test_a_transport_that_sends_plain_payload_is_found(launching: Launching, size: int) -> None:
     proof = proof_of(launching, {"sends": "plain"}, size=size)
     assert (proof.payload_not_seen, proof.failed) == (False, ("payload-not-seen",))
 
@@ -91,7 +91,7 @@ def test_whoever_says_encrypted_and_sends_plain_is_found(launching: Launching, s
 @pytest.mark.parametrize(
     ("identity", "failed"), [("stranger", "stranger-refused"), ("intruder", "unauthorised-refused")]
 )
-def test_whoever_lets_somebody_else_in_is_found(launching: Launching, identity: str, failed: str) -> None:
+def test_a_transport_that_admits_a_stranger_is_found(launching: Launching, identity: str, failed: str) -> None:
     assert proof_of(launching, {"admits": identity}, size=16).failed == (failed,)
 
 

@@ -73,9 +73,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
 
 
 @pytest.mark.parametrize("dry", [("--dry-run",), ()])
-def test_what_the_worker_refuses_is_refused_before_anything_starts_all_at_once(
-    place: Place, dry: tuple[str, ...]
-) -> None:
+def test_all_refusals_of_the_worker_are_reported_before_anything_starts(place: Place, dry: tuple[str, ...]) -> None:
     place.worker()
     asked = ("--size", "64,1k,4k", "--receive", "block,poll")
     assert place.problems(*dry, *asked, "--native", "colour=red") == [
@@ -85,7 +83,7 @@ def test_what_the_worker_refuses_is_refused_before_anything_starts_all_at_once(
     assert not (place.folder / "runs").exists()
 
 
-def test_what_may_be_skipped_is_left_out_with_a_note(place: Place) -> None:
+def test_a_refused_cell_is_left_out_with_a_note_with_skip_unsupported(place: Place) -> None:
     place.worker()
     told = place.run("--dry-run", "--skip-unsupported", "--size", "64,1k", "--native", "colour=red")
     assert told.exit_code == 0, told.exception

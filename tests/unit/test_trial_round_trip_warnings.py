@@ -72,7 +72,7 @@ def test_a_message_damaged_on_its_way_to_one_pong_counts_once_wherever_it_was_fo
         pytest.param({"lost": 1, "publish_failed": 1}, ["1"], ["1"], id="what failed is quoted where it is counted"),
     ],
 )
-def test_a_loss_is_told_with_what_the_middleware_said(
+def test_a_warning_about_a_loss_quotes_the_middleware(
     given: dict[str, int], so_far: list[str], says: list[str]
 ) -> None:
     counts = msgspec.structs.replace(counted([ping()], [pong()]), **given)

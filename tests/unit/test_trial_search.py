@@ -90,7 +90,7 @@ def test_the_rate_found_is_confirmed_over_the_whole_duration(launching: Launchin
     assert outcome.steps[1].expected == pytest.approx(CAPACITY, rel=0.01), "the steps before take a second"
 
 
-def test_a_rate_that_is_not_there_is_a_failure_that_says_why(launching: Launching) -> None:
+def test_a_rate_that_does_not_exist_is_a_failure_with_the_reason(launching: Launching) -> None:
     outcome = sought(launching, script={"p99_per_hz": "1000000000"}, max_p99_s=1e-6)
     assert outcome.failed is not None
     assert outcome.failed.code == "unsustainable"
@@ -133,14 +133,14 @@ def test_steps_that_fail_one_after_the_other_fail_the_cell(launching: Launching)
     assert len(outcome.steps) == 3
 
 
-def test_what_fails_at_full_speed_fails_the_cell(launching: Launching) -> None:
+def test_a_failure_at_full_speed_fails_the_cell(launching: Launching) -> None:
     outcome = sought(launching, script={"at": "publisher 0", "does": "fail"})
     assert outcome.failed is not None
     assert outcome.failed.code == "refused"
     assert [step.failed for step in outcome.steps] == ["publisher 0: no"]
 
 
-def test_an_interrupt_ends_the_search_and_leaves_no_samples(launching: Launching) -> None:
+def test_an_interrupt_ends_the_search_and_keeps_no_samples(launching: Launching) -> None:
     steps: list[int] = []
 
     async def interrupted() -> None:

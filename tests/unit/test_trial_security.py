@@ -46,7 +46,7 @@ def test_no_trial_without_security_has_certificates(launching: Launching) -> Non
     assert (outcome.protected_by, outcome.proof) == (None, None)
 
 
-def test_no_key_is_in_what_a_trial_leaves(launching: Launching, tmp_path: Path) -> None:
+def test_no_file_of_a_trial_contains_a_key(launching: Launching, tmp_path: Path) -> None:
     make_set(str(tmp_path / "mine"))
     secrets = [each.read_bytes().strip().split(b"\n")[1] for each in (tmp_path / "mine").glob("*.key")]
     secrets += [each.read_bytes().strip() for each in (tmp_path / "mine").glob("*.curve")]

@@ -42,7 +42,7 @@ def reasons(*results: PublisherResult | SubscriberResult, **factors: Any) -> tup
     return found
 
 
-def test_what_arrived_in_time_held() -> None:
+def test_a_step_with_all_arrivals_in_time_held() -> None:
     assert reasons(publisher(), subscriber()) == ()
 
 
@@ -76,13 +76,13 @@ def test_publishes_that_did_not_go_through_are_not_sustained() -> None:
     )
 
 
-def test_what_was_not_sent_did_not_hold() -> None:
+def test_a_step_without_sends_did_not_hold() -> None:
     assert reasons(publisher(sent=0, first_sent_ns=0), subscriber(received=0, last_received_ns=0)) == (
         "nothing was sent",
     )
 
 
-def test_a_step_whose_trial_failed_says_why() -> None:
+def test_a_step_with_a_failed_trial_has_its_reason() -> None:
     failed = TrialOutcome(
         cell=0, number=1, order=1, started="", seconds=1.0, failed=Failure("crashed", "subscriber 0 was ended")
     )

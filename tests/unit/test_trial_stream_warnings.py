@@ -45,7 +45,7 @@ def test_loss_names_every_subscriber_that_lost_the_worst_first() -> None:
     )
 
 
-def test_of_many_subscribers_the_worst_is_named_and_the_others_counted() -> None:
+def test_the_worst_of_many_subscribers_is_named_and_the_others_are_counted() -> None:
     told = found(*(subscriber(index, received=SENT - index) for index in range(9)))
     assert told["loss"].text == f"subscriber 8 lost 8 of {SENT:,} messages (0.8 %); and 7 more"
 
@@ -77,7 +77,7 @@ def test_a_subscriber_that_joined_late_and_got_less_than_its_history_is_named() 
 
 
 @pytest.mark.parametrize("code", ["damaged", "duplicated", "reordered"])
-def test_what_went_wrong_with_content_or_order_is_named_where_it_was_found(code: str) -> None:
+def test_damaged_duplicated_or_reordered_messages_are_reported_with_their_subscriber(code: str) -> None:
     told = found(subscriber(0), subscriber(1, **{code: 3}))
     assert list(told) == [code]
     assert told[code].text.startswith(f"3 of {SENT:,} messages ")
@@ -103,7 +103,7 @@ def paced(**given: Any) -> PublisherResult:
         ({"late_sends": 300, "unsent": 40}, "300 over a period late (30 %) and 40 not at all (4 %), of 1,000 due"),
     ],
 )
-def test_missed_instants_are_told_and_never_stretched(missed: dict[str, int], words: str) -> None:
+def test_missed_instants_are_reported_and_never_stretched(missed: dict[str, int], words: str) -> None:
     told = found(paced(**missed), asked=cell(rate=1000.0))
     assert list(told) == ["missed-instants"]
     assert told["missed-instants"].text.startswith("the rate of 1,000 Hz was not held: ")
@@ -127,26 +127,26 @@ def test_back_pressure_beyond_the_write_timeout_is_neither_sent_nor_lost() -> No
     assert (counts.sent, counts.lost, counts.publish_failed) == (990, 0, 12)
 
 
-def test_failed_publishes_are_told_in_the_middlewares_words() -> None:
+def test_failed_publishes_are_reported_with_the_middlewares_error() -> None:
     told = found(publisher(publish_failed=2, last_error="out of resources"))
     assert told["publish-failed"].text == "2 publishes of publisher 0 failed: out of resources"
 
 
-def test_it_is_told_when_the_histogram_took_over() -> None:
+def test_samples_in_the_histogram_are_reported() -> None:
     told = found(publisher(), subscriber(samples=400, in_histogram=600))
     assert "600 of 1,000 of subscriber 0 are known to within 0.8 %" in told["histogram"].text
 
 
-def test_a_limit_that_came_is_told() -> None:
+def test_a_reached_limit_is_reported() -> None:
     told = found(publisher(ended="limit"), limits=Limits(samples=10**6, limit_s=3.0))
     assert told["ended-early"].text == "the limit of 3 s came: publisher 0 after 1,000 messages"
 
 
-def test_a_subscriber_that_was_still_receiving_is_told() -> None:
+def test_a_subscriber_that_was_still_receiving_is_reported() -> None:
     assert "subscriber 0" in found(subscriber(ended="limit"))["still-receiving"].text
 
 
-def test_a_flood_that_was_timed_in_part_is_told() -> None:
+def test_a_partly_timed_flood_is_reported() -> None:
     told = found(publisher(stamped_every=61, writing_ns=None))
     assert "one in 61 of publisher 0 is timed, all are counted" in told["stamped-in-part"].text
     assert "stamped-in-part" not in found(publisher())

@@ -85,7 +85,7 @@ def test_a_result_of_another_role_is_nobodys(
     assert why in refused(launching, at, "result", field, value, subscribers=2)
 
 
-def test_a_result_that_comes_twice_is_wrong(launching: Launching) -> None:
+def test_a_second_result_is_wrong(launching: Launching) -> None:
     told = refused(launching, "publisher 0", "result", "index", 0, processes=1, subscribers=2, publishers=2)
     assert "result: publisher 0: a second one" in told
 
@@ -120,7 +120,7 @@ def test_the_rest_of_the_run_goes_on(launching: Launching) -> None:
     assert [each.failed is None for each in kept] == [False, True]
 
 
-def test_what_would_not_read_back_is_a_failure_that_says_where() -> None:
+def test_an_outcome_that_cannot_be_stored_becomes_a_failure_that_names_the_field() -> None:
     begun = TrialOutcome(cell=0, number=1, order=3, started="", seconds=1.0)
     assert storable(begun) is begun
     for wrong in ({"measured_s": float("nan")}, {"samples": 0.5}, {"notes": (None,)}):

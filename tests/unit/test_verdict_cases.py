@@ -36,7 +36,7 @@ def disjoint() -> MeasuredRun:
     return run_of({LYRA: even, VEGA: odd})
 
 
-def test_rows_in_disjoint_rounds_share_none_whichever_screen_says_so() -> None:
+def test_every_screen_states_that_rows_share_no_rounds() -> None:
     document = document_of(disjoint())
     experiment = document.experiments[0]
     standings = {each.row.name: each.standing for each in experiment.rows}
@@ -83,7 +83,7 @@ def within(adapters: Sequence[Description]) -> MeasuredRun:
     return run_of(figures, adapters=tuple(adapters))
 
 
-def test_what_hands_over_is_not_compared_with_a_baseline_that_copies() -> None:
+def test_a_row_that_hands_over_is_not_compared_with_a_copying_baseline() -> None:
     described = [handing(each, "shm", *([False] if each.name == "lyra" else [])) for each in ADAPTERS]
     first, *_ = document_of(within(described)).experiments[0].ranked
     assert (first.row.name, first.ratio, first.row.hands_over) == ("lyra shm", None, True)
@@ -105,7 +105,7 @@ def built(**absent: str) -> Built:
     return Built({each.name: Worker(f"/x/{each.name}", each) for each in ADAPTERS}, dict(absent))
 
 
-def test_who_did_not_take_part_is_named_with_the_reason_and_the_command() -> None:
+def test_an_adapter_that_took_no_part_is_named_with_its_reason_and_command() -> None:
     plan = Plan(cells=(LYRA,), trials=(), names=("",), notes=(Note("--size", "deneb udp: at most 64 B in a message"),))
     here = built(zenoh=f"{LATER}; build it", moos="MOOS 10 was not found (its sources)", yarp=f"{LATER}; build it")
     found = not_tried(plan, (), here)
@@ -143,7 +143,7 @@ def test_the_only_row_of_a_column_has_no_rival_and_is_not_undecided() -> None:
     )
 
 
-def test_a_best_one_beats_by_name_what_another_middleware_has_beside_its_untried_best() -> None:
+def test_a_winner_also_beats_the_middlewares_whose_best_transport_has_too_few_trials() -> None:
     few: Trials = [1.5e4, 1.5e4]
     run = run_of({VEGA: spread(1e4, 12), LYRA: spread(2e4, 12), cell("lyra", "shm"): few})
     experiment = document_of(run).experiments[0]

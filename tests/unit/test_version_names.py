@@ -40,7 +40,7 @@ def test_the_usual_build_is_a_level_too() -> None:
     assert [version_of(each.name) for each in (USUAL, NEWER)] == ["usual", "next"]
 
 
-def test_a_build_whose_library_says_no_version_has_to_be_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_build_of_a_library_without_a_version_needs_a_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     silent = description("lcm", version="", library=str(tmp_path / "lib" / "liblcm.so"))
 
     async def described(_name: str, path: str) -> Worker:

@@ -118,7 +118,7 @@ def test_a_race_of_graphs_without_deadlines_is_refused() -> None:
         racing(run_of({bare: [0.2]}).file.plan, ("shm", "udp"), 600.0, question=True)
 
 
-def test_who_leaves_most_room_before_its_deadlines_is_best_and_the_others_leave_with_their_reasons() -> None:
+def test_most_slack_before_the_deadlines_wins_and_the_others_have_their_reasons() -> None:
     found = answer(race(FIELD))
     assert (found.verdict, [each.row.name for each in found.answer]) == ("best", ["lyra shm"])
     assert {each.row.name: (elimination(each), rounds_of(each)) for each in found.candidates} == {
@@ -146,7 +146,7 @@ def test_the_screen_names_the_edges() -> None:
     assert max(map(len, lines)) <= 100
 
 
-def test_programs_are_told_the_workload_and_the_worst_edge() -> None:
+def test_the_json_answer_has_the_workload_and_the_worst_edge() -> None:
     found = read_output("which", render_json(answer(race(FIELD, Wanted(max_cpu=2.0), scale=2.0)), None))
     assert found["question"] == {
         "size": None, "rate_hz": None, "workload": "robot", "scale": 2, "copies": 1, "processes": 2,
@@ -172,7 +172,7 @@ def test_where_no_graph_holds_none_does() -> None:
     assert text.startswith("None holds for robot, a process each: misses the deadline 2 (lyra udp: image → detector,")
 
 
-def test_what_is_open_is_asked_again_of_those_it_is_open_between() -> None:
+def test_an_undecided_race_repeats_only_the_undecided_candidates() -> None:
     scattered = {
         ("lyra", "udp"): [0.2, 0.4, 0.3, 0.5, 0.2, 0.4],
         ("vega", "udp"): [0.4, 0.2, 0.5, 0.3, 0.3, 0.3],

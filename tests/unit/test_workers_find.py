@@ -30,7 +30,7 @@ def built(folder: Path, name: str) -> None:
     worker.chmod(0o755)
 
 
-def test_what_was_not_built_says_why(folder: Path) -> None:
+def test_a_worker_that_was_not_built_has_its_reason(folder: Path) -> None:
     (folder / "middlemark-left-out-lyra").write_text("Lyra 3 was not found (Debian: apt-get install lyra-dev)\n")
     assert left_out() == {"lyra": "Lyra 3 was not found (Debian: apt-get install lyra-dev)"}
     assert "Lyra 3 was not found" in CliRunner().invoke(command, ["adapters"]).output

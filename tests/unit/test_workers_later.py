@@ -69,7 +69,7 @@ def test_an_adapter_without_a_worker_and_without_a_reason_is_not_built_yet(check
         (["all"], ["worker-quick worker-slow worker-slower"]),
     ],
 )
-def test_what_is_named_is_built_in_one_go_and_nothing_else(checkout: Path, named: list[str], built: list[str]) -> None:
+def test_named_workers_are_built_at_once_and_no_others(checkout: Path, named: list[str], built: list[str]) -> None:
     build_asked(named)
     assert answerer_fields(checkout) == built
 
@@ -80,7 +80,7 @@ def test_the_verb_builds_all_or_what_is_named_after_another_look(checkout: Path,
     assert answerer_fields(checkout) == [built]
 
 
-def test_the_note_that_the_build_leaves_is_the_one_that_is_known() -> None:
+def test_the_build_writes_the_note_that_the_launcher_reads() -> None:
     root = Path(__file__).resolve().parents[2]
     assert f'file(WRITE ${{note}} "{LATER};' in (root / "cmake" / "MiddlemarkAdapter.cmake").read_text()
     for script in ("stages.sh", "workers.sh"):
@@ -103,7 +103,7 @@ def test_a_build_that_fails_ends_the_request(checkout: Path) -> None:
         build_asked(["slow"])
 
 
-def test_a_dry_run_builds_nothing_and_says_what_it_could_not_check(checkout: Path) -> None:
+def test_a_dry_run_builds_nothing_and_names_what_it_could_not_check(checkout: Path) -> None:
     assert built_workers(["slow"], dry_run=True).unchecked == ("slow", "slower", "quick")
     for arguments, words in (
         (["--adapter", "slow"], "none of its adapters is built: slow"),

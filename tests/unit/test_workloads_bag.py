@@ -115,7 +115,7 @@ def test_a_long_bag_is_written_in_groups_of_rows(tmp_path: Path, monkeypatch: py
     assert len(read_sequence(tmp_path / "drive.parquet").courses["/scan"].sizes) == 31
 
 
-def test_of_a_bag_that_was_cut_off_no_sequence_is_left(tmp_path: Path) -> None:
+def test_a_truncated_bag_leaves_no_sequence_behind(tmp_path: Path) -> None:
     path = of_ros1(tmp_path)
     path.write_bytes(path.read_bytes()[:2000])
     with pytest.raises(RequestError):
@@ -149,7 +149,7 @@ def test_a_bag_that_was_cut_off_is_named(tmp_path: Path, kind: str, part: float)
         assert len(found.workload.topics) == 2, "only its index was lost"
 
 
-def test_what_is_no_bag_is_named(tmp_path: Path) -> None:
+def test_a_file_that_is_no_bag_is_refused(tmp_path: Path) -> None:
     for name, data in (("x.bag", b"no"), ("x.mcap", b""), ("x.db3", b"SQLite"), ("x.txt", b"x")):
         (tmp_path / name).write_bytes(data)
         with pytest.raises(RequestError):
@@ -158,7 +158,7 @@ def test_what_is_no_bag_is_named(tmp_path: Path) -> None:
         read(tmp_path, "x")
 
 
-def test_what_is_kept_for_late_joiners_without_reliability_or_a_depth_is_volatile_and_said_so() -> None:
+def test_transient_local_without_reliability_or_depth_becomes_volatile_with_a_note() -> None:
     assert durability("reliable", 3) == ({"durability": "transient-local"}, [])
     for reliability, depth in (("best-effort", 3), ("reliable", None)):
         found, told = durability(reliability, depth)  # type: ignore[arg-type]

@@ -69,7 +69,7 @@ def test_topics_have_their_sizes_rates_and_qos() -> None:
         ("[" * 100_000, "not JSON"),
     ],
 )
-def test_what_is_no_topology_is_named_with_the_place(text: str, said: str) -> None:
+def test_a_malformed_topology_is_refused_with_the_place(text: str, said: str) -> None:
     with pytest.raises(RequestError) as refused:
         read(text, "robot", "robot.json")
     told = [str(each) for each in refused.value.problems]
