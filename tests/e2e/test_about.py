@@ -10,7 +10,7 @@ from middlemark.workers.find import executables
 
 
 @pytest.mark.brief
-def test_about_names_versions_libraries_limits_and_what_the_environment_changes(bench: Bench) -> None:
+def test_about_prints_versions_libraries_limits_and_relevant_environment_variables(bench: Bench) -> None:
     ended = bench.run("about", environment={"CYCLONEDDS_URI": "file:///nowhere.xml", "HOME": "/not-shown"})
     assert ended.code == 0, ended.err
     told = dict(line.split(maxsplit=1) for line in ended.out.splitlines())

@@ -80,7 +80,7 @@ def test_faults_of_messages_are_counted_exactly(counted: Ended, name: str) -> No
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_only_whole_round_trips_in_time_are_samples(counted: Ended, name: str) -> None:
+def test_only_complete_round_trips_in_time_become_samples(counted: Ended, name: str) -> None:
     cell = counted.cells[name]
     wrong = {"late", "lost", "damaged"} & EXPECTED[name].keys()
     lost_as_damaged = EXPECTED[name].get("damaged", 0) if name == "shortened" else 0
@@ -88,7 +88,7 @@ def test_only_whole_round_trips_in_time_are_samples(counted: Ended, name: str) -
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_every_count_is_a_warning_with_the_row(counted: Ended, name: str) -> None:
+def test_every_count_is_a_warning_of_its_row(counted: Ended, name: str) -> None:
     codes = {warning["code"] for warning in counted.cells[name]["warnings"]} - OF_THE_MACHINE
     named = {"lost": "loss", "publish_failed": "publish-failed"}
     expected = {named.get(count, count) for count in EXPECTED[name]}
@@ -97,7 +97,7 @@ def test_every_count_is_a_warning_with_the_row(counted: Ended, name: str) -> Non
 
 
 @pytest.mark.parametrize("echo", ["all", "first"])
-def test_damage_that_several_pongs_and_the_ping_find_counts_once_a_pong(bench: Bench, echo: str) -> None:
+def test_damage_found_by_several_pongs_and_the_ping_counts_once_per_pong(bench: Bench, echo: str) -> None:
     script = sweep("damaged", 'at = "ping"\ndamage = "4"', f'subscribers = 3\necho = "{echo}"')
     cell = bench.run("run", bench.suite(COMMON + script), "--format", "json").cells["damaged"]
     assert cell["damaged"] == 3, "one message reached three pongs"
@@ -129,7 +129,7 @@ def test_a_worker_that_crashes_is_named_with_its_signal(bench: Bench, role: str)
     assert ended.code == 3, "it was the only cell"
 
 
-def test_a_crash_costs_its_own_cell_only(bench: Bench) -> None:
+def test_a_crash_affects_only_its_own_cell(bench: Bench) -> None:
     ended = failing(bench, sweep("crash", 'crash = "5"'), sweep("good"))
     assert ended.code == 1
     assert ended.cells["crash"]["failed"]["code"] == "crashed"
@@ -161,7 +161,7 @@ def test_a_crash_while_opening_is_named(bench: Bench) -> None:
     assert "SIGABRT" in failed["text"]
 
 
-def test_peers_that_never_match_are_named_with_what_they_found(bench: Bench) -> None:
+def test_peers_that_never_match_are_named_with_the_number_found(bench: Bench) -> None:
     ended = failing(bench, sweep("match", 'at = "ping"\nfail = "match"', 'match_timeout = "300ms"'))
     failed = ended.cells["match"]["failed"]
     assert failed["code"] == "unmatched"
@@ -228,7 +228,7 @@ def test_without_any_worker_nothing_can_be_measured(bench: Bench) -> None:
     assert "MIDDLEMARK_WORKERS" in ended.err
 
 
-def test_a_worker_that_speaks_another_protocol_costs_its_trial(bench: Bench, null_worker: Path) -> None:
+def test_a_worker_with_another_protocol_fails_only_its_trial(bench: Bench, null_worker: Path) -> None:
     workers = bench.folder / "workers"
     workers.mkdir()
     odd = workers / "middlemark-worker-null"

@@ -64,13 +64,13 @@ def test_a_folder_that_cannot_be_made_is_named(bench: Bench, out: str) -> None:
     assert out in ended.err
 
 
-def test_a_folder_whose_name_is_no_text_is_refused(bench: Bench) -> None:
+def test_a_folder_name_that_is_not_utf_8_is_refused(bench: Bench) -> None:
     ended = bench.run(*QUICK, "--out", os.fsdecode(os.fsencode(bench.folder) + b"/\xff"))
     assert ended.code == 3
     assert "not UTF-8" in ended.err
 
 
-def test_samples_that_do_not_fit_on_the_disk_cost_their_trial_and_name_the_file(bench: Bench, mount: Mount) -> None:
+def test_samples_that_do_not_fit_on_the_disk_fail_their_trial_and_the_file_is_named(bench: Bench, mount: Mount) -> None:
     disk = mount("size=1m")
     ended = bench.run("run", *ONE, "--samples", "5000", "--trials", "6", "--out", str(disk), "--format", "json")
     [cell] = ended.document["cells"]
@@ -163,7 +163,7 @@ def closed_pipe() -> int:
 
 
 @pytest.mark.parametrize("output_format", ["table", "roundtrip"])
-def test_a_reader_that_has_gone_does_not_harm_the_run(bench: Bench, output_format: str) -> None:
+def test_a_closed_pipe_does_not_harm_the_run(bench: Bench, output_format: str) -> None:
     writer = closed_pipe()
     try:
         ended = bench.run(*QUICK, "--format", output_format, stdout=writer)

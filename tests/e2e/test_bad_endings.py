@@ -66,7 +66,7 @@ def hanging(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Run]
 
 
 @pytest.mark.parametrize("name", HANGS)
-def test_deadlines_hold_whatever_a_worker_does(hanging: dict[str, Run], name: str) -> None:
+def test_deadlines_are_kept_despite_a_hanging_worker(hanging: dict[str, Run], name: str) -> None:
     _, code, words = HANGS[name]
     ended = hanging[name].ended()
     [cell] = ended.document["cells"]
@@ -103,7 +103,7 @@ def interrupt(run: Run, number: int) -> Ended:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_ends_the_run_and_keeps_what_was_measured(bench: Bench, number: int) -> None:
+def test_an_interrupt_ends_the_run_and_keeps_the_measured_trials(bench: Bench, number: int) -> None:
     text = suite('every_delay_us = "500"', samples=200, trials=1000)
     run = bench.start("run", bench.suite(text), "--format", "json")
     until(lambda: run.trials() >= 3)
@@ -125,7 +125,7 @@ def test_an_interrupt_does_not_wait_for_a_worker_that_hangs_or_is_stopped(bench:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_two_interrupts_while_workers_are_asked_end_it_without_a_word(bench: Bench, number: int) -> None:
+def test_two_interrupts_while_workers_are_queried_end_the_run_silently(bench: Bench, number: int) -> None:
     workers = bench.folder / "workers"
     workers.mkdir()
     for name in ("one", "two", "three"):
@@ -201,7 +201,7 @@ def test_a_run_under_way_is_listed_as_running_until_it_ends(bench: Bench) -> Non
     run.kill()
 
 
-def test_the_next_run_clears_away_what_a_killed_launcher_left(bench: Bench) -> None:
+def test_the_next_run_removes_the_files_of_a_killed_launcher(bench: Bench) -> None:
     run = bench.start("run", bench.suite(ENDLESS))
     until(run.measuring)
     left = segments(run)

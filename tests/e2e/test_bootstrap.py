@@ -172,11 +172,11 @@ def ready(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     return checkout
 
 
-def test_later_starts_do_and_say_nothing(ready: Checkout) -> None:
+def test_later_starts_do_nothing_and_print_nothing(ready: Checkout) -> None:
     assert ready.start("run", "b c") == (0, "arguments ['run', 'b c']\nworker first\n", "")
 
 
-def test_it_works_from_any_folder_and_through_a_symlink(ready: Checkout, tmp_path: Path) -> None:
+def test_the_command_works_from_any_folder_and_through_a_symlink(ready: Checkout, tmp_path: Path) -> None:
     link = tmp_path / "a link"
     link.symlink_to(ready.root / "middlemark")
     done = subprocess.run(
@@ -185,7 +185,7 @@ def test_it_works_from_any_folder_and_through_a_symlink(ready: Checkout, tmp_pat
     assert (done.stdout, done.stderr) == (FIRST, "")
 
 
-def test_the_workers_that_the_user_names_come_before_those_of_the_checkout(ready: Checkout) -> None:
+def test_workers_named_by_the_user_come_before_the_checkouts_workers(ready: Checkout) -> None:
     told = ready.start(MIDDLEMARK_WORKERS="/elsewhere:/further")[:2]
     assert told == (0, "arguments ['run'] /elsewhere /further\nworker first\n")
 
@@ -212,7 +212,7 @@ def test_a_slow_worker_is_built_on_request_and_kept_up_to_date_afterwards(with_p
     assert "middlemark-worker-slow" in (with_python.state / "workers.log").read_text()
 
 
-def test_the_packages_of_an_adapter_that_is_left_for_later_are_installed_when_it_is_asked_for(
+def test_packages_of_an_adapter_built_on_request_are_installed_on_request(
     with_python: Checkout,
 ) -> None:
     with_python.write("adapters/slow/CMakeLists.txt", "middlemark_adapter(slow LATER)\n")
@@ -239,7 +239,7 @@ def test_a_worker_without_its_compiler_is_reported_and_not_tried_again(with_pyth
     assert with_python.set_up("worker-slow") == ""
 
 
-def test_a_package_that_no_worker_depends_on_costs_no_build_and_one_look(ready: Checkout) -> None:
+def test_an_unrelated_package_triggers_one_check_and_no_build(ready: Checkout) -> None:
     ready.start()
     asked = ready.root / "bin" / "dpkg.log"
     begun = (ready.state / "workers").stat().st_mtime_ns
@@ -254,7 +254,7 @@ def test_a_package_that_no_worker_depends_on_costs_no_build_and_one_look(ready: 
     ready.start()
 
 
-def test_another_version_of_a_named_package_compiles_what_depends_on_it(ready: Checkout) -> None:
+def test_a_new_version_of_a_listed_package_recompiles_its_adapters(ready: Checkout) -> None:
     named = ready.write("adapters/tiny/packages.txt", "[madeup-1] its middleware\nmiddle-c\n")
     ready.start()
     before = ready.built()
@@ -271,7 +271,7 @@ def test_another_version_of_a_named_package_compiles_what_depends_on_it(ready: C
     ready.start()
 
 
-def test_another_compiler_behind_the_same_path_compiles_everything(ready: Checkout) -> None:
+def test_another_compiler_at_the_same_path_recompiles_everything(ready: Checkout) -> None:
     real = shutil.which("c++")
     text = '#!/bin/sh\nif [ "$1" = --version ]; then echo "made-up %s"; else exec ' + f'{real} "$@"; fi\n'
     compiler = str(ready.write("bin/own-c++", text % 1))
@@ -318,7 +318,7 @@ def test_a_start_that_compiles_first_prints_what_changed_and_the_expected_time(r
 
 
 @pytest.mark.parametrize("file", ["README.md", "conformance.toml"])
-def test_a_file_that_no_worker_is_compiled_from_makes_none_stale(ready: Checkout, file: str) -> None:
+def test_a_file_that_no_worker_includes_makes_no_worker_out_of_date(ready: Checkout, file: str) -> None:
     ready.start()
     begun = (ready.state / "workers").stat().st_mtime_ns
     ready.write(f"adapters/tiny/{file}", "")
@@ -458,7 +458,7 @@ def test_an_adapter_that_cannot_be_configured_is_left_out_and_stops_no_other(
     assert "built: rclcpp still tiny" in with_ros_1.start(**sourced(with_ros_1))[2]
 
 
-def test_a_file_that_goes_away_is_a_change(ready: Checkout) -> None:
+def test_a_deleted_file_is_a_change(ready: Checkout) -> None:
     extra = ready.write("core/extra.hpp", "")
     assert ready.start()[2] == ""  # the new file is found, but no worker includes it
     begun = (ready.state / "workers").stat().st_mtime_ns
@@ -498,7 +498,7 @@ def test_a_package_without_its_hash_is_not_installed(ready: Checkout) -> None:
     assert ready.start()[0] == 0
 
 
-def test_only_what_is_missing_is_installed_in_one_go(ready: Checkout) -> None:
+def test_only_missing_packages_are_installed_in_one_call(ready: Checkout) -> None:
     ready.write("packaging/distributions/madeup-1.txt", LIST)
     as_root = ready.write("bin/sudo", '#!/bin/sh\ntest "$1" = --non-interactive && shift\nexec "$@"\n')
     as_root.chmod(0o755)
@@ -517,7 +517,7 @@ def test_only_what_is_missing_is_installed_in_one_go(ready: Checkout) -> None:
     as_root.unlink()
 
 
-def test_without_what_reports_draw_with_the_command_starts_all_the_same(ready: Checkout) -> None:
+def test_the_command_starts_without_the_charting_libraries(ready: Checkout) -> None:
     script = ready.root / "build" / "web" / "report.js"
     script.unlink()
     ready.write("web/build", "#!/bin/sh\necho npm said no\nexit 1\n")
@@ -532,7 +532,7 @@ def test_without_what_reports_draw_with_the_command_starts_all_the_same(ready: C
     assert not (script.parent / "absent").exists()
 
 
-def test_a_wheel_that_cannot_be_fetched_costs_its_adapter_and_nothing_else(ready: Checkout) -> None:
+def test_a_wheel_that_cannot_be_fetched_affects_only_its_adapter(ready: Checkout) -> None:
     wanted = f"nobodys==1.0 3.9 manylinux_2_24_{os.uname().machine} sha256:{64 * '0'}"
     asked = ready.write("adapters/tiny/packages.txt", f"[pypi] its middleware\n{wanted}\n")
     status, out, err = ready.start(PIP_NO_INDEX="1")
@@ -615,7 +615,7 @@ def test_two_first_starts_at_once_both_end_well(checkout: Checkout) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_set_up_goes_on_at_the_next_start(with_python: Checkout, number: signal.Signals) -> None:
+def test_an_interrupted_set_up_continues_at_the_next_start(with_python: Checkout, number: signal.Signals) -> None:
     slow = "add_custom_command(TARGET middlemark-worker-tiny PRE_LINK COMMAND sleep 60)\n"
     with_python.write("adapters/tiny/CMakeLists.txt", ADAPTER % "tiny" + slow)
     with with_python.popen() as process:
@@ -693,7 +693,7 @@ def test_on_an_unknown_distribution_all_missing_tools_are_listed(tmp_path: Path)
     assert not any(line.startswith(("flock", "python3", "c++")) for line in lines)
 
 
-def test_a_system_it_does_not_know_goes_on_where_nothing_is_missing(tmp_path: Path, ready: Checkout) -> None:
+def test_an_unknown_distribution_with_all_tools_continues(tmp_path: Path, ready: Checkout) -> None:
     checkout = Checkout(tmp_path / "checkout", identifier="never-heard-of")
     checkout.take_python(ready)
     status, out, err = checkout.start()

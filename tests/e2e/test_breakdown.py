@@ -50,12 +50,12 @@ def test_a_slow_publish_is_found_on_its_side(bench: Bench, at: str, part: str) -
     assert longest(found, 1) == {part}
 
 
-def test_a_slow_server_is_found_in_its_reply(bench: Bench) -> None:
+def test_a_slow_server_is_found_in_the_reply(bench: Bench) -> None:
     factors = ["--transport", "memory", "--pattern", "request-reply"]
     assert longest(breakdown(bench, *factors, "--native", DELAY), 1) == {"reply write"}
 
 
-def test_subscribers_that_stall_are_found_in_taking(bench: Bench) -> None:
+def test_stalling_subscribers_are_found_in_the_take(bench: Bench) -> None:
     found = breakdown(bench, "--transport", "memory", "--native", STALL)
     assert longest(found, 2) == {"take", "reply take"}
 
@@ -85,7 +85,7 @@ def test_a_stream_separates_waiting_from_writing(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(("adapter", "transport"), [("fastdds", "udp"), ("zeromq", "ipc")])
-def test_serialising_is_a_part_of_its_own_at_each_end(bench: Bench, adapter: str, transport: str) -> None:
+def test_serializing_is_a_separate_part_at_each_end(bench: Bench, adapter: str, transport: str) -> None:
     if adapter not in executables():
         pytest.skip(f"{adapter} was not built here")
     typed = ["--transport", transport, "--receive", "block", "--size", "256k", "--samples", "400", "--type"]

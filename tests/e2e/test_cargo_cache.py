@@ -140,13 +140,13 @@ def test_a_second_checkout_compiles_its_adapter_and_no_released_crate(bench: Ben
     assert b"I am two" in bench.build(two)
 
 
-def test_a_checkout_in_the_place_of_another_is_compiled_though_its_sources_are_older(bench: Bench) -> None:
+def test_a_checkout_that_replaces_another_is_compiled_despite_older_sources(bench: Bench) -> None:
     assert b"I am one" in bench.build(bench.checkout("place", "I am one"))
     shutil.rmtree(bench.folder / "place")
     assert b"I am two" in bench.build(bench.checkout("place", "I am two"))
 
 
-def test_checkouts_that_build_at_once_both_get_their_own(bench: Bench) -> None:
+def test_checkouts_that_build_at_once_both_get_their_own_adapters(bench: Bench) -> None:
     checkouts = {name: bench.checkout(name, f"I am {name}") for name in ("one", "two", "three")}
     processes = {name: bench.start(checkout) for name, checkout in checkouts.items()}
     for name, process in processes.items():
@@ -154,7 +154,7 @@ def test_checkouts_that_build_at_once_both_get_their_own(bench: Bench) -> None:
     assert len(bench.compiled()) == 1
 
 
-def test_where_the_cache_cannot_be_written_the_checkout_has_it(bench: Bench) -> None:
+def test_without_a_writable_cache_the_checkout_compiles_in_its_build_folder(bench: Bench) -> None:
     (bench.folder / "cache").write_text("no folder")
     one = bench.checkout("one", "I am one")
     assert b"I am one" in bench.build(one)

@@ -152,7 +152,7 @@ def test_a_groups_quota_is_named_and_lifted(bench: Bench, group: Path) -> None:
 
 
 @pytest.mark.usefixtures("null_worker")
-def test_a_row_without_evidence_has_no_sentence_and_nothing_to_try(bench: Bench) -> None:
+def test_a_row_without_evidence_has_no_diagnosis_and_no_remedy(bench: Bench) -> None:
     here = Diagnosed(bench)
     ended = here.run("--adapter", "null", "--size", "64", "--samples", "500", "--trials", "1")
     assert [each for each in here.limits(ended) if each["check"] not in BY_EVIDENCE_OF_OTHERS] == []
@@ -172,7 +172,7 @@ PLAIN = (
 
 @pytest.mark.full
 @pytest.mark.parametrize("words", PLAIN * 2, ids=lambda words: "-".join(words[1::2]))
-def test_where_no_limit_was_planted_none_is_named(bench: Bench, words: tuple[str, ...]) -> None:
+def test_a_machine_without_planted_limits_gets_no_diagnosis(bench: Bench, words: tuple[str, ...]) -> None:
     if words[1] not in executables():
         pytest.skip(f"{words[1]} was not built here")
     here = Diagnosed(bench)

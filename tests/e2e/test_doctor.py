@@ -56,7 +56,7 @@ def found(ended: Ended) -> dict[str, Any]:
     return {each["check"]: each for each in ended.document["findings"]}
 
 
-def test_each_planted_limit_is_named_with_its_severity_and_command_and_unplanted_none_of_them(bench: Bench) -> None:
+def test_each_planted_limit_is_found_with_severity_and_command_and_none_otherwise(bench: Bench) -> None:
     alone = (str(ROOT / "scripts/alone"),)
     asked = ("--no-probes", "--format", "json")
     unplanted = doctor(bench, *asked, command=(*alone, *PRODUCT))
@@ -134,7 +134,7 @@ def test_json_has_the_shape_that_is_documented_and_the_status_follows_from_it(be
 
 
 @pytest.mark.parametrize(("suite", "told"), [("udp", True), ("shm", False)])
-def test_a_suite_is_judged_for_what_it_asks_for_and_no_more(bench: Bench, suite: str, told: bool) -> None:
+def test_a_suite_is_checked_only_for_what_its_cells_need(bench: Bench, suite: str, told: bool) -> None:
     bench.suite(f'[[sweep]]\nadapter = "{suite}"\nsize = "1m"\nbaseline = false\n', name=suite)
     plant = f'{FRAGMENTS}\nip link set lo mtu 1500\nexec "$@"'
     command = (str(ROOT / "scripts/alone"), "bash", "-c", plant, "plant", *PRODUCT)
@@ -145,7 +145,7 @@ def test_a_suite_is_judged_for_what_it_asks_for_and_no_more(bench: Bench, suite:
         assert names["mtu"]["rows"] == "udp over udp at 1 MiB"
 
 
-def test_a_suite_that_is_not_there_is_a_wrong_request(bench: Bench) -> None:
+def test_a_missing_suite_is_refused(bench: Bench) -> None:
     ended = doctor(bench, "--suite", "no-such", "--no-probes")
     assert ended.code == 2
     assert "no-such" in ended.err

@@ -126,7 +126,7 @@ INTERRUPTING = {
     ],
     indirect=["way"],
 )
-def test_an_interrupt_while_anything_is_imported_ends_the_command_without_a_word(
+def test_an_interrupt_during_imports_ends_the_command_silently(
     bench: Bench, way: list[str], imported: str, number: signal.Signals, where: str
 ) -> None:
     modules = bench.folder / "modules"

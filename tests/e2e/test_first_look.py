@@ -39,7 +39,7 @@ def test_a_first_look_measures_everything(first_look: Ended) -> None:
 
 
 @pytest.mark.parametrize("adapter", [*MIDDLEWARES, *RAW_TRANSPORTS])
-def test_every_adapter_really_moved_every_sample_over_each_of_its_transports(first_look: Ended, adapter: str) -> None:
+def test_every_adapter_carried_every_sample_over_each_of_its_transports(first_look: Ended, adapter: str) -> None:
     about = DESCRIPTIONS.get(adapter)
     if about is None:
         pytest.skip(f"{adapter} was not built here")
@@ -57,7 +57,7 @@ def test_every_adapter_really_moved_every_sample_over_each_of_its_transports(fir
 
 
 @pytest.mark.parametrize("adapter", MIDDLEWARES)
-def test_a_middleware_is_held_against_the_raw_transport_of_its_kind(first_look: Ended, adapter: str) -> None:
+def test_a_middleware_is_compared_with_the_raw_transport_of_its_kind(first_look: Ended, adapter: str) -> None:
     if adapter not in DESCRIPTIONS:
         pytest.skip(f"{adapter} was not built here")
     for cell in cells_of(first_look, adapter):
@@ -68,7 +68,7 @@ def test_a_middleware_is_held_against_the_raw_transport_of_its_kind(first_look: 
             assert cell["baseline"]["label"].split(",")[0].split()[0] in DESCRIPTIONS
 
 
-def test_the_null_adapter_is_no_part_of_all(first_look: Ended) -> None:
+def test_all_does_not_include_the_null_adapter(first_look: Ended) -> None:
     assert cells_of(first_look, "null") == []
 
 

@@ -38,7 +38,7 @@ def nothing_left() -> Iterator[None]:
     assert networks() <= before
 
 
-def test_a_stream_fills_the_line_and_no_more(bench: Bench) -> None:
+def test_a_stream_fills_the_link_and_no_more(bench: Bench) -> None:
     ended = bench.run(
         "run", "--adapter", "udp,cyclonedds", "--transport", "udp", "--pattern", "stream", "--size", "1k", *OVER,
         "--duration", "0.5s", "--no-baseline",
@@ -58,7 +58,7 @@ def test_a_stream_fills_the_line_and_no_more(bench: Bench) -> None:
     assert 0.5 < cells["cyclonedds"]["link_share"] < 1.02
 
 
-def test_a_round_trip_has_the_time_that_the_line_takes_in_it(bench: Bench) -> None:
+def test_a_round_trip_includes_the_transmission_time_of_the_link(bench: Bench) -> None:
     ended = bench.run("run", "--adapter", "udp", "--size", "32k", *OVER, "--samples", "50", "--no-baseline")
     if "no network namespace can be made here" in ended.err:
         pytest.skip(ended.err)
@@ -106,7 +106,7 @@ def test_without_user_namespaces_the_refusal_names_what_to_allow(bench: Bench) -
     assert "allow user namespaces" in ended.err
 
 
-def test_a_robot_is_at_one_end_and_what_steers_it_at_the_other(bench: Bench) -> None:
+def test_a_robots_nodes_are_at_one_end_of_the_link_and_its_operators_at_the_other(bench: Bench) -> None:
     ended = bench.run(
         "run", bench.suite(robot("16k", 50)), "--adapter", "udp,cyclonedds", "--transport", "udp",
         "--link", "10mbit", "--trials", "1", "--warmup", "50ms", "--quiet", "--format", "json", "--no-baseline",
@@ -127,7 +127,7 @@ def test_a_robot_is_at_one_end_and_what_steers_it_at_the_other(bench: Bench) -> 
         assert edges["velocity", "wheels"]["received"] > 0
 
 
-def test_a_link_asks_where_the_nodes_are(bench: Bench) -> None:
+def test_a_link_needs_the_places_of_the_nodes(bench: Bench) -> None:
     ended = bench.run("run", "small-robot", "--adapter", "udp", "--link", "1gbit")
     assert ended.code == 2
     assert "which nodes are on base and robot? write [workload.site] and base = [nodes] below" in ended.err

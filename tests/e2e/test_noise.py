@@ -55,7 +55,7 @@ def test_the_witness_was_built_with_the_workers() -> None:
     assert witness() is not None
 
 
-def test_a_process_that_competes_for_a_roles_processor_is_seen_and_named_and_marks_the_trial(bench: Bench) -> None:
+def test_a_competing_process_is_named_and_marks_its_trial(bench: Bench) -> None:
     with neighbour(bench.folder, "loud-neighbour", "while :; do :; done"):
         cell = cell_of(bench.run(*ONE, "--receive", "poll", "--duration", "500ms"))
     watched(cell)
@@ -71,7 +71,7 @@ def test_a_process_that_competes_for_a_roles_processor_is_seen_and_named_and_mar
     assert noise["above_p99_9"]["machine"] > 0
 
 
-def test_a_process_that_is_there_and_quiet_marks_nothing(bench: Bench) -> None:
+def test_an_idle_process_marks_nothing(bench: Bench) -> None:
     with neighbour(bench.folder, "quiet-neighbour", f"sleep {LIFE_S}; :"):
         cell = cell_of(bench.run(*ONE, "--receive", "poll", "--duration", "500ms"))
     watched(cell)
@@ -80,7 +80,7 @@ def test_a_process_that_is_there_and_quiet_marks_nothing(bench: Bench) -> None:
     assert "quiet-neighbour" not in (warning_of(cell) or "")
 
 
-def test_time_that_was_the_trials_own_is_nobody_elses(bench: Bench) -> None:
+def test_time_used_by_the_trial_itself_is_not_attributed_to_others(bench: Bench) -> None:
     cell = cell_of(bench.run(*ONE, "--receive", "poll", "--duration", "300ms"))
     watched(cell)
     [trial] = cell["noise"]["trials"]
@@ -143,7 +143,7 @@ def test_a_row_measured_with_awake_is_marked(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_nothing_keeps_processors_awake_when_the_run_is_gone(bench: Bench, number: signal.Signals) -> None:
+def test_no_processor_is_kept_awake_after_the_run(bench: Bench, number: signal.Signals) -> None:
     run = bench.start(*ONE, "--awake", "--rate", "1k", "--duration", "60s")
     until(lambda: len(awake(run)) == len(os.sched_getaffinity(0)))
     spinning = awake(run)

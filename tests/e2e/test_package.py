@@ -92,7 +92,7 @@ def test_the_package_contains_the_charting_libraries_and_their_licences(installe
     assert {each.suffix for each in ours.rglob("*") if each.is_file()} >= {".mjs", ".css", ".html"}
 
 
-def test_every_header_of_the_core_and_the_probe_is_installed_and_no_test(installed: Installed) -> None:
+def test_every_header_of_the_core_and_the_probe_is_installed_and_no_test_is(installed: Installed) -> None:
     core, probe = ROOT / "core", ROOT / "probe" / "include" / "middlemark"
     headers = installed.package / "include" / "middlemark"
     wanted = {each.relative_to(core) for each in core.rglob("*.hpp") if "tests" not in each.relative_to(core).parts}
@@ -110,7 +110,7 @@ def test_a_program_in_python_stamps_with_the_library_in_the_package(installed: I
     assert (cell["adapter"], cell["received"], cell["lost"]) == ("t (probe)", 1, 0)
 
 
-def test_an_adapter_that_lives_elsewhere_is_found_and_measured(
+def test_an_adapter_of_another_project_is_found_and_measured(
     installed: Installed, elsewhere: Elsewhere, tmp_path: Path
 ) -> None:
     name, workers = elsewhere.name, str(elsewhere.workers)

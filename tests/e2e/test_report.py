@@ -57,13 +57,13 @@ def test_a_run_ends_with_a_report_and_prints_its_path(bench: Bench) -> None:
         assert answer["text"] in text
 
 
-def test_a_run_is_none_the_worse_for_a_report_that_cannot_be_made(bench: Bench) -> None:
+def test_a_failed_report_does_not_affect_the_run(bench: Bench) -> None:
     ended = bench.run(*RUN, "--quiet", "--format", "json", environment={"MIDDLEMARK_WEB": "/nowhere"})
     assert ended.code == 0
     assert len(ended.document["cells"]) == 4
 
 
-def test_runs_that_are_under_way_and_then_interrupted_are_reported(bench: Bench) -> None:
+def test_runs_under_way_and_interrupted_runs_can_be_reported(bench: Bench) -> None:
     run = bench.start(*RUN, "--trials", "40")
     until(lambda: run.trials() >= 3)
     under_way = bench.start("report", str(run.folder), "--markdown", "-").ended()

@@ -64,7 +64,7 @@ def test_a_run_killed_repeatedly_at_random_moments_ends_with_its_original_design
     assert [(cell["trials"], cell["failed_trials"]) for cell in ended.document["cells"]] == [(3, 0), (3, 0)]
 
 
-def test_a_line_that_was_cut_off_costs_its_trial_and_is_measured_again(bench: Bench) -> None:
+def test_a_truncated_line_discards_its_trial_which_is_measured_again(bench: Bench) -> None:
     folder = killed(bench, 2)
     trials = folder / "trials.jsonl"
     trials.write_bytes(trials.read_bytes().rstrip(b"\n")[:-30])
@@ -73,7 +73,7 @@ def test_a_line_that_was_cut_off_costs_its_trial_and_is_measured_again(bench: Be
     assert [cell["trials"] for cell in ended.document["cells"]] == [3, 3]
 
 
-def test_a_run_of_another_machine_or_version_is_refused_with_all_that_differs(bench: Bench) -> None:
+def test_a_run_of_another_machine_or_version_is_refused_with_all_differences(bench: Bench) -> None:
     folder = killed(bench, 1)
     path = folder / "run.json"
     document = json.loads(path.read_text())

@@ -20,7 +20,7 @@ RUN = (
 )
 
 
-def test_the_first_lines_say_what_it_costs_and_whether_it_was_in_force(bench: Bench) -> None:
+def test_the_first_lines_state_the_cost_of_encryption_and_if_it_was_in_force(bench: Bench) -> None:
     ended = bench.run(*RUN, "--security", "none,encrypted")
     assert ended.code == 0, ended.err
     assert re.search(
@@ -48,7 +48,7 @@ def test_a_protected_row_names_its_protection_and_a_plain_row_has_none(bench: Be
     assert "security=encrypted" in judged.out, judged.out + judged.err
 
 
-def test_no_key_reaches_what_a_run_prints_or_keeps(bench: Bench, tmp_path: Path) -> None:
+def test_no_key_is_in_the_output_or_files_of_a_run(bench: Bench, tmp_path: Path) -> None:
     make_set(str(tmp_path / "mine"))
     ended = bench.run(*RUN, "--security", "encrypted", "--certs", str(tmp_path / "mine"))
     assert ended.code == 0, ended.err
@@ -68,7 +68,7 @@ def test_no_key_reaches_what_a_run_prints_or_keeps(bench: Bench, tmp_path: Path)
     assert not [key for key in keys for content in contents if key in content]
 
 
-def test_a_set_with_a_fault_is_refused_before_anything_starts(bench: Bench, tmp_path: Path) -> None:
+def test_a_set_with_a_problem_is_refused_before_anything_starts(bench: Bench, tmp_path: Path) -> None:
     make_set(str(tmp_path / "mine"))
     (tmp_path / "mine/sender.curve").chmod(0o644)
     (tmp_path / "mine/receiver.curve.pub").unlink()
@@ -110,7 +110,7 @@ def test_a_resumed_run_has_the_same_certificates_and_proves_each_row_once(bench:
     assert json.loads((run.folder / "run.json").read_text())["certs"] == str(tmp_path / "mine")
 
 
-def test_a_set_without_a_stranger_proves_nothing_of_one(bench: Bench, tmp_path: Path) -> None:
+def test_without_a_stranger_in_the_set_its_refusal_is_not_proven(bench: Bench, tmp_path: Path) -> None:
     make_set(str(tmp_path / "mine"))
     for each in (tmp_path / "mine").glob("stranger*"):
         each.unlink()

@@ -31,7 +31,7 @@ def test_planted_delays_are_found_and_make_nothing_faster(bench: Bench) -> None:
 
 
 @pytest.mark.slow
-def test_it_keeps_a_run_like_any_other(bench: Bench) -> None:
+def test_the_selftest_keeps_an_ordinary_run(bench: Bench) -> None:
     out = bench.folder / "kept"
     ended = bench.run(*FEW, "--plant", "50%", "--quiet", "--out", str(out))
     assert ended.code in (0, 4), ended.err
@@ -82,7 +82,7 @@ def test_an_interrupt_in_the_pilot_keeps_nothing(bench: Bench) -> None:
     assert bench.leftovers() == []
 
 
-def test_a_pilot_that_was_killed_is_cleared_away_by_the_next_run(bench: Bench) -> None:
+def test_a_killed_pilot_is_removed_by_the_next_run(bench: Bench) -> None:
     run = bench.start("selftest", "--trials", "6", "--duration", "1s", "--out", str(bench.folder / "killed"))
     until(lambda: run.workers("shm"))
     run.signal(signal.SIGKILL)

@@ -54,13 +54,13 @@ def test_every_subscriber_receives_all_sent_messages(flood: dict[str, Any]) -> N
     assert {name: flood[name] for name in wrong} == dict.fromkeys(wrong, 0)
 
 
-def test_throughput_is_what_one_subscriber_received(flood: dict[str, Any]) -> None:
+def test_throughput_is_the_rate_of_one_subscriber(flood: dict[str, Any]) -> None:
     # Each subscriber received all messages in a little more than the duration.
     assert 0 < flood["rate_hz"] <= flood["sent"] / 1.2
     assert flood["bytes_per_s"] == pytest.approx(64 * flood["rate_hz"])
 
 
-def test_latency_of_a_stream_is_one_way_and_from_two_instants(flood: dict[str, Any]) -> None:
+def test_latency_of_a_stream_is_one_way_from_two_instants(flood: dict[str, Any]) -> None:
     intended, sent = flood["one_way_ns"], flood["one_way_from_sent_ns"]
     assert intended.keys() >= FIGURES
     assert 0 < intended["min"] <= intended["p50"] <= intended["p99"] <= intended["max"]
@@ -88,7 +88,7 @@ def test_costs_are_reported_by_worker_and_by_thread(flood: dict[str, Any]) -> No
         assert threads[worker["who"]] > threads["control"]
 
 
-def test_the_series_goes_by_seconds_of_every_worker(flood: dict[str, Any]) -> None:
+def test_the_series_has_steps_of_a_second_for_every_worker(flood: dict[str, Any]) -> None:
     series = flood["series"]
     assert series
     for who in ("publisher 0", "subscriber 0", "subscriber 1"):
@@ -103,7 +103,7 @@ def test_a_flood_is_warned_to_have_its_latency_from_queues(flood: dict[str, Any]
     assert "flooded" in {warning["code"] for warning in flood["warnings"]}
 
 
-def test_a_stream_at_a_rate_is_never_faster_than_it(bench: Bench) -> None:
+def test_a_stream_at_a_rate_never_exceeds_it(bench: Bench) -> None:
     options = ("--pattern", "stream", "--rate", "200,500", "--size", "64", "--samples", "100")
     ended = bench.run("run", "--adapter", "shm", *options, *SHORT, "--format", "json", "--quiet")
     assert ended.code == 0, ended.err
@@ -141,7 +141,7 @@ def test_the_lines_of_ddsperf_read_as_ddsperfs(bench: Bench) -> None:
 # Searches for the highest rate
 
 
-def test_the_highest_rate_that_holds_is_found(bench: Bench) -> None:
+def test_the_highest_sustainable_rate_is_found(bench: Bench) -> None:
     # Every publish takes 1 ms, so no machine can sustain more than 1,000 a second.
     suite = bench.suite(
         '[defaults]\nadapter = "null"\ntransport = "memory"\npattern = "stream"\nsize = 64\nrate = "sustainable"\n'
@@ -168,7 +168,7 @@ def kept_steps(ended: Ended) -> list[dict[str, Any]]:
     return steps
 
 
-def test_a_curve_goes_from_little_to_saturation(bench: Bench) -> None:
+def test_a_curve_spans_from_a_low_rate_to_saturation(bench: Bench) -> None:
     options = ("--pattern", "stream", "--rate", "curve", "--size", "1k", "--duration", "100ms")
     ended = bench.run("run", "--adapter", "shm", *options, *SHORT, "--format", "json", "--quiet")
     assert ended.code == 0, ended.err
@@ -230,7 +230,7 @@ def _name(task: Path) -> str:
         return ""
 
 
-def test_a_killed_subscriber_of_a_fan_out_costs_only_its_trial(bench: Bench) -> None:
+def test_a_killed_subscriber_of_a_fan_out_fails_only_its_trial(bench: Bench) -> None:
     before = set(os.listdir("/dev/shm"))
     run = bench.start("run", bench.suite(FAN_OUT), "--format", "json")
     workers = until(lambda: fan_out(run))

@@ -75,7 +75,7 @@ def test_every_other_included_suite_can_be_measured(bench: Bench, name: str) -> 
 @pytest.mark.parametrize(
     "name", [each for each in suite_files() if each in LONG or load([each], raw_options())[0].sweeps[0].workload]
 )
-def test_a_suite_that_takes_long_can_be_planned_without_measuring(bench: Bench, name: str) -> None:
+def test_a_long_suite_can_be_planned_without_measuring(bench: Bench, name: str) -> None:
     [suite] = load([name], raw_options())
     named = {str(value) for sweep in suite.sweeps for value in sweep.levels("adapter").values} - {"all"}
     if missing := named - ADAPTERS:

@@ -76,13 +76,13 @@ def test_an_applied_setting_stays_until_restore(place: Place) -> None:
     assert place.run("tune", "--restore").out == "nothing is changed\n"
 
 
-def test_a_check_that_is_none_is_named_with_the_nearest(place: Place) -> None:
+def test_an_unknown_check_is_refused_with_the_closest_name(place: Place) -> None:
     ended = place.run("tune", "--apply", "ipfrag_tim")
     assert ended.code == 2
     assert "there is no check ipfrag_tim; did you mean 'ipfrag_time'?" in ended.err
 
 
-def test_a_setting_is_made_for_each_trial_and_back_after_it(place: Place) -> None:
+def test_a_setting_is_made_for_each_trial_and_restored_afterwards(place: Place) -> None:
     suite = place.bench.folder / "suite.toml"
     suite.write_text(
         "[[sweep]]\nadapter = 'null'\ntransport = 'memory'\nsize = 64\nsamples = 20\ntrials = 2\nbaseline = false\n"
@@ -191,7 +191,7 @@ def test_with_sudo_each_command_is_announced_and_undone(place: Place) -> None:
         assert not (state / "middlemark/changed.json").exists()
 
 
-def test_a_file_under_etc_is_written_only_when_asked_and_removed_by_restore(place: Place) -> None:
+def test_a_file_under_etc_is_written_only_on_request_and_removed_by_restore(place: Place) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root writes under /etc")
     etc = place.bench.folder / "sysctl.d"
@@ -213,7 +213,7 @@ def test_a_file_under_etc_is_written_only_when_asked_and_removed_by_restore(plac
 
 @pytest.mark.slow
 @pytest.mark.parametrize("interruptions", [10, pytest.param(200, marks=pytest.mark.full)])
-def test_whatever_kills_tune_or_a_run_nothing_stays_changed(place: Place, interruptions: int) -> None:
+def test_no_setting_stays_changed_however_tune_or_a_run_is_killed(place: Place, interruptions: int) -> None:
     before = {name: place.value(name) for name in (TIME, MEMORY, FIN)}
     draw = random.Random(interruptions)
     apply = ("tune", "--apply", "ipfrag_time", "ipfrag_high_thresh")

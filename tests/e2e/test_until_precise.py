@@ -37,7 +37,7 @@ def test_an_unreachable_precision_uses_the_whole_budget(bench: Bench) -> None:
     assert "null memory 16 B" in text
 
 
-def test_a_run_that_was_interrupted_is_gone_on_with_to_its_end(bench: Bench) -> None:
+def test_an_interrupted_run_is_resumed_to_its_end(bench: Bench) -> None:
     first = bench.run(*ASKED, "--size", "16", "--until-precise", "99%")
     path = first.folder / "run.json"
     document = json.loads(path.read_text())

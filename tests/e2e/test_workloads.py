@@ -160,7 +160,7 @@ BAGS: dict[str, Callable[[Path], Path]] = {
 
 
 @pytest.mark.parametrize("recorded", BAGS)
-def test_a_bag_goes_from_its_file_to_a_report_in_two_commands(bench: Bench, tmp_path: Path, recorded: str) -> None:
+def test_two_commands_turn_a_bag_into_a_report(bench: Bench, tmp_path: Path, recorded: str) -> None:
     bag = BAGS[recorded](tmp_path)
     suite = str(tmp_path / "robot.toml")
     made = bench.run("workload", "from-bag", str(bag), "-o", suite)
@@ -186,7 +186,7 @@ def test_a_bag_goes_from_its_file_to_a_report_in_two_commands(bench: Bench, tmp_
         assert each["counts"]["damaged"] == 0
 
 
-def test_a_topology_goes_from_its_file_to_figures_in_two_commands(bench: Bench, tmp_path: Path) -> None:
+def test_two_commands_turn_a_topology_into_figures(bench: Bench, tmp_path: Path) -> None:
     nodes = [
         {"node_name": "a", "publishers": [{"topic_name": "t", "msg_type": "stamped10kb", "period_ms": 10}]},
         {"node_name": "b", "subscribers": [{"topic_name": "t", "msg_type": "stamped10kb"}]},

@@ -78,7 +78,7 @@ def test_the_first_lines_state_a_winner_a_tie_or_what_is_undecided(
     assert shown == snapshot
 
 
-def test_the_best_is_found_and_those_that_are_slower_leave_early(field: Path) -> None:
+def test_the_best_is_found_and_slower_candidates_are_eliminated_early(field: Path) -> None:
     found = answer(field)
     assert (found.verdict, [each.row.result.cell.adapter for each in found.answer]) == ("best", ["lyra"])
     rounds = {name: number for name, (_, number) in left_of(found).items()}
@@ -92,7 +92,7 @@ def test_the_best_is_found_and_those_that_are_slower_leave_early(field: Path) ->
     assert found.answer[0].ratio == pytest.approx(50 / 40, rel=0.1)
 
 
-def test_alike_ones_tie_by_name(tmp_path: Path) -> None:
+def test_equal_candidates_tie_by_name(tmp_path: Path) -> None:
     folder = race(tmp_path, ALIKE)
     found = answer(folder)
     assert found.verdict == "tie"
@@ -141,7 +141,7 @@ def test_a_spent_budget_leaves_the_verdict_undecided_and_names_the_command(tmp_p
     assert "--budget" in command
 
 
-def test_the_command_that_settles_a_race_of_a_run_measures_as_often_what_is_open(tmp_path: Path) -> None:
+def test_the_command_that_decides_a_race_measures_only_the_undecided_candidates(tmp_path: Path) -> None:
     command = ("middlemark", "run", "mine.toml", "--race", "--budget", "30s")
     run = read_measured(race(tmp_path, NEAR, budget_s=30.0, rate="max", command=command))
     [standing] = [each for each in choices(with_verdicts(document_of([run]), [run])) if each.by == "p50"]
@@ -172,7 +172,7 @@ def test_an_undecided_race_without_a_rate_suggests_its_own_command(tmp_path: Pat
     assert render_races([found], 100).startswith("Undecided for 1 KiB one at a time, 2 processes: lyra shm and vega")
 
 
-def test_an_interrupted_race_goes_on_as_it_would_have(field: Path, tmp_path: Path) -> None:
+def test_an_interrupted_race_ends_as_it_would_have_without_the_interrupt(field: Path, tmp_path: Path) -> None:
     cut = Path(shutil.copytree(field, tmp_path / "cut"))
     lines = (cut / "trials.jsonl").read_text().splitlines(keepends=True)
     (cut / "trials.jsonl").write_text("".join(lines[: len(lines) - 5]))
@@ -184,7 +184,7 @@ def test_an_interrupted_race_goes_on_as_it_would_have(field: Path, tmp_path: Pat
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_next_one_is_the_next_row_of_the_table(tmp_path: Path, seed: int) -> None:
+def test_the_next_candidate_is_the_next_row_of_the_table(tmp_path: Path, seed: int) -> None:
     behind = {name: Truth(us, scatter=0.12) for name, us in (("vega", 80.0), ("mira", 81.0), ("deneb", 82.0))}
     verdict = answer(race(tmp_path, {"lyra": Truth(50.0), **behind, "loser": Truth(60.0, lost=3)}, seed=seed))
     rows = [
@@ -193,7 +193,7 @@ def test_the_next_one_is_the_next_row_of_the_table(tmp_path: Path, seed: int) ->
     assert f"Sure: {rows[0]}, the next, " in how_sure(verdict)
 
 
-def test_the_object_for_programs_has_what_was_promised(field: Path) -> None:
+def test_the_json_answer_has_the_documented_keys(field: Path) -> None:
     found = read_output("which", render_json(answer(field), settles(field)))
     assert [*found] == [
         *("schema", "question", "verdict", "sure", "answer", "candidates", "not_tried", "trials", "seconds"),
@@ -217,7 +217,7 @@ def test_the_object_for_programs_has_what_was_promised(field: Path) -> None:
     assert [each["standing"] for each in found["candidates"]] == ["best", "slower", *["eliminated"] * 3]
 
 
-def test_the_report_names_the_winner_of_the_race_and_who_was_eliminated_after_how_many_rounds(field: Path) -> None:
+def test_the_report_names_the_winner_and_the_eliminated_with_their_rounds(field: Path) -> None:
     run = read_measured(field)
     document = with_verdicts(document_of([run]), [run])
     [standing] = [each for each in choices(document) if each.by == "p50"]
@@ -232,7 +232,7 @@ def test_the_report_names_the_winner_of_the_race_and_who_was_eliminated_after_ho
     assert headline(matrices(document.experiments)[0]).startswith("lyra shm is the fastest")
 
 
-def test_a_race_that_ends_with_one_candidate_left_has_that_winner_in_the_report(tmp_path: Path) -> None:
+def test_a_race_that_ends_with_one_candidate_has_that_winner_in_the_report(tmp_path: Path) -> None:
     apart = {"lyra": Truth(50.0), "vega": Truth(200.0), "mira": Truth(300.0), "deneb": Truth(400.0)}
     run = read_measured(race(tmp_path, apart))
     document = with_verdicts(document_of([run]), [run])

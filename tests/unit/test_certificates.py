@@ -71,18 +71,18 @@ def signed_by_nobody(
     return given(issuer, authority_key, authority=True), given(subject, key, authority=False), own
 
 
-def test_a_set_that_is_made_has_all_files_and_nothing_is_wrong_with_it(folder: Path) -> None:
+def test_a_generated_set_has_all_files_and_no_problems(folder: Path) -> None:
     wanted = {each.name for each in layout.files(ALL, layout.IDENTITIES)}
     assert {each.name for each in folder.iterdir()} == wanted
     assert told(folder, broker=True) == []
 
 
-def test_nobody_but_its_owner_may_read_any_of_it(folder: Path) -> None:
+def test_only_the_owner_may_read_the_set(folder: Path) -> None:
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {stat.S_IMODE(each.stat().st_mode) for each in folder.iterdir()} == {0o600}
 
 
-def test_openssl_takes_all_but_the_strangers_for_the_authoritys(folder: Path) -> None:
+def test_openssl_verifies_all_certificates_but_the_strangers(folder: Path) -> None:
     def verified(identity: str, authority: str) -> bool:
         argv = [
             "openssl",
@@ -99,7 +99,7 @@ def test_openssl_takes_all_but_the_strangers_for_the_authoritys(folder: Path) ->
     assert verified("stranger", layout.STRANGERS_AUTHORITY)
 
 
-def test_a_certificate_names_its_bearer_and_where_it_is_reached(folder: Path) -> None:
+def test_a_certificate_names_its_owner_and_its_addresses(folder: Path) -> None:
     broker = x509.load_pem_x509_certificate((folder / "broker.pem").read_bytes())
     assert broker.subject.rfc4514_string() == "O=Middlemark,CN=broker"
     names = broker.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
@@ -114,18 +114,18 @@ def test_no_key_of_an_authority_is_kept(folder: Path) -> None:
     assert all(each.public_key() != authority for each in keys)
 
 
-def test_two_sets_have_nothing_in_common(folder: Path, tmp_path: Path) -> None:
+def test_two_sets_have_no_file_in_common(folder: Path, tmp_path: Path) -> None:
     make_set(str(tmp_path / "other"))
     for each in folder.iterdir():
         assert each.read_bytes() != (tmp_path / "other" / each.name).read_bytes(), each.name
 
 
-def test_z85_is_as_its_specification_has_it() -> None:
+def test_z85_matches_its_specification() -> None:
     assert curve.z85(bytes([0x86, 0x4F, 0xD2, 0x6F, 0xB5, 0x59, 0xF7, 0x5B])) == "HelloWorld"
     assert curve.from_z85("HelloWorld") == bytes([0x86, 0x4F, 0xD2, 0x6F, 0xB5, 0x59, 0xF7, 0x5B])
 
 
-def test_a_public_key_follows_from_its_secret_one() -> None:
+def test_a_public_key_is_derived_from_the_secret_key() -> None:
     """The key pair in ZeroMQ's manual of zmq_curve."""
     assert curve.public_key_of("JTKVSB%%)wK0E.X)V>+}o?pNmC{O&4W4b!Ni{Lh6") == "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
 
@@ -136,7 +136,7 @@ def test_files_that_a_middleware_does_not_read_are_not_required(folder: Path) ->
     assert told(folder, "curve") == []
 
 
-def test_a_set_of_ones_own_needs_neither_intruder_nor_stranger_nor_broker(folder: Path) -> None:
+def test_a_users_set_needs_neither_intruder_nor_stranger_nor_broker(folder: Path) -> None:
     for each in ("intruder", "stranger", "broker"):  # "stranger" is also the prefix of its authority's files
         for file in folder.glob(f"{each}*"):
             file.unlink()
@@ -163,7 +163,7 @@ def test_all_problems_of_a_set_are_reported_at_once(folder: Path) -> None:
     assert found[3] == "receiver.curve: is not a CURVE key: 40 characters of Z85"
 
 
-def test_a_folder_that_is_not_there_is_one_problem(tmp_path: Path) -> None:
+def test_a_missing_folder_is_reported_as_one_problem(tmp_path: Path) -> None:
     [problem] = problems_of(tmp_path / "none", ALL, layout.ENDS)
     assert str(problem).startswith(f"{tmp_path}/none: there is no such folder; `middlemark certs FOLDER`")
 
@@ -176,7 +176,7 @@ def test_a_folder_that_is_not_there_is_one_problem(tmp_path: Path) -> None:
         ({"common_name": None}, "its subject has no common name (CN), which permissions need"),
     ],
 )
-def test_a_certificate_out_of_its_time_or_without_a_name_is_refused(
+def test_an_expired_certificate_or_one_without_a_name_is_refused(
     folder: Path, fault: dict[str, int], said: str
 ) -> None:
     authority, certificate, key = signed_by_nobody(**fault)  # type: ignore[arg-type]
@@ -191,7 +191,7 @@ def test_a_certificate_of_another_authority_is_refused(folder: Path) -> None:
     assert told(folder) == ["sender.pem: ca.pem did not issue it, so the others would refuse it"]
 
 
-def test_an_authority_that_is_none_is_refused(folder: Path) -> None:
+def test_a_certificate_that_is_no_authoritys_is_refused(folder: Path) -> None:
     (folder / "ca.pem").write_bytes((folder / "broker.pem").read_bytes())
     assert told(folder, "x509")[0] == "ca.pem: is not the certificate of an authority (CA:TRUE is missing)"
 
@@ -213,13 +213,13 @@ def test_a_key_with_a_password_is_refused(folder: Path) -> None:
     assert told(folder) == ["sender.key: it has a password, which cannot be entered here; store it without one"]
 
 
-def test_a_stranger_whom_nobody_would_refuse_proves_nothing(folder: Path) -> None:
+def test_a_stranger_of_the_accepted_authority_is_refused_as_a_proof(folder: Path) -> None:
     replace(folder, "stranger", (folder / "sender.pem").read_bytes(), (folder / "sender.key").read_bytes())
     [problem] = told(folder)
     assert problem.startswith("stranger.pem: ca.pem issued it too, so it would be accepted")
 
 
-def test_a_brokers_certificate_is_good_where_it_is_reached(folder: Path) -> None:
+def test_a_brokers_certificate_must_name_the_brokers_address(folder: Path) -> None:
     authority, certificate, key = signed_by_nobody(hosts=("broker.example",))
     (folder / "ca.pem").write_bytes((folder / "ca.pem").read_bytes() + authority)
     replace(folder, "broker", certificate, key)

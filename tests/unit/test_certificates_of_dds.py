@@ -64,7 +64,7 @@ def replace(folder: Path, name: str, document: str, authority: Authority | None 
         (folder / layout.AUTHORITY).write_bytes((folder / layout.AUTHORITY).read_bytes() + own.certificate)
 
 
-def test_openssl_finds_each_document_signed_by_its_authority_and_by_no_other(folder: Path) -> None:
+def test_openssl_verifies_each_document_with_its_own_authority_only(folder: Path) -> None:
     for each in folder.glob("*.p7s"):
         own, other = layout.AUTHORITY, layout.STRANGERS_AUTHORITY
         if each.name.startswith(layout.FORGED):
@@ -75,7 +75,7 @@ def test_openssl_finds_each_document_signed_by_its_authority_and_by_no_other(fol
     assert len(list(folder.glob("*.p7s"))) == 8
 
 
-def test_a_set_that_is_made_is_good_at_each_level_and_grants_nothing_to_an_intruder(folder: Path) -> None:
+def test_a_generated_set_is_valid_at_each_level_and_grants_nothing_to_an_intruder(folder: Path) -> None:
     assert told(folder) == []
     authority = x509.load_pem_x509_certificates((folder / layout.AUTHORITY).read_bytes())
     for level in documents.LEVELS:
@@ -86,7 +86,7 @@ def test_a_set_that_is_made_is_good_at_each_level_and_grants_nothing_to_an_intru
     assert b"intruder" not in grants
 
 
-def test_a_forger_has_the_authoritys_name_and_not_its_key(folder: Path) -> None:
+def test_a_forger_has_the_authoritys_name_but_not_its_key(folder: Path) -> None:
     real, forger = (
         x509.load_pem_x509_certificate((folder / each).read_bytes())
         for each in (layout.AUTHORITY, layout.STRANGERS_AUTHORITY)
@@ -96,12 +96,12 @@ def test_a_forger_has_the_authoritys_name_and_not_its_key(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("key", ["ec", "rsa"])
-def test_documents_that_openssl_has_signed_are_taken(folder: Path, key: str) -> None:
+def test_documents_signed_by_openssl_are_accepted(folder: Path, key: str) -> None:
     own_documents(folder, key)
     assert told(folder) == []
 
 
-def test_line_ends_that_mail_has_changed_are_no_change(folder: Path) -> None:
+def test_line_ends_changed_by_mail_are_accepted(folder: Path) -> None:
     for each in folder.glob("*.p7s"):
         each.write_bytes(each.read_bytes().replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
     assert told(folder) == []
@@ -114,7 +114,7 @@ def test_a_document_that_is_not_signed_is_refused(folder: Path) -> None:
     assert told(folder) == [f"governance-encrypted.p7s: {said}", f"permissions.p7s: {said}"]
 
 
-def test_a_document_of_another_authority_is_refused_even_of_the_same_name(folder: Path) -> None:
+def test_a_document_of_another_authority_with_the_same_name_is_refused(folder: Path) -> None:
     for name in (layout.governance("signed"), layout.PERMISSIONS):
         (folder / name).write_bytes((folder / (layout.FORGED + name)).read_bytes())
     said = "was changed after it was signed, or signed by another authority"
@@ -122,7 +122,7 @@ def test_a_document_of_another_authority_is_refused_even_of_the_same_name(folder
 
 
 @pytest.mark.parametrize(("old", "new"), [(b">ENCRYPT<", b">NONE<"), (b"signed message", b"signed message")])
-def test_a_document_that_was_changed_is_refused(folder: Path, old: bytes, new: bytes) -> None:
+def test_a_changed_document_is_refused(folder: Path, old: bytes, new: bytes) -> None:
     path = folder / "governance-encrypted.p7s"
     assert old in path.read_bytes()
     path.write_bytes(path.read_bytes().replace(old, new))
@@ -130,7 +130,7 @@ def test_a_document_that_was_changed_is_refused(folder: Path, old: bytes, new: b
     assert told(folder) == ([changed] if old != new else [])
 
 
-def test_a_document_whose_end_is_missing_is_refused(folder: Path) -> None:
+def test_a_truncated_document_is_refused(folder: Path) -> None:
     path = folder / "permissions.p7s"
     whole = path.read_bytes()
     for length in range(0, whole.rindex(b"\r\n\r\n--"), 97):  # cuts the signature, not the line after it
@@ -139,13 +139,13 @@ def test_a_document_whose_end_is_missing_is_refused(folder: Path) -> None:
         assert problem.startswith("permissions.p7s: "), problem
 
 
-def test_a_signer_whom_middlewares_would_not_take_is_refused(folder: Path) -> None:
+def test_a_signer_that_middlewares_refuse_is_refused(folder: Path) -> None:
     own_documents(folder, usage="keyCertSign")
     said = "the signing certificate's key usage lacks digitalSignature: middlewares refuse it"
     assert [each.partition(": ")[2] for each in told(folder)] == [said] * 4
 
 
-def test_documents_are_looked_at_only_where_a_middleware_reads_them_and_of_the_levels_asked_for(folder: Path) -> None:
+def test_only_documents_of_the_requested_levels_are_checked_if_the_middleware_reads_them(folder: Path) -> None:
     for level in ("authenticated", "signed"):
         (folder / f"governance-{level}.p7s").unlink()
     assert told(folder, "encrypted") == []
@@ -171,14 +171,12 @@ def test_documents_are_looked_at_only_where_a_middleware_reads_them_and_of_the_l
         ("signed", ("</dds>", ""), "is not XML (no element found: line 25, column 0)"),
     ],
 )  # fmt: skip
-def test_rules_that_are_not_those_of_their_level_are_refused(
-    folder: Path, level: Security, change: tuple[str, str], said: str
-) -> None:
+def test_rules_of_another_level_are_refused(folder: Path, level: Security, change: tuple[str, str], said: str) -> None:
     replace(folder, layout.governance(level), documents.governance(level).replace(*change))
     assert told(folder) == [f"governance-{level}.p7s: {said}"]
 
 
-def test_a_level_may_be_had_by_any_of_the_three_kinds(folder: Path) -> None:
+def test_one_of_the_three_protection_kinds_is_enough_for_a_level(folder: Path) -> None:
     rules = documents.governance("signed").replace("data_protection_kind>NONE", "data_protection_kind>ENCRYPT")
     replace(folder, "governance-encrypted.p7s", rules)
     assert told(folder) == []

@@ -23,7 +23,7 @@ def every_kind(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", [name for name in kinds() if not getattr(kinds()[name], "waits", False)])
-def test_nothing_is_lost_in_a_small_draw(every_kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_small_draw_has_no_losses(every_kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     count = DRAWN.get(every_kind, 3)
     number = f"--{'faults' if every_kind == 'faults' else 'mutations'}={count}"
     status = chaos.main(["--kind", every_kind, number, "--seed", "unit", "--lanes", "2"])
@@ -50,7 +50,7 @@ def test_an_exception_in_the_driver_counts_as_a_loss() -> None:
     assert loss == "the driver itself ended with status 1"
 
 
-def test_a_kind_that_takes_long_is_drawn_less_often() -> None:
+def test_a_slow_kind_is_drawn_less_often() -> None:
     draws = Draws({"slow": ["slow"] * 9, "fast": ["fast"] * 9}, time.monotonic() + 60)
     seeds = []
     while (chosen := draws.next()) is not None and len(seeds) < 8:
@@ -82,5 +82,5 @@ def test_each_kind_of_loss_is_reported(ended: Ended, told: str) -> None:
     assert told in loss
 
 
-def test_an_end_as_documented_is_no_loss() -> None:
+def test_a_documented_exit_code_is_no_loss() -> None:
     assert not [*Ended(("list",), 3, "", "why").losses({0, 3})]

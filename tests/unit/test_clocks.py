@@ -37,7 +37,7 @@ def truth_ns(at_ns: int) -> float:
     return OFFSET_NS + DRIFT * at_ns
 
 
-def test_a_planted_offset_and_drift_are_found_within_the_uncertainty_in_100_of_100_trials() -> None:
+def test_a_planted_offset_and_drift_are_found_within_the_uncertainty() -> None:
     for seed in range(100):
         told = list(exchanges(seed))
         found = fitted(told)
@@ -48,7 +48,7 @@ def test_a_planted_offset_and_drift_are_found_within_the_uncertainty_in_100_of_1
             assert abs(line - truth_ns(at_ns)) <= found.uncertainty_ns + 1
 
 
-def test_a_clock_whose_rate_is_changed_meanwhile_widens_the_uncertainty() -> None:
+def test_a_clock_whose_rate_changes_increases_the_uncertainty() -> None:
     told = list(exchanges(1))
     middle = told[len(told) // 2].asked_ns
 
@@ -70,7 +70,7 @@ def test_fewer_than_two_exchanges_fit_no_offset() -> None:
     assert fitted(list(exchanges(1))[:1]) is None
 
 
-def test_over_real_datagrams_the_same_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_offset_is_found_over_real_datagrams(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clocks, "EVERY_S", 0.05)
     answering = Answering("127.0.0.1", clock=lambda: other(time.monotonic_ns()))
     asking = Asking("127.0.0.1", answering.port)
@@ -93,7 +93,7 @@ def test_a_host_that_does_not_answer_costs_only_its_datagrams(monkeypatch: pytes
     assert asking.end() == ()
 
 
-def test_strangers_get_no_answer_and_do_not_end_it() -> None:
+def test_datagrams_of_strangers_get_no_answer_and_do_not_end_the_server() -> None:
     answering = Answering("127.0.0.1")
     stranger = Asking("127.0.0.1", answering.port)
     stranger._socket.send(b"what time is it")

@@ -25,7 +25,7 @@ def test_a_link_is_kept_and_its_target_is_written(tmp_path: Path) -> None:
     assert path.read_text() == "new"
 
 
-def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+def test_a_pipe_is_written_to_instead_of_replaced(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     both_ends = os.open(pipe, os.O_RDWR)  # so that neither the writer nor the reader waits for the other

@@ -131,7 +131,7 @@ def run(tmp_path: Path) -> Path:
     return write(tmp_path, {cell(): 50_000, cell(transport="shm"): 25_000, cell(receive="poll"): 5_000})
 
 
-def test_levels_of_a_factor_are_compared_where_all_else_is_the_same(run: Path) -> None:
+def test_levels_of_a_factor_are_compared_if_all_other_factors_are_equal(run: Path) -> None:
     (row,) = rows(run, "--by", "transport")
     assert (row["a"], row["b"], row["verdict"]) == ("transport=udp", "transport=shm", "faster")
     assert row["shift"] == pytest.approx(-0.5, abs=0.01)
@@ -140,12 +140,12 @@ def test_levels_of_a_factor_are_compared_where_all_else_is_the_same(run: Path) -
     assert row["marks"] == []
 
 
-def test_the_baseline_is_a_wherever_it_stood(run: Path) -> None:
+def test_the_reference_level_is_side_a(run: Path) -> None:
     (row,) = rows(run, "--by", "transport", "--reference", "shm")
     assert (row["a"], row["b"], row["verdict"]) == ("transport=shm", "transport=udp", "slower")
 
 
-def test_shared_memory_is_a_factor_by_what_carries_the_data(run: Path) -> None:
+def test_shared_memory_is_a_factor_of_the_actual_transport(run: Path) -> None:
     (row,) = rows(run, "--by", "shared_memory", "--reference", "off")
     assert (row["b"], row["verdict"]) == ("shared_memory=on", "faster")
 
@@ -190,7 +190,7 @@ def test_pairs_with_other_factors_are_compared_separately(tmp_path: Path) -> Non
     assert [each.rpartition(", ")[2] for each in told] == ["reliable", "best-effort"]
 
 
-def test_polling_is_not_compared_with_blocking_unless_one_insists(run: Path) -> None:
+def test_polling_is_compared_with_blocking_only_on_request(run: Path) -> None:
     assert "polling against blocking" in refused(run, "--by", "receive")
     (row,) = rows(run, "--by", "receive", "--anyway")
     assert row["marks"] == ["polling against blocking: they are different experiments"]
@@ -244,7 +244,7 @@ def test_too_few_trials_have_no_interval_and_no_verdict(tmp_path: Path) -> None:
     assert "with fewer than six pairs there is no interval" in shown
 
 
-def test_a_damaged_line_costs_its_trial(run: Path) -> None:
+def test_a_damaged_line_discards_only_its_trial(run: Path) -> None:
     trials = run / "trials.jsonl"
     trials.write_bytes(trials.read_bytes()[:-20])
     done = asked(run, "--by", "transport", "--format", "json")
@@ -303,7 +303,7 @@ def test_without_raw_transports_a_comparison_has_none(run: Path) -> None:
     assert (row["a_raw_transport"], row["b_raw_transport"]) == (None, None)
 
 
-def test_raw_transports_that_the_plan_added_are_compared_where_they_are_named(with_raw_transports: Path) -> None:
+def test_planned_raw_transports_are_compared_only_if_they_are_named(with_raw_transports: Path) -> None:
     assert "nothing can be compared" in refused(with_raw_transports, "--by", "adapter")
     against = rows(with_raw_transports, "--by", "adapter", "--reference", "socket")
     assert [(row["a"], row["b"]) for row in against] == [("socket socket", "lyra udp"), ("socket socket", "lyra shm")]
@@ -315,7 +315,7 @@ def test_raw_transports_that_the_plan_added_are_compared_where_they_are_named(wi
     )
 
 
-def test_raw_transports_that_were_asked_for_are_compared_as_all_cells_are(tmp_path: Path) -> None:
+def test_requested_raw_transports_are_compared_like_all_cells(tmp_path: Path) -> None:
     listed = write(tmp_path, WITH_RAW_TRANSPORTS)
     assert ("lyra udp", "socket socket") in [(row["a"], row["b"]) for row in rows(listed, "--by", "adapter")]
 
@@ -333,7 +333,7 @@ SEVERAL = {
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])
-def test_the_table_of_rivals_has_each_name_once_a_size_within_the_width(
+def test_the_table_of_middlewares_has_each_name_once_per_size_within_the_width(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:
     monkeypatch.setattr("middlemark.show.output.width", lambda: width)
@@ -432,7 +432,7 @@ def test_the_levels_of_several_factors_are_compared_together(tmp_path: Path) -> 
     assert "--reference" in refused(run, "--by", "pin,priority", "--reference", "pin=x")
 
 
-def test_a_level_of_none_is_a_level(tmp_path: Path) -> None:
+def test_the_level_none_is_a_level(tmp_path: Path) -> None:
     run = write(tmp_path, {cell(pin=pin): figure for pin, figure in ((None, 50_000), ((0, 1), 30_000))})
     (row,) = rows(run, "--by", "pin", "--reference", "off")
     assert (row["a"], row["b"], row["verdict"]) == ("pin=off", "pin=0,1", "faster")

@@ -45,7 +45,7 @@ def log_of(text: str) -> Log:
     return log
 
 
-def test_one_ping_a_second_is_summed_over_the_trial_and_read_back_whole(printed: Printed) -> None:
+def test_one_ping_a_second_is_summed_over_the_trial_and_read_back(printed: Printed) -> None:
     text = printed(trips(range(60), range(100, 160)), rate=1.0)
     [line] = [each for each in text.splitlines() if " mean " in each]
     assert "50% 64.500us" in line, "half of the 30th of 60 round trips"
@@ -72,18 +72,18 @@ def test_quantiles_of_too_few_samples_are_named(printed: Printed) -> None:
     )
 
 
-def test_without_a_single_round_trip_no_line_is_printed(printed: Printed) -> None:
+def test_no_line_is_printed_without_a_round_trip(printed: Printed) -> None:
     assert " mean " not in printed(trips([], []))
 
 
-def test_rows_of_one_size_are_read_back_as_the_rows_they_are(printed: Printed) -> None:
+def test_rows_of_one_size_are_read_back_as_separate_rows(printed: Printed) -> None:
     log = log_of(printed(trips([0.1] * 40, [50.0] * 40), trips([0.1] * 40, [20.0] * 40)))
     assert [each.cell.adapter for each in log.measured] == ["lyra udp 3 (ddsperf)", "lyra shm 3 (ddsperf)"]
     assert [each.times.round_trip_ns.p50 for each in log.measured] == [50_000, 20_000]
     assert all(each.cell.label for each in log.measured)
 
 
-def test_roles_of_two_processes_are_not_read_back_as_one(printed: Printed) -> None:
+def test_roles_of_two_processes_are_not_read_back_as_one_process(printed: Printed) -> None:
     assert one(log_of(printed(trips([0.1], [1.0])))).cell.processes == 2
     assert "processes" in one(log_of(printed(trips([0.1], [1.0])))).cell.unknown
     assert one(log_of(printed(trips([0.1], [1.0]), processes=1))).cell.processes == 1

@@ -32,7 +32,7 @@ def test_a_cell_is_printed_with_its_load(keys: str, told: str, untold: str) -> N
     assert "; order from seed 1. Nothing was measured.\n" in text
 
 
-def test_a_sweep_is_a_line_however_many_configurations_it_has() -> None:
+def test_a_sweep_is_one_line_with_any_number_of_configurations() -> None:
     text = "[[sweep]]\nname='many'\nadapter='udp'\ntransport='udp'\nsize=[64,'1k']\nreceive=['block','poll']\n"
     plan = plan_of(f"{text}depth=[{','.join(map(str, range(1, 41)))}]\n[[sweep]]\nname='few'\nadapter='udp'\nrate=7")
     head, *rows = render(plan, 100).splitlines()[1:4]
@@ -73,7 +73,7 @@ untestable = "no source of it"
     ]
 
 
-def test_the_times_of_the_sweeps_add_up_to_the_whole() -> None:
+def test_the_times_of_the_sweeps_add_up_to_the_total() -> None:
     plan = plan_of(
         "[[sweep]]\nname='a'\nadapter='udp'\nduration='2s'\n[[sweep]]\nname='b'\nadapter='udp'\nrate=7\nduration='5s'"
     )

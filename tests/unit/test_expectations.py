@@ -64,7 +64,7 @@ def pairs(plan: Plan, at: int = 0) -> int:
     return len(parts_of(plan.expectations[at], plan))
 
 
-def test_a_change_pairs_what_is_the_same_but_for_what_the_sides_name() -> None:
+def test_a_change_pairs_cells_that_differ_only_in_the_named_factors() -> None:
     plan = plan_of(
         SWEEP
         + """
@@ -88,7 +88,7 @@ change = "-72% … -62%"
         assert (a.size, a.pin, b.pin, b.priority) == (b.size, None, (0, 1), "fifo:80")
 
 
-def test_levels_that_both_sides_name_are_the_same_in_each_pair() -> None:
+def test_levels_named_by_both_sides_are_equal_in_each_pair() -> None:
     plan = plan_of(
         SWEEP
         + """
@@ -166,14 +166,14 @@ untestable = "no source of MIRA can be had"
     assert [pairs(plan, at) for at in range(7)] == [12, 12, 4, 3 * 2, 6 + 6, 12, 8]
 
 
-def test_higher_is_better_turns_what_is_faster_round() -> None:
+def test_faster_means_higher_for_a_metric_where_higher_is_better() -> None:
     text = '[[expect]]\na = "size=64"\nb = "size=1k"\nmetric = "throughput"\ndirection = "b faster"\n'
     [found] = read(text)
     assert isinstance(found.claim, Ratio)
     assert found.claim.band == Band(1.05, None)
 
 
-def test_sweeps_can_be_named_and_pair_by_the_levels_that_they_share() -> None:
+def test_sweeps_can_be_named_and_are_paired_by_their_common_levels() -> None:
     plan = plan_of(
         """
 [defaults]
@@ -197,7 +197,7 @@ order = ["tuned", "usual"]
     assert found == [(64, 64), (1024, 1024)]
 
 
-def test_another_middleware_has_its_own_reliability_and_what_else_differs_is_named() -> None:
+def test_other_differences_between_paired_middlewares_are_named() -> None:
     text = """
 [[sweep]]
 adapter = ["cyclonedds", "udp"]
@@ -298,7 +298,7 @@ ratio = "1.5"
 """
 
 
-def test_a_selection_that_no_configuration_can_match_is_a_problem() -> None:
+def test_a_selection_that_no_configuration_can_match_is_refused() -> None:
     assert problems_of(SWEEP + WANTING) == [
         "expect 1: no configuration has size 1 MiB; there is 64 B, 1 KiB and 64 KiB",
         "expect 2: topic cmd_vel: no selected configuration carries a workload",
@@ -325,7 +325,7 @@ def test_an_id_is_a_slug_of_say_or_a_number_and_unique() -> None:
     assert problem.text == "'O1a' is the id of another expectation; choose a different one"
 
 
-def test_expectations_are_typed_as_they_are_written() -> None:
+def test_typed_expectations_are_read_like_written_ones() -> None:
     options = raw_options(adapter="udp", size="64", expect=('of = { size = "64" }, metric = "p99", at_most = "5ms"',))
     [suite] = load((), options)
     [found] = suite.expectations
@@ -351,7 +351,7 @@ def test_the_default_number_of_trials_suffices_for_the_verdicts() -> None:
     assert trials("size = 64\ntrials = 3", 1) == 3
 
 
-def test_the_baselines_that_a_plan_adds_are_meant_only_by_their_name() -> None:
+def test_planned_baselines_are_selected_only_by_their_names() -> None:
     text = '[[sweep]]\nadapter = "cyclonedds"\ntransport = "udp"\nsize = 64\n'
     expect = '[[expect]]\nof = "size=64"\nat_most = "5ms"\n[[expect]]\nof = "adapter=udp"\nat_most = "5ms"\n'
     plan = make_plan([suite_of(text + expect, baseline=True)], EVERYONE, cpus=(0, 1), seed=1)
@@ -359,7 +359,7 @@ def test_the_baselines_that_a_plan_adds_are_meant_only_by_their_name() -> None:
     assert subjects == [["cyclonedds"], ["udp"]]
 
 
-def test_a_plan_with_expectations_is_read_back_as_it_was_written() -> None:
+def test_a_plan_with_expectations_reads_back_as_it_was_written() -> None:
     plan = plan_of(SWEEP + '[[expect]]\nof = { pin = "auto", size = ["64", "1k"] }\nat_most = "5ms"\n')
     assert msgspec.json.decode(msgspec.json.encode(plan), type=Plan) == plan
 
@@ -441,7 +441,7 @@ def test_json_has_every_expectation_with_its_interval(robots: MeasuredRun) -> No
     assert (found[3]["id"], found[3]["measured"]) == ("O1", pytest.approx(-0.785714))
 
 
-def test_junit_has_a_case_each(robots: MeasuredRun) -> None:
+def test_junit_has_a_case_for_each_expectation(robots: MeasuredRun) -> None:
     suite = ET.fromstring(render("junit", document_of(robots)))[0]
     cases = suite.findall("testcase[@classname='middlemark.expect']")
     assert [each[0].tag for each in cases] == ["failure", "failure", "skipped", "system-out"]
@@ -449,7 +449,7 @@ def test_junit_has_a_case_each(robots: MeasuredRun) -> None:
     assert "trial 10: 9.06 ms late" in (cases[1][0].get("message") or "")
 
 
-def test_reports_show_them_first(robots: MeasuredRun) -> None:
+def test_reports_show_expectations_first(robots: MeasuredRun) -> None:
     document = document_of(robots)
     markdown = render("markdown", document)
     assert markdown.index("### Expected: 2 of 4 do not hold") < markdown.index("### Latency")
@@ -519,7 +519,7 @@ SMALL = plan_of(SWEEP)
 
 
 @given(table=st.dictionaries(st.sampled_from(EXPECT_KEYS), VALUES, max_size=6))
-def test_whatever_is_written_is_an_expectation_or_a_problem(table: dict[str, object]) -> None:
+def test_any_table_is_an_expectation_or_a_problem(table: dict[str, object]) -> None:
     found, problems = read_expectations([table], "lan.toml")
     assert bool(found) != bool(problems)
     for each in found:

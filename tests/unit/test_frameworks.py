@@ -28,7 +28,7 @@ def test_frameworks_without_an_adapter_are_documented_only() -> None:
     assert {name for name, each in known.items() if each.adapter is None} == DOCUMENTED_ONLY
 
 
-def test_every_middleware_that_is_measured_is_in_the_table_under_its_own_licence() -> None:
+def test_every_measured_middleware_is_in_the_table_with_its_own_licence() -> None:
     known = {each.adapter: each for each in frameworks().framework.values() if each.adapter}
     for worker in find_workers()[0]:
         about = worker.description
@@ -38,7 +38,7 @@ def test_every_middleware_that_is_measured_is_in_the_table_under_its_own_licence
         assert known[adapter_of(about.name)].licence == Fact(about.licence, "adapter")
 
 
-def test_the_list_shows_each_with_a_dash_for_what_is_unknown() -> None:
+def test_the_list_shows_a_dash_for_an_unknown_fact() -> None:
     text = CliRunner().invoke(command, ["frameworks"], standalone_mode=False).stdout
     assert "ASEBA (documented only)" in text
     assert "Eclipse Cyclone DDS (adapter cyclonedds)" in text
@@ -47,7 +47,7 @@ def test_the_list_shows_each_with_a_dash_for_what_is_unknown() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(DOCUMENTED_ONLY))
-def test_programs_read_null_for_what_is_unknown(name: str) -> None:
+def test_json_has_null_for_an_unknown_fact(name: str) -> None:
     table = json.loads(CliRunner().invoke(command, ["frameworks", "--format", "json"], standalone_mode=False).stdout)
     row = table["framework"][name]
     assert {*FACTS} <= row.keys()

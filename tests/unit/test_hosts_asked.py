@@ -21,7 +21,7 @@ CYCLONE = "[[sweep]]\nadapter='cyclonedds'\ntransport='udp'\n"
 BOTH = ("lab", "field")
 
 
-def test_hosts_are_names_and_what_ssh_reaches() -> None:
+def test_hosts_are_read_as_names_with_ssh_addresses() -> None:
     assert parse_hosts("base=localhost, robot=me@robot.local:2222") == (
         HostAddress("base", "localhost"),
         HostAddress("robot", "robot.local", "me", 2222),
@@ -54,7 +54,7 @@ def test_roles_are_on_the_first_two_hosts_unless_others_are_named() -> None:
     assert all(cell.link is None for cell in named)
 
 
-def test_all_roles_may_be_on_one_host_whatever_carries_them() -> None:
+def test_all_roles_may_be_on_one_host_over_any_transport() -> None:
     load = "pattern='stream'\nrate='sustainable'"
     suite = f"[[sweep]]\nadapter='fastdds'\ntransport=['udp','shm']\nacross=['lab','field']\n{load}"
     cells = plan_of(suite, hosts=BOTH).cells
@@ -64,7 +64,7 @@ def test_all_roles_may_be_on_one_host_whatever_carries_them() -> None:
     assert problems_of(CYCLONE + "across='lab'") == ["sweep 1: across: there is no host lab; give --hosts lab=…"]
 
 
-def test_the_link_of_a_suite_gives_way_to_the_line_between_the_hosts() -> None:
+def test_the_link_of_a_suite_is_left_out_between_hosts() -> None:
     plan = plan_of(CYCLONE + "link='1gbit'", hosts=BOTH)
     assert {(cell.across, cell.link) for cell in plan.cells} == {("lab-field", None)}
     assert [each.text for each in plan.notes if "link" in each.text] == [
@@ -119,7 +119,7 @@ def test_a_host_is_printed_with_the_interface_towards_the_other_host() -> None:
     assert host_line(wireless, whole=False).endswith(", wlan0 MTU 1500")
 
 
-def test_a_run_between_hosts_is_not_gone_on_with() -> None:
+def test_a_run_between_hosts_cannot_be_resumed() -> None:
     base = msgspec.structs.replace(ROBOT, name="base", address="10.0.0.1")
     file = RunFile(
         middlemark=__version__, suites=(), command=(), started="", seed=0, machine=MACHINE, machines=(base, ROBOT),
@@ -128,7 +128,7 @@ def test_a_run_between_hosts_is_not_gone_on_with() -> None:
     assert next(differences(file, {})) == "it was measured on 2 hosts, which may be others now: start a new run"
 
 
-def test_certificates_are_of_an_authority_that_is_not_among_them(tmp_path: Path) -> None:
+def test_certificates_of_two_runs_do_not_verify_each_other(tmp_path: Path) -> None:
     pytest.importorskip("cryptography")
     from middlemark.sites.ssh import make_certificates
 

@@ -104,7 +104,7 @@ def test_damage_of_a_log_is_reported_in_its_row_and_on_stderr(tmp_path):
     assert "log damaged" not in imported(tmp_path, PING).output
 
 
-def test_all_that_is_no_log_is_refused_at_once_and_nothing_is_written(tmp_path):
+def test_all_files_that_are_no_logs_are_refused_at_once_and_nothing_is_written(tmp_path):
     for name, content in {
         "a.txt": b"hello\n",
         "b.txt": b"",
@@ -124,7 +124,7 @@ def test_all_that_is_no_log_is_refused_at_once_and_nothing_is_written(tmp_path):
     assert not out.exists()
 
 
-def test_a_log_without_a_figure_is_refused_as_what_it_is(tmp_path):
+def test_a_log_without_a_complete_figure_is_refused_with_its_tool(tmp_path):
     (problem,) = problems(imported(tmp_path, FIXTURES / "ddsperf" / "pong.log"))
     assert "has ddsperf's lines, but not one complete figure" in problem
 
@@ -136,13 +136,13 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
     assert "--out" in result.exception.advice
 
 
-def test_a_benchmark_that_failed_is_a_failed_row_and_its_exit_code(tmp_path):
+def test_a_failed_benchmark_becomes_a_failed_row_and_exit_code(tmp_path):
     result = imported(tmp_path, FIXTURES / "google-benchmark" / "single.json")
     assert result.return_value == 1
     assert "no such transport" in " ".join(result.output.split())
 
 
-def test_hostile_names_in_a_log_stay_text(tmp_path):
+def test_hostile_names_in_a_log_are_escaped(tmp_path):
     document = {"benchmarks": [{"name": "\x1b[31m<script>\ud800/64", "real_time": 5, "time_unit": "ns"}]}
     log = tmp_path / "x.json"
     log.write_text(json.dumps(document))
@@ -170,7 +170,7 @@ def test_two_logs_with_one_name_are_distinguished_by_their_folders(tmp_path):
     assert [each.file for each in run.file.imported] == ["ddsperf/ping.log", "roundtripping/ping.log", "sub.log"]
 
 
-def test_there_is_nothing_to_resume_in_an_imported_run(tmp_path):
+def test_an_imported_run_cannot_be_resumed(tmp_path):
     run = read_run(kept(imported(tmp_path, PING), tmp_path))
     assert list(differences(run.file, {})) == ["it was imported: there is nothing in it to measure"]
 
@@ -207,7 +207,7 @@ def compared(*arguments: object) -> Result:
     return CliRunner().invoke(compare, [*map(str, arguments)], standalone_mode=False)
 
 
-def test_imported_figures_are_not_compared_with_measured_ones_unless_asked_and_then_marked(both):
+def test_imported_figures_are_compared_with_measured_ones_only_on_request_with_a_mark(both):
     (problem,) = problems(compared(*both))
     assert "was imported: another tool measured it" in problem
     assert "receive, rate, payload" in problem
@@ -226,7 +226,7 @@ def test_runs_without_a_common_cell_are_refused_with_advice_to_name_two(both, tm
     assert "name one of each" in result.exception.advice
 
 
-def test_a_run_that_knows_nothing_of_imports_is_read(tmp_path):
+def test_a_run_file_without_the_field_imported_is_read(tmp_path):
     folder = kept(imported(tmp_path, PING), tmp_path)
     path = folder / "run.json"
     written = json.loads(path.read_text())
@@ -235,7 +235,7 @@ def test_a_run_that_knows_nothing_of_imports_is_read(tmp_path):
     assert read_run(folder).file.imported == ()
 
 
-def test_the_format_does_not_hang_on_the_files_name(tmp_path):
+def test_the_format_is_recognised_without_the_files_name(tmp_path):
     log = tmp_path / "table.json"
     log.write_bytes(fixture("latencytest/publisher.log"))
     result = imported(tmp_path, log)

@@ -61,7 +61,7 @@ def test_half_round_trips_of_ddsperf_are_doubled_with_a_warning():
     assert {"half-round-trip", "median-of-seconds", "first-samples-only"} <= codes(log)
 
 
-def test_seconds_within_what_ddsperf_keeps_raise_no_warning_about_its_percentiles():
+def test_seconds_with_few_samples_raise_no_warning_about_ddsperfs_percentiles():
     log = one(read(fixture("ddsperf/ping.log").replace(b"cnt 3", b"cnt 1")))
     assert "first-samples-only" not in codes(log)
     assert log.times.round_trip_ns.p99 is not None
@@ -73,7 +73,7 @@ def test_percentiles_of_too_few_round_trips_a_second_are_absent():
     assert times.p99 is None, "100 round trips a second have no 99 %: it is their maximum"
 
 
-def test_a_ping_with_two_pongs_is_one_trial_whose_figures_are_of_each_reply():
+def test_a_ping_with_two_pongs_is_one_trial_with_figures_of_each_reply():
     log = one(read(fixture("ddsperf/two-pongs.log")))
     assert log.cell.subscribers == 2
     assert "each-reply" in codes(log)
@@ -95,7 +95,7 @@ def test_pings_among_data_get_a_warning_and_pings_alone_get_none():
     assert "among-data" not in codes(one(read(fixture("ddsperf/ping.log"))))
 
 
-def test_pings_of_ddsperf_that_timed_out_are_lost_replies():
+def test_timed_out_pings_of_ddsperf_are_lost_replies():
     log = fixture("ddsperf/ping.log") + b"[20704] ping timed out (total 3 times) ... sending new ping\n"
     assert read(log).unread == 0
     lossy, whole = one(read(log)), one(read(fixture("ddsperf/ping.log")))
@@ -145,19 +145,19 @@ def test_the_costs_of_ddsperfs_peer_are_also_in_the_row():
     assert "cost-of-one-process" not in codes(stream)
 
 
-def test_a_process_whose_own_lines_are_in_the_log_counts_once():
+def test_a_process_with_its_own_lines_in_the_log_counts_once():
     both = fixture("ddsperf/flood-sub.log") + b"[20880] 2.000  rss:7.5MB vcsw:65 ivcsw:30273 pub:7%+40%\n"
     assert [each.who for each in one(read(both)).costs] == ["process 20879", "process 20880"]
     assert one(read(both)).costs[1].seconds == 1.0
 
 
-def test_pings_among_data_have_no_cost_for_it_is_that_of_the_data():
+def test_pings_among_data_have_no_cost_because_it_belongs_to_the_data():
     pings, stream = read(fixture("ddsperf/one-process.log")).measured
     assert pings.costs == ()
     assert len(stream.costs) == 1
 
 
-def test_pings_of_ddsperf_that_were_never_answered_are_a_run_without_a_result():
+def test_unanswered_pings_of_ddsperf_are_a_run_without_a_result():
     log = read(fixture("ddsperf/ping.log") + b"[7] ping timed out (total 3 times) ... sending new ping\n")
     _, hung = log.measured
     assert hung.failed is not None
@@ -171,7 +171,7 @@ def test_ddsperf_within_one_process_is_recognised():
     assert "processes" in stream.cell.unknown
 
 
-def test_the_rate_of_a_ddsperf_subscriber_is_the_median_of_its_seconds_and_its_loss_is_kept():
+def test_the_rate_of_a_ddsperf_subscriber_is_the_median_of_its_seconds_with_its_loss():
     log = one(read(fixture("ddsperf/flood-sub.log")))
     assert log.counts is not None
     assert log.counts.lost == 30_089
@@ -180,7 +180,7 @@ def test_the_rate_of_a_ddsperf_subscriber_is_the_median_of_its_seconds_and_its_l
     assert log.rate_hz == pytest.approx(8_870)
 
 
-def test_silent_seconds_count_where_messages_came_before_and_after():
+def test_silent_seconds_between_messages_count():
     line = b"[7] %d.000  size 16 total 1 lost 0 delta %d lost 0 rate 0.00 kS/s 0.00 Mb/s (0.00 kS/s 0.00 Mb/s)\n"
     deltas = (0, 0, 100, 0, 0, 0, 100, 0)
     log = one(read(b"".join(line % (at, delta) for at, delta in enumerate(deltas, start=1))))
@@ -199,41 +199,41 @@ def test_roundtripping_keeps_its_own_overall_figures_doubled():
     assert "46 µs" in truncated.text, "what its seconds say is told beside it"
 
 
-def test_a_short_roundtripping_is_whole_and_its_99_percent_of_300_is_none():
+def test_a_complete_short_roundtripping_has_no_p99_of_300_round_trips():
     log = one(read(fixture("roundtripping/short.log")))
     assert "first-samples-only" not in codes(log)
     assert log.times.round_trip_ns.p50 == 40_000
     assert log.times.round_trip_ns.p99 is None
 
 
-def test_a_roundtripping_that_was_killed_gives_the_medians_of_its_seconds():
+def test_a_killed_roundtripping_gives_the_medians_of_its_seconds():
     data = fixture("roundtripping/ping.log")
     log = one(read(data[: data.index(b"# Overall")]))
     assert log.times.round_trip_ns.p50 == 2_000 * 23
     assert "median-of-seconds" in codes(log)
 
 
-def test_two_roundtrippings_one_after_the_other_are_two_trials():
+def test_two_consecutive_roundtrippings_are_two_trials():
     log = read(fixture("roundtripping/ping.log") + fixture("roundtripping/short.log"))
     assert [each.cell.size for each in log.measured] == [1024, 64]
     assert not any("interleaved" in codes(each) for each in log.measured)
 
 
-def test_two_roundtrippings_at_once_are_marked_where_their_size_is_one():
+def test_two_concurrent_roundtrippings_of_one_size_are_marked():
     lines = fixture("roundtripping/ping.log").splitlines(keepends=True)
     log = read(b"".join(line + line for line in lines))
     assert "interleaved" in codes(log.measured[0])
     assert log.unread == 1, "the second # Overall is whose?"
 
 
-def test_two_roundtrippings_of_two_sizes_at_once_cannot_be_parted_and_give_nothing():
+def test_two_concurrent_roundtrippings_of_two_sizes_cannot_be_separated_and_are_unread():
     lines = fixture("roundtripping/ping.log").splitlines(keepends=True)
     log = read(b"".join(line + line.replace(b"payloadSize: 1024", b"payloadSize: 64") for line in lines))
     assert log.measured == ()
     assert log.unread == 10
 
 
-def test_a_roundtripping_without_a_figure_is_named_as_a_run_without_a_result():
+def test_a_roundtripping_without_a_figure_is_a_run_without_a_result():
     whole = fixture("roundtripping/short.log")
     hung = whole[: whole.index(b"\n# Overall")].replace(b"payloadSize: 64 ", b"payloadSize: 65536 ")
     for data, sizes in (
@@ -272,7 +272,7 @@ def test_the_raw_samples_of_latencytest_give_exact_quantiles():
     assert log.times.round_trip_ns.max == pytest.approx(2_000 * values.max())
 
 
-def test_throughputtest_keeps_demand_recovery_and_what_was_received():
+def test_throughputtest_keeps_burst_recovery_and_received_rate():
     table, export = (read(fixture(f"throughputtest/{name}")).measured for name in ("both.log", "export.csv"))
     assert [each.cell for each in table] == [each.cell for each in export]
     last = table[2]
@@ -284,7 +284,7 @@ def test_throughputtest_keeps_demand_recovery_and_what_was_received():
     assert {"rest-included", "subscribers-added"} <= codes(last)
 
 
-def test_throughputtest_loses_all_that_was_sent_and_did_not_arrive_not_only_the_gaps():
+def test_throughputtests_loss_is_everything_sent_that_did_not_arrive():
     table = fixture("throughputtest/both.log").replace(
         b"5012.884,     41.066,        5100,           0,", b"5012.884,     41.066,         510,        2912,"
     )
@@ -296,11 +296,11 @@ def test_throughputtest_loses_all_that_was_sent_and_did_not_arrive_not_only_the_
     assert "4,590" in why.text
 
 
-def test_throughputtest_without_a_loss_has_no_warning_of_one():
+def test_throughputtest_without_a_loss_has_no_warning_about_it():
     assert not any("gaps-only" in codes(each) for each in read(fixture("throughputtest/both.log")).measured)
 
 
-def test_performance_test_has_moments_only_and_its_variance_is_not_in_the_unit_it_names():
+def test_performance_test_has_only_moments_and_a_variance_in_another_unit_than_stated():
     log = one(read(fixture("performance_test/log.csv")))
     counts, means, variances = [998, 1000, 1001], [0.1183, 0.1207, 0.1179], [2.41e-6, 3.1e-6, 2.2e-6]
     times = log.times.one_way_from_sent_ns
@@ -319,7 +319,7 @@ def test_performance_test_has_moments_only_and_its_variance_is_not_in_the_unit_i
     assert {"no-quantiles", "size-of-type"} <= codes(log)
 
 
-def test_performance_test_as_json_is_in_seconds_and_its_rate_is_of_one_subscriber():
+def test_performance_test_in_json_is_in_seconds_with_the_rate_of_one_subscriber():
     log = one(read(fixture("performance_test/log.json")))
     times = log.times.one_way_from_sent_ns
     assert (times.min, times.max) == (pytest.approx(100_000), pytest.approx(900_000)), "a second without any is none"
@@ -334,7 +334,7 @@ def test_performance_test_rows_without_a_length_are_spaced_by_their_times():
     assert one(read(text.encode())).rate_total_hz == pytest.approx((198 + 200) / 2.0002)
 
 
-def test_round_trips_of_performance_test_are_whole_and_its_relay_measures_nothing():
+def test_round_trips_of_performance_test_are_not_doubled_and_its_relay_is_refused():
     main = one(read(fixture("performance_test/log.csv").replace(b"Mode: NONE", b"Mode: MAIN")))
     assert main.times.round_trip_ns.mean == pytest.approx(118_966, rel=1e-3), "not doubled"
     assert "half-round-trip" not in codes(main)
@@ -343,7 +343,7 @@ def test_round_trips_of_performance_test_are_whole_and_its_relay_measures_nothin
     assert "Main" in relay.failed.advice
 
 
-def test_one_way_latencies_below_zero_are_warned_about():
+def test_negative_one_way_latencies_raise_a_warning():
     data = fixture("performance_test/log.csv")
     assert "clocks-differ" not in codes(one(read(data)))
     assert "clocks-differ" in codes(one(read(data.replace(b"0.0598", b"-0.598"))))
@@ -362,7 +362,7 @@ def test_rtiperftest_reports_received_and_lost_messages():
     assert log.cell.pattern == "stream"
 
 
-def test_rtiperftest_that_was_killed_gives_the_intervals_that_are_whole():
+def test_a_killed_rtiperftest_gives_its_complete_intervals():
     data = fixture("rtiperftest/throughput.json")
     log = read(data[: data.index(b'"packets/s": 199000')])
     assert one(log).rate_hz == 202_500
@@ -370,7 +370,7 @@ def test_rtiperftest_that_was_killed_gives_the_intervals_that_are_whole():
     assert log.unread == 1
 
 
-def test_rtiperftest_without_a_figure_in_it_is_counted_as_unread():
+def test_rtiperftest_without_a_figure_counts_as_unread():
     document = json.loads(fixture("rtiperftest/latency.json"))
     document["perftest"][0] |= {"summary": {}, "intervals": []}
     log = read(json.dumps(document).encode())

@@ -26,7 +26,7 @@ def raised(number: int) -> None:
 
 @pytest.mark.parametrize("first", BOTH)
 @pytest.mark.parametrize("second", BOTH)
-def test_a_second_interrupt_does_not_cut_the_clearing_away_short(first: int, second: int) -> None:
+def test_a_second_interrupt_does_not_cut_short_the_cleanup(first: int, second: int) -> None:
     cleared = []
 
     async def work() -> None:
@@ -45,7 +45,7 @@ def test_a_second_interrupt_does_not_cut_the_clearing_away_short(first: int, sec
 
 @pytest.mark.parametrize("first", BOTH)
 @pytest.mark.parametrize("second", BOTH)
-def test_nor_outside_of_an_event_loop(first: int, second: int) -> None:
+def test_a_second_interrupt_outside_of_an_event_loop_does_not_cut_short_the_cleanup(first: int, second: int) -> None:
     cleared = []
 
     def work() -> None:
@@ -114,7 +114,7 @@ def test_ignored_interrupts_stay_ignored() -> None:
         signal.signal(signal.SIGINT, before)
 
 
-def test_a_cancellation_of_its_own_is_no_interrupt() -> None:
+def test_a_cancellation_by_the_work_itself_is_no_interrupt() -> None:
     async def work() -> None:
         raise asyncio.CancelledError
 
@@ -122,7 +122,7 @@ def test_a_cancellation_of_its_own_is_no_interrupt() -> None:
         interrupts.run(work())
 
 
-def test_where_no_loop_can_be_made_nothing_is_left_that_was_never_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_an_event_loop_no_coroutine_stays_unawaited(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused() -> asyncio.AbstractEventLoop:
         raise OSError(errno.EMFILE, "Too many open files")
 

@@ -11,7 +11,7 @@ from middlemark.model.link import LINK, Link, line_bytes, link_text, parse_link,
 CYCLONE = "[[sweep]]\nadapter='cyclonedds'\ntransport='udp'\n"
 
 
-def test_a_link_is_read_as_it_is_written() -> None:
+def test_every_part_of_a_link_is_read() -> None:
     assert parse_link("1gbit") == Link(rate_bps=1e9)
     assert parse_link(" 2.5Gbit, delay=2ms,jitter=500us , loss=0.5%,reorder=1%,mtu=9000,queue=50") == Link(
         rate_bps=2.5e9, delay_s=0.002, jitter_s=0.0005, loss=0.005, reorder=0.01, mtu=9000, queue=50
@@ -70,11 +70,11 @@ def test_a_malformed_link_is_refused_with_a_correct_example(text: str, said: str
         (8972, 9000, 9038),
     ],
 )
-def test_a_message_takes_its_headers_and_the_gaps_between_frames(size: int, mtu: int, expected: int) -> None:
+def test_a_messages_share_includes_its_headers_and_the_gaps_between_frames(size: int, mtu: int, expected: int) -> None:
     assert line_bytes(size, mtu) == expected
 
 
-def test_a_line_that_is_full_of_single_messages_is_used_to_the_whole() -> None:
+def test_a_link_full_of_single_messages_is_fully_used() -> None:
     assert share_of(Link(rate_bps=1e9), 1024, 1e9 / 8 / 1090) == pytest.approx(1.0)
 
 
@@ -83,7 +83,7 @@ def test_a_link_without_across_is_between_two_sites() -> None:
     assert (cell.across, cell.link) == ("base-robot", "1gbit")
 
 
-def test_each_link_is_a_level_and_here_has_none() -> None:
+def test_each_link_is_a_level_and_cells_across_here_have_none() -> None:
     plan = plan_of(CYCLONE + "link=['1gbit','100mbit,loss=1%']\nacross=['here','lab-field']")
     assert [(each.across, each.link) for each in plan.cells] == [
         ("here", None),
@@ -92,7 +92,7 @@ def test_each_link_is_a_level_and_here_has_none() -> None:
     ]
 
 
-def test_a_table_of_a_suite_is_a_link_by_name() -> None:
+def test_a_table_of_a_suite_is_a_link_with_a_name() -> None:
     table = "[link.worn]\nrate='100mbit'\nloss='1%'\nqueue=50\n"
     assert [each.link for each in plan_of(table + CYCLONE + "link=['worn','1gbit']").cells] == [
         "100mbit,loss=1%,queue=50",

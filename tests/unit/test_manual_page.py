@@ -24,13 +24,13 @@ def commands(parent: click.Group) -> Iterator[click.Command]:
             yield from commands(command)
 
 
-def test_the_page_is_what_the_declarations_say() -> None:
+def test_the_manual_page_matches_the_declarations() -> None:
     argv = [sys.executable, ROOT / "scripts/man", "--check"]
     done = subprocess.run(argv, env={"PYTHONPATH": str(ROOT / "src")}, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_every_verb_and_each_of_its_options_is_in_the_page_as_man_prints_it() -> None:
+def test_every_verb_and_option_is_in_the_page_that_man_prints() -> None:
     if shutil.which("man") is None:
         pytest.skip("there is no man")
     argv = ["man", "--warnings", "--local-file", str(PAGE)]

@@ -58,7 +58,7 @@ def test_a_ratio_far_from_one_is_printed_with_its_reason(native: ModuleType) -> 
     assert native.line_of(unknown, 64, [(92.0, 100.0)]).splitlines()[1].strip() == "the reason is not known"
 
 
-def test_a_tool_that_goes_on_for_ever_is_waited_for_and_ended(tools: ModuleType, tmp_path: Path) -> None:
+def test_a_tool_that_never_ends_is_stopped_after_its_time(tools: ModuleType, tmp_path: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

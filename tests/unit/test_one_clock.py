@@ -105,12 +105,12 @@ def test_an_arrival_before_its_send_within_the_uncertainty_took_no_time(stored: 
     assert np.load(stored.folder / "subscriber.npy")["one_way_ns"].min() == 0
 
 
-def test_clocks_that_were_not_compared_are_the_reason(stored: Stored) -> None:
+def test_without_a_clock_comparison_latencies_are_absent_with_the_reason(stored: Stored) -> None:
     told = on_one_clock(stored.outcome(), None, str(stored.folder), {("subscriber", 0)}, seconds=4.0)
     assert (told.clocks, told.stamps_absent) == (None, UNCOMPARED)
 
 
-def test_round_trips_are_left_as_they_are(stored: Stored) -> None:
+def test_round_trips_are_not_converted(stored: Stored) -> None:
     outcome = msgspec.structs.replace(stored.outcome(), subscribers=())
     assert on_one_clock(outcome, OFFSET, str(stored.folder), {("pong", 0)}, seconds=4.0) == outcome
 
@@ -156,7 +156,7 @@ def test_incomplete_records_are_absent_with_the_reason(stored: Stored) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"no samples", None])
-def test_samples_that_cannot_be_read_are_the_reason_and_no_traceback(stored: Stored, content: bytes | None) -> None:
+def test_unreadable_samples_are_the_reason_instead_of_a_traceback(stored: Stored, content: bytes | None) -> None:
     outcome = stored.outcome()
     if content is None:
         np.save(stored.folder / "publisher.npy", np.arange(COUNT))

@@ -58,7 +58,7 @@ def test_each_pattern_is_found_on_its_line(plain: ModuleType, path: str, form: s
         assert found(plain, path, form.format(sentence)) == [(3, pattern)]
 
 
-def test_a_sentence_goes_on_over_the_end_of_a_line(plain: ModuleType) -> None:
+def test_a_sentence_is_read_across_line_ends(plain: ModuleType) -> None:
     assert found(plain, "a.py", "# The row\n# shows the machine\n# alone. Of\n# rows it shows none.") == [
         (3, "begins with Of"),
         (2, "machine alone"),

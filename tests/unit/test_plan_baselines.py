@@ -49,7 +49,7 @@ def test_a_middlewares_cell_gets_every_baseline_and_memcpy_of_its_size() -> None
     )  # fmt: skip
 
 
-def test_baselines_have_as_many_trials_and_the_same_limits_and_are_shuffled_among_the_others() -> None:
+def test_baselines_have_equal_trials_and_limits_and_are_shuffled_with_the_others() -> None:
     plan = planned(ONE + "trials=4\nsamples=50\nwarmup='0s'")
     for index in range(len(plan.cells)):
         mine = [trial for trial in plan.trials if trial.cell == index]
@@ -90,7 +90,7 @@ def test_baselines_are_shared_by_all_cells_of_the_same_experiment() -> None:
     assert len(plan.cells) - len(baselines) == 2 * 2 * 2 * 2 * 2
 
 
-def test_the_command_line_has_the_last_word_on_baselines() -> None:
+def test_the_command_line_overrides_the_suite_about_baselines() -> None:
     suite = suite_of(ONE + "baseline=false", baseline=True)
     assert [sweep.baseline for sweep in suite.sweeps] == [False]
     suite = suite_of(
@@ -101,7 +101,7 @@ def test_the_command_line_has_the_last_word_on_baselines() -> None:
     assert {sweep.baseline for sweep in suite.sweeps} == {True}
 
 
-def test_without_baselines_there_is_what_was_asked_for() -> None:
+def test_without_baselines_only_the_requested_cells_are_planned() -> None:
     assert baselines_of(planned(ONE + "baseline=false")) == []
     asked = load([], raw_options(adapter="cyclonedds", transport="udp", baseline=False))
     assert [each.adapter for each in make_plan(asked, HERE, cpus=(0, 1), seed=1).cells] == ["cyclonedds"]
@@ -116,7 +116,7 @@ def test_a_baseline_gets_no_baselines(adapter: str) -> None:
     assert plan.baselines == ()
 
 
-def test_a_baseline_that_the_suite_has_is_not_doubled_but_gets_as_many_trials() -> None:
+def test_a_baseline_in_the_suite_is_not_duplicated_but_gets_equal_trials() -> None:
     text = f"[[sweep]]\nadapter='shm'\ntrials=2\nname='mine'\n{ONE}trials=5"
     plan = planned(text)
     (shm,) = (index for index, cell in enumerate(plan.cells) if cell.adapter == "shm")
@@ -134,7 +134,7 @@ def test_a_baseline_in_two_sweeps_is_one_cell_with_the_larger_number_of_trials()
     assert notes_of(plan) == []
 
 
-def test_a_baseline_follows_as_well_as_it_can() -> None:
+def test_a_baseline_takes_the_levels_it_supports() -> None:
     listening = planned(ONE + "receive='listen'")
     assert {(each.adapter, each.receive) for each in baselines_of(listening)} == {
         *((name, "block") for name in SOCKETS_AND_SHM), ("memcpy", "poll"),
@@ -163,7 +163,7 @@ def test_a_baseline_that_would_be_another_experiment_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("rate", ["sustainable", "curve"])
-def test_a_search_has_the_baseline_of_its_own_carrier_only(rate: str) -> None:
+def test_a_search_has_only_the_baseline_of_its_own_transport(rate: str) -> None:
     text = f"[[sweep]]\nadapter='cyclonedds'\npattern='stream'\nrate='{rate}'\nskip_unsupported=true\ntransport="
     assert names(baselines_of(planned(f"{text}'udp'"))) == ["udp"]
     assert names(baselines_of(planned(f"{text}'intraprocess'"))) == ["shm"]
@@ -222,7 +222,7 @@ def test_many_cells_that_are_one_experiment_have_one_set_of_baselines() -> None:
     assert len(plan.cells) == 50 * 200 + 50 * 5
 
 
-def test_a_stored_plan_of_before_has_no_baselines() -> None:
+def test_an_old_stored_plan_has_no_baselines() -> None:
     plan = planned(ONE)
     old = msgspec.to_builtins(plan)
     del old["baselines"]

@@ -39,7 +39,7 @@ def cells_of(text: str) -> list[tuple[str, str, str]]:
     return [(each.adapter, each.transport, each.security) for each in plan_of(text, (SAFE, OPEN)).cells]
 
 
-def test_nothing_protects_a_cell_unless_it_is_asked_for() -> None:
+def test_a_cell_is_unprotected_unless_security_is_requested() -> None:
     assert cells_of("[[sweep]]\nadapter='safe'\ntransport='tcp'") == [("safe", "tcp", "none")]
     asked = "[[sweep]]\nadapter='safe'\ntransport='tcp'\nsecurity=['none','encrypted']"
     assert cells_of(asked) == [("safe", "tcp", "none"), ("safe", "tcp", "encrypted")]
@@ -60,7 +60,7 @@ def test_an_unknown_level_is_refused_with_the_closest_level() -> None:
          "only: its keys always encrypt; safe inproc: no security"),
     ],
 )  # fmt: skip
-def test_a_level_that_is_lacking_is_refused_with_the_adapters_reason(where: str, level: str, why: str) -> None:
+def test_an_unsupported_level_is_refused_with_the_adapters_reason(where: str, level: str, why: str) -> None:
     assert problems_of(f"[[sweep]]\nadapter='{where}'\nsecurity='{level}'", (SAFE, OPEN)) == [
         f"sweep 1: security: {why}"
     ]
@@ -88,7 +88,7 @@ def test_a_baseline_without_the_level_is_measured_unprotected() -> None:
     assert found == [("tcp", "none"), ("udp", "none")]
 
 
-def test_a_protected_cell_is_held_against_the_baseline_of_its_level_where_there_is_one() -> None:
+def test_a_protected_cell_is_compared_with_the_baseline_of_its_level_if_there_is_one() -> None:
     cells = [cell_of(transport="udp", security="encrypted"), cell_of("udp"), cell_of("udp", security="encrypted")]
     found = nearest_raw_transports(cells, [3000.0, 1000.0, 2000.0], DESCRIPTIONS)
     assert [each and (each.cell, each.label) for each in found[:1]] == [(2, "udp")]
@@ -136,7 +136,7 @@ def test_a_protected_row_is_labelled_even_if_all_rows_are_protected() -> None:
     assert "encrypted" in row.label
 
 
-def test_the_fields_of_security_are_null_in_json_and_empty_in_csv_where_nothing_protects() -> None:
+def test_the_security_fields_of_an_unprotected_cell_are_null_in_json_and_empty_in_csv() -> None:
     of = document_of([run_of({cell(): [1000.0] * 6})])
     [found] = read_output("run", document.render(of, View()))["cells"]
     assert (found["security"], found["protected_by"], found["protection_proof"]) == ("none", None, None)

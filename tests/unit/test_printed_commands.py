@@ -53,7 +53,7 @@ def check(words: list[str]) -> None:
         assert not problems, words
 
 
-def test_the_commands_of_the_golden_files_are_taken() -> None:
+def test_the_commands_in_the_golden_files_are_accepted() -> None:
     found = {
         tuple(words)
         for path in GOLDEN.rglob("*")
@@ -110,7 +110,7 @@ RUNS = {
 
 
 @pytest.mark.parametrize("kind", RUNS)
-def test_the_commands_that_a_run_prints_are_taken(kind: str) -> None:
+def test_the_commands_that_a_run_prints_are_accepted(kind: str) -> None:
     run = RUNS[kind]()
     document = document_of(run)
     texts = [render(name, document, View(width=width)) for name in ("summary", "markdown") for width in (60, 100)]

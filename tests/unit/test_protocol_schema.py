@@ -25,7 +25,7 @@ def generator() -> ModuleType:
     return module
 
 
-def test_the_generated_files_are_what_the_generator_writes(generator: ModuleType) -> None:
+def test_the_generated_files_match_the_generator(generator: ModuleType) -> None:
     for path, text in generator.written():
         assert path.read_text(encoding="utf-8") == text, f"{path.name}: run scripts/protocol"
 

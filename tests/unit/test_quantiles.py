@@ -41,13 +41,13 @@ def test_one_sample_has_no_spread_and_no_median() -> None:
     assert summarise(np.array([7], dtype=np.uint64)) == Summary(min=7.0, mean=7.0, max=7.0)
 
 
-def test_nearest_rank_takes_a_sample_and_never_a_mean_of_two() -> None:
+def test_a_nearest_rank_quantile_is_a_sample_and_never_a_mean_of_two() -> None:
     assert exact(np.array([1] * 10 + [100] * 10, dtype=np.uint64), (Fraction(1, 2),)) == (1.0,)
     assert exact(np.array([1] * 10 + [100] * 11, dtype=np.uint64), (Fraction(1, 2),)) == (100.0,)
 
 
 @pytest.mark.parametrize("count", [20, 21, 99, 100, 999, 1_000, 1_001, 9_999, 10_000, 100_000, 123_457])
-def test_quantiles_are_those_of_numpy(count: int) -> None:
+def test_quantiles_equal_numpys(count: int) -> None:
     values = np.random.default_rng(count).lognormal(9.0, 1.5, count).astype(np.uint64)
     summary = summarise(values)
     for field, quantile in QUANTILES.items():
@@ -70,7 +70,7 @@ def test_quantiles_agree_with_their_definition(values: np.ndarray) -> None:
 
 
 @given(SAMPLES)
-def test_figures_ascend_and_lie_between_min_and_max(values: np.ndarray) -> None:
+def test_quantiles_ascend_and_lie_between_min_and_max(values: np.ndarray) -> None:
     summary = summarise(values)
     known = _known(summary)
     assert known == sorted(known)
@@ -94,7 +94,7 @@ def test_figures_scale_with_the_samples(values: np.ndarray, factor: int) -> None
 
 
 @given(st.lists(NANOSECONDS, min_size=2, max_size=200))
-def test_mean_and_stdev_are_those_of_a_sample(values: list[int]) -> None:
+def test_mean_and_stdev_equal_those_of_the_statistics_module(values: list[int]) -> None:
     summary = summarise(np.array(values, dtype=np.uint64))
     assert summary.mean == pytest.approx(statistics.mean(values))
     assert summary.stdev == pytest.approx(statistics.stdev(values), rel=1e-9, abs=1e-3)
@@ -112,7 +112,7 @@ def test_more_samples_than_one_chunk_are_all_counted() -> None:
     assert summary.stdev == pytest.approx(values.std(ddof=1, dtype=np.float64), rel=1e-12)
 
 
-def test_the_samples_are_left_as_they_were() -> None:
+def test_the_samples_are_not_modified() -> None:
     values = np.arange(1000, 0, -1, dtype=np.uint64)
     values.flags.writeable = False
     summarise(values)

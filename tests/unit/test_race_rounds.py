@@ -24,7 +24,7 @@ def trials(us: float, rounds: int, misses: Elimination | None = None) -> list[At
     return [Attempt(us * 1000 * (1 + 0.01 * (number * 7 % 5 - 2)), misses) for number in range(rounds)]
 
 
-def test_all_but_the_raw_transports_race_those_of_one_experiment_against_each_other() -> None:
+def test_cells_of_one_experiment_race_against_each_other_without_raw_transports() -> None:
     plan = plan_of(adapter="cyclonedds,fastdds", transport="udp", size="64,1k", trials="3", duration="0.1s")
     race = racing(plan, RAW_TRANSPORTS, 600.0).race
     assert race is not None
@@ -44,7 +44,7 @@ def test_a_race_of_only_raw_transports_or_with_too_small_a_budget_is_refused() -
         racing(plan_of(adapter="cyclonedds", transport="udp", trials="3", duration="20s"), RAW_TRANSPORTS, 30.0)
 
 
-def test_the_next_round_has_those_that_are_due_and_is_drawn_the_same_again() -> None:
+def test_the_next_round_has_the_due_cells_in_a_repeatable_order() -> None:
     plan = plan_of(3, adapter="uds,tcp", size="64,1k,4k", trials="3")
     longer = with_another_round(plan, [4, 1])
     further = longer.trials[len(plan.trials) :]
@@ -65,7 +65,7 @@ def test_no_candidate_is_eliminated_before_two_rounds_and_slow_ones_are_then() -
     assert now.ended is None
 
 
-def test_two_failures_end_it_for_a_candidate_and_one_does_not() -> None:
+def test_two_failures_eliminate_a_candidate_and_one_does_not() -> None:
     once = {0: trials(50, 3), 1: [Attempt(None, "failed"), *trials(51, 2)]}
     assert stands(once).eliminated == {}
     twice = {0: trials(50, 3), 1: [Attempt(None, "failed"), Attempt(None, "failed"), Attempt(51_000.0)]}
@@ -89,7 +89,7 @@ def test_a_candidate_that_misses_a_requirement_now_and_then_stays() -> None:
     assert stands({0: some, 1: trials(80, 12)}).eliminated.get(0) is None
 
 
-def test_where_nobody_does_what_is_asked_none_holds() -> None:
+def test_if_no_candidate_meets_the_requirements_none_holds() -> None:
     now = stands({0: trials(50, 6, "cannot keep the rate"), 1: trials(60, 6, "cannot keep the rate")})
     assert (now.running, now.ended) == ((), "none holds")
     assert set(now.eliminated.values()) == {"cannot keep the rate"}
@@ -107,12 +107,12 @@ def test_a_single_candidate_is_measured_once() -> None:
     assert (stands({0: trials(50, 1)}).running, stands({0: trials(50, 1)}).ended) == ((0,), "best")
 
 
-def test_a_round_that_there_was_no_time_for_is_no_further_look() -> None:
+def test_a_round_without_trials_does_not_count_as_a_further_look() -> None:
     field = {0: trials(50, 3), 1: trials(51, 3), 2: trials(58, 3), 3: trials(200, 3)}
     assert stands(field, 9) == stands(field, 3)
 
 
-def test_races_of_one_run_are_decided_apart() -> None:
+def test_races_of_one_run_are_decided_separately() -> None:
     attempts = {0: trials(50, 8), 1: trials(90, 8), 2: trials(50, 8), 3: trials(50.2, 8)}
     known = {cell: dict(enumerate(of, start=1)) for cell, of in attempts.items()}
     first, second = race_states(Race(experiments=((0, 1), (2, 3)), budget_s=1.0), known, 8)
@@ -121,7 +121,7 @@ def test_races_of_one_run_are_decided_apart() -> None:
     assert set(second.running) == {2, 3}
 
 
-def test_a_race_of_few_waits_for_the_large_ones_after_its_first_look_and_has_the_rounds_of_one_verdict() -> None:
+def test_a_race_of_few_waits_for_larger_ones_after_its_first_look() -> None:
     race = Race(experiments=((0, 1, 2), (3, 4, 5), (6,)), budget_s=1.0)
 
     def due(rounds: int, *ended: str | None, had: int = 2) -> list[int]:

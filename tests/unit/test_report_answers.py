@@ -19,7 +19,7 @@ def drawn(middle: float, trials: int, seed: int) -> list[float | Failure]:
     return [middle * draw.lognormvariate(0, 0.5) for _ in range(trials)]
 
 
-def test_the_fastest_is_named_with_how_much_how_sure_and_how_far_from_the_raw_transport() -> None:
+def test_the_fastest_is_named_with_its_lead_its_certainty_and_its_baseline_ratio() -> None:
     (answer,) = document_of(run_of(RAW_TRANSPORT | {VEGA: spread(60_000, by=0.05), LYRA: spread(20_000)})).answers
     assert answer.text == (
         "At 64 B over UDP: lyra udp is lowest, 20.0 µs a round trip, 1.25 × the baseline udp (copying). "
@@ -49,7 +49,7 @@ def test_an_undecided_answer_states_how_many_trials_it_needs() -> None:
     assert answer.sure == "unsure"
 
 
-def test_one_comparison_of_several_needs_the_trials_for_all_of_them() -> None:
+def test_one_comparison_of_several_needs_enough_trials_for_the_whole_family() -> None:
     sizes = (16, 256, 1024, 4096, 16384, 65536, 1 << 20)
     figures = {
         cell(name, size=size): [middle * random.Random(f"{name}{size}{n}").lognormvariate(0, 0.08) for n in range(6)]
@@ -92,7 +92,7 @@ def test_one_sentence_summarises_who_is_faster_at_which_size() -> None:
     assert [each.size for each in answers[1:]] == [16, 1024, 65536]
 
 
-def test_streams_as_fast_as_possible_are_held_by_what_arrives() -> None:
+def test_floods_are_compared_by_received_messages() -> None:
     stream = {"pattern": "stream", "depth": None}
     figures = {
         cell("udp", **stream): spread(500_000),
@@ -118,7 +118,7 @@ def test_the_first_experiment_has_every_transport_and_later_ones_a_single_transp
     assert texts[1].startswith("At 64 B over UDP: lyra udp is lowest, 21.0 µs a round trip. The other is slower.")
 
 
-def test_a_middleware_with_one_reliability_of_its_own_is_among_those_to_choose_from() -> None:
+def test_a_middleware_with_another_reliability_takes_part() -> None:
     (text,) = answers_of(
         run_of({LYRA: spread(21_000), VEGA: spread(28_000), cell("deneb", reliability="best-effort"): spread(9_000)})
     )
@@ -138,7 +138,7 @@ def test_the_transports_of_a_single_middleware_are_compared() -> None:
     assert "lyra udp: significantly slower, 21.0 µs, +133.3 % (+133.3 % … " in text
 
 
-def test_a_cell_without_a_result_is_named_and_one_that_was_carried_otherwise_is_left_out() -> None:
+def test_a_failed_cell_is_named_and_one_with_another_actual_transport_is_left_out() -> None:
     contradicted = run_of({LYRA: spread(21_000), VEGA: spread(28_000), DENEB: [CRASHED] * 3})
     warning = RunWarning("transport-contradicted", "asked for udp; the actual transport is shared-memory")
     results = [
@@ -157,7 +157,7 @@ def test_a_cell_without_a_result_is_named_and_one_that_was_carried_otherwise_is_
     assert text.endswith("Without a result: deneb udp (crashed).")
 
 
-def test_warnings_about_the_rows_named_are_named() -> None:
+def test_warnings_about_the_named_rows_are_listed() -> None:
     warnings = (RunWarning("loss", "2 of 1,000 replies never arrived"),)
     (text,) = answers_of(run_of({LYRA: spread(21_000), VEGA: spread(28_000)}, warnings=warnings))
     assert text.endswith("Warnings: lyra udp (loss), vega udp (loss).")
@@ -200,7 +200,7 @@ def test_two_runs_are_compared_by_counting_where_the_second_is_faster() -> None:
     )
 
 
-def test_there_are_at_most_eight_contests_and_both_ends_of_the_sizes_are_among_them() -> None:
+def test_at_most_eight_answers_include_the_smallest_and_the_largest_size() -> None:
     sizes = [16 << at for at in range(20)]
     figures = {cell(name, size=size): spread(2e4, 2) for size in sizes for name in ("lyra", "vega")}
     answers = document_of(run_of(figures)).answers

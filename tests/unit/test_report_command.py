@@ -69,7 +69,7 @@ def test_markdown_goes_to_stdout_or_a_file_without_the_html_report(run: Path, tm
     assert (tmp_path / "report.html").exists()
 
 
-def test_the_step_summary_is_appended_to(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_step_summary_is_appended(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     summary = tmp_path / "summary.md"
     summary.write_text("before\n")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
@@ -100,14 +100,14 @@ def test_a_write_error_names_the_path(run: Path, tmp_path: Path, option: str) ->
     assert done.stderr == f"middlemark: {tmp_path / 'no' / 'folder' / 'file'}: No such file or directory\n"
 
 
-def test_a_report_replaces_the_one_before_whole(run: Path) -> None:
+def test_a_report_replaces_the_earlier_one_atomically(run: Path) -> None:
     (run / "report.html").write_text("old")
     os.link(run / "report.html", run / "kept.html")
     asked(run)
     assert (run / "kept.html").read_text() == "old", "the old file is not written over, but replaced"
 
 
-def test_the_browser_is_asked_to_show_it(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_browser_is_asked_to_open_the_report(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
     assert asked(run, "--open").return_value == 0
@@ -118,9 +118,7 @@ def test_the_browser_is_asked_to_show_it(run: Path, monkeypatch: pytest.MonkeyPa
     assert "no browser could be started; open " in done.stderr
 
 
-def test_libraries_that_are_not_there_are_an_error_with_the_next_step(
-    run: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_libraries_are_an_error_with_the_next_step(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(_: object) -> str:
         raise MeasureError("D3 is not there", "set it up")
 

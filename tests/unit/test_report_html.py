@@ -66,7 +66,7 @@ def test_no_text_ends_the_data_block_and_all_text_reads_back(pieces: list[str]) 
     assert json.loads(block) == {"text": text}
 
 
-def test_names_are_text_in_the_page_and_in_its_data() -> None:
+def test_names_are_escaped_in_the_page_and_in_its_data() -> None:
     document = hostile()
     elements = Elements(page_of(document))
     assert elements.names.count("script") == 2
@@ -76,7 +76,7 @@ def test_names_are_text_in_the_page_and_in_its_data() -> None:
     assert HOSTILE in json.loads(elements.data)["title"]
 
 
-def test_the_page_refers_to_nothing_outside_of_it() -> None:
+def test_the_page_refers_to_nothing_outside() -> None:
     elements = Elements(page_of(small()))
     addresses = [value for name, value in elements.attributes if name in {"src", "href", "action", "srcset"}]
     assert addresses
@@ -86,7 +86,7 @@ def test_the_page_refers_to_nothing_outside_of_it() -> None:
     assert "http" not in policy
 
 
-def test_the_answers_the_machine_and_the_warnings_are_there_without_any_script() -> None:
+def test_the_answers_the_machine_and_the_warnings_are_shown_without_scripts() -> None:
     text = page_of(small())
     before_scripts = text[: text.index("<script")]
     for said in (
@@ -98,7 +98,7 @@ def test_the_answers_the_machine_and_the_warnings_are_there_without_any_script()
         assert said in before_scripts
 
 
-def test_a_run_without_a_cell_is_a_page_too() -> None:
+def test_a_run_without_a_cell_makes_a_page() -> None:
     text = page_of(empty())
     assert "No trial ended: there is nothing to show." in text
     assert 'id="filters"' not in text

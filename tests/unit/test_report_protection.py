@@ -38,7 +38,7 @@ def proven(proofs: dict[str, ProtectionProof], **given: Any) -> MeasuredRun:
     return msgspec.structs.replace(run, results=results)
 
 
-def test_a_row_whose_proof_failed_is_marked_and_left_out() -> None:
+def test_a_row_with_a_failed_proof_is_marked_and_not_compared() -> None:
     run = proven({"lyra": HOLDS, "vega": FAILS})
     safe, leaking = run.results
     assert [each.code for each in safe.warnings] == []
@@ -57,7 +57,7 @@ def test_a_row_whose_proof_failed_is_marked_and_left_out() -> None:
     assert "(not encrypted)" in answer
 
 
-def test_two_rows_whose_proofs_hold_are_compared() -> None:
+def test_rows_with_successful_proofs_are_compared() -> None:
     assert document_of(proven({"lyra": HOLDS, "vega": HOLDS})).comparisons != ()
 
 

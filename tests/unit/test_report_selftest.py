@@ -52,7 +52,7 @@ def test_the_reported_difference_is_that_of_the_run_and_not_of_the_pilot() -> No
     assert "expect to find differences of 5.1 % and more" in told
 
 
-def test_nothing_found_is_no_hope() -> None:
+def test_without_a_found_delay_no_difference_can_be_expected() -> None:
     told = said(outcome_of(0.005, **{"A+50%": 1.0}))
     assert "do not expect to find a difference at p50: even " in told
     assert "was found in only 0 of 4" in told
@@ -67,7 +67,7 @@ def test_nothing_found_is_no_hope() -> None:
         (14, 0.01, "1 % of such runs would have as many: this is more than chance. Do not trust verdicts"),
     ],
 )
-def test_false_verdicts_are_held_against_five_percent(number: int, chance: float, words: str) -> None:
+def test_the_rate_of_false_verdicts_is_compared_with_five_percent(number: int, chance: float, words: str) -> None:
     assert words in said(false(outcome_of(0.005), number, chance))
 
 
@@ -78,7 +78,7 @@ def test_a_delay_called_faster_or_equivalent_is_reported_as_false() -> None:
     assert "as well" not in said(outcome_of(0.005))
 
 
-def test_too_few_trials_say_nothing_and_are_not_counted() -> None:
+def test_too_few_trials_give_no_statement_and_are_not_counted() -> None:
     test = outcome_of(0.005, trials=4)
     told = said(test)
     assert "No result: a verdict needs 6 trials of each, and no two have more than 4" in told
@@ -112,7 +112,7 @@ def test_the_table_has_a_row_for_each_metric_and_each_delay() -> None:
     assert max(map(len, lines)) <= 100
 
 
-def test_json_is_one_object_of_the_same_figures() -> None:
+def test_json_is_one_object_with_the_same_figures() -> None:
     test = outcome_of(0.005)
     document = read_output("selftest", render_selftest(test, DOCUMENT))
     assert (document["schema"], document["trials"], document["run"]["seed"]) == (2, 10, 7)

@@ -129,7 +129,7 @@ def test_the_command_for_an_undecided_standing_includes_the_baseline() -> None:
     )
 
 
-def test_too_few_trials_are_not_sure_and_ten_would_settle_it() -> None:
+def test_too_few_trials_are_undecided_and_ten_would_decide() -> None:
     standing = first(document_of(run_of(RAW_TRANSPORTS | {LYRA: spread(21_000, 2), VEGA: spread(28_000, 2)})))
     assert standing.why == "lyra udp has 2 trials; 6 are the fewest for a verdict."
     assert standing.command is not None
@@ -137,7 +137,7 @@ def test_too_few_trials_are_not_sure_and_ten_would_settle_it() -> None:
     assert [each.why for each in standing.places] == ["2 trials", "2 trials"]
 
 
-def test_the_one_that_has_too_few_trials_is_named_whoever_is_first() -> None:
+def test_a_row_with_too_few_trials_is_named_at_any_rank() -> None:
     standing = first(document_of(run_of({LYRA: spread(21_000), VEGA: spread(28_000, 3)})))
     assert standing.why == "vega udp has 3 trials; 6 are the fewest for a verdict."
 
@@ -173,7 +173,7 @@ def test_a_factor_level_that_only_one_middleware_has_is_no_choice() -> None:
     ]
 
 
-def test_a_row_that_may_be_of_two_things_takes_the_sureness_and_is_named() -> None:
+def test_a_bimodal_row_makes_the_standing_uncertain_and_is_named() -> None:
     figures = {LYRA: spread(21_000), VEGA: spread(28_000, by=0.05)}
     standing = first(document_of(run_of(figures, warnings=[RunWarning("bimodal", "two values")])))
     assert (standing.verdict, standing.sure) == ("best", False)
@@ -198,13 +198,13 @@ def test_experiments_are_named_by_as_few_levels_as_distinguish_them() -> None:
     ]
 
 
-def test_carriers_have_standings_of_their_own_where_there_are_several() -> None:
+def test_each_of_several_actual_transports_has_its_own_standings() -> None:
     figures = {each: spread(21_000) for each in (LYRA, LYRA_SHM, VEGA, cell("vega", "shm"))}
     document = document_of(run_of(figures))
     assert {each.levels["carrier"] for each in choices(document)} == {"any", "over UDP", "over shared memory"}
 
 
-def test_the_order_by_p99_is_another_with_verdicts_of_its_own() -> None:
+def test_the_order_by_p99_has_its_own_verdicts() -> None:
     document = document_of(run_of({LYRA: spread(21_000), VEGA: spread(28_000)}))
     by_p50, by_p99 = choices(document)
     assert (by_p50.by, by_p99.by) == ("p50", "p99")
@@ -222,7 +222,7 @@ def test_a_failed_row_is_not_ranked() -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_the_sentences_and_the_standings_are_sure_of_the_same(seed: int) -> None:
+def test_sentences_and_standings_have_the_same_certainty(seed: int) -> None:
     draw = random.Random(seed)
     figures = {
         cell(name, transport, size=size): drawn(20_000 * draw.lognormvariate(0, 0.5), 10, draw.randrange(1 << 30))

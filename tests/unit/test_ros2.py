@@ -42,7 +42,7 @@ def workers_identity(**environment: str) -> str:
     return told.stdout
 
 
-def test_workers_are_stale_when_a_ros_2_was_sourced_since() -> None:
+def test_workers_are_out_of_date_after_a_ros_2_was_sourced() -> None:
     before = workers_identity()
     assert before == workers_identity(HOME="/elsewhere")
     assert before != workers_identity(AMENT_PREFIX_PATH="/opt/ros/humble")

@@ -14,7 +14,7 @@ from outputs import SCHEMAS, read_output, validator
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_schemas_are_what_the_structs_say() -> None:
+def test_the_schemas_match_the_structs() -> None:
     argv = [sys.executable, ROOT / "scripts/schema", "--check"]
     ran = subprocess.run(argv, capture_output=True, text=True, check=False, env={"PYTHONPATH": str(ROOT / "src")})
     assert ran.returncode == 0, ran.stderr

@@ -45,7 +45,7 @@ def screen(figures: Figures, proofs: Mapping[Cell, ProtectionProof]) -> list[str
     return summary.render(document_of(proven(figures, proofs)), View(width=100)).splitlines()
 
 
-def test_the_first_lines_say_what_each_level_costs_and_that_it_was_in_force() -> None:
+def test_the_first_lines_state_the_cost_of_each_level_and_that_it_was_in_force() -> None:
     lines = screen(FIGURES, dict.fromkeys((LOCKED, SEALED, SAFE), HOLDS))
     assert lines[0] == (
         "encrypted takes 1.01 (vega udp at 64 B) to 2.00 times (lyra udp at 64 B) as long as none; signed"
@@ -112,7 +112,7 @@ def test_a_run_of_one_level_has_the_usual_screen() -> None:
     assert not any("as long as" in line for line in screen(alone, dict.fromkeys(alone, HOLDS)))
 
 
-def test_levels_without_none_have_nothing_to_be_held_against() -> None:
+def test_levels_without_none_are_not_compared() -> None:
     lines = screen({LOCKED: spread(30_000), SEALED: spread(40_000)}, {})
     assert not any("as long as" in line for line in lines)
     assert lines[0].strip()

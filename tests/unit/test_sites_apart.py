@@ -102,7 +102,7 @@ def test_a_trial_across_two_hosts_is_measured_and_its_samples_come_back(across: 
     assert ("robot", "start") in across.cluster.verbs
 
 
-def test_all_of_a_trial_on_one_host_reads_one_clock_there(across: Across) -> None:
+def test_a_trial_on_one_remote_host_reads_one_clock(across: Across) -> None:
     outcome = across.launching.trial(None, across="robot", pattern="stream")
     assert outcome.failed is None
     assert (outcome.clocks, outcome.stamps_absent) == (None, None)
@@ -111,19 +111,19 @@ def test_all_of_a_trial_on_one_host_reads_one_clock_there(across: Across) -> Non
     assert [name for name in across.launching.kept() if name.endswith(".npy")]
 
 
-def test_receivers_are_configured_before_senders_so_that_these_find_what_they_left(across: Across) -> None:
+def test_receivers_are_configured_before_senders(across: Across) -> None:
     assert across.trial(subscribers=2).failed is None
     told = [name for name, verb in across.cluster.verbs if verb == "tell"]
     assert told[:3] == ["robot", "robot", "base"]
 
 
-def test_each_end_has_its_own_folder_and_nothing_of_either_is_left(across: Across, tmp_path: Path) -> None:
+def test_each_end_has_its_own_folder_and_neither_remains(across: Across, tmp_path: Path) -> None:
     assert across.trial().failed is None
     assert len({each.scratch for each in across.cluster.begun}) == 2
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
-def test_a_host_that_does_not_answer_costs_the_trial_and_is_named(across: Across) -> None:
+def test_a_host_that_stops_answering_fails_the_trial_and_is_named(across: Across) -> None:
     def before(name: str, verb: str) -> None:
         if (name, verb) == ("robot", "tell") and ("base", "tell") in across.cluster.verbs:
             across.cluster.gone.add("robot")
@@ -157,7 +157,7 @@ def test_another_build_is_a_warning_of_every_trial(across: Across) -> None:
     assert told == [f"the worker of fake on {name} is a different build from the one on this machine" for name in NAMES]
 
 
-def test_samples_that_are_not_whole_cost_the_trial_and_leave_nothing(
+def test_incomplete_samples_fail_the_trial_and_leave_nothing_behind(
     across: Across, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = host._Trial.kept
@@ -172,7 +172,7 @@ def test_samples_that_are_not_whole_cost_the_trial_and_leave_nothing(
     assert across.launching.kept() == []
 
 
-def test_a_host_ends_its_trial_when_nobody_asks_any_more(across: Across, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_ends_its_trial_when_its_launcher_stops_asking(across: Across, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host, "LEASE_S", 0.2)
 
     async def abandoned() -> int:
@@ -192,7 +192,7 @@ def test_a_host_ends_its_trial_when_nobody_asks_any_more(across: Across, monkeyp
     assert not Path(f"/proc/{pid}").exists()
 
 
-def test_a_trial_that_another_actor_of_the_process_has_ends_before_the_next_begins(across: Across) -> None:
+def test_a_trial_of_another_actor_of_the_process_ends_before_the_next_begins(across: Across) -> None:
     async def begun() -> list[bool]:
         actors = [Host("robot"), Host("robot")]
         pids = []
@@ -227,7 +227,7 @@ def test_a_message_of_an_earlier_trial_reaches_no_worker_of_this_one(across: Acr
     assert asyncio.run(late())
 
 
-def test_a_note_is_handed_over_and_never_replaces_one(across: Across) -> None:
+def test_a_copied_note_never_replaces_an_existing_one(across: Across) -> None:
     async def noted() -> tuple[list[Any], str]:
         actor = Host("robot")
         actor._workers = {"fake": across.launching.worker}
@@ -254,7 +254,7 @@ def test_a_note_is_handed_over_and_never_replaces_one(across: Across) -> None:
     assert contents == "theirsmine"
 
 
-def test_domains_that_are_used_elsewhere_are_passed_over() -> None:
+def test_domains_in_use_elsewhere_are_skipped() -> None:
     used = set(range(1, 102)) - {42}
     assert Domains(0).next(used) == 42
 

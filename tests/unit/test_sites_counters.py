@@ -48,7 +48,7 @@ def test_pressure_is_read_in_ns_and_may_lack_full() -> None:
     assert parse_pressure(None) is None
 
 
-def test_throttling_is_read_of_both_versions_of_control_groups() -> None:
+def test_throttling_is_read_from_both_versions_of_control_groups() -> None:
     assert parse_throttled("nr_periods 9\nnr_throttled 2\nthrottled_time 5000\n") == (2, 5000)
     assert parse_throttled("usage_usec 9\nnr_throttled 3\nthrottled_usec 5\n") == (3, 5000)
     assert parse_throttled("usage_usec 9\n") is None
@@ -72,7 +72,7 @@ def test_a_missing_counter_is_none_with_the_reason() -> None:
     assert all(absent.values())
 
 
-def test_a_counter_that_fell_behind_did_not_run_backwards() -> None:
+def test_a_counter_that_decreased_is_not_negative() -> None:
     found, _ = counters.moved(reading(0, 1000), reading(1, 0), [0])
     assert found.processors[0].steal_ns == 0
 
@@ -83,7 +83,7 @@ def test_this_machine_has_counters() -> None:
     assert found.at_ns > 0
 
 
-def test_the_tightest_limit_of_real_time_threads_is_found_in_the_groups_and_the_machine(tmp_path: Path) -> None:
+def test_the_lowest_real_time_limit_of_groups_and_machine_is_found(tmp_path: Path) -> None:
     def write(name: str, value: int) -> None:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(f"{value}\n")

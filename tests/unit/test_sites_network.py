@@ -41,13 +41,13 @@ def test_datagrams_that_overflow_a_socket_are_counted_in_the_namespace(counters:
     assert found.udp_in_errors >= found.udp_rcvbuf_errors
 
 
-def test_one_reading_after_the_other_only_grows(counters: NetworkCounters) -> None:
+def test_counters_never_decrease(counters: NetworkCounters) -> None:
     readings = [counters.read() for _ in range(5)]
     for before, after in itertools.pairwise(readings):
         difference = moved(before, after)
         assert min(getattr(difference, name) for name in difference.__struct_fields__) >= 0
 
 
-def test_a_reading_agrees_with_the_evidence(counters: NetworkCounters) -> None:
+def test_a_reading_agrees_with_the_evidence_of_a_process(counters: NetworkCounters) -> None:
     before, told, after = read_counters(), counters.read(), read_counters()
     assert before.loopback_bytes <= told.loopback_bytes <= after.loopback_bytes

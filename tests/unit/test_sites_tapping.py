@@ -19,13 +19,13 @@ def test_packets_from_or_to_a_port_are_kept() -> None:
     assert list(of_ports([frame(6, (90, 80)), *ours, frame(17, (1, 2))], {5000})) == ours
 
 
-def test_all_pieces_of_a_datagram_are_kept_or_none() -> None:
+def test_either_all_fragments_of_a_datagram_are_kept_or_none() -> None:
     ours = [frame(17, (5000, 1), number=7), frame(17, (0, 0), number=7, later=185)]
     others = [frame(17, (6000, 1), number=8), frame(17, (0, 0), number=8, later=185)]
     assert list(of_ports([*others, *ours], {5000})) == ours
 
 
-def test_ports_are_read_of_ipv6_too() -> None:
+def test_ports_are_also_read_from_ipv6() -> None:
     def six(port: int) -> bytes:
         return (
             bytes(12) + b"\x86\xdd" + struct.pack("!IHBB", 6 << 28, 8, 17, 64) + bytes(32) + struct.pack("!HH", port, 9)

@@ -56,7 +56,7 @@ def told(found: Breakdown) -> dict[str, float]:
     return {each.part: each.ns for each in found.parts}
 
 
-def test_the_parts_of_a_round_trip_follow_one_another_and_add_up_to_it() -> None:
+def test_the_parts_of_a_round_trip_are_consecutive_and_add_up() -> None:
     kept = trips(100)
     found = of_trips({0: kept}, answers(kept), [START])
     assert told(found) == pytest.approx(
@@ -75,7 +75,7 @@ def test_the_parts_of_a_round_trip_follow_one_another_and_add_up_to_it() -> None
     assert [each.share for each in found.parts] == pytest.approx([0.1, 0.27, 0.03, 0.02, 0.08, 0.45, 0.05])
 
 
-def test_the_kernels_stamp_parts_transport_from_wake_up() -> None:
+def test_the_kernels_stamp_separates_transport_from_wake_up() -> None:
     kept = trips(100, arrived_ns=3_000)
     found = told(of_trips({0: kept}, answers(kept, arrived_ns=2_500), [START]))
     # Written at 1,000, at the kernel at 1,500, received at 4,000; the reply: 5,000, then 7,000.
@@ -102,7 +102,7 @@ def test_a_write_ends_when_the_kernel_has_the_message() -> None:
     assert found["wake-up"] == pytest.approx(3_100)
 
 
-def test_a_kernels_stamp_outside_the_way_is_none() -> None:
+def test_a_kernels_stamp_outside_of_the_interval_is_ignored() -> None:
     kept = trips(100)
     found = told(of_trips({0: kept}, answers(kept, arrived_ns=4_100), [START]))
     assert found["transport and wake-up"] == pytest.approx(2_700)
@@ -110,7 +110,7 @@ def test_a_kernels_stamp_outside_the_way_is_none() -> None:
 
 
 @pytest.mark.parametrize(("strayed", "is_told"), [(5, True), (6, False)])
-def test_a_few_stamps_that_stray_do_not_hide_the_others(strayed: int, is_told: bool) -> None:
+def test_a_few_stray_stamps_do_not_hide_the_others(strayed: int, is_told: bool) -> None:
     kept = trips(100)
     stamped = answers(kept, arrived_ns=2_500)
     stamped["arrived_ns"][:strayed] = 4_100
@@ -126,7 +126,7 @@ def test_a_read_that_overlaps_the_write_is_a_part_of_its_own() -> None:
     assert found["take"] == pytest.approx(200)
 
 
-def test_the_odd_message_that_is_read_while_it_is_written_makes_no_part() -> None:
+def test_a_few_reads_that_overlap_the_write_make_no_part() -> None:
     kept = trips(100)
     stamped = answers(kept)
     stamped["take_ns"][50] = 3_500  # its publish began at 500
@@ -142,7 +142,7 @@ def test_writing_after_the_message_was_taken_is_no_part() -> None:
     assert found["take"] == 0
 
 
-def test_where_the_middleware_takes_the_rest_is_in_between() -> None:
+def test_without_a_take_the_rest_is_in_between() -> None:
     kept = trips(100, take_ns=NOT_MEASURED)
     found = told(of_trips({0: kept}, answers(kept, take_ns=NOT_MEASURED), [START]))
     assert found == pytest.approx(
@@ -150,7 +150,7 @@ def test_where_the_middleware_takes_the_rest_is_in_between() -> None:
     )
 
 
-def test_messages_that_waited_for_another_to_be_served_are_not_left_out() -> None:
+def test_messages_that_waited_for_another_to_be_served_are_included() -> None:
     kept = trips(100)
     stamped = answers(kept)
     stamped["take_ns"][:20] = NOT_MEASURED
@@ -185,7 +185,7 @@ def test_only_messages_stamped_at_both_ends_count() -> None:
     assert of_trips({0: lost}, stamped, [START]).parts == ()
 
 
-def test_no_stamps_at_all_are_too_few() -> None:
+def test_a_trial_without_stamps_has_too_few() -> None:
     assert of_trips({0: trips(50)}, np.zeros(0, dtype=ANSWER), [START]).absent is not None
     assert of_trips({0: trips(0)}, answers(trips(50)), [START]).absent is not None
 
@@ -219,7 +219,7 @@ times = st.integers(0, 30_000)
     st.booleans(),
     st.booleans(),
 )
-def test_parts_are_never_negative_and_sum_to_the_whole_whatever_the_stamps(
+def test_parts_are_never_negative_and_sum_to_the_whole_for_any_stamps(
     rows: list[tuple[int, ...]], taken: bool, kernel: bool
 ) -> None:
     columns = np.array(rows).T
@@ -246,7 +246,7 @@ def test_parts_are_never_negative_and_sum_to_the_whole_whatever_the_stamps(
         assert found.whole_ns == pytest.approx(band.mean())
 
 
-def test_a_message_of_a_stream_waits_is_written_and_the_rest_is_in_between() -> None:
+def test_a_message_of_a_stream_has_waiting_writing_and_the_rest() -> None:
     publisher = sending([300] * 100, write_ns=900)
     found = of_stream([arrival([5_000] * 100)], {0: publisher})
     assert told(found) == pytest.approx({"wait for its turn": 300, "write": 900, IN_BETWEEN: 3_800})
@@ -273,7 +273,7 @@ def test_a_cell_has_the_parts_of_its_median_trial() -> None:
     assert over_trials([*trials, Breakdown((), "too few")]).absent is None
 
 
-def test_a_part_that_only_one_of_two_middle_trials_has_stays_in_its_place() -> None:
+def test_a_part_of_only_one_of_two_middle_trials_keeps_its_place() -> None:
     one = Breakdown((part("write", 10), part("take", 20)))
     other = Breakdown((part("write", 10), part("write and take together", 4), part("take", 20)))
     found = over_trials([one, other])
@@ -319,7 +319,7 @@ def test_a_cell_has_a_breakdown_or_the_reason_why_not() -> None:
     assert found(stamps_absent="two clocks") == (None, "two clocks")
 
 
-def test_stamps_that_cannot_be_read_cost_the_breakdown_and_nothing_else() -> None:
+def test_unreadable_stamps_remove_only_the_breakdown() -> None:
     def broken(_: SamplesFile) -> Kept:
         raise SamplesError(Path("00000-pong-0.npy"), "truncated", "measure that trial again")
 

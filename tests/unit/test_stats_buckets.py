@@ -25,7 +25,7 @@ def _middles(histogram: np.ndarray) -> np.ndarray:
 
 
 @given(st.lists(NANOSECONDS, max_size=300), st.lists(NANOSECONDS, min_size=1, max_size=1200))
-def test_quantiles_are_numpys_on_the_raw_samples_and_the_middles(raw: list[int], counted: list[int]) -> None:
+def test_quantiles_equal_numpys_on_raw_samples_and_bucket_middles(raw: list[int], counted: list[int]) -> None:
     histogram = buckets(_array(counted))
     summary = summarise_both(_array(raw), histogram)
     values = np.concatenate([_array(raw).astype(float), _middles(histogram)])
@@ -53,7 +53,7 @@ def test_a_quantile_from_buckets_is_within_one_bucket_of_the_true_value(shares: 
     assert true.max <= told.max <= true.max * (1 + WITHIN)
 
 
-def test_without_a_histogram_the_summary_is_the_exact_one() -> None:
+def test_without_a_histogram_the_summary_is_exact() -> None:
     values = np.arange(1, 2001, dtype=np.uint64)
     assert summarise_both(values, None) == summarise(values)
     assert summarise_both(values, np.empty(0, dtype=HISTOGRAM)) == summarise(values)
@@ -66,13 +66,13 @@ def test_small_values_in_a_histogram_are_exact() -> None:
 
 
 @given(st.lists(NANOSECONDS, min_size=1, max_size=200), st.lists(NANOSECONDS, min_size=1, max_size=200))
-def test_joined_histograms_are_the_histogram_of_both(one: list[int], other: list[int]) -> None:
+def test_joined_histograms_equal_the_histogram_of_both(one: list[int], other: list[int]) -> None:
     both = joined([buckets(_array(one)), buckets(_array(other))])
     assert both is not None
     assert np.array_equal(both, buckets(_array(one + other)))
 
 
-def test_no_histogram_and_one_are_what_they_were() -> None:
+def test_joining_none_or_one_histogram_changes_nothing() -> None:
     assert joined([]) is None
     one = buckets(_array([5, 6]))
     assert joined([one]) is one

@@ -38,7 +38,7 @@ def _codes(result: CellResult) -> list[str]:
     return [each.code for each in result.warnings if each.code != "p99-few-samples"]
 
 
-def test_a_figure_is_the_median_of_the_trials_and_not_that_of_all_samples() -> None:
+def test_a_figure_is_the_median_of_the_trials_and_not_of_all_samples() -> None:
     # Two thirds of all samples belong to the slow trial, so pooling would give its median.
     fast, middle, slow = ROUND_TRIPS[:100], ROUND_TRIPS[:100] + 7, np.repeat(ROUND_TRIPS, 3) + 90_000
     result = _one(cell(), fast, middle, slow)
@@ -49,7 +49,7 @@ def test_a_figure_is_the_median_of_the_trials_and_not_that_of_all_samples() -> N
     assert (result.trials, result.samples) == (3, 3_200)
 
 
-def test_a_quantile_that_some_trials_lack_is_that_of_those_which_have_it_if_they_are_most() -> None:
+def test_a_quantile_needs_most_trials_and_covers_those_that_have_it() -> None:
     result = _one(cell(), ROUND_TRIPS, ROUND_TRIPS, ROUND_TRIPS[:15])
     assert result.round_trip_ns is not None
     assert result.round_trip_ns.p99 == 99_000.0
@@ -74,7 +74,7 @@ def test_unmeasured_times_are_none_and_measured_ones_are_summarised() -> None:
     assert (result.fill_ns, result.check_ns) == (None, None)
 
 
-def test_a_field_measured_for_some_samples_is_summarised_over_those() -> None:
+def test_a_field_measured_for_some_samples_is_summarised_over_those_samples() -> None:
     kept = samples(ROUND_TRIPS)
     kept["take_ns"][:100] = np.arange(100)
     planned = plan(cell(), trials=1)
@@ -93,7 +93,7 @@ def test_the_first_reply_is_reported_only_if_there_are_several(levels: dict[str,
         assert result.first_reply_ns.p50 == 25_000.0
 
 
-def test_counts_of_measured_trials_are_added_and_discovery_is_their_median() -> None:
+def test_counts_are_summed_over_measured_trials_and_discovery_is_their_median() -> None:
     planned = plan(cell())
     outcomes = [
         outcome(planned.trials[0], discovery_ns=1, counts=TrialCounts(sent=1000, received=998, lost=2, damaged=1)),
@@ -137,9 +137,7 @@ def test_a_cell_that_the_run_did_not_reach_is_marked_not_measured() -> None:
         (lambda _: _damaged(), "/x.npy: damaged"),
     ],
 )
-def test_a_trial_whose_samples_are_not_whole_has_failed(
-    of: Callable[[TrialOutcome], Samples | None], text: str
-) -> None:
+def test_a_trial_with_incomplete_samples_has_failed(of: Callable[[TrialOutcome], Samples | None], text: str) -> None:
     planned = plan(cell())
     outcomes = [outcome(trial) for trial in planned.trials]
 
@@ -161,7 +159,7 @@ def test_a_trial_that_measured_nothing_needs_no_file() -> None:
     assert _codes(result) == ["loss", "few-samples"]
 
 
-def test_each_cell_is_held_against_its_raw_transport() -> None:
+def test_each_cell_is_compared_with_its_raw_transport() -> None:
     planned = plan(cell(), cell("udp"), cell(transport="tcp"), trials=2)
     outcomes = [outcome(trial) for trial in planned.trials]
     speeds = {0: 3, 1: 2, 2: 9}
@@ -173,7 +171,7 @@ def test_each_cell_is_held_against_its_raw_transport() -> None:
     ]
 
 
-def test_a_row_is_held_against_the_memcpy_of_its_run() -> None:
+def test_a_row_is_compared_with_the_memcpy_of_its_run() -> None:
     alone = {"receive": "poll", "processes": 1, "subscribers": 0, "size": 1 << 20}
     planned = plan(cell(size=1 << 20), cell("memcpy", "memcpy", **alone), trials=2)
     outcomes = [outcome(trial) for trial in planned.trials]
@@ -201,7 +199,7 @@ def test_each_cell_names_the_fastest_baseline_over_any_transport() -> None:
     assert (baseline.p50_ns, baseline.rate_hz) == (shm.p50, None)
 
 
-def test_a_cell_faster_than_its_raw_transport_is_warned_about() -> None:
+def test_a_cell_faster_than_its_raw_transport_gets_a_warning() -> None:
     planned = plan(cell(), cell("udp"), trials=1)
     outcomes = [outcome(trial) for trial in planned.trials]
     ten, nine = (
@@ -247,7 +245,7 @@ def test_a_launchers_warning_is_reported_once_with_its_number_of_trials() -> Non
     )
 
 
-def test_a_count_that_the_launcher_warns_of_too_is_one_warning_with_both_words() -> None:
+def test_a_count_with_a_warning_of_the_launcher_becomes_one_warning_with_both_texts() -> None:
     planned = plan(cell(), trials=1)
     said = RunWarning("loss", "pongs that do not echo missed 4 messages", "a deeper history")
     lossy = outcome(planned.trials[0], warnings=(said,), counts=TrialCounts(sent=1000, received=999, lost=1))
@@ -257,7 +255,7 @@ def test_a_count_that_the_launcher_warns_of_too_is_one_warning_with_both_words()
     assert result.warnings[0].text.endswith("; pongs that do not echo missed 4 messages")
 
 
-def test_one_trials_samples_are_held_at_a_time() -> None:
+def test_only_one_trials_samples_are_in_memory_at_a_time() -> None:
     planned = plan(cell(), cell("udp"))
     outcomes = [outcome(trial) for trial in planned.trials]
     loaded: list[weakref.ref[Samples]] = []
@@ -272,7 +270,7 @@ def test_one_trials_samples_are_held_at_a_time() -> None:
     assert len(loaded) == 6
 
 
-def test_samples_by_cell_gives_those_of_measured_trials_in_order() -> None:
+def test_samples_of_measured_trials_are_grouped_by_cell_in_order() -> None:
     planned = plan(cell(), cell("udp"))
     outcomes = [
         outcome(trial, failed=Failure("hung", "hung") if trial.order == 2 else None) for trial in planned.trials

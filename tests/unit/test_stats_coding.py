@@ -28,7 +28,7 @@ def told(parts: tuple[Part, ...]) -> dict[str, float]:
     return {each.part: each.ns for each in parts}
 
 
-def test_publishing_begins_with_serialising_and_taking_ends_with_deserialising() -> None:
+def test_publishing_begins_with_serializing_and_taking_ends_with_deserializing() -> None:
     parts, absent = with_coding(trial(CODING), TYPED)
     assert absent is None
     assert list(told(parts).items()) == [
@@ -46,7 +46,7 @@ def test_publishing_begins_with_serialising_and_taking_ends_with_deserialising()
     assert sum(each.share for each in parts) == pytest.approx(1)
 
 
-def test_a_message_that_is_deserialised_while_it_is_still_written_takes_of_both_parts() -> None:
+def test_deserializing_that_overlaps_the_write_is_subtracted_from_both_parts() -> None:
     overlap = {"write": 900, "write and take together": 300, "transport and wake-up": 0, "take": 1_000}
     parts, absent = with_coding(trial(Coding(serialize_ns=100, deserialize_ns=1_200), overlap), TYPED)
     assert absent is None
@@ -67,7 +67,7 @@ def test_a_stream_has_the_coding_of_one_way() -> None:
     assert absent is None
 
 
-def test_octets_have_no_such_part_and_no_reason() -> None:
+def test_octets_have_no_coding_and_no_reason() -> None:
     assert with_coding(trial(None), cell()) == (trial(None).parts, None)
 
 
@@ -78,7 +78,7 @@ def test_untimed_coding_is_not_guessed() -> None:
     assert with_coding(Breakdown((), "too few"), TYPED) == ((), None)
 
 
-def test_an_end_without_a_message_in_time_is_named() -> None:
+def test_an_end_without_a_timed_message_is_named() -> None:
     parts, absent = with_coding(trial(Coding(serialize_ns=6_000, reply_serialize_ns=7_000)), TYPED)
     assert "deserialize" not in told(parts)
     assert "reply serialize" in told(parts)
@@ -86,7 +86,7 @@ def test_an_end_without_a_message_in_time_is_named() -> None:
 
 
 @pytest.mark.parametrize(("ns", "fits"), [(11_900, True), (12_100, False)])
-def test_a_median_of_all_messages_that_is_beyond_its_part_is_left_out_with_the_reason(ns: int, fits: bool) -> None:
+def test_a_coding_median_longer_than_its_part_is_left_out_with_the_reason(ns: int, fits: bool) -> None:
     coding = Coding(serialize_ns=ns, deserialize_ns=1, reply_serialize_ns=1, reply_deserialize_ns=1)
     parts, absent = with_coding(trial(coding), TYPED)
     assert sum(told(parts).values()) == sum(ROUND_TRIP.values())
@@ -99,7 +99,7 @@ def test_a_median_of_all_messages_that_is_beyond_its_part_is_left_out_with_the_r
         )
 
 
-def test_a_configuration_has_the_times_of_its_middle_trials() -> None:
+def test_a_configuration_has_the_coding_of_its_middle_trials() -> None:
     trials = [trial(Coding(serialize_ns=ns), {"write": 10 * ns}) for ns in (100, 500, 900, 100_000)]
     assert over_trials(trials).coding == Coding(serialize_ns=700)
     assert over_trials([trial(None)]).coding is None

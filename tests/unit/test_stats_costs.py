@@ -39,13 +39,13 @@ def _resources(*outcomes: TrialOutcome, **levels: object) -> CellResources:
     return found
 
 
-def test_processors_are_time_used_over_time_passed_of_all_workers() -> None:
+def test_processor_use_is_processor_time_over_elapsed_time_of_all_workers() -> None:
     found = _resources(_outcome())
     assert (found.cpu, found.user, found.system) == (1.0, pytest.approx(0.6), pytest.approx(0.4))
     assert [each.cpu for each in found.workers] == [0.5, 0.5]
 
 
-def test_a_message_costs_what_was_used_less_the_publishers_pacing() -> None:
+def test_the_cost_per_message_excludes_the_publishers_pacing() -> None:
     paced = sent(pacing_ns=500_000_000)
     assert _resources(_outcome(publishers=(paced,))).ns_per_message == 1_500_000_000 / 1_000
 
@@ -54,7 +54,7 @@ def test_a_message_counts_at_every_subscriber_that_received_it() -> None:
     assert _resources(_outcome(subscribers=(arrived(), arrived(1)))).ns_per_message == 1_000_000
 
 
-def test_nothing_that_arrived_has_no_cost_a_message() -> None:
+def test_without_arrivals_there_is_no_cost_per_message() -> None:
     assert _resources(_outcome(subscribers=(arrived(received=0, lost=1_000),))).ns_per_message is None
 
 
@@ -66,7 +66,7 @@ def test_a_companion_is_listed_with_the_workers_and_not_in_their_sums() -> None:
     assert (found.cpu, len(found.workers)) == (1.0, 2)
 
 
-def test_a_round_trip_is_a_message_of_a_ping_pong() -> None:
+def test_a_round_trip_counts_as_a_message_of_a_ping_pong() -> None:
     found = resources(cell(), [outcome(TRIALS[0], costs=(cost("ping"),), counts=TrialCounts(sent=510, received=500))])
     assert found is not None
     assert found.ns_per_message == 2_000_000.0
@@ -98,7 +98,7 @@ def test_threads_are_listed_by_their_share_from_the_busiest() -> None:
     assert found.workers[0].threads == (ThreadResources("recv", 0.5), ThreadResources("tev", 0.001))
 
 
-def test_a_thread_that_most_trials_lack_used_nothing_in_the_median() -> None:
+def test_a_thread_that_most_trials_lack_has_a_median_of_zero() -> None:
     rare = cost(threads=(ThreadCost(name="gc", threads=1, cpu_ns=10**9),))
     found = _resources(*(_outcome(at, costs=(rare if at == 0 else cost(),)) for at in range(3)))
     assert ThreadResources("gc", 0.0) in found.workers[0].threads

@@ -102,7 +102,7 @@ WORLDS: Mapping[ClaimVerdict, Sequence[tuple[Claim, tuple[float, float]]]] = {
 
 @pytest.mark.parametrize("right", WORLDS)
 @pytest.mark.parametrize("at", range(5))
-def test_planted_worlds_have_the_right_verdict_95_times_in_100(right: ClaimVerdict, at: int) -> None:
+def test_planted_worlds_get_the_right_verdict_95_times_in_100(right: ClaimVerdict, at: int) -> None:
     claim, medians = WORLDS[right][at]
     # A true ratio on the edge of a band is decided, falsely, in up to 5 % of the runs. Two claims share these.
     asked = expecting(claim, claim, rounds=30)
@@ -125,7 +125,7 @@ def test_at_most_5_of_100_runs_contain_a_false_verdict() -> None:
     assert sum(each != {ClaimVerdict.UNDECIDED} for each in told) <= 0.05 * 200 + 2 * (0.05 * 0.95 * 200) ** 0.5
 
 
-def test_several_pairs_must_all_hold_and_the_one_that_fails_is_shown() -> None:
+def test_several_pairs_must_all_hold_and_a_failing_one_is_shown() -> None:
     cells = [cell(transport=transport, size=size) for size in (64, 1024) for transport in ("udp", "shm")]
     asked = expecting(FASTER, cells=cells, rounds=12)
     [found] = judged(asked, measured(asked, [1000, 500, 1000, 500], np.random.default_rng(1)))
@@ -157,7 +157,7 @@ def test_the_estimated_number_of_trials_is_about_sufficient() -> None:
     assert sum(verdicts(enough, [1000, 850], seed) == [ClaimVerdict.HOLDS] for seed in range(20)) >= 17
 
 
-def test_a_bound_names_the_trial_that_is_the_farthest_beyond_it() -> None:
+def test_a_bound_names_the_trial_farthest_beyond_it() -> None:
     asked = expecting(IN_TIME, rounds=8)
     trials = measured(asked, [1000, 700], np.random.default_rng(2))
     worst = max(trials[1], key=lambda each: each.times.round_trip_ns.p50)  # type: ignore[union-attr, return-value]
@@ -177,7 +177,9 @@ def test_a_bound_names_the_trial_that_is_the_farthest_beyond_it() -> None:
         ),
     ],
 )
-def test_whose_transport_placement_or_messages_were_lost_is_no_evidence(given: dict[str, object], why: str) -> None:
+def test_contradicted_transports_placements_and_losses_make_a_claim_untestable(
+    given: dict[str, object], why: str
+) -> None:
     cells = (cell(priority="fifo:80"), cell(transport="shm", priority="fifo:80"))
     asked = expecting(FASTER, cells=cells)
     [found] = judged(asked, measured(asked, [1000, 500], np.random.default_rng(1), **given))
@@ -185,7 +187,7 @@ def test_whose_transport_placement_or_messages_were_lost_is_no_evidence(given: d
     assert found.spoiled[0].why == why
 
 
-def test_a_claim_of_no_influence_allows_a_loss_of_its_own() -> None:
+def test_a_claim_of_no_influence_tolerates_a_small_loss() -> None:
     asked = expecting(SAME)
     draw = np.random.default_rng(1)
     [found] = judged(asked, measured(asked, [1000, 1000], draw, counts=TrialCounts(received=995, lost=5)))
@@ -194,7 +196,7 @@ def test_a_claim_of_no_influence_allows_a_loss_of_its_own() -> None:
     assert found.verdict is ClaimVerdict.UNTESTABLE
 
 
-def test_messages_that_never_came_are_later_than_any_bound() -> None:
+def test_messages_that_never_arrived_are_later_than_any_bound() -> None:
     """More messages are missing than the quantile leaves out, so it is above every bound, whatever the others took."""
     asked = expecting(Bound(B, Band(None, 1e9)), metric="p99", rounds=8)
     draw = np.random.default_rng(1)
@@ -204,7 +206,7 @@ def test_messages_that_never_came_are_later_than_any_bound() -> None:
     assert found.verdict is ClaimVerdict.UNTESTABLE
 
 
-def test_a_row_that_lost_messages_can_miss_a_bound_and_never_keep_it() -> None:
+def test_a_row_with_losses_can_miss_a_bound_but_not_meet_it() -> None:
     few = TrialCounts(received=999, lost=1)
     asked = expecting(IN_TIME, IN_TIME, rounds=9)
     found = judged(asked, measured(asked, [1000, 700], np.random.default_rng(1), counts=few))
@@ -239,7 +241,7 @@ ROBOT = Workload(
 )
 
 
-def test_the_edges_of_a_topic_are_judged_each_by_its_own_latencies() -> None:
+def test_each_edge_of_a_topic_is_judged_by_its_own_latencies() -> None:
     robot = msgspec.structs.replace(cell(pattern="stream", rate=100.0, transport="shm"), workload=ROBOT)
     in_time = Bound(Picked("topic=cmd_vel", topic="cmd_vel"), Band(None, 5e6))
     asked = expecting(in_time, metric="p99", cells=[robot], rounds=8)
@@ -281,13 +283,13 @@ def until_decided(claim: Claim, medians: Sequence[float], seed: int, rounds: int
 
 @pytest.mark.slow
 @pytest.mark.parametrize("right", WORLDS)
-def test_a_run_that_grows_until_it_is_decided_is_right_as_often(right: ClaimVerdict) -> None:
+def test_a_run_until_decided_is_right_as_often_as_a_fixed_run(right: ClaimVerdict) -> None:
     claim, medians = WORLDS[right][0]
     found = [until_decided(claim, medians, seed) for seed in range(100)]
     assert sum(each is right for each in found) >= 95
 
 
-def test_between_two_looks_nothing_is_decided() -> None:
+def test_no_verdict_is_made_between_two_looks() -> None:
     whole = msgspec.structs.replace(expecting(FASTER, SAME, rounds=40), deciding=Deciding(budget_s=1.0))
     trials = measured(whole, [1000, 500], np.random.default_rng(1))
     told = {
@@ -298,7 +300,7 @@ def test_between_two_looks_nothing_is_decided() -> None:
     assert told[9] == told[13] == [ClaimVerdict.HOLDS, ClaimVerdict.DOES_NOT_HOLD]
 
 
-def test_a_growing_run_is_looked_at_after_trials_that_grow() -> None:
+def test_looks_at_a_growing_run_are_at_increasing_numbers_of_trials() -> None:
     looks = look_trials(expecting(FASTER, SAME))
     assert [next(looks) for _ in range(5)] == [9, 14, 21, 31, 46]
 
@@ -312,7 +314,7 @@ def binomial(trials: int) -> Callable[[np.random.Generator], bool]:
 
 
 @pytest.mark.parametrize(("trials", "ends"), [(6, (0, 5)), (9, (1, 7)), (12, (2, 9)), (20, (5, 14))])
-def test_the_exact_interval_of_a_median_has_the_ranks_of_the_tables(trials: int, ends: tuple[int, int]) -> None:
+def test_the_exact_interval_of_a_median_has_the_ranks_of_published_tables(trials: int, ends: tuple[int, int]) -> None:
     """Conover, Practical Nonparametric Statistics: ranks 1 and 6 of 6, 2 and 8 of 9, 3 and 10 of 12, 6 and 15 of 20."""
     assert exact_median_interval([*range(trials)], 0.95) == ends
     draw = np.random.default_rng(trials)

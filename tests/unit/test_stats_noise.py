@@ -51,19 +51,19 @@ def test_a_quiet_machine_marks_nothing() -> None:
     assert noise_of(witnessed()).others_share == 0.0
 
 
-def test_nobody_looked_is_not_quiet() -> None:
+def test_without_a_witness_there_is_no_noise() -> None:
     assert result_of(None).noise is None
     assert warning_of(None) is None
 
 
-def test_a_process_that_had_the_processors_is_named_with_the_trial() -> None:
+def test_a_process_that_used_the_processors_is_named_with_the_trial() -> None:
     warning = warning_of(witnessed(), hogged(0.3), witnessed())
     assert warning is not None
     assert warning.text == "in trial 2: other processes had 30 % of its processors' time (hog (pid 77) 30 %)"
     assert "taskset" in warning.advice
 
 
-def test_a_hundredth_of_the_time_is_the_limit() -> None:
+def test_one_percent_of_the_time_is_the_limit() -> None:
     assert warning_of(hogged(0.009)) is None
     assert warning_of(hogged(0.011)) is not None
 
@@ -87,7 +87,7 @@ def test_time_used_by_the_launcher_is_reported_without_a_mark() -> None:
     assert noise_of(own).own_share == 0.3
 
 
-def test_stolen_time_marks_its_trial_and_sends_elsewhere() -> None:
+def test_stolen_time_marks_its_trial_with_advice_to_measure_elsewhere() -> None:
     warning = warning_of(witnessed(moved=moved(steal_ms=100)))
     assert warning is not None
     assert warning.text.endswith("the hypervisor stole 5 % of its processors' time")
@@ -102,7 +102,7 @@ def test_any_throttling_marks_its_trial() -> None:
     assert "cpu.max" in warning.advice
 
 
-def test_a_trial_around_which_processors_stood_still_more_than_usual_is_marked() -> None:
+def test_a_trial_with_unusual_gaps_around_it_is_marked() -> None:
     restless = witnessed(before=(probe((MS, 2)), probe()))
     warning = warning_of(witnessed(), restless, witnessed())
     assert warning is not None
@@ -111,12 +111,12 @@ def test_a_trial_around_which_processors_stood_still_more_than_usual_is_marked()
     assert warning_of(restless, restless, restless) is None
 
 
-def test_time_that_others_had_in_the_probe_is_no_standing_still() -> None:
+def test_time_of_other_processes_in_the_probe_is_no_gap() -> None:
     taken = msgspec.structs.replace(probe(), taken=Durations(total_ns=10 * MS, longest_ns=10 * MS))
     assert warning_of(witnessed(), witnessed(before=(taken, taken)), witnessed()) is None
 
 
-def test_interrupts_mark_a_trial_that_had_more_than_the_others_and_not_a_transport_that_lives_on_them() -> None:
+def test_unusually_many_interrupts_mark_a_trial_unless_all_trials_have_them() -> None:
     busy = witnessed(moved=moved(softirq_ms=400))
     warning = warning_of(witnessed(), busy, witnessed())
     assert warning is not None
@@ -147,7 +147,7 @@ def test_the_waiting_of_a_wake_up_is_not_guessed() -> None:
     assert warning_of(seen) is None
 
 
-def test_one_tick_of_the_hypervisor_is_what_counting_in_ticks_may_add() -> None:
+def test_one_tick_of_stolen_time_may_be_a_rounding_error() -> None:
     assert warning_of(witnessed(moved=moved(steal_ms=10)), witnessed()) is None
     warning = warning_of(witnessed(moved=moved(steal_ms=100)), witnessed())
     assert warning is not None
@@ -194,7 +194,7 @@ def test_more_roles_than_processors_wait_for_each_other_and_not_for_the_machine(
     assert noise(3).trials[0].marked == ()
 
 
-def test_where_the_bench_runs_a_daemon_nobody_knows_who_was_waited_for() -> None:
+def test_the_roles_waiting_is_not_attributed_if_there_is_a_companion() -> None:
     seen = witnessed(switches=None, before=(probe(wakes=50, waited_ns=200_000),), delay_ns=400 * MS, voluntary=0)
     of = plan(a_cell(receive="block"), trials=1)
     outcomes = [outcome(trial, noise=seen) for trial in of.trials]
@@ -231,7 +231,7 @@ def test_at_most_the_hundred_longest_disturbances_are_listed_in_order_of_time() 
     assert noise.disturbed[0] == (0.05, 0.050051)
 
 
-def test_an_outcome_of_a_trial_is_stored_with_what_was_seen() -> None:
+def test_an_outcome_is_stored_with_its_noise() -> None:
     of = outcome(plan(a_cell(), trials=1).trials[0], noise=hogged(0.3))
     assert msgspec.json.decode(msgspec.json.encode(of), type=TrialOutcome) == of
 
@@ -244,7 +244,7 @@ def test_the_line_below_the_table_covers_the_whole_run() -> None:
     assert machine_summary([]) == ""
 
 
-def test_a_share_that_is_not_nothing_is_not_printed_as_nothing() -> None:
+def test_a_small_share_is_not_printed_as_zero() -> None:
     assert [percent(share) for share in (0.0, 0.000012, 0.0034, 0.5, 1.0)] == [
         "0 %",
         "0.0012 %",

@@ -34,7 +34,7 @@ def test_a_record_has_the_size_that_the_recorder_writes(dtype: np.dtype, size: i
     assert dtype.names[-1] == last
 
 
-def test_the_fields_of_a_round_trip_lie_where_the_recorder_puts_them() -> None:
+def test_the_fields_of_a_round_trip_have_the_offsets_of_the_recorder() -> None:
     places = [SAMPLE.fields[name][1] for name in ("round_trip_ns", "write_ns", "replies", "late_ns")]  # type: ignore[index]
     assert places == [16, 32, 52, 56]
 
@@ -58,7 +58,7 @@ def test_samples_are_mapped_and_cannot_be_changed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("bytes_left", [0, 5, 9, 40, 100])
-def test_a_file_without_a_whole_header_is_damaged(tmp_path: Path, bytes_left: int) -> None:
+def test_a_file_with_a_truncated_header_is_damaged(tmp_path: Path, bytes_left: int) -> None:
     path = tmp_path / "00001.npy"
     _written(path, 10)
     path.write_bytes(path.read_bytes()[:bytes_left])
@@ -96,14 +96,14 @@ def test_a_file_with_more_than_it_declares_is_refused(tmp_path: Path) -> None:
         np.array([{"pickled": True}], dtype=object),
     ],
 )
-def test_other_arrays_are_not_taken_for_samples(tmp_path: Path, other: np.ndarray) -> None:
+def test_other_arrays_are_not_read_as_samples(tmp_path: Path, other: np.ndarray) -> None:
     path = tmp_path / "00001.npy"
     np.save(path, other, allow_pickle=True)
     with pytest.raises(SamplesError, match="not the samples of a trial"):
         load(path)
 
 
-def test_text_is_no_samples_file(tmp_path: Path) -> None:
+def test_a_text_file_is_damaged_samples(tmp_path: Path) -> None:
     path = tmp_path / "00001.npy"
     path.write_text("sequence,begin_ns\n1,0\n" * 20)
     with pytest.raises(SamplesError, match="damaged"):
@@ -129,7 +129,7 @@ def _histogram(path: Path, *buckets: tuple[int, int, int]) -> None:
     ("role", "dtype"),
     [("client", SAMPLE), ("publisher", SENDING), ("subscriber", ARRIVAL), ("pong", ANSWER), ("server", ANSWER)],
 )
-def test_each_role_is_read_with_its_own_record_and_no_other(tmp_path: Path, role: str, dtype: np.dtype) -> None:
+def test_each_role_is_read_only_with_its_own_record(tmp_path: Path, role: str, dtype: np.dtype) -> None:
     np.save(tmp_path / "kept.npy", np.zeros(7, dtype=dtype))
     kept = load_kept(tmp_path, _file(role, 7))
     assert (kept.role, len(kept.raw), kept.raw.dtype, kept.histogram) == (role, 7, dtype, None)
@@ -138,7 +138,7 @@ def test_each_role_is_read_with_its_own_record_and_no_other(tmp_path: Path, role
         load_kept(tmp_path, _file(other, 7))
 
 
-def test_a_file_with_another_number_of_samples_than_were_counted_is_refused(tmp_path: Path) -> None:
+def test_a_file_with_another_number_of_samples_than_counted_is_refused(tmp_path: Path) -> None:
     np.save(tmp_path / "kept.npy", np.zeros(7, dtype=ARRIVAL))
     with pytest.raises(SamplesError, match="8 samples were counted and 7 are in the file"):
         load_kept(tmp_path, _file("subscriber", 8))
@@ -159,9 +159,7 @@ def test_samples_beyond_the_memory_are_read_from_the_histogram(tmp_path: Path) -
 @pytest.mark.parametrize(
     "buckets", [((6, 6, 1),), ((5, 8, 1), (7, 9, 1)), ((9, 10, 1), (5, 6, 1)), ((5, 6, 0),)], ids=str
 )
-def test_buckets_that_are_empty_or_overlap_are_damage(
-    tmp_path: Path, buckets: tuple[tuple[int, int, int], ...]
-) -> None:
+def test_empty_or_overlapping_buckets_are_damage(tmp_path: Path, buckets: tuple[tuple[int, int, int], ...]) -> None:
     _histogram(tmp_path / "h.npy", *buckets)
     with pytest.raises(SamplesError, match="its buckets"):
         load_histogram(tmp_path / "h.npy")

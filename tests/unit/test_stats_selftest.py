@@ -67,7 +67,7 @@ def test_a_noisy_machine_finds_only_large_differences_and_estimates_the_trials()
     assert test.same[0].tally.equivalent == 0
 
 
-def test_a_label_that_differs_is_false_with_each_of_the_others() -> None:
+def test_a_deviating_label_is_a_false_verdict_with_each_other_label() -> None:
     test = outcome_of(0.005, A3=1.2)
     tally = test.same[0].tally
     assert (tally.different, tally.equivalent) == (3, 3)
@@ -77,14 +77,14 @@ def test_a_label_that_differs_is_false_with_each_of_the_others() -> None:
     assert not test.holds
 
 
-def test_one_false_verdict_of_few_is_more_than_five_percent_and_yet_chance() -> None:
+def test_one_false_verdict_of_few_exceeds_five_percent_but_may_be_chance() -> None:
     test = outcome_of(0.005, A1=0.985, A3=1.04)
     assert (test.false, test.compared) == (1, 6)
     assert test.chance > 0.15
     assert test.holds
 
 
-def test_comparisons_that_share_labels_and_trials_are_worth_fewer_independent_ones() -> None:
+def test_comparisons_with_common_labels_count_as_fewer_independent_ones() -> None:
     four = outcome_of(0.005)
     assert four.worth is not None
     assert 2 <= four.worth < 6
@@ -96,7 +96,7 @@ def test_comparisons_that_share_labels_and_trials_are_worth_fewer_independent_on
     assert (twice.compared, twice.worth) == (12, four.worth)
 
 
-def test_a_delay_that_makes_it_faster_is_never_found() -> None:
+def test_a_delay_that_seems_to_speed_up_is_never_found() -> None:
     test = outcome_of(0.005, **{"A+50%": 0.5})
     half = test.power[1]
     assert (half.tally.slower, half.tally.faster, half.is_found) == (0, 4, False)
@@ -128,7 +128,7 @@ def test_a_run_cut_short_gives_no_comparisons_and_a_missing_label_is_left_out() 
     assert nothing.power[0].part is None
 
 
-def test_another_setting_with_the_same_labels_is_not_mixed_in() -> None:
+def test_another_setting_with_the_same_labels_is_kept_separate() -> None:
     other = msgspec.structs.replace(A, size=64)
     stranger = [side(label, [1.0] * 10, other) for label in LABELS]
     assert reckon([*stranger, *sides(0.005)], [SETTING]).same == outcome_of(0.005).same
@@ -141,7 +141,7 @@ def test_the_delay_is_a_part_of_as_time_in_the_run() -> None:
     assert part == pytest.approx(1000 / typical)
 
 
-def test_scatter_is_the_standard_deviation_of_normal_logarithms_and_ignores_a_stray() -> None:
+def test_the_scatter_is_the_standard_deviation_of_logarithms_and_robust() -> None:
     values = np.exp(np.random.default_rng(5).normal(3, 0.1, 2000)).tolist()
     assert scatter(values) == pytest.approx(np.expm1(0.1), rel=0.05)
     assert scatter([*values[:50], 1e9]) == pytest.approx(np.expm1(0.1), rel=0.3)

@@ -35,12 +35,12 @@ def test_a_trial_without_a_series_represents_no_cell() -> None:
     assert representative([], []) is None
 
 
-def test_seconds_of_all_receivers_are_added_and_those_of_senders_are_not() -> None:
+def test_seconds_are_summed_over_receivers_only() -> None:
     series = (*_seconds("publisher 0", None, None), *_seconds("subscriber 0", 10, 20), *_seconds("subscriber 1", 1, 2))
     assert received_by_second(series) == [11.0, 22.0]
 
 
-def test_a_short_last_step_is_a_rate_only_from_half_a_second_on() -> None:
+def test_a_short_last_step_counts_as_a_rate_from_half_a_second() -> None:
     assert received_by_second(_seconds("subscriber 0", 100, 60, last=0.5)) == [100.0, 120.0]
     assert received_by_second(_seconds("subscriber 0", 100, 1, last=0.4)) == [100.0]
 

@@ -43,7 +43,7 @@ def test_each_comparison_is_false_as_often_as_its_test_promises(labels: int) -> 
     assert len(counts) == RUNS
 
 
-def test_labels_in_common_make_them_false_together() -> None:
+def test_comparisons_with_common_labels_are_false_together() -> None:
     alone = sum(false_counts(2, 10, seed, 0.05) for seed in range(15))
     shared = false_counts(6, 10, 1, 0.05)
     assert shared.mean() == pytest.approx(alone.mean(), rel=0.1)

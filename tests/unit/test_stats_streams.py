@@ -50,7 +50,7 @@ def _codes(result: CellResult) -> set[str]:
 FAN_OUT = cell(pattern="stream", subscribers=2, rate=1_000.0)
 
 
-def test_rates_and_bytes_are_the_medians_over_trials_of_what_arrived() -> None:
+def test_rates_and_bytes_are_medians_over_trials_of_the_arrivals() -> None:
     def ended_after(seconds: int) -> dict[str, object]:
         last = START_NS + seconds * 1_000_000_000
         return {"subscribers": (arrived(last_received_ns=last), arrived(1, last_received_ns=last))}
@@ -79,7 +79,7 @@ def test_delivery_is_reported_per_subscriber_over_all_trials() -> None:
     ]
 
 
-def test_a_failed_trial_costs_none_of_the_figures() -> None:
+def test_a_failed_trial_does_not_change_the_figures() -> None:
     result = _one(FAN_OUT, {}, {"failed": Failure("crashed", "subscriber 1 was killed"), "files": ()})
     assert (result.trials, result.failed_trials, result.rate_hz) == (1, 1, 1_000.0)
 
@@ -126,7 +126,7 @@ def test_a_latency_without_from_sent_has_the_reason() -> None:
     assert "first 10" in result.one_way_from_sent_absent
 
 
-def test_a_paced_stream_is_held_against_its_raw_transport_by_latency_and_a_flood_by_rate() -> None:
+def test_a_paced_stream_is_compared_by_latency_and_a_flood_by_rate() -> None:
     for rate, expected in ((1_000.0, 2.0), ("max", 4.0)):
         planned = plan(cell(pattern="stream", rate=rate), cell("udp", pattern="stream", rate=rate), trials=1)
         last = [START_NS + seconds * 1_000_000_000 for seconds in (4, 1)]
@@ -146,7 +146,7 @@ def test_a_paced_stream_is_held_against_its_raw_transport_by_latency_and_a_flood
         assert baseline.rate_hz == (results[1].rate_hz if rate == "max" else None)
 
 
-def test_a_flood_that_beats_its_raw_transport_is_warned_about_in_words_of_rates() -> None:
+def test_a_flood_faster_than_its_raw_transport_gets_a_warning_about_rates() -> None:
     planned = plan(cell(pattern="stream"), cell("udp", pattern="stream"), trials=1)
     last = [START_NS + seconds * 1_000_000_000 for seconds in (1, 2)]
     outcomes = [
@@ -165,12 +165,12 @@ def test_a_flood_is_marked_and_a_rate_or_a_burst_is_not() -> None:
 
 
 @pytest.mark.parametrize(("lost", "told"), [(0, set()), (20, {"loss"}), (21, {"loss", "loss-behind-latency"})])
-def test_a_latency_with_over_one_per_cent_lost_behind_it_is_warned_about(lost: int, told: set[str]) -> None:
+def test_a_latency_with_over_one_percent_lost_gets_a_warning(lost: int, told: set[str]) -> None:
     counts = TrialCounts(sent=1_000, received=2_000 - lost, lost=lost)
     assert _codes(_one(FAN_OUT, {"counts": counts})) & {"loss", "loss-behind-latency"} == told
 
 
-def test_a_rate_that_falls_within_a_trial_and_subscribers_that_differ_are_warned_about() -> None:
+def test_a_falling_rate_and_differing_subscribers_get_warnings() -> None:
     series = tuple(
         Second(at_s=float(at), seconds=1.0, who="subscriber 0", received=number)
         for at, number in enumerate((1_000, 1_000, 700, 700, 400, 400))
@@ -181,7 +181,7 @@ def test_a_rate_that_falls_within_a_trial_and_subscribers_that_differ_are_warned
     assert _codes(_one(FAN_OUT, {"series": series[:2]})) == SHORT
 
 
-def test_trials_of_a_flood_disagree_by_their_rates() -> None:
+def test_trials_of_a_flood_may_disagree_in_their_rates() -> None:
     slow = {"subscribers": (arrived(last_received_ns=START_NS + 2_000_000_000), arrived(1, received=500, lost=500))}
     flood = _one(msgspec.structs.replace(FAN_OUT, rate="max"), {}, slow)
     (text,) = [each.text for each in flood.warnings if each.code == "trials-disagree"]
@@ -197,7 +197,7 @@ def test_trials_of_a_flood_disagree_by_their_rates() -> None:
         ((sent(sent=999), sent(1, sent=1_000)), True),
     ],
 )
-def test_a_stream_ended_early_when_its_publishers_tried_fewer_messages_than_asked(
+def test_a_stream_ended_early_if_its_publishers_sent_fewer_messages_than_requested(
     publishers: tuple, told: bool
 ) -> None:
     asked = cell(pattern="stream", publishers=2, subscribers=2, rate=1_000.0)
@@ -227,7 +227,7 @@ def test_a_search_reports_the_rate_that_held_and_a_curve_its_steps() -> None:
     assert sum(each.knee for each in curve.steps) == 1
 
 
-def test_calls_of_all_clients_are_one_trials_round_trips() -> None:
+def test_calls_of_all_clients_are_joined_in_a_trial() -> None:
     asked = cell(pattern="request-reply", publishers=2)
     clients = tuple(Kept("client", index, samples(LATENCIES + 100_000 * index)) for index in range(2))
     planned = plan(asked, trials=1)
@@ -258,7 +258,7 @@ def test_a_ping_with_a_rate_is_also_measured_from_the_intended_instant() -> None
         assert (intended.min if intended else None) == told
 
 
-def test_a_ping_pong_has_none_of_a_streams_figures() -> None:
+def test_a_ping_pong_has_no_figures_of_a_stream() -> None:
     planned = plan(cell(), trials=1)
     (result,) = cell_results(planned, [outcome(planned.trials[0])], lambda _: samples(LATENCIES), DESCRIPTIONS)
     for field in ("rate_hz", "sent_hz", "bytes_per_s", "one_way_ns", "blocked_ns", "offered_hz", "resources"):

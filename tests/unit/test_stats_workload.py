@@ -122,7 +122,7 @@ RESOURCES = CellResources(
 )
 
 
-def test_it_holds_while_no_more_than_one_in_a_thousand_fails() -> None:
+def test_a_workload_holds_if_at_most_one_message_in_a_thousand_fails() -> None:
     assert result(late=1).holds is True
     failing = result(late=2)
     assert (failing.holds, failing.first_failing) == (False, "image → detector")
@@ -131,13 +131,13 @@ def test_it_holds_while_no_more_than_one_in_a_thousand_fails() -> None:
     assert result(unsent=2).first_failing in ("image → detector", "image → recorder")
 
 
-def test_the_edge_is_named_that_fails_most_and_may_fail_as_much_as_it_is_allowed() -> None:
+def test_an_edge_may_fail_as_often_as_its_topic_allows() -> None:
     allowed = msgspec.structs.replace(ROBOT, topics=(msgspec.structs.replace(IMAGE, allow=0.05), FOUND))
     assert result(late=50, workload=allowed).holds is True
     assert result(late=51, workload=allowed).holds is False
 
 
-def test_too_few_messages_or_no_deadline_say_nothing() -> None:
+def test_too_few_messages_or_no_deadlines_give_no_verdict() -> None:
     slow = msgspec.structs.replace(ROBOT, topics=(msgspec.structs.replace(IMAGE, rate_hz=9.0), FOUND))
     assert result(of=80).holds is None, "neither a thousand messages nor ten seconds of them"
     assert result(of=90, workload=slow).holds is True, "ten seconds of them"
@@ -149,7 +149,7 @@ def test_the_worst_share_of_a_deadline_is_the_trials_figure() -> None:
     assert result().worst_share == pytest.approx(0.3), "3 ms of 10 at the recorder"
 
 
-def test_messages_beyond_the_memory_for_records_are_late_too() -> None:
+def test_messages_beyond_the_records_can_also_be_late() -> None:
     told = outcome((3, 3), [(3, 3), (3, 3), (3, 3)])
     beyond = np.array([(1 * MS, 2 * MS, 4), (40 * MS, 41 * MS, 5)], dtype=HISTOGRAM)
     first = kept(0, 0, [1, 2, 3], [1, 11, 21], [1, 1, 1])
@@ -159,7 +159,7 @@ def test_messages_beyond_the_memory_for_records_are_late_too() -> None:
     assert trial.chains == (None,), "what followed the others is not known"
 
 
-def test_a_chain_is_from_the_first_intended_instant_to_the_last_arrival() -> None:
+def test_a_chain_lasts_from_its_first_intended_instant_to_its_last_arrival() -> None:
     told = outcome((3, 2), [(3, 2), (3, 3), (2, 2)])
     files = [
         kept(0, 0, [1, 3], [4.0, 26.0], [4.0, 6.0]),  # message 2 was lost
@@ -173,7 +173,7 @@ def test_a_chain_is_from_the_first_intended_instant_to_the_last_arrival() -> Non
     assert (told_of.source, told_of.to, told_of.topics) == ("camera", "planner", ("image", "found"))
 
 
-def test_a_node_that_shares_its_process_has_the_time_of_its_own_threads() -> None:
+def test_a_node_that_shares_its_process_has_only_its_own_threads_time() -> None:
     nodes = {each.name: each for each in result().nodes}
     assert (nodes["camera"].process, nodes["camera"].cpu, nodes["camera"].rss_bytes) == ("perception", 0.1, None)
     assert (nodes["detector"].cpu, nodes["recorder"].cpu, nodes["recorder"].rss_bytes) == (0.2, 0.05, 5e6)
@@ -181,7 +181,7 @@ def test_a_node_that_shares_its_process_has_the_time_of_its_own_threads() -> Non
     assert (found.cpu, found.rss_bytes, found.discovery_ns, found.wire_bytes) == (0.5, 15e6, 7.0, None)
 
 
-def test_as_json_it_has_the_words_of_the_suite() -> None:
+def test_a_workload_in_json_has_the_suites_names() -> None:
     edge = msgspec.to_builtins(result())["topics"][0]
     assert {"name", "from", "to", "type", "expected_hz", "received_hz", "sent", "received", "lost"} < edge.keys()
     assert (edge["from"], edge["to"], edge["deadline_s"]) == ("camera", "detector", 0.01)

@@ -79,7 +79,7 @@ def test_the_first_of_two_lines_of_one_trial_counts(run: Path) -> None:
 @pytest.mark.parametrize(
     "line", [b"\xff", b'{"x":"\xff"}', DEEP.encode(), b'{"cell":' * 3_000, b"\x00", b"", b'{"x":' + DEEP.encode()]
 )
-def test_a_line_that_is_no_text_or_has_no_end_costs_itself_only(run: Path, line: bytes) -> None:
+def test_a_line_of_binary_data_or_without_an_end_discards_only_itself(run: Path, line: bytes) -> None:
     path = run / "trials.jsonl"
     lines = path.read_bytes().splitlines()
     path.write_bytes(b"\n".join([*lines[:2], line, *lines[2:]]) + b"\n")
@@ -105,9 +105,7 @@ def test_a_line_that_is_no_text_or_has_no_end_costs_itself_only(run: Path, line:
         ("suites", "x", "suites"),
     ],
 )  # fmt: skip
-def test_a_run_whose_description_is_damaged_is_named_with_the_place(
-    run: Path, place: str, value: object, told: str
-) -> None:
+def test_a_damaged_run_file_is_refused_with_the_place(run: Path, place: str, value: object, told: str) -> None:
     path = run / "run.json"
     described = json.loads(path.read_text())
     if value == "DEEP":
@@ -150,7 +148,7 @@ def folder(path: Path) -> None:
 
 @pytest.mark.parametrize("becomes", [pipe, endless, folder])
 @pytest.mark.parametrize("name", ["run.json", "trials.jsonl"])
-def test_a_file_that_became_something_else_is_named_and_does_not_block(
+def test_a_file_of_another_kind_is_refused_without_blocking(
     run: Path, name: str, becomes: Callable[[Path], None]
 ) -> None:
     becomes(run / name)
@@ -170,7 +168,7 @@ def test_a_terabyte_without_a_line_is_one_damaged_line(run: Path) -> None:
 
 
 @pytest.mark.parametrize("becomes", [pipe, endless, folder])
-def test_samples_that_became_something_else_cost_their_trial(run: Path, becomes: Callable[[Path], None]) -> None:
+def test_samples_of_another_kind_of_file_fail_their_trial(run: Path, becomes: Callable[[Path], None]) -> None:
     becomes(run / "samples" / "00000.npy")
     measured = read_measured(run)
     assert [(each.trials, each.failed_trials) for each in measured.results] == [(1, 1), (2, 0), (2, 0)]
@@ -178,7 +176,7 @@ def test_samples_that_became_something_else_cost_their_trial(run: Path, becomes:
 
 @pytest.mark.parametrize("filled", [b"\xff", b"\x80"])
 @pytest.mark.parametrize("name", ["00000.npy", "00001-subscriber-0.npy", "00002-client-0.npy"])
-def test_samples_with_times_that_no_trial_takes_cost_their_trial(run: Path, name: str, filled: bytes) -> None:
+def test_samples_with_impossible_times_fail_their_trial(run: Path, name: str, filled: bytes) -> None:
     path = run / "samples" / name
     content = path.read_bytes()
     data = content.index(b"\n") + 1
@@ -214,7 +212,7 @@ def test_the_neighbours_of_a_damaged_run_are_still_read(run: Path, damage: str) 
     assert isinstance(alone.exception, MeasureError)
 
 
-def test_a_report_is_not_written_into_a_pipe_that_nobody_named(run: Path) -> None:
+def test_a_report_is_not_written_into_an_unnamed_pipe(run: Path) -> None:
     pipe(run / "report.html")
     done = CliRunner().invoke(group, ["report", str(run)], standalone_mode=False)
     assert done.return_value == 1

@@ -46,12 +46,12 @@ def asked(*arguments: object) -> Result:
     return CliRunner().invoke(command, [*map(str, arguments)], standalone_mode=False)
 
 
-def test_there_are_the_four_studies() -> None:
+def test_there_are_four_studies() -> None:
     assert sorted(study_names()) == sorted(CLAIMS)
 
 
 @pytest.mark.parametrize("name", CLAIMS)
-def test_every_claim_is_an_expectation_and_has_the_documents_figure(name: str) -> None:
+def test_every_claim_is_an_expectation_with_the_documents_figure(name: str) -> None:
     found = list(dict.fromkeys(claim(each.id) for each in expectations_of(name)))
     assert sorted(found, key=lambda each: int(each[1:])) == CLAIMS[name]
     assert [*read_study(name).claims] == CLAIMS[name]
@@ -70,7 +70,7 @@ def test_a_claim_that_its_own_document_contradicts_is_marked() -> None:
 
 
 @pytest.mark.parametrize("name", [each for each in CLAIMS if each != "ros-mira-yarp"])
-def test_its_own_figures_are_read_as_a_run_without_samples(name: str) -> None:
+def test_a_studys_own_figures_are_read_as_a_run_without_samples(name: str) -> None:
     path = read_study(name).figures
     assert path is not None
     log = read(path.read_bytes())
@@ -78,11 +78,11 @@ def test_its_own_figures_are_read_as_a_run_without_samples(name: str) -> None:
     assert log.unread == 0
 
 
-def test_plots_that_are_lost_have_no_figures() -> None:
+def test_studies_with_lost_plots_have_no_figures() -> None:
     assert read_study("ros-mira-yarp").figures is None
 
 
-def test_figures_of_the_orin_are_the_documents_doubled_and_its_hang_is_one() -> None:
+def test_figures_of_the_orin_are_doubled_and_its_hang_is_a_failure() -> None:
     path = read_study("cyclonedds-orin").figures
     assert path is not None
     rows = read(path.read_bytes()).measured
@@ -97,7 +97,7 @@ def test_figures_of_the_orin_are_the_documents_doubled_and_its_hang_is_one() -> 
     assert (hung.cell.transport, hung.cell.size) == ("udp", 65_536)
 
 
-def test_a_study_that_is_not_there_is_refused_with_those_that_are() -> None:
+def test_an_unknown_study_is_refused_with_the_existing_ones() -> None:
     error = asked("cyclonedds-orion").exception
     assert isinstance(error, RequestError)
     assert "did you mean 'cyclonedds-orin'" in str(error)
@@ -143,7 +143,7 @@ def test_each_claim_is_printed_with_the_documents_figure_and_ours(tmp_path: Path
     assert max(map(len, text.splitlines())) <= max(100, len(str(run.folder)) + 60)
 
 
-def test_programs_read_the_same_in_a_studys_words(tmp_path: Path) -> None:
+def test_the_json_output_has_the_words_of_a_study(tmp_path: Path) -> None:
     run = read_measured(write(tmp_path, {cell(): 1.0}))
     document = read_output("reproduce", render_study(read_study("cyclonedds-orin"), run, OUTCOME))
     assert [each["verdict"] for each in document["expectations"]] == [WORDS[each.verdict] for each in OUTCOME]
@@ -155,7 +155,7 @@ def test_programs_read_the_same_in_a_studys_words(tmp_path: Path) -> None:
     assert document["run"] == str(run.folder)
 
 
-def test_a_page_has_a_row_for_each_claim_and_each_contradiction_once(tmp_path: Path) -> None:
+def test_a_page_has_a_row_per_claim_and_each_contradiction_once(tmp_path: Path) -> None:
     run = read_measured(write(tmp_path, {cell(): 1.0}))
     page = render_markdown(read_study("cyclonedds-orin"), run, OUTCOME)
     rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| O")]

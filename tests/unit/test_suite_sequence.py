@@ -57,7 +57,7 @@ TOPIC = '[[workload.topic]]\nname = "scan"\nfrom = "a"\nto = "b"\n'
 SEQUENCE = '[workload]\nsequence = "robot.parquet"\n'
 
 
-def test_the_extra_that_a_sequence_is_read_with_is_named(robot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_missing_extra_for_sequences_is_named(robot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(Wrong, match=r"^robot.parquet needs .* pyarrow.*pip install 'middlemark\[parquet\]'"):
         read_sequence(robot)
@@ -73,7 +73,7 @@ def test_a_sequence_has_each_topics_sizes_and_instants_in_their_order(robot: Pat
     assert found.rate_hz("map") == 12.5
 
 
-def test_a_topic_takes_of_a_sequence_what_it_does_not_say_itself(robot: Path) -> None:
+def test_a_topic_takes_missing_values_from_its_sequence(robot: Path) -> None:
     first, second, third = read(
         SEQUENCE
         + TOPIC
@@ -101,14 +101,14 @@ def test_equal_content_in_another_folder_is_the_same_workload(robot: Path, tmp_p
     assert read(SEQUENCE + TOPIC, robot.parent) != read(SEQUENCE + TOPIC, other)
 
 
-def test_a_workload_with_files_is_the_same_once_stored(robot: Path) -> None:
+def test_a_stored_workload_with_files_reads_back_as_the_same(robot: Path) -> None:
     graph = read(
         SEQUENCE + TOPIC + TOPIC.replace("scan", "y") + 'rate = 1\nsize = "lognormal(1k, 0.5)"\n', robot.parent
     )
     assert msgspec.json.decode(msgspec.json.encode(graph), type=Workload) == graph
 
 
-def test_lists_are_read_with_several_in_a_line_and_remarks(tmp_path: Path) -> None:
+def test_lists_may_have_several_numbers_per_line_and_comments(tmp_path: Path) -> None:
     (tmp_path / "sizes.csv").write_text("1k; 8\n\n64512  # the largest\n1k\n", encoding="utf-8")
     found, sizes = read_sizes(tmp_path / "sizes.csv")
     assert sizes.tolist() == [1024, 16, 64512, 1024], "one may come twice"
@@ -152,7 +152,7 @@ def test_a_problem_names_its_line(tmp_path: Path, text: str, told: str) -> None:
     assert told in found[0]
 
 
-def test_a_sequence_that_is_none_or_lacks_a_topic_is_named(robot: Path) -> None:
+def test_a_malformed_sequence_or_one_without_the_topic_is_refused(robot: Path) -> None:
     folder = robot.parent
     assert (
         "workload.sequence: 3 is no file"
@@ -176,7 +176,7 @@ def graph(*topics: Topic) -> Workload:
     return Workload(name="robot", topics=topics)
 
 
-def test_sizes_are_drawn_alike_in_a_round_and_otherwise_in_the_next() -> None:
+def test_drawn_sizes_are_equal_within_a_round_and_differ_between_rounds() -> None:
     topic = Topic(name="x", source="a", to=("b",), size=300_000, sizes=Lognormal(64 << 10, 0.5), rate_hz=1.0)
     first, again, next_ = recorded.sizes(topic, 1), recorded.sizes(topic, 1), recorded.sizes(topic, 2)
     assert np.array_equal(first, again)
@@ -189,7 +189,7 @@ def test_sizes_are_drawn_alike_in_a_round_and_otherwise_in_the_next() -> None:
     assert first.max() == 300_000
 
 
-def test_workers_are_handed_sizes_and_instants_at_the_scale_of_the_cell(robot: Path, tmp_path: Path) -> None:
+def test_workers_receive_sizes_and_instants_at_the_cells_scale(robot: Path, tmp_path: Path) -> None:
     at_scale = read(SEQUENCE + TOPIC, robot.parent).under(2.0, 2)
     recorded.hand_over(at_scale, str(tmp_path), 1)
     for number, topic in enumerate(at_scale.topics):
@@ -199,13 +199,13 @@ def test_workers_are_handed_sizes_and_instants_at_the_scale_of_the_cell(robot: P
         assert at_ns.tolist() == [0, 5 * MS, 15 * MS, 30 * MS]
 
 
-def test_instants_stay_below_their_lap(robot: Path) -> None:
+def test_instants_are_within_their_lap(robot: Path) -> None:
     file = read_sequence(robot).reference("map")
     assert instants_of(file, 1e-9 * 3).tolist() == [1]
     assert instants_of(file, 1e-9).tolist() == [0]
 
 
-def test_a_file_that_is_another_now_ends_the_trial(robot: Path, tmp_path: Path) -> None:
+def test_a_file_that_changed_since_it_was_read_is_refused(robot: Path, tmp_path: Path) -> None:
     known = read(SEQUENCE + TOPIC, robot.parent)
     write(robot, ["scan", "scan"], [0, 1], [100, 100])
     with pytest.raises(WorkerFailedError, match=r"scan: .*robot.parquet has changed since"):

@@ -89,7 +89,7 @@ robot = ["camera", "detector", "recorder"]
 """
 
 
-def test_every_node_may_be_on_one_of_two_sites() -> None:
+def test_every_node_can_be_placed_on_one_of_two_sites() -> None:
     found, problems = read_workload(tomllib.loads(ROBOT + SITES)["workload"], "robot", "robot.toml")
     assert not problems
     assert found is not None
@@ -182,7 +182,7 @@ rate = 1
     assert any("no node receives the topic" in each for each in problems)
 
 
-def test_more_ends_than_threads_are_refused() -> None:
+def test_more_endpoints_than_threads_are_refused() -> None:
     crowd = ", ".join(f'"n{at}"' for at in range(MOST_ENDS))
     text = f'[[workload.topic]]\nname = "a"\nfrom = "x"\nto = [{crowd}]\nsize = 16\nrate = 1\n'
     assert ["at most 4,096" in each for each in problems_of(text)] == [True]

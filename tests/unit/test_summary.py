@@ -83,7 +83,7 @@ def test_a_middleware_has_one_line_for_its_best_transport_in_order_of_rank() -> 
     ]
 
 
-def test_every_ratio_of_a_column_is_to_the_baseline_that_its_legend_names() -> None:
+def test_every_ratio_is_to_the_baseline_in_its_columns_legend() -> None:
     columns = document_of(run_of(USUAL)).experiments[:3]
     assert [(each.copying and each.copying.name, each.handing_over) for each in columns] == [("shm", None)] * 3
     for column, base in zip(columns, (10_000, 11_000, 30_000), strict=True):
@@ -92,7 +92,7 @@ def test_every_ratio_of_a_column_is_to_the_baseline_that_its_legend_names() -> N
             assert each.ratio == pytest.approx(each.figure / base)
 
 
-def test_without_a_baseline_the_matrix_has_times_the_best() -> None:
+def test_without_a_baseline_ratios_are_to_the_best() -> None:
     figures = {each: of for each, of in USUAL.items() if each.adapter not in ("shm", "udp")}
     run = run_of(figures)
     assert "× the best, without a baseline" in text_of(run)
@@ -114,7 +114,7 @@ def test_every_standing_equals_the_verdict_on_its_pair() -> None:
     assert seen == {Standing.SLOWER, Standing.EQUIVALENT}
 
 
-def test_a_cell_has_the_best_transport_there_and_names_it() -> None:
+def test_a_cell_has_the_best_transport_at_that_level_with_its_name() -> None:
     figures = over_sizes("lyra", "shm", 12_000, 13_000, 80_000) | over_sizes("lyra", "udp", 31_000, 32_000, 40_000)
     run = run_of(figures | over_sizes("vega", "udp", 50_000, 52_000, 90_000))
     lines = {each.name: [" ".join(cell.text.split()) for cell in each.cells] for each in table(run).lines}
@@ -124,7 +124,7 @@ def test_a_cell_has_the_best_transport_there_and_names_it() -> None:
     }
 
 
-def test_with_too_few_trials_nothing_is_called_sure_and_the_command_measures_more() -> None:
+def test_with_too_few_trials_all_is_undecided_and_the_command_measures_more() -> None:
     few = {each: of[:2] for each, of in USUAL.items()}
     run = run_of(few, command=("/usr/bin/middlemark", "run", "first-look", "--trials", "2"))
     lines = screen(run)
@@ -144,7 +144,7 @@ def test_the_lowest_median_leads_even_if_only_others_have_trials_for_a_verdict()
 
 
 @pytest.mark.parametrize(("number", "of_sizes"), [(1, 12), (6, 12), (60, 2)])
-def test_it_is_one_screen_however_many_configurations_there_are(number: int, of_sizes: int) -> None:
+def test_the_summary_fits_one_screen_with_any_number_of_configurations(number: int, of_sizes: int) -> None:
     warnings = [RunWarning(f"kind-{at}", "doubtful " * 20, "do this; do that " * 9) for at in range(9)]
     sizes = [16 << at for at in range(of_sizes)]
     figures: Figures = {
@@ -183,7 +183,7 @@ def disturbed(result: CellResult, share: float) -> CellResult:
     return msgspec.structs.replace(result, noise=noise)
 
 
-def test_a_disturbed_machine_is_the_first_line_and_a_quiet_one_is_none() -> None:
+def test_only_a_disturbed_machine_is_in_the_first_line() -> None:
     run = run_of(USUAL)
     busy = with_results(run, lambda each: disturbed(each, 0.2 if each.cell.adapter == "lyra" else 0.3))
     assert text_of(busy).startswith(
@@ -228,7 +228,7 @@ def test_an_interrupted_run_prints_the_resume_command() -> None:
     assert "→ middlemark run --resume runs/first-run" in text_of(cut)
 
 
-def test_nothing_measured_is_no_answer() -> None:
+def test_a_run_without_measurements_says_so() -> None:
     text = text_of(run_of({cell(): [Failure("crashed", "killed", "look")] * 2}))
     assert text.startswith("No two configurations can be compared.")
     assert "Nothing was measured" in text
@@ -262,7 +262,7 @@ def test_at_one_size_the_varying_factor_makes_the_columns() -> None:
     assert (matrix.factor, matrix.titles) == ("rate", ("100 Hz", "1 kHz"))
 
 
-def test_floods_are_ranked_by_what_arrives() -> None:
+def test_floods_are_ranked_by_received_messages() -> None:
     stream = {"pattern": "stream", "depth": None}
     run = run_of(
         {cell("udp", **stream): spread(5e5), cell("lyra", **stream): spread(4e5), cell("vega", **stream): spread(2e5)}
@@ -298,13 +298,13 @@ def test_show_prints_the_newest_run_of_a_folder(stored: Path) -> None:
     assert f"middlemark show {stored}" in " ".join(done.stdout.split())
 
 
-def test_rows_and_warnings_are_a_flag_away(stored: Path) -> None:
+def test_rows_and_warnings_are_shown_with_an_option(stored: Path) -> None:
     assert "How to read it" in shown(stored, "--rows").stdout
     assert "How to read it" not in shown(stored).stdout
     assert shown(stored, "--warnings").stdout == "No row has a warning.\n"
 
 
-def test_a_part_of_a_run_is_judged_as_the_whole_is(stored: Path) -> None:
+def test_a_part_of_a_run_has_the_verdicts_of_the_whole(stored: Path) -> None:
     whole, part = shown(stored).stdout, shown(stored, "--only", "size=1k").stdout
     assert "64 B" in whole
     assert "64 B" not in part
@@ -319,12 +319,12 @@ def test_a_selection_without_a_match_is_refused(stored: Path) -> None:
     assert isinstance(shown(stored, "--only", "zeal=2k").exception, RequestError)
 
 
-def test_a_document_without_verdicts_is_a_screen_too() -> None:
+def test_a_document_without_verdicts_still_makes_a_screen() -> None:
     empty: Document = msgspec.structs.replace(document_of(run_of({cell(): spread(2e4)})), experiments=())
     assert render(empty, View()).startswith("No two configurations can be compared.")
 
 
-def test_a_command_over_several_lines_is_one_to_a_shell_and_breaks_no_word() -> None:
+def test_a_command_on_several_lines_is_one_shell_command_without_broken_words() -> None:
     words = ["run", f"--only=adapter={','.join(f'dds{each}' for each in range(30))}", "--trials", "10"]
     first, *others = command_lines("printf %s-- ", " ".join(words), 60)
     assert len(others) == 2
@@ -338,7 +338,7 @@ def test_a_command_over_several_lines_is_one_to_a_shell_and_breaks_no_word() -> 
     assert told == "--out--my robot's runs, by day and by month----trials--"
 
 
-def test_metrics_are_the_columns_that_are_asked_for(stored: Path) -> None:
+def test_the_requested_metrics_are_the_columns(stored: Path) -> None:
     lines = shown(stored, "--metric", "min,range,memory.ping").stdout.splitlines()
     head = next(at for at, line in enumerate(lines) if "memory.ping" in line)
     assert lines[head].split()[-3:] == ["min", "range", "memory.ping"]

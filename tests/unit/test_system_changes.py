@@ -113,7 +113,7 @@ def test_a_kill_at_any_point_leaves_only_changes_that_can_be_restored(place: Pla
     assert left_changed, "no kill came between a change and its end: the harness sees nothing"
 
 
-def test_the_next_that_changes_something_puts_back_first_what_a_killed_one_left(place: Place) -> None:
+def test_the_next_change_first_restores_the_settings_of_a_killed_process(place: Place) -> None:
     process = place.start(0, "wait")
     assert process.stdout is not None
     assert process.stdout.readline() == "made\n"
@@ -193,7 +193,9 @@ class Fake:
         return ()
 
 
-def test_nothing_is_changed_where_it_cannot_be_noted(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_setting_is_changed_if_the_journal_cannot_be_written(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fake = Fake(monkeypatch, vm__swappiness="60")
     with changing(journal) as changes:
         soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -249,7 +251,9 @@ def left_by_another(journal: Journal, monkeypatch: pytest.MonkeyPatch, *, boot_i
     return fake
 
 
-def test_every_verb_begins_with_what_a_killed_one_left(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_verb_first_warns_about_the_settings_of_a_killed_process(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert unrestored_warning() is None
     left_by_another(journal, monkeypatch)
     warning = unrestored_warning()

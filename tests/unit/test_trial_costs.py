@@ -25,7 +25,7 @@ def told(*events: Account, who: str = "publisher 0", network: tuple[NetworkCost,
     return found
 
 
-def test_only_what_was_used_while_it_measured_counts() -> None:
+def test_only_costs_during_the_measurement_count() -> None:
     cost = worker_cost(
         told(
             event("tick", 0, user_ns=1),
@@ -41,7 +41,7 @@ def test_only_what_was_used_while_it_measured_counts() -> None:
     assert (cost.rss_bytes, cost.peak_rss_bytes) == (70, 90)
 
 
-def test_threads_of_one_name_are_added_up_and_none_is_forgotten_when_it_ends() -> None:
+def test_threads_of_one_name_are_summed_and_ended_ones_are_included() -> None:
     cost = worker_cost(
         told(
             event(
@@ -80,7 +80,7 @@ def test_threads_of_one_name_are_added_up_and_none_is_forgotten_when_it_ends() -
     )
 
 
-def test_a_thread_that_ended_used_what_the_living_did_not() -> None:
+def test_an_ended_thread_used_what_the_living_ones_did_not() -> None:
     begin = event(
         "measuring",
         0,

@@ -91,12 +91,12 @@ def test_a_refused_cell_is_left_out_with_a_note_with_skip_unsupported(place: Pla
     assert "1 configurations, 3 trials" in told.output
 
 
-def test_when_nothing_would_be_left_it_is_refused_all_the_same(place: Place) -> None:
+def test_a_plan_without_remaining_cells_is_refused_despite_skip_unsupported(place: Place) -> None:
     place.worker()
     assert place.problems("--skip-unsupported", "--size", "1k", "--native", "colour=red") != []
 
 
-def test_workers_whose_roles_are_alike_are_asked_about_once(place: Place) -> None:
+def test_workers_with_equal_roles_are_queried_once(place: Place) -> None:
     place.worker()
     assert place.run("--dry-run", "--size", "64", "--subscribers", "5", "--echo", "first").exit_code == 0
     assert place.asked == [["ping"], ["pong"], ["pong"]]
@@ -106,6 +106,6 @@ def test_workers_whose_roles_are_alike_are_asked_about_once(place: Place) -> Non
 
 
 @pytest.mark.parametrize("check", ["sys.exit(2)", "print('nonsense')", "print('{}')", "pass", "print('null\\n' * 100)"])
-def test_a_worker_that_cannot_be_asked_refuses_when_the_trial_begins(place: Place, check: str) -> None:
+def test_a_worker_that_cannot_be_queried_refuses_at_the_start_of_the_trial(place: Place, check: str) -> None:
     place.worker(check)
     assert place.run("--dry-run", "--native", "colour=red").exit_code == 0

@@ -47,7 +47,7 @@ SHARED = "at least: the ping found {} and the pongs {}, and {} of these may be t
         pytest.param(1, [pong(damaged=2, echoed=0)], 3, None, id="too short to be echoed on the way out, and one back"),
     ],
 )
-def test_a_message_damaged_on_its_way_to_one_pong_counts_once_wherever_it_was_found(
+def test_a_message_damaged_on_its_way_to_one_pong_counts_once(
     at_ping: int, pongs: list[PongResult], damaged: int, says: tuple[int, int, int] | None
 ) -> None:
     cell = Cell(adapter="null", transport="memory", size=64, subscribers=len(pongs))

@@ -28,7 +28,7 @@ def receivers(limits: Limits | None = None, **factors: object) -> tuple[AnyRoleR
     return pattern_of(cell).roles(asked).receivers
 
 
-def test_the_only_pong_that_echoes_stamps() -> None:
+def test_the_only_pong_that_echoes_keeps_stamps() -> None:
     [pong] = receivers()
     assert pong.samples_path == "/runs/samples/00007-pong-0.npy"
     assert (pong.samples, pong.duration_s) == (None, 2.0)
@@ -41,7 +41,7 @@ def test_none_of_several_pongs_that_echo_keeps_stamps() -> None:
     assert [each for each in receivers(subscribers=3, echo="all") if each.samples_path] == []
 
 
-def test_a_server_expects_what_all_clients_send() -> None:
+def test_a_server_expects_the_messages_of_all_clients() -> None:
     [server] = receivers(Limits(samples=100), pattern="request-reply", publishers=3)
     assert server.samples_path == "/runs/samples/00007-server-0.npy"
     assert server.samples == 300

@@ -33,11 +33,11 @@ def found(
     return dict(zip(codes, told, strict=True))
 
 
-def test_nothing_is_doubtful_about_a_stream_that_arrived() -> None:
+def test_a_complete_stream_has_no_warnings() -> None:
     assert found(publisher(), subscriber(), subscriber(1)) == {}
 
 
-def test_loss_names_every_subscriber_that_lost_the_worst_first() -> None:
+def test_loss_names_every_affected_subscriber_from_the_worst() -> None:
     told = found(subscriber(0, received=990), subscriber(1), subscriber(2, received=100))
     assert list(told) == ["loss"]
     assert told["loss"].text == (
@@ -61,7 +61,7 @@ def test_the_worst_of_many_subscribers_is_named_and_the_others_are_counted() -> 
         ({"burst": 100, "recovery_s": 0.1}, "a longer --recovery"),
     ],
 )
-def test_the_advice_against_loss_depends_on_what_is_in_use_already(factors: dict[str, Any], words: str) -> None:
+def test_the_advice_against_loss_depends_on_the_cells_factors(factors: dict[str, Any], words: str) -> None:
     assert words in found(subscriber(received=1), asked=cell(**factors))["loss"].advice
 
 
@@ -70,7 +70,7 @@ def test_a_subscriber_that_received_nothing_is_named() -> None:
     assert told["received-nothing"].text == f"subscriber 1 received none of {SENT:,} messages"
 
 
-def test_a_subscriber_that_joined_late_and_got_less_than_its_history_is_named() -> None:
+def test_a_late_subscriber_with_less_than_its_history_is_named() -> None:
     told = found(subscriber(0, history_due=5, history_received=5), subscriber(1, history_due=5, history_received=2))
     text = "subscriber 1 joined late and got 2 of the 5 messages that were published before"
     assert {code: each.text for code, each in told.items()} == {"history-missed": text}
@@ -84,7 +84,7 @@ def test_damaged_duplicated_or_reordered_messages_are_reported_with_their_subscr
     assert told[code].text.endswith("at subscriber 1")
 
 
-def test_more_than_was_sent_is_never_a_negative_loss() -> None:
+def test_more_arrivals_than_sends_never_give_a_negative_loss() -> None:
     told = found(publisher(timed_out=5), subscriber(received=SENT + 5))
     assert set(told) == {"more-than-sent", "back-pressure"}
     assert "timed out or failed arrived anyway" in told["more-than-sent"].advice
@@ -110,15 +110,15 @@ def test_missed_instants_are_reported_and_never_stretched(missed: dict[str, int]
     assert words in told["missed-instants"].text
 
 
-def test_the_gaps_of_a_machine_are_no_missed_schedule() -> None:
+def test_a_few_late_sends_raise_no_warning_about_missed_instants() -> None:
     assert found(paced(late_sends=10, unsent=1)) == {}
 
 
-def test_without_a_schedule_none_is_missed() -> None:
+def test_without_a_schedule_no_instant_is_missed() -> None:
     assert found(publisher(late_sends=None, unsent=None)) == {}
 
 
-def test_back_pressure_beyond_the_write_timeout_is_neither_sent_nor_lost() -> None:
+def test_publishes_blocked_beyond_the_write_timeout_are_neither_sent_nor_lost() -> None:
     told = found(publisher(sent=990, timed_out=10), subscriber(received=990))
     assert list(told) == ["back-pressure"]
     assert "publisher 0 gave up 10 of 1,000 publishes" in told["back-pressure"].text

@@ -43,7 +43,7 @@ def measure(folder: Path, plan: Plan, trial: Trial) -> TrialOutcome:
     return outcome(trial, actual_transport=carried, seconds=seconds, samples=len(raw), samples_file=path)
 
 
-def test_time_goes_to_what_it_can_decide_and_not_to_what_it_cannot(tmp_path: Path) -> None:
+def test_further_trials_go_only_to_expectations_that_they_can_decide(tmp_path: Path) -> None:
     sizes = {size: (cell(size=size), cell(size=size, transport="shm")) for size in (64, 1024)}
     asked = first_rounds(plan(*sizes[64], *sizes[1024]), 1)
     asked = msgspec.structs.replace(

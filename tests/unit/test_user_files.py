@@ -53,7 +53,7 @@ def cell_of(file: Path) -> Cell:
     return Cell(adapter="dds", transport="default", size=64, native=(("config", kept_of(file).written),))
 
 
-def test_a_cell_has_the_path_and_the_hash_of_the_bytes(file: Path) -> None:
+def test_a_cell_has_the_path_and_the_hash_of_its_file(file: Path) -> None:
     [cell] = [each for each in plan_of(f"dds={file}").cells if each.adapter == "dds"]
     assert cell.native == (("config", kept_of(file).written),)
     assert user_file(cell.native[0][1]) == kept_of(file)
@@ -97,7 +97,7 @@ def test_a_worker_receives_the_runs_copy_or_the_original_before_there_is_one(fil
     assert Path(told).is_relative_to(run)
 
 
-def test_the_copy_has_the_bytes_and_the_ending_of_the_original(file: Path, tmp_path: Path) -> None:
+def test_the_copy_has_the_bytes_and_the_suffix_of_the_original(file: Path, tmp_path: Path) -> None:
     kept = kept_of(file)
     keep([kept], tmp_path)
     file.unlink()
@@ -105,12 +105,12 @@ def test_the_copy_has_the_bytes_and_the_ending_of_the_original(file: Path, tmp_p
     assert kept.kept.endswith(".xml")
 
 
-def test_a_file_that_changed_between_its_reading_and_its_copy_is_refused(file: Path, tmp_path: Path) -> None:
+def test_a_file_that_changed_between_reading_and_copying_is_refused(file: Path, tmp_path: Path) -> None:
     kept = kept_of(file)
     file.write_bytes(b"other")
     with pytest.raises(ValueError, match="has changed"):
         keep([kept], tmp_path)
 
 
-def test_a_row_shows_its_name_and_the_beginning_of_its_hash(file: Path) -> None:
+def test_a_row_shows_the_files_name_and_the_beginning_of_its_hash(file: Path) -> None:
     assert WORDS["native"](cell_of(file)) == f"config=my.xml (sha256 {kept_of(file).sha256[:8]})"

@@ -53,7 +53,7 @@ def test_every_screen_states_that_rows_share_no_rounds() -> None:
     assert choices(document)[0].command is None
 
 
-def test_names_are_unique_where_a_middleware_was_measured_with_and_without_loans(tmp_path: Path) -> None:
+def test_names_of_a_middleware_with_and_without_loans_are_unique(tmp_path: Path) -> None:
     figures = {
         cell("ring", "ring"): 40_000.0,
         cell("lyra", loan=False): 45_000.0,
@@ -122,7 +122,7 @@ def test_an_adapter_that_took_no_part_is_named_with_its_reason_and_command() -> 
     )
 
 
-def test_every_answer_names_who_was_not_tried() -> None:
+def test_every_answer_names_the_adapters_that_were_not_tried() -> None:
     run = run_of(
         {LYRA: spread(2e4), VEGA: spread(3e4)}, not_tried=(NotTried("zenoh", "not built", "./middlemark build zenoh"),)
     )
@@ -136,7 +136,7 @@ def test_every_answer_names_who_was_not_tried() -> None:
     assert data_of(document)["not_tried_text"] == text
 
 
-def test_the_only_row_of_a_column_has_no_rival_and_is_not_undecided() -> None:
+def test_the_only_row_of_a_column_is_not_undecided() -> None:
     figures = {LYRA: spread(2e4), VEGA: spread(3e4), cell("lyra", size=1024): spread(2e4)}
     assert headline(matrices(document_of(run_of(figures)).experiments)[0]) == (
         "lyra udp is the fastest at 64 B; lyra udp has no rival at 1 KiB."

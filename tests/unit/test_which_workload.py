@@ -68,13 +68,13 @@ def with_edge(trial: TrialSummary, number: int, **changed: Any) -> TrialSummary:
     return msgspec.structs.replace(trial, graph=graph)
 
 
-def test_a_trial_is_its_worst_edges_part_of_the_deadline_and_holds_as_the_workload_allows() -> None:
+def test_a_trials_figure_is_its_worst_edges_share_of_the_deadline() -> None:
     assert said(one(0.2)) == Attempt(0.2)
     assert said(with_edge(one(0.2), 1, late=1)) == Attempt(0.2), "one in a thousand is allowed"
     assert said(with_edge(one(0.2), 1, late=2)) == Attempt(0.2, "misses the deadline")
 
 
-def test_it_fails_by_what_most_messages_of_the_edge_came_to_that_fails_most() -> None:
+def test_a_trial_fails_for_the_most_frequent_fault_of_its_worst_edge() -> None:
     late = with_edge(one(), 0, late=5)
     assert said(late).misses == "misses the deadline"
     assert said(with_edge(late, 1, lost=4)).misses == "misses the deadline"
@@ -83,12 +83,12 @@ def test_it_fails_by_what_most_messages_of_the_edge_came_to_that_fails_most() ->
     assert said(with_edge(late, 2, lost=900)).misses == "misses the deadline", "that topic has no deadline"
 
 
-def test_processors_are_those_of_all_processes() -> None:
+def test_processor_use_is_summed_over_all_processes() -> None:
     assert said(one(0.5), Wanted(max_cpu=0.31)) == Attempt(0.5), "three processes of a tenth"
     assert said(one(0.5), Wanted(max_cpu=0.29)) == Attempt(0.5, "takes too much processor time")
 
 
-def test_too_few_messages_are_no_reason_to_leave_and_none_to_be_best() -> None:
+def test_too_few_messages_neither_eliminate_a_candidate_nor_let_it_win() -> None:
     few = said(with_edge(one(), 1, sent=900, received=900))
     assert few == Attempt(0.2, None, conclusive=False)
     assert not holds([few, few])
@@ -165,7 +165,7 @@ def test_the_json_answer_has_the_workload_and_the_worst_edge() -> None:
     assert left["deneb", "udp"]["worst_share"] is None
 
 
-def test_where_no_graph_holds_none_does() -> None:
+def test_a_race_in_which_no_graph_holds_ends_with_none() -> None:
     found = answer(race({each: spread(1.5, trials=6) for each in (("lyra", "udp"), ("vega", "udp"))}))
     assert (found.verdict, found.answer) == ("none holds", ())
     text = " ".join(render_table(found, "runs/it", 100, None).split())

@@ -43,7 +43,7 @@ def answerer_fields(checkout: Path) -> list[str]:
     return words.read_text().splitlines() if words.exists() else []
 
 
-def test_a_request_that_names_none_builds_none_and_can_say_what_is_missing(checkout: Path) -> None:
+def test_a_request_without_names_builds_nothing_and_lists_the_unbuilt_workers(checkout: Path) -> None:
     build_asked([])
     assert answerer_fields(checkout) == []
     assert left_for_later() == ["slow", "slower", "quick"]
@@ -75,7 +75,9 @@ def test_named_workers_are_built_at_once_and_no_others(checkout: Path, named: li
 
 
 @pytest.mark.parametrize(("named", "built"), [([], "again all"), (["lost", "slow"], "again worker-lost worker-slow")])
-def test_the_verb_builds_all_or_what_is_named_after_another_look(checkout: Path, named: list[str], built: str) -> None:
+def test_the_verb_build_looks_again_and_builds_all_or_the_named_workers(
+    checkout: Path, named: list[str], built: str
+) -> None:
     build_again(named)
     assert answerer_fields(checkout) == [built]
 
@@ -87,7 +89,7 @@ def test_the_build_writes_the_note_that_the_launcher_reads() -> None:
         assert "it takes long" in (root / "packaging" / "setup" / script).read_text()
 
 
-def test_the_set_up_knows_every_adapter_that_is_left_for_later() -> None:
+def test_the_set_up_lists_every_adapter_that_is_built_on_request() -> None:
     root = Path(__file__).resolve().parents[2]
     script = f'root={root}; source "$root/packaging/setup/stages.sh"; later_adapters; printf "%s\\n" "${{later[@]}}"'
     known = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True).stdout.split()
@@ -97,7 +99,7 @@ def test_the_set_up_knows_every_adapter_that_is_left_for_later() -> None:
     assert later >= {"nng", "zenoh"}
 
 
-def test_a_build_that_fails_ends_the_request(checkout: Path) -> None:
+def test_a_failed_build_ends_the_request(checkout: Path) -> None:
     (checkout / "packaging" / "setup" / "setup.sh").write_text(SCRIPT.format(1))
     with pytest.raises(MeasureError, match="set-up failed"):
         build_asked(["slow"])
@@ -116,14 +118,14 @@ def test_a_dry_run_builds_nothing_and_names_what_it_could_not_check(checkout: Pa
     assert answerer_fields(checkout) == []
 
 
-def test_a_dry_run_without_workers_refuses_a_wrong_request_all_the_same(checkout: Path) -> None:
+def test_a_dry_run_without_workers_still_refuses_a_wrong_request(checkout: Path) -> None:
     for wrong in (["--adapter", "nosuch"], ["--size", "huge"]):
         said = CliRunner().invoke(run.command, [*wrong, "--dry-run"]).exception
         assert isinstance(said, RequestError)
     assert answerer_fields(checkout) == []
 
 
-def test_nothing_is_built_where_the_set_up_is_not_the_commands(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_set_up_command_nothing_is_built(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(find.BUILDER)
     build_asked(["all"])
     assert answerer_fields(checkout) == []

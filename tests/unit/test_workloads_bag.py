@@ -71,7 +71,7 @@ RECORDED: dict[str, Callable[[Path], Path]] = {
 
 
 @pytest.mark.parametrize("kind", RECORDED)
-def test_rates_sizes_and_qos_are_those_of_the_bag(tmp_path: Path, kind: str) -> None:
+def test_rates_sizes_and_qos_are_read_from_the_bag(tmp_path: Path, kind: str) -> None:
     found = read(RECORDED[kind](tmp_path), "drive")
     topics = {each.name: each for each in found.workload.topics}
     assert topics.keys() == {"/scan", "/map"}
@@ -92,7 +92,7 @@ def test_rates_sizes_and_qos_are_those_of_the_bag(tmp_path: Path, kind: str) -> 
 
 
 @pytest.mark.parametrize("kind", RECORDED)
-def test_the_true_sequence_of_sizes_and_instants_is_written(tmp_path: Path, kind: str) -> None:
+def test_the_recorded_sequence_of_sizes_and_instants_is_written(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "drive.parquet"
     bag = read(RECORDED[kind](tmp_path), "drive", path)
     found = read_sequence(path)
@@ -123,7 +123,7 @@ def test_a_truncated_bag_leaves_no_sequence_behind(tmp_path: Path) -> None:
     assert not (tmp_path / "drive.parquet").exists()
 
 
-def test_the_topic_of_two_publishers_is_two(tmp_path: Path) -> None:
+def test_a_topic_with_two_publishers_becomes_two_topics(tmp_path: Path) -> None:
     types = get_typestore(Stores.ROS1_NOETIC)
     path = tmp_path / "two.bag"
     with Writer1(path) as writer:
@@ -137,7 +137,7 @@ def test_the_topic_of_two_publishers_is_two(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["ros1", "mcap-file"])
 @pytest.mark.parametrize("part", [0.05, 0.5, 0.95])
-def test_a_bag_that_was_cut_off_is_named(tmp_path: Path, kind: str, part: float) -> None:
+def test_a_truncated_bag_is_refused_with_its_name(tmp_path: Path, kind: str, part: float) -> None:
     path = RECORDED[kind](tmp_path)
     whole = path.read_bytes()
     path.write_bytes(whole[: int(len(whole) * part)])

@@ -149,7 +149,7 @@ def test_topics_that_cannot_be_carried_are_named_and_so_are_services(ros2: Any) 
     assert "/rosout" not in text
 
 
-def test_the_file_runs_at_once(ros2: Any, tmp_path: Path) -> None:
+def test_the_written_file_runs_without_edits(ros2: Any, tmp_path: Path) -> None:
     topic(ros2, "/cmd", "geometry_msgs/msg/Twist", ["/planner"], ["/base"])
     out = tmp_path / "robot.toml"
     assert asked("-o", str(out)).exception is None
@@ -160,7 +160,7 @@ def test_the_file_runs_at_once(ros2: Any, tmp_path: Path) -> None:
     assert suite.name == "robot"
 
 
-def test_an_empty_graph_is_no_workload(ros2: Any) -> None:
+def test_an_empty_graph_is_refused(ros2: Any) -> None:
     refused = asked("--seconds", "1").exception
     assert isinstance(refused, MeasureError)
     assert "in 1 s no message was seen" in str(refused)
