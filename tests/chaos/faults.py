@@ -10,7 +10,7 @@ from pathlib import Path
 
 from attempts import Ended, run
 from strikes import FAULTS, INTERRUPTED, MEASURED, Hit
-from victim import ROOT, Residue, Running, Start, alone, end_all, new_folder
+from victim import ROOT, Residue, Running, Start, end_all, is_isolated, new_folder
 
 from middlemark.store import StoreError, read_run
 from middlemark.workers.find import find_workers
@@ -47,7 +47,7 @@ class Kind:
 
     def __init__(self) -> None:
         """Find the workers. Raise SystemExit if other processes run here, because faults would hit them too."""
-        if not alone():
+        if not is_isolated():
             raise SystemExit("faults are planted only where nothing else is: scripts/alone")
         os.environ.setdefault("MIDDLEMARK_WORKERS", str(ROOT / "build" / "workers"))
         workers, _ = find_workers()
@@ -95,11 +95,11 @@ class Kind:
             if self._is_possible(text, suite):
                 break
             (start.folder / "workers" / Path(worker.path).name).unlink()
-        told = f"{worker.description.name} {transport.name} {shape} × {processes}, {size}, {duration}"
+        described = f"{worker.description.name} {transport.name} {shape} × {processes}, {size}, {duration}"
         words = ["run", str(suite), "--format", output, *quiet, "--seed", str(seed), "--out", str(start.out)]
         if any(each in worker.description.name for each in ("dds", "ros2")):
             words += ["--domain", str(draw.randrange(100))]
-        return told.replace("\n", ", "), words
+        return described.replace("\n", ", "), words
 
     def _is_possible(self, text: str, suite: Path) -> bool:
         key = text.partition("size")[0]

@@ -98,17 +98,17 @@ class Kind:
     def attempt(self, draw: random.Random) -> tuple[str, list[str]]:
         """Send one event of the first of two trials wrongly; return what was sent and what was lost."""
         shape = draw.choice(SHAPES)
-        at, event, told = draw.choice(self._sound(shape))
-        told = json.loads(json.dumps(told))
+        at, event, fields = draw.choice(self._sound(shape))
+        fields = json.loads(json.dumps(fields))
         if draw.random() < 0.1:
             text = draw.choice(SAID_OTHERWISE)
             what = f"is {text[:20]!r}"
         elif draw.random() < 0.2:
-            what, text = mutations.of_bytes(draw, json.dumps(told).encode())
+            what, text = mutations.of_bytes(draw, json.dumps(fields).encode())
         else:
-            what, text = mutations.of_json(draw, told)
-        said = {"at": at, "event": event, "text": base64.b64encode(text.replace(b"\n", b" ")).decode()}
-        (self.folder / "instead").write_text(json.dumps(said))
+            what, text = mutations.of_json(draw, fields)
+        replacement = {"at": at, "event": event, "text": base64.b64encode(text.replace(b"\n", b" ")).decode()}
+        (self.folder / "instead").write_text(json.dumps(replacement))
         out = self.folder / "runs"
         shutil.rmtree(out, ignore_errors=True)
         losses = self._losses(self._measure(shape, out), out)
@@ -123,7 +123,7 @@ class Kind:
             assert ended.code in ENDS, ended.err
             lines = [json.loads(line) for line in record.read_text().splitlines()]
             record.unlink()
-            self._said[shape] = [(None, "hello", HELLO), *((at, event, told) for at, event, told in lines)]
+            self._said[shape] = [(None, "hello", HELLO), *((at, event, fields) for at, event, fields in lines)]
         return self._said[shape]
 
     def _measure(self, shape: tuple[str, ...], out: Path, *more: str) -> attempts.Ended:

@@ -157,8 +157,8 @@ def of_streams(draw: random.Random, start: Start) -> Planted:
     of = {name: draw.choice(wheres) for name in ("0", "1", "2")}
     arrows = {"0": "<", "1": ">", "2": "2>"}
     of["0"] = "" if of["0"].startswith("> ") else of["0"]
-    told = [f"{arrows[name]}{where.removeprefix('>')}" for name, where in of.items() if where]
-    start.redirected = " ".join(told)
+    redirections = [f"{arrows[name]}{where.removeprefix('>')}" for name, where in of.items() if where]
+    start.redirected = " ".join(redirections)
     ends = frozenset({0, 1}) if of["1"] == "/dev/full" else frozenset({0})
     return f"streams: {start.redirected or 'as usual'}", lambda _: Hit(
         ends, most_failed=0, whole=True, mute=bool(of["2"])

@@ -222,7 +222,7 @@ def _mounts() -> list[str]:
     return [line.split()[1] for line in Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines()]
 
 
-def alone() -> bool:
+def is_isolated() -> bool:
     """Return true if this process is alone in its namespaces (scripts/alone)."""
     return b"--entered" in words_of(1)
 

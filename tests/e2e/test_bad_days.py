@@ -101,9 +101,9 @@ def test_damage_found_by_several_pongs_and_the_ping_counts_once_per_pong(bench: 
     script = sweep("damaged", 'at = "ping"\ndamage = "4"', f'subscribers = 3\necho = "{echo}"')
     cell = bench.run("run", bench.suite(COMMON + script), "--format", "json").cells["damaged"]
     assert cell["damaged"] == 3, "one message reached three pongs"
-    [told] = [warning["text"] for warning in cell["warnings"] if warning["code"] == "damaged"]
-    assert told.startswith("3 of 300 messages")
-    assert "the ping found 1 and the pongs 3, and 1 of these may be the same" in told
+    [warning_text] = [warning["text"] for warning in cell["warnings"] if warning["code"] == "damaged"]
+    assert warning_text.startswith("3 of 300 messages")
+    assert "the ping found 1 and the pongs 3, and 1 of these may be the same" in warning_text
 
 
 def test_a_run_with_doubtful_rows_is_measured(counted: Ended) -> None:

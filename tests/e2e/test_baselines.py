@@ -56,9 +56,9 @@ def test_without_baselines_only_the_middleware_is_measured(bench: Bench, cells: 
 
 
 def test_a_dry_run_shows_the_baselines(bench: Bench, cells: tuple[str, ...]) -> None:
-    told = bench.run("run", *cells, "--dry-run", "--verbose").out
-    assert told.count("command-line: baseline: ") == 5
-    assert "5 of these configurations measure raw transports" in told
+    planned = bench.run("run", *cells, "--dry-run", "--verbose").out
+    assert planned.count("command-line: baseline: ") == 5
+    assert "5 of these configurations measure raw transports" in planned
     assert "raw transports" not in bench.run("run", *cells, "--dry-run", "--no-baseline").out
 
 

@@ -186,8 +186,8 @@ def test_the_command_works_from_any_folder_and_through_a_symlink(ready: Checkout
 
 
 def test_workers_named_by_the_user_come_before_the_checkouts_workers(ready: Checkout) -> None:
-    told = ready.start(MIDDLEMARK_WORKERS="/elsewhere:/further")[:2]
-    assert told == (0, "arguments ['run'] /elsewhere /further\nworker first\n")
+    result = ready.start(MIDDLEMARK_WORKERS="/elsewhere:/further")[:2]
+    assert result == (0, "arguments ['run'] /elsewhere /further\nworker first\n")
 
 
 def test_a_change_of_an_adapter_rebuilds_it(ready: Checkout) -> None:
@@ -201,8 +201,8 @@ def test_a_change_of_an_adapter_rebuilds_it(ready: Checkout) -> None:
 def test_a_slow_worker_is_built_on_request_and_kept_up_to_date_afterwards(with_python: Checkout) -> None:
     with_python.write("adapters/slow/CMakeLists.txt", "middlemark_adapter(slow LATER)\n")
     assert "slow" not in with_python.start()[2]
-    told = with_python.set_up("worker-slow")
-    assert "compiling the workers: 1 step," in told
+    output = with_python.set_up("worker-slow")
+    assert "compiling the workers: 1 step," in output
     assert "worker-slow" in with_python.stamps()
     assert with_python.start()[2] == ""
     with_python.write("adapters/tiny/main.cpp", WORKER % "second")
@@ -224,8 +224,8 @@ def test_packages_of_an_adapter_built_on_request_are_installed_on_request(
     assert note.read_text().startswith(
         "it takes long to compile, and its packages are not installed; `./middlemark build"
     )
-    told = with_python.set_up("worker-slow", APT_STATUS="0")
-    assert "slow: its middleware" in told
+    output = with_python.set_up("worker-slow", APT_STATUS="0")
+    assert "slow: its middleware" in output
     assert "middle-s" in with_python.apt_log.read_text()
     assert with_python.set_up("worker-slow", INSTALLED="needed-a needed-b middle-c middle-s") == ""
 
@@ -310,8 +310,10 @@ def test_a_start_that_compiles_first_prints_what_changed_and_the_expected_time(r
     ready.write("adapters/tiny/main.cpp", WORKER % "second")
     ready.write("adapters/still/main.cpp", WORKER % "second")
     first = ready.start()[2].splitlines()[0]
-    told = r"middlemark: compiling the workers \(adapters/\S+/main.cpp and 1 more file\): 4 steps, about \d+ s by .*"
-    assert re.fullmatch(told, first), first
+    expected = (
+        r"middlemark: compiling the workers \(adapters/\S+/main.cpp and 1 more file\): 4 steps, about \d+ s by .*"
+    )
+    assert re.fullmatch(expected, first), first
     for name in ("tiny", "still"):
         ready.write(f"adapters/{name}/main.cpp", WORKER % "first")
     assert ready.start()[1] == FIRST
@@ -345,9 +347,9 @@ def test_commands_that_only_read_or_convert_install_and_compile_nothing(with_pyt
 def test_build_configures_once_and_builds_everything_in_one_go(with_python: Checkout) -> None:
     with_python.write("adapters/slow/CMakeLists.txt", "middlemark_adapter(slow LATER)\n")
     assert with_python.start("build")[2] == ""  # the verb `build` itself decides what to build
-    told = with_python.set_up("again", "all")
-    assert told.count("configuring") == told.count("compiling") == 1
-    assert "built: slow still tiny" in told
+    output = with_python.set_up("again", "all")
+    assert output.count("configuring") == output.count("compiling") == 1
+    assert "built: slow still tiny" in output
     assert {"workers", "worker-slow"} < with_python.stamps()
     assert with_python.start()[:2] == (0, FIRST)
 
@@ -508,12 +510,12 @@ def test_only_missing_packages_are_installed_in_one_call(ready: Checkout) -> Non
     assert ["needed-a", "base:", "builds"] in lines
     assert ["middle-c", "tiny:", "its", "middleware"] in lines
     assert "test-d" not in err
-    said = ready.apt_log.read_text().splitlines()
-    assert [line.split()[3:] for line in said] == [
+    calls = ready.apt_log.read_text().splitlines()
+    assert [line.split()[3:] for line in calls] == [
         ["update"],
         ["install", "--yes", "--no-install-recommends", "needed-a", "middle-c"],
     ]
-    assert all(line.startswith("noninteractive ") for line in said)
+    assert all(line.startswith("noninteractive ") for line in calls)
     as_root.unlink()
 
 
@@ -584,9 +586,9 @@ def test_the_set_up_can_be_asked_for(ready: Checkout) -> None:
 
 
 def test_help_installs_and_builds_nothing(checkout: Checkout) -> None:
-    told = checkout.start("run", "--help", INSTALLED="")[2]
-    assert "making .venv" in told
-    assert "compiling" not in told
+    errors = checkout.start("run", "--help", INSTALLED="")[2]
+    assert "making .venv" in errors
+    assert "compiling" not in errors
     assert checkout.stamps() == {"python"}
     assert not checkout.apt_log.exists()
 
@@ -609,9 +611,9 @@ def test_two_first_starts_at_once_both_end_well(checkout: Checkout) -> None:
         "arguments ['run', 'one']\nworker first\n",
         "arguments ['run', 'two']\nworker first\n",
     ]
-    told = "".join(err for _, err in ends)
-    assert told.count("waiting for it") == 1
-    assert told.count("making .venv") == told.count("built: still tiny") == 1
+    errors = "".join(err for _, err in ends)
+    assert errors.count("waiting for it") == 1
+    assert errors.count("making .venv") == errors.count("built: still tiny") == 1
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -711,8 +713,8 @@ def test_this_distribution_lists_only_packages_that_exist() -> None:
         pytest.skip("no list for this distribution")
     packages = [line for line in listed.splitlines() if line and line[0] not in "#["]
     assert len(packages) > 20
-    known = subprocess.run(["apt-cache", "show", *packages], capture_output=True, text=True, check=False).stdout
-    assert set(packages) <= {line.removeprefix("Package: ") for line in known.splitlines()}
+    records = subprocess.run(["apt-cache", "show", *packages], capture_output=True, text=True, check=False).stdout
+    assert set(packages) <= {line.removeprefix("Package: ") for line in records.splitlines()}
 
 
 def test_the_lock_files_name_no_address_and_hash_everything() -> None:

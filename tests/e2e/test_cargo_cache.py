@@ -35,8 +35,8 @@ def cargo() -> str | None:
     found = shutil.which("cargo", path=f"{os.environ['PATH']}:{Path.home() / '.cargo' / 'bin'}")
     if found is None:
         return None
-    said = subprocess.run([found, "--version"], capture_output=True, text=True, check=False).stdout
-    version = re.search(r"(\d+)\.(\d+)", said)
+    version_text = subprocess.run([found, "--version"], capture_output=True, text=True, check=False).stdout
+    version = re.search(r"(\d+)\.(\d+)", version_text)
     return found if version and (int(version[1]), int(version[2])) >= (1, 91) else None
 
 
@@ -166,8 +166,8 @@ def test_the_command_that_clears_the_cache_removes_it_and_the_next_build_fills_i
     one = bench.checkout("one", "I am one")
     bench.build(one)
     clear = [sys.executable, "-m", "middlemark", "build", "--clear-cache"]
-    said = subprocess.run(clear, env=bench.environment, capture_output=True, text=True, check=True).stdout
-    assert said.startswith(f"removed {bench.cache};")
+    output = subprocess.run(clear, env=bench.environment, capture_output=True, text=True, check=True).stdout
+    assert output.startswith(f"removed {bench.cache};")
     assert not bench.cache.exists()
     (one / "src" / "lib.rs").touch()
     assert b"I am one" in bench.build(one)

@@ -29,9 +29,9 @@ KINDS = {
 def test_each_level_protects_a_row_with_the_words_of_dds(bench: Bench) -> None:
     ended = bench.run(*RUN, "--security", ",".join(KINDS), "--format", "json")
     assert ended.code == 0, ended.err
-    told = {(each["adapter"], each["security"]): each for each in ended.document["cells"]}
-    assert set(told) == {(adapter, level) for adapter in PKI for level in KINDS}
-    for (adapter, level), each in told.items():
+    cells = {(each["adapter"], each["security"]): each for each in ended.document["cells"]}
+    assert set(cells) == {(adapter, level) for adapter in PKI for level in KINDS}
+    for (adapter, level), each in cells.items():
         assert (each["failed"], each["lost"], each["actual_transport"]) == (None, 0, "udp")
         assert each["protected_by"] == f"DDS Security: PKI-DH ({PKI[adapter]}), Permissions{KINDS[level]}"
         assert each["handshake_ns"] > 0

@@ -82,10 +82,10 @@ def test_a_receive_buffer_that_is_too_small_is_named_and_lifted(bench: Bench) ->
     assert "datagrams found a socket's receive buffer full (RcvbufErrors)" in first_screen
     limit = here.limits(ended)[0]
     assert (limit["check"], limit["setting"], limit["before"]) == ("rmem_max", key, "64KiB")
-    said = here.tried(ended, "rmem_max")
-    assert said.startswith(f"{key} 64KiB → {limit['after']}: cyclonedds udp at 1 MiB, received ")
-    assert "(better in 6 of 6 rounds)" in said
-    assert "Kept off; to keep it: --native" in said
+    verdict = here.tried(ended, "rmem_max")
+    assert verdict.startswith(f"{key} 64KiB → {limit['after']}: cyclonedds udp at 1 MiB, received ")
+    assert "(better in 6 of 6 rounds)" in verdict
+    assert "Kept off; to keep it: --native" in verdict
 
 
 @needs_root
@@ -100,17 +100,17 @@ def test_shared_memory_that_is_too_small_is_named_and_lifted(bench: Bench) -> No
     out = bench.folder / "tries"
     words = ("diagnose", str(ended.folder), "--try", "dev_shm", "--trials", "6", "--out", str(out), "--quiet")
     tried = here.do(*words)
-    said = " ".join(tried.out.split())
-    assert said.startswith("/dev/shm 6291456 → "), tried.err
-    assert "measured in 0 of 6 → 6 of 6 trials" in said
-    assert "(better in 6 of 6 rounds)" in said
-    assert said.endswith("Kept off; to keep it: middlemark tune --apply dev_shm")
+    verdict = " ".join(tried.out.split())
+    assert verdict.startswith("/dev/shm 6291456 → "), tried.err
+    assert "measured in 0 of 6 → 6 of 6 trials" in verdict
+    assert "(better in 6 of 6 rounds)" in verdict
+    assert verdict.endswith("Kept off; to keep it: middlemark tune --apply dev_shm")
     assert "1536×4096" in tried.err, "it is put back"
 
 
-def lifted(said: str) -> bool:
+def lifted(verdict: str) -> bool:
     """Return true if a verdict says significantly better for the messages received in time, or for the latency."""
-    return re.search(r"received [\d.]+ % → [\d.]+ % \(better in|p50 -[\d.]+ % \(faster", said) is not None
+    return re.search(r"received [\d.]+ % → [\d.]+ % \(better in|p50 -[\d.]+ % \(faster", verdict) is not None
 
 
 @pytest.mark.full  # its roles occupy both processors of a small machine for seconds, which other tests would notice
@@ -128,9 +128,9 @@ def test_a_budget_that_stops_real_time_roles_is_named_and_lifted(bench: Bench, g
     ended = here.run(*trips, "--priority", "fifo:20", "--duration", "2s", "--trials", "2")
     limit = here.limits(ended)[0]
     assert (limit["check"], limit["setting"], limit["before"]) == ("cgroup_rt", str(budget), "200000")
-    said = here.tried(ended, "cgroup_rt")
-    assert said.startswith(f"{budget} 200000 → {limit['after']}: cyclonedds udp at 1 KiB, ")
-    assert lifted(said), said
+    verdict = here.tried(ended, "cgroup_rt")
+    assert verdict.startswith(f"{budget} 200000 → {limit['after']}: cyclonedds udp at 1 KiB, ")
+    assert lifted(verdict), verdict
     assert budget.read_text().strip() == "200000", "it is put back"
 
 
@@ -145,9 +145,9 @@ def test_a_groups_quota_is_named_and_lifted(bench: Bench, group: Path) -> None:
     limit = here.limits(ended)[0]
     assert (limit["check"], limit["setting"], limit["before"]) == ("cgroup_cpu", str(quota), "15000")
     assert "quota of" in limit["sentence"]
-    said = here.tried(ended, "cgroup_cpu", trials=10)
-    assert said.startswith(f"{quota} 15000 → -1: cyclonedds udp at 1 KiB, ")
-    assert lifted(said), said
+    verdict = here.tried(ended, "cgroup_cpu", trials=10)
+    assert verdict.startswith(f"{quota} 15000 → -1: cyclonedds udp at 1 KiB, ")
+    assert lifted(verdict), verdict
     assert quota.read_text().strip() == "15000", "it is put back"
 
 

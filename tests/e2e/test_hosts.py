@@ -156,8 +156,8 @@ def test_each_host_is_measured_separately_and_the_hosts_are_compared(hosts: TwoH
     for cell in cells:
         assert cell["failed"] is None, cell["failed"]
         assert cell["breakdown"], cell["breakdown_absent"]
-    told = hosts.bench.run("compare", str(ended.folder), "--by", "across", "--format", "json").document
-    assert {(each["a"], each["b"]) for each in told["comparisons"]} == {("across=base", "across=robot")}
+    compared = hosts.bench.run("compare", str(ended.folder), "--by", "across", "--format", "json").document
+    assert {(each["a"], each["b"]) for each in compared["comparisons"]} == {("across=base", "across=robot")}
 
 
 def test_a_robots_nodes_are_on_one_host_and_its_operators_on_the_other(hosts: TwoHosts) -> None:

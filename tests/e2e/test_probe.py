@@ -161,8 +161,8 @@ def test_a_pair_of_python_programs(bench: Bench, installed: Path, tmp_path: Path
 
     out = str(bench.folder / "again")
     imported = bench.run("import", str(stamps), "--out", out, "--format", "csv")
-    told = list(csv.DictReader(io.StringIO(imported.out)))
-    assert {each["adapter"] for each in told} == {"image (probe)", "detect (span)"}
+    csv_rows = list(csv.DictReader(io.StringIO(imported.out)))
+    assert {each["adapter"] for each in csv_rows} == {"image (probe)", "detect (span)"}
     page = bench.folder / "report.html"
     (kept,) = Path(out).iterdir()
     assert bench.run("report", str(kept), "--html", str(page)).code == 0

@@ -83,16 +83,16 @@ def test_a_run_of_another_machine_or_version_is_refused_with_all_differences(ben
     path.write_text(json.dumps(document))
     ended = resumed(bench, folder)
     assert ended.code == 2
-    for told in ("Middlemark was 0.0.1 then", "kernel was 2.6 then", "null was 0 then and is 1 now"):
-        assert told in ended.err
+    for difference in ("Middlemark was 0.0.1 then", "kernel was 2.6 then", "null was 0 then and is 1 now"):
+        assert difference in ended.err
 
 
 def test_resume_refuses_other_factors_and_a_run_under_way(bench: Bench) -> None:
     run = bench.start(*ASKED, "--trials", "100", "--duration", "300ms", "--quiet")
     until(run.trials)
-    beside = bench.run_leaving("run", "--resume", str(run.folder), "--size", "64")
-    assert beside.code == 2
-    assert "leave suites, factors" in beside.err
+    with_factors = bench.run_leaving("run", "--resume", str(run.folder), "--size", "64")
+    assert with_factors.code == 2
+    assert "leave suites, factors" in with_factors.err
     under_way = bench.run_leaving("run", "--resume", str(run.folder))
     assert under_way.code == 3
     assert f"is being measured by process {run.process.pid}" in under_way.err

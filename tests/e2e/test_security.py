@@ -52,16 +52,18 @@ def test_no_key_is_in_the_output_or_files_of_a_run(bench: Bench, tmp_path: Path)
     make_set(str(tmp_path / "mine"))
     ended = bench.run(*RUN, "--security", "encrypted", "--certs", str(tmp_path / "mine"))
     assert ended.code == 0, ended.err
-    told = [ended.out, ended.err]
+    outputs = [ended.out, ended.err]
     run = str(ended.folder)
-    told += [
+    outputs += [
         bench.run(*verb).out
         for verb in (("show", run, "--verbose"), ("report", run), ("report", run, "--markdown", "-"))
     ]
-    told += [bench.run("export", run, "--to", kind, "--out", "-").out for kind in ("csv", "google-benchmark", "junit")]
+    outputs += [
+        bench.run("export", run, "--to", kind, "--out", "-").out for kind in ("csv", "google-benchmark", "junit")
+    ]
     kept = [each for each in ended.folder.rglob("*") if each.is_file()]
     assert any(each.suffix == ".html" for each in kept)
-    contents = [each.read_bytes() for each in kept] + [each.encode() for each in told]
+    contents = [each.read_bytes() for each in kept] + [each.encode() for each in outputs]
     keys = [each.read_bytes().splitlines()[1] for each in (tmp_path / "mine").glob("*.key")]
     keys += [each.read_bytes().strip() for each in (tmp_path / "mine").glob("*.curve")]
     assert len(keys) == 10

@@ -35,8 +35,8 @@ def test_the_selftest_keeps_an_ordinary_run(bench: Bench) -> None:
     out = bench.folder / "kept"
     ended = bench.run(*FEW, "--plant", "50%", "--quiet", "--out", str(out))
     assert ended.code in (0, 4), ended.err
-    for told in ("A against itself", "A against A with a delay", "comparisons of a setting with itself"):
-        assert told in ended.out
+    for words in ("A against itself", "A against A with a delay", "comparisons of a setting with itself"):
+        assert words in ended.out
     (folder,) = out.iterdir()
     assert folder.name.endswith("-selftest")
     plan = json.loads((folder / "run.json").read_text())["plan"]

@@ -54,8 +54,8 @@ def wheel(source: Path, tools: Path, tmp_path_factory: pytest.TempPathFactory) -
     ]
     command = [*pip, *(f"--config-settings={each}" for each in settings), source]
     environment = {"CARGO_HOME": str(folder / "no crates"), "PATH": f"{tools}:/usr/bin:/bin"}
-    alone = ["unshare", "--net", *(["--map-root-user"] if os.geteuid() else [])]
-    run([*alone, *command], cwd=folder, env=environment)
+    without_network = ["unshare", "--net", *(["--map-root-user"] if os.geteuid() else [])]
+    run([*without_network, *command], cwd=folder, env=environment)
     (found,) = folder.glob("*.whl")
     return found
 
@@ -66,8 +66,8 @@ def checked(installed: Installed, out: Path) -> None:
     cells = json.loads(shown)["cells"]
     assert {each["adapter"] for each in cells} == {"shm", "tcp"}
     assert all(each["samples"] == 100 and each["failed"] is None for each in cells)
-    told = installed.run("list", "adapters").stdout
-    assert re.search(r"^zenoh +not built +(its crates cannot be fetched|there is no cargo)", told, re.MULTILINE)
+    listed = installed.run("list", "adapters").stdout
+    assert re.search(r"^zenoh +not built +(its crates cannot be fetched|there is no cargo)", listed, re.MULTILINE)
 
 
 def test_the_source_package_contains_everything_for_a_build_without_a_network(source: Path) -> None:

@@ -135,9 +135,9 @@ def test_after_a_killed_run_the_next_start_reports_the_missing_restore(place: Pl
     assert place.value(FIN) == "31"
     run.process.kill()
     run.process.communicate()
-    said = place.run("list", "suites").err
-    assert f"{FIN} is 31 (before: 60)" in said
-    assert "middlemark tune --restore" in said
+    warning = place.run("list", "suites").err
+    assert f"{FIN} is 31 (before: 60)" in warning
+    assert "middlemark tune --restore" in warning
     assert place.run("tune", "--restore").code == 0
     assert place.value(FIN) == "60"
     run.kill()
@@ -178,8 +178,8 @@ def test_with_sudo_each_command_is_announced_and_undone(place: Place) -> None:
         command = [*place.prefix, "unshare", "--mount", "sh", "-c", script, "sh", str(rules), *as_nobody()]
 
         def tune(*words: str) -> Ended:
-            told = {"XDG_STATE_HOME": str(state)}
-            return place.bench.start("tune", *words, command=command, environment=told).ended()
+            environment = {"XDG_STATE_HOME": str(state)}
+            return place.bench.start("tune", *words, command=command, environment=environment).ended()
 
         applied = tune("--apply", "ipfrag_time")
         assert applied.code == 0, applied.err

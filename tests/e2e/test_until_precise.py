@@ -51,7 +51,7 @@ def test_an_interrupted_run_is_resumed_to_its_end(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "problem"),
     [
         (("--until-precise", "2%", "--trials", "3"), "--trials: --until-precise finds the number of trials"),
         (("--budget", "10m"), "--budget: goes with --until-precise"),
@@ -61,7 +61,7 @@ def test_an_interrupted_run_is_resumed_to_its_end(bench: Bench) -> None:
         ),
     ],
 )
-def test_contradicting_options_are_refused(bench: Bench, words: tuple[str, ...], told: str) -> None:
+def test_contradicting_options_are_refused(bench: Bench, words: tuple[str, ...], problem: str) -> None:
     ended = bench.run_leaving(*ASKED, *words)
     assert ended.code == 2
-    assert told in ended.err
+    assert problem in ended.err

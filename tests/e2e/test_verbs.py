@@ -44,8 +44,8 @@ def printed(bench: Bench, *words: str) -> str:
 def test_help_lists_every_verb_and_version_prints_the_version(bench: Bench) -> None:
     files = {path.stem.rstrip("_") for path in (ROOT / "src/middlemark/commands").glob("[a-z]*.py")}
     verbs = files - {"options"}
-    told = printed(bench, "--help")
-    assert {verb for verb in verbs if re.search(rf"^  {verb} ", told, re.MULTILINE)} == verbs
+    help_text = printed(bench, "--help")
+    assert {verb for verb in verbs if re.search(rf"^  {verb} ", help_text, re.MULTILINE)} == verbs
     assert __version__ in printed(bench, "--version")
 
 
@@ -133,9 +133,9 @@ def test_which_measures_the_candidates_of_a_question(bench: Bench, tmp_path: Pat
 
 def test_certs_writes_a_set_whose_keys_only_the_owner_can_read(bench: Bench, tmp_path: Path) -> None:
     folder = tmp_path / "certs"
-    told = printed(bench, "certs", str(folder))
+    output = printed(bench, "certs", str(folder))
     keys = [path for path in folder.iterdir() if path.suffix in (".key", ".curve")]
-    assert {path.name for path in keys} == {line.split()[0] for line in told.splitlines() if "yours alone" in line}
+    assert {path.name for path in keys} == {line.split()[0] for line in output.splitlines() if "yours alone" in line}
     assert {path.stat().st_mode & 0o777 for path in keys} == {0o600}
     assert bench.run("certs", str(folder)).code == 2, "it is never overwritten"
 

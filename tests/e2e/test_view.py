@@ -167,17 +167,17 @@ def test_a_damaged_run_is_listed_with_its_problem(bench: Bench, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "told"),
+    ("words", "code", "problem"),
     [
         (("nowhere",), 3, "nowhere: is not a folder"),
         ((".", "--port", "70000"), 2, "'70000' is no port"),
         ((".", "--port", "x"), 2, "'x' is no port"),
     ],
 )
-def test_what_view_cannot_serve_is_refused(bench: Bench, words: tuple[str, ...], code: int, told: str) -> None:
+def test_what_view_cannot_serve_is_refused(bench: Bench, words: tuple[str, ...], code: int, problem: str) -> None:
     ended = bench.run_leaving("view", *words)
     assert ended.code == code
-    assert told in ended.err
+    assert problem in ended.err
 
 
 def test_a_port_in_use_is_named(bench: Bench, tmp_path: Path) -> None:

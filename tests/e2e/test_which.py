@@ -39,29 +39,29 @@ def test_a_planted_winner_is_found_with_few_trials_of_the_others(bench: Bench) -
     assert rounds[0] == max(rounds) == file["reached"]["rounds"]
     assert rounds[3] < 8
     assert ended.out.startswith("null memory is best for 4 KiB one at a time, 2 processes: ")
-    told = " ".join(ended.out.split())
-    assert re.search(r" (Sure|Not sure \([a-z, ]+\)): ", told), "a machine with other work makes trials disagree"
+    output = " ".join(ended.out.split())
+    assert re.search(r" (Sure|Not sure \([a-z, ]+\)): ", output), "a machine with other work makes trials disagree"
 
 
 @pytest.mark.slow
 def test_a_planted_tie_names_both_candidates_and_no_best(bench: Bench) -> None:
     # A race may name a wrong winner once in twenty times (docs/decisions/0029). Two wrong winners in a row are a fault.
-    told = [raced_tie(bench)]
+    answers = [raced_tie(bench)]
     # Other work on this machine can make the difference of the two too uncertain for a tie: then they are undecided.
     even = re.compile("(Tie|Undecided) for 4 KiB one at a time, 2 processes: null memory")
-    if not even.match(told[0]):
-        told.append(raced_tie(bench))
-    assert even.match(told[-1]), told
-    assert " and null memory" in told[-1]
-    assert "every_delay_ns=1000001" in told[-1]
-    assert "every_delay_ns=2000002" not in told[-1]
+    if not even.match(answers[0]):
+        answers.append(raced_tie(bench))
+    assert even.match(answers[-1]), answers
+    assert " and null memory" in answers[-1]
+    assert "every_delay_ns=1000001" in answers[-1]
+    assert "every_delay_ns=2000002" not in answers[-1]
 
 
 def raced_tie(bench: Bench) -> str:
     ended = bench.run("run", bench.suite(sweeps(1000, 1000, 2000)), "--budget", "40s", "--quiet")
     assert ended.code == 0, ended.err
-    told, _, _ = " ".join(ended.out.split()).partition(" µs round trip")
-    return told
+    answer_text, _, _ = " ".join(ended.out.split()).partition(" µs round trip")
+    return answer_text
 
 
 def test_a_killed_race_is_resumed_where_it_stopped(bench: Bench) -> None:

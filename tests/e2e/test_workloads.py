@@ -222,20 +222,22 @@ def test_compare_judges_one_edge_of_a_robot(bench: Bench, robot: str) -> None:
     run = str(ended.folder)
 
     def judged(*options: str) -> list[float]:
-        told = bench.run("compare", run, "--by", "adapter", "--metric", "p50", "--format", "json", *options)
-        assert told.code == 0, told.err
-        return [each[side] for each in told.document["comparisons"] for side in ("a_median", "b_median")]
+        compared = bench.run("compare", run, "--by", "adapter", "--metric", "p50", "--format", "json", *options)
+        assert compared.code == 0, compared.err
+        return [each[side] for each in compared.document["comparisons"] for side in ("a_median", "b_median")]
 
     assert judged("--edge", "image → recorder") != judged("--edge", "found")
-    told = bench.run("compare", run, "--by", "adapter", "--edge", "found")
-    assert told.out.splitlines()[0] == "Edge found → planner"
+    compared = bench.run("compare", run, "--by", "adapter", "--edge", "found")
+    assert compared.out.splitlines()[0] == "Edge found → planner"
     assert not bench.run("compare", run, "--by", "adapter").out.startswith("Edge")
-    told = bench.run("compare", run, "--by", "adapter", "--edge", "image")
-    assert told.code == 2
-    assert "image is several; there are image → detector, image → recorder" in told.err
-    told = bench.run("compare", run, "--by", "adapter", "--edge", "imago")
-    assert told.code == 2
-    assert "there is no imago; there are image → detector, image → recorder, found → planner, plan/request" in told.err
+    compared = bench.run("compare", run, "--by", "adapter", "--edge", "image")
+    assert compared.code == 2
+    assert "image is several; there are image → detector, image → recorder" in compared.err
+    compared = bench.run("compare", run, "--by", "adapter", "--edge", "imago")
+    assert compared.code == 2
+    assert (
+        "there is no imago; there are image → detector, image → recorder, found → planner, plan/request" in compared.err
+    )
 
 
 def test_an_edge_of_a_slow_topic_has_its_rate(bench: Bench, robot: str) -> None:

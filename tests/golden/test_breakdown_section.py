@@ -23,7 +23,7 @@ def golden(snapshot: SnapshotAssertion) -> SnapshotAssertion:
     return snapshot.use_extension(TextFile)
 
 
-def told(result: CellResult, *names: str) -> CellResult:
+def with_parts(result: CellResult, *names: str) -> CellResult:
     """Return the result with a breakdown in which each part takes twice as long as the one before."""
     whole = 2 ** len(names) - 1
     parts = tuple(Part(part=name, ns=120.0 * 2**at, share=2**at / whole) for at, name in enumerate(names))
@@ -35,14 +35,14 @@ def broken_down(results: tuple[CellResult, ...]) -> tuple[CellResult, ...]:
     """Rows with several kinds of parts, and rows without: a failed one, and one that gives the reason."""
     few = "3 messages were stamped at both ends, and a breakdown needs 20"
     return (
-        told(results[0], *ONE_WAY, *BACK),
-        told(results[1], *LISTENING),
+        with_parts(results[0], *ONE_WAY, *BACK),
+        with_parts(results[1], *LISTENING),
         msgspec.structs.replace(results[2], breakdown_absent=few),
         *results[3:5],
-        msgspec.structs.replace(told(results[5], *ONE_WAY), coding_absent=WITHIN),
+        msgspec.structs.replace(with_parts(results[5], *ONE_WAY), coding_absent=WITHIN),
         *results[6:-2],
-        told(results[-2], *TYPED),
-        told(results[-1], *STAMPED),
+        with_parts(results[-2], *TYPED),
+        with_parts(results[-1], *STAMPED),
     )
 
 

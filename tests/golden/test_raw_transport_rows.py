@@ -26,8 +26,8 @@ def cell(adapter: str, transport: str, size: int = 1024, **levels: object) -> Ce
 
 
 def copying(size: int = 1024, **levels: object) -> Cell:
-    alone = {"receive": "poll", "processes": 1, "subscribers": 0, "pin": PINNED[:1]}
-    return cell("memcpy", "memcpy", size, **{**alone, **levels})
+    factors = {"receive": "poll", "processes": 1, "subscribers": 0, "pin": PINNED[:1]}
+    return cell("memcpy", "memcpy", size, **{**factors, **levels})
 
 
 @pytest.fixture

@@ -224,9 +224,9 @@ def test_the_report_names_the_winner_and_the_eliminated_with_their_rounds(field:
     assert (standing.verdict, standing.winner) == ("best", "lyra")
     assert standing.why == "The other is slower, 3 were eliminated."
     experiment = document.experiments[0]
-    told = {each.row.result.cell.adapter: reason(experiment, each) for each in experiment.ranked}
-    assert told["vega"] == "significantly slower"
-    assert told["deneb"] == "eliminated after 2 rounds"
+    reasons = {each.row.result.cell.adapter: reason(experiment, each) for each in experiment.ranked}
+    assert reasons["vega"] == "significantly slower"
+    assert reasons["deneb"] == "eliminated after 2 rounds"
     assert [each.standing for each in standing.places] == ["best", "slower", *["eliminated"] * 3]
     assert "deneb shm: eliminated after 2 rounds, " in document.answers[0].text
     assert headline(matrices(document.experiments)[0]).startswith("lyra shm is the fastest")
@@ -258,6 +258,6 @@ def test_the_report_agrees_with_the_answer_of_the_same_run(tmp_path: Path, seed:
     best = found.answer[0].row.index
     for each in document.comparisons:
         judged = each.comparison.judged
-        told = found.verdict == "best" and each.comparison.metric == "p50" and judged.pairs >= 6
-        if told and best in (each.a, each.b):
+        is_judged = found.verdict == "best" and each.comparison.metric == "p50" and judged.pairs >= 6
+        if is_judged and best in (each.a, each.b):
             assert each.comparison.word in (("slower", "eliminated") if each.a == best else ("faster", "A eliminated"))

@@ -40,9 +40,9 @@ def seen_in_copy(
     for name in DOCUMENTS:
         (folder / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
-    for name, told in declarations.items():
+    for name, insertions in declarations.items():
         file = folder / "src/middlemark" / name
-        for line, declared in zip(told[::2], told[1::2], strict=True):
+        for line, declared in zip(insertions[::2], insertions[1::2], strict=True):
             before, after = file.read_text().split(line)
             file.write_text(before + declared + line + after)
     environment = os.environ | {

@@ -29,7 +29,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "certs"
 
 
-def told(folder: Path, *credentials: Credential, broker: bool = False) -> list[str]:
+def found_problems(folder: Path, *credentials: Credential, broker: bool = False) -> list[str]:
     needed = (*layout.ENDS, "broker") if broker else layout.ENDS
     found = problems_of(folder, credentials or ALL, needed, ["127.0.0.1"])
     return [str(each).replace(f"{folder}/", "") for each in found]
@@ -74,7 +74,7 @@ def signed_by_nobody(
 def test_a_generated_set_has_all_files_and_no_problems(folder: Path) -> None:
     wanted = {each.name for each in layout.files(ALL, layout.IDENTITIES)}
     assert {each.name for each in folder.iterdir()} == wanted
-    assert told(folder, broker=True) == []
+    assert found_problems(folder, broker=True) == []
 
 
 def test_only_the_owner_may_read_the_set(folder: Path) -> None:
@@ -133,15 +133,15 @@ def test_a_public_key_is_derived_from_the_secret_key() -> None:
 def test_files_that_a_middleware_does_not_read_are_not_required(folder: Path) -> None:
     for each in folder.glob("*.pem"):
         each.unlink()
-    assert told(folder, "curve") == []
+    assert found_problems(folder, "curve") == []
 
 
 def test_a_users_set_needs_neither_intruder_nor_stranger_nor_broker(folder: Path) -> None:
     for each in ("intruder", "stranger", "broker"):  # "stranger" is also the prefix of its authority's files
         for file in folder.glob(f"{each}*"):
             file.unlink()
-    assert told(folder) == []
-    assert told(folder, "curve", broker=True) == [
+    assert found_problems(folder) == []
+    assert found_problems(folder, "curve", broker=True) == [
         "broker.curve.pub: there is no such file; it is the public key of CURVE of a companion: a broker, a router. "
         "`middlemark certs FOLDER` makes a complete set to start from",
         "broker.curve: there is no such file; it is the secret key that belongs to broker.curve.pub. "
@@ -154,7 +154,7 @@ def test_all_problems_of_a_set_are_reported_at_once(folder: Path) -> None:
     (folder / "sender.key").chmod(0o644)
     (folder / "receiver.pem").unlink()
     (folder / "receiver.curve").write_text("secret")
-    found = told(folder)
+    found = found_problems(folder)
     assert [each.partition(":")[0] for each in found] == ["ca.pem", "sender.key", "receiver.pem", "receiver.curve"]
     assert found[0] == "ca.pem: contains no certificate in PEM"
     assert found[1] == f"sender.key: other users may read it (mode 0644); chmod 600 {folder}/sender.key".replace(
@@ -169,7 +169,7 @@ def test_a_missing_folder_is_reported_as_one_problem(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "said"),
+    ("fault", "problem_text"),
     [
         ({"begins_days": -9, "ends_days": -3}, "it expired on "),
         ({"begins_days": 3, "ends_days": 9}, "it is not valid before "),
@@ -177,29 +177,29 @@ def test_a_missing_folder_is_reported_as_one_problem(tmp_path: Path) -> None:
     ],
 )
 def test_an_expired_certificate_or_one_without_a_name_is_refused(
-    folder: Path, fault: dict[str, int], said: str
+    folder: Path, fault: dict[str, int], problem_text: str
 ) -> None:
     authority, certificate, key = signed_by_nobody(**fault)  # type: ignore[arg-type]
     (folder / "ca.pem").write_bytes((folder / "ca.pem").read_bytes() + authority)
     replace(folder, "sender", certificate, key)
-    [problem] = told(folder, "x509")
-    assert problem.startswith(f"sender.pem: {said}")
+    [problem] = found_problems(folder, "x509")
+    assert problem.startswith(f"sender.pem: {problem_text}")
 
 
 def test_a_certificate_of_another_authority_is_refused(folder: Path) -> None:
     replace(folder, "sender", *Authority("another").identity("sender"))
-    assert told(folder) == ["sender.pem: ca.pem did not issue it, so the others would refuse it"]
+    assert found_problems(folder) == ["sender.pem: ca.pem did not issue it, so the others would refuse it"]
 
 
 def test_a_certificate_that_is_no_authoritys_is_refused(folder: Path) -> None:
     (folder / "ca.pem").write_bytes((folder / "broker.pem").read_bytes())
-    assert told(folder, "x509")[0] == "ca.pem: is not the certificate of an authority (CA:TRUE is missing)"
+    assert found_problems(folder, "x509")[0] == "ca.pem: is not the certificate of an authority (CA:TRUE is missing)"
 
 
 def test_a_key_of_another_certificate_is_refused(folder: Path) -> None:
     (folder / "sender.key").write_bytes((folder / "receiver.key").read_bytes())
     (folder / "sender.curve").write_bytes((folder / "receiver.curve").read_bytes())
-    assert told(folder) == [
+    assert found_problems(folder) == [
         "sender.key: it is not the key of sender.pem",
         "sender.curve: it does not belong to sender.curve.pub",
     ]
@@ -210,12 +210,14 @@ def test_a_key_with_a_password_is_refused(folder: Path) -> None:
     locked = serialization.BestAvailableEncryption(b"word")
     pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, locked)
     (folder / "sender.key").write_bytes(pem)
-    assert told(folder) == ["sender.key: it has a password, which cannot be entered here; store it without one"]
+    assert found_problems(folder) == [
+        "sender.key: it has a password, which cannot be entered here; store it without one"
+    ]
 
 
 def test_a_stranger_of_the_accepted_authority_is_refused_as_a_proof(folder: Path) -> None:
     replace(folder, "stranger", (folder / "sender.pem").read_bytes(), (folder / "sender.key").read_bytes())
-    [problem] = told(folder)
+    [problem] = found_problems(folder)
     assert problem.startswith("stranger.pem: ca.pem issued it too, so it would be accepted")
 
 
@@ -223,7 +225,7 @@ def test_a_brokers_certificate_must_name_the_brokers_address(folder: Path) -> No
     authority, certificate, key = signed_by_nobody(hosts=("broker.example",))
     (folder / "ca.pem").write_bytes((folder / "ca.pem").read_bytes() + authority)
     replace(folder, "broker", certificate, key)
-    assert told(folder, "x509", broker=True) == [
+    assert found_problems(folder, "x509", broker=True) == [
         "broker.pem: it is valid for broker.example, but the broker is reached at 127.0.0.1: clients refuse it"
     ]
 
@@ -231,7 +233,7 @@ def test_a_brokers_certificate_must_name_the_brokers_address(folder: Path) -> No
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
 def test_a_key_that_cannot_be_read_is_refused(folder: Path) -> None:
     (folder / "sender.key").chmod(0)
-    [problem] = told(folder)
+    [problem] = found_problems(folder)
     assert problem == "sender.key: cannot be read (Permission denied); the user who measures must be able to read it"
 
 
@@ -239,7 +241,7 @@ def test_no_problem_reveals_a_key(folder: Path) -> None:
     secrets = [(folder / name).read_text().strip() for name in ("sender.curve", "receiver.curve")]
     for name in ("sender.curve", "receiver.curve"):
         (folder / name).write_text((folder / name).read_text().strip()[:-1] + "~\n")
-    found = " ".join(told(folder, "curve"))
+    found = " ".join(found_problems(folder, "curve"))
     assert "sender.curve: is not a CURVE key" in found
     assert not any(secret[:-1] in found for secret in secrets)
 
@@ -253,7 +255,7 @@ def test_certs_makes_a_set_and_describes_each_file(tmp_path: Path) -> None:
     assert set(listed) == {each.name for each in made.iterdir()}
     assert listed["sender.key"].endswith("its private key (yours alone to read)")
     assert lines[-1] == f"Measure with it: middlemark run … --security encrypted --certs {made}"
-    assert told(made, broker=True) == []
+    assert found_problems(made, broker=True) == []
 
 
 def test_certs_does_not_touch_an_existing_folder(tmp_path: Path) -> None:

@@ -39,27 +39,27 @@ def truth_ns(at_ns: int) -> float:
 
 def test_a_planted_offset_and_drift_are_found_within_the_uncertainty() -> None:
     for seed in range(100):
-        told = list(exchanges(seed))
-        found = fitted(told)
+        exchanged = list(exchanges(seed))
+        found = fitted(exchanged)
         assert found is not None
         assert found.uncertainty_ns <= 50_000
-        for at_ns in (told[0].asked_ns, told[20].asked_ns, told[-1].back_ns):
+        for at_ns in (exchanged[0].asked_ns, exchanged[20].asked_ns, exchanged[-1].back_ns):
             line = found.offset_ns + found.drift_ppm * 1e-6 * (at_ns - found.begin_ns)
             assert abs(line - truth_ns(at_ns)) <= found.uncertainty_ns + 1
 
 
 def test_a_clock_whose_rate_changes_increases_the_uncertainty() -> None:
-    told = list(exchanges(1))
-    middle = told[len(told) // 2].asked_ns
+    exchanged = list(exchanges(1))
+    middle = exchanged[len(exchanged) // 2].asked_ns
 
     def bent(each: Exchange) -> Exchange:
         more = max(0, round(500e-6 * (each.asked_ns - middle)))
         return Exchange(each.asked_ns, each.received_ns + more, each.answered_ns + more, each.back_ns)
 
-    found = fitted(list(map(bent, told)))
+    found = fitted(list(map(bent, exchanged)))
     assert found is not None
     assert found.uncertainty_ns > 100_000
-    for each in map(bent, told):
+    for each in map(bent, exchanged):
         line = found.offset_ns + found.drift_ppm * 1e-6 * (each.asked_ns - found.begin_ns)
         truth = truth_ns(each.asked_ns) + max(0, 500e-6 * (each.asked_ns - middle))
         assert abs(line - truth) <= found.uncertainty_ns + 1
@@ -75,12 +75,12 @@ def test_the_offset_is_found_over_real_datagrams(monkeypatch: pytest.MonkeyPatch
     answering = Answering("127.0.0.1", clock=lambda: other(time.monotonic_ns()))
     asking = Asking("127.0.0.1", answering.port)
     time.sleep(0.3)
-    told = asking.end()
+    exchanged = asking.end()
     answering.close()
-    found = fitted(told)
+    found = fitted(exchanged)
     assert found is not None
-    assert found.exchanges == len(told) >= 2 * clocks.AT_THE_ENDS
-    for each in told:
+    assert found.exchanges == len(exchanged) >= 2 * clocks.AT_THE_ENDS
+    for each in exchanged:
         line = found.offset_ns + found.drift_ppm * 1e-6 * (each.asked_ns - found.begin_ns)
         assert abs(line - truth_ns(each.asked_ns)) <= found.uncertainty_ns + 1
 

@@ -186,8 +186,8 @@ def test_pairs_with_other_factors_are_compared_separately(tmp_path: Path) -> Non
             for reliability in ("reliable", "best-effort")
         },
     )
-    told = [row["what"] for row in rows(several, "--by", "receive")]
-    assert [each.rpartition(", ")[2] for each in told] == ["reliable", "best-effort"]
+    pairs = [row["what"] for row in rows(several, "--by", "receive")]
+    assert [each.rpartition(", ")[2] for each in pairs] == ["reliable", "best-effort"]
 
 
 def test_polling_is_compared_with_blocking_only_on_request(run: Path) -> None:
@@ -227,9 +227,9 @@ def test_a_failed_gate_ends_with_4_and_reports_the_difference(run: Path) -> None
 
 
 def test_all_problems_are_reported_at_once(tmp_path: Path) -> None:
-    told = refused(tmp_path, "--by", "zeal", "--metric", "p7", "--fail-if", "p50 nicer than 5%", "--margin", "x")
+    problems = refused(tmp_path, "--by", "zeal", "--metric", "p7", "--fail-if", "p50 nicer than 5%", "--margin", "x")
     for wrong in ("no factor zeal", "no p7", "'p50 nicer than 5%' is not understood", "--margin"):
-        assert wrong in told
+        assert wrong in problems
     assert "needs two runs" in refused(tmp_path)
     assert "run.json" in refused(tmp_path / "nowhere", tmp_path)
 
@@ -286,7 +286,7 @@ def test_a_comparison_names_the_raw_transport_of_each_side(with_raw_transports: 
 
 
 def test_markdown_has_columns_for_raw_transports_if_there_are_any(with_raw_transports: Path, run: Path) -> None:
-    told = asked(with_raw_transports, "--by", "transport", "--format", "markdown").stdout
+    output = asked(with_raw_transports, "--by", "transport", "--format", "markdown").stdout
     for words in (
         "A × raw transport",
         "B × raw transport",
@@ -294,7 +294,7 @@ def test_markdown_has_columns_for_raw_transports_if_there_are_any(with_raw_trans
         "2.00 × ring",
         "named raw transport (same carrier, same run)",
     ):
-        assert words in told
+        assert words in output
     assert "carrier" not in asked(run, "--by", "transport", "--format", "markdown").stdout
 
 
@@ -354,12 +354,12 @@ def test_the_table_of_middlewares_has_the_verdicts_of_the_json_output(tmp_path: 
     for line in block[1:]:
         name = " ".join(line.split()[:2])
         [pair] = [each for each in pairs if {each["a"], each["b"]} == {first, name}]
-        said = (
+        verdict = (
             pair["verdict"]
             if pair["a"] == first
             else {"faster": "slower", "slower": "faster"}.get(pair["verdict"], pair["verdict"])
         )
-        assert words[said] in line.split(), line
+        assert words[verdict] in line.split(), line
 
 
 def test_two_levels_are_columns_grouped_by_size(tmp_path: Path) -> None:
@@ -444,6 +444,6 @@ def test_every_latency_of_a_trial_is_a_metric(run: Path) -> None:
     assert {row["metric"] for row in found} == {"mean", "min", "max", "round_trips"}
     assert {row["verdict"] for row in found if row["unit"] == "ns"} == {"faster"}
     assert "nothing can be compared" in refused(run, "--by", "transport", "--metric", "memory.ping")
-    told = refused(run, "--by", "transport", "--metric", "p7")
-    assert "memory[.ROLE]" in told
-    assert "seconds_spread" in told
+    problems = refused(run, "--by", "transport", "--metric", "p7")
+    assert "memory[.ROLE]" in problems
+    assert "seconds_spread" in problems

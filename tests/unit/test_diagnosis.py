@@ -148,8 +148,8 @@ def test_the_worst_row_comes_first_and_rows_with_one_limit_are_joined() -> None:
 
 
 def lift(**fields: Any) -> Lift:
-    known = {"name": "net.core.rmem_max", "before": "212992", "after": "8388608", "command": "", "keep": ""}
-    return Lift(**(known | {"change": Setting("net.core.rmem_max", "8388608")} | fields))
+    setting = {"name": "net.core.rmem_max", "before": "212992", "after": "8388608", "command": "", "keep": ""}
+    return Lift(**(setting | {"change": Setting("net.core.rmem_max", "8388608")} | fields))
 
 
 def test_a_try_interleaves_each_row_before_and_after_the_change() -> None:

@@ -8,7 +8,7 @@ from middlemark.show.dry_run import render
 
 
 @pytest.mark.parametrize(
-    ("keys", "told", "untold"),
+    ("keys", "expected", "untold"),
     [
         ("", "udp, 1 KiB, ping-pong, one at a time, block, 2 processes, 1 subscriber, filled, pinned", "rate"),
         ("subscribers=2\necho='first'", "2 subscribers, one echoes, filled, pinned 0,1", "publisher"),
@@ -23,10 +23,10 @@ from middlemark.show.dry_run import render
         ("[sweep.native.fastdds]\nsegment-size='8m'", "1 trial", "segment-size"),
     ],
 )  # fmt: skip
-def test_a_cell_is_printed_with_its_load(keys: str, told: str, untold: str) -> None:
+def test_a_cell_is_printed_with_its_load(keys: str, expected: str, untold: str) -> None:
     text = render(plan_of(f"[[sweep]]\nadapter='udp'\ntrials=1\n{keys}"), 200, verbose=True)
-    assert told in text
-    line = next(each for each in text.splitlines() if each.startswith("lan: ") and told in each)
+    assert expected in text
+    line = next(each for each in text.splitlines() if each.startswith("lan: ") and expected in each)
     assert untold not in line
     assert text.startswith("1 configurations, 1 trials, about ")
     assert "; order from seed 1. Nothing was measured.\n" in text
@@ -64,8 +64,8 @@ say = "MIRA is the fastest"
 untestable = "no source of it"
 """
     plan = plan_of("[[sweep]]\nadapter='udp'\nsize=[64,'1k']\nreceive=['block','poll']\n" + expect)
-    told = [each for each in render(until_decided(plan, 600.0), 100).splitlines() if "expect" in each]
-    assert told == [
+    expectations = [each for each in render(until_decided(plan, 600.0), 100).splitlines() if "expect" in each]
+    assert expectations == [
         "then further rounds until every expectation is decided, within 10 min 00 s in all",
         "expects: udp is quick: p50 at most 1ms, of 4 configurations",
         "expects: size costs: p50 b slower, of 2 pairs",

@@ -145,8 +145,8 @@ def test_connected_unix_sockets_count() -> None:
     one, other = socket.socketpair()
     with one, other:
         assert own_sockets([os.getpid()])["unix"] == before + 2
-    with socket.socket(socket.AF_UNIX) as alone:
-        assert alone.fileno() >= 0
+    with socket.socket(socket.AF_UNIX) as unconnected:
+        assert unconnected.fileno() >= 0
         assert own_sockets([os.getpid()])["unix"] == before
 
 

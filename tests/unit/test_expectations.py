@@ -332,9 +332,9 @@ def test_typed_expectations_are_read_like_written_ones() -> None:
     assert found.say == "size=64: p99 at most 5ms"
     with pytest.raises(RequestError) as refused:
         load((), raw_options(adapter="udp", expect=("of = 3, at_most", "at_most = '5ms'")))
-    told = [str(each) for each in refused.value.problems]
-    assert told[0].startswith("--expect of = 3, at_most: line 1: column ")
-    assert told[1].startswith("--expect at_most = '5ms': of is missing")
+    problems = [str(each) for each in refused.value.problems]
+    assert problems[0].startswith("--expect of = 3, at_most: line 1: column ")
+    assert problems[1].startswith("--expect at_most = '5ms': of is missing")
 
 
 def test_the_default_number_of_trials_suffices_for_the_verdicts() -> None:
@@ -415,14 +415,14 @@ def test_the_last_lines_name_trial_edge_and_lateness_of_each_expectation(robots:
 
 
 @pytest.mark.parametrize(
-    ("met", "told"),
+    ("met", "text"),
     [(True, " 1 holds after 12 rounds"), (False, "; the budget of 30 min 00 s was spent after 12 rounds")],
 )
-def test_a_run_until_decided_reports_its_rounds_or_the_spent_budget(robots: MeasuredRun, met: bool, told: str) -> None:
+def test_a_run_until_decided_reports_its_rounds_or_the_spent_budget(robots: MeasuredRun, met: bool, text: str) -> None:
     plan = msgspec.structs.replace(robots.file.plan, deciding=Deciding(budget_s=1800.0))
     reached = Reached(rounds=12, seconds=1800.0, met=met)
     run = msgspec.structs.replace(robots, file=msgspec.structs.replace(robots.file, plan=plan, reached=reached))
-    assert told in " ".join(render("summary", document_of(run)).split())
+    assert text in " ".join(render("summary", document_of(run)).split())
 
 
 def test_json_has_every_expectation_with_its_interval(robots: MeasuredRun) -> None:

@@ -309,7 +309,7 @@ def test_a_missing_extra_is_named_with_its_installation(run: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "problem"),
     [
         (("--to", "xml"), "there is no xml; there are csv, csv-long, google-benchmark"),
         (("--to", "csv", "--by", "transport"), "are for verdicts, which only junit has"),
@@ -318,8 +318,8 @@ def test_a_missing_extra_is_named_with_its_installation(run: Path, monkeypatch: 
         (("--to", "junit", "--by", "colour"), "there is no factor colour"),
     ],
 )
-def test_an_export_that_is_impossible_is_refused(run: Path, words: tuple[str, ...], told: str) -> None:
-    assert told in str(refused(run, *words))
+def test_an_export_that_is_impossible_is_refused(run: Path, words: tuple[str, ...], problem: str) -> None:
+    assert problem in str(refused(run, *words))
 
 
 def test_damaged_samples_discard_only_their_trial(run: Path) -> None:

@@ -55,9 +55,9 @@ def test_a_table_has_a_column_per_level_and_the_figure_in_the_first(tmp_path: Pa
     assert (shm[1].text, shm[2].text) == ("–", "20.0 µs")
     assert shm[3].text.startswith("× 3.00 (")
     assert "### Growth along size" in render("markdown", found)
-    told = read_output("run", render("json", found))["growth"]
-    assert told[0]["points"][1] == {
-        **{name: told[0]["points"][1][name] for name in ("median", "times", "low", "high")},
+    growth = read_output("run", render("json", found))["growth"]
+    assert growth[0]["points"][1] == {
+        **{name: growth[0]["points"][1][name] for name in ("median", "times", "low", "high")},
         "cell": 1,
         "level": "1 KiB",
     }

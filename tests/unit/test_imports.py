@@ -41,9 +41,9 @@ def test_no_log_is_recognised_by_two_formats(path):
 def test_every_row_is_marked_as_imported_and_lists_its_unknown_factors(path):
     for measured in read(path.read_bytes()).measured:
         if measured.failed is None:
-            told = next(each for each in measured.warnings if each.code == "imported")
-            assert "the machine" in told.text
-            assert "receive" in told.text
+            warning = next(each for each in measured.warnings if each.code == "imported")
+            assert "the machine" in warning.text
+            assert "receive" in warning.text
         assert {"transport", "receive", "pin"} <= set(measured.cell.unknown)
 
 
@@ -441,20 +441,24 @@ write_p50 = [3, "the run gave no result"]
 
 
 def test_figures_of_a_document_become_rows_without_samples():
-    told, hung = read(FIGURES.encode()).measured
-    assert (told.cell.adapter, told.cell.transport, told.cell.size) == ("cyclonedds (RoundtripPing)", "shm", 0)
-    assert (told.cell.pin, told.cell.priority) == ((0,), "fifo:80")
-    assert not {"size", "pin", "priority", "transport"} & set(told.cell.unknown)
-    assert {"receive", "reliability"} <= set(told.cell.unknown)
-    assert told.times.round_trip_ns.p50 == 24_000, "halves are doubled"
-    assert told.times.write_ns.p50 == 3_000, "a time of writing is none"
-    assert told.times.round_trip_ns.p99_99 is None, "one sample lies beyond the 99.99 % of 10,000"
-    assert {"imported", "half-round-trip", "few-samples"} == codes(told)
+    measured, hung = read(FIGURES.encode()).measured
+    assert (measured.cell.adapter, measured.cell.transport, measured.cell.size) == (
+        "cyclonedds (RoundtripPing)",
+        "shm",
+        0,
+    )
+    assert (measured.cell.pin, measured.cell.priority) == ((0,), "fifo:80")
+    assert not {"size", "pin", "priority", "transport"} & set(measured.cell.unknown)
+    assert {"receive", "reliability"} <= set(measured.cell.unknown)
+    assert measured.times.round_trip_ns.p50 == 24_000, "halves are doubled"
+    assert measured.times.write_ns.p50 == 3_000, "a time of writing is none"
+    assert measured.times.round_trip_ns.p99_99 is None, "one sample lies beyond the 99.99 % of 10,000"
+    assert {"imported", "half-round-trip", "few-samples"} == codes(measured)
     assert hung.failed.text == "the run gave no result"
 
 
 @pytest.mark.parametrize(
-    ("was", "becomes", "told"),
+    ("was", "becomes", "problem"),
     [
         ('unit = "us"', 'unit = "hours"', "unit: one of ns, us, ms, s"),
         ("halves = true", "", "halves: true if"),
@@ -465,6 +469,6 @@ def test_figures_of_a_document_become_rows_without_samples():
         ("halves = true", "halves =", "not TOML"),
     ],
 )
-def test_wrong_figures_are_refused_with_their_place(was, becomes, told):
-    with pytest.raises(NotRead, match=re.escape(told)):
+def test_wrong_figures_are_refused_with_their_place(was, becomes, problem):
+    with pytest.raises(NotRead, match=re.escape(problem)):
         read(FIGURES.replace(was, becomes, 1).encode())

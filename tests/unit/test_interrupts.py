@@ -77,18 +77,18 @@ def test_an_interrupt_does_not_cut_short_the_cleanup_after_the_loop(number: int)
 
 @pytest.mark.parametrize("number", BOTH)
 def test_work_that_is_notified_of_an_interrupt_may_finish(number: int) -> None:
-    told = []
+    notified = []
 
     async def work() -> str:
         raised(number)
-        while not told:
+        while not notified:
             await asyncio.sleep(0)
         raised(number)
         await asyncio.sleep(0.01)
         return "done"
 
-    assert interrupts.run(work(), lambda: told.append(1)) == "done"
-    assert told == [1]
+    assert interrupts.run(work(), lambda: notified.append(1)) == "done"
+    assert notified == [1]
 
 
 @pytest.mark.parametrize("number", BOTH)

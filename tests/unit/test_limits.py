@@ -12,9 +12,9 @@ from middlemark.limits import is_a_limit, sentence
 @pytest.fixture(autouse=True)
 def limited(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[int, int]]:
     """The limits that getrlimit reports; all others are infinite."""
-    known: dict[int, int] = {}
-    monkeypatch.setattr(resource, "getrlimit", lambda which: (known.get(which, resource.RLIM_INFINITY), 0))
-    return known
+    limits: dict[int, int] = {}
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (limits.get(which, resource.RLIM_INFINITY), 0))
+    return limits
 
 
 FILES = OSError(errno.EMFILE, "Too many open files")

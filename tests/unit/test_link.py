@@ -36,7 +36,7 @@ def test_a_written_link_reads_back_as_the_same(link: Link) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "problem"),
     [
         ("fast", "is no rate of a link; write 100mbit"),
         ("1000", "is no rate of a link"),
@@ -53,10 +53,10 @@ def test_a_written_link_reads_back_as_the_same(link: Link) -> None:
         ("1gbit,reorder=1%", "reorder without a delay"),
     ],
 )
-def test_a_malformed_link_is_refused_with_a_correct_example(text: str, said: str) -> None:
+def test_a_malformed_link_is_refused_with_a_correct_example(text: str, problem: str) -> None:
     with pytest.raises(Wrong) as refused:
         LINK.read(text)
-    assert said in str(refused.value)
+    assert problem in str(refused.value)
 
 
 @pytest.mark.parametrize(

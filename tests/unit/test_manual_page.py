@@ -38,9 +38,9 @@ def test_every_verb_and_option_is_in_the_page_that_man_prints() -> None:
     done = subprocess.run(argv, env=environment, capture_output=True, text=True, check=True)
     assert done.stderr == ""
     shown = " ".join(done.stdout.split())
-    known = [*commands(group)]
-    assert len(known) > 15
-    for command in known:
+    verbs = [*commands(group)]
+    assert len(verbs) > 15
+    for command in verbs:
         for each in command.params:
             assert not isinstance(each, click.Option) or each.opts[0] in shown, f"{command.name} {each.name}"
     assert "Exit codes: 0 everything measured" in shown

@@ -175,8 +175,8 @@ def test_only_removes_named_baselines_and_keeps_those_of_the_remaining_cells() -
     assert baselines_of(planned(text, only=["adapter=cyclonedds"])) == []
     assert names(baselines_of(planned(text, only=["adapter=cyclonedds,uds"]))) == ["uds", "uds"]
     assert names(baselines_of(planned(text, only=["transport=udp"]))) == ["udp", "udp"]
-    alone = planned(text, only=["adapter=shm", "size=64"])
-    assert [(each.adapter, each.size) for each in alone.cells] == [("shm", 64)]
+    named = planned(text, only=["adapter=shm", "size=64"])
+    assert [(each.adapter, each.size) for each in named.cells] == [("shm", 64)]
     followed = planned(text, only=["size=64", "receive=listen"])
     assert {(each.adapter, each.size) for each in baselines_of(followed)} == {
         (name, 64) for name in (*SOCKETS_AND_SHM, "memcpy")
@@ -209,8 +209,8 @@ def test_a_dry_run_shows_the_baselines_and_their_time() -> None:
     text = render(with_baseline, 200, verbose=True)
     assert "lan: baseline: memcpy, 1 KiB, ping-pong, one at a time, poll, 1 process, nobody receives, filled" in text
     seconds = estimate_seconds(with_baseline) - estimate_seconds(without)
-    told = f"measure raw transports as baselines, about {seconds:.0f} s; --no-baseline"
-    assert f"5 of these configurations {told}" in text
+    note = f"measure raw transports as baselines, about {seconds:.0f} s; --no-baseline"
+    assert f"5 of these configurations {note}" in text
     assert "raw transports" not in render(without, 200, verbose=True)
 
 

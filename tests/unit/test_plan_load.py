@@ -215,8 +215,8 @@ def test_a_stream_keeps_the_largest_possible_history_unless_a_depth_is_named(
     text = f"[[sweep]]\nadapter='cyclonedds'\ntransport='{transport}'\npattern='{pattern}'\npublishers={publishers}\n"
     plan = plan_of(text)
     assert [cell.depth for cell in plan.cells] == [depth]
-    told = f"sweep 1: cyclonedds shm: depth {depth} (no keep-all history)"
-    assert (told in texts_of(plan)) == ((transport, pattern) == ("shm", "stream"))
+    note = f"sweep 1: cyclonedds shm: depth {depth} (no keep-all history)"
+    assert (note in texts_of(plan)) == ((transport, pattern) == ("shm", "stream"))
     assert [cell.depth for cell in plan_of(text + "depth=1").cells] == [1]
 
 

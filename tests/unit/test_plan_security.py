@@ -69,8 +69,8 @@ def test_an_unsupported_level_is_refused_with_the_adapters_reason(where: str, le
 def test_a_transport_without_a_level_that_another_has_is_left_out_with_a_note() -> None:
     text = "[[sweep]]\nsecurity='encrypted'\nprocesses=2"
     assert cells_of(text) == [("safe", "tcp", "encrypted")]
-    told = texts_of(plan_of(text, (SAFE, OPEN)))
-    assert "sweep 1: security: open udp: security encrypted left out (no security: its makers gave it up)" in told
+    notes = texts_of(plan_of(text, (SAFE, OPEN)))
+    assert "sweep 1: security: open udp: security encrypted left out (no security: its makers gave it up)" in notes
 
 
 def test_security_between_hosts_is_refused() -> None:
@@ -98,10 +98,10 @@ def test_a_protected_cell_is_compared_with_the_baseline_of_its_level_if_there_is
 
 def test_the_worker_receives_the_level_and_the_path_of_the_certificates() -> None:
     asked = {"domain": 1, "scope": "s", "scratch": "/t", "interface": "lo", "certs": "/t/certs"}
-    told = settings_of(Cell(adapter="safe", transport="tcp", size=64, security="encrypted"), **asked)  # type: ignore[arg-type]
-    assert (told.security, told.certs) == ("encrypted", "/t/certs")
-    told = settings_of(Cell(adapter="safe", transport="tcp", size=64), **asked)  # type: ignore[arg-type]
-    assert (told.security, told.certs) == ("none", "")
+    settings = settings_of(Cell(adapter="safe", transport="tcp", size=64, security="encrypted"), **asked)  # type: ignore[arg-type]
+    assert (settings.security, settings.certs) == ("encrypted", "/t/certs")
+    settings = settings_of(Cell(adapter="safe", transport="tcp", size=64), **asked)  # type: ignore[arg-type]
+    assert (settings.security, settings.certs) == ("none", "")
 
 
 @pytest.mark.parametrize(

@@ -74,9 +74,9 @@ def test_fastdds_latency_leaves_out_transports_without_the_security_level() -> N
     plan = make_plan(load(["fastdds-latency"], raw_options(security="encrypted")), here, cpus=(0, 1), seed=0)
     fast = [cell for cell in plan.cells if cell.adapter == "fastdds"]
     assert {(cell.transport, cell.security) for cell in fast} == {(name, "encrypted") for name in levels}
-    told = " ".join(note.text for note in plan.notes)
-    assert "fastdds intraprocess: security encrypted left out" in told
-    assert "fastdds data-sharing: security encrypted left out" in told
+    notes = " ".join(note.text for note in plan.notes)
+    assert "fastdds intraprocess: security encrypted left out" in notes
+    assert "fastdds data-sharing: security encrypted left out" in notes
 
 
 def test_cyclonedds_roundtrip_repeats_the_experiment_of_roundtripping() -> None:

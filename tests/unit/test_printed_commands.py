@@ -34,9 +34,9 @@ def commands_in(text: str) -> Iterator[list[str]]:
     whole = re.sub(r" \\\n\s*", " ", text)
     for line in whole.splitlines():
         for begin in BEGIN.finditer(line):
-            told = re.split(r"[)`;]|, or\b|\s{2,}|, then ", line[begin.end() :])[0]
+            command = re.split(r"[)`;]|, or\b|\s{2,}|, then ", line[begin.end() :])[0]
             try:
-                words = shlex.split(told)
+                words = shlex.split(command)
             except ValueError:
                 continue
             if words[0] in NAMES:

@@ -51,33 +51,33 @@ def test_quantiles_equal_numpys(count: int) -> None:
     values = np.random.default_rng(count).lognormal(9.0, 1.5, count).astype(np.uint64)
     summary = summarise(values)
     for field, quantile in QUANTILES.items():
-        told = getattr(summary, field)
+        value = getattr(summary, field)
         if count >= samples_needed(quantile):
-            assert told == np.quantile(values, float(quantile), method="inverted_cdf"), field
+            assert value == np.quantile(values, float(quantile), method="inverted_cdf"), field
         else:
-            assert told is None, field
+            assert value is None, field
 
 
 @given(SAMPLES)
 def test_quantiles_agree_with_their_definition(values: np.ndarray) -> None:
-    for quantile, told in zip(QUANTILES.values(), exact(values, tuple(QUANTILES.values())), strict=True):
-        if told is None:
+    for quantile, value in zip(QUANTILES.values(), exact(values, tuple(QUANTILES.values())), strict=True):
+        if value is None:
             assert len(values) < samples_needed(quantile)
             continue
-        at_or_below = int((values <= told).sum())
-        below = int((values < told).sum())
+        at_or_below = int((values <= value).sum())
+        below = int((values < value).sum())
         assert at_or_below >= quantile * len(values) > below
 
 
 @given(SAMPLES)
 def test_quantiles_ascend_and_lie_between_min_and_max(values: np.ndarray) -> None:
     summary = summarise(values)
-    known = _known(summary)
-    assert known == sorted(known)
+    ascending = _known(summary)
+    assert ascending == sorted(ascending)
     if len(values):
         assert (summary.min, summary.max) == (float(values.min()), float(values.max()))
         assert summary.mean is not None
-        assert known[0] <= summary.mean <= known[-1]
+        assert ascending[0] <= summary.mean <= ascending[-1]
 
 
 @given(SAMPLES, st.integers(0, 2**32))

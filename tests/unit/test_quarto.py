@@ -50,9 +50,9 @@ def test_the_file_is_well_formed_and_its_chunks_read_existing_files(run: Path, t
 def test_the_exported_data_is_complete(run: Path, tmp_path: Path) -> None:
     asked(run, "--quarto", tmp_path / "out")
     [folder] = (tmp_path / "out" / "data").iterdir()
-    told = CliRunner().invoke(export, [str(run), "--to", "csv-long", "--out", "-"], standalone_mode=False).stdout
-    assert (folder / "figures.csv").read_text() == told
-    assert {row["metric"] for row in csv.DictReader(io.StringIO(told))} >= {"round_trip_p50", "received"}
+    exported = CliRunner().invoke(export, [str(run), "--to", "csv-long", "--out", "-"], standalone_mode=False).stdout
+    assert (folder / "figures.csv").read_text() == exported
+    assert {row["metric"] for row in csv.DictReader(io.StringIO(exported))} >= {"round_trip_p50", "received"}
     trips = pq.read_table(folder / "round_trips.parquet")
     assert len(trips) == 2 * 8 * SAMPLES
     assert set(trips["cell"].to_pylist()) == set(pq.read_table(folder / "cells.parquet")["cell"].to_pylist()) == {0, 1}

@@ -14,9 +14,9 @@ RAW_TRANSPORTS = ("uds", "tcp", "udp", "shm", "memcpy")
 
 def stands(attempts: dict[int, list[Attempt]], rounds: int | None = None) -> RaceState:
     """Return the state of the race of these cells; a cell's attempts are those of rounds 1, 2, …"""
-    known = {cell: dict(enumerate(of, start=1)) for cell, of in attempts.items()}
+    by_round = {cell: dict(enumerate(of, start=1)) for cell, of in attempts.items()}
     race = Race(experiments=(tuple(attempts),), budget_s=1.0)
-    return race_states(race, known, max(map(len, attempts.values())) if rounds is None else rounds)[0]
+    return race_states(race, by_round, max(map(len, attempts.values())) if rounds is None else rounds)[0]
 
 
 def trials(us: float, rounds: int, misses: Elimination | None = None) -> list[Attempt]:
@@ -114,8 +114,8 @@ def test_a_round_without_trials_does_not_count_as_a_further_look() -> None:
 
 def test_races_of_one_run_are_decided_separately() -> None:
     attempts = {0: trials(50, 8), 1: trials(90, 8), 2: trials(50, 8), 3: trials(50.2, 8)}
-    known = {cell: dict(enumerate(of, start=1)) for cell, of in attempts.items()}
-    first, second = race_states(Race(experiments=((0, 1), (2, 3)), budget_s=1.0), known, 8)
+    by_round = {cell: dict(enumerate(of, start=1)) for cell, of in attempts.items()}
+    first, second = race_states(Race(experiments=((0, 1), (2, 3)), budget_s=1.0), by_round, 8)
     assert (first.ended, first.running) == ("best", (0,))
     assert second.ended in ("tie", None)
     assert set(second.running) == {2, 3}

@@ -164,7 +164,7 @@ def test_warnings_about_the_named_rows_are_listed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("figures", "facts", "said"),
+    ("figures", "facts", "expected"),
     [
         ({}, {}, "The run has no configurations: there is no result."),
         (
@@ -178,10 +178,10 @@ def test_warnings_about_the_named_rows_are_listed() -> None:
     ],
 )
 def test_an_incomplete_run_is_stated_first(
-    figures: dict[Cell, list[float | Failure]], facts: dict[str, object], said: str
+    figures: dict[Cell, list[float | Failure]], facts: dict[str, object], expected: str
 ) -> None:
     answers = document_of(run_of(figures, **facts)).answers
-    assert answers[0].text == said
+    assert answers[0].text == expected
     assert answers[0].sure == "unsure"
 
 

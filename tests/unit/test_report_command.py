@@ -136,21 +136,21 @@ def test_the_path_is_printed_at_the_end_of_a_run_unless_quiet(run: Path, capsys:
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "reason"),
     [
         (MeasureError("D3 is not there", "set it up"), "D3 is not there; set it up"),
         (ValueError("a surprise"), "the report of this run cannot be made (ValueError: a surprise)"),
     ],
 )
 def test_an_error_of_the_report_is_printed_at_the_end_of_a_run_without_failing_it(
-    run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: Exception, told: str
+    run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: Exception, reason: str
 ) -> None:
     def failing(*_: object) -> str:
         raise error
 
     monkeypatch.setattr(report_, "judged_document", failing)
     write_report_of(read_measured(run), quiet=True)
-    assert capsys.readouterr().err == f"middlemark: report.html was not written: {told}\n"
+    assert capsys.readouterr().err == f"middlemark: report.html was not written: {reason}\n"
 
 
 def test_damaged_lines_are_printed_and_counted_in_the_report(run: Path) -> None:

@@ -189,9 +189,9 @@ def test_the_curve_of_the_median_trial_has_no_percentile_of_too_few_samples() ->
     run = with_samples(run_of({LYRA: spread(2e4)}), trips(1000))
     curve = data_of(run).cells[0].curve
     assert curve is not None
-    known = dict(curve)
-    assert (known[0], known[50], known[99], known[100]) == (20_000, 24_990, 29_890, 29_990)
-    assert max(percentile for percentile in known if percentile < 100) == 99
+    points = dict(curve)
+    assert (points[0], points[50], points[99], points[100]) == (20_000, 24_990, 29_890, 29_990)
+    assert max(percentile for percentile in points if percentile < 100) == 99
     assert len(PERCENTILES) + 2 <= 40
 
 
@@ -287,8 +287,8 @@ def test_a_stream_with_a_histogram_has_a_curve_of_both_parts_and_no_heat_map() -
     kept = msgspec.structs.replace(trial, outcome=msgspec.structs.replace(trial.outcome, files=(file,)))
     found = distribution(run.results[0], [kept], lambda _: None, lambda _: Kept("subscriber", 0, raw, histogram))
     assert found.curve is not None
-    known = dict(found.curve)
-    assert (known[0], known[10], known[20], known[100]) == (1, 100, 1000, 1000)
+    points = dict(found.curve)
+    assert (points[0], points[10], points[20], points[100]) == (1, 100, 1000, 1000)
     assert found.heat is None
 
 

@@ -89,13 +89,13 @@ def test_the_page_refers_to_nothing_outside() -> None:
 def test_the_answers_the_machine_and_the_warnings_are_shown_without_scripts() -> None:
     text = page_of(small())
     before_scripts = text[: text.index("<script")]
-    for said in (
+    for words in (
         "cyclonedds answers 29 % faster",
         "AMD EPYC, 2 processors",
         "few samples",
         "middlemark run first-look --seed 1",
     ):
-        assert said in before_scripts
+        assert words in before_scripts
 
 
 def test_a_run_without_a_cell_makes_a_page() -> None:
@@ -126,7 +126,9 @@ def test_without_its_script_the_error_names_the_next_step(script: Path, monkeypa
     assert "packaging/setup/setup.sh again web" in raised.value.advice
 
 
-def told(trials: int, planned: int, *, failed: int = 0, running: bool = False, lines: int = 0, **file: Any) -> str:
+def progress_text(
+    trials: int, planned: int, *, failed: int = 0, running: bool = False, lines: int = 0, **file: Any
+) -> str:
     """Return the sentence about the progress of a run with these trials."""
     made = run_of({cell(): [1.0] * planned}, **({"ended": None} | file))
     outcomes = [msgspec.structs.replace(each, seconds=0.0) for each in made.outcomes[:trials]]
@@ -140,7 +142,7 @@ BEGAN = "from 2026-11-21 10:00:00 UTC, seed 7"
 
 
 @pytest.mark.parametrize(
-    ("run", "said"),
+    ("run", "expected"),
     [
         ({"trials": 1, "planned": 1, "ended": "x"}, f"1 trial, {BEGAN}"),
         ({"trials": 40, "planned": 40, "failed": 3, "ended": "x"}, f"40 trials, 3 of them failed, {BEGAN}"),
@@ -163,8 +165,8 @@ BEGAN = "from 2026-11-21 10:00:00 UTC, seed 7"
         ),
     ],
 )
-def test_the_progress_of_a_run_is_stated(run: dict[str, Any], said: str) -> None:
-    assert told(**run) == said
+def test_the_progress_of_a_run_is_stated(run: dict[str, Any], expected: str) -> None:
+    assert progress_text(**run) == expected
 
 
 def test_a_partly_unknown_machine_is_described_without_gaps() -> None:

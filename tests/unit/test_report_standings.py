@@ -209,8 +209,8 @@ def test_the_order_by_p99_has_its_own_verdicts() -> None:
     by_p50, by_p99 = choices(document)
     assert (by_p50.by, by_p99.by) == ("p50", "p99")
     assert by_p99.lead == "lyra udp is lowest, p99 of 42.0 µs."
-    known = {(each.comparison.metric, each.comparison.word) for each in document.comparisons}
-    assert ("p99", "slower") in known
+    verdicts = {(each.comparison.metric, each.comparison.word) for each in document.comparisons}
+    assert ("p99", "slower") in verdicts
     assert by_p99.sure
 
 
@@ -230,6 +230,6 @@ def test_sentences_and_standings_have_the_same_certainty(seed: int) -> None:
         for size in (64, 1024)
     }
     document = document_of(run_of(figures))
-    told = {each.cells: each.sure == "sure" for each in document.answers if each.size}
+    is_certain = {each.cells: each.sure == "sure" for each in document.answers if each.size}
     stand = {tuple(at.row for at in each.places): each.sure for each in choices(document) if each.by == "p50"}
-    assert told == stand
+    assert is_certain == stand

@@ -26,7 +26,7 @@ def test_the_interfaces_package_has_an_address_that_catkin_pkg_accepts() -> None
 
 
 def workers_identity(**environment: str) -> str:
-    told = subprocess.run(
+    ran = subprocess.run(
         [
             "bash",
             "-c",
@@ -39,7 +39,7 @@ def workers_identity(**environment: str) -> str:
         check=True,
         text=True,
     )
-    return told.stdout
+    return ran.stdout
 
 
 def test_workers_are_out_of_date_after_a_ros_2_was_sourced() -> None:

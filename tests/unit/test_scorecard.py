@@ -112,8 +112,8 @@ def test_a_report_ranks_rows_measured_at_every_size(tmp_path: Path) -> None:
     assert any(each.startswith("memory: ") for each in card.left_out)
     assert card.rows[0].first == 1
     assert (card.rows[0].parts[0], card.rows[2].parts[0]) == (1, pytest.approx(2.5, rel=0.1))
-    told = read_output("run", render("json", found))["scorecards"]
-    assert [each["name"] for each in told[0]["rows"]] == ["lyra shm", "vega x", "lyra udp"]
+    scorecards = read_output("run", render("json", found))["scorecards"]
+    assert [each["name"] for each in scorecards[0]["rows"]] == ["lyra shm", "vega x", "lyra udp"]
     markdown = render("markdown", found)
     assert "### Scorecard" in markdown
     assert "2,000 draws of the 8 rounds" in markdown

@@ -64,8 +64,8 @@ def test_a_factor_that_another_tool_did_not_report_is_not_selected() -> None:
 
 
 def test_all_problems_are_reported_at_once() -> None:
-    told = "; ".join(read_typed_selection("zeal=1,pin=x,rate=no,udp")[1])
+    problems_text = "; ".join(read_typed_selection("zeal=1,pin=x,rate=no,udp")[1])
     for wrong in ("'zeal=1' selects nothing", "pin: 'x' names no processors", "rate: 'no,udp'"):
-        assert wrong.split("'")[0] in told, told
+        assert wrong.split("'")[0] in problems_text, problems_text
     _, problems = read_selection({"zeal": 1, "size": True, "label": 3})
     assert [each.split(":")[0] for each in problems] == ["zeal", "size", "label"]

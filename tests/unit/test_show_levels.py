@@ -72,10 +72,10 @@ def test_each_middleware_has_a_line_per_level_with_its_ratio_to_none() -> None:
 
 def test_the_report_has_the_same_sentences_and_tables() -> None:
     document = document_of(proven(FIGURES, dict.fromkeys((LOCKED, SEALED, SAFE), HOLDS)))
-    told = data_of(document)["security"]
-    assert told["conclusion"].startswith("encrypted takes 1.01 (vega udp at 64 B) to 2.00 times")
-    assert told["proven"] == "Protection is in force in all 3 protected rows, by their proofs."
-    [table] = told["tables"]
+    security = data_of(document)["security"]
+    assert security["conclusion"].startswith("encrypted takes 1.01 (vega udp at 64 B) to 2.00 times")
+    assert security["proven"] == "Protection is in force in all 3 protected rows, by their proofs."
+    [table] = security["tables"]
     assert table["rows"] == [
         ["lyra udp", "20.0 1.00"],
         ["  signed", "30.0 1.50"],
@@ -108,8 +108,8 @@ def test_the_first_line_is_undecided_with_too_few_trials() -> None:
 
 
 def test_a_run_of_one_level_has_the_usual_screen() -> None:
-    alone = {SEALED: spread(40_000), SAFE: spread(50_500)}
-    assert not any("as long as" in line for line in screen(alone, dict.fromkeys(alone, HOLDS)))
+    figures = {SEALED: spread(40_000), SAFE: spread(50_500)}
+    assert not any("as long as" in line for line in screen(figures, dict.fromkeys(figures, HOLDS)))
 
 
 def test_levels_without_none_are_not_compared() -> None:

@@ -19,7 +19,7 @@ CONNECT = "import socket, sys; socket.create_connection(('127.0.0.1', int(sys.ar
 
 
 @pytest.fixture
-def alone() -> Iterator[Namespace]:
+def isolated() -> Iterator[Namespace]:
     try:
         holder = asyncio.run(Holder.isolated())
     except WorkerFailedError as error:
@@ -32,16 +32,16 @@ def run_in(namespace: Namespace, *argv: str) -> subprocess.CompletedProcess[str]
     return subprocess.run([*namespace.prefix, *argv], capture_output=True, text=True, check=False, timeout=120)
 
 
-def test_the_namespaces_lo_is_up_and_is_its_only_interface(alone: Namespace) -> None:
+def test_the_namespaces_lo_is_up_and_is_its_only_interface(isolated: Namespace) -> None:
     served = "import socket; s = socket.create_server(('127.0.0.1', 0)); socket.create_connection(s.getsockname(), 5)"
-    assert run_in(alone, "python3", "-IS", "-c", served).returncode == 0
-    seen = run_in(alone, "cat", "/proc/net/dev").stdout.splitlines()[2:]
-    assert [line.partition(":")[0].strip() for line in seen] == [alone.interface] == ["lo"]
+    assert run_in(isolated, "python3", "-IS", "-c", served).returncode == 0
+    seen = run_in(isolated, "cat", "/proc/net/dev").stdout.splitlines()[2:]
+    assert [line.partition(":")[0].strip() for line in seen] == [isolated.interface] == ["lo"]
 
 
-def test_nothing_outside_of_the_namespace_can_be_reached(alone: Namespace) -> None:
+def test_nothing_outside_of_the_namespace_can_be_reached(isolated: Namespace) -> None:
     with socket.create_server(("127.0.0.1", 0)) as outside:
-        ended = run_in(alone, "python3", "-IS", "-c", CONNECT, str(outside.getsockname()[1]))
+        ended = run_in(isolated, "python3", "-IS", "-c", CONNECT, str(outside.getsockname()[1]))
     assert "ConnectionRefusedError" in ended.stderr
 
 

@@ -60,8 +60,8 @@ class InProcess(Cluster):
         if name in self.gone:
             await self._hosts[name].do("close", 0.0)  # as an actor does when no requests come any more
             raise HostGoneError("it did not answer")
-        told = pickle.loads(pickle.dumps(arguments))
-        answer = pickle.loads(pickle.dumps(await self._hosts[name].do(verb, *told, scope=scope)))
+        received = pickle.loads(pickle.dumps(arguments))
+        answer = pickle.loads(pickle.dumps(await self._hosts[name].do(verb, *received, scope=scope)))
         if isinstance(answer, Begun):
             self.begun.append(answer)
         return answer
@@ -113,8 +113,8 @@ def test_a_trial_on_one_remote_host_reads_one_clock(across: Across) -> None:
 
 def test_receivers_are_configured_before_senders(across: Across) -> None:
     assert across.trial(subscribers=2).failed is None
-    told = [name for name, verb in across.cluster.verbs if verb == "tell"]
-    assert told[:3] == ["robot", "robot", "base"]
+    hosts_told = [name for name, verb in across.cluster.verbs if verb == "tell"]
+    assert hosts_told[:3] == ["robot", "robot", "base"]
 
 
 def test_each_end_has_its_own_folder_and_neither_remains(across: Across, tmp_path: Path) -> None:
@@ -153,8 +153,10 @@ def test_another_build_is_a_warning_of_every_trial(across: Across) -> None:
     across.cluster._builds = {"fake": "another build"}
     outcome = across.trial()
     assert outcome.failed is None
-    told = [each.text for each in outcome.warnings if each.code == "versions-differ"]
-    assert told == [f"the worker of fake on {name} is a different build from the one on this machine" for name in NAMES]
+    texts = [each.text for each in outcome.warnings if each.code == "versions-differ"]
+    assert texts == [
+        f"the worker of fake on {name} is a different build from the one on this machine" for name in NAMES
+    ]
 
 
 def test_incomplete_samples_fail_the_trial_and_leave_nothing_behind(
@@ -235,21 +237,21 @@ def test_a_copied_note_never_replaces_an_existing_one(across: Across) -> None:
         try:
             await actor.do("start", "publisher 0", {})
             Path(begun.scratch, "topic.subscriber.0").write_text("mine")
-            told = []
-            while not any(isinstance(each, host.LeftFile) for each in told):
-                told += await actor.do("hear")
+            heard = []
+            while not any(isinstance(each, host.LeftFile) for each in heard):
+                heard += await actor.do("hear")
             await actor.do("note", "topic.subscriber.0", b"theirs")
             await actor.do("note", "topic.subscriber.1", b"theirs")
             await asyncio.sleep(0.1)
-            told += await actor.do("hear")
-            return told, Path(begun.scratch, "topic.subscriber.1").read_text() + Path(
+            heard += await actor.do("hear")
+            return heard, Path(begun.scratch, "topic.subscriber.1").read_text() + Path(
                 begun.scratch, "topic.subscriber.0"
             ).read_text()
         finally:
             await actor.do("close", 0.0)
 
-    told, contents = asyncio.run(noted())
-    notes = [each for each in told if isinstance(each, host.LeftFile)]
+    heard, contents = asyncio.run(noted())
+    notes = [each for each in heard if isinstance(each, host.LeftFile)]
     assert notes == [host.LeftFile("topic.subscriber.0", b"mine")]  # not sent back to its source
     assert contents == "theirsmine"
 

@@ -66,7 +66,7 @@ def test_a_line_that_is_no_event_is_skipped(noise: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("line", "why"),
     [
         ('{"event":"seen","lost":"seven"}', "seen: Expected `int`, got `str` - at `$.lost`"),
         ('{"event":"seen","spells":[[1,2,3],[1,2,-3]]}', "seen: Expected `int` >= 0 - at `$.spells[1][2]`"),
@@ -76,11 +76,11 @@ def test_a_line_that_is_no_event_is_skipped(noise: str) -> None:
         ('{"event":"ready","notes":' + "[" * 3000, "a line that is nested too deeply"),
     ],
 )
-def test_an_event_outside_of_the_protocol_is_named_with_its_field(said: str, why: str) -> None:
-    told = failure(f"echo '{said}'; {HELLO}; cat", HelloEvent)
-    assert told.code == "internal"
-    assert told.text == f"ping broke the protocol: {why}"
-    assert "rebuild both" in told.advice
+def test_an_event_outside_of_the_protocol_is_named_with_its_field(line: str, why: str) -> None:
+    failed = failure(f"echo '{line}'; {HELLO}; cat", HelloEvent)
+    assert failed.code == "internal"
+    assert failed.text == f"ping broke the protocol: {why}"
+    assert "rebuild both" in failed.advice
 
 
 def test_commands_are_sent_as_one_line_each() -> None:
@@ -93,22 +93,22 @@ def test_commands_are_sent_as_one_line_each() -> None:
 
 
 def test_an_error_event_is_raised_with_code_and_advice() -> None:
-    told = failure(
+    failed = failure(
         'echo \'{"event":"error","code":"refused","text":"no such transport","advice":"try udp"}\'; cat', HelloEvent
     )
-    assert (told.code, told.text, told.advice) == ("refused", "ping: no such transport", "try udp")
+    assert (failed.code, failed.text, failed.advice) == ("refused", "ping: no such transport", "try udp")
 
 
 def test_a_crash_is_named_with_its_signal_and_last_words() -> None:
-    told = failure('echo "history full" >&2; kill -SEGV $$', HelloEvent)
-    assert told.code == "crashed"
-    assert "was ended by SIGSEGV (signal 11); its stderr ended with: history full" in told.text
+    failed = failure('echo "history full" >&2; kill -SEGV $$', HelloEvent)
+    assert failed.code == "crashed"
+    assert "was ended by SIGSEGV (signal 11); its stderr ended with: history full" in failed.text
 
 
 def test_an_exit_is_named_with_its_status() -> None:
-    told = failure("exit 42", HelloEvent)
-    assert told.code == "crashed"
-    assert "exited with status 42" in told.text
+    failed = failure("exit 42", HelloEvent)
+    assert failed.code == "crashed"
+    assert "exited with status 42" in failed.text
 
 
 def test_an_exceeded_real_time_limit_is_named() -> None:
@@ -120,9 +120,9 @@ def test_a_closed_channel_is_distinguished_from_an_exit() -> None:
 
 
 def test_the_last_words_are_the_last_lines_and_bounded() -> None:
-    told = failure("seq 100000 >&2; echo the end >&2; exit 1", HelloEvent)
-    assert told.text.endswith("the end")
-    assert len(told.text) < 1000
+    failed = failure("seq 100000 >&2; echo the end >&2; exit 1", HelloEvent)
+    assert failed.text.endswith("the end")
+    assert len(failed.text) < 1000
 
 
 def test_the_last_words_may_be_any_bytes() -> None:
@@ -130,15 +130,15 @@ def test_the_last_words_may_be_any_bytes() -> None:
 
 
 def test_silence_is_a_hang_that_names_the_awaited_event() -> None:
-    told = failure("sleep 30", HelloEvent, timeout_s=0.1)
-    assert told.code == "hung"
-    assert "(awaited: hello)" in told.text
+    failed = failure("sleep 30", HelloEvent, timeout_s=0.1)
+    assert failed.code == "hung"
+    assert "(awaited: hello)" in failed.text
 
 
 def test_a_stopped_worker_is_distinguished_from_a_busy_one() -> None:
-    told = failure("kill -STOP $$; sleep 30", HelloEvent, timeout_s=0.5)
-    assert told.code == "hung"
-    assert "it is stopped (SIGSTOP or a debugger)" in told.text
+    failed = failure("kill -STOP $$; sleep 30", HelloEvent, timeout_s=0.5)
+    assert failed.code == "hung"
+    assert "it is stopped (SIGSTOP or a debugger)" in failed.text
 
 
 def test_a_worker_that_ticks_hangs_only_when_it_falls_silent(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,8 +149,8 @@ def test_a_worker_that_ticks_hangs_only_when_it_falls_silent(monkeypatch: pytest
         await worker.event(HelloEvent, timeout_s=60, ticking=True)
 
     with_worker(f"{ticks}; {HELLO}; cat", ask)
-    told = failure(f"{WATCHING}; sleep 30", HelloEvent, timeout_s=60, ticking=True)
-    assert told.code == "hung"
+    failed = failure(f"{WATCHING}; sleep 30", HelloEvent, timeout_s=60, ticking=True)
+    assert failed.code == "hung"
 
 
 def test_a_command_to_an_ended_worker_is_no_error() -> None:

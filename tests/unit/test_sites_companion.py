@@ -58,8 +58,8 @@ def test_a_companion_has_its_declared_environment() -> None:
 
 def test_a_companion_that_never_gets_ready_is_named_with_its_last_words(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
-    told = failing(spec(f"echo $$ > {pid}; echo still loading; exec sleep 300", timeout_s=0.5))
-    assert told == "daemon was not ready within 0.5 s: still loading"
+    text = failing(spec(f"echo $$ > {pid}; echo still loading; exec sleep 300", timeout_s=0.5))
+    assert text == "daemon was not ready within 0.5 s: still loading"
     assert process_state(int(pid.read_text())) == "", "it is stopped and reaped"
 
 
@@ -79,9 +79,9 @@ def test_a_companion_that_ends_at_once_is_named_with_its_last_words() -> None:
 
 def test_a_companion_that_is_not_installed_is_named() -> None:
     asked = CompanionSpec(name="daemon", argv=("/nowhere/daemon",), ready_pattern="ready")
-    told = failing(asked)
-    assert "daemon" in told
-    assert "/nowhere/daemon" in told
+    text = failing(asked)
+    assert "daemon" in text
+    assert "/nowhere/daemon" in text
 
 
 def test_the_death_of_a_companion_during_the_trial_is_reported() -> None:

@@ -49,5 +49,5 @@ def test_counters_never_decrease(counters: NetworkCounters) -> None:
 
 
 def test_a_reading_agrees_with_the_evidence_of_a_process(counters: NetworkCounters) -> None:
-    before, told, after = read_counters(), counters.read(), read_counters()
-    assert before.loopback_bytes <= told.loopback_bytes <= after.loopback_bytes
+    before, counted, after = read_counters(), counters.read(), read_counters()
+    assert before.loopback_bytes <= counted.loopback_bytes <= after.loopback_bytes

@@ -94,7 +94,7 @@ def test_an_adapter_without_a_description_has_no_raw_transport() -> None:
 
 
 @pytest.mark.parametrize(
-    ("levels", "told"),
+    ("levels", "compared_by_rate"),
     [
         ({}, False),
         ({"pattern": "request-reply"}, False),
@@ -105,8 +105,8 @@ def test_an_adapter_without_a_description_has_no_raw_transport() -> None:
         ({"pattern": "stream", "burst": 100, "recovery_s": 0.09}, False),
     ],
 )
-def test_only_floods_are_compared_by_their_rate(levels: dict[str, object], told: bool) -> None:
-    assert by_rate(cell(**levels)) == told
+def test_only_floods_are_compared_by_their_rate(levels: dict[str, object], compared_by_rate: bool) -> None:
+    assert by_rate(cell(**levels)) == compared_by_rate
 
 
 def _best(cells: Sequence[Cell], medians: Sequence[float | None]) -> list[str | None]:

@@ -52,14 +52,14 @@ def answers(of: Samples, *, at: int = 4_000, source: int = 0, **fields: int | np
     return kept
 
 
-def told(found: Breakdown) -> dict[str, float]:
+def ns_by_part(found: Breakdown) -> dict[str, float]:
     return {each.part: each.ns for each in found.parts}
 
 
 def test_the_parts_of_a_round_trip_are_consecutive_and_add_up() -> None:
     kept = trips(100)
     found = of_trips({0: kept}, answers(kept), [START])
-    assert told(found) == pytest.approx(
+    assert ns_by_part(found) == pytest.approx(
         {
             "write": 1_000,
             "transport and wake-up": 2_700,
@@ -70,14 +70,14 @@ def test_the_parts_of_a_round_trip_are_consecutive_and_add_up() -> None:
             "reply take": 500,
         }
     )
-    assert list(told(found)) == [each.part for each in found.parts]
+    assert list(ns_by_part(found)) == [each.part for each in found.parts]
     assert found.whole_ns == pytest.approx(10_000)
     assert [each.share for each in found.parts] == pytest.approx([0.1, 0.27, 0.03, 0.02, 0.08, 0.45, 0.05])
 
 
 def test_the_kernels_stamp_separates_transport_from_wake_up() -> None:
     kept = trips(100, arrived_ns=3_000)
-    found = told(of_trips({0: kept}, answers(kept, arrived_ns=2_500), [START]))
+    found = ns_by_part(of_trips({0: kept}, answers(kept, arrived_ns=2_500), [START]))
     # Written at 1,000, at the kernel at 1,500, received at 4,000; the reply: 5,000, then 7,000.
     assert found == pytest.approx(
         {
@@ -96,7 +96,7 @@ def test_the_kernels_stamp_separates_transport_from_wake_up() -> None:
 
 def test_a_write_ends_when_the_kernel_has_the_message() -> None:
     kept = trips(100)
-    found = told(of_trips({0: kept}, answers(kept, arrived_ns=3_400), [START]))
+    found = ns_by_part(of_trips({0: kept}, answers(kept, arrived_ns=3_400), [START]))
     assert found["write"] == pytest.approx(600)
     assert found["transport"] == 0
     assert found["wake-up"] == pytest.approx(3_100)
@@ -104,7 +104,7 @@ def test_a_write_ends_when_the_kernel_has_the_message() -> None:
 
 def test_a_kernels_stamp_outside_of_the_interval_is_ignored() -> None:
     kept = trips(100)
-    found = told(of_trips({0: kept}, answers(kept, arrived_ns=4_100), [START]))
+    found = ns_by_part(of_trips({0: kept}, answers(kept, arrived_ns=4_100), [START]))
     assert found["transport and wake-up"] == pytest.approx(2_700)
     assert "transport" not in found
 
@@ -114,12 +114,12 @@ def test_a_few_stray_stamps_do_not_hide_the_others(strayed: int, is_told: bool) 
     kept = trips(100)
     stamped = answers(kept, arrived_ns=2_500)
     stamped["arrived_ns"][:strayed] = 4_100
-    assert ("transport" in told(of_trips({0: kept}, stamped, [START]))) is is_told
+    assert ("transport" in ns_by_part(of_trips({0: kept}, stamped, [START]))) is is_told
 
 
 def test_a_read_that_overlaps_the_write_is_a_part_of_its_own() -> None:
     kept = trips(100, write_ns=3_800)
-    found = told(of_trips({0: kept}, answers(kept, take_ns=3_000), [START]))
+    found = ns_by_part(of_trips({0: kept}, answers(kept, take_ns=3_000), [START]))
     assert found["write"] == pytest.approx(1_000)
     assert found["write and take together"] == pytest.approx(2_800)
     assert found["transport and wake-up"] == 0
@@ -130,21 +130,21 @@ def test_a_few_reads_that_overlap_the_write_make_no_part() -> None:
     kept = trips(100)
     stamped = answers(kept)
     stamped["take_ns"][50] = 3_500  # its publish began at 500
-    found = told(of_trips({0: kept}, stamped, [START]))
+    found = ns_by_part(of_trips({0: kept}, stamped, [START]))
     assert "write and take together" not in found
     assert sum(found.values()) == pytest.approx(10_000)
 
 
 def test_writing_after_the_message_was_taken_is_no_part() -> None:
     kept = trips(100, write_ns=9_000)
-    found = told(of_trips({0: kept}, answers(kept), [START]))
+    found = ns_by_part(of_trips({0: kept}, answers(kept), [START]))
     assert found["write"] + found["write and take together"] == pytest.approx(4_000)
     assert found["take"] == 0
 
 
 def test_without_a_take_the_rest_is_in_between() -> None:
     kept = trips(100, take_ns=NOT_MEASURED)
-    found = told(of_trips({0: kept}, answers(kept, take_ns=NOT_MEASURED), [START]))
+    found = ns_by_part(of_trips({0: kept}, answers(kept, take_ns=NOT_MEASURED), [START]))
     assert found == pytest.approx(
         {"write": 1_000, IN_BETWEEN: 3_000, "copy": 200, "reply write": 800, "reply in between": 5_000}
     )
@@ -154,13 +154,13 @@ def test_messages_that_waited_for_another_to_be_served_are_included() -> None:
     kept = trips(100)
     stamped = answers(kept)
     stamped["take_ns"][:20] = NOT_MEASURED
-    found = told(of_trips({0: kept}, stamped, [START]))
+    found = ns_by_part(of_trips({0: kept}, stamped, [START]))
     assert found[IN_BETWEEN] == pytest.approx(3_000)
     assert "take" not in found
     assert found["reply take"] == pytest.approx(500)
     stamped = answers(kept)
     stamped["take_ns"][:5] = NOT_MEASURED
-    assert told(of_trips({0: kept}, stamped, [START]))["take"] == pytest.approx(300)
+    assert ns_by_part(of_trips({0: kept}, stamped, [START]))["take"] == pytest.approx(300)
 
 
 def test_the_parts_are_those_of_messages_near_the_median() -> None:
@@ -193,7 +193,7 @@ def test_a_trial_without_stamps_has_too_few() -> None:
 def test_the_first_answer_to_a_duplicated_message_counts() -> None:
     kept = trips(NEEDED)
     twice = np.concatenate([answers(kept), answers(kept, at=9_000)])
-    assert told(of_trips({0: kept}, twice, [START])) == told(of_trips({0: kept}, answers(kept), [START]))
+    assert ns_by_part(of_trips({0: kept}, twice, [START])) == ns_by_part(of_trips({0: kept}, answers(kept), [START]))
 
 
 def test_clients_are_separated_by_source_and_each_has_its_own_start() -> None:
@@ -201,14 +201,14 @@ def test_clients_are_separated_by_source_and_each_has_its_own_start() -> None:
     later = Started(index=1, ticks=TICKS + 2_000, ticks_per_second=PER_NS * 1e9)
     stamped = np.concatenate([answers(kept), answers(kept, source=1, at=5_000)])
     found = of_trips({0: kept, 1: kept}, stamped, [START, later])
-    assert told(found)["transport and wake-up"] == pytest.approx(2_700), "1 µs later by a clock begun 1 µs later"
+    assert ns_by_part(found)["transport and wake-up"] == pytest.approx(2_700), "1 µs later by a clock begun 1 µs later"
 
 
 def test_saturated_values_are_left_out() -> None:
     kept = trips(60)
     stamped = answers(kept)
     stamped["copy_ns"][:30] = SATURATED
-    assert told(of_trips({0: kept}, stamped, [START]))["copy"] == pytest.approx(200)
+    assert ns_by_part(of_trips({0: kept}, stamped, [START]))["copy"] == pytest.approx(200)
 
 
 times = st.integers(0, 30_000)
@@ -249,9 +249,9 @@ def test_parts_are_never_negative_and_sum_to_the_whole_for_any_stamps(
 def test_a_message_of_a_stream_has_waiting_writing_and_the_rest() -> None:
     publisher = sending([300] * 100, write_ns=900)
     found = of_stream([arrival([5_000] * 100)], {0: publisher})
-    assert told(found) == pytest.approx({"wait for its turn": 300, "write": 900, IN_BETWEEN: 3_800})
+    assert ns_by_part(found) == pytest.approx({"wait for its turn": 300, "write": 900, IN_BETWEEN: 3_800})
     at_once = of_stream([arrival([5_000] * 100)], {0: sending([0] * 100, write_ns=900)})
-    assert list(told(at_once)) == ["write", IN_BETWEEN]
+    assert list(ns_by_part(at_once)) == ["write", IN_BETWEEN]
 
 
 def test_arrivals_of_a_whole_long_stream_are_sampled() -> None:
@@ -267,8 +267,8 @@ def part(name: str, ns: float) -> Part:
 
 def test_a_cell_has_the_parts_of_its_median_trial() -> None:
     trials = [Breakdown((part("write", ns), part("take", 2 * ns))) for ns in (100, 900, 300)]
-    assert told(over_trials(trials)) == {"write": 300, "take": 600}
-    two = told(over_trials(trials[:2]))
+    assert ns_by_part(over_trials(trials)) == {"write": 300, "take": 600}
+    two = ns_by_part(over_trials(trials[:2]))
     assert two == {"write": 500, "take": 1_000}
     assert over_trials([*trials, Breakdown((), "too few")]).absent is None
 
@@ -277,8 +277,8 @@ def test_a_part_of_only_one_of_two_middle_trials_keeps_its_place() -> None:
     one = Breakdown((part("write", 10), part("take", 20)))
     other = Breakdown((part("write", 10), part("write and take together", 4), part("take", 20)))
     found = over_trials([one, other])
-    assert told(found) == {"write": 10, "write and take together": 2, "take": 20}
-    assert list(told(found)) == ["write", "write and take together", "take"]
+    assert ns_by_part(found) == {"write": 10, "write and take together": 2, "take": 20}
+    assert list(ns_by_part(found)) == ["write", "write and take together", "take"]
 
 
 def test_without_any_breakdown_the_first_reason_is_reported() -> None:

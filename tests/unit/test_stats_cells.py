@@ -84,11 +84,11 @@ def test_a_field_measured_for_some_samples_is_summarised_over_those_samples() ->
 
 
 @pytest.mark.parametrize(
-    ("levels", "told"), [({}, False), ({"subscribers": 3}, True), ({"subscribers": 3, "echo": "first"}, False)]
+    ("levels", "is_reported"), [({}, False), ({"subscribers": 3}, True), ({"subscribers": 3, "echo": "first"}, False)]
 )
-def test_the_first_reply_is_reported_only_if_there_are_several(levels: dict[str, object], told: bool) -> None:
+def test_the_first_reply_is_reported_only_if_there_are_several(levels: dict[str, object], is_reported: bool) -> None:
     result = _one(cell(**levels), ROUND_TRIPS)
-    assert (result.first_reply_ns is not None) == told
+    assert (result.first_reply_ns is not None) == is_reported
     if result.first_reply_ns:
         assert result.first_reply_ns.p50 == 25_000.0
 
@@ -172,8 +172,8 @@ def test_each_cell_is_compared_with_its_raw_transport() -> None:
 
 
 def test_a_row_is_compared_with_the_memcpy_of_its_run() -> None:
-    alone = {"receive": "poll", "processes": 1, "subscribers": 0, "size": 1 << 20}
-    planned = plan(cell(size=1 << 20), cell("memcpy", "memcpy", **alone), trials=2)
+    one_process = {"receive": "poll", "processes": 1, "subscribers": 0, "size": 1 << 20}
+    planned = plan(cell(size=1 << 20), cell("memcpy", "memcpy", **one_process), trials=2)
     outcomes = [outcome(trial) for trial in planned.trials]
     for slow, warned in ((9, True), (1, False)):
         speeds = {0: 3, 1: slow}
@@ -217,7 +217,7 @@ def test_a_cell_faster_than_its_raw_transport_gets_a_warning() -> None:
 
 def test_the_common_actual_transport_is_reported_and_differing_ones_are_a_warning() -> None:
     planned = plan(cell(), trials=2)
-    for carriers, told, codes in (
+    for carriers, common, codes in (
         (("udp", "udp"), "udp", []),
         (("udp", None), "udp", []),
         ((None, None), None, []),
@@ -228,7 +228,7 @@ def test_the_common_actual_transport_is_reported_and_differing_ones_are_a_warnin
             outcome(trial, actual_transport=carrier) for trial, carrier in zip(planned.trials, carriers, strict=True)
         ]
         (result,) = cell_results(planned, outcomes, lambda _: samples(ROUND_TRIPS), DESCRIPTIONS)
-        assert (result.actual_transport, _codes(result)) == (told, codes)
+        assert (result.actual_transport, _codes(result)) == (common, codes)
 
 
 def test_a_launchers_warning_is_reported_once_with_its_number_of_trials() -> None:
@@ -247,8 +247,8 @@ def test_a_launchers_warning_is_reported_once_with_its_number_of_trials() -> Non
 
 def test_a_count_with_a_warning_of_the_launcher_becomes_one_warning_with_both_texts() -> None:
     planned = plan(cell(), trials=1)
-    said = RunWarning("loss", "pongs that do not echo missed 4 messages", "a deeper history")
-    lossy = outcome(planned.trials[0], warnings=(said,), counts=TrialCounts(sent=1000, received=999, lost=1))
+    warning = RunWarning("loss", "pongs that do not echo missed 4 messages", "a deeper history")
+    lossy = outcome(planned.trials[0], warnings=(warning,), counts=TrialCounts(sent=1000, received=999, lost=1))
     (result,) = cell_results(planned, [lossy], lambda _: samples(ROUND_TRIPS), DESCRIPTIONS)
     assert _codes(result) == ["loss"]
     assert result.warnings[0].text.startswith("1 of 1,000 replies never arrived (0.1 %)")

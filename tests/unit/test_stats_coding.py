@@ -24,14 +24,14 @@ def trial(coding: Coding | None, parts: dict[str, int] = ROUND_TRIP) -> Breakdow
     return Breakdown(tuple(Part(part=name, ns=ns, share=0.1) for name, ns in parts.items()), coding=coding)
 
 
-def told(parts: tuple[Part, ...]) -> dict[str, float]:
+def ns_by_part(parts: tuple[Part, ...]) -> dict[str, float]:
     return {each.part: each.ns for each in parts}
 
 
 def test_publishing_begins_with_serializing_and_taking_ends_with_deserializing() -> None:
     parts, absent = with_coding(trial(CODING), TYPED)
     assert absent is None
-    assert list(told(parts).items()) == [
+    assert list(ns_by_part(parts).items()) == [
         ("serialize", 6_000),
         ("write", 4_000),
         ("transport and wake-up", 2_000),
@@ -50,7 +50,7 @@ def test_deserializing_that_overlaps_the_write_is_subtracted_from_both_parts() -
     overlap = {"write": 900, "write and take together": 300, "transport and wake-up": 0, "take": 1_000}
     parts, absent = with_coding(trial(Coding(serialize_ns=100, deserialize_ns=1_200), overlap), TYPED)
     assert absent is None
-    assert list(told(parts).items()) == [
+    assert list(ns_by_part(parts).items()) == [
         ("serialize", 100),
         ("write", 800),
         ("write and take together", 100),
@@ -63,7 +63,7 @@ def test_deserializing_that_overlaps_the_write_is_subtracted_from_both_parts() -
 def test_a_stream_has_the_coding_of_one_way() -> None:
     one_way = {"wait for its turn": 100, "write": 900, "in between": 3_000}
     parts, absent = with_coding(trial(Coding(serialize_ns=300, deserialize_ns=200), one_way), TYPED)
-    assert list(told(parts)) == ["wait for its turn", "serialize", "write", "in between", "deserialize"]
+    assert list(ns_by_part(parts)) == ["wait for its turn", "serialize", "write", "in between", "deserialize"]
     assert absent is None
 
 
@@ -80,8 +80,8 @@ def test_untimed_coding_is_not_guessed() -> None:
 
 def test_an_end_without_a_timed_message_is_named() -> None:
     parts, absent = with_coding(trial(Coding(serialize_ns=6_000, reply_serialize_ns=7_000)), TYPED)
-    assert "deserialize" not in told(parts)
-    assert "reply serialize" in told(parts)
+    assert "deserialize" not in ns_by_part(parts)
+    assert "reply serialize" in ns_by_part(parts)
     assert absent == "deserialize: no message was timed; reply deserialize: no message was timed"
 
 
@@ -89,11 +89,11 @@ def test_an_end_without_a_timed_message_is_named() -> None:
 def test_a_coding_median_longer_than_its_part_is_left_out_with_the_reason(ns: int, fits: bool) -> None:
     coding = Coding(serialize_ns=ns, deserialize_ns=1, reply_serialize_ns=1, reply_deserialize_ns=1)
     parts, absent = with_coding(trial(coding), TYPED)
-    assert sum(told(parts).values()) == sum(ROUND_TRIP.values())
+    assert sum(ns_by_part(parts).values()) == sum(ROUND_TRIP.values())
     if fits:
-        assert (told(parts)["serialize"], told(parts)["write"], absent) == (10_000, 0, None)
+        assert (ns_by_part(parts)["serialize"], ns_by_part(parts)["write"], absent) == (10_000, 0, None)
     else:
-        assert told(parts)["write"] == 10_000
+        assert ns_by_part(parts)["write"] == 10_000
         assert absent == (
             "serialize: its median over all messages, 12.1 µs, is more than the write of those near the median, 10 µs"
         )

@@ -11,8 +11,8 @@ from middlemark.stats.metrics import METRICS
 
 def side(of: Cell, **figures: float) -> Side:
     """Three trials of each metric, around the given figure."""
-    known = {name: {each: figures[name] * (1 + each / 100) for each in range(3)} for name in figures}
-    return Side("", "run", of, False, "here", {name: known.get(name, {}) for name in METRICS})
+    by_metric = {name: {each: figures[name] * (1 + each / 100) for each in range(3)} for name in figures}
+    return Side("", "run", of, False, "here", {name: by_metric.get(name, {}) for name in METRICS})
 
 
 def both(*sides: Side, metric: str) -> tuple[float | None, float | None]:

@@ -66,9 +66,9 @@ def measured(
     for trial in asked.trials:
         figure = medians[trial.cell] * np.exp(of_round[trial.number] + draw.normal(0, SCATTER))
         carried = {"udp": "udp", "shm": "shared-memory"}[asked.cells[trial.cell].transport]
-        told = {"actual_transport": carried} | given
+        fields = {"actual_transport": carried} | given
         times = Times(round_trip_ns=Summary(p50=figure, p99=3 * figure, max=9 * figure))
-        found[trial.cell].append(TrialSummary(outcome=outcome(trial, **told), times=times))
+        found[trial.cell].append(TrialSummary(outcome=outcome(trial, **fields), times=times))
     return found
 
 
@@ -120,9 +120,9 @@ def test_at_most_5_of_100_runs_contain_a_false_verdict() -> None:
         for band in (Band(0.5, None), Band(None, 0.5))
     ]
     asked = expecting(*claims, cells=cells, rounds=15)
-    told = [set(verdicts(asked, [1000, 500] * 5, seed)) for seed in range(200)]
+    verdict_sets = [set(verdicts(asked, [1000, 500] * 5, seed)) for seed in range(200)]
     # Both claims about a ratio of 0.5 count as false wherever they are decided at all.
-    assert sum(each != {ClaimVerdict.UNDECIDED} for each in told) <= 0.05 * 200 + 2 * (0.05 * 0.95 * 200) ** 0.5
+    assert sum(each != {ClaimVerdict.UNDECIDED} for each in verdict_sets) <= 0.05 * 200 + 2 * (0.05 * 0.95 * 200) ** 0.5
 
 
 def test_several_pairs_must_all_hold_and_a_failing_one_is_shown() -> None:
@@ -223,9 +223,9 @@ def test_an_untestable_expectation_has_its_reason() -> None:
     asked = expecting(Untestable("no source of MIRA can be had"), Bound(picked("adapter=zenoh"), Band(None, 5.0)))
     link = expecting(Bound(B, Band(0.85, None)), metric="link_share")
     trials = measured(asked, [1000, 500], np.random.default_rng(1))
-    told = [judged(asked, trials)[0], judged(asked, trials)[1], judged(link, trials)[0]]
-    assert {each.verdict for each in told} == {ClaimVerdict.UNTESTABLE}
-    assert [each.spoiled[0].why for each in told] == [
+    untestable = [judged(asked, trials)[0], judged(asked, trials)[1], judged(link, trials)[0]]
+    assert {each.verdict for each in untestable} == {ClaimVerdict.UNTESTABLE}
+    assert [each.spoiled[0].why for each in untestable] == [
         "no source of MIRA can be had",
         "no configuration has adapter zenoh; there is dds",
         "has no link_share: measure longer, or what has one",
@@ -292,12 +292,12 @@ def test_a_run_until_decided_is_right_as_often_as_a_fixed_run(right: ClaimVerdic
 def test_no_verdict_is_made_between_two_looks() -> None:
     whole = msgspec.structs.replace(expecting(FASTER, SAME, rounds=40), deciding=Deciding(budget_s=1.0))
     trials = measured(whole, [1000, 500], np.random.default_rng(1))
-    told = {
+    by_rounds = {
         number: [each.verdict for each in judged(whole, [of[:number] for of in trials], ended=False)]
         for number in (8, 9, 13)
     }
-    assert told[8] == [ClaimVerdict.UNDECIDED] * 2
-    assert told[9] == told[13] == [ClaimVerdict.HOLDS, ClaimVerdict.DOES_NOT_HOLD]
+    assert by_rounds[8] == [ClaimVerdict.UNDECIDED] * 2
+    assert by_rounds[9] == by_rounds[13] == [ClaimVerdict.HOLDS, ClaimVerdict.DOES_NOT_HOLD]
 
 
 def test_looks_at_a_growing_run_are_at_increasing_numbers_of_trials() -> None:

@@ -86,10 +86,10 @@ def test_the_spread_of_seconds_is_a_share_of_their_median() -> None:
 
 def test_a_flood_has_a_throughput_and_no_latency() -> None:
     of = cell(pattern="stream", rate="max")
-    told: TrialOutcome = outcome(
+    flood: TrialOutcome = outcome(
         TRIAL, publishers=(sent(),), subscribers=(arrived(received=900, lost=100),), counts=None
     )
-    found = _figures(of, TrialSummary(outcome=told, rates=rates(told)))
+    found = _figures(of, TrialSummary(outcome=flood, rates=rates(flood)))
     assert found["loss"] == pytest.approx(0.1)
     assert found["bytes"] == pytest.approx((found["throughput"] or 0) * 1024)
     assert not {"p50", "max", "stdev"} & found.keys()

@@ -168,10 +168,10 @@ def test_time_used_by_a_workers_own_threads_is_not_attributed_to_others() -> Non
         assert result.noise is not None
         return result.noise.delay_share
 
-    alone = share("ping", 300)
-    assert alone is not None
-    assert alone > 0.1
-    assert share("ZMQbg/IO/0", 300) == pytest.approx(alone / 4)
+    of_role = share("ping", 300)
+    assert of_role is not None
+    assert of_role > 0.1
+    assert share("ZMQbg/IO/0", 300) == pytest.approx(of_role / 4)
     assert share("ZMQbg/IO/0", 500) == 0.0
 
 
@@ -199,10 +199,10 @@ def test_the_roles_waiting_is_not_attributed_if_there_is_a_companion() -> None:
     of = plan(a_cell(receive="block"), trials=1)
     outcomes = [outcome(trial, noise=seen) for trial in of.trials]
     with_daemon = description("dds", msgspec.structs.replace(transport("udp"), companions=True))
-    for described, known in ((DESCRIPTIONS["dds"], True), (with_daemon, False)):
+    for described, is_attributed in ((DESCRIPTIONS["dds"], True), (with_daemon, False)):
         [result] = cell_results(of, outcomes, lambda _: samples([10_000] * 1000), {"dds": described})
         assert result.noise is not None
-        assert (result.noise.delay_share is not None) == known
+        assert (result.noise.delay_share is not None) == is_attributed
 
 
 def test_marked_trials_are_counted_and_the_worst_is_described() -> None:
@@ -219,8 +219,8 @@ def test_a_marked_trial_is_not_dropped() -> None:
 def test_the_disturbed_times_are_those_of_the_cells_representative_trial() -> None:
     noise = noise_of(hogged(0.25), witnessed(), witnessed())
     assert (noise.disturbed_trial, noise.disturbed) == (2, ())
-    alone = noise_of(hogged(0.25))
-    assert (alone.disturbed_trial, alone.disturbed) == (1, ((0.0, 0.5),))
+    single = noise_of(hogged(0.25))
+    assert (single.disturbed_trial, single.disturbed) == (1, ((0.0, 0.5),))
 
 
 def test_at_most_the_hundred_longest_disturbances_are_listed_in_order_of_time() -> None:
@@ -237,8 +237,8 @@ def test_an_outcome_is_stored_with_its_noise() -> None:
 
 
 def test_the_line_below_the_table_covers_the_whole_run() -> None:
-    told = machine_summary([noise_of(hogged(0.3), witnessed(before=(probe((4000, 1)),)))])
-    assert told == (
+    text = machine_summary([noise_of(hogged(0.3), witnessed(before=(probe((4000, 1)),)))])
+    assert text == (
         "15 % of the roles' processors' time taken by others, longest time away 600 ms, longest gap around a trial 4 µs"
     )
     assert machine_summary([]) == ""

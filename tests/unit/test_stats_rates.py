@@ -80,5 +80,5 @@ def test_the_rate_of_calls_is_replies_over_the_measured_time() -> None:
 def test_missing_counts_of_the_launcher_are_summed_from_both_ends() -> None:
     found = counts(_outcome((sent(), sent(1)), (arrived(received=990, lost=10, damaged=2),), counts=None))
     assert found == TrialCounts(sent=2_002, received=990, lost=10, damaged=2)
-    told = TrialCounts(sent=5)
-    assert counts(_outcome((sent(),), (arrived(),), counts=told)) == told
+    own_counts = TrialCounts(sent=5)
+    assert counts(_outcome((sent(),), (arrived(),), counts=own_counts)) == own_counts

@@ -73,8 +73,8 @@ def test_a_truncated_file_is_refused_with_its_length(tmp_path: Path) -> None:
     _written(path, 1_000)
     whole = path.read_bytes()
     path.write_bytes(whole[:-1])
-    told = f"truncated: {len(whole) - 1:,} bytes where 1,000 samples take {len(whole):,}"
-    with pytest.raises(SamplesError, match=told):
+    expected = f"truncated: {len(whole) - 1:,} bytes where 1,000 samples take {len(whole):,}"
+    with pytest.raises(SamplesError, match=expected):
         load(path)
 
 

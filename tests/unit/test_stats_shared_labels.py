@@ -44,10 +44,10 @@ def test_each_comparison_is_false_as_often_as_its_test_promises(labels: int) -> 
 
 
 def test_comparisons_with_common_labels_are_false_together() -> None:
-    alone = sum(false_counts(2, 10, seed, 0.05) for seed in range(15))
+    separate = sum(false_counts(2, 10, seed, 0.05) for seed in range(15))
     shared = false_counts(6, 10, 1, 0.05)
-    assert shared.mean() == pytest.approx(alone.mean(), rel=0.1)
-    assert shared.var() > 1.6 * alone.var()
+    assert shared.mean() == pytest.approx(separate.mean(), rel=0.1)
+    assert shared.var() > 1.6 * separate.var()
 
 
 def test_a_seed_determines_the_false_counts() -> None:

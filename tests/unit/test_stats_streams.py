@@ -164,10 +164,10 @@ def test_a_flood_is_marked_and_a_rate_or_a_burst_is_not() -> None:
     assert "flooded" not in _codes(_one(burst, {}))
 
 
-@pytest.mark.parametrize(("lost", "told"), [(0, set()), (20, {"loss"}), (21, {"loss", "loss-behind-latency"})])
-def test_a_latency_with_over_one_percent_lost_gets_a_warning(lost: int, told: set[str]) -> None:
+@pytest.mark.parametrize(("lost", "codes"), [(0, set()), (20, {"loss"}), (21, {"loss", "loss-behind-latency"})])
+def test_a_latency_with_over_one_percent_lost_gets_a_warning(lost: int, codes: set[str]) -> None:
     counts = TrialCounts(sent=1_000, received=2_000 - lost, lost=lost)
-    assert _codes(_one(FAN_OUT, {"counts": counts})) & {"loss", "loss-behind-latency"} == told
+    assert _codes(_one(FAN_OUT, {"counts": counts})) & {"loss", "loss-behind-latency"} == codes
 
 
 def test_a_falling_rate_and_differing_subscribers_get_warnings() -> None:
@@ -190,7 +190,7 @@ def test_trials_of_a_flood_may_disagree_in_their_rates() -> None:
 
 
 @pytest.mark.parametrize(
-    ("publishers", "told"),
+    ("publishers", "is_warned"),
     [
         ((sent(sent=1_000), sent(1, sent=1_000)), False),
         ((sent(sent=999, timed_out=1), sent(1, sent=1_000)), False),
@@ -198,14 +198,14 @@ def test_trials_of_a_flood_may_disagree_in_their_rates() -> None:
     ],
 )
 def test_a_stream_ended_early_if_its_publishers_sent_fewer_messages_than_requested(
-    publishers: tuple, told: bool
+    publishers: tuple, is_warned: bool
 ) -> None:
     asked = cell(pattern="stream", publishers=2, subscribers=2, rate=1_000.0)
     planned = plan(asked, trials=1, limits=Limits(samples=1_000))
     counts = TrialCounts(sent=sum(each.sent for each in publishers), received=2_000)
     measured = _stream(planned.trials[0], publishers=publishers, counts=counts)
     (result,) = cell_results(planned, [measured], lambda _: None, DESCRIPTIONS, kept_of(*KEPT))
-    assert ("ended-early" in _codes(result)) == told
+    assert ("ended-early" in _codes(result)) == is_warned
 
 
 def test_timed_out_publishes_are_not_counted_again_as_failed() -> None:
@@ -249,13 +249,13 @@ def test_calls_of_all_clients_are_joined_in_a_trial() -> None:
 def test_a_ping_with_a_rate_is_also_measured_from_the_intended_instant() -> None:
     late = samples(LATENCIES)
     late["late_ns"] = 5_000
-    for rate, told in ((1_000.0, 5_100.0), ("max", None)):
+    for rate, from_intended in ((1_000.0, 5_100.0), ("max", None)):
         planned = plan(cell(rate=rate), trials=1)
         (result,) = cell_results(planned, [outcome(planned.trials[0])], lambda _: late, DESCRIPTIONS)
         assert result.round_trip_ns is not None
         assert result.round_trip_ns.min == 100.0
         intended = result.round_trip_from_intended_ns
-        assert (intended.min if intended else None) == told
+        assert (intended.min if intended else None) == from_intended
 
 
 def test_a_ping_pong_has_no_figures_of_a_stream() -> None:

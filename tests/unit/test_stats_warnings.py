@@ -39,8 +39,8 @@ def test_a_contradicted_transport_is_named_with_the_actual_one() -> None:
     assert _of_trial(cell(), Limits(samples=1000), actual_transport="tcp")["transport-contradicted"].text == (
         "asked for udp; the actual transport is tcp"
     )
-    known = _of_trial(cell(), Limits(samples=1000), actual_transport="tcp", notes=("the segment is too small",))
-    assert known["transport-contradicted"].text.endswith(
+    noted = _of_trial(cell(), Limits(samples=1000), actual_transport="tcp", notes=("the segment is too small",))
+    assert noted["transport-contradicted"].text.endswith(
         "the actual transport is tcp; its adapter says: the segment is too small"
     )
 

@@ -80,15 +80,15 @@ def flat(ms: float, late: int = 0, of: int = 1000) -> tuple[list[int], list[floa
 
 
 def result(late: int = 0, lost: int = 0, unsent: int = 0, of: int = 1000, workload: Workload = ROBOT) -> WorkloadResult:
-    told = outcome((of, of), [(of, of - lost), (of, of), (of, of)], unsent)
+    measured = outcome((of, of), [(of, of - lost), (of, of), (of, of)], unsent)
     files = [
         kept(0, 0, *flat(2.0, late, of)),
         kept(1, 0, *flat(3.0, of=of)),
         kept(2, 1, *flat(1.0, of=of)),
     ]
     latencies = {each: Summary(p50=ms * MS, p99=ms * MS) for each, ms in enumerate((2.0, 3.0, 1.0))}
-    trial = graph_trial(carrying(workload), told, files, latencies)
-    return over_trials(carrying(workload), [(told, trial)], latencies.get, medians, RESOURCES, 7.0)
+    trial = graph_trial(carrying(workload), measured, files, latencies)
+    return over_trials(carrying(workload), [(measured, trial)], latencies.get, medians, RESOURCES, 7.0)
 
 
 def worker(who: str, cpu: float, **threads: float) -> WorkerResources:
@@ -150,23 +150,23 @@ def test_the_worst_share_of_a_deadline_is_the_trials_figure() -> None:
 
 
 def test_messages_beyond_the_records_can_also_be_late() -> None:
-    told = outcome((3, 3), [(3, 3), (3, 3), (3, 3)])
+    measured = outcome((3, 3), [(3, 3), (3, 3), (3, 3)])
     beyond = np.array([(1 * MS, 2 * MS, 4), (40 * MS, 41 * MS, 5)], dtype=HISTOGRAM)
     first = kept(0, 0, [1, 2, 3], [1, 11, 21], [1, 1, 1])
     files = [Kept("subscriber", 0, first.raw, beyond), kept(1, 0, *flat(1.0, of=3)), kept(2, 1, *flat(1.0, of=3))]
-    trial = graph_trial(carrying(), told, files, {})
+    trial = graph_trial(carrying(), measured, files, {})
     assert [each.late for each in trial.edges] == [5, 0, 0]
     assert trial.chains == (None,), "what followed the others is not known"
 
 
 def test_a_chain_lasts_from_its_first_intended_instant_to_its_last_arrival() -> None:
-    told = outcome((3, 2), [(3, 2), (3, 3), (2, 2)])
+    measured = outcome((3, 2), [(3, 2), (3, 3), (2, 2)])
     files = [
         kept(0, 0, [1, 3], [4.0, 26.0], [4.0, 6.0]),  # message 2 was lost
         kept(1, 0, *flat(1.0, of=3)),
         kept(2, 1, [2, 1], [30.0, 9.0], [2.0, 1.0]),  # the following messages came in another order
     ]
-    (chain,) = graph_trial(carrying(), told, files, {}).chains
+    (chain,) = graph_trial(carrying(), measured, files, {}).chains
     assert chain is not None
     assert (chain.min, chain.max) == (9.0 * MS, 10.0 * MS)
     (told_of,) = result().chains
@@ -188,12 +188,14 @@ def test_a_workload_in_json_has_the_suites_names() -> None:
 
 
 def test_histories_are_summed_over_trials_with_the_median_time() -> None:
-    told = outcome((1000, 1000), [(1000, 1000)] * 3)
+    measured = outcome((1000, 1000), [(1000, 1000)] * 3)
     files = [kept(each, each // 2, *flat(1.0)) for each in range(3)]
     trials = []
     for received, took in ((5, 2 * MS), (4, 8 * MS), (0, None)):
-        late = msgspec.structs.replace(told.subscribers[1], history_due=5, history_received=received, history_ns=took)
-        one = msgspec.structs.replace(told, subscribers=(told.subscribers[0], late, told.subscribers[2]))
+        late = msgspec.structs.replace(
+            measured.subscribers[1], history_due=5, history_received=received, history_ns=took
+        )
+        one = msgspec.structs.replace(measured, subscribers=(measured.subscribers[0], late, measured.subscribers[2]))
         trials.append((one, graph_trial(carrying(), one, files, {})))
     found = over_trials(carrying(), trials, lambda _: None, medians, RESOURCES, 7.0)
     assert [each.history for each in found.topics] == [

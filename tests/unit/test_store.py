@@ -113,7 +113,7 @@ def test_written_trials_are_read_back(writer: RunWriter) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "reason"),
     [
         ({"order": 7}, "the plan has no trial 7"),
         ({"samples": -1}, "samples"),
@@ -121,11 +121,11 @@ def test_written_trials_are_read_back(writer: RunWriter) -> None:
     ],
 )
 def test_an_outcome_that_could_not_be_read_is_stored_as_a_failure(
-    writer: RunWriter, change: dict[str, Any], told: str
+    writer: RunWriter, change: dict[str, Any], reason: str
 ) -> None:
     kept = writer.append(msgspec.structs.replace(outcome(1), **change))
     assert kept.failed is not None
-    assert told in kept.failed.text
+    assert reason in kept.failed.text
     if kept.order == 1:
         assert read_run(writer.folder).outcomes == (kept,)
 

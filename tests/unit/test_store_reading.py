@@ -34,7 +34,7 @@ def set_in(value: Any, place: str, new: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "value", "told"),
+    ("place", "value", "reason"),
     [
         ("cell", 999, "cell, number: 999, 1; trial 2 has 2, 1"),
         ("order", 999, "order: the plan has no trial 999"),
@@ -51,7 +51,7 @@ def set_in(value: Any, place: str, new: object) -> None:
     ],
 )
 def test_a_wrong_value_discards_its_line_and_its_place_is_named(
-    run: Path, place: str, value: object, told: str
+    run: Path, place: str, value: object, reason: str
 ) -> None:
     path = run / "trials.jsonl"
     lines = path.read_text().splitlines()
@@ -63,7 +63,7 @@ def test_a_wrong_value_discards_its_line_and_its_place_is_named(
     assert [each.order for each in read.outcomes] == [0, 1, 3, 4, 5]
     assert len(read.damaged) == 1
     assert read.damaged[0].startswith("line 3: ")
-    assert told in read.damaged[0]
+    assert reason in read.damaged[0]
     assert sum(each.trials for each in read_measured(run).results) == 5
 
 
@@ -89,7 +89,7 @@ def test_a_line_of_binary_data_or_without_an_end_discards_only_itself(run: Path,
 
 
 @pytest.mark.parametrize(
-    ("place", "value", "told"),
+    ("place", "value", "reason"),
     [
         ("plan.names", ["one"], "plan.names: there are 1 of 3 configurations"),
         ("plan.cells.1.priority", "fifo:x", "plan.cells[1].priority: 'fifo:x' is no priority"),
@@ -105,7 +105,7 @@ def test_a_line_of_binary_data_or_without_an_end_discards_only_itself(run: Path,
         ("suites", "x", "suites"),
     ],
 )  # fmt: skip
-def test_a_damaged_run_file_is_refused_with_the_place(run: Path, place: str, value: object, told: str) -> None:
+def test_a_damaged_run_file_is_refused_with_the_place(run: Path, place: str, value: object, reason: str) -> None:
     path = run / "run.json"
     described = json.loads(path.read_text())
     if value == "DEEP":
@@ -116,7 +116,7 @@ def test_a_damaged_run_file_is_refused_with_the_place(run: Path, place: str, val
     with pytest.raises(StoreError) as error:
         read_run(run)
     assert str(error.value).startswith(f"{path}: ")
-    assert told in str(error.value)
+    assert reason in str(error.value)
 
 
 def test_an_imported_run_may_exceed_the_limits_of_this_tool(run: Path) -> None:
@@ -152,10 +152,10 @@ def test_a_file_of_another_kind_is_refused_without_blocking(
     run: Path, name: str, becomes: Callable[[Path], None]
 ) -> None:
     becomes(run / name)
-    told = "Is a directory" if becomes is folder else "is not a regular file"
-    with pytest.raises(StoreError, match=f"{name}: {told}"):
+    reason = "Is a directory" if becomes is folder else "is not a regular file"
+    with pytest.raises(StoreError, match=f"{name}: {reason}"):
         read_run(run)
-    with pytest.raises(StoreError, match=f"{name}: {told}"):
+    with pytest.raises(StoreError, match=f"{name}: {reason}"):
         reopen_run(run)
 
 
@@ -208,8 +208,8 @@ def test_the_neighbours_of_a_damaged_run_are_still_read(run: Path, damage: str) 
     assert both.return_value == 1
     assert f"left out: {run}/run.json" in both.stderr
     assert page.exists()
-    alone = CliRunner().invoke(group, ["report", str(run)], standalone_mode=False)
-    assert isinstance(alone.exception, MeasureError)
+    single = CliRunner().invoke(group, ["report", str(run)], standalone_mode=False)
+    assert isinstance(single.exception, MeasureError)
 
 
 def test_a_report_is_not_written_into_an_unnamed_pipe(run: Path) -> None:

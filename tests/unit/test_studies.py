@@ -113,12 +113,12 @@ def test_the_list_names_each_with_the_number_of_its_claims() -> None:
 
 
 def expected(id_: str, verdict: ClaimVerdict, **given: object) -> Expected:
-    told: dict[str, object] = {
+    fields: dict[str, object] = {
         "run": 0, "id": id_, "say": f"what {id_} says", "kind": "change", "claimed": "-70%", "measured": -0.65,
         "low": -0.7, "high": -0.6, "verdict": verdict, "trials_needed": None, "why": "-65 % (-70 … -60)",
         "short": "-65 %", "cells": (),
     }  # fmt: skip
-    return msgspec.convert(told | given, Expected)
+    return msgspec.convert(fields | given, Expected)
 
 
 OUTCOME = [

@@ -124,7 +124,7 @@ def test_lists_may_have_several_numbers_per_line_and_comments(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "problem"),
     [
         ('size = "lognormal(64k)"\nrate = 1\n', "line 5: workload.topic 1: size: 'lognormal(64k)' is no distribution"),
         ('size = "lognormal(64k, x)"\nrate = 1\n', "'x' is not a sigma"),
@@ -142,14 +142,14 @@ def test_lists_may_have_several_numbers_per_line_and_comments(tmp_path: Path) ->
         ("rate = 1\n", "size is missing"),
     ],
 )
-def test_a_problem_names_its_line(tmp_path: Path, text: str, told: str) -> None:
+def test_a_problem_names_its_line(tmp_path: Path, text: str, problem: str) -> None:
     (tmp_path / "bad.csv").write_text("1\nx\n2\ny\n", encoding="utf-8")
     (tmp_path / "empty.csv").write_text("\n# nothing\n", encoding="utf-8")
     (tmp_path / "back.txt").write_text("0\n2\n1\n", encoding="utf-8")
     (tmp_path / "good.txt").write_text("0\n1\n2\n", encoding="utf-8")
     found = problems_of(TOPIC + text, tmp_path)
     assert len(found) == 1, found
-    assert told in found[0]
+    assert problem in found[0]
 
 
 def test_a_malformed_sequence_or_one_without_the_topic_is_refused(robot: Path) -> None:
@@ -206,10 +206,10 @@ def test_instants_are_within_their_lap(robot: Path) -> None:
 
 
 def test_a_file_that_changed_since_it_was_read_is_refused(robot: Path, tmp_path: Path) -> None:
-    known = read(SEQUENCE + TOPIC, robot.parent)
+    workload = read(SEQUENCE + TOPIC, robot.parent)
     write(robot, ["scan", "scan"], [0, 1], [100, 100])
     with pytest.raises(WorkerFailedError, match=r"scan: .*robot.parquet has changed since"):
-        recorded.hand_over(known, str(tmp_path), 1)
+        recorded.hand_over(workload, str(tmp_path), 1)
     (tmp_path / "sizes.csv").write_text("100", encoding="utf-8")
     listed, _ = read_sizes(tmp_path / "sizes.csv")
     (tmp_path / "sizes.csv").write_text("101", encoding="utf-8")
@@ -218,6 +218,6 @@ def test_a_file_that_changed_since_it_was_read_is_refused(robot: Path, tmp_path:
 
 
 def test_there_is_room_for_the_records_of_a_run_that_repeats_its_bag(robot: Path) -> None:
-    known = read(SEQUENCE + TOPIC, robot.parent)
-    assert kept_by_topic(known, Limits(duration_s=0.04)) == (4,)
-    assert kept_by_topic(known, Limits(duration_s=0.8)) == (44,)
+    workload = read(SEQUENCE + TOPIC, robot.parent)
+    assert kept_by_topic(workload, Limits(duration_s=0.04)) == (4,)
+    assert kept_by_topic(workload, Limits(duration_s=0.8)) == (44,)

@@ -98,7 +98,7 @@ def test_every_node_can_be_placed_on_one_of_two_sites() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "problem"),
     [
         ('"planner", "map"', '"planner"', "robot.toml: workload.site: map not on any site; put every node on one"),
         ('"planner", "map"', '"planner", "map", "camera"', "workload.site: robot: 'camera' is in site base already"),
@@ -111,15 +111,15 @@ def test_every_node_can_be_placed_on_one_of_two_sites() -> None:
         ),
     ],
 )
-def test_a_problem_of_sites_is_reported(old: str, new: str, said: str) -> None:
+def test_a_problem_of_sites_is_reported(old: str, new: str, problem: str) -> None:
     assert old in SITES
-    assert any(said in each for each in problems_of(ROBOT + SITES.replace(old, new))), problems_of(
+    assert any(problem in each for each in problems_of(ROBOT + SITES.replace(old, new))), problems_of(
         ROBOT + SITES.replace(old, new)
     )
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "problem"),
     [
         ('"900k"', '"9zk"', "line 6: workload.topic 1: size: '9zk': 'zk' is no unit of size"),
         ("rate = 30", "rate = 0", "line 8: workload.topic 1: rate: 0 is not a rate"),
@@ -148,10 +148,10 @@ def test_a_problem_of_sites_is_reported(old: str, new: str, said: str) -> None:
         ('"best-effort"\ndepth = 5', '"reliable"\ndepth = 5\ndurability = "transient-local"', ""),
     ],
 )
-def test_a_problem_names_its_line(old: str, new: str, said: str) -> None:
+def test_a_problem_names_its_line(old: str, new: str, problem: str) -> None:
     assert old in ROBOT
     problems = problems_of(ROBOT.replace(old, new, 1))
-    assert any(said in each for each in problems) if said else not problems, problems
+    assert any(problem in each for each in problems) if problem else not problems, problems
 
 
 def test_a_circle_without_a_rate_is_refused_with_all_problems_at_once() -> None:

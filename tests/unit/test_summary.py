@@ -102,14 +102,14 @@ def test_without_a_baseline_ratios_are_to_the_best() -> None:
 def test_every_standing_equals_the_verdict_on_its_pair() -> None:
     document = document_of(run_of(USUAL))
     comparisons = Comparisons(document.rows, document.runs)
-    said = {Standing.SLOWER: "slower", Standing.EQUIVALENT: "equivalent", Standing.UNDECIDED: "undecided"}
+    words = {Standing.SLOWER: "slower", Standing.EQUIVALENT: "equivalent", Standing.UNDECIDED: "undecided"}
     seen = set()
     for column in document.experiments[:3]:
         for each in column.ranked:
             if each.row.index != column.reference:
                 found = comparisons.find(column.reference or 0, each.row.index, "p50")
                 assert found is not None
-                assert said[each.standing] == found.word
+                assert words[each.standing] == found.word
                 seen.add(each.standing)
     assert seen == {Standing.SLOWER, Standing.EQUIVALENT}
 
@@ -328,14 +328,16 @@ def test_a_command_on_several_lines_is_one_shell_command_without_broken_words() 
     words = ["run", f"--only=adapter={','.join(f'dds{each}' for each in range(30))}", "--trials", "10"]
     first, *others = command_lines("printf %s-- ", " ".join(words), 60)
     assert len(others) == 2
-    told = subprocess.run(["sh", "-c", "\n".join((first, *others))], capture_output=True, text=True, check=True).stdout
-    assert told.split("--", 1)[0] == "run"
-    assert told == "".join(f"{word}--" for word in words)
+    printed = subprocess.run(
+        ["sh", "-c", "\n".join((first, *others))], capture_output=True, text=True, check=True
+    ).stdout
+    assert printed.split("--", 1)[0] == "run"
+    assert printed == "".join(f"{word}--" for word in words)
     assert command_lines("next: ", "middlemark run", 60) == ["next: middlemark run"]
     spaced = shlex.join(["--out", "my robot's runs, by day and by month", "--trials"])
     lines = command_lines("printf %s-- ", spaced, 40)
-    told = subprocess.run(["sh", "-c", "\n".join(lines)], capture_output=True, text=True, check=True).stdout
-    assert told == "--out--my robot's runs, by day and by month----trials--"
+    printed = subprocess.run(["sh", "-c", "\n".join(lines)], capture_output=True, text=True, check=True).stdout
+    assert printed == "--out--my robot's runs, by day and by month----trials--"
 
 
 def test_the_requested_metrics_are_the_columns(stored: Path) -> None:

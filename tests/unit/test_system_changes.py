@@ -301,11 +301,11 @@ def test_a_setting_that_is_read_only_in_a_namespace_is_refused(place: Place) -> 
         "print(why_not(Setting('net.core.rmem_max', '1')), why_not(Setting('net.ipv4.tcp_fin_timeout', '31')))"
     )
     argv = [*place.prefix, sys.executable, "-c", program]
-    said = subprocess.run(argv, env=os.environ | SOURCE, capture_output=True, text=True, check=True)
-    if "net.core.rmem_max: " not in said.stdout:
+    ran = subprocess.run(argv, env=os.environ | SOURCE, capture_output=True, text=True, check=True)
+    if "net.core.rmem_max: " not in ran.stdout:
         pytest.skip("this kernel has it in no namespace, or in each")
-    assert " in a container or a network namespace" in said.stdout or "no such setting" in said.stdout
-    assert said.stdout.strip().endswith(" None")
+    assert " in a container or a network namespace" in ran.stdout or "no such setting" in ran.stdout
+    assert ran.stdout.strip().endswith(" None")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes somebody else")
@@ -316,14 +316,14 @@ def test_without_root_the_refusal_names_root_and_sudo() -> None:
         "error = why_not(Setting('vm.swappiness', '1')); print(error, error.advice)"
     )
     program = "from middlemark.system import changes\n" + program  # later it may not read this checkout
-    said = subprocess.run(
+    ran = subprocess.run(
         [sys.executable, "-c", program],
         env=SOURCE | {"PATH": "/nowhere"},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert said.stdout.strip() == "vm.swappiness: only root may set it run as root, or give this user sudo"
+    assert ran.stdout.strip() == "vm.swappiness: only root may set it run as root, or give this user sudo"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")
@@ -336,11 +336,11 @@ def test_a_read_only_proc_sys_of_a_container_is_reported(tmp_path: Path) -> None
         "    except CannotError as error: print(error)"
     )
     script = 'mount --bind /proc/sys /proc/sys && mount -o remount,bind,ro /proc/sys && exec "$@"'
-    said = subprocess.run(
+    ran = subprocess.run(
         ["unshare", "--mount", "sh", "-c", script, "sh", sys.executable, "-c", program],
         env=os.environ | SOURCE | {"XDG_STATE_HOME": str(tmp_path)},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert said.stdout.strip() == "vm.swappiness: is read-only here, as in a container or a network namespace"
+    assert ran.stdout.strip() == "vm.swappiness: is read-only here, as in a container or a network namespace"

@@ -92,8 +92,8 @@ def test_the_actual_transport_of_a_stream_is_found(
     size: int, found: Evidence, processes: int, expected: str | None
 ) -> None:
     asked = SHM if processes == 2 else UDP
-    told = stream_actual_transport(found, asked, messages=MESSAGES, size=size, processes=processes)
-    assert told == expected
+    carrier = stream_actual_transport(found, asked, messages=MESSAGES, size=size, processes=processes)
+    assert carrier == expected
 
 
 def test_any_segment_may_belong_to_a_transport_without_named_segments() -> None:

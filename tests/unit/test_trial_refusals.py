@@ -42,8 +42,8 @@ class Place:
         self.folder = folder
 
     def worker(self, check: str = REFUSING) -> None:
-        told = description("lyra", transport("udp"), native={"colour": "a colour"})
-        text = WORKER.format(description=json.dumps(msgspec.to_builtins(told)), check=check.strip())
+        described = description("lyra", transport("udp"), native={"colour": "a colour"})
+        text = WORKER.format(description=json.dumps(msgspec.to_builtins(described)), check=check.strip())
         path = self.folder / "middlemark-worker-lyra"
         path.write_text(f"#!{sys.executable} -IS\n{text}")
         path.chmod(0o755)
@@ -52,10 +52,10 @@ class Place:
         return CliRunner().invoke(run, ["--adapter", "lyra", "--no-baseline", *options])
 
     def problems(self, *options: str) -> list[str]:
-        told = self.run(*options)
-        assert isinstance(told.exception, RequestError), told.output
+        ran = self.run(*options)
+        assert isinstance(ran.exception, RequestError), ran.output
         assert not (self.folder / "started").exists()
-        return [str(each) for each in told.exception.problems]
+        return [str(each) for each in ran.exception.problems]
 
     @property
     def asked(self) -> list[list[str]]:
@@ -85,10 +85,10 @@ def test_all_refusals_of_the_worker_are_reported_before_anything_starts(place: P
 
 def test_a_refused_cell_is_left_out_with_a_note_with_skip_unsupported(place: Place) -> None:
     place.worker()
-    told = place.run("--dry-run", "--skip-unsupported", "--size", "64,1k", "--native", "colour=red")
-    assert told.exit_code == 0, told.exception
-    assert "note: lyra udp, 1 KiB, block: left out: lyra: colour red (take grey)" in told.output
-    assert "1 configurations, 3 trials" in told.output
+    ran = place.run("--dry-run", "--skip-unsupported", "--size", "64,1k", "--native", "colour=red")
+    assert ran.exit_code == 0, ran.exception
+    assert "note: lyra udp, 1 KiB, block: left out: lyra: colour red (take grey)" in ran.output
+    assert "1 configurations, 3 trials" in ran.output
 
 
 def test_a_plan_without_remaining_cells_is_refused_despite_skip_unsupported(place: Place) -> None:

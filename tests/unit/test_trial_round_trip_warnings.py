@@ -52,10 +52,10 @@ def test_a_message_damaged_on_its_way_to_one_pong_counts_once(
 ) -> None:
     cell = Cell(adapter="null", transport="memory", size=64, subscribers=len(pongs))
     assert counted([ping(damaged=at_ping)], pongs).damaged == damaged
-    told = [
+    texts = [
         each.text for each in ping_pong_warnings(cell, LIMITS, ping(damaged=at_ping), pongs) if each.code == "damaged"
     ]
-    assert told == ([SHARED.format(*says)] if says else []), "a number that is a least says so"
+    assert texts == ([SHARED.format(*says)] if says else []), "a number that is a least says so"
 
 
 @pytest.mark.parametrize(
@@ -76,10 +76,10 @@ def test_a_warning_about_a_loss_quotes_the_middleware(
     given: dict[str, int], so_far: list[str], says: list[str]
 ) -> None:
     counts = msgspec.structs.replace(counted([ping()], [pong()]), **given)
-    known = tuple(RunWarning("loss", each, "--depth all") for each in so_far)
-    told = with_last_words(known, counts, (ping(), pong(last_error="the link was closed")))
-    assert [each.text for each in told] == says
-    quotes = [each for each in told if "own words" in each.text]
+    earlier = tuple(RunWarning("loss", each, "--depth all") for each in so_far)
+    warnings = with_last_words(earlier, counts, (ping(), pong(last_error="the link was closed")))
+    assert [each.text for each in warnings] == says
+    quotes = [each for each in warnings if "own words" in each.text]
     assert all("README" in each.advice for each in quotes), (
         "what the middleware named is not mended by a deeper history"
     )

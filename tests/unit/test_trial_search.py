@@ -44,9 +44,9 @@ def test_a_search_begins_with_a_flood_and_ends_within_2_percent_of_the_lossless_
     assert outcome.counts.lost == 0
     assert outcome.counts.sent == round(chosen.rate_hz)
     only_its_samples_are_kept(launching, outcome)
-    told = {tick.step: tick.rate_hz for tick in launching.ticks}
-    assert told[1] is None
-    assert told == {number: step.rate_hz for number, step in enumerate(outcome.steps, 1) if number in told}
+    rates = {tick.step: tick.rate_hz for tick in launching.ticks}
+    assert rates[1] is None
+    assert rates == {number: step.rate_hz for number, step in enumerate(outcome.steps, 1) if number in rates}
 
 
 def only_its_samples_are_kept(launching: Launching, outcome: TrialOutcome) -> None:

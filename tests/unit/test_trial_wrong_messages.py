@@ -67,9 +67,9 @@ def test_a_wrong_hello_is_named_with_its_worker_and_field(
 def test_a_wrong_message_is_named_with_its_worker_and_field(
     launching: Launching, at: str, event: str, field: str, value: object, where: str
 ) -> None:
-    told = refused(launching, at, event, field, value)
-    assert told.startswith(f"{at} broke the protocol: {event}: ")
-    assert where in told
+    text = refused(launching, at, event, field, value)
+    assert text.startswith(f"{at} broke the protocol: {event}: ")
+    assert where in text
 
 
 @pytest.mark.parametrize(
@@ -86,8 +86,8 @@ def test_a_result_of_another_role_is_refused(
 
 
 def test_a_second_result_is_wrong(launching: Launching) -> None:
-    told = refused(launching, "publisher 0", "result", "index", 0, processes=1, subscribers=2, publishers=2)
-    assert "result: publisher 0: a second one" in told
+    text = refused(launching, "publisher 0", "result", "index", 0, processes=1, subscribers=2, publishers=2)
+    assert "result: publisher 0: a second one" in text
 
 
 def test_missing_optional_figures_of_a_search_are_accepted(launching: Launching) -> None:
@@ -98,8 +98,8 @@ def test_missing_optional_figures_of_a_search_are_accepted(launching: Launching)
 
 
 def test_a_search_ends_at_once_with_the_wrong_message(launching: Launching) -> None:
-    told = refused(launching, "subscriber 0", "result", "one_way_p50_ns", 0.5, rate="sustainable")
-    assert "$.one_way_p50_ns" in told
+    text = refused(launching, "subscriber 0", "result", "one_way_p50_ns", 0.5, rate="sustainable")
+    assert "$.one_way_p50_ns" in text
 
 
 class _Watcher:

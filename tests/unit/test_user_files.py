@@ -92,9 +92,9 @@ def test_a_worker_receives_the_runs_copy_or_the_original_before_there_is_one(fil
     cell = cell_of(file)
     keep(user_files([cell.native]), run)
     file.write_bytes(b"changed since")
-    told = settings_of(cell, folder=str(run), **where).native["config"]
-    assert Path(told).read_bytes() == b"<CycloneDDS/>"
-    assert Path(told).is_relative_to(run)
+    path = settings_of(cell, folder=str(run), **where).native["config"]
+    assert Path(path).read_bytes() == b"<CycloneDDS/>"
+    assert Path(path).is_relative_to(run)
 
 
 def test_the_copy_has_the_bytes_and_the_suffix_of_the_original(file: Path, tmp_path: Path) -> None:

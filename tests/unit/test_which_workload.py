@@ -49,7 +49,7 @@ def answer(run: MeasuredRun) -> RaceVerdict:
     return races(document_of(run).experiments, run)[0]
 
 
-def said(trial: TrialSummary, wanted: Wanted | None = None) -> Attempt:
+def attempt_of(trial: TrialSummary, wanted: Wanted | None = None) -> Attempt:
     def nothing(_: object) -> Any:
         raise AssertionError("a graph's trial has been read")
 
@@ -69,27 +69,27 @@ def with_edge(trial: TrialSummary, number: int, **changed: Any) -> TrialSummary:
 
 
 def test_a_trials_figure_is_its_worst_edges_share_of_the_deadline() -> None:
-    assert said(one(0.2)) == Attempt(0.2)
-    assert said(with_edge(one(0.2), 1, late=1)) == Attempt(0.2), "one in a thousand is allowed"
-    assert said(with_edge(one(0.2), 1, late=2)) == Attempt(0.2, "misses the deadline")
+    assert attempt_of(one(0.2)) == Attempt(0.2)
+    assert attempt_of(with_edge(one(0.2), 1, late=1)) == Attempt(0.2), "one in a thousand is allowed"
+    assert attempt_of(with_edge(one(0.2), 1, late=2)) == Attempt(0.2, "misses the deadline")
 
 
 def test_a_trial_fails_for_the_most_frequent_fault_of_its_worst_edge() -> None:
     late = with_edge(one(), 0, late=5)
-    assert said(late).misses == "misses the deadline"
-    assert said(with_edge(late, 1, lost=4)).misses == "misses the deadline"
-    assert said(with_edge(late, 1, lost=6)).misses == "loses"
-    assert said(with_edge(late, 0, late=5, unsent=9)).misses == "cannot keep the rate"
-    assert said(with_edge(late, 2, lost=900)).misses == "misses the deadline", "that topic has no deadline"
+    assert attempt_of(late).misses == "misses the deadline"
+    assert attempt_of(with_edge(late, 1, lost=4)).misses == "misses the deadline"
+    assert attempt_of(with_edge(late, 1, lost=6)).misses == "loses"
+    assert attempt_of(with_edge(late, 0, late=5, unsent=9)).misses == "cannot keep the rate"
+    assert attempt_of(with_edge(late, 2, lost=900)).misses == "misses the deadline", "that topic has no deadline"
 
 
 def test_processor_use_is_summed_over_all_processes() -> None:
-    assert said(one(0.5), Wanted(max_cpu=0.31)) == Attempt(0.5), "three processes of a tenth"
-    assert said(one(0.5), Wanted(max_cpu=0.29)) == Attempt(0.5, "takes too much processor time")
+    assert attempt_of(one(0.5), Wanted(max_cpu=0.31)) == Attempt(0.5), "three processes of a tenth"
+    assert attempt_of(one(0.5), Wanted(max_cpu=0.29)) == Attempt(0.5, "takes too much processor time")
 
 
 def test_too_few_messages_neither_eliminate_a_candidate_nor_let_it_win() -> None:
-    few = said(with_edge(one(), 1, sent=900, received=900))
+    few = attempt_of(with_edge(one(), 1, sent=900, received=900))
     assert few == Attempt(0.2, None, conclusive=False)
     assert not holds([few, few])
     assert holds([Attempt(0.2), few])
@@ -187,10 +187,10 @@ def test_an_undecided_race_repeats_only_the_undecided_candidates() -> None:
 
 def test_the_report_of_the_same_run_has_the_same_verdicts() -> None:
     run = race(FIELD)
-    told = {
+    verdicts = {
         (document.rows[each.a].name, document.rows[each.b].name): each.comparison.word
         for document in [document_of(run)]
         for each in document.comparisons
         if each.comparison.metric == "deadline"
     }
-    assert told["lyra shm", "lyra udp"] == "eliminated"
+    assert verdicts["lyra shm", "lyra udp"] == "eliminated"

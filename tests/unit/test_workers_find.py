@@ -86,22 +86,22 @@ def test_a_worker_with_endless_error_output_is_given_up(folder: Path, monkeypatc
     ],
 )
 def test_a_malformed_description_is_refused_with_its_field(folder: Path, field: str, value: object, why: str) -> None:
-    told = msgspec.to_builtins(description("lyra", transport("udp")))
-    owner = told if field in ("transports", "name") else told["transports"][0]
+    described = msgspec.to_builtins(description("lyra", transport("udp")))
+    owner = described if field in ("transports", "name") else described["transports"][0]
     if value is None:
         del owner[field]
     else:
         owner[field] = value
-    says(folder, "lyra", f"echo '{json.dumps(told)}'")
+    says(folder, "lyra", f"echo '{json.dumps(described)}'")
     assert why in broken()
 
 
 def test_an_adapter_with_a_broken_worker_is_not_called_unknown(folder: Path) -> None:
     says(folder, "lyra", "echo no >&2; exit 1")
     says(folder, "vega", f"echo '{json.dumps(msgspec.to_builtins(description('vega', transport('udp'))))}'")
-    told = CliRunner().invoke(run, ["--adapter", "lyra", "--dry-run"])
-    assert isinstance(told.exception, RequestError)
-    [problem] = told.exception.problems
+    ran = CliRunner().invoke(run, ["--adapter", "lyra", "--dry-run"])
+    assert isinstance(ran.exception, RequestError)
+    [problem] = ran.exception.problems
     assert "lyra is not built here: its worker does not work: " in problem.text
     assert "--describe ended with status 1: no" in problem.text
 

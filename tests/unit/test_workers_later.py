@@ -92,10 +92,10 @@ def test_the_build_writes_the_note_that_the_launcher_reads() -> None:
 def test_the_set_up_lists_every_adapter_that_is_built_on_request() -> None:
     root = Path(__file__).resolve().parents[2]
     script = f'root={root}; source "$root/packaging/setup/stages.sh"; later_adapters; printf "%s\\n" "${{later[@]}}"'
-    known = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    listed = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True).stdout.split()
     text = {each.parent.name: each.read_text() for each in (root / "adapters").glob("*/CMakeLists.txt")}
     later = {name for name, words in text.items() if re.search(r"\bLATER\b|middlemark_rust_adapter\(", words)}
-    assert set(known) == later
+    assert set(listed) == later
     assert later >= {"nng", "zenoh"}
 
 
@@ -112,16 +112,16 @@ def test_a_dry_run_builds_nothing_and_names_what_it_could_not_check(checkout: Pa
         (["--adapter", "slow,quick"], "none of its adapters is built: slow and quick"),
         ([], "none of its adapters is built: no adapter is"),
     ):
-        said = CliRunner().invoke(run.command, [*arguments, "--dry-run"]).exception
-        assert isinstance(said, MeasureError)
-        assert f"the plan was not checked, because {words}" in str(said)
+        error = CliRunner().invoke(run.command, [*arguments, "--dry-run"]).exception
+        assert isinstance(error, MeasureError)
+        assert f"the plan was not checked, because {words}" in str(error)
     assert answerer_fields(checkout) == []
 
 
 def test_a_dry_run_without_workers_still_refuses_a_wrong_request(checkout: Path) -> None:
     for wrong in (["--adapter", "nosuch"], ["--size", "huge"]):
-        said = CliRunner().invoke(run.command, [*wrong, "--dry-run"]).exception
-        assert isinstance(said, RequestError)
+        error = CliRunner().invoke(run.command, [*wrong, "--dry-run"]).exception
+        assert isinstance(error, RequestError)
     assert answerer_fields(checkout) == []
 
 

@@ -161,6 +161,6 @@ def test_a_file_that_is_no_bag_is_refused(tmp_path: Path) -> None:
 def test_transient_local_without_reliability_or_depth_becomes_volatile_with_a_note() -> None:
     assert durability("reliable", 3) == ({"durability": "transient-local"}, [])
     for reliability, depth in (("best-effort", 3), ("reliable", None)):
-        found, told = durability(reliability, depth)  # type: ignore[arg-type]
+        found, notes = durability(reliability, depth)  # type: ignore[arg-type]
         assert not found
-        assert "volatile here" in told[0]
+        assert "volatile here" in notes[0]

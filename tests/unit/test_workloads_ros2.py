@@ -137,14 +137,14 @@ def test_topics_that_cannot_be_carried_are_named_and_so_are_services(ros2: Any) 
     ]
     text, topics = seen()
     assert [*topics] == ["/cmd"]
-    for said in (
+    for words in (
         "Left out, because their types are not installed here: /odd.",
         "Left out, because no other node subscribes to them: /alone, /self.",
         "Left out, because no node publishes them: /wanted.",
         "Left out, because no message arrived: /quiet.",
         "write a [[workload.service]] for those that matter: /plan (nav_msgs/srv/GetPlan).",
     ):
-        assert said in text
+        assert words in text
     assert "get_parameters" not in text
     assert "/rosout" not in text
 
