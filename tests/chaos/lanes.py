@@ -58,7 +58,7 @@ class Draws:
                 name = min(self._left, key=self._spent.__getitem__)
                 seed = next(self._left[name], None)
                 if seed is not None:
-                    self._spent[name] += 0.001  # makes the other lanes start with other kinds
+                    self._spent[name] += 0.001  # so that the other lanes start with other kinds
                     return name, seed
                 del self._left[name]
         return None
@@ -78,7 +78,7 @@ class Lane:
     """A process that tries one seed after the other."""
 
     def __init__(self, *, isolated: bool) -> None:
-        """Start the lane; ``isolated``: in its own namespaces."""
+        """Start the lane. ``isolated``: it runs in its own namespaces."""
         argv = [*([str(ALONE)] if isolated else []), sys.executable, str(HERE / "lanes.py")]
         self._process = subprocess.Popen(
             argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True

@@ -1,4 +1,4 @@
-"""The faults: each function draws one, prepares the start for it, and returns a function that makes the fault."""
+"""The faults: each function draws one, prepares the start for it, and returns a function that causes it."""
 
 import os
 import random
@@ -33,12 +33,12 @@ class Hit(NamedTuple):
     mute: bool = False
     """True if the command's output cannot be read."""
     others: tuple[Running, ...] = ()
-    """Commands started in the meantime, for which ``ends`` holds too."""
+    """Commands started in the meantime. Their exit codes must also be among ``ends``."""
 
 
 Strike = Callable[[Running], Hit]
 Planted = tuple[str, Strike]
-"""A description of the fault, and the function that makes it."""
+"""A description of the fault, and the function that causes it."""
 
 
 class Moment(NamedTuple):

@@ -16,7 +16,7 @@ from attempts import Ended
 
 ROOT = Path(__file__).resolve().parents[2]
 HANGS_S = 100.0
-"""Seconds beyond every deadline of these trials, however busy the machine is."""
+"""Seconds after which a command counts as hung, more than any deadline of these trials on a busy machine."""
 PYTHON = (sys.executable, "-W", "error", "-m", "middlemark")
 CHECKOUT = (str(ROOT / "middlemark"),)
 FILLER = "/filler"

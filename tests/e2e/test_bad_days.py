@@ -125,8 +125,8 @@ def test_a_worker_that_crashes_is_named_with_its_signal(bench: Bench, role: str)
     assert failed["code"] == "crashed"
     assert re.search(rf"\b{role}\b.*\(pid \d+\) was ended by SIGABRT \(signal 6\)", failed["text"])
     assert ended.cells["crash"]["round_trip_ns"] is None
-    assert "was ended by SIGABRT" in ended.err, "it is told when it happens, not only in the result"
-    assert ended.code == 3, "it was the only cell"
+    assert "was ended by SIGABRT" in ended.err, "the failure is also printed when it happens"
+    assert ended.code == 3, "the only cell failed"
 
 
 def test_a_crash_affects_only_its_own_cell(bench: Bench) -> None:
@@ -200,7 +200,7 @@ def test_all_problems_of_a_command_line_are_reported_at_once(bench: Bench) -> No
         assert wrong in ended.err
     assert "did you mean" in ended.err.lower()
     assert ended.out == ""
-    assert not bench.out.exists(), "nothing was started"
+    assert not bench.out.exists(), "no run was started"
 
 
 @pytest.mark.parametrize(

@@ -75,12 +75,12 @@ def test_samples_that_do_not_fit_on_the_disk_fail_their_trial_and_the_file_is_na
     ended = bench.run("run", *ONE, "--samples", "5000", "--trials", "6", "--out", str(disk), "--format", "json")
     [cell] = ended.document["cells"]
     assert 1 <= cell["trials"] < 6
-    assert cell["samples"] == 5000 * cell["trials"], "what was measured before stands"
+    assert cell["samples"] == 5000 * cell["trials"], "earlier trials keep their samples"
     [warning] = [each for each in cell["warnings"] if each["code"] == "trials-failed"]
     assert str(disk) in warning["text"]
     assert ".npy" in warning["text"]
     assert "No space left on device" in warning["text"]
-    assert ended.code == 1, "not all that was asked for has a result"
+    assert ended.code == 1, "some requested trials have no result"
     assert f"{6 - cell['trials']} of 6 trials could not be kept: " in ended.err
     assert re.search(rf"could not be kept: .*{disk}\S+/samples/\d+\.npy: No space left on device", ended.err)
     assert "--out DIR" in ended.err
@@ -142,7 +142,7 @@ def test_a_folder_that_is_removed_meanwhile_ends_the_run_with_its_path(bench: Be
     until(lambda: run.trials() >= 2)
     shutil.rmtree(out)
     ended = run.ended()
-    assert ended.code in (1, 3), "what was measured has gone with its samples"
+    assert ended.code in (1, 3), "the measured trials lost their samples"
     assert str(out) in ended.err
     assert ended.out != ""
 

@@ -209,7 +209,7 @@ def test_the_next_run_removes_the_files_of_a_killed_launcher(bench: Bench) -> No
     run.signal(signal.SIGKILL)
     run.ended()
     until(lambda: run.children() == [])
-    assert len(bench.leftovers()) == 1, "the trial's scratch folder, or this test tests nothing"
+    assert len(bench.leftovers()) == 1, "without the trial's scratch folder this test could not fail"
     assert all(Path(path).exists() for path in left)
     assert bench.run("run", bench.suite(suite())).code == 0
     assert not [path for path in left if Path(path).exists()]

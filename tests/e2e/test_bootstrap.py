@@ -471,7 +471,7 @@ def test_a_deleted_file_is_a_change(ready: Checkout) -> None:
 
 def test_an_adapter_that_does_not_compile_stops_the_start_with_the_compilers_words(ready: Checkout) -> None:
     ready.write("adapters/tiny/main.cpp", "int main() { return no_such_name; }\n")
-    for _ in range(2):  # again, because a failed stage leaves no stamp
+    for _ in range(2):  # repeated, because a failed stage leaves no stamp
         status, out, err = ready.start()
         assert (status, out) == (1, "")
         assert "no_such_name" in err
@@ -649,7 +649,9 @@ def rootless() -> Iterator[tuple[Checkout, tuple[str, ...]]]:
             if shutil.which("setpriv") is None or subprocess.run([*prefix, "true"], check=False).returncode:
                 pytest.skip("cannot become somebody else here")
             for each in (checkout.root, *checkout.root.rglob("*")):
-                os.chown(each, 65534, 65534, follow_symlinks=False)  # not the targets of links: they are the system's
+                os.chown(
+                    each, 65534, 65534, follow_symlinks=False
+                )  # but not the targets of links, which belong to the system
         yield checkout, prefix
 
 

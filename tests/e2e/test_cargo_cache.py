@@ -45,7 +45,7 @@ pytestmark = pytest.mark.skipif(cargo() is None, reason="there is no cargo 1.91 
 
 @dataclass(frozen=True)
 class Bench:
-    """Checkouts with an adapter of one name, and a crate that represents a released one."""
+    """Checkouts that have an adapter with the same name, and a crate that stands in for a released one."""
 
     folder: Path
 
@@ -99,7 +99,7 @@ class Bench:
         return built(self.start(checkout), checkout)
 
     def compiled(self) -> dict[str, int]:
-        """Return the compiled libraries of the released crate, each with its time of compilation."""
+        """Return the released crate's compiled libraries, each with the time of its compilation."""
         return {str(file): file.stat().st_mtime_ns for file in self.folder.rglob("libreleased-*.rlib")}
 
 

@@ -36,7 +36,7 @@ class Diagnosed:
     def do(self, *words: str) -> Ended:
         started = self.bench.start(*words, command=self.command, environment=self.environment)
         ended = started.ended(120.0)
-        assert not (self.bench.folder / "state/middlemark/changed.json").exists(), "something is owed"
+        assert not (self.bench.folder / "state/middlemark/changed.json").exists(), "a changed setting was not restored"
         return ended
 
     def run(self, *words: str) -> Ended:
@@ -105,7 +105,7 @@ def test_shared_memory_that_is_too_small_is_named_and_lifted(bench: Bench) -> No
     assert "measured in 0 of 6 → 6 of 6 trials" in verdict
     assert "(better in 6 of 6 rounds)" in verdict
     assert verdict.endswith("Kept off; to keep it: middlemark tune --apply dev_shm")
-    assert "1536×4096" in tried.err, "it is put back"
+    assert "1536×4096" in tried.err, "the setting is restored"
 
 
 def lifted(verdict: str) -> bool:
@@ -131,7 +131,7 @@ def test_a_budget_that_stops_real_time_roles_is_named_and_lifted(bench: Bench, g
     verdict = here.tried(ended, "cgroup_rt")
     assert verdict.startswith(f"{budget} 200000 → {limit['after']}: cyclonedds udp at 1 KiB, ")
     assert lifted(verdict), verdict
-    assert budget.read_text().strip() == "200000", "it is put back"
+    assert budget.read_text().strip() == "200000", "the setting is restored"
 
 
 @needs_root
@@ -148,7 +148,7 @@ def test_a_groups_quota_is_named_and_lifted(bench: Bench, group: Path) -> None:
     verdict = here.tried(ended, "cgroup_cpu", trials=10)
     assert verdict.startswith(f"{quota} 15000 → -1: cyclonedds udp at 1 KiB, ")
     assert lifted(verdict), verdict
-    assert quota.read_text().strip() == "15000", "it is put back"
+    assert quota.read_text().strip() == "15000", "the setting is restored"
 
 
 @pytest.mark.usefixtures("null_worker")

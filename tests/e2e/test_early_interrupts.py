@@ -27,7 +27,7 @@ def way(request: pytest.FixtureRequest) -> list[str]:
 
 def started(bench: Bench, way: list[str], *arguments: str, first_on_path: Path | None = None) -> Run:
     def listen() -> None:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # as in a terminal, also where the tests run without one
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # as in a terminal, also if the tests run without one
 
     path = os.pathsep.join(str(each) for each in (first_on_path, ROOT / "src") if each)
     environment = {"MIDDLEMARK_SETUP": "off", "PYTHONPATH": path}

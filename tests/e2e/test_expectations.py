@@ -54,7 +54,7 @@ def test_a_missed_bound_ends_in_4_and_names_trial_edge_and_lateness(bench: Bench
     assert last[0] == "Expected: 1 of 3 does not hold, 1 untestable, 1 holds"
     assert [each[0] for each in last[1:]] == ["✗", "–", "✓"]
     assert len(ended.out.splitlines()) <= 40
-    assert len(ended.kept) == 7, "as many trials as two expectations take"
+    assert len(ended.kept) == 7, "two expectations need seven trials"
 
     junit = bench.run("export", str(ended.folder), "--to", "junit", "--out", "-")
     cases = ET.fromstring(junit.out)[0].findall("testcase[@classname='middlemark.expect']")
@@ -106,7 +106,9 @@ within = "5%"
     assert found == {"they are level": "does not hold", "slow takes longer": "holds"}
     reached = ended.run_file["reached"]
     assert (reached["met"], reached["undecided"]) == (True, [])
-    assert reached["rounds"] in (9, 14), "the first look at two expectations, or the next where a round was disturbed"
+    assert reached["rounds"] in (9, 14), (
+        "the number of trials at the first look, or at the second look if a round was disturbed"
+    )
 
 
 def test_options_about_expectations_are_refused_if_there_are_none(bench: Bench) -> None:

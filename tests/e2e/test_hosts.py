@@ -57,7 +57,7 @@ def hosts(bench: Bench) -> Iterator[TwoHosts]:
 
 
 def left(hosts: TwoHosts) -> list[str]:
-    """Return processes and files that are still there after a run.
+    """Return the processes and files that remain after a run.
 
     A connection that has just ended gets time to close.
     """

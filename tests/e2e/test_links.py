@@ -1,4 +1,4 @@
-"""Runs over an emulated link: its rate and delay are right, and nothing of it is left behind."""
+"""Runs over an emulated link: its rate and delay are right, and no part of the link remains."""
 
 import os
 import sys

@@ -20,7 +20,7 @@ from middlemark.workers.find import ROS
 
 COUNT, LOSE = 401, 40
 LOST = COUNT // LOSE
-"""Not counting the last message, which ends the receiver."""
+"""The number of lost messages, without the last message, which ends the receiver."""
 EXAMPLES = ROOT / "examples"
 
 pytestmark = pytest.mark.slow

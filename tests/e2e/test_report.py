@@ -42,7 +42,7 @@ def test_a_run_ends_with_a_report_and_prints_its_path(bench: Bench) -> None:
     assert ended.code == 0, ended.err
     page = ended.folder / "report.html"
     assert ended.err.splitlines()[-1] == f"report: {page}"
-    assert page.name not in ended.out, "the standard output is the result's"
+    assert page.name not in ended.out, "stdout contains only the result"
     document = document_in(page)
     assert [(each["f"]["adapter"], each["f"]["size"]) for each in document["cells"]] == [
         (name, size) for name in ("udp", "uds") for size in (16, 1024)
@@ -51,7 +51,7 @@ def test_a_run_ends_with_a_report_and_prints_its_path(bench: Bench) -> None:
         assert cell["trials"] == 2
         assert cell["curve"][0][0] == 0
         assert cell["latency"]["min"] <= cell["latency"]["p50"] <= cell["latency"]["max"]
-        assert 0 < sum(map(sum, cell["heat"]["n"])) < cell["samples"], "it is of one trial of two"
+        assert 0 < sum(map(sum, cell["heat"]["n"])) < cell["samples"], "the heat map shows one of the two trials"
     text = html.unescape(page.read_text())
     for answer in document["answers"]:
         assert answer["text"] in text

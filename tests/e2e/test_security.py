@@ -36,7 +36,9 @@ def test_a_protected_row_names_its_protection_and_a_plain_row_has_none(bench: Be
     assert ended.code == 0, ended.err
     plain, protected = ended.document["cells"]
     assert (plain["security"], plain["protected_by"], plain["protection_proof"]) == ("none", None, None)
-    assert plain["handshake_ns"] >= plain["discovery_ns"] > 0, "what it is held against"
+    assert plain["handshake_ns"] >= plain["discovery_ns"] > 0, (
+        "the handshake of the plain row is compared with that of the protected one"
+    )
     assert (protected["security"], protected["failed"], protected["lost"]) == ("encrypted", None, 0)
     assert protected["protected_by"].startswith("CURVE")
     assert protected["handshake_ns"] > 0

@@ -88,6 +88,6 @@ def test_a_killed_pilot_is_removed_by_the_next_run(bench: Bench) -> None:
     run.signal(signal.SIGKILL)
     run.ended()
     until(lambda: run.children() == [])
-    assert bench.leftovers(), "the pilot's folder, or this test tests nothing"
+    assert bench.leftovers(), "without the pilot's folder this test could not fail"
     bench.run("run", "--adapter", "null", "--size", "64", "--trials", "1", "--duration", "50ms", "--no-baseline")
     assert bench.leftovers() == []

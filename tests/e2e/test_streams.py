@@ -66,7 +66,7 @@ def test_latency_of_a_stream_is_one_way_from_two_instants(flood: dict[str, Any])
     assert 0 < intended["min"] <= intended["p50"] <= intended["p99"] <= intended["max"]
     assert flood["round_trip_ns"] is None
     if sent is not None:
-        assert sent["p50"] <= intended["p50"], "nothing is sent before it is due"
+        assert sent["p50"] <= intended["p50"], "no message is sent before its intended instant"
 
 
 def test_the_times_of_writing_and_of_being_blocked_are_reported(flood: dict[str, Any]) -> None:
@@ -138,14 +138,14 @@ def test_the_lines_of_ddsperf_read_as_ddsperfs(bench: Bench) -> None:
         assert word in ended.out, ended.out
 
 
-# Searches for the highest rate
+# Tests of searches for the highest rate
 
 
 def test_the_highest_sustainable_rate_is_found(bench: Bench) -> None:
     # Every publish takes 1 ms, so no machine can sustain more than 1,000 a second.
     suite = bench.suite(
         '[defaults]\nadapter = "null"\ntransport = "memory"\npattern = "stream"\nsize = 64\nrate = "sustainable"\n'
-        # So long that other processes which stop the publisher for 25 ms at the end delay it by less than 1 %.
+        # Long enough that a pause of the publisher for 25 ms at the end lowers the rate by less than 1 %.
         'max_loss = "1%"\nduration = "2.5s"\nwarmup = "10ms"\ntrials = 1\npin = "off"\n'
         '[[sweep]]\nname = "found"\n[sweep.native.null]\nevery_delay_us = "1000"\n'
     )
@@ -178,12 +178,12 @@ def test_a_curve_spans_from_a_low_rate_to_saturation(bench: Bench) -> None:
     assert len(offered) >= 5
     assert offered == sorted(offered)
     saturated = [step for step in cell["steps"] if step["offered_hz"] is None]
-    assert len(saturated) == 1, "as fast as possible is its end"
+    assert len(saturated) == 1, "the last step of a curve is a flood"
     for step in cell["steps"]:
         assert step["received_hz"] > 0
 
 
-# Faults
+# Tests with faults
 
 
 def test_a_cell_too_large_for_memory_is_refused_before_anything_starts(bench: Bench) -> None:
@@ -244,7 +244,7 @@ def test_a_killed_subscriber_of_a_fan_out_fails_only_its_trial(bench: Bench) -> 
     cell = ended.cells["fan-out"]
     assert (cell["failed"], cell["trials"], cell["failed_trials"]) == (None, 1, 1)
     assert (cell["sent"], cell["received"], cell["lost"]) == (300, 1200, 0)
-    assert "subscriber 2" in ended.err, "it is told when it happens, not only in the result"
+    assert "subscriber 2" in ended.err, "the failure is also printed when it happens"
     assert {name for name in os.listdir("/dev/shm") if name.startswith("middlemark-null.")} <= before
 
 

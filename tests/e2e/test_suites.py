@@ -26,7 +26,7 @@ SHORTER = {
     "fan-out": ("subscribers=2", "depth=1,100,all"),
     "fastdds-throughput": ("burst=100,1000", "recovery=5ms,90ms"),
     "idle-to-flood": ("rate=100,max,curve", "transport=udp"),
-    "security": ("adapter=fastdds,tcp", "security=none,encrypted"),  # and proofs for each row
+    "security": ("adapter=fastdds,tcp", "security=none,encrypted"),  # each row also has proofs, which take time
     # UDPROS delivers no message of the chosen size, so that trial fails.
     "ros1-factors": ("transport=tcpros,tcpros-nodelay,intraprocess,nodelet", "subscribers=1,2", "depth=1,100"),
 }

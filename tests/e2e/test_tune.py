@@ -69,7 +69,7 @@ def test_an_applied_setting_stays_until_restore(place: Place) -> None:
     assert f"{TIME} = {now}" in applied.out
     assert f"{TIME} = {now} (before: {before})" in place.run("tune").out
     listed = place.run("list", "suites")
-    assert listed.err == "", "it was asked for: nothing is owed"
+    assert listed.err == "", "a requested setting needs no warning"
     restored = place.run("tune", "--restore")
     assert (restored.code, restored.out) == (0, f"{TIME} = {before}\n")
     assert place.value(TIME) == before
@@ -231,7 +231,7 @@ def test_no_setting_stays_changed_however_tune_or_a_run_is_killed(place: Place, 
         assert restored.code == 0, restored.err
         assert {name: place.value(name) for name in before} == before
         assert not place.journal.exists()
-    assert ended >= interruptions // 2, "most were not killed: the points lie beyond the end"
-    assert left, "no kill came between a change and its end: nothing was put to the test"
+    assert ended >= interruptions // 2, "most commands ended before their kill"
+    assert left, "no kill left a changed setting, so this test could not fail"
     for run in place.bench.runs:
         run.kill()

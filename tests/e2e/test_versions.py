@@ -24,12 +24,14 @@ def test_two_builds_are_interleaved_and_compared_by_version(bench: Bench, tmp_pa
     assert ended.code == 0, ended.err
     assert [each["adapter"] for each in ended.document["cells"]] == ["uds", "uds@next"]
     order = [each["cell"] for each in ended.kept]
-    assert order not in (sorted(order), sorted(order, reverse=True)), "one build's trials after the other's"
+    assert order not in (sorted(order), sorted(order, reverse=True)), (
+        "the trials of the two builds were not interleaved"
+    )
     compared = bench.run("compare", str(bench.out), "--by", "version", "--format", "json")
     [pair] = compared.document["comparisons"]
     assert (pair["a"], pair["b"], pair["pairs"]) == ("uds", "uds@next", 6)
     everything = bench.run("run", "--adapter", "all", *typed, "--dry-run", environment=environment)
-    assert "1 configurations, 6 trials" in everything.out, "who wants all has not asked for another build"
+    assert "1 configurations, 6 trials" in everything.out, "all selects only the usual build"
 
 
 def test_a_build_that_is_slower_than_another_fails_the_run(bench: Bench, null_worker: Path, tmp_path: Path) -> None:

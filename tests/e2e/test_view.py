@@ -23,7 +23,7 @@ class Site:
         self.run = run
         assert run.process.stdout is not None
         found = re.search(r"http://127\.0\.0\.1:(\d+)(/\S+/)", run.process.stdout.readline())
-        assert found, "it says where"
+        assert found, "view did not print its address"
         self.port, self.base = int(found[1]), found[2]
 
     def get(self, path: str = "", *, host: str | None = None) -> tuple[int, dict[str, str], str]:

@@ -40,7 +40,9 @@ def test_a_planted_winner_is_found_with_few_trials_of_the_others(bench: Bench) -
     assert rounds[3] < 8
     assert ended.out.startswith("null memory is best for 4 KiB one at a time, 2 processes: ")
     output = " ".join(ended.out.split())
-    assert re.search(r" (Sure|Not sure \([a-z, ]+\)): ", output), "a machine with other work makes trials disagree"
+    assert re.search(r" (Sure|Not sure \([a-z, ]+\)): ", output), (
+        "the answer is certain, or uncertain with reasons on a busy machine"
+    )
 
 
 @pytest.mark.slow
@@ -101,13 +103,13 @@ def test_a_real_question_has_an_answer_within_its_budget(bench: Bench) -> None:
         assert found["verdict"] == "none holds"
         pytest.skip("this machine has too much else to do")
     assert found["verdict"] in ("best", "tie", "undecided")
-    assert found["seconds"] <= 60, "a round may take longer than those before it"
+    assert found["seconds"] <= 60, "a round may take longer than the earlier rounds"
     assert (found["next"] is None) == (found["verdict"] != "undecided")
     assert all(each["times_baseline"] > 0 and each["p50_ns"] > 0 for each in found["answer"])
     best = found["answer"][0]["p50_ns"]
     beaten = [each for each in found["candidates"] if each["eliminated"] == "slower"]
     assert all(each["p50_ns"] > best for each in beaten)
-    assert all(each["rounds"] >= 2 for each in found["candidates"]), "nobody leaves before"
+    assert all(each["rounds"] >= 2 for each in found["candidates"]), "no candidate is eliminated before two rounds"
 
 
 def test_an_interrupt_prints_the_resume_command_which_ends_in_the_answer(bench: Bench) -> None:
@@ -145,7 +147,9 @@ def test_a_requirement_that_no_candidate_meets_ends_with_none(bench: Bench) -> N
     assert ended.code == 0, ended.err
     assert (ended.document["verdict"], ended.document["answer"]) == ("none holds", [])
     left = {each["eliminated"] for each in ended.document["candidates"]}
-    assert left <= {"misses the deadline", "cannot keep the rate"}, "the latter is so where others use this machine"
+    assert left <= {"misses the deadline", "cannot keep the rate"}, (
+        "on a busy machine a candidate may also miss the rate"
+    )
 
 
 def test_all_problems_of_the_options_are_reported_at_once(bench: Bench) -> None:

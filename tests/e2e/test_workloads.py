@@ -60,7 +60,7 @@ def test_every_edge_chain_and_node_has_a_result(bench: Bench, robot: str) -> Non
     for each in ended.document["cells"]:
         found = each["workload"]
         assert found["name"] == "robot"
-        assert found["holds"] in (True, False), "a thousand messages are enough to say so"
+        assert found["holds"] in (True, False), "a thousand messages are enough for a verdict"
         assert (found["first_failing"] is None) == found["holds"]
         names = [(edge["name"], edge["from"], edge["to"]) for edge in found["topics"]]
         assert names == [
@@ -82,7 +82,7 @@ def test_every_edge_chain_and_node_has_a_result(bench: Bench, robot: str) -> Non
             ("camera", "planner"),
             ("planner", "planner"),
         ]
-        assert found["chains"][0]["end_to_end_ns"]["min"] > 1e5, "a tenth of a millisecond of work is in it"
+        assert found["chains"][0]["end_to_end_ns"]["min"] > 1e5, "the chain includes a tenth of a millisecond of work"
         assert {node["name"]: node["process"] for node in found["nodes"]} == {
             "camera": "perception",
             "detector": "perception",
@@ -176,7 +176,7 @@ def test_two_commands_turn_a_bag_into_a_report(bench: Bench, tmp_path: Path, rec
         scale = plan["cells"][each["cell"]].get("scale", 1.0)
         (sent,) = each["publishers"]
         due = [lap * 120 + ms for lap in range(8) for ms, _ in SENT if lap * 120 + ms < 350 * scale]
-        assert sent["scheduled"] == len(due), "the bag is repeated, and at twice the rates twice as often"
+        assert sent["scheduled"] == len(due), "the bag is repeated, and twice as often at twice the rates"
         sizes = [size for _, size in SENT] * 8
         assert sent["sent_bytes"] == sum(sizes[: sent["sent"]])
         file = next(each for each in each["files"] if each["role"] == "publisher")

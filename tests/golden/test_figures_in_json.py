@@ -30,7 +30,7 @@ def time(name: str, quantile: str) -> Text:
 
 
 def trip(quantile: str) -> Text:
-    """Return the round trip from the scheduled instant, where there is one."""
+    """Return the round trip from the scheduled instant if there is one, or else from the send."""
     return lambda cell: us((cell["round_trip_from_intended_ns"] or cell["round_trip_ns"] or {}).get(quantile))
 
 

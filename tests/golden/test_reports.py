@@ -169,7 +169,7 @@ def test_a_row_that_its_evidence_contradicts_is_marked_at_every_width(
     facts: MeasuredRun, results: Results, width: int
 ) -> None:
     table = render("table", facts, results, View(width=width))
-    assert table.count("cyclonedds shm (!)") == 2, "in its row and where the warning is told"
+    assert table.count("cyclonedds shm (!)") == 2, "once in its row and once in the warning"
     assert "(!)" not in render("table", facts, results[:1], View(width=width))
 
 

@@ -136,7 +136,7 @@ def test_every_cell_has_the_same_keys_and_the_documented_ones(facts: MeasuredRun
 def test_bytes_are_those_of_the_received_messages(facts: MeasuredRun) -> None:
     for cell in json.loads(render("json", facts, streams.floods()))["cells"]:
         assert cell["bytes_per_s"] == pytest.approx(cell["rate_hz"] * cell["size"])
-        assert cell["rate_hz"] < cell["sent_hz"], "what was sent is told, and is another figure"
+        assert cell["rate_hz"] < cell["sent_hz"], "the sent rate differs from the received rate"
 
 
 def test_csv_contains_the_same_figures_as_json(facts: MeasuredRun) -> None:

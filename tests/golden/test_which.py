@@ -108,7 +108,9 @@ def test_candidates_with_a_small_significant_difference_tie_when_the_budget_is_s
     assert 0.05 < found.experiment.within <= 1 / 3
     command = settles(folder)
     assert command is not None
-    assert command.startswith("middlemark which --size 1k --rate 1000 --adapter lyra,vega"), "more can be told"
+    assert command.startswith("middlemark which --size 1k --rate 1000 --adapter lyra,vega"), (
+        "a further race could narrow the tie"
+    )
     assert f"they differ by less than {found.experiment.within:.0%}.".replace("%", " %") in screen(folder)
 
 

@@ -396,7 +396,7 @@ def test_an_adapter_with_one_level_is_compared_with_every_level_of_the_others(tm
         frozenset(("lyra udp", "ring ring")): 2,
         frozenset(("loaner pool", "ring ring")): 2,
         frozenset(("loaner pool", "lyra udp")): 2,
-    }, "at each level, and the one that always loans beside all four"
+    }, "pairs at each level of loan, and loaner with both levels of the others"
 
 
 PLACED = {

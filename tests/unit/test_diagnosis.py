@@ -89,8 +89,8 @@ def test_each_limit_is_named_only_with_evidence_in_a_row_that_suffers(
 ) -> None:
     assert checks(of, LOST, **carried) == [check]
     assert checks(of, TAIL, **carried) == [check]
-    assert checks(of, STEADY, **carried) == [], "nothing is wrong with the row"
-    assert checks(of, LOST) == [], "there is no evidence"
+    assert checks(of, STEADY, **carried) == [], "the row has no symptom"
+    assert checks(of, LOST) == [], "the trials have no evidence"
 
 
 def test_a_few_dropped_datagrams_do_not_explain_a_loss() -> None:
@@ -162,7 +162,9 @@ def test_a_try_interleaves_each_row_before_and_after_the_change() -> None:
     assert msgspec.structs.replace(before, system=None) == msgspec.structs.replace(after, system=None) == UDP
     rounds = [{each.cell for each in plan.trials if each.number == number} for number in range(1, 7)]
     assert rounds == [{0, 1}] * 6
-    assert len({tuple(each.cell for each in plan.trials[at : at + 2]) for at in range(0, 12, 2)}) == 2, "in any order"
+    assert len({tuple(each.cell for each in plan.trials[at : at + 2]) for at in range(0, 12, 2)}) == 2, (
+        "the order of the two sides varies"
+    )
 
 
 def test_a_remedy_of_the_middlewares_changes_its_native_setting() -> None:

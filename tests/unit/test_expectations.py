@@ -347,7 +347,7 @@ def test_the_default_number_of_trials_suffices_for_the_verdicts() -> None:
     assert trials("size = 64", 0) == 3
     assert trials("size = 64", 1) == 6
     assert trials("size = 64", 5) == 8
-    assert trials("size = ['64', '1k', '4k', '64k']", 1) == 8, "any of four may be the one that fails"
+    assert trials("size = ['64', '1k', '4k', '64k']", 1) == 8, "each of the four pairs may fail"
     assert trials("size = 64\ntrials = 3", 1) == 3
 
 

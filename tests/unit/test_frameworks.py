@@ -20,7 +20,7 @@ def test_every_fact_has_a_source_that_is_written_out() -> None:
     for fact in facts:
         assert fact.text.strip()
         assert fact.source in table.sources or fact.source.startswith(("http", "crate ")), fact
-    assert {fact.source for fact in facts} >= {*table.sources}, "no source stands there for nothing"
+    assert {fact.source for fact in facts} >= {*table.sources}, "every listed source is used"
 
 
 def test_frameworks_without_an_adapter_are_documented_only() -> None:

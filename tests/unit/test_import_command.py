@@ -79,8 +79,8 @@ def test_every_log_can_be_printed_as_a_table_json_and_csv(path, tmp_path):
     assert len(rows) == len(document["cells"])
     for cell in document["cells"]:
         assert cell["imported"]["files"] == [path.name]
-        assert cell["receive"] is None, "nobody told"
-        assert cell["duplicated"] is None, "not counted is not zero"
+        assert cell["receive"] is None, "the log does not contain it"
+        assert cell["duplicated"] is None, "a missing count is null, not zero"
         assert cell["failed"] or "imported" in [each["code"] for each in cell["warnings"]]
 
 
@@ -211,7 +211,7 @@ def test_imported_figures_are_compared_with_measured_ones_only_on_request_with_a
     (problem,) = problems(compared(*both))
     assert "was imported: another tool measured it" in problem
     assert "receive, rate, payload" in problem
-    assert "polling against blocking" not in problem, "how it received is not known to be another way"
+    assert "polling against blocking" not in problem, "an unknown way to receive does not count as a different one"
     document = read_output("compare", compared(*both, "--anyway", "--format", "json").stdout)
     (comparison,) = document["comparisons"]
     assert "was imported" in " ".join(comparison["marks"])

@@ -101,7 +101,7 @@ def test_timed_out_pings_of_ddsperf_are_lost_replies():
     lossy, whole = one(read(log)), one(read(fixture("ddsperf/ping.log")))
     assert lossy.counts is not None
     assert (lossy.counts.lost, lossy.counted) == (3, ("received", "lost"))
-    assert whole.counted == ("received",), "that none was printed is no count"
+    assert whole.counted == ("received",), "lines that were not printed are not counts of zero"
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_the_costs_printed_by_ddsperf_are_in_its_row():
         ("recvUC", pytest.approx(0.372)),
         ("ddsperf", pytest.approx(0.002)),
     ]
-    assert (cost.minor_faults, cost.workers[0].major_faults) == (None, None), "the log does not tell them"
+    assert (cost.minor_faults, cost.workers[0].major_faults) == (None, None), "the log does not contain faults"
     assert {"cost-in-per-cents", "cost-of-one-process"} <= {each.code for each in ping.warnings}
 
 
@@ -184,7 +184,7 @@ def test_silent_seconds_between_messages_count():
     line = b"[7] %d.000  size 16 total 1 lost 0 delta %d lost 0 rate 0.00 kS/s 0.00 Mb/s (0.00 kS/s 0.00 Mb/s)\n"
     deltas = (0, 0, 100, 0, 0, 0, 100, 0)
     log = one(read(b"".join(line % (at, delta) for at, delta in enumerate(deltas, start=1))))
-    assert log.rate_hz == 0, "of five seconds three were silent"
+    assert log.rate_hz == 0, "three of five seconds had no messages"
 
 
 def test_roundtripping_keeps_its_own_overall_figures_doubled():
@@ -196,7 +196,7 @@ def test_roundtripping_keeps_its_own_overall_figures_doubled():
     assert log.samples == 69_569
     truncated = next(each for each in log.warnings if each.code == "first-samples-only")
     assert "50,000 of 69,569" in truncated.text
-    assert "46 µs" in truncated.text, "what its seconds say is told beside it"
+    assert "46 µs" in truncated.text, "the warning also contains the figure of its seconds"
 
 
 def test_a_complete_short_roundtripping_has_no_p99_of_300_round_trips():
@@ -223,7 +223,7 @@ def test_two_concurrent_roundtrippings_of_one_size_are_marked():
     lines = fixture("roundtripping/ping.log").splitlines(keepends=True)
     log = read(b"".join(line + line for line in lines))
     assert "interleaved" in codes(log.measured[0])
-    assert log.unread == 1, "the second # Overall is whose?"
+    assert log.unread == 1, "the second # Overall cannot be attributed"
 
 
 def test_two_concurrent_roundtrippings_of_two_sizes_cannot_be_separated_and_are_unread():
@@ -256,7 +256,7 @@ def test_latencies_of_latencytest_are_half_round_trips_despite_its_heading():
     assert first.times.round_trip_ns.p50 == pytest.approx(2 * 1_857)
     assert first.times.round_trip_ns.p99 == pytest.approx(2 * 41_541)
     assert first.times.round_trip_ns.stdev == pytest.approx(2 * 11_901)
-    assert first.times.round_trip_ns.p99_99 is None, "of 2,000 samples it is the second last"
+    assert first.times.round_trip_ns.p99_99 is None, "p99.99 of 2,000 samples would be the second largest"
     assert {"half-round-trip", "samples-dropped"} <= codes(first)
 
 
@@ -277,7 +277,7 @@ def test_throughputtest_keeps_burst_recovery_and_received_rate():
     assert [each.cell for each in table] == [each.cell for each in export]
     last = table[2]
     assert (last.cell.size, last.cell.burst, last.cell.recovery_s) == (1024, 100, 0.02)
-    assert last.rate_hz == 4920.091, "what arrived, not what was sent (5012.884)"
+    assert last.rate_hz == 4920.091, "the received rate, not the sent rate (5012.884)"
     assert last.sent_hz == 5012.884
     assert last.counts is not None
     assert (last.counts.sent, last.counts.received, last.counts.lost) == (5_100, 5_100, 0)
@@ -306,7 +306,7 @@ def test_performance_test_has_only_moments_and_a_variance_in_another_unit_than_s
     times = log.times.one_way_from_sent_ns
     mean = np.average(means, weights=counts)
     assert times.mean == pytest.approx(1e6 * mean)
-    # printed: the variance in s², times 1,000
+    # performance_test prints the variance in s², times 1,000
     squares = [v / 1e3 * 1e18 + (m * 1e6) ** 2 for v, m in zip(variances, means, strict=True)]
     assert times.stdev == pytest.approx(np.sqrt(np.average(squares, weights=counts) - (1e6 * mean) ** 2))
     assert (times.min, times.max) == (pytest.approx(59_800), pytest.approx(1_204_000))
@@ -322,7 +322,9 @@ def test_performance_test_has_only_moments_and_a_variance_in_another_unit_than_s
 def test_performance_test_in_json_is_in_seconds_with_the_rate_of_one_subscriber():
     log = one(read(fixture("performance_test/log.json")))
     times = log.times.one_way_from_sent_ns
-    assert (times.min, times.max) == (pytest.approx(100_000), pytest.approx(900_000)), "a second without any is none"
+    assert (times.min, times.max) == (pytest.approx(100_000), pytest.approx(900_000)), (
+        "a second without samples has no min and max"
+    )
     assert log.cell.subscribers == 2
     assert log.rate_total_hz == pytest.approx((200 + 198 + 200) / 3.0003)
     assert log.rate_hz == pytest.approx((200 + 198 + 200) / 3.0003 / 2)
@@ -380,11 +382,11 @@ def test_rtiperftest_without_a_figure_counts_as_unread():
 def test_a_repetition_of_google_benchmark_is_a_trial_and_a_failed_one_has_its_reason():
     log = read(fixture("google-benchmark/repeated.json"))
     named = [dict(each.cell.native)["benchmark"] for each in log.measured]
-    assert named.count("memcpy/1024") == 3, "neither the mean nor the median of the three is a trial"
+    assert named.count("memcpy/1024") == 3, "the mean and median of the three repetitions are not trials"
     first = log.measured[0]
     document = json.loads(fixture("google-benchmark/repeated.json"))["benchmarks"][0]
     assert first.times.round_trip_ns == Summary(mean=document["real_time"])
-    assert first.cell.size == 1024, "of its bytes a second, which are by processor time"
+    assert first.cell.size == 1024, "calculated from its bytes per second, which are per processor time"
     assert {"iteration-not-round-trip", "no-quantiles"} <= codes(first)
     failed = next(each for each in log.measured if each.failed)
     assert "no such transport" in (failed.failed.text if failed.failed else "")
@@ -451,7 +453,7 @@ def test_figures_of_a_document_become_rows_without_samples():
     assert not {"size", "pin", "priority", "transport"} & set(measured.cell.unknown)
     assert {"receive", "reliability"} <= set(measured.cell.unknown)
     assert measured.times.round_trip_ns.p50 == 24_000, "halves are doubled"
-    assert measured.times.write_ns.p50 == 3_000, "a time of writing is none"
+    assert measured.times.write_ns.p50 == 3_000, "a write time is not doubled"
     assert measured.times.round_trip_ns.p99_99 is None, "one sample lies beyond the 99.99 % of 10,000"
     assert {"imported", "half-round-trip", "few-samples"} == codes(measured)
     assert hung.failed.text == "the run gave no result"

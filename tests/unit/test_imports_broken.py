@@ -98,7 +98,7 @@ def test_a_hole_of_zeros_discards_only_the_line_around_it():
     data = fixture("ddsperf/ping.log")
     at = data.index(b"50% 10.741us")
     log = read(data[:at] + bytes(4096) + data[at:])
-    assert log.unread == 2, "what stands before the hole, and what stands behind it"
+    assert log.unread == 2, "the parts of the line before and after the hole"
     assert one(log).samples == one(read(data)).samples - 31_743
 
 

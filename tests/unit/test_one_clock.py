@@ -96,7 +96,7 @@ def test_a_stream_has_its_one_way_latencies_and_their_uncertainty(stored: Stored
     assert found.all.min == pytest.approx(TOOK_NS + LATE_NS, abs=2)
     assert found.from_sent.p50 == pytest.approx(TOOK_NS, abs=2)
     assert outcome.subscribers[0].first_received_ns == pytest.approx(START_NS + TOOK_NS, abs=2)
-    assert outcome.subscribers[0].last_warm_up_ns == 0, "none came, before as after"
+    assert outcome.subscribers[0].last_warm_up_ns == 0, "no warm-up message arrived, before or after the conversion"
 
 
 def test_an_arrival_before_its_send_within_the_uncertainty_took_no_time(stored: Stored) -> None:

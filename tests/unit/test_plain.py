@@ -1,4 +1,4 @@
-"""scripts/plain finds each pattern where it stands, and passes over what is no running text."""
+"""scripts/plain finds each pattern on its line, and skips everything that is not running text."""
 
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader

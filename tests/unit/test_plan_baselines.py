@@ -1,4 +1,4 @@
-"""The baselines that a plan adds to the cells of a middleware: which, how many, and when none."""
+"""The baselines that a plan adds to a middleware's cells: which ones, how many, and when none."""
 
 from collections.abc import Sequence
 
@@ -56,7 +56,7 @@ def test_baselines_have_equal_trials_and_limits_and_are_shuffled_with_the_others
         assert [trial.number for trial in mine] == [1, 2, 3, 4]
         assert {(trial.limits.samples, trial.limits.warmup_s) for trial in mine} == {(50, 0.0)}
     places = [trial.order for trial in plan.trials if trial.cell in plan.baselines]
-    assert places != sorted(range(places[0], places[0] + len(places))), "they are not measured in one block"
+    assert places != sorted(range(places[0], places[0] + len(places))), "baselines must not be measured in one block"
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_memcpy_is_planned_with_a_sufficient_number_of_copies(size: str, limit: 
     assert (limits["memcpy"].samples, limits["memcpy"].duration_s) == (samples, None)
     assert limits["shm"] == limits["cyclonedds"]
     asked = planned(f"[[sweep]]\nadapter='memcpy'\nsize={size}\n{limit}\ntrials=1").trials[0].limits
-    assert asked.samples == (10_000 if limit == "samples=10000" else samples), "who names a number has it"
+    assert asked.samples == (10_000 if limit == "samples=10000" else samples), "a requested number of samples is kept"
 
 
 def test_baselines_are_shared_by_all_cells_of_the_same_experiment() -> None:
@@ -191,7 +191,7 @@ def test_memcpy_that_is_named_is_measured_as_round_trips_of_one_process() -> Non
     assert [(cell.size, cell.rate) for cell in cells] == [(64, "max"), (64, 100.0), (1 << 20, "max"), (1 << 20, 100.0)]
     assert {(cell.subscribers, cell.processes, cell.pin, cell.mlock) for cell in cells} == {(0, 1, (1,), True)}
     assert make_plan([suite_of("[[sweep]]\nadapter='memcpy'")], HERE, cpus=(0,), seed=1).cells, (
-        "it wants one processor only"
+        "memcpy needs only one processor"
     )
     for pattern in ("pattern='stream'", "subscribers=2"):
         (problem,) = problems_of(f"[[sweep]]\nadapter='memcpy'\n{pattern}", HERE)

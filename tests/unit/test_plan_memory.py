@@ -1,4 +1,4 @@
-"""The memory that a trial will need: records are bounded, waiting messages are as many as requested."""
+"""The memory that a trial will need: records are bounded, and the history is as deep as requested."""
 
 from typing import Any
 
@@ -62,7 +62,7 @@ def test_a_flood_for_a_day_keeps_only_the_records_that_fit(rate: str) -> None:
     publisher, subscriber = kept(cell, Limits(duration_s=86400.0, limit_s=172800.0))
     total = 8 * publisher * PUBLISHER_RECORD_BYTES + 8 * subscriber * SUBSCRIBER_RECORD_BYTES
     assert 0.99 * MOST_RECORDS_BYTES < total <= MOST_RECORDS_BYTES
-    assert subscriber == 8 * publisher, "each record of a publisher has its counterpart"
+    assert subscriber == 8 * publisher, "each publisher's record has a record at the subscriber"
 
 
 @given(

@@ -98,7 +98,8 @@ def test_a_protected_cell_is_compared_with_the_baseline_of_its_level_if_there_is
 
 def test_the_worker_receives_the_level_and_the_path_of_the_certificates() -> None:
     asked = {"domain": 1, "scope": "s", "scratch": "/t", "interface": "lo", "certs": "/t/certs"}
-    settings = settings_of(Cell(adapter="safe", transport="tcp", size=64, security="encrypted"), **asked)  # type: ignore[arg-type]
+    protected = Cell(adapter="safe", transport="tcp", size=64, security="encrypted")
+    settings = settings_of(protected, **asked)  # type: ignore[arg-type]
     assert (settings.security, settings.certs) == ("encrypted", "/t/certs")
     settings = settings_of(Cell(adapter="safe", transport="tcp", size=64), **asked)  # type: ignore[arg-type]
     assert (settings.security, settings.certs) == ("none", "")

@@ -48,7 +48,7 @@ def test_fastdds_latency_repeats_the_experiment_of_latencytest() -> None:
     )
     here = tuple(lends if each is FAST else each for each in EVERYONE)
     plan = make_plan(load(["fastdds-latency"], raw_options()), here, cpus=(0, 1), seed=0)
-    assert {trial.limits.samples for trial in plan.trials} == {100_000}, "99.99 % wants ten samples beyond it"
+    assert {trial.limits.samples for trial in plan.trials} == {100_000}, "p99.99 needs ten samples beyond it"
     fast = [cell for cell in plan.cells if cell.adapter == "fastdds"]
     assert {(cell.transport, cell.loan, cell.processes) for cell in fast} == {
         (name, loan, 1 if name == "intraprocess" else 2)
@@ -110,8 +110,12 @@ def test_cyclonedds_performance_repeats_the_experiment_of_its_performance_page()
     }
     natives = {cell.native for cell in cyclone if cell.pattern == "stream" and cell.transport == "udp"}
     [page] = natives - {(), (("Internal/WriteBatch", "true"),)}
-    assert {*dict(page)} == {*keys}, "its own settings: asynchronous, large datagrams, a high-water mark, in batches"
-    assert {cell.native for cell in cyclone if cell.transport == "default"} == {()}, "as it comes"
+    assert {*dict(page)} == {*keys}, (
+        "the page's own settings: asynchronous, large datagrams, a high-water mark, batches"
+    )
+    assert {cell.native for cell in cyclone if cell.transport == "default"} == {()}, (
+        "the default configuration has no settings"
+    )
     baselines = {(cell.pattern, cell.adapter, cell.size) for cell in plan.cells if cell.adapter != "cyclonedds"}
     assert baselines == {
         (pattern, name, size)
@@ -137,12 +141,12 @@ def test_fastdds_throughput_repeats_the_experiment_of_throughputtest_within_18_m
     assert {dict(cell.native)["nack_response_delay_ms"] for cell in cells} == {"0"}
     assert all(dict(cell.native)["allocated_samples"] == str(cell.burst) for cell in cells)
     kept_last = [cell for cell in cells if cell.depth is not None]
-    assert all(cell.depth == cell.burst for cell in kept_last), "without --xml a history is as deep as the demand"
+    assert all(cell.depth == cell.burst for cell in kept_last), "without --xml the history is as deep as the burst"
     kept_all = [cell for cell in cells if cell.depth is None]
-    assert all(dict(cell.native)["max_samples"] == str(cell.burst) for cell in kept_all), "as with its --xml"
+    assert all(dict(cell.native)["max_samples"] == str(cell.burst) for cell in kept_all), "as in Fast DDS's --xml files"
     assert {cell.transport for cell in kept_all} == {cell.transport for cell in kept_last}
     baselines = {(cell.size, cell.burst, cell.recovery_s) for cell in plan.cells if cell.adapter == "shm"}
-    assert fast == baselines, "every load has its baseline beside it"
+    assert fast == baselines, "every load has a baseline"
 
 
 def test_fan_out_needs_no_more_memory_than_an_ordinary_machine_has() -> None:
@@ -197,7 +201,7 @@ def test_a_search_is_estimated_by_its_steps_and_many_processes_by_their_number()
     assert seconds("rate='sustainable'") == pytest.approx((SEARCH_STEPS + 1) * one + waiting)
     assert seconds("rate='sustainable'\nduration='10s'") == pytest.approx(SEARCH_STEPS * one + ten + waiting)
     assert seconds("subscribers=8") > seconds("subscribers=1")
-    assert seconds("burst=10") > one, "a flood may lose messages, and those are waited for"
+    assert seconds("burst=10") > one, "a flood may lose messages, and the trial waits for them"
     assert seconds("subscribers=8\nprocesses=1") == seconds("subscribers=1\nprocesses=1")
     assert seconds("samples=100\nrate=10") > 9.9
     assert seconds("samples=1000\nburst=10\nrecovery='90ms'") > 9

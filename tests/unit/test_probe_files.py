@@ -100,10 +100,10 @@ def test_lost_duplicated_and_reordered_messages_are_counted():
 
 def test_messages_before_the_first_arrival_or_after_the_receivers_end_are_not_lost():
     found = row(camera(SENDS), detector(ARRIVALS[4:10], ended_s=2.15))
-    assert found.counts.lost == 1, "message 11, at 2.1 s"
+    assert found.counts.lost == 1, "message 11, which was sent at 2.1 s"
     assert "before-the-first" in codes(found)
     killed = row(camera(SENDS), detector(ARRIVALS[4:10], ended_s=None))
-    assert killed.counts.lost == 0, "nobody knows that it lived beyond its last stamp"
+    assert killed.counts.lost == 0, "a killed receiver may have ended at its last stamp"
 
 
 def test_a_receiver_without_arrivals_has_lost_all_messages():

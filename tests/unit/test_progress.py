@@ -60,7 +60,7 @@ def test_a_result_is_compared_with_its_raw_transport_once_both_are_measured(tmp_
     trial(state, planned, measured(planned, 1, tmp_path, 30_000), time)
     assert state.lines(200)[-1] == "last: p50 30.0 µs (dds udp, 1 KiB, block)"
     trial(state, planned, measured(planned, 0, tmp_path, 20_000), time)
-    assert state.lines(200)[-1] == "last: p50 20.0 µs (udp, 1 KiB, block)", "a raw transport is compared with nothing"
+    assert state.lines(200)[-1] == "last: p50 20.0 µs (udp, 1 KiB, block)", "a raw transport has no baseline"
     trial(state, planned, measured(planned, 3, tmp_path, 30_000), time)
     assert state.lines(200)[-1] == "last: p50 30.0 µs, 1.50 × udp (dds udp, 1 KiB, block)"
 
@@ -91,7 +91,9 @@ def test_cells_not_measured_yet_are_estimated_by_the_accuracy_of_the_estimate_so
     state = state_of(planned, tmp_path, time)
     before = state.left_s()
     trial(state, planned, measured(planned, 0, tmp_path, 20_000), time, seconds=before)
-    assert state.left_s() == pytest.approx(before, rel=0.02), "one took what both were to take"
+    assert state.left_s() == pytest.approx(before, rel=0.02), (
+        "the first cell took twice its estimate, so the second is expected to do so too"
+    )
 
 
 def test_a_further_round_is_counted(tmp_path: Path, time: Time) -> None:
@@ -197,7 +199,7 @@ def test_a_terminal_shows_live_progress_and_keeps_failures(terminal: Terminal, t
     text = shown_on(terminal, tmp_path)
     assert "udp, 1 KiB, block: 1,000 samples (measuring)" in text
     assert "last: p50 20.0 µs (udp, 1 KiB, block)" in text
-    assert "failed: dds udp, 1 KiB, block: [bold]no end" in text, "a failure's text is no markup"
+    assert "failed: dds udp, 1 KiB, block: [bold]no end" in text, "the failure's text is escaped"
 
 
 def test_no_color_disables_colour(terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

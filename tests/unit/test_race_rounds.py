@@ -12,7 +12,7 @@ from middlemark.stats.candidates import Attempt, Elimination, RaceState, due_of,
 RAW_TRANSPORTS = ("uds", "tcp", "udp", "shm", "memcpy")
 
 
-def stands(attempts: dict[int, list[Attempt]], rounds: int | None = None) -> RaceState:
+def race_state(attempts: dict[int, list[Attempt]], rounds: int | None = None) -> RaceState:
     """Return the state of the race of these cells; a cell's attempts are those of rounds 1, 2, …"""
     by_round = {cell: dict(enumerate(of, start=1)) for cell, of in attempts.items()}
     race = Race(experiments=(tuple(attempts),), budget_s=1.0)
@@ -53,13 +53,13 @@ def test_the_next_round_has_the_due_cells_in_a_repeatable_order() -> None:
     assert [each.order for each in further] == [len(plan.trials), len(plan.trials) + 1]
     assert longer == with_another_round(plan, [1, 4])
     again = with_another_round(longer, [0])
-    assert again.trials[-1].cell == 0, "who sat a round out may run again"
+    assert again.trials[-1].cell == 0, "a cell that missed a round may run again"
 
 
 def test_no_candidate_is_eliminated_before_two_rounds_and_slow_ones_are_then() -> None:
     field = {0: trials(50, 3), 1: trials(51, 3), 2: trials(90, 3), 3: trials(200, 3), 4: trials(210, 3)}
-    assert stands(field, 1) == RaceState((0, 1, 2, 3, 4), {}, None, 1, 1)
-    now = stands(field)
+    assert race_state(field, 1) == RaceState((0, 1, 2, 3, 4), {}, None, 1, 1)
+    now = race_state(field)
     assert set(now.running) == {0, 1}
     assert now.eliminated == {2: "slower", 3: "slower", 4: "slower"}
     assert now.ended is None
@@ -67,18 +67,20 @@ def test_no_candidate_is_eliminated_before_two_rounds_and_slow_ones_are_then() -
 
 def test_two_failures_eliminate_a_candidate_and_one_does_not() -> None:
     once = {0: trials(50, 3), 1: [Attempt(None, "failed"), *trials(51, 2)]}
-    assert stands(once).eliminated == {}
+    assert race_state(once).eliminated == {}
     twice = {0: trials(50, 3), 1: [Attempt(None, "failed"), Attempt(None, "failed"), Attempt(51_000.0)]}
-    assert stands(twice).eliminated == {1: "failed"}
-    assert (stands(twice).running, stands(twice).ended) == ((0,), "best")
+    assert race_state(twice).eliminated == {1: "failed"}
+    assert (race_state(twice).running, race_state(twice).ended) == ((0,), "best")
 
 
 def test_a_candidate_that_misses_a_requirement_in_six_trials_is_eliminated() -> None:
     field = {0: trials(40, 6, "misses the deadline"), 1: trials(50, 6)}
-    five = stands(field, 5)
+    five = race_state(field, 5)
     assert (five.eliminated, five.ended) == ({}, None)
-    assert set(five.running) == {0, 1}, "the one that holds is slower, and the other is not its measure"
-    six = stands(field)
+    assert set(five.running) == {0, 1}, (
+        "the slower candidate meets the requirement, so it is not compared with the other one"
+    )
+    six = race_state(field)
     assert six.eliminated == {0: "misses the deadline"}
     assert (six.running, six.ended) == ((1,), "best")
 
@@ -86,30 +88,30 @@ def test_a_candidate_that_misses_a_requirement_in_six_trials_is_eliminated() -> 
 def test_a_candidate_that_misses_a_requirement_now_and_then_stays() -> None:
     some = [Attempt(40_000.0, "loses" if number % 3 == 0 else None) for number in range(12)]
     assert holds(some)
-    assert stands({0: some, 1: trials(80, 12)}).eliminated.get(0) is None
+    assert race_state({0: some, 1: trials(80, 12)}).eliminated.get(0) is None
 
 
 def test_if_no_candidate_meets_the_requirements_none_holds() -> None:
-    now = stands({0: trials(50, 6, "cannot keep the rate"), 1: trials(60, 6, "cannot keep the rate")})
+    now = race_state({0: trials(50, 6, "cannot keep the rate"), 1: trials(60, 6, "cannot keep the rate")})
     assert (now.running, now.ended) == ((), "none holds")
     assert set(now.eliminated.values()) == {"cannot keep the rate"}
 
 
 def test_trials_after_the_end_of_a_race_change_nothing() -> None:
     field = {0: trials(50, 8), 1: trials(70, 8)}
-    ended = stands(field)
+    ended = race_state(field)
     assert ended.ended == "best"
     more = {cell: [*of, *trials(10 if cell else 90, 4)] for cell, of in field.items()}
-    assert stands(more) == ended
+    assert race_state(more) == ended
 
 
 def test_a_single_candidate_is_measured_once() -> None:
-    assert (stands({0: trials(50, 1)}).running, stands({0: trials(50, 1)}).ended) == ((0,), "best")
+    assert (race_state({0: trials(50, 1)}).running, race_state({0: trials(50, 1)}).ended) == ((0,), "best")
 
 
 def test_a_round_without_trials_does_not_count_as_a_further_look() -> None:
     field = {0: trials(50, 3), 1: trials(51, 3), 2: trials(58, 3), 3: trials(200, 3)}
-    assert stands(field, 9) == stands(field, 3)
+    assert race_state(field, 9) == race_state(field, 3)
 
 
 def test_races_of_one_run_are_decided_separately() -> None:
@@ -150,7 +152,7 @@ def test_a_race_within_one_middleware_waits_for_the_other_races() -> None:
     assert due_of(race, [ways, msgspec.structs.replace(others, ended="tie")], 5, "aabcde") == [ways]
     assert due_of(race, [msgspec.structs.replace(ways, had=8), others], 14, "aabcde") == [others]
     assert due_of(Race(experiments=((0, 1, 2),), budget_s=1.0), [RaceState((0, 1), {}, None, 9, 9)], 9, "aaa") != [], (
-        "nothing else was asked"
+        "there is no other race"
     )
     question = msgspec.structs.replace(race, question=True)
     assert due_of(question, [ways, others], 9, "aabcde") == [ways, others]

@@ -42,7 +42,7 @@ def test_the_report_is_written_into_the_folder_of_the_run(run: Path) -> None:
     assert (done.return_value, done.stdout) == (0, "")
     assert done.stderr == f"report: {run / 'report.html'}\n"
     assert (run / "report.html").read_text() == "<title>try, bench, 2026-11-21</title>"
-    assert [each.name for each in run.iterdir() if each.name.startswith(".")] == [], "no draft is left"
+    assert [each.name for each in run.iterdir() if each.name.startswith(".")] == [], "no temporary file remains"
 
 
 def test_several_runs_make_one_report_in_the_folder_of_the_first(run: Path, tmp_path: Path, page: list[Any]) -> None:
@@ -104,7 +104,7 @@ def test_a_report_replaces_the_earlier_one_atomically(run: Path) -> None:
     (run / "report.html").write_text("old")
     os.link(run / "report.html", run / "kept.html")
     asked(run)
-    assert (run / "kept.html").read_text() == "old", "the old file is not written over, but replaced"
+    assert (run / "kept.html").read_text() == "old", "the old file is replaced, not overwritten"
 
 
 def test_the_browser_is_asked_to_open_the_report(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,7 +46,9 @@ def test_each_middleware_is_ranked_by_its_best_transport_with_one_baseline() -> 
     standing = first(document)
     assert names(document, standing) == ["lyra shm", "vega udp"]
     assert standing.baseline is not None
-    assert document.rows[standing.baseline].name == "shm", "the fastest raw transport, whatever carries it"
+    assert document.rows[standing.baseline].name == "shm", (
+        "the baseline is the fastest raw transport over any transport"
+    )
     assert standing.lead == "lyra shm is lowest, 10.0 µs a round trip, 1.25 × the baseline shm (copying)."
     assert standing.why == "The other is slower."
     assert (standing.verdict, standing.sure, standing.command) == ("best", True, None)
@@ -71,7 +73,7 @@ def test_undecided_candidates_with_a_bounded_difference_tie() -> None:
     assert 0.05 < bound <= 1 / 3
     assert (standing.verdict, standing.sure) == ("tie", True)
     assert standing.command is not None
-    assert f" --trials {pair.judged.trials_needed} " in f"{standing.command} ", "of a wide tie more can be told"
+    assert f" --trials {pair.judged.trials_needed} " in f"{standing.command} ", "more trials could narrow a wide tie"
     assert standing.why == f"A tie with vega udp, within {math.ceil(100 * bound)} %; the other is slower."
     assert [each.standing for each in standing.places] == ["equivalent", "equivalent", "slower"]
     assert "tie, within" in headline(matrices(document.experiments)[0])
@@ -125,7 +127,7 @@ def test_the_command_for_an_undecided_standing_includes_the_baseline() -> None:
     standing = first(document_of(run_of(RAW_TRANSPORTS | {LYRA: spread(21_000, 2), VEGA: spread(28_000, 2)})))
     assert standing.command is not None
     assert "--only adapter=lyra,vega,shm --trials 10" in standing.command, (
-        "the raw transport over UDP is not the fastest"
+        "only the fastest raw transport is the baseline"
     )
 
 

@@ -29,7 +29,7 @@ def test_a_score_is_the_weighted_geometric_mean_of_the_ratios_to_the_best() -> N
     found = scores([[rounds(2.0), rounds(10.0)], [rounds(1.0), rounds(40.0)]], [3, 1], [False, False])
     assert [each.parts for each in found] == [(2.0, 1.0), pytest.approx((1.0, 4.0))]
     assert [each.score for each in found] == [pytest.approx(2**0.75), pytest.approx(4**0.25)]
-    assert {(each.low, each.first) for each in found} == {(None, None)}, "one round says nothing of the next"
+    assert {(each.low, each.first) for each in found} == {(None, None)}, "one round gives no interval"
 
 
 def test_metrics_where_higher_is_better_are_inverted() -> None:
@@ -60,7 +60,7 @@ def test_a_significantly_faster_row_is_first_in_nearly_every_draw() -> None:
 def test_equal_rows_are_first_equally_often() -> None:
     shares = [scores(drawn(0.0, seed), [1], [False])[0].first or 0 for seed in range(60)]
     assert 0.4 < sum(shares) / len(shares) < 0.6
-    assert scores(drawn(0.0, 3), [1], [False]) == scores(drawn(0.0, 3), [1], [False]), "the draws are the same"
+    assert scores(drawn(0.0, 3), [1], [False]) == scores(drawn(0.0, 3), [1], [False]), "the draws are repeatable"
 
 
 def test_a_round_that_disturbed_all_rows_does_not_change_their_order() -> None:

@@ -56,7 +56,7 @@ def test_shared_memory_is_selected_by_the_actual_transport() -> None:
     selection, _ = read_typed_selection("shared_memory=on")
     assert selection.matches(cell(), shared_memory=True)
     assert not selection.matches(cell(), shared_memory=False)
-    assert not selection.matches(cell()), "it is not known"
+    assert not selection.matches(cell()), "an unknown actual transport matches neither"
 
 
 def test_a_factor_that_another_tool_did_not_report_is_not_selected() -> None:

@@ -58,7 +58,7 @@ class InProcess(Cluster):
         self.verbs.append((name, verb))
         self.before(name, verb)
         if name in self.gone:
-            await self._hosts[name].do("close", 0.0)  # as an actor does when no requests come any more
+            await self._hosts[name].do("close", 0.0)  # as an actor does when its launcher is gone
             raise HostGoneError("it did not answer")
         received = pickle.loads(pickle.dumps(arguments))
         answer = pickle.loads(pickle.dumps(await self._hosts[name].do(verb, *received, scope=scope)))
@@ -106,7 +106,9 @@ def test_a_trial_on_one_remote_host_reads_one_clock(across: Across) -> None:
     outcome = across.launching.trial(None, across="robot", pattern="stream")
     assert outcome.failed is None
     assert (outcome.clocks, outcome.stamps_absent) == (None, None)
-    assert outcome.first_sample_ns is None, "its begin is by the clock of this machine"
+    assert outcome.first_sample_ns is None, (
+        "the trial's start is by this machine's clock, and its samples are by the other host's"
+    )
     assert {name for name, _ in across.cluster.verbs} == {"robot"}
     assert [name for name in across.launching.kept() if name.endswith(".npy")]
 
@@ -202,7 +204,7 @@ def test_a_trial_of_another_actor_of_the_process_ends_before_the_next_begins(acr
             actor._workers = {"fake": across.launching.worker}
             await actor.do("begin", across.launching.cell({}), "fake", f"mm_begun_{number}", "127.0.0.1")
             pids.append(await actor.do("start", "publisher 0", {}))
-        await actors[0].do("close", 0.0)  # the coordinator's last request before it gave the first host up
+        await actors[0].do("close", 0.0)  # the launcher's last request before it gave up the first host
         alive = [Path(f"/proc/{pid}").exists() for pid in pids]
         await actors[1].do("close", 0.0)
         return alive

@@ -60,7 +60,7 @@ def test_a_companion_that_never_gets_ready_is_named_with_its_last_words(tmp_path
     pid = tmp_path / "pid"
     text = failing(spec(f"echo $$ > {pid}; echo still loading; exec sleep 300", timeout_s=0.5))
     assert text == "daemon was not ready within 0.5 s: still loading"
-    assert process_state(int(pid.read_text())) == "", "it is stopped and reaped"
+    assert process_state(int(pid.read_text())) == "", "the daemon is stopped and reaped"
 
 
 def test_the_last_line_of_a_companions_traceback_is_reported() -> None:
@@ -146,7 +146,7 @@ def test_cancelling_a_companions_start_stops_it(tmp_path: Path) -> None:
     assert process_state(int(pid.read_text())) == ""
 
 
-# ---- which daemons a worker needs
+# ---- the daemons that a worker declares
 
 
 def worker(tmp_path: Path, script: str) -> str:
@@ -212,9 +212,11 @@ def test_the_costs_of_a_companion_are_read_from_the_kernel() -> None:
         await companion.stop(10)
         assert found.ready_ns > 0
         assert found.user_ns + found.system_ns > 0
-        assert found.user_ns + found.system_ns <= 1.1e9 * found.seconds + 20_000_000, "one thread, one processor"
+        assert found.user_ns + found.system_ns <= 1.1e9 * found.seconds + 20_000_000, (
+            "one thread can use only one processor"
+        )
         assert found.peak_rss_bytes >= found.rss_bytes > 0
         assert sum(each.threads for each in found.threads) == 1
-        assert read_account(pid) is None, "it has ended"
+        assert read_account(pid) is None, "an ended process has no account"
 
     asyncio.run(run())

@@ -73,7 +73,7 @@ def test_a_link_with_half_a_datagram_queued_is_not_fresh() -> None:
         send(link.named(("base", "robot"))[0], "10.213.0.2", 5, 20_000)
         deadline = time.monotonic() + 10
         while not link.is_fresh and time.monotonic() < deadline:
-            time.sleep(0.01)  # the last packet is still on its way
+            time.sleep(0.01)  # the last packet may still be in transit
         assert link.is_fresh
 
     def half(link: Joined) -> None:

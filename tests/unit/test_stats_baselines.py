@@ -165,7 +165,7 @@ def test_memcpy_bandwidth_is_two_copies_over_the_fastest_round_trip() -> None:
     assert memcpy_bytes_per_s(results, 1 << 20) == pytest.approx(2 * (1 << 20) / 80e-6)
     assert memcpy_bytes_per_s(results, 1 << 24) == pytest.approx(2 * (1 << 24) / 10e-3)
     several = [_result(_copying(4096), 3_000.0, 2_000.0, 3_000.0, 9_000.0)]
-    assert memcpy_bytes_per_s(several, 4096) == pytest.approx(2 * 4096 / 2e-6), "the fastest trial says what can be"
+    assert memcpy_bytes_per_s(several, 4096) == pytest.approx(2 * 4096 / 2e-6), "the fastest trial counts"
 
 
 def test_memcpy_bandwidth_is_absent_if_not_measured_or_dominated_by_the_clock() -> None:

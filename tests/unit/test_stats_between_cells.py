@@ -52,11 +52,13 @@ def test_handing_over_may_cost_the_same_at_every_size_unless_the_pong_copies() -
         assert handed_over(declared, DESCRIPTIONS)
     for copied in (cell(loan=True), cell(transport="intraprocess"), cell(payload="untouched")):
         assert not handed_over(copied, DESCRIPTIONS), (
-            "the pong copies a filled payload; the middleware what is not lent"
+            "the pong copies a filled payload, and the middleware copies a message without a loan"
         )
     stream = {"pattern": "stream", "loan": True}
-    assert handed_over(cell(**stream, rate=100.0), DESCRIPTIONS), "it is filled before its time begins"
-    assert not handed_over(cell(**stream, rate="max"), DESCRIPTIONS), "filling it is within the time of a message"
+    assert handed_over(cell(**stream, rate=100.0), DESCRIPTIONS), (
+        "a scheduled message is filled before its measured time begins"
+    )
+    assert not handed_over(cell(**stream, rate="max"), DESCRIPTIONS), "in a flood, filling is part of a message's time"
 
 
 def test_cells_that_differ_in_more_than_the_size_are_not_compared() -> None:
@@ -81,11 +83,13 @@ def test_a_bandwidth_above_memcpy_raises_a_warning_for_every_declaration() -> No
     flood = cell(pattern="stream", rate="max", size=1 << 20)
     assert above_memcpy(flood, 9e9, 10e9) is None
     assert above_memcpy(flood, None, 10e9) is None
-    assert above_memcpy(flood, 1e12, None) is None, "nothing to hold it against"
+    assert above_memcpy(flood, 1e12, None) is None, "without memcpy there is no limit"
     warning = above_memcpy(flood, 30e9, 10e9)
     assert warning is not None
     assert warning.text.startswith("30 GB/s, and this machine's memcpy moves 10 at 1 MiB")
-    assert above_memcpy(msgspec.structs.replace(flood, publishers=4), 30e9, 10e9) is None, "four copy at a time"
+    assert above_memcpy(msgspec.structs.replace(flood, publishers=4), 30e9, 10e9) is None, (
+        "four publishers may copy at once"
+    )
     untouched = above_memcpy(msgspec.structs.replace(flood, payload="untouched", loan=True), 30e9, 10e9)
     assert untouched is not None
     assert "never its bytes a second" in untouched.advice

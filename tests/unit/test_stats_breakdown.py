@@ -78,7 +78,7 @@ def test_the_parts_of_a_round_trip_are_consecutive_and_add_up() -> None:
 def test_the_kernels_stamp_separates_transport_from_wake_up() -> None:
     kept = trips(100, arrived_ns=3_000)
     found = ns_by_part(of_trips({0: kept}, answers(kept, arrived_ns=2_500), [START]))
-    # Written at 1,000, at the kernel at 1,500, received at 4,000; the reply: 5,000, then 7,000.
+    # In ns: the write ends at 1,000, the kernel has the message at 1,500, and the pong has it at 4,000.
     assert found == pytest.approx(
         {
             "write": 1_000,
@@ -201,7 +201,9 @@ def test_clients_are_separated_by_source_and_each_has_its_own_start() -> None:
     later = Started(index=1, ticks=TICKS + 2_000, ticks_per_second=PER_NS * 1e9)
     stamped = np.concatenate([answers(kept), answers(kept, source=1, at=5_000)])
     found = of_trips({0: kept, 1: kept}, stamped, [START, later])
-    assert ns_by_part(found)["transport and wake-up"] == pytest.approx(2_700), "1 µs later by a clock begun 1 µs later"
+    assert ns_by_part(found)["transport and wake-up"] == pytest.approx(2_700), (
+        "the second client's clock begins 1 µs later, and so do its stamps"
+    )
 
 
 def test_saturated_values_are_left_out() -> None:

@@ -61,7 +61,9 @@ def test_a_p99_of_one_trial_is_not_shown_with_a_p50_of_two() -> None:
     result = _one(cell(), ROUND_TRIPS, ROUND_TRIPS[:999] + 900_000)
     assert result.round_trip_ns is not None
     assert result.round_trip_ns.p50 == 500_000.0
-    assert result.round_trip_ns.p99 is None, "it would be less than half of the p50"
+    assert result.round_trip_ns.p99 is None, (
+        "the p99 of the one trial that has it would be less than half of the cell's p50"
+    )
 
 
 def test_unmeasured_times_are_none_and_measured_ones_are_summarised() -> None:
@@ -104,14 +106,14 @@ def test_counts_are_summed_over_measured_trials_and_discovery_is_their_median() 
     assert result.counts == TrialCounts(sent=2000, received=1997, lost=3, damaged=1)
     assert result.discovery_ns == 450.5
     assert (result.trials, result.failed_trials, result.failed) == (2, 1, None)
-    assert result.failures == (Failure("crashed", "gone"),), "why one of them gave nothing is not forgotten"
+    assert result.failures == (Failure("crashed", "gone"),), "the reason of the failed trial is kept"
 
 
 def test_a_cell_without_a_measured_trial_fails_with_the_first_reason() -> None:
     planned = plan(cell())
     reasons = [Failure("hung", "the pong hung"), Failure("crashed", "the ping crashed"), Failure("hung", "again")]
     outcomes = [outcome(trial, failed=reason, samples=0) for trial, reason in zip(planned.trials, reasons, strict=True)]
-    # Outcomes are given in the order of measuring, whatever their order in the file.
+    # The outcomes are passed in reverse, and their failures are returned in the order of measuring.
     (result,) = cell_results(planned, outcomes[::-1], _never, DESCRIPTIONS)
     assert result.failed == reasons[0]
     assert (result.trials, result.failed_trials, result.failures) == (0, 3, tuple(reasons))

@@ -53,5 +53,5 @@ def test_a_raw_transport_and_an_unmeasured_row_have_no_ratio() -> None:
         [side(cell("udp"), p50=10.0), side(cell()), side(cell(size=64), p50=10.0)], DESCRIPTIONS
     )
     assert (raw_transport.raw_transport, other.raw_transport) == (None, None)
-    assert unmeasured.raw_transport is not None, "its raw transport is there all the same, and nothing is compared"
+    assert unmeasured.raw_transport is not None, "an unmeasured row has a raw transport, but no ratio"
     assert msgspec.structs.replace(unmeasured, raw_transport=None) == side(cell())

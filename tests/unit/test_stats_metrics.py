@@ -30,20 +30,22 @@ def test_the_times_of_round_trips_come_from_their_samples() -> None:
     assert found["p50"] == pytest.approx(500_000, rel=0.01)
     assert found["spread"] == pytest.approx(490_000, rel=0.01)
     assert (found["write"], found["take"]) == (10, 200)
-    assert "p99.99" not in found, "a thousand samples have none"
+    assert "p99.99" not in found, "a thousand samples have no p99.99"
 
 
 def test_a_tail_is_a_ratio_to_the_median() -> None:
     found = _figures(cell(), _trips(cell()))
     assert found["tail"] == pytest.approx(1.98, rel=0.01)
-    assert "far_tail" not in found, "99.99 % of a thousand samples is nothing"
+    assert "far_tail" not in found, "a thousand samples have no p99.99"
 
 
 def test_rates_of_round_trips_cover_the_measured_part() -> None:
     found = _figures(cell(), _trips(cell(), measured_s=0.5))
     assert (found["round_trips"], found["bytes"]) == (2_000, 2_000 * 1024)
     paced = cell(rate=100.0)
-    assert not {"round_trips", "bytes", "throughput"} & _figures(paced, _trips(paced)).keys(), "its schedule sets them"
+    assert not {"round_trips", "bytes", "throughput"} & _figures(paced, _trips(paced)).keys(), (
+        "the schedule determines these rates"
+    )
 
 
 def test_start_and_discovery_times_are_metrics() -> None:

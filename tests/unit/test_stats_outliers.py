@@ -41,7 +41,7 @@ def found(slow: Sequence[tuple[int, int]], seen: Witnessed | None, **about: obje
     for at, ns in slow:
         trips[at] = ns
     kept = samples(trips)
-    kept["round_trip_ns"] = trips  # kept in this order
+    kept["round_trip_ns"] = trips  # samples are kept in the order of time
     kept["begin_ns"] = np.arange(COUNT) * 50_000
     of = outcome(TRIAL, samples=COUNT, noise=seen, **about)
     return of_round_trips([kept], summarise(kept["round_trip_ns"]), of)

@@ -100,7 +100,7 @@ def test_the_interval_contains_the_true_shift_in_95_of_100_runs() -> None:
 
 
 def test_pooled_samples_and_sequential_sides_would_break_the_promise(alike: list[Trials]) -> None:
-    """The simulation is hard enough: other methods fail in it."""
+    """Check that the simulation is hard enough for other methods to fail."""
     assert _found(p_pooled, alike[:200]) > 0.5
     rng = np.random.default_rng(6)
     assert _found(p_paired, [run(rng, 0.0, interleaved=False) for _ in range(300)]) > 0.15

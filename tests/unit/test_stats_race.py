@@ -88,14 +88,14 @@ def test_the_last_look_seldom_has_a_wrong_winner_and_finds_the_right_one_more_of
     races = [raced(each, cut_off=True) for each in values]
     assert sum(0 not in each.running for each in races) <= 2
     found = sum(each.ended == "best" for each in races)
-    assert found > sum(raced(each).ended == "best" for each in values), "or it decides nothing"
+    assert found > sum(raced(each).ended == "best" for each in values), "otherwise this test could not fail"
 
 
 def test_the_final_verdicts_of_a_spent_budget_add_no_wrong_winner() -> None:
     draw = np.random.default_rng(11)
     winners = [settled(noise(draw, kind) + behind(draw, 0.1), 17) for kind in ("plain", "stalls") for _ in range(15)]
     assert sum(each not in (None, 0) for each in winners) <= 1
-    assert sum(each == 0 for each in winners) >= 3, "or it decides nothing"
+    assert sum(each == 0 for each in winners) >= 3, "otherwise this test could not fail"
 
 
 def settled(values: Values, rounds: int) -> Hashable | None:

@@ -122,7 +122,7 @@ def test_a_p99_needs_thirty_samples_beyond_it_over_the_trials() -> None:
     assert _tail((2_999,), 5.0) == ["p99-few-samples"]
     assert _tail((3_000,), 5.0) == []
     assert _tail((1_000,) * 3, 5.0, 5.0, 5.0) == []
-    assert _tail((1_000, 900, 900), 5.0, None, None) == [], "the cell has no p99 then"
+    assert _tail((1_000, 900, 900), 5.0, None, None) == [], "the cell then has no p99"
     text = tail_warnings((1_000, 1_100), [Summary(p99=5.0)] * 2)[0].text
     assert text.startswith("its p99 rests on the 21 slowest samples of 2 trials")
 
@@ -149,7 +149,9 @@ def test_round_trips_that_do_not_fill_the_time_report_the_missing_share() -> Non
 
 def test_time_with_another_explanation_is_not_missing() -> None:
     assert _loop(0.1, cell(rate=1_000.0)) is None, "a rate waits between its messages"
-    assert _loop(0.1, counts=TrialCounts(sent=10_001, received=10_000, lost=1)) is None, "a reply was waited for"
+    assert _loop(0.1, counts=TrialCounts(sent=10_001, received=10_000, lost=1)) is None, (
+        "the ping waited for a lost reply"
+    )
     assert _loop(0.1, measured_s=None) is None
     assert _loop(1.7, cell(pattern="request-reply", publishers=2)) is None
     assert _loop(1.0, cell(pattern="request-reply", publishers=2)) is not None, "each of two clients has the whole time"
@@ -172,9 +174,9 @@ def test_blocking_without_sleeps_was_polling() -> None:
     assert _slept(2_000, cell()) is None
     assert _slept(3, cell(receive="poll")) is None
     assert _slept(3, cell(rate=1_000.0)) is None
-    assert _slept(3, cell(subscribers=0)) is None, "who copies alone waits for nobody"
-    assert _slept(3, cell(), received=50) is None, "too few to tell"
-    assert never_slept(cell(), outcome(TRIAL)) is None, "nobody counted"
+    assert _slept(3, cell(subscribers=0)) is None, "memcpy waits for no other role"
+    assert _slept(3, cell(), received=50) is None, "too few round trips"
+    assert never_slept(cell(), outcome(TRIAL)) is None, "the sleeps were not counted"
 
 
 def _idle(asked: Cell | None = None, *, ran_ms: int = 100, late_us: int = 32, **given: object) -> RunWarning | None:
@@ -210,11 +212,13 @@ def test_rows_that_are_not_idle_by_themselves_get_no_idle_warning() -> None:
     assert _idle(cell(size=8192)) is None
     assert _idle(cell(subscribers=2)) is None
     assert _idle(cell(pattern="stream", depth=None)) is None
-    assert _idle(counts=TrialCounts(sent=10_001, received=10_000, lost=1)) is None, "a timeout is idle, too"
+    assert _idle(counts=TrialCounts(sent=10_001, received=10_000, lost=1)) is None, (
+        "a ping that waits for a timeout is also idle"
+    )
     assert _idle(noise=None) is None
     assert _idle(noise=witnessed(before=None)) is None
     others = witnessed(before=(probe(wakes=50, late=((32_000, 50),)),), delay_ns=500_000_000)
-    assert _idle(noise=others) is None, "somebody else had the processors"
+    assert _idle(noise=others) is None, "other processes used the processors"
 
 
 def _codes(result: CellResult) -> list[str]:

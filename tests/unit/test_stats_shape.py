@@ -44,8 +44,8 @@ def test_a_second_mode_needs_a_tenth_of_the_samples_and_a_quarter_of_distance() 
     base = 12_000 * np.exp(rng.normal(0, 0.02, 20_000))
     draw = rng.random(20_000)
     assert modes(np.where(draw < 0.8, base, 2 * base)) is not None
-    assert modes(np.where(draw < 0.95, base, 2 * base)) is None, "that is a tail"
-    assert modes(np.where(draw < 0.5, base, 1.2 * base)) is None, "nobody chooses by that"
+    assert modes(np.where(draw < 0.95, base, 2 * base)) is None, "5 % of the samples are a tail, not a mode"
+    assert modes(np.where(draw < 0.5, base, 1.2 * base)) is None, "modes 20 % apart are too close to matter"
 
 
 @pytest.mark.parametrize("step", [1, 25, 100, 1_000])
@@ -53,7 +53,7 @@ def test_the_steps_of_a_coarse_clock_are_no_modes(step: int) -> None:
     values = 600 + 3 * step + 2 * step * np.abs(_rng().standard_normal(20_000))
     combed = np.round(values / step) * step
     assert modes(combed) is None
-    assert modes(np.concatenate([combed, 8 * combed])) is not None, "two modes are still two on such a clock"
+    assert modes(np.concatenate([combed, 8 * combed])) is not None, "two modes are also found with a coarse clock"
 
 
 def test_a_constant_and_two_neighbouring_values_have_one_mode() -> None:

@@ -186,7 +186,7 @@ def test_trials_of_a_flood_may_disagree_in_their_rates() -> None:
     flood = _one(msgspec.structs.replace(FAN_OUT, rate="max"), {}, slow)
     (text,) = [each.text for each in flood.warnings if each.code == "trials-disagree"]
     assert text == "the rates of its 2 trials go from 500 to 1,000 messages/s"
-    assert "trials-disagree" not in _codes(_one(FAN_OUT, {}, slow)), "at a rate it is latencies that may"
+    assert "trials-disagree" not in _codes(_one(FAN_OUT, {}, slow)), "at a rate, only latencies can disagree"
 
 
 @pytest.mark.parametrize(

@@ -160,7 +160,9 @@ def test_one_outlier_in_eight_trials_is_a_stray_trial() -> None:
     assert stray[0] == "stray-trial"
     assert stray[1].text == "2 µs in 1 of 8 trials, the others go from 1 to 1.2 µs"
     assert [*_of_cell(cell(), eight, *steady, 2000.0, 2000.0)] == ["trials-disagree"]
-    assert [*_of_cell(cell(), seven, *steady, 2000.0)] == ["trials-disagree"], "of fewer nobody can say so"
+    assert [*_of_cell(cell(), seven, *steady, 2000.0)] == ["trials-disagree"], (
+        "seven trials are too few to call one a stray"
+    )
 
 
 def test_scattered_trials_do_not_disagree_once_their_median_is_precise() -> None:

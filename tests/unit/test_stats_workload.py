@@ -139,14 +139,14 @@ def test_an_edge_may_fail_as_often_as_its_topic_allows() -> None:
 
 def test_too_few_messages_or_no_deadlines_give_no_verdict() -> None:
     slow = msgspec.structs.replace(ROBOT, topics=(msgspec.structs.replace(IMAGE, rate_hz=9.0), FOUND))
-    assert result(of=80).holds is None, "neither a thousand messages nor ten seconds of them"
-    assert result(of=90, workload=slow).holds is True, "ten seconds of them"
+    assert result(of=80).holds is None, "fewer than a thousand messages, in less than ten seconds"
+    assert result(of=90, workload=slow).holds is True, "messages of ten seconds are enough"
     without = msgspec.structs.replace(ROBOT, topics=(msgspec.structs.replace(IMAGE, deadline_s=None), FOUND))
     assert result(late=500, workload=without).holds is None
 
 
 def test_the_worst_share_of_a_deadline_is_the_trials_figure() -> None:
-    assert result().worst_share == pytest.approx(0.3), "3 ms of 10 at the recorder"
+    assert result().worst_share == pytest.approx(0.3), "the recorder's 3 ms of 10 ms"
 
 
 def test_messages_beyond_the_records_can_also_be_late() -> None:
@@ -156,7 +156,7 @@ def test_messages_beyond_the_records_can_also_be_late() -> None:
     files = [Kept("subscriber", 0, first.raw, beyond), kept(1, 0, *flat(1.0, of=3)), kept(2, 1, *flat(1.0, of=3))]
     trial = graph_trial(carrying(), measured, files, {})
     assert [each.late for each in trial.edges] == [5, 0, 0]
-    assert trial.chains == (None,), "what followed the others is not known"
+    assert trial.chains == (None,), "the messages that followed the others are unknown"
 
 
 def test_a_chain_lasts_from_its_first_intended_instant_to_its_last_arrival() -> None:

@@ -169,7 +169,7 @@ def test_a_run_that_was_not_closed_is_read_as_a_shorter_run(writer: RunWriter) -
 
 def test_a_run_is_under_way_until_it_is_closed(writer: RunWriter) -> None:
     assert read_run(writer.folder).running
-    assert read_run(writer.folder).running, "to look does not change it"
+    assert read_run(writer.folder).running, "reading a run does not change it"
     writer.append(outcome(0))
     assert read_run(writer.folder).running
     writer.close()
@@ -207,7 +207,7 @@ def test_without_file_locks_it_is_unknown_if_a_run_is_under_way(
     writer.append(outcome(0))
     assert read_run(writer.folder).running is None
     writer.close()
-    assert read_run(writer.folder).running is False, "it says itself that it has ended"
+    assert read_run(writer.folder).running is False, "run.json contains the end of the run"
 
 
 def test_a_run_under_way_is_seen_if_locks_need_a_file_open_for_writing(
@@ -310,7 +310,7 @@ def test_a_damaged_line_discards_only_its_trial(writer: RunWriter, bad: bytes) -
 
 
 def test_a_run_without_all_optional_fields_is_read(writer: RunWriter) -> None:
-    """So a run of an older version is also read: every field that was ever added has a default."""
+    """Every field that was ever added has a default, so a run of an older version can be read."""
     writer.append(outcome(0))
 
     def gained(struct: type[msgspec.Struct]) -> set[str]:

@@ -138,7 +138,7 @@ def test_each_claim_is_printed_with_the_documents_figure_and_ours(tmp_path: Path
     assert "its figure    39 → 12 µs at 0 B" in first
     assert "reproduced    -65 % (-70 … -60)" in first
     words = " ".join(text.split())
-    assert words.count("its advice prefers UDP below 1 KiB") == 1, "of two parts it is told once"
+    assert words.count("its advice prefers UDP below 1 KiB") == 1, "the remark about both parts is printed once"
     assert f"kept in  {run.folder}" in text
     assert max(map(len, text.splitlines())) <= max(100, len(str(run.folder)) + 60)
 
@@ -162,7 +162,7 @@ def test_a_page_has_a_row_per_claim_and_each_contradiction_once(tmp_path: Path) 
     assert [row[3] for row in rows] == [WORDS[each.verdict] for each in OUTCOME]
     assert rows[0][2].startswith("39 → 12 µs")
     assert {len(row) for row in rows} == {5}
-    assert page.count("its advice prefers UDP below 1 KiB") == 1, "of two parts it is told once"
+    assert page.count("its advice prefers UDP below 1 KiB") == 1, "the remark about both parts is printed once"
 
 
 def test_verdicts_are_counted_in_a_studys_words() -> None:

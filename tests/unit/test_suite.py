@@ -378,7 +378,9 @@ def test_suites_are_found_in_a_checkout_and_in_an_installed_package(
 ) -> None:
     package = tmp_path / ("lib/python/site-packages" if installed else "src") / "middlemark"
     (package / "suite").mkdir(parents=True)
-    (package.parents[1] / "suites").mkdir()  # ours in a checkout; beside site-packages it belongs to another package
+    (
+        package.parents[1] / "suites"
+    ).mkdir()  # in a checkout this is Middlemark's; next to site-packages it belongs to another package
     (package.parents[1] / "suites" / "outside.toml").write_text("description = 'outside'")
     if installed:
         (package / "suites").mkdir()

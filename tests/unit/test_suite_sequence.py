@@ -66,9 +66,9 @@ def test_the_missing_extra_for_sequences_is_named(robot: Path, monkeypatch: pyte
 def test_a_sequence_has_each_topics_sizes_and_instants_in_their_order(robot: Path) -> None:
     found = read_sequence(robot)
     assert found.courses["scan"].at_ns.tolist() == [0, 10 * MS, 30 * MS, 60 * MS]
-    assert found.courses["scan"].sizes.tolist() == [100, 16, 300, 400], "none is below the header"
+    assert found.courses["scan"].sizes.tolist() == [100, 16, 300, 400], "no size is below the header's"
     assert found.courses["map"].sizes.tolist() == [5000]
-    assert found.lap_ns == 80 * MS, "60 ms, and 20 in the mean to the next scan"
+    assert found.lap_ns == 80 * MS, "60 ms to the last scan, and the mean interval of 20 ms to the next one"
     assert found.rate_hz("scan") == 50.0
     assert found.rate_hz("map") == 12.5
 
@@ -86,7 +86,7 @@ def test_a_topic_takes_missing_values_from_its_sequence(robot: Path) -> None:
     assert isinstance(first.sizes, FromFile)
     assert first.instants == first.sizes
     assert first.lap_s == pytest.approx(0.08)
-    assert (second.size, second.rate_hz, second.instants) == (5000, 5.0, None), "periodic at its own rate"
+    assert (second.size, second.rate_hz, second.instants) == (5000, 5.0, None), "the topic keeps its own rate"
     assert second.sizes is not None
     assert (third.size, third.sizes, third.instants, third.after) == (1024, None, None, "scan")
 
@@ -111,11 +111,11 @@ def test_a_stored_workload_with_files_reads_back_as_the_same(robot: Path) -> Non
 def test_lists_may_have_several_numbers_per_line_and_comments(tmp_path: Path) -> None:
     (tmp_path / "sizes.csv").write_text("1k; 8\n\n64512  # the largest\n1k\n", encoding="utf-8")
     found, sizes = read_sizes(tmp_path / "sizes.csv")
-    assert sizes.tolist() == [1024, 16, 64512, 1024], "one may come twice"
+    assert sizes.tolist() == [1024, 16, 64512, 1024], "a size may occur twice"
     assert sizes_of(found).tolist() == sizes.tolist()
     (tmp_path / "instants.txt").write_text("1700000000.000000001\n1700000000.010000001;1700000000.030000001", "utf-8")
     _, at_ns, rate_hz = read_instants(tmp_path / "instants.txt")
-    assert at_ns.tolist() == [0, 10 * MS, 30 * MS], "from the first on, and to the ns"
+    assert at_ns.tolist() == [0, 10 * MS, 30 * MS], "instants count from the first one, exact to the ns"
     assert rate_hz == pytest.approx(3 / 0.045)
     topic = read(TOPIC + 'size = "@sizes.csv"\narrivals = "@instants.txt"\n', tmp_path).topics[0]
     assert (topic.size, topic.rate_hz) == (64512, pytest.approx(3 / 0.045))
@@ -182,7 +182,7 @@ def test_drawn_sizes_are_equal_within_a_round_and_differ_between_rounds() -> Non
     assert np.array_equal(first, again)
     assert not np.array_equal(first, next_)
     other = msgspec.structs.replace(topic, name="y")
-    assert not np.array_equal(first, recorded.sizes(other, 1)), "each topic has its own"
+    assert not np.array_equal(first, recorded.sizes(other, 1)), "each topic has its own sizes"
     assert np.median(first) == pytest.approx(64 << 10, rel=0.02)
     assert np.log(first[first < 300_000]).std() == pytest.approx(0.5, rel=0.05)
     assert first.min() >= 16

@@ -132,7 +132,7 @@ def test_with_too_few_trials_all_is_undecided_and_the_command_measures_more() ->
     assert not [line for line in lines if line.startswith("Decided")]
     assert "2 trials each (6 are the fewest) at every size" in text_of(run)
     assert "→ middlemark run first-look --only adapter=lyra,vega,deneb,shm --trials 10" in text_of(run)
-    assert "?" not in "".join(lines), "a mark on every figure tells nothing"
+    assert "?" not in "".join(lines), "a mark on every figure would be useless"
 
 
 def test_the_lowest_median_leads_even_if_only_others_have_trials_for_a_verdict() -> None:
@@ -344,6 +344,6 @@ def test_the_requested_metrics_are_the_columns(stored: Path) -> None:
     lines = shown(stored, "--metric", "min,range,memory.ping").stdout.splitlines()
     head = next(at for at, line in enumerate(lines) if "memory.ping" in line)
     assert lines[head].split()[-3:] == ["min", "range", "memory.ping"]
-    assert lines[head + 1].split()[-1] == "–", "nothing read the memory of this run"
+    assert lines[head + 1].split()[-1] == "–", "this run has no memory figures"
     wrong = shown(stored, "--metric", "zeal").exception
     assert "there is no zeal" in str(wrong)

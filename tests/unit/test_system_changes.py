@@ -78,7 +78,7 @@ def calls_of_a_whole_run(place: Place) -> int:
 
     def is_killed(point: int) -> bool:
         code, _, _ = place.run(point, "make")
-        place.run(0, "restore")  # else the next run would restore first, and make more calls
+        place.run(0, "restore")  # otherwise the next run would restore first and make more calls
         return code == -signal.SIGKILL
 
     low, high = 1, 64
@@ -110,7 +110,7 @@ def test_a_kill_at_any_point_leaves_only_changes_that_can_be_restored(place: Pla
         assert (code, out) == (0, ""), err
         assert place.values() == before, f"killed at call {point} of {calls}"
         assert not place.journal.exists()
-    assert left_changed, "no kill came between a change and its end: the harness sees nothing"
+    assert left_changed, "no kill left a changed setting, so this test could not fail"
 
 
 def test_the_next_change_first_restores_the_settings_of_a_killed_process(place: Place) -> None:
@@ -230,7 +230,7 @@ def test_a_kept_setting_stays_until_it_is_restored(journal: Journal, monkeypatch
     with changing(journal, kept=True) as changes:
         changes.make([Setting("vm.swappiness", "1")])
     assert fake.values == {"vm.swappiness": "1"}
-    assert unrestored_warning() is None, "it was asked for"
+    assert unrestored_warning() is None, "a requested setting needs no warning"
     with changing(journal) as changes:  # a run after `tune`
         changes.make([Setting("vm.swappiness", "10")])
         assert fake.values == {"vm.swappiness": "10"}
@@ -274,7 +274,7 @@ def test_a_change_does_not_outlast_the_boot(journal: Journal, monkeypatch: pytes
     fake = left_by_another(journal, monkeypatch, boot_id="0b0e")
     assert unrestored_warning() is None
     assert put_back(journal, journal.entries(), None, {}) == []
-    assert fake.values == {"vm.swappiness": "1"}, "it is somebody's of this boot"
+    assert fake.values == {"vm.swappiness": "1"}, "another program may have set the value after this boot"
     assert not journal.path.exists()
 
 
@@ -315,7 +315,9 @@ def test_without_root_the_refusal_names_root_and_sudo() -> None:
         "from middlemark.system.settings import why_not; from middlemark.model.setting import Setting\n"
         "error = why_not(Setting('vm.swappiness', '1')); print(error, error.advice)"
     )
-    program = "from middlemark.system import changes\n" + program  # later it may not read this checkout
+    program = (
+        "from middlemark.system import changes\n" + program
+    )  # imported as root, because nobody may not read this checkout
     ran = subprocess.run(
         [sys.executable, "-c", program],
         env=SOURCE | {"PATH": "/nowhere"},

@@ -138,7 +138,7 @@ def test_the_series_has_the_increase_in_each_step_of_each_worker() -> None:
     assert (second.sent, second.publish_failed, second.blocked_ns, second.user_ns) == (50, 2, 2, 1)
     assert second.rss_bytes == 4096
     assert (third.received, third.duplicated) == (147, 3)
-    assert (first.received, third.sent) == (None, None), "what a worker's roles do not do is absent, not zero"
+    assert (first.received, third.sent) == (None, None), "counts that a worker's roles do not have are absent, not zero"
 
 
 def test_the_series_adds_up_to_the_cost() -> None:
@@ -165,5 +165,7 @@ def test_network_counters_are_in_the_first_workers_series_from_its_start() -> No
 
 def test_a_worker_that_did_not_measure_has_no_account() -> None:
     assert account("publisher 0", 1, []) is None
-    assert account("subscriber 0", 1, [event("tick", 0), event("done", 1)]) is None, "nothing ever reached it"
+    assert account("subscriber 0", 1, [event("tick", 0), event("done", 1)]) is None, (
+        "a worker that never measured has no account"
+    )
     assert account("publisher 0", 1, [event("measuring", 0)]) is None

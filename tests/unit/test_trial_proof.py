@@ -78,7 +78,9 @@ def test_a_proof_is_complete_and_leaves_nothing_behind(launching: Launching) -> 
         payload_not_seen=True, stranger_refused=True, unauthorised_refused=True
     )
     assert all(each.startswith("00007-") for each in launching.kept())
-    assert not [each for each in os.listdir("/tmp") if launching.shared.token in each], "the proof's own trials"
+    assert not [each for each in os.listdir("/tmp") if launching.shared.token in each], (
+        "the proof's own trials left files"
+    )
 
 
 @captures

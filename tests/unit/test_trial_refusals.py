@@ -25,9 +25,9 @@ else:
 REFUSING = """
     asked = Path(sys.argv[0]).with_name("asked").open("a")
     for line in sys.stdin:
-        told = json.loads(line)
+        command = json.loads(line)
         asked.write(line)
-        settings = told["settings"]
+        settings = command["settings"]
         colour = settings["native"].get("colour")
         wrong = colour if colour and settings["message_bytes"] > 100 else None
         error = {"event": "error", "code": "refused", "text": f"lyra: colour {wrong}", "advice": "take grey"}

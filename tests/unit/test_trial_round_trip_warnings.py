@@ -55,7 +55,7 @@ def test_a_message_damaged_on_its_way_to_one_pong_counts_once(
     texts = [
         each.text for each in ping_pong_warnings(cell, LIMITS, ping(damaged=at_ping), pongs) if each.code == "damaged"
     ]
-    assert texts == ([SHARED.format(*says)] if says else []), "a number that is a least says so"
+    assert texts == ([SHARED.format(*says)] if says else []), "a lower bound is marked as one"
 
 
 @pytest.mark.parametrize(
@@ -81,5 +81,5 @@ def test_a_warning_about_a_loss_quotes_the_middleware(
     assert [each.text for each in warnings] == says
     quotes = [each for each in warnings if "own words" in each.text]
     assert all("README" in each.advice for each in quotes), (
-        "what the middleware named is not mended by a deeper history"
+        "a deeper history does not help against the middleware's own error"
     )

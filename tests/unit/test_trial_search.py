@@ -77,7 +77,7 @@ def test_each_publisher_sends_at_the_found_rate(launching: Launching) -> None:
     assert outcome.failed is None
     rate = outcome.steps[-1].rate_hz
     assert rate is not None
-    assert CAPACITY / 2 / 1.02 <= rate <= CAPACITY / 2, "two publishers share a topic"
+    assert CAPACITY / 2 / 1.02 <= rate <= CAPACITY / 2, "two publishers share the capacity of a topic"
 
 
 def test_the_found_rate_is_confirmed_over_the_whole_duration(launching: Launching) -> None:
@@ -87,7 +87,7 @@ def test_the_found_rate_is_confirmed_over_the_whole_duration(launching: Launchin
     assert outcome.measured_s == 5.0
     assert outcome.counts is not None
     assert outcome.counts.sent == pytest.approx(5 * (outcome.steps[-1].rate_hz or 0), rel=0.01)
-    assert outcome.steps[1].expected == pytest.approx(CAPACITY, rel=0.01), "the steps before take a second"
+    assert outcome.steps[1].expected == pytest.approx(CAPACITY, rel=0.01), "steps before the confirmation take a second"
 
 
 def test_a_rate_that_does_not_exist_is_a_failure_with_the_reason(launching: Launching) -> None:
@@ -112,7 +112,7 @@ def test_a_curve_spans_from_a_hundredth_of_saturation_to_above_it(launching: Lau
     assert offered[0].held
     assert not offered[-1].held
     assert outcome.counts is not None
-    assert outcome.counts.lost == saturated.lost > 0, "its own figures are those of the saturation"
+    assert outcome.counts.lost == saturated.lost > 0, "the figures of a curve are those of the saturation"
     assert outcome.publishers[0].scheduled is None
     only_its_samples_are_kept(launching, outcome)
 

@@ -67,7 +67,7 @@ def test_an_unknown_p99_is_not_within_bounds() -> None:
 def test_a_publisher_behind_schedule_at_the_end_did_not_offer_the_rate() -> None:
     behind = publisher(scheduled=2000, unsent=SENT, late_sends=SENT)
     assert reasons(behind) == ("publisher 0 did not send 1,000 of 2,000 due",)
-    assert reasons(publisher(scheduled=SENT, unsent=1, late_sends=SENT)) == (), "what is late shows in the latency"
+    assert reasons(publisher(scheduled=SENT, unsent=1, late_sends=SENT)) == (), "lateness is part of the latency"
 
 
 def test_failed_publishes_do_not_hold() -> None:
@@ -109,4 +109,4 @@ def test_rates_cover_intact_messages_from_the_first_send_to_the_last_arrival() -
     step = step_of(asked, None, outcome, heard)
     assert step.received_hz == pytest.approx((2000 / 2.0 + 500 / 1.0) / 2)
     assert step.sent_hz == pytest.approx(1000)
-    assert bound_hz(asked, step) == pytest.approx(step.received_hz / 2), "two publishers share what arrives"
+    assert bound_hz(asked, step) == pytest.approx(step.received_hz / 2), "two publishers share the received rate"

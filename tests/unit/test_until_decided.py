@@ -62,10 +62,10 @@ def test_further_trials_go_only_to_expectations_that_they_can_decide(tmp_path: P
 
     assert reached is not None
     assert not reached.met
-    assert reached.undecided == (2, 3), "the one that can be told is told"
+    assert reached.undecided == (2, 3), "the expectation about cells 0 and 1 is decided"
     rounds = {index: {each.number for each in outcomes if each.cell == index} for index in CELLS}
     first, decided = next(look_trials(asked)), max(rounds[0])
     assert rounds[0] == rounds[1] == {*range(1, decided + 1)}
-    assert decided > first, "or nothing is seen of who sits out"
+    assert decided > first, "otherwise cells 2 and 3 could not miss a round"
     assert not rounds[2] & {*range(first + 1, decided + 1)}
-    assert max(rounds[2]) > decided, "what time is left is theirs"
+    assert max(rounds[2]) > decided, "the remaining time goes to cells 2 and 3"

@@ -30,7 +30,7 @@ Trials = list[float | Failure]
 
 
 def disjoint() -> MeasuredRun:
-    """Return a run with seven good trials of each, but no common round."""
+    """Return a run in which LYRA and VEGA have seven good trials each, but no common round."""
     even: Trials = [2e4 + at if at % 2 else CRASHED for at in range(14)]
     odd: Trials = [CRASHED if at % 2 else 3e4 + at for at in range(14)]
     return run_of({LYRA: even, VEGA: odd})
@@ -49,7 +49,7 @@ def test_every_screen_states_that_rows_share_no_rounds() -> None:
     screen = " ".join(render("summary", document, View(width=100)).split())
     assert shared in screen
     assert "too few trials" not in screen
-    assert "--trials 10" not in screen, "more trials of that kind would share no rounds either"
+    assert "--trials 10" not in screen, "more trials in the same way would also share no rounds"
     assert choices(document)[0].command is None
 
 
@@ -116,7 +116,7 @@ def test_an_adapter_that_took_no_part_is_named_with_its_reason_and_command() -> 
         NotTried("vega", "it supports no requested configuration"),
         NotTried("deneb", "deneb udp: at most 64 B in a message"),
     )
-    assert not_tried(plan, ("lyra", "zenoh"), here) == found[2:3], "others were named instead"
+    assert not_tried(plan, ("lyra", "zenoh"), here) == found[2:3], "the request named other adapters"
     assert not_tried_text(found[:3]) == (
         "not tried: moos (MOOS 10 was not found); yarp, zenoh (not built: ./middlemark build yarp zenoh)"
     )

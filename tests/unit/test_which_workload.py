@@ -70,7 +70,7 @@ def with_edge(trial: TrialSummary, number: int, **changed: Any) -> TrialSummary:
 
 def test_a_trials_figure_is_its_worst_edges_share_of_the_deadline() -> None:
     assert attempt_of(one(0.2)) == Attempt(0.2)
-    assert attempt_of(with_edge(one(0.2), 1, late=1)) == Attempt(0.2), "one in a thousand is allowed"
+    assert attempt_of(with_edge(one(0.2), 1, late=1)) == Attempt(0.2), "one late message in a thousand is allowed"
     assert attempt_of(with_edge(one(0.2), 1, late=2)) == Attempt(0.2, "misses the deadline")
 
 
@@ -80,11 +80,13 @@ def test_a_trial_fails_for_the_most_frequent_fault_of_its_worst_edge() -> None:
     assert attempt_of(with_edge(late, 1, lost=4)).misses == "misses the deadline"
     assert attempt_of(with_edge(late, 1, lost=6)).misses == "loses"
     assert attempt_of(with_edge(late, 0, late=5, unsent=9)).misses == "cannot keep the rate"
-    assert attempt_of(with_edge(late, 2, lost=900)).misses == "misses the deadline", "that topic has no deadline"
+    assert attempt_of(with_edge(late, 2, lost=900)).misses == "misses the deadline", (
+        "the other edge's topic has no deadline"
+    )
 
 
 def test_processor_use_is_summed_over_all_processes() -> None:
-    assert attempt_of(one(0.5), Wanted(max_cpu=0.31)) == Attempt(0.5), "three processes of a tenth"
+    assert attempt_of(one(0.5), Wanted(max_cpu=0.31)) == Attempt(0.5), "three processes use a tenth of a processor each"
     assert attempt_of(one(0.5), Wanted(max_cpu=0.29)) == Attempt(0.5, "takes too much processor time")
 
 

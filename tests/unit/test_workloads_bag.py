@@ -78,7 +78,7 @@ def test_rates_sizes_and_qos_are_read_from_the_bag(tmp_path: Path, kind: str) ->
     scan, grid = topics["/scan"], topics["/map"]
     assert (scan.rate_hz, scan.size, scan.type, scan.deadline_s) == (10.0, 115, "sensor_msgs/msg/LaserScan", 0.1)
     assert grid.size == 5000
-    assert grid.rate_hz == pytest.approx(1 / 3, rel=1e-4), "once in three seconds"
+    assert grid.rate_hz == pytest.approx(1 / 3, rel=1e-4), "the map was sent once in three seconds"
     assert grid.deadline_s == 1.0
     assert scan.source == ("/laser" if kind == "ros1" else "scan/publisher")
     assert "31 messages of 100 to 130 bytes, 10 Hz" in found.comments["/scan"]
@@ -146,7 +146,7 @@ def test_a_truncated_bag_is_refused_with_its_name(tmp_path: Path, kind: str, par
     except RequestError as refused:
         assert [str(path) in str(each) for each in refused.problems] == [True]
     else:
-        assert len(found.workload.topics) == 2, "only its index was lost"
+        assert len(found.workload.topics) == 2, "only the bag's index was lost"
 
 
 def test_a_file_that_is_no_bag_is_refused(tmp_path: Path) -> None:
