@@ -106,7 +106,7 @@ def test_damage_found_by_several_pongs_and_the_ping_counts_once_per_pong(bench: 
     assert "the ping found 1 and the pongs 3, and 1 of these may be the same" in warning_text
 
 
-def test_a_run_with_doubtful_rows_is_measured(counted: Ended) -> None:
+def test_a_run_with_doubtful_rows_succeeds(counted: Ended) -> None:
     assert counted.code == 0
 
 
@@ -148,7 +148,7 @@ def test_the_last_words_of_a_crashed_worker_are_kept(bench: Bench, null_worker: 
     assert "its stderr ended with: assertion failed: history->empty()" in ended.cells["crash"]["failed"]["text"]
 
 
-def test_a_worker_that_cannot_open_is_refused_with_its_own_words(bench: Bench) -> None:
+def test_a_worker_that_cannot_open_its_endpoints_is_refused_with_its_own_message(bench: Bench) -> None:
     failed = failing(bench, sweep("open", 'fail = "open"')).cells["open"]["failed"]
     assert failed["code"] == "refused"
     assert "null: refused to open, as its script says" in failed["text"]
@@ -185,7 +185,7 @@ def test_a_transport_that_did_not_carry_the_data_is_marked(bench: Bench) -> None
     assert "(!)" in bench.run("run", bench.suite(text), "--format", "table").out
 
 
-def test_the_table_says_why_a_row_has_no_figures(bench: Bench) -> None:
+def test_the_table_shows_the_reason_of_a_row_without_figures(bench: Bench) -> None:
     ended = bench.run("run", bench.suite(COMMON + sweep("crash", 'crash = "5"') + sweep("good")), "--format", "table")
     assert "failed: " in ended.out
     assert "SIGABRT" in re.sub(r"\s+", " ", ended.out)

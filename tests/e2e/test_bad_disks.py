@@ -134,7 +134,7 @@ def test_a_disk_that_becomes_read_only_ends_the_run_with_its_path_and_the_result
     assert ended.document["cells"][0]["trials"] >= 2
 
 
-def test_a_folder_that_is_removed_meanwhile_ends_the_run_with_its_path(bench: Bench) -> None:
+def test_a_folder_removed_during_the_run_ends_the_run_with_its_path(bench: Bench) -> None:
     out = bench.folder / "gone"
     run = bench.start(
         "run", *ONE, "--samples", "200", "--trials", "1000", "--out", str(out), "--format", "json", out=out

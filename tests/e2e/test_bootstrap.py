@@ -469,7 +469,7 @@ def test_a_deleted_file_is_a_change(ready: Checkout) -> None:
     assert (ready.state / "workers").stat().st_mtime_ns > begun
 
 
-def test_an_adapter_that_does_not_compile_stops_the_start_with_the_compilers_words(ready: Checkout) -> None:
+def test_a_compile_error_stops_the_start_and_is_printed(ready: Checkout) -> None:
     ready.write("adapters/tiny/main.cpp", "int main() { return no_such_name; }\n")
     for _ in range(2):  # repeated, because a failed stage leaves no stamp
         status, out, err = ready.start()
@@ -578,7 +578,7 @@ def test_the_set_up_can_be_left_out(ready: Checkout) -> None:
     assert ready.start()[0] == 0
 
 
-def test_the_set_up_can_be_asked_for(ready: Checkout) -> None:
+def test_the_set_up_can_be_requested(ready: Checkout) -> None:
     assert "configuring" in ready.set_up("again", "workers")
     err = ready.start("list", MIDDLEMARK_SETUP="again")[2]
     assert "making .venv" in err
@@ -603,7 +603,7 @@ def test_a_moved_checkout_is_set_up_again(checkout: Checkout) -> None:
     assert str(after) in (after / ".venv" / "bin" / "pip").read_text()
 
 
-def test_two_first_starts_at_once_both_end_well(checkout: Checkout) -> None:
+def test_two_first_starts_at_once_both_succeed(checkout: Checkout) -> None:
     with checkout.popen("run", "one") as one, checkout.popen("run", "two") as two:
         ends = [each.communicate(timeout=300) for each in (one, two)]
     assert [one.returncode, two.returncode] == [0, 0], ends

@@ -45,7 +45,7 @@ def longest(parts: dict[str, float], count: int) -> set[str]:
 
 
 @pytest.mark.parametrize(("at", "part"), [("ping", "write"), ("pong", "reply write")])
-def test_a_slow_publish_is_found_on_its_side(bench: Bench, at: str, part: str) -> None:
+def test_a_slow_publish_is_found_at_its_end(bench: Bench, at: str, part: str) -> None:
     found = breakdown(bench, "--transport", "memory", "--native", DELAY, "--native", f"at={at}")
     assert longest(found, 1) == {part}
 

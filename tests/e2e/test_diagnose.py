@@ -72,7 +72,7 @@ def within(group: Path) -> tuple[str, ...]:
 
 
 @needs("cyclonedds")
-def test_a_receive_buffer_that_is_too_small_is_named_and_lifted(bench: Bench) -> None:
+def test_a_too_small_receive_buffer_is_named_and_enlarged(bench: Bench) -> None:
     here = Diagnosed(bench)
     key = "Internal/SocketReceiveBufferSize"
     stream = ("--adapter", "cyclonedds", "--transport", "udp", "--pattern", "stream", "--size", "1m", "--rate", "50")
@@ -90,7 +90,7 @@ def test_a_receive_buffer_that_is_too_small_is_named_and_lifted(bench: Bench) ->
 
 @needs_root
 @needs("iceoryx")
-def test_shared_memory_that_is_too_small_is_named_and_lifted(bench: Bench) -> None:
+def test_too_small_shared_memory_is_named_and_enlarged(bench: Bench) -> None:
     # Each command has its own /dev/shm, whose options at the end go to stderr.
     script = 'mount -t tmpfs -o size=6m tmpfs /dev/shm || exit; "$@"; s=$?; stat -f -c "%b×%S" /dev/shm >&2; exit $s'
     here = Diagnosed(bench, ("unshare", "--mount", "sh", "-c", script, "sh"))
@@ -116,7 +116,7 @@ def lifted(verdict: str) -> bool:
 @pytest.mark.full  # its roles occupy both processors of a small machine for seconds, which other tests would notice
 @needs_root
 @needs("cyclonedds")
-def test_a_budget_that_stops_real_time_roles_is_named_and_lifted(bench: Bench, group: Path) -> None:
+def test_a_budget_that_stops_real_time_roles_is_named_and_raised(bench: Bench, group: Path) -> None:
     budget = group / "cpu.rt_runtime_us"
     try:
         budget.write_text("200000")
@@ -136,7 +136,7 @@ def test_a_budget_that_stops_real_time_roles_is_named_and_lifted(bench: Bench, g
 
 @needs_root
 @needs("cyclonedds")
-def test_a_groups_quota_is_named_and_lifted(bench: Bench, group: Path) -> None:
+def test_a_groups_quota_is_named_and_raised(bench: Bench, group: Path) -> None:
     quota = group / "cpu.cfs_quota_us"
     quota.write_text("15000")
     here = Diagnosed(bench, within(group))

@@ -113,7 +113,7 @@ def test_a_limit_of_the_control_group_is_named(
         assert GROUP in findings[check]["remedy"]
 
 
-def test_json_has_the_shape_that_is_documented_and_the_status_follows_from_it(bench: Bench) -> None:
+def test_the_json_output_matches_its_documentation_and_determines_the_status(bench: Bench) -> None:
     ended = doctor(bench, "--format", "json")
     document = ended.document
     assert list(document) == ["schema", "checks", "findings", "probes"]

@@ -55,7 +55,7 @@ def test_an_interrupt_at_any_early_instant_ends_the_command_without_a_traceback(
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_from_a_checkout_a_signal_waits_until_python_can_take_it(bench: Bench, number: signal.Signals) -> None:
+def test_in_a_checkout_a_signal_is_delayed_until_python_can_handle_it(bench: Bench, number: signal.Signals) -> None:
     for instant_ms in range(0, 40, 4):
         run = started(bench, WAYS["./middlemark"], "list", "suites")
         until(lambda run=run: "python" in os.readlink(f"/proc/{run.process.pid}/exe"))

@@ -91,7 +91,7 @@ def test_a_run_ends_with_the_screen_that_show_prints_again_and_verbose_adds_ever
     assert "How to read it" in ended.out.removeprefix(screen)
 
 
-def test_latencytests_table_of_a_real_run_reads_as_latencytests(bench: Bench) -> None:
+def test_latencytests_table_of_a_real_run_has_the_original_format(bench: Bench) -> None:
     out = small_run(bench, "latencytest").out
     assert "Half round trips" in out
     rows = [line.split(",") for line in out.splitlines() if line[:8].strip().isdigit()]
@@ -104,7 +104,7 @@ def test_latencytests_table_of_a_real_run_reads_as_latencytests(bench: Bench) ->
         assert 0 < least <= median <= most
 
 
-def test_roundtrips_lines_of_a_real_run_read_as_roundtrips(bench: Bench) -> None:
+def test_roundtrips_lines_of_a_real_run_have_the_original_format(bench: Bench) -> None:
     out = small_run(bench, "roundtrip").out
     overall = [line.split() for line in out.splitlines() if line.startswith("# Overall")]
     assert len(overall) == 2 * CELLS, "trials are never pooled"

@@ -126,7 +126,7 @@ def test_a_stream_between_two_hosts_has_one_way_latencies_on_one_clock(hosts: Tw
     assert "the clocks of two hosts were compared in each trial, to ± " in report
 
 
-def test_the_suite_of_a_gigabit_line_runs_between_them(hosts: TwoHosts) -> None:
+def test_the_suite_for_a_gigabit_link_runs_between_the_hosts(hosts: TwoHosts) -> None:
     wanted = {"cyclonedds", "fastdds", "zenoh", "ros1", "mqtt"} & BUILT
     ended = hosts.start(
         "run", "gigabit", "--adapter", ",".join(sorted(wanted)), "--only", "transport=udp,tcp,tcpros",
@@ -311,7 +311,7 @@ def test_hosts_prints_what_is_ready(hosts: TwoHosts) -> None:
     assert "cyclonedds" in ended.out
 
 
-def test_a_cluster_that_exists_is_joined_by_its_workers_names(bench: Bench) -> None:
+def test_an_existing_cluster_is_used_by_its_workers_names(bench: Bench) -> None:
     pytest.importorskip("distributed")
     pytest.importorskip("cryptography")
     if "udp" not in BUILT:

@@ -62,7 +62,7 @@ def test_the_workers_are_inside_the_package(installed: Installed) -> None:
     assert re.search(r"^null\s", installed.run("list", "adapters").stdout, re.MULTILINE)
 
 
-def test_the_manual_page_is_where_man_looks(installed: Installed) -> None:
+def test_the_manual_page_is_installed_where_man_finds_it(installed: Installed) -> None:
     page = installed.command.parents[1] / "share" / "man" / "man1" / "middlemark.1"
     assert page.read_bytes() == (ROOT / "docs" / "middlemark.1").read_bytes()
 

@@ -124,7 +124,7 @@ def test_the_table_of_a_stream_names_its_cell_and_its_rate(bench: Bench) -> None
     assert max(map(len, out.splitlines())) <= 100
 
 
-def test_the_lines_of_ddsperf_read_as_ddsperfs(bench: Bench) -> None:
+def test_ddsperfs_lines_have_the_original_format(bench: Bench) -> None:
     options = ("--pattern", "stream", "--size", "1k", "--duration", "1.2s")
     ended = bench.run("run", "--adapter", "shm", *options, *SHORT, "--format", "ddsperf", "--quiet")
     assert ended.code == 0, ended.err

@@ -120,7 +120,7 @@ def test_datagrams_on_loopback_are_counted(udp_pair: tuple[socket.socket, socket
     assert found.udp_sockets >= 2
 
 
-def test_a_tcp_connection_counts_and_a_listening_socket_does_not() -> None:
+def test_a_tcp_connection_is_counted_and_a_listening_socket_is_not() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         assert own_sockets([os.getpid()])["tcp"] == 0
         with socket.create_connection(listening.getsockname()) as one, listening.accept()[0]:
@@ -140,7 +140,7 @@ def test_an_attached_segment_of_system_v_is_recognised_by_its_key() -> None:
         libc.shmctl(segment, 0, None)
 
 
-def test_connected_unix_sockets_count() -> None:
+def test_connected_unix_sockets_are_counted() -> None:
     before = own_sockets([os.getpid()])["unix"]
     one, other = socket.socketpair()
     with one, other:

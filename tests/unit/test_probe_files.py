@@ -175,7 +175,7 @@ def test_one_sided_topics_and_unclean_ends_are_noted():
     assert "0.mmprobe: it did not end normally, or still runs" in log.notes
 
 
-def test_stamps_in_a_file_on_a_disk_carry_a_warning():
+def test_stamps_in_a_file_on_a_disk_get_a_warning():
     assert "stamps-on-disk" in codes(row(camera(SENDS, disk=True), detector(ARRIVALS)))
 
 

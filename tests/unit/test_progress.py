@@ -211,7 +211,7 @@ def test_no_color_disables_colour(terminal: Terminal, tmp_path: Path, monkeypatc
 
 
 @pytest.mark.parametrize("term", ["dumb", "unknown"])
-def test_a_terminal_that_cannot_move_its_cursor_gets_lines(
+def test_a_terminal_without_cursor_movement_gets_lines(
     terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, term: str
 ) -> None:
     monkeypatch.setenv("TERM", term)

@@ -105,7 +105,7 @@ def test_a_small_spread_far_from_zero_is_not_lost_in_rounding() -> None:
     assert summarise(values).stdev == pytest.approx(statistics.stdev([0, 1, 2, 3, 4] * 10))
 
 
-def test_more_samples_than_one_chunk_are_all_counted() -> None:
+def test_samples_of_several_chunks_are_all_counted() -> None:
     values = np.arange((1 << 20) + 3, dtype=np.uint32)
     summary = summarise(values)
     assert summary.mean == pytest.approx(values.mean(dtype=np.float64), rel=1e-15)

@@ -62,7 +62,7 @@ def test_a_dockerfile_calls_only_existing_scripts(file: Path) -> None:
     assert f"packaging/docker/{file.name}" in (ROOT / "compose.yaml").read_text()
 
 
-def test_images_that_were_never_built_say_so() -> None:
+def test_images_that_were_never_built_are_marked_in_their_file() -> None:
     run = {each.stem.removeprefix("docker-") for each in ROOT.glob("scripts/targets/docker-*.sh")}
     assert run == {"debian-12"}
     assert {each.stem for each in DOCKERFILES if "We have never built this image" not in each.read_text()} == run

@@ -90,7 +90,7 @@ def across(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Across:
     return Across(Launching(tmp_path))
 
 
-def test_a_trial_across_two_hosts_is_measured_and_its_samples_come_back(across: Across) -> None:
+def test_a_trial_across_two_hosts_is_measured_and_its_samples_are_fetched(across: Across) -> None:
     outcome = across.trial()
     assert outcome.failed is None
     assert outcome.samples_file == "samples/00007.npy"

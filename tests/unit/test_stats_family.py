@@ -86,7 +86,7 @@ def test_the_estimated_number_of_further_trials_decides() -> None:
     assert np.mean(decided) >= 0.85
 
 
-def test_a_lone_comparison_is_the_paired_randomization_test() -> None:
+def test_a_single_comparison_is_the_paired_randomization_test() -> None:
     values = [0.1, 0.2, 0.3, -0.05, 0.15, 0.25]
     sums = [
         abs(sum(sign * each for sign, each in zip(signs, values, strict=True)))

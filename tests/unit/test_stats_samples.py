@@ -48,7 +48,7 @@ def test_written_samples_are_read_back(tmp_path: Path, count: int) -> None:
     assert np.array_equal(read, written)
 
 
-def test_samples_are_mapped_and_cannot_be_changed(tmp_path: Path) -> None:
+def test_samples_are_memory_mapped_and_read_only(tmp_path: Path) -> None:
     path = tmp_path / "00001.npy"
     _written(path, 10)
     samples = load(path)

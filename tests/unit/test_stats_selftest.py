@@ -149,7 +149,7 @@ def test_the_scatter_is_the_standard_deviation_of_logarithms_and_robust() -> Non
 
 
 @given(st.integers(1, 200).flatmap(lambda of: st.tuples(st.integers(0, of), st.just(of))))
-def test_the_highest_rate_is_the_one_sided_exact_limit(counts: tuple[int, int]) -> None:
+def test_the_upper_bound_of_the_rate_is_the_one_sided_exact_limit(counts: tuple[int, int]) -> None:
     found, of = counts
     test = scipy.stats.binomtest(found, of, alternative="less")
     assert highest_rate(found, of) == pytest.approx(test.proportion_ci(0.95, method="exact").high, rel=1e-6)

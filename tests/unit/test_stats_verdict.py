@@ -38,7 +38,7 @@ def trials(rng: np.random.Generator, pairs: int, shift: float) -> Pairs:
     ]
 
 
-def test_a_against_a_is_seldom_called_different() -> None:
+def test_a_against_a_is_seldom_judged_different() -> None:
     rng = np.random.default_rng(20)
     verdicts = [one(trials(rng, 10, 0.0)).verdict for _ in range(500)]
     assert sum(each in (Verdict.BETTER, Verdict.WORSE) for each in verdicts) <= 0.06 * 500

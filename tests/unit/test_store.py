@@ -394,7 +394,7 @@ def test_a_suite_of_any_name_makes_a_valid_folder_name(tmp_path: Path) -> None:
     assert "/" not in folder.name
 
 
-def test_a_root_that_is_a_file_is_named(tmp_path: Path) -> None:
+def test_a_file_instead_of_a_folder_of_runs_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match="file"):
         open_run(tmp_path / "file", FILE)

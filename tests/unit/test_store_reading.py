@@ -159,7 +159,7 @@ def test_a_file_of_another_kind_is_refused_without_blocking(
         reopen_run(run)
 
 
-def test_a_terabyte_without_a_line_is_one_damaged_line(run: Path) -> None:
+def test_a_terabyte_without_a_line_end_is_one_damaged_line(run: Path) -> None:
     with (run / "trials.jsonl").open("r+b") as file:
         file.truncate(1 << 40)
     read = read_run(run)

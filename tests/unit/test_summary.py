@@ -228,7 +228,7 @@ def test_an_interrupted_run_prints_the_resume_command() -> None:
     assert "→ middlemark run --resume runs/first-run" in text_of(cut)
 
 
-def test_a_run_without_measurements_says_so() -> None:
+def test_a_run_without_measurements_is_stated() -> None:
     text = text_of(run_of({cell(): [Failure("crashed", "killed", "look")] * 2}))
     assert text.startswith("No two configurations can be compared.")
     assert "Nothing was measured" in text

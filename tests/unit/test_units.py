@@ -138,7 +138,7 @@ def test_ambiguous_rates_are_refused_with_a_correct_example(text: str, hint: str
 
 
 @given(st.integers(min_value=1, max_value=10**9))
-def test_a_printed_rate_reads_back_as_itself(rate: int) -> None:
+def test_a_printed_rate_reads_back_as_the_same(rate: int) -> None:
     assert parse_rate(format_rate(rate)) == rate
 
 
@@ -158,7 +158,7 @@ def test_percentages_have_a_sign() -> None:
 
 
 @given(st.integers(min_value=0, max_value=1 << 50))
-def test_a_printed_size_reads_back_as_itself(size: int) -> None:
+def test_a_printed_size_reads_back_as_the_same(size: int) -> None:
     assert parse_size(format_size(size)) == size
 
 
