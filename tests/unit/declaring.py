@@ -21,7 +21,7 @@ def see(where, what):
     if what:
         seen.add(where)
 """
-TELL = """
+REPORT_SEEN = """
 subprocess.run([sys.executable, "scripts/factors"], check=True)
 see("manual", MANUAL[1] in open(MANUAL[0]).read())
 print(json.dumps(sorted(seen)))
@@ -49,7 +49,7 @@ def seen_in_copy(
         "PYTHONPATH": f"{folder / 'src'}:{Path(__file__).parent}:{ROOT / 'tests'}",
         "COLUMNS": "200",
     }
-    argv = [sys.executable, "-c", f"{SEE}\nMANUAL = {manual!r}\n{script}\n{TELL}"]
+    argv = [sys.executable, "-c", f"{SEE}\nMANUAL = {manual!r}\n{script}\n{REPORT_SEEN}"]
     ran = subprocess.run(argv, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout)

@@ -8,7 +8,7 @@ from middlemark.show.dry_run import render
 
 
 @pytest.mark.parametrize(
-    ("keys", "expected", "untold"),
+    ("keys", "expected", "unexpected"),
     [
         ("", "udp, 1 KiB, ping-pong, one at a time, block, 2 processes, 1 subscriber, filled, pinned", "rate"),
         ("subscribers=2\necho='first'", "2 subscribers, one echoes, filled, pinned 0,1", "publisher"),
@@ -23,11 +23,11 @@ from middlemark.show.dry_run import render
         ("[sweep.native.fastdds]\nsegment-size='8m'", "1 trial", "segment-size"),
     ],
 )  # fmt: skip
-def test_a_cell_is_printed_with_its_load(keys: str, expected: str, untold: str) -> None:
+def test_a_cell_is_printed_with_its_load(keys: str, expected: str, unexpected: str) -> None:
     text = render(plan_of(f"[[sweep]]\nadapter='udp'\ntrials=1\n{keys}"), 200, verbose=True)
     assert expected in text
     line = next(each for each in text.splitlines() if each.startswith("lan: ") and expected in each)
-    assert untold not in line
+    assert unexpected not in line
     assert text.startswith("1 configurations, 1 trials, about ")
     assert "; order from seed 1. Nothing was measured.\n" in text
 

@@ -378,7 +378,7 @@ def test_every_output_of_a_drawn_run_has_the_same_verdicts(batch: int) -> None:
 
 
 ALIKE_REPORTS, MOST_FALSE = 100, 9
-"""Number of 100 that may be false if each is with a chance of 5 %: the binomial bound of 96 %."""
+"""The number of reports, and how many may be false if each is false with a chance of 5 % (binomial bound of 96 %)."""
 
 
 def is_false(document: Document) -> bool:

@@ -115,8 +115,8 @@ def test_a_trial_on_one_remote_host_reads_one_clock(across: Across) -> None:
 
 def test_receivers_are_configured_before_senders(across: Across) -> None:
     assert across.trial(subscribers=2).failed is None
-    hosts_told = [name for name, verb in across.cluster.verbs if verb == "tell"]
-    assert hosts_told[:3] == ["robot", "robot", "base"]
+    commanded_hosts = [name for name, verb in across.cluster.verbs if verb == "tell"]
+    assert commanded_hosts[:3] == ["robot", "robot", "base"]
 
 
 def test_each_end_has_its_own_folder_and_neither_remains(across: Across, tmp_path: Path) -> None:

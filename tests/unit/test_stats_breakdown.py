@@ -109,12 +109,12 @@ def test_a_kernels_stamp_outside_of_the_interval_is_ignored() -> None:
     assert "transport" not in found
 
 
-@pytest.mark.parametrize(("strayed", "is_told"), [(5, True), (6, False)])
-def test_a_few_stray_stamps_do_not_hide_the_others(strayed: int, is_told: bool) -> None:
+@pytest.mark.parametrize(("strayed", "is_shown"), [(5, True), (6, False)])
+def test_a_few_stray_stamps_do_not_hide_the_others(strayed: int, is_shown: bool) -> None:
     kept = trips(100)
     stamped = answers(kept, arrived_ns=2_500)
     stamped["arrived_ns"][:strayed] = 4_100
-    assert ("transport" in ns_by_part(of_trips({0: kept}, stamped, [START]))) is is_told
+    assert ("transport" in ns_by_part(of_trips({0: kept}, stamped, [START]))) is is_shown
 
 
 def test_a_read_that_overlaps_the_write_is_a_part_of_its_own() -> None:

@@ -107,7 +107,7 @@ def test_a_trial_with_unusual_gaps_around_it_is_marked() -> None:
     warning = warning_of(witnessed(), restless, witnessed())
     assert warning is not None
     assert "in trial 2: before and after it the processors were interrupted for 2.5 % of the time" in warning.text
-    # On a machine that always has gaps, they say nothing about one trial.
+    # On a machine with regular gaps, a gap is no evidence against one trial.
     assert warning_of(restless, restless, restless) is None
 
 

@@ -169,8 +169,8 @@ def test_a_chain_lasts_from_its_first_intended_instant_to_its_last_arrival() -> 
     (chain,) = graph_trial(carrying(), measured, files, {}).chains
     assert chain is not None
     assert (chain.min, chain.max) == (9.0 * MS, 10.0 * MS)
-    (told_of,) = result().chains
-    assert (told_of.source, told_of.to, told_of.topics) == ("camera", "planner", ("image", "found"))
+    (cell_chain,) = result().chains
+    assert (cell_chain.source, cell_chain.to, cell_chain.topics) == ("camera", "planner", ("image", "found"))
 
 
 def test_a_node_that_shares_its_process_has_only_its_own_threads_time() -> None:
