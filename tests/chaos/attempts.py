@@ -36,7 +36,7 @@ class Ended(NamedTuple):
     err: str
 
     def losses(self, allowed: Collection[int]) -> Iterator[str]:
-        """Yield what went wrong; ``allowed`` are the exit codes that the documentation allows here."""
+        """Yield each loss of this command. ``allowed``: the exit codes that the documentation allows."""
         asked = " ".join(self.words)
         if self.code is None or "Traceback" in self.err:
             last = "\n    ".join(self.err.strip().splitlines()[-9:])
@@ -83,7 +83,7 @@ def run(*words: str) -> Ended:
         err.write(traceback.format_exc())
     finally:
         sys.argv = argv
-        # Makes click drop its cached wrapper of the stream that was just replaced.
+        # click then drops its cached wrapper of the stream that was just replaced.
         click.echo("", nl=False)
     out.flush()
     printed = out.buffer

@@ -49,7 +49,7 @@ def main(words: Sequence[str] | None = None) -> int:
     counted = asked.faults is not None or asked.mutations is not None or single
     seconds = asked.seconds or (float("inf") if counted else SECONDS)
 
-    def told(tried: Tried) -> None:
+    def print_result(tried: Tried) -> None:
         if tried.losses or asked.verbose or single:
             losses = "".join(f"  lost: {each}\n" for each in tried.losses)
             print(f"{tried.seed}: {tried.what}\n{losses}", end="", flush=True)
@@ -62,7 +62,7 @@ def main(words: Sequence[str] | None = None) -> int:
             each = (WAITING if waits else READING) * len(os.sched_getaffinity(0))
             lanes = min(asked.lanes or each if waits else each, max(map(len, mine.values())))
             every_draw.append(draws := Draws(mine, began + seconds))
-            threads += run_lanes(lanes, draws, told, alone=waits and namespaces())
+            threads += run_lanes(lanes, draws, print_result, isolated=waits and namespaces())
     try:
         for thread in threads:
             thread.join()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from attempts import Ended, run
 from strikes import FAULTS, INTERRUPTED, MEASURED, Hit
-from victim import ROOT, Residue, Running, Start, alone, end_all, new_folder
+from victim import ROOT, Residue, Running, Start, end_all, is_isolated, new_folder
 
 from middlemark.store import StoreError, read_run
 from middlemark.workers.find import find_workers
@@ -47,15 +47,15 @@ class Kind:
 
     def __init__(self) -> None:
         """Find the workers. Raise SystemExit if other processes run here, because faults would hit them too."""
-        if not alone():
-            raise SystemExit("faults are planted only where nothing else is: scripts/alone")
+        if not is_isolated():
+            raise SystemExit("faults are planted only if no other process runs here; start this with scripts/alone")
         os.environ.setdefault("MIDDLEMARK_WORKERS", str(ROOT / "build" / "workers"))
         workers, _ = find_workers()
         self._choices = [(worker, each) for worker in workers for each in worker.description.transports]
         self._possible: dict[str, bool] = {}
 
     def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing: each attempt removes its own folder."""
 
     def attempt(self, draw: random.Random) -> tuple[str, list[str]]:
         """Run the command with a fault; return what was done and what was lost."""
@@ -95,11 +95,11 @@ class Kind:
             if self._is_possible(text, suite):
                 break
             (start.folder / "workers" / Path(worker.path).name).unlink()
-        told = f"{worker.description.name} {transport.name} {shape} × {processes}, {size}, {duration}"
+        described = f"{worker.description.name} {transport.name} {shape} × {processes}, {size}, {duration}"
         words = ["run", str(suite), "--format", output, *quiet, "--seed", str(seed), "--out", str(start.out)]
         if any(each in worker.description.name for each in ("dds", "ros2")):
             words += ["--domain", str(draw.randrange(100))]
-        return told.replace("\n", ", "), words
+        return described.replace("\n", ", "), words
 
     def _is_possible(self, text: str, suite: Path) -> bool:
         key = text.partition("size")[0]
@@ -122,7 +122,7 @@ def _lost(start: Start, residue: Residue, running: Running, hit: Hit) -> Iterato
         running.until_gone(GRACE_S)
     yield from (each for each in residue.left() if each.startswith("process"))
     if hit.killed and every[-1][1].code != 0:
-        yield from _gone_on_with(start, running)
+        yield from _lost_after_resuming(start, running)
     for each, ended in every:
         yield from _badly_kept(each, ended, hit)
     left = residue.left(killed=hit.killed or killed)
@@ -138,7 +138,7 @@ def _badly_ended(ended: Ended, hit: Hit) -> Iterator[str]:
             yield f"{each!r} was printed: {ended.err[-600:]}"
 
 
-def _gone_on_with(start: Start, running: Running) -> Iterator[str]:
+def _lost_after_resuming(start: Start, running: Running) -> Iterator[str]:
     """After a kill, yield what was lost: the run must be readable, and resuming must complete it and remove residue."""
     words = ("run", "--resume", str(running.folder)) if running.folder else (*running.words,)
     ended = start.begin(*words, "--quiet").ended()

@@ -58,7 +58,7 @@ class Draws:
                 name = min(self._left, key=self._spent.__getitem__)
                 seed = next(self._left[name], None)
                 if seed is not None:
-                    self._spent[name] += 0.001  # makes the other lanes start with other kinds
+                    self._spent[name] += 0.001  # so that the other lanes start with other kinds
                     return name, seed
                 del self._left[name]
         return None
@@ -77,9 +77,9 @@ class Draws:
 class Lane:
     """A process that tries one seed after the other."""
 
-    def __init__(self, *, alone: bool) -> None:
-        """Start the lane; ``alone``: in its own namespaces."""
-        argv = [*([str(ALONE)] if alone else []), sys.executable, str(HERE / "lanes.py")]
+    def __init__(self, *, isolated: bool) -> None:
+        """Start the lane. ``isolated``: it runs in its own namespaces."""
+        argv = [*([str(ALONE)] if isolated else []), sys.executable, str(HERE / "lanes.py")]
         self._process = subprocess.Popen(
             argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
         )
@@ -103,8 +103,8 @@ class Lane:
         self._process.wait()
 
 
-def run_lanes(count: int, draws: Draws, told: Any, *, alone: bool) -> list[threading.Thread]:
-    """Start ``count`` lanes; ``told`` is called with each :class:`Tried`."""
+def run_lanes(count: int, draws: Draws, on_result: Any, *, isolated: bool) -> list[threading.Thread]:
+    """Start ``count`` lanes; ``on_result`` is called with each :class:`Tried`."""
 
     def run() -> None:
         lanes: dict[str, Lane] = {}  # one for each kind, whose attempts may change the process
@@ -113,10 +113,10 @@ def run_lanes(count: int, draws: Draws, told: Any, *, alone: bool) -> list[threa
                 name, seed = chosen
                 began = time.monotonic()
                 if name not in lanes:
-                    lanes[name] = Lane(alone=alone)
+                    lanes[name] = Lane(isolated=isolated)
                 tried = lanes[name].attempt(seed)
                 draws.keep(name, tried, time.monotonic() - began)
-                told(tried)
+                on_result(tried)
                 if not tried.what:
                     lanes.pop(name).close()
         finally:

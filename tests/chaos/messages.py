@@ -60,7 +60,7 @@ PATIENCE = {
 """Shorter waits for events that the damaged worker never sends."""
 ENDS = (0, 1, 3)
 """Allowed exit codes. The fake worker writes no readable samples, so only the stored trials are checked."""
-SAID_OTHERWISE = (
+WRONG_TEXTS = (
     b"", b"\0", b"null", b"[]", b"{}", b'{"event": 5}', b'{"event": "quit"}', b"x" * (1 << 21), b"\xff\xfe",
 )  # fmt: skip
 
@@ -85,7 +85,7 @@ class Kind:
         for module, names in PATIENCE.items():
             for name, value in names.items():
                 setattr(module, name, value)
-        self._said: dict[tuple[str, ...], list[tuple[str | None, str, Any]]] = {}
+        self._events: dict[tuple[str, ...], list[tuple[str | None, str, Any]]] = {}
 
     def close(self) -> None:
         """Remove the folder."""
@@ -98,17 +98,17 @@ class Kind:
     def attempt(self, draw: random.Random) -> tuple[str, list[str]]:
         """Send one event of the first of two trials wrongly; return what was sent and what was lost."""
         shape = draw.choice(SHAPES)
-        at, event, told = draw.choice(self._sound(shape))
-        told = json.loads(json.dumps(told))
+        at, event, fields = draw.choice(self._sound(shape))
+        fields = json.loads(json.dumps(fields))
         if draw.random() < 0.1:
-            text = draw.choice(SAID_OTHERWISE)
+            text = draw.choice(WRONG_TEXTS)
             what = f"is {text[:20]!r}"
         elif draw.random() < 0.2:
-            what, text = mutations.of_bytes(draw, json.dumps(told).encode())
+            what, text = mutations.of_bytes(draw, json.dumps(fields).encode())
         else:
-            what, text = mutations.of_json(draw, told)
-        said = {"at": at, "event": event, "text": base64.b64encode(text.replace(b"\n", b" ")).decode()}
-        (self.folder / "instead").write_text(json.dumps(said))
+            what, text = mutations.of_json(draw, fields)
+        replacement = {"at": at, "event": event, "text": base64.b64encode(text.replace(b"\n", b" ")).decode()}
+        (self.folder / "instead").write_text(json.dumps(replacement))
         out = self.folder / "runs"
         shutil.rmtree(out, ignore_errors=True)
         losses = self._losses(self._measure(shape, out), out)
@@ -117,14 +117,14 @@ class Kind:
         return f"{' '.join(shape)}: {event} of {at}: {what}", losses
 
     def _sound(self, shape: tuple[str, ...]) -> list[tuple[str | None, str, Any]]:
-        if shape not in self._said:
+        if shape not in self._events:
             record = self.folder / "said"
             ended = self._measure(shape, self.folder / "sound", "--native", f"record={record}")
             assert ended.code in ENDS, ended.err
             lines = [json.loads(line) for line in record.read_text().splitlines()]
             record.unlink()
-            self._said[shape] = [(None, "hello", HELLO), *((at, event, told) for at, event, told in lines)]
-        return self._said[shape]
+            self._events[shape] = [(None, "hello", HELLO), *((at, event, fields) for at, event, fields in lines)]
+        return self._events[shape]
 
     def _measure(self, shape: tuple[str, ...], out: Path, *more: str) -> attempts.Ended:
         return attempts.run("run", str(self.folder / "suite.toml"), *COMMON, *shape, "--out", str(out), *more)

@@ -55,8 +55,8 @@ class Kind:
         _remove(victim)
         shutil.copytree(RUNS / fixture, victim)
         damaged = [_damage(draw, victim) for _ in range(draw.choice((1, 1, 1, 2, 5)))]
-        beside = [name for name in ("report.html", "run.json.new") if draw.random() < 0.03]
-        damaged += [Damaged(f"{name} {of_kind(draw, victim / name, _remove)}", _ALL) for name in beside]
+        extra_files = [name for name in ("report.html", "run.json.new") if draw.random() < 0.03]
+        damaged += [Damaged(f"{name} {of_kind(draw, victim / name, _remove)}", _ALL) for name in extra_files]
         losses = [*self._losses(draw, victim, damaged, run)]
         if self.tried % APART == 0:
             losses += self._apart(victim)
@@ -170,11 +170,11 @@ def _of_line(draw: random.Random, trials: Path) -> Damaged:
     lines[at] = line.replace(b"\n", b" ")
     trials.write_bytes(b"\n".join(lines))
     try:  # the line may now have another trial's number
-        said = json.loads(line).get("order")
+        order = json.loads(line).get("order")
     except (ValueError, AttributeError, RecursionError):
-        said = None
-    untouched = frozenset(each for each in others if each != said)
-    return Damaged(f"trials.jsonl line {at + 1}: {what}", untouched if said != at else frozenset(others))
+        order = None
+    untouched = frozenset(each for each in others if each != order)
+    return Damaged(f"trials.jsonl line {at + 1}: {what}", untouched if order != at else frozenset(others))
 
 
 def _json(draw: random.Random, content: bytes) -> tuple[str, bytes]:

@@ -1,4 +1,4 @@
-"""The faults: each function draws one, prepares the start for it, and returns a function that makes the fault."""
+"""The faults: each function draws one, prepares the start for it, and returns a function that causes it."""
 
 import os
 import random
@@ -33,12 +33,12 @@ class Hit(NamedTuple):
     mute: bool = False
     """True if the command's output cannot be read."""
     others: tuple[Running, ...] = ()
-    """Commands started in the meantime, for which ``ends`` holds too."""
+    """Commands started in the meantime. Their exit codes must also be among ``ends``."""
 
 
 Strike = Callable[[Running], Hit]
 Planted = tuple[str, Strike]
-"""A description of the fault, and the function that makes it."""
+"""A description of the fault, and the function that causes it."""
 
 
 class Moment(NamedTuple):
@@ -157,8 +157,8 @@ def of_streams(draw: random.Random, start: Start) -> Planted:
     of = {name: draw.choice(wheres) for name in ("0", "1", "2")}
     arrows = {"0": "<", "1": ">", "2": "2>"}
     of["0"] = "" if of["0"].startswith("> ") else of["0"]
-    told = [f"{arrows[name]}{where.removeprefix('>')}" for name, where in of.items() if where]
-    start.redirected = " ".join(told)
+    redirections = [f"{arrows[name]}{where.removeprefix('>')}" for name, where in of.items() if where]
+    start.redirected = " ".join(redirections)
     ends = frozenset({0, 1}) if of["1"] == "/dev/full" else frozenset({0})
     return f"streams: {start.redirected or 'as usual'}", lambda _: Hit(
         ends, most_failed=0, whole=True, mute=bool(of["2"])

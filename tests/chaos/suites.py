@@ -24,7 +24,7 @@ class Kind:
     name = "suites"
 
     def __init__(self) -> None:
-        """Make a folder for it."""
+        """Make a folder for the damaged suite."""
         self._place = tempfile.TemporaryDirectory(prefix="middlemark-chaos-")
         self.folder = Path(self._place.name)
         self._worker = describing_worker(self.folder / "workers")

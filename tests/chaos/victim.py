@@ -16,7 +16,7 @@ from attempts import Ended
 
 ROOT = Path(__file__).resolve().parents[2]
 HANGS_S = 100.0
-"""Seconds beyond every deadline of these trials, however busy the machine is."""
+"""Seconds after which a command counts as hung, more than any deadline of these trials on a busy machine."""
 PYTHON = (sys.executable, "-W", "error", "-m", "middlemark")
 CHECKOUT = (str(ROOT / "middlemark"),)
 FILLER = "/filler"
@@ -222,7 +222,7 @@ def _mounts() -> list[str]:
     return [line.split()[1] for line in Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines()]
 
 
-def alone() -> bool:
+def is_isolated() -> bool:
     """Return true if this process is alone in its namespaces (scripts/alone)."""
     return b"--entered" in words_of(1)
 

@@ -27,7 +27,7 @@ def null_worker() -> Path:
 
 
 class SharedScheduling(LoadScopeScheduling):  # type: ignore[misc]
-    """Gives all tests of a module that share a fixture to one process, and every other test to any free process."""
+    """Runs tests of a module that share a fixture in one process, and every other test in any free process."""
 
     def _split_scope(self, nodeid: str) -> str:
         module = nodeid.partition("::")[0]

@@ -57,7 +57,7 @@ class Forger:
 
 
 def forged(message: bytes) -> bytes | None:
-    """Return the message with a later number and a changed byte of payload, or None if it has no readable data."""
+    """Return the message with a later sequence number and a changed payload, or None if it has no readable data."""
     changed = bytearray(message)
     at = RTPS_BYTES
     while at + SUBMESSAGE_BYTES < len(changed):

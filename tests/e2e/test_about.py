@@ -10,14 +10,14 @@ from middlemark.workers.find import executables
 
 
 @pytest.mark.brief
-def test_about_names_versions_libraries_limits_and_what_the_environment_changes(bench: Bench) -> None:
+def test_about_prints_versions_libraries_limits_and_relevant_environment_variables(bench: Bench) -> None:
     ended = bench.run("about", environment={"CYCLONEDDS_URI": "file:///nowhere.xml", "HOME": "/not-shown"})
     assert ended.code == 0, ended.err
-    told = dict(line.split(maxsplit=1) for line in ended.out.splitlines())
-    assert told["Middlemark"].startswith(__version__)
-    assert "CYCLONEDDS_URI=file:///nowhere.xml" in told["environment"]
+    facts = dict(line.split(maxsplit=1) for line in ended.out.splitlines())
+    assert facts["Middlemark"].startswith(__version__)
+    assert "CYCLONEDDS_URI=file:///nowhere.xml" in facts["environment"]
     assert "/not-shown" not in ended.out
-    assert {*executables()} <= told.keys()
+    assert {*executables()} <= facts.keys()
 
 
 @pytest.mark.parametrize(

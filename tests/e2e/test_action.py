@@ -49,7 +49,7 @@ def step(folder: Path, worker: Path, **inputs: str) -> Step:
 
 
 @pytest.mark.parametrize(("delay_us", "status"), [(500, 4), (0, 0)])
-def test_a_branch_is_compared_with_its_base_and_all_results_are_left(
+def test_a_branch_is_compared_with_its_base_and_all_results_are_kept(
     null_worker: Path, tmp_path: Path, delay_us: int, status: int
 ) -> None:
     done = step(
@@ -65,13 +65,13 @@ def test_a_branch_is_compared_with_its_base_and_all_results_are_left(
     assert len(list(done.out.glob("runs/*/run.json"))) == 1
 
 
-def test_a_request_that_is_wrong_ends_the_step_with_its_status_and_its_words(null_worker: Path, tmp_path: Path) -> None:
+def test_a_refused_request_ends_the_step_with_its_status_and_message(null_worker: Path, tmp_path: Path) -> None:
     done = step(tmp_path, null_worker, suite="nonesuch")
     assert done.status == 2
     assert "nonesuch" in done.err
 
 
-def test_every_input_of_the_action_reaches_the_script_and_no_other() -> None:
+def test_every_input_of_the_action_is_passed_to_the_script_and_no_other() -> None:
     action = (ROOT / "action.yml").read_text()
     declared = re.findall(r"^  (\w+):$", action.partition("inputs:")[2].partition("\nruns:")[0], re.MULTILINE)
     given = re.findall(r"INPUT_(\w+): \$\{\{ inputs\.(\w+) \}\}", action)

@@ -71,7 +71,7 @@ def counted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ended]:
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_what_goes_wrong_with_messages_is_counted_exactly(counted: Ended, name: str) -> None:
+def test_faults_of_messages_are_counted_exactly(counted: Ended, name: str) -> None:
     cell = counted.cells[name]
     assert {count: cell[count] for count in COUNTS if cell[count]} == EXPECTED[name]
     assert cell["sent"] == 100
@@ -80,7 +80,7 @@ def test_what_goes_wrong_with_messages_is_counted_exactly(counted: Ended, name: 
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_only_whole_round_trips_in_time_are_samples(counted: Ended, name: str) -> None:
+def test_only_complete_round_trips_in_time_become_samples(counted: Ended, name: str) -> None:
     cell = counted.cells[name]
     wrong = {"late", "lost", "damaged"} & EXPECTED[name].keys()
     lost_as_damaged = EXPECTED[name].get("damaged", 0) if name == "shortened" else 0
@@ -88,7 +88,7 @@ def test_only_whole_round_trips_in_time_are_samples(counted: Ended, name: str) -
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_every_count_is_a_warning_with_the_row(counted: Ended, name: str) -> None:
+def test_every_count_is_a_warning_of_its_row(counted: Ended, name: str) -> None:
     codes = {warning["code"] for warning in counted.cells[name]["warnings"]} - OF_THE_MACHINE
     named = {"lost": "loss", "publish_failed": "publish-failed"}
     expected = {named.get(count, count) for count in EXPECTED[name]}
@@ -97,16 +97,16 @@ def test_every_count_is_a_warning_with_the_row(counted: Ended, name: str) -> Non
 
 
 @pytest.mark.parametrize("echo", ["all", "first"])
-def test_damage_that_several_pongs_and_the_ping_find_counts_once_a_pong(bench: Bench, echo: str) -> None:
+def test_damage_found_by_several_pongs_and_the_ping_counts_once_per_pong(bench: Bench, echo: str) -> None:
     script = sweep("damaged", 'at = "ping"\ndamage = "4"', f'subscribers = 3\necho = "{echo}"')
     cell = bench.run("run", bench.suite(COMMON + script), "--format", "json").cells["damaged"]
     assert cell["damaged"] == 3, "one message reached three pongs"
-    [told] = [warning["text"] for warning in cell["warnings"] if warning["code"] == "damaged"]
-    assert told.startswith("3 of 300 messages")
-    assert "the ping found 1 and the pongs 3, and 1 of these may be the same" in told
+    [warning_text] = [warning["text"] for warning in cell["warnings"] if warning["code"] == "damaged"]
+    assert warning_text.startswith("3 of 300 messages")
+    assert "the ping found 1 and the pongs 3, and 1 of these may be the same" in warning_text
 
 
-def test_a_run_with_doubtful_rows_is_measured(counted: Ended) -> None:
+def test_a_run_with_doubtful_rows_succeeds(counted: Ended) -> None:
     assert counted.code == 0
 
 
@@ -125,11 +125,11 @@ def test_a_worker_that_crashes_is_named_with_its_signal(bench: Bench, role: str)
     assert failed["code"] == "crashed"
     assert re.search(rf"\b{role}\b.*\(pid \d+\) was ended by SIGABRT \(signal 6\)", failed["text"])
     assert ended.cells["crash"]["round_trip_ns"] is None
-    assert "was ended by SIGABRT" in ended.err, "it is told when it happens, not only in the result"
-    assert ended.code == 3, "it was the only cell"
+    assert "was ended by SIGABRT" in ended.err, "the failure is also printed when it happens"
+    assert ended.code == 3, "the only cell failed"
 
 
-def test_a_crash_costs_its_own_cell_only(bench: Bench) -> None:
+def test_a_crash_affects_only_its_own_cell(bench: Bench) -> None:
     ended = failing(bench, sweep("crash", 'crash = "5"'), sweep("good"))
     assert ended.code == 1
     assert ended.cells["crash"]["failed"]["code"] == "crashed"
@@ -148,7 +148,7 @@ def test_the_last_words_of_a_crashed_worker_are_kept(bench: Bench, null_worker: 
     assert "its stderr ended with: assertion failed: history->empty()" in ended.cells["crash"]["failed"]["text"]
 
 
-def test_a_worker_that_cannot_open_is_refused_with_its_own_words(bench: Bench) -> None:
+def test_a_worker_that_cannot_open_its_endpoints_is_refused_with_its_own_message(bench: Bench) -> None:
     failed = failing(bench, sweep("open", 'fail = "open"')).cells["open"]["failed"]
     assert failed["code"] == "refused"
     assert "null: refused to open, as its script says" in failed["text"]
@@ -161,14 +161,14 @@ def test_a_crash_while_opening_is_named(bench: Bench) -> None:
     assert "SIGABRT" in failed["text"]
 
 
-def test_peers_that_never_match_are_named_with_what_they_found(bench: Bench) -> None:
+def test_peers_that_never_match_are_named_with_the_number_found(bench: Bench) -> None:
     ended = failing(bench, sweep("match", 'at = "ping"\nfail = "match"', 'match_timeout = "300ms"'))
     failed = ended.cells["match"]["failed"]
     assert failed["code"] == "unmatched"
     assert "found 0 of 1 subscribers within 0.3 s" in failed["text"]
 
 
-def test_figures_stand_when_a_worker_crashes_at_its_end(bench: Bench) -> None:
+def test_figures_are_kept_when_a_worker_crashes_at_its_end(bench: Bench) -> None:
     ended = failing(bench, sweep("close", 'fail = "close-crash"'))
     cell = ended.cells["close"]
     assert (ended.code, cell["failed"], cell["samples"]) == (0, None, 100)
@@ -185,13 +185,13 @@ def test_a_transport_that_did_not_carry_the_data_is_marked(bench: Bench) -> None
     assert "(!)" in bench.run("run", bench.suite(text), "--format", "table").out
 
 
-def test_the_table_says_why_a_row_has_no_figures(bench: Bench) -> None:
+def test_the_table_shows_the_reason_of_a_row_without_figures(bench: Bench) -> None:
     ended = bench.run("run", bench.suite(COMMON + sweep("crash", 'crash = "5"') + sweep("good")), "--format", "table")
     assert "failed: " in ended.out
     assert "SIGABRT" in re.sub(r"\s+", " ", ended.out)
 
 
-def test_everything_wrong_with_a_command_line_is_told_at_once(bench: Bench) -> None:
+def test_all_problems_of_a_command_line_are_reported_at_once(bench: Bench) -> None:
     ended = bench.run(
         "run", "--adapter", "nul", "--size", "12q", "--depth", "0", "--receive", "pol", "--only", "colour=red"
     )
@@ -200,7 +200,7 @@ def test_everything_wrong_with_a_command_line_is_told_at_once(bench: Bench) -> N
         assert wrong in ended.err
     assert "did you mean" in ended.err.lower()
     assert ended.out == ""
-    assert not bench.out.exists(), "nothing was started"
+    assert not bench.out.exists(), "no run was started"
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_without_any_worker_nothing_can_be_measured(bench: Bench) -> None:
     assert "MIDDLEMARK_WORKERS" in ended.err
 
 
-def test_a_worker_that_speaks_another_protocol_costs_its_trial(bench: Bench, null_worker: Path) -> None:
+def test_a_worker_with_another_protocol_fails_only_its_trial(bench: Bench, null_worker: Path) -> None:
     workers = bench.folder / "workers"
     workers.mkdir()
     odd = workers / "middlemark-worker-null"

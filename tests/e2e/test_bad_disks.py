@@ -64,29 +64,29 @@ def test_a_folder_that_cannot_be_made_is_named(bench: Bench, out: str) -> None:
     assert out in ended.err
 
 
-def test_a_folder_whose_name_is_no_text_is_refused(bench: Bench) -> None:
+def test_a_folder_name_that_is_not_utf_8_is_refused(bench: Bench) -> None:
     ended = bench.run(*QUICK, "--out", os.fsdecode(os.fsencode(bench.folder) + b"/\xff"))
     assert ended.code == 3
     assert "not UTF-8" in ended.err
 
 
-def test_samples_that_do_not_fit_on_the_disk_cost_their_trial_and_name_the_file(bench: Bench, mount: Mount) -> None:
+def test_samples_that_do_not_fit_on_the_disk_fail_their_trial_and_the_file_is_named(bench: Bench, mount: Mount) -> None:
     disk = mount("size=1m")
     ended = bench.run("run", *ONE, "--samples", "5000", "--trials", "6", "--out", str(disk), "--format", "json")
     [cell] = ended.document["cells"]
     assert 1 <= cell["trials"] < 6
-    assert cell["samples"] == 5000 * cell["trials"], "what was measured before stands"
+    assert cell["samples"] == 5000 * cell["trials"], "earlier trials keep their samples"
     [warning] = [each for each in cell["warnings"] if each["code"] == "trials-failed"]
     assert str(disk) in warning["text"]
     assert ".npy" in warning["text"]
     assert "No space left on device" in warning["text"]
-    assert ended.code == 1, "not all that was asked for has a result"
+    assert ended.code == 1, "some requested trials have no result"
     assert f"{6 - cell['trials']} of 6 trials could not be kept: " in ended.err
     assert re.search(rf"could not be kept: .*{disk}\S+/samples/\d+\.npy: No space left on device", ended.err)
     assert "--out DIR" in ended.err
 
 
-def test_samples_that_vanish_before_they_are_shown_are_told_like_those_that_were_never_kept(bench: Bench) -> None:
+def test_samples_that_were_deleted_before_the_report_count_as_not_kept(bench: Bench) -> None:
     run = bench.start("run", *ONE, "--samples", "200", "--trials", "10", "--format", "json")
     until(lambda: run.trials() >= 1)
     first = run.folder / "samples" / "00000.npy"
@@ -134,7 +134,7 @@ def test_a_disk_that_becomes_read_only_ends_the_run_with_its_path_and_the_result
     assert ended.document["cells"][0]["trials"] >= 2
 
 
-def test_a_folder_that_is_removed_meanwhile_ends_the_run_with_its_path(bench: Bench) -> None:
+def test_a_folder_removed_during_the_run_ends_the_run_with_its_path(bench: Bench) -> None:
     out = bench.folder / "gone"
     run = bench.start(
         "run", *ONE, "--samples", "200", "--trials", "1000", "--out", str(out), "--format", "json", out=out
@@ -142,7 +142,7 @@ def test_a_folder_that_is_removed_meanwhile_ends_the_run_with_its_path(bench: Be
     until(lambda: run.trials() >= 2)
     shutil.rmtree(out)
     ended = run.ended()
-    assert ended.code in (1, 3), "what was measured has gone with its samples"
+    assert ended.code in (1, 3), "the measured trials lost their samples"
     assert str(out) in ended.err
     assert ended.out != ""
 
@@ -163,7 +163,7 @@ def closed_pipe() -> int:
 
 
 @pytest.mark.parametrize("output_format", ["table", "roundtrip"])
-def test_a_reader_that_has_gone_does_not_harm_the_run(bench: Bench, output_format: str) -> None:
+def test_a_closed_pipe_does_not_harm_the_run(bench: Bench, output_format: str) -> None:
     writer = closed_pipe()
     try:
         ended = bench.run(*QUICK, "--format", output_format, stdout=writer)
@@ -174,7 +174,7 @@ def test_a_reader_that_has_gone_does_not_harm_the_run(bench: Bench, output_forma
     assert len(ended.kept) == 1
 
 
-def test_output_that_cannot_be_written_is_told_with_where_the_run_is(bench: Bench) -> None:
+def test_an_output_error_names_the_folder_of_the_run(bench: Bench) -> None:
     with Path("/dev/full").open("w") as full:
         ended = bench.run(*QUICK, stdout=full)
     assert ended.code == 1
@@ -190,7 +190,7 @@ def test_a_closed_standard_output_does_not_harm_the_run(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("verb", [["list", "adapters"], ["--help"], ["--version"]])
-def test_a_verb_that_only_prints_says_when_it_cannot(bench: Bench, verb: list[str]) -> None:
+def test_a_command_that_only_prints_reports_an_output_error(bench: Bench, verb: list[str]) -> None:
     with Path("/dev/full").open("w") as full:
         ended = bench.run(*verb, stdout=full)
     assert ended.code != 0

@@ -66,7 +66,7 @@ def hanging(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Run]
 
 
 @pytest.mark.parametrize("name", HANGS)
-def test_deadlines_hold_whatever_a_worker_does(hanging: dict[str, Run], name: str) -> None:
+def test_deadlines_are_kept_despite_a_hanging_worker(hanging: dict[str, Run], name: str) -> None:
     _, code, words = HANGS[name]
     ended = hanging[name].ended()
     [cell] = ended.document["cells"]
@@ -82,7 +82,7 @@ def test_a_stopped_worker_is_named_by_its_role(hanging: dict[str, Run], name: st
     assert json.loads(line)["failed"]["text"].startswith(role)
 
 
-def test_figures_stand_when_a_worker_hangs_at_its_end(bench: Bench) -> None:
+def test_figures_are_kept_when_a_worker_hangs_at_its_end(bench: Bench) -> None:
     ended = bench.run("run", bench.suite(suite('fail = "close-hang"')), "--format", "json")
     [cell] = ended.document["cells"]
     assert (ended.code, cell["failed"], cell["samples"]) == (0, None, 100)
@@ -103,7 +103,7 @@ def interrupt(run: Run, number: int) -> Ended:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_ends_the_run_and_keeps_what_was_measured(bench: Bench, number: int) -> None:
+def test_an_interrupt_ends_the_run_and_keeps_the_measured_trials(bench: Bench, number: int) -> None:
     text = suite('every_delay_us = "500"', samples=200, trials=1000)
     run = bench.start("run", bench.suite(text), "--format", "json")
     until(lambda: run.trials() >= 3)
@@ -125,7 +125,7 @@ def test_an_interrupt_does_not_wait_for_a_worker_that_hangs_or_is_stopped(bench:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_two_interrupts_while_workers_are_asked_end_it_without_a_word(bench: Bench, number: int) -> None:
+def test_two_interrupts_while_workers_are_queried_end_the_run_silently(bench: Bench, number: int) -> None:
     workers = bench.folder / "workers"
     workers.mkdir()
     for name in ("one", "two", "three"):
@@ -154,7 +154,7 @@ def test_an_interrupt_while_a_trial_is_being_closed_keeps_that_trial(bench: Benc
 
 
 @pytest.mark.parametrize("moment", range(6))
-def test_an_interrupt_at_any_moment_leaves_nothing(bench: Bench, moment: int) -> None:
+def test_an_interrupt_at_any_moment_leaves_nothing_behind(bench: Bench, moment: int) -> None:
     run = bench.start("run", bench.suite(suite(trials=1000)), "--format", "json")
     until(lambda: run.trials() >= 1)
     time.sleep(0.025 * moment)  # a trial takes about a tenth of a second
@@ -173,7 +173,7 @@ def segments(run: Run) -> set[str]:
     return {path for path in found if Path(path).exists()}
 
 
-def test_a_killed_launcher_takes_its_workers_along_and_leaves_a_shorter_run(bench: Bench) -> None:
+def test_workers_end_with_a_killed_launcher_and_its_trials_are_kept(bench: Bench) -> None:
     run = bench.start(
         "run", bench.suite(suite('every_delay_us = "2000"', samples=200, trials=1000)), "--format", "json"
     )
@@ -201,7 +201,7 @@ def test_a_run_under_way_is_listed_as_running_until_it_ends(bench: Bench) -> Non
     run.kill()
 
 
-def test_the_next_run_clears_away_what_a_killed_launcher_left(bench: Bench) -> None:
+def test_the_next_run_removes_the_files_of_a_killed_launcher(bench: Bench) -> None:
     run = bench.start("run", bench.suite(ENDLESS))
     until(run.measuring)
     left = segments(run)
@@ -209,13 +209,13 @@ def test_the_next_run_clears_away_what_a_killed_launcher_left(bench: Bench) -> N
     run.signal(signal.SIGKILL)
     run.ended()
     until(lambda: run.children() == [])
-    assert len(bench.leftovers()) == 1, "the trial's scratch folder, or this test tests nothing"
+    assert len(bench.leftovers()) == 1, "without the trial's scratch folder this test could not fail"
     assert all(Path(path).exists() for path in left)
     assert bench.run("run", bench.suite(suite())).code == 0
     assert not [path for path in left if Path(path).exists()]
 
 
-def test_another_run_under_way_is_left_alone(bench: Bench) -> None:
+def test_a_second_run_does_not_disturb_the_first(bench: Bench) -> None:
     first = bench.start("run", bench.suite(suite('every_delay_us = "1000"', samples=2000)), "--format", "json")
     until(first.measuring)
     second = bench.start("run", bench.suite(suite(), "second"), "--format", "json")

@@ -21,7 +21,7 @@ def cells() -> tuple[str, ...]:
 
 
 @pytest.mark.brief
-def test_a_middleware_is_measured_beside_every_baseline_and_the_copying_of_its_size(
+def test_every_baseline_and_memcpy_of_its_size_are_measured_with_a_middleware(
     bench: Bench, cells: tuple[str, ...]
 ) -> None:
     ended = bench.run("run", *cells, *SHORT)
@@ -40,10 +40,10 @@ def test_a_middleware_is_measured_beside_every_baseline_and_the_copying_of_its_s
     assert ours["baseline"]["p50_ns"] == p50s[fastest]
     assert ours["baseline"]["times"] == pytest.approx(ours["round_trip_ns"]["p50"] / p50s[fastest], rel=1e-3)
     assert (copied["subscribers"], copied["processes"], copied["baseline"]) == (0, 1, None)
-    assert copied["round_trip_ns"]["p50"] < min(p50s.values()), "nothing is carried without touching the bytes"
+    assert copied["round_trip_ns"]["p50"] < min(p50s.values()), "no transport is faster than copying the bytes"
 
 
-def test_without_baselines_the_middleware_is_measured_alone(bench: Bench, cells: tuple[str, ...]) -> None:
+def test_without_baselines_only_the_middleware_is_measured(bench: Bench, cells: tuple[str, ...]) -> None:
     ended = bench.run("run", *cells, *SHORT, "--no-baseline")
     assert ended.code == 0, ended.err
     (row,) = ended.document["cells"]
@@ -56,13 +56,13 @@ def test_without_baselines_the_middleware_is_measured_alone(bench: Bench, cells:
 
 
 def test_a_dry_run_shows_the_baselines(bench: Bench, cells: tuple[str, ...]) -> None:
-    told = bench.run("run", *cells, "--dry-run", "--verbose").out
-    assert told.count("command-line: baseline: ") == 5
-    assert "5 of these configurations measure raw transports" in told
+    planned = bench.run("run", *cells, "--dry-run", "--verbose").out
+    assert planned.count("command-line: baseline: ") == 5
+    assert "5 of these configurations measure raw transports" in planned
     assert "raw transports" not in bench.run("run", *cells, "--dry-run", "--no-baseline").out
 
 
-def test_a_comparison_has_the_baselines_beside_it_and_does_not_compare_them(
+def test_a_comparison_names_the_baseline_of_each_side_and_does_not_compare_baselines(
     bench: Bench, cells: tuple[str, ...]
 ) -> None:
     both = [each if each != "ipc" else "ipc,tcp" for each in cells]

@@ -172,11 +172,11 @@ def ready(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     return checkout
 
 
-def test_later_starts_do_and_say_nothing(ready: Checkout) -> None:
+def test_later_starts_do_nothing_and_print_nothing(ready: Checkout) -> None:
     assert ready.start("run", "b c") == (0, "arguments ['run', 'b c']\nworker first\n", "")
 
 
-def test_it_works_from_any_folder_and_through_a_symlink(ready: Checkout, tmp_path: Path) -> None:
+def test_the_command_works_from_any_folder_and_through_a_symlink(ready: Checkout, tmp_path: Path) -> None:
     link = tmp_path / "a link"
     link.symlink_to(ready.root / "middlemark")
     done = subprocess.run(
@@ -185,9 +185,9 @@ def test_it_works_from_any_folder_and_through_a_symlink(ready: Checkout, tmp_pat
     assert (done.stdout, done.stderr) == (FIRST, "")
 
 
-def test_the_workers_that_the_user_names_come_before_those_of_the_checkout(ready: Checkout) -> None:
-    told = ready.start(MIDDLEMARK_WORKERS="/elsewhere:/further")[:2]
-    assert told == (0, "arguments ['run'] /elsewhere /further\nworker first\n")
+def test_workers_named_by_the_user_come_before_the_checkouts_workers(ready: Checkout) -> None:
+    result = ready.start(MIDDLEMARK_WORKERS="/elsewhere:/further")[:2]
+    assert result == (0, "arguments ['run'] /elsewhere /further\nworker first\n")
 
 
 def test_a_change_of_an_adapter_rebuilds_it(ready: Checkout) -> None:
@@ -198,11 +198,11 @@ def test_a_change_of_an_adapter_rebuilds_it(ready: Checkout) -> None:
     assert ready.start()[1] == FIRST
 
 
-def test_what_takes_minutes_is_built_when_it_is_asked_for_and_kept_fresh_from_then_on(with_python: Checkout) -> None:
+def test_a_slow_worker_is_built_on_request_and_kept_up_to_date_afterwards(with_python: Checkout) -> None:
     with_python.write("adapters/slow/CMakeLists.txt", "middlemark_adapter(slow LATER)\n")
     assert "slow" not in with_python.start()[2]
-    told = with_python.set_up("worker-slow")
-    assert "compiling the workers: 1 step," in told
+    output = with_python.set_up("worker-slow")
+    assert "compiling the workers: 1 step," in output
     assert "worker-slow" in with_python.stamps()
     assert with_python.start()[2] == ""
     with_python.write("adapters/tiny/main.cpp", WORKER % "second")
@@ -212,7 +212,7 @@ def test_what_takes_minutes_is_built_when_it_is_asked_for_and_kept_fresh_from_th
     assert "middlemark-worker-slow" in (with_python.state / "workers.log").read_text()
 
 
-def test_the_packages_of_an_adapter_that_is_left_for_later_are_installed_when_it_is_asked_for(
+def test_packages_of_an_adapter_built_on_request_are_installed_on_request(
     with_python: Checkout,
 ) -> None:
     with_python.write("adapters/slow/CMakeLists.txt", "middlemark_adapter(slow LATER)\n")
@@ -224,13 +224,13 @@ def test_the_packages_of_an_adapter_that_is_left_for_later_are_installed_when_it
     assert note.read_text().startswith(
         "it takes long to compile, and its packages are not installed; `./middlemark build"
     )
-    told = with_python.set_up("worker-slow", APT_STATUS="0")
-    assert "slow: its middleware" in told
+    output = with_python.set_up("worker-slow", APT_STATUS="0")
+    assert "slow: its middleware" in output
     assert "middle-s" in with_python.apt_log.read_text()
     assert with_python.set_up("worker-slow", INSTALLED="needed-a needed-b middle-c middle-s") == ""
 
 
-def test_what_there_is_nothing_for_is_said_and_not_tried_again(with_python: Checkout) -> None:
+def test_a_worker_without_its_compiler_is_reported_and_not_tried_again(with_python: Checkout) -> None:
     with_python.write("adapters/slow/CMakeLists.txt", "middlemark_adapter(slow LATER)\n")
     with_python.write("CMakeLists.txt", PROJECT.replace("middlemark-worker-slow COMMAND", "other COMMAND"))
     with_python.start()
@@ -239,7 +239,7 @@ def test_what_there_is_nothing_for_is_said_and_not_tried_again(with_python: Chec
     assert with_python.set_up("worker-slow") == ""
 
 
-def test_a_package_that_no_worker_depends_on_costs_no_build_and_one_look(ready: Checkout) -> None:
+def test_an_unrelated_package_triggers_one_check_and_no_build(ready: Checkout) -> None:
     ready.start()
     asked = ready.root / "bin" / "dpkg.log"
     begun = (ready.state / "workers").stat().st_mtime_ns
@@ -254,7 +254,7 @@ def test_a_package_that_no_worker_depends_on_costs_no_build_and_one_look(ready: 
     ready.start()
 
 
-def test_another_version_of_a_named_package_compiles_what_depends_on_it(ready: Checkout) -> None:
+def test_a_new_version_of_a_listed_package_recompiles_its_adapters(ready: Checkout) -> None:
     named = ready.write("adapters/tiny/packages.txt", "[madeup-1] its middleware\nmiddle-c\n")
     ready.start()
     before = ready.built()
@@ -271,7 +271,7 @@ def test_another_version_of_a_named_package_compiles_what_depends_on_it(ready: C
     ready.start()
 
 
-def test_another_compiler_behind_the_same_path_compiles_everything(ready: Checkout) -> None:
+def test_another_compiler_at_the_same_path_recompiles_everything(ready: Checkout) -> None:
     real = shutil.which("c++")
     text = '#!/bin/sh\nif [ "$1" = --version ]; then echo "made-up %s"; else exec ' + f'{real} "$@"; fi\n'
     compiler = str(ready.write("bin/own-c++", text % 1))
@@ -287,7 +287,7 @@ def test_another_compiler_behind_the_same_path_compiles_everything(ready: Checko
     assert "compiling" in ready.start()[2]
 
 
-def test_ccache_comes_and_goes_without_a_compile_command_that_changes(ready: Checkout) -> None:
+def test_adding_or_removing_ccache_does_not_recompile_anything(ready: Checkout) -> None:
     ready.start()
     before = ready.built()
     log = ready.root / "ccache.log"
@@ -305,20 +305,22 @@ def test_ccache_comes_and_goes_without_a_compile_command_that_changes(ready: Che
     assert ready.start()[1] == FIRST
 
 
-def test_a_start_that_compiles_says_first_what_changed_and_how_long_that_takes(ready: Checkout) -> None:
+def test_a_start_that_compiles_first_prints_what_changed_and_the_expected_time(ready: Checkout) -> None:
     ready.start()
     ready.write("adapters/tiny/main.cpp", WORKER % "second")
     ready.write("adapters/still/main.cpp", WORKER % "second")
     first = ready.start()[2].splitlines()[0]
-    told = r"middlemark: compiling the workers \(adapters/\S+/main.cpp and 1 more file\): 4 steps, about \d+ s by .*"
-    assert re.fullmatch(told, first), first
+    expected = (
+        r"middlemark: compiling the workers \(adapters/\S+/main.cpp and 1 more file\): 4 steps, about \d+ s by .*"
+    )
+    assert re.fullmatch(expected, first), first
     for name in ("tiny", "still"):
         ready.write(f"adapters/{name}/main.cpp", WORKER % "first")
     assert ready.start()[1] == FIRST
 
 
 @pytest.mark.parametrize("file", ["README.md", "conformance.toml"])
-def test_a_file_that_no_worker_is_compiled_from_makes_none_stale(ready: Checkout, file: str) -> None:
+def test_a_file_that_no_worker_includes_makes_no_worker_out_of_date(ready: Checkout, file: str) -> None:
     ready.start()
     begun = (ready.state / "workers").stat().st_mtime_ns
     ready.write(f"adapters/tiny/{file}", "")
@@ -326,7 +328,7 @@ def test_a_file_that_no_worker_is_compiled_from_makes_none_stale(ready: Checkout
     assert (ready.state / "workers").stat().st_mtime_ns == begun
 
 
-def test_what_only_reads_or_converts_installs_and_compiles_nothing_but_its_environment(with_python: Checkout) -> None:
+def test_commands_that_only_read_or_convert_install_and_compile_nothing(with_python: Checkout) -> None:
     every = (ROOT / "src/middlemark/commands/__init__.py").read_text()
     verbs = re.findall(r'^    "([a-z]+)": "', every, re.MULTILINE)
     measuring = {"which", "run", "reproduce", "selftest", "hosts", "build"}
@@ -345,9 +347,9 @@ def test_what_only_reads_or_converts_installs_and_compiles_nothing_but_its_envir
 def test_build_configures_once_and_builds_everything_in_one_go(with_python: Checkout) -> None:
     with_python.write("adapters/slow/CMakeLists.txt", "middlemark_adapter(slow LATER)\n")
     assert with_python.start("build")[2] == ""  # the verb `build` itself decides what to build
-    told = with_python.set_up("again", "all")
-    assert told.count("configuring") == told.count("compiling") == 1
-    assert "built: slow still tiny" in told
+    output = with_python.set_up("again", "all")
+    assert output.count("configuring") == output.count("compiling") == 1
+    assert "built: slow still tiny" in output
     assert {"workers", "worker-slow"} < with_python.stamps()
     assert with_python.start()[:2] == (0, FIRST)
 
@@ -416,7 +418,7 @@ def note_of(checkout: Checkout, adapter: str) -> str:
     return (checkout.root / "build/workers" / f"middlemark-left-out-{adapter}").read_text()
 
 
-def test_a_ros_2_that_is_sourced_and_left_again_concerns_its_own_adapter_alone(with_ros_1: Checkout) -> None:
+def test_sourcing_and_leaving_a_ros_2_rebuilds_only_its_own_adapter(with_ros_1: Checkout) -> None:
     before = with_ros_1.built()
     assert set(before) == {"tiny", "still"}
     for _ in range(2):
@@ -458,7 +460,7 @@ def test_an_adapter_that_cannot_be_configured_is_left_out_and_stops_no_other(
     assert "built: rclcpp still tiny" in with_ros_1.start(**sourced(with_ros_1))[2]
 
 
-def test_a_file_that_goes_away_is_a_change(ready: Checkout) -> None:
+def test_a_deleted_file_is_a_change(ready: Checkout) -> None:
     extra = ready.write("core/extra.hpp", "")
     assert ready.start()[2] == ""  # the new file is found, but no worker includes it
     begun = (ready.state / "workers").stat().st_mtime_ns
@@ -467,9 +469,9 @@ def test_a_file_that_goes_away_is_a_change(ready: Checkout) -> None:
     assert (ready.state / "workers").stat().st_mtime_ns > begun
 
 
-def test_an_adapter_that_does_not_compile_stops_the_start_with_the_compilers_words(ready: Checkout) -> None:
+def test_a_compile_error_stops_the_start_and_is_printed(ready: Checkout) -> None:
     ready.write("adapters/tiny/main.cpp", "int main() { return no_such_name; }\n")
-    for _ in range(2):  # again, because a failed stage leaves no stamp
+    for _ in range(2):  # repeated, because a failed stage leaves no stamp
         status, out, err = ready.start()
         assert (status, out) == (1, "")
         assert "no_such_name" in err
@@ -479,7 +481,7 @@ def test_an_adapter_that_does_not_compile_stops_the_start_with_the_compilers_wor
     assert ready.start()[:2] == (0, FIRST)
 
 
-def test_a_new_lock_file_makes_the_environment_anew(ready: Checkout) -> None:
+def test_a_new_lock_file_recreates_the_environment(ready: Checkout) -> None:
     leftover = ready.write(".venv/leftover", "")
     ready.write("packaging/requirements.lock", "# another\n")
     status, _, err = ready.start()
@@ -498,7 +500,7 @@ def test_a_package_without_its_hash_is_not_installed(ready: Checkout) -> None:
     assert ready.start()[0] == 0
 
 
-def test_only_what_is_missing_is_installed_in_one_go(ready: Checkout) -> None:
+def test_only_missing_packages_are_installed_in_one_call(ready: Checkout) -> None:
     ready.write("packaging/distributions/madeup-1.txt", LIST)
     as_root = ready.write("bin/sudo", '#!/bin/sh\ntest "$1" = --non-interactive && shift\nexec "$@"\n')
     as_root.chmod(0o755)
@@ -508,16 +510,16 @@ def test_only_what_is_missing_is_installed_in_one_go(ready: Checkout) -> None:
     assert ["needed-a", "base:", "builds"] in lines
     assert ["middle-c", "tiny:", "its", "middleware"] in lines
     assert "test-d" not in err
-    said = ready.apt_log.read_text().splitlines()
-    assert [line.split()[3:] for line in said] == [
+    calls = ready.apt_log.read_text().splitlines()
+    assert [line.split()[3:] for line in calls] == [
         ["update"],
         ["install", "--yes", "--no-install-recommends", "needed-a", "middle-c"],
     ]
-    assert all(line.startswith("noninteractive ") for line in said)
+    assert all(line.startswith("noninteractive ") for line in calls)
     as_root.unlink()
 
 
-def test_without_what_reports_draw_with_the_command_starts_all_the_same(ready: Checkout) -> None:
+def test_the_command_starts_without_the_charting_libraries(ready: Checkout) -> None:
     script = ready.root / "build" / "web" / "report.js"
     script.unlink()
     ready.write("web/build", "#!/bin/sh\necho npm said no\nexit 1\n")
@@ -532,7 +534,7 @@ def test_without_what_reports_draw_with_the_command_starts_all_the_same(ready: C
     assert not (script.parent / "absent").exists()
 
 
-def test_a_wheel_that_cannot_be_fetched_costs_its_adapter_and_nothing_else(ready: Checkout) -> None:
+def test_a_wheel_that_cannot_be_fetched_affects_only_its_adapter(ready: Checkout) -> None:
     wanted = f"nobodys==1.0 3.9 manylinux_2_24_{os.uname().machine} sha256:{64 * '0'}"
     asked = ready.write("adapters/tiny/packages.txt", f"[pypi] its middleware\n{wanted}\n")
     status, out, err = ready.start(PIP_NO_INDEX="1")
@@ -558,7 +560,7 @@ def test_packages_that_cannot_be_installed_stop_the_start(ready: Checkout) -> No
     assert ready.start()[0] == 0
 
 
-def test_who_may_not_write_in_the_checkout_is_told_so(ready: Checkout) -> None:
+def test_a_checkout_that_is_not_writable_is_reported_with_the_way_out(ready: Checkout) -> None:
     lock = ready.state / "lock"
     lock.unlink()
     lock.mkdir()  # even root cannot open a folder for writing
@@ -576,7 +578,7 @@ def test_the_set_up_can_be_left_out(ready: Checkout) -> None:
     assert ready.start()[0] == 0
 
 
-def test_the_set_up_can_be_asked_for(ready: Checkout) -> None:
+def test_the_set_up_can_be_requested(ready: Checkout) -> None:
     assert "configuring" in ready.set_up("again", "workers")
     err = ready.start("list", MIDDLEMARK_SETUP="again")[2]
     assert "making .venv" in err
@@ -584,14 +586,14 @@ def test_the_set_up_can_be_asked_for(ready: Checkout) -> None:
 
 
 def test_help_installs_and_builds_nothing(checkout: Checkout) -> None:
-    told = checkout.start("run", "--help", INSTALLED="")[2]
-    assert "making .venv" in told
-    assert "compiling" not in told
+    errors = checkout.start("run", "--help", INSTALLED="")[2]
+    assert "making .venv" in errors
+    assert "compiling" not in errors
     assert checkout.stamps() == {"python"}
     assert not checkout.apt_log.exists()
 
 
-def test_a_moved_checkout_is_set_up_anew(checkout: Checkout) -> None:
+def test_a_moved_checkout_is_set_up_again(checkout: Checkout) -> None:
     assert checkout.start()[0] == 0
     before, after = checkout.root, checkout.root.with_name("moved")
     before.rename(after)
@@ -601,7 +603,7 @@ def test_a_moved_checkout_is_set_up_anew(checkout: Checkout) -> None:
     assert str(after) in (after / ".venv" / "bin" / "pip").read_text()
 
 
-def test_two_first_starts_at_once_both_end_well(checkout: Checkout) -> None:
+def test_two_first_starts_at_once_both_succeed(checkout: Checkout) -> None:
     with checkout.popen("run", "one") as one, checkout.popen("run", "two") as two:
         ends = [each.communicate(timeout=300) for each in (one, two)]
     assert [one.returncode, two.returncode] == [0, 0], ends
@@ -609,13 +611,13 @@ def test_two_first_starts_at_once_both_end_well(checkout: Checkout) -> None:
         "arguments ['run', 'one']\nworker first\n",
         "arguments ['run', 'two']\nworker first\n",
     ]
-    told = "".join(err for _, err in ends)
-    assert told.count("waiting for it") == 1
-    assert told.count("making .venv") == told.count("built: still tiny") == 1
+    errors = "".join(err for _, err in ends)
+    assert errors.count("waiting for it") == 1
+    assert errors.count("making .venv") == errors.count("built: still tiny") == 1
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_set_up_goes_on_at_the_next_start(with_python: Checkout, number: signal.Signals) -> None:
+def test_an_interrupted_set_up_continues_at_the_next_start(with_python: Checkout, number: signal.Signals) -> None:
     slow = "add_custom_command(TARGET middlemark-worker-tiny PRE_LINK COMMAND sleep 60)\n"
     with_python.write("adapters/tiny/CMakeLists.txt", ADAPTER % "tiny" + slow)
     with with_python.popen() as process:
@@ -647,7 +649,9 @@ def rootless() -> Iterator[tuple[Checkout, tuple[str, ...]]]:
             if shutil.which("setpriv") is None or subprocess.run([*prefix, "true"], check=False).returncode:
                 pytest.skip("cannot become somebody else here")
             for each in (checkout.root, *checkout.root.rglob("*")):
-                os.chown(each, 65534, 65534, follow_symlinks=False)  # not the targets of links: they are the system's
+                os.chown(
+                    each, 65534, 65534, follow_symlinks=False
+                )  # but not the targets of links, which belong to the system
         yield checkout, prefix
 
 
@@ -660,7 +664,7 @@ def without(checkout: Checkout, *missing: str) -> None:
                 link.symlink_to(tool)
 
 
-def test_who_is_not_root_and_has_no_sudo_is_told_the_command(rootless: tuple[Checkout, tuple[str, ...]]) -> None:
+def test_without_root_and_sudo_the_apt_command_is_printed(rootless: tuple[Checkout, tuple[str, ...]]) -> None:
     checkout, prefix = rootless
     only = str(checkout.root / "bin")
     status, out, err = checkout.start(prefix=prefix, INSTALLED="needed-b middle-c", PATH=only)
@@ -670,7 +674,9 @@ def test_who_is_not_root_and_has_no_sudo_is_told_the_command(rootless: tuple[Che
     assert not checkout.apt_log.exists()
 
 
-def test_who_is_not_root_goes_on_where_only_a_middleware_is_missing(rootless: tuple[Checkout, tuple[str, ...]]) -> None:
+def test_without_root_the_setup_continues_if_only_a_middleware_is_missing(
+    rootless: tuple[Checkout, tuple[str, ...]],
+) -> None:
     checkout, prefix = rootless
     only = str(checkout.root / "bin")
     status, out, err = checkout.start(prefix=prefix, INSTALLED="needed-a needed-b", PATH=only)
@@ -679,7 +685,7 @@ def test_who_is_not_root_goes_on_where_only_a_middleware_is_missing(rootless: tu
     assert "apt-get install --no-install-recommends middle-c" in err
 
 
-def test_a_system_it_does_not_know_is_told_all_that_is_missing(tmp_path: Path) -> None:
+def test_on_an_unknown_distribution_all_missing_tools_are_listed(tmp_path: Path) -> None:
     checkout = Checkout(tmp_path / "checkout", identifier="never-heard-of")
     without(checkout, "ninja", "cmake")
     status, out, err = checkout.start(PATH=str(checkout.root / "bin"))
@@ -691,7 +697,7 @@ def test_a_system_it_does_not_know_is_told_all_that_is_missing(tmp_path: Path) -
     assert not any(line.startswith(("flock", "python3", "c++")) for line in lines)
 
 
-def test_a_system_it_does_not_know_goes_on_where_nothing_is_missing(tmp_path: Path, ready: Checkout) -> None:
+def test_an_unknown_distribution_with_all_tools_continues(tmp_path: Path, ready: Checkout) -> None:
     checkout = Checkout(tmp_path / "checkout", identifier="never-heard-of")
     checkout.take_python(ready)
     status, out, err = checkout.start()
@@ -709,8 +715,8 @@ def test_this_distribution_lists_only_packages_that_exist() -> None:
         pytest.skip("no list for this distribution")
     packages = [line for line in listed.splitlines() if line and line[0] not in "#["]
     assert len(packages) > 20
-    known = subprocess.run(["apt-cache", "show", *packages], capture_output=True, text=True, check=False).stdout
-    assert set(packages) <= {line.removeprefix("Package: ") for line in known.splitlines()}
+    records = subprocess.run(["apt-cache", "show", *packages], capture_output=True, text=True, check=False).stdout
+    assert set(packages) <= {line.removeprefix("Package: ") for line in records.splitlines()}
 
 
 def test_the_lock_files_name_no_address_and_hash_everything() -> None:
@@ -722,7 +728,7 @@ def test_the_lock_files_name_no_address_and_hash_everything() -> None:
         assert all("--hash=sha256:" in block for block in pinned)
 
 
-def test_what_adapters_take_of_pypi_is_pinned_and_hashed() -> None:
+def test_the_adapters_packages_from_pypi_are_pinned_and_hashed() -> None:
     listing = f'root={ROOT}; source "$root/packaging/setup/lists.sh"; pypi_list'
     listed = subprocess.run(["bash", "-c", listing], capture_output=True, text=True, check=True).stdout.splitlines()
     assert listed

@@ -45,28 +45,28 @@ def longest(parts: dict[str, float], count: int) -> set[str]:
 
 
 @pytest.mark.parametrize(("at", "part"), [("ping", "write"), ("pong", "reply write")])
-def test_a_slow_publish_is_found_on_its_side(bench: Bench, at: str, part: str) -> None:
+def test_a_slow_publish_is_found_at_its_end(bench: Bench, at: str, part: str) -> None:
     found = breakdown(bench, "--transport", "memory", "--native", DELAY, "--native", f"at={at}")
     assert longest(found, 1) == {part}
 
 
-def test_a_slow_server_is_found_in_its_reply(bench: Bench) -> None:
+def test_a_slow_server_is_found_in_the_reply(bench: Bench) -> None:
     factors = ["--transport", "memory", "--pattern", "request-reply"]
     assert longest(breakdown(bench, *factors, "--native", DELAY), 1) == {"reply write"}
 
 
-def test_subscribers_that_stall_are_found_in_taking(bench: Bench) -> None:
+def test_stalling_subscribers_are_found_in_the_take(bench: Bench) -> None:
     found = breakdown(bench, "--transport", "memory", "--native", STALL)
     assert longest(found, 2) == {"take", "reply take"}
 
 
-def test_a_callback_leaves_the_taking_in_between(bench: Bench) -> None:
+def test_with_a_callback_the_take_is_part_of_in_between(bench: Bench) -> None:
     found = breakdown(bench, "--transport", "memory", "--receive", "listen", "--native", STALL)
     assert longest(found, 2) == {"in between", "reply in between"}
 
 
 @pytest.mark.parametrize("raw_transport", ["udp", "tcp"])
-def test_a_raw_transport_that_stamps_arrivals_tells_transport_from_wake_up(bench: Bench, raw_transport: str) -> None:
+def test_arrival_stamps_separate_transport_from_wake_up(bench: Bench, raw_transport: str) -> None:
     if raw_transport not in executables():
         pytest.skip(f"{raw_transport} was not built here")
     plain = breakdown(bench, "--receive", "block", adapter=raw_transport, samples=MANY)
@@ -79,13 +79,13 @@ def test_a_raw_transport_that_stamps_arrivals_tells_transport_from_wake_up(bench
         assert stamped[f"{way}write"] > stamped[f"{way}transport"]
 
 
-def test_a_stream_tells_its_waiting_from_its_writing(bench: Bench) -> None:
+def test_a_stream_separates_waiting_from_writing(bench: Bench) -> None:
     factors = ["--transport", "memory", "--pattern", "stream", "--rate", "100", "--native", DELAY]
     assert longest(breakdown(bench, *factors), 1) == {"write"}
 
 
 @pytest.mark.parametrize(("adapter", "transport"), [("fastdds", "udp"), ("zeromq", "ipc")])
-def test_serialising_is_a_part_of_its_own_at_each_end(bench: Bench, adapter: str, transport: str) -> None:
+def test_serializing_is_a_separate_part_at_each_end(bench: Bench, adapter: str, transport: str) -> None:
     if adapter not in executables():
         pytest.skip(f"{adapter} was not built here")
     typed = ["--transport", transport, "--receive", "block", "--size", "256k", "--samples", "400", "--type"]
@@ -96,7 +96,7 @@ def test_serialising_is_a_part_of_its_own_at_each_end(bench: Bench, adapter: str
     assert not {"serialize", "deserialize"} & set(breakdown(bench, *typed, "octets", adapter=adapter))
 
 
-def test_serialising_within_the_middlewares_own_calls_is_not_told_and_why(bench: Bench) -> None:
+def test_serializing_inside_the_middlewares_calls_is_absent_with_the_reason(bench: Bench) -> None:
     if "cyclonedds" not in executables():
         pytest.skip("cyclonedds was not built here")
     asked = ["--adapter", "cyclonedds", "--transport", "udp", "--size", "64k", "--type", "image", "--trials", "1"]
@@ -109,14 +109,14 @@ def test_serialising_within_the_middlewares_own_calls_is_not_told_and_why(bench:
     assert cell["coding_absent"] == reason
 
 
-def test_the_table_tells_it_when_asked_to(bench: Bench) -> None:
+def test_the_table_shows_the_breakdown_only_on_request(bench: Bench) -> None:
     short = ["--size", "64", "--trials", "1", "--samples", str(MANY)]
     asked = ["run", "--adapter", "null", "--transport", "memory", *short]
     assert "Where the time goes" in bench.run(*asked, "--breakdown", "--quiet").out
     assert "Where the time goes" not in bench.run(*asked, "--quiet").out
 
 
-def test_a_row_without_parts_says_why(bench: Bench) -> None:
+def test_a_row_without_a_breakdown_has_the_reason(bench: Bench) -> None:
     asked = ["--adapter", "null", "--transport", "memory", "--size", "64", "--trials", "1", "--samples", "60"]
     ended = bench.run("run", *asked, "--subscribers", "2", "--format", "json", "--quiet")
     [cell] = ended.document["cells"]

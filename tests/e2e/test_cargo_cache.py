@@ -35,8 +35,8 @@ def cargo() -> str | None:
     found = shutil.which("cargo", path=f"{os.environ['PATH']}:{Path.home() / '.cargo' / 'bin'}")
     if found is None:
         return None
-    said = subprocess.run([found, "--version"], capture_output=True, text=True, check=False).stdout
-    version = re.search(r"(\d+)\.(\d+)", said)
+    version_text = subprocess.run([found, "--version"], capture_output=True, text=True, check=False).stdout
+    version = re.search(r"(\d+)\.(\d+)", version_text)
     return found if version and (int(version[1]), int(version[2])) >= (1, 91) else None
 
 
@@ -45,7 +45,7 @@ pytestmark = pytest.mark.skipif(cargo() is None, reason="there is no cargo 1.91 
 
 @dataclass(frozen=True)
 class Bench:
-    """Checkouts with an adapter of one name, and a crate that represents a released one."""
+    """Checkouts that have an adapter with the same name, and a crate that stands in for a released one."""
 
     folder: Path
 
@@ -99,7 +99,7 @@ class Bench:
         return built(self.start(checkout), checkout)
 
     def compiled(self) -> dict[str, int]:
-        """Return the compiled libraries of the released crate, each with its time of compilation."""
+        """Return the released crate's compiled libraries, each with the time of its compilation."""
         return {str(file): file.stat().st_mtime_ns for file in self.folder.rglob("libreleased-*.rlib")}
 
 
@@ -140,13 +140,13 @@ def test_a_second_checkout_compiles_its_adapter_and_no_released_crate(bench: Ben
     assert b"I am two" in bench.build(two)
 
 
-def test_a_checkout_in_the_place_of_another_is_compiled_though_its_sources_are_older(bench: Bench) -> None:
+def test_a_checkout_that_replaces_another_is_compiled_despite_older_sources(bench: Bench) -> None:
     assert b"I am one" in bench.build(bench.checkout("place", "I am one"))
     shutil.rmtree(bench.folder / "place")
     assert b"I am two" in bench.build(bench.checkout("place", "I am two"))
 
 
-def test_checkouts_that_build_at_once_both_get_their_own(bench: Bench) -> None:
+def test_checkouts_that_build_at_once_both_get_their_own_adapters(bench: Bench) -> None:
     checkouts = {name: bench.checkout(name, f"I am {name}") for name in ("one", "two", "three")}
     processes = {name: bench.start(checkout) for name, checkout in checkouts.items()}
     for name, process in processes.items():
@@ -154,7 +154,7 @@ def test_checkouts_that_build_at_once_both_get_their_own(bench: Bench) -> None:
     assert len(bench.compiled()) == 1
 
 
-def test_where_the_cache_cannot_be_written_the_checkout_has_it(bench: Bench) -> None:
+def test_without_a_writable_cache_the_checkout_compiles_in_its_build_folder(bench: Bench) -> None:
     (bench.folder / "cache").write_text("no folder")
     one = bench.checkout("one", "I am one")
     assert b"I am one" in bench.build(one)
@@ -166,8 +166,8 @@ def test_the_command_that_clears_the_cache_removes_it_and_the_next_build_fills_i
     one = bench.checkout("one", "I am one")
     bench.build(one)
     clear = [sys.executable, "-m", "middlemark", "build", "--clear-cache"]
-    said = subprocess.run(clear, env=bench.environment, capture_output=True, text=True, check=True).stdout
-    assert said.startswith(f"removed {bench.cache};")
+    output = subprocess.run(clear, env=bench.environment, capture_output=True, text=True, check=True).stdout
+    assert output.startswith(f"removed {bench.cache};")
     assert not bench.cache.exists()
     (one / "src" / "lib.rs").touch()
     assert b"I am one" in bench.build(one)

@@ -47,10 +47,10 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
         (source / "middlemark" / name).symlink_to(ROOT / name)
     # Only these adapters are built, which saves minutes, and nothing is fetched from npm.
     wanted = "-DMIDDLEMARK_ADAPTERS=rclcpp;tcp -DCMAKE_BUILD_TYPE=Debug"
-    told = made.run(
+    measured = made.run(
         f"/usr/bin/colcon build --event-handlers console_direct+ --cmake-args {wanted.replace(';', chr(92) + ';')}"
     )
-    assert "not built" not in told
+    assert "not built" not in measured
     return made
 
 

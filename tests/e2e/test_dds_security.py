@@ -26,19 +26,19 @@ KINDS = {
 }
 
 
-def test_each_level_protects_a_row_in_the_words_of_dds(bench: Bench) -> None:
+def test_each_level_protects_a_row_with_the_words_of_dds(bench: Bench) -> None:
     ended = bench.run(*RUN, "--security", ",".join(KINDS), "--format", "json")
     assert ended.code == 0, ended.err
-    told = {(each["adapter"], each["security"]): each for each in ended.document["cells"]}
-    assert set(told) == {(adapter, level) for adapter in PKI for level in KINDS}
-    for (adapter, level), each in told.items():
+    cells = {(each["adapter"], each["security"]): each for each in ended.document["cells"]}
+    assert set(cells) == {(adapter, level) for adapter in PKI for level in KINDS}
+    for (adapter, level), each in cells.items():
         assert (each["failed"], each["lost"], each["actual_transport"]) == (None, 0, "udp")
         assert each["protected_by"] == f"DDS Security: PKI-DH ({PKI[adapter]}), Permissions{KINDS[level]}"
         assert each["handshake_ns"] > 0
 
 
 @pytest.mark.parametrize("adapter", list(PKI))
-def test_what_somebody_on_the_line_has_changed_is_taken_until_messages_are_signed(bench: Bench, adapter: str) -> None:
+def test_changed_messages_are_accepted_unless_messages_are_signed(bench: Bench, adapter: str) -> None:
     damaged = {}
     for level in ("authenticated", "signed"):
         try:
@@ -59,7 +59,7 @@ def test_what_somebody_on_the_line_has_changed_is_taken_until_messages_are_signe
     assert damaged["signed"] == 0
 
 
-def test_no_key_reaches_what_a_run_prints_or_keeps(bench: Bench, tmp_path: Path) -> None:
+def test_no_key_is_in_the_output_or_files_of_a_run(bench: Bench, tmp_path: Path) -> None:
     make_set(str(tmp_path / "mine"))
     ended = bench.run(*RUN, "--security", "signed", "--certs", str(tmp_path / "mine"))
     assert ended.code == 0, ended.err
@@ -92,7 +92,7 @@ def test_a_certificate_without_a_grant_is_refused_before_anything_starts(bench: 
     assert "permissions.p7s: has no grant for O=Middlemark,CN=intruder: the others would refuse it" in ended.err
 
 
-def test_latencytests_table_under_security_has_what_fast_dds_can_protect(bench: Bench, tmp_path: Path) -> None:
+def test_latencytests_table_with_security_contains_what_fast_dds_can_protect(bench: Bench, tmp_path: Path) -> None:
     make_set(str(tmp_path / "mine"))
     ended = bench.run(
         *("run", "fastdds-latency", "--security", "encrypted", "--certs", str(tmp_path / "mine")),

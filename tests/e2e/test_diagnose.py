@@ -36,7 +36,7 @@ class Diagnosed:
     def do(self, *words: str) -> Ended:
         started = self.bench.start(*words, command=self.command, environment=self.environment)
         ended = started.ended(120.0)
-        assert not (self.bench.folder / "state/middlemark/changed.json").exists(), "something is owed"
+        assert not (self.bench.folder / "state/middlemark/changed.json").exists(), "a changed setting was not restored"
         return ended
 
     def run(self, *words: str) -> Ended:
@@ -72,7 +72,7 @@ def within(group: Path) -> tuple[str, ...]:
 
 
 @needs("cyclonedds")
-def test_a_receive_buffer_that_is_too_small_is_named_and_lifted(bench: Bench) -> None:
+def test_a_too_small_receive_buffer_is_named_and_enlarged(bench: Bench) -> None:
     here = Diagnosed(bench)
     key = "Internal/SocketReceiveBufferSize"
     stream = ("--adapter", "cyclonedds", "--transport", "udp", "--pattern", "stream", "--size", "1m", "--rate", "50")
@@ -82,15 +82,15 @@ def test_a_receive_buffer_that_is_too_small_is_named_and_lifted(bench: Bench) ->
     assert "datagrams found a socket's receive buffer full (RcvbufErrors)" in first_screen
     limit = here.limits(ended)[0]
     assert (limit["check"], limit["setting"], limit["before"]) == ("rmem_max", key, "64KiB")
-    said = here.tried(ended, "rmem_max")
-    assert said.startswith(f"{key} 64KiB → {limit['after']}: cyclonedds udp at 1 MiB, received ")
-    assert "(better in 6 of 6 rounds)" in said
-    assert "Kept off; to keep it: --native" in said
+    verdict = here.tried(ended, "rmem_max")
+    assert verdict.startswith(f"{key} 64KiB → {limit['after']}: cyclonedds udp at 1 MiB, received ")
+    assert "(better in 6 of 6 rounds)" in verdict
+    assert "Kept off; to keep it: --native" in verdict
 
 
 @needs_root
 @needs("iceoryx")
-def test_shared_memory_that_is_too_small_is_named_and_lifted(bench: Bench) -> None:
+def test_too_small_shared_memory_is_named_and_enlarged(bench: Bench) -> None:
     # Each command has its own /dev/shm, whose options at the end go to stderr.
     script = 'mount -t tmpfs -o size=6m tmpfs /dev/shm || exit; "$@"; s=$?; stat -f -c "%b×%S" /dev/shm >&2; exit $s'
     here = Diagnosed(bench, ("unshare", "--mount", "sh", "-c", script, "sh"))
@@ -100,23 +100,23 @@ def test_shared_memory_that_is_too_small_is_named_and_lifted(bench: Bench) -> No
     out = bench.folder / "tries"
     words = ("diagnose", str(ended.folder), "--try", "dev_shm", "--trials", "6", "--out", str(out), "--quiet")
     tried = here.do(*words)
-    said = " ".join(tried.out.split())
-    assert said.startswith("/dev/shm 6291456 → "), tried.err
-    assert "measured in 0 of 6 → 6 of 6 trials" in said
-    assert "(better in 6 of 6 rounds)" in said
-    assert said.endswith("Kept off; to keep it: middlemark tune --apply dev_shm")
-    assert "1536×4096" in tried.err, "it is put back"
+    verdict = " ".join(tried.out.split())
+    assert verdict.startswith("/dev/shm 6291456 → "), tried.err
+    assert "measured in 0 of 6 → 6 of 6 trials" in verdict
+    assert "(better in 6 of 6 rounds)" in verdict
+    assert verdict.endswith("Kept off; to keep it: middlemark tune --apply dev_shm")
+    assert "1536×4096" in tried.err, "the setting is restored"
 
 
-def lifted(said: str) -> bool:
+def lifted(verdict: str) -> bool:
     """Return true if a verdict says significantly better for the messages received in time, or for the latency."""
-    return re.search(r"received [\d.]+ % → [\d.]+ % \(better in|p50 -[\d.]+ % \(faster", said) is not None
+    return re.search(r"received [\d.]+ % → [\d.]+ % \(better in|p50 -[\d.]+ % \(faster", verdict) is not None
 
 
 @pytest.mark.full  # its roles occupy both processors of a small machine for seconds, which other tests would notice
 @needs_root
 @needs("cyclonedds")
-def test_a_budget_that_stops_real_time_roles_is_named_and_lifted(bench: Bench, group: Path) -> None:
+def test_a_budget_that_stops_real_time_roles_is_named_and_raised(bench: Bench, group: Path) -> None:
     budget = group / "cpu.rt_runtime_us"
     try:
         budget.write_text("200000")
@@ -128,15 +128,15 @@ def test_a_budget_that_stops_real_time_roles_is_named_and_lifted(bench: Bench, g
     ended = here.run(*trips, "--priority", "fifo:20", "--duration", "2s", "--trials", "2")
     limit = here.limits(ended)[0]
     assert (limit["check"], limit["setting"], limit["before"]) == ("cgroup_rt", str(budget), "200000")
-    said = here.tried(ended, "cgroup_rt")
-    assert said.startswith(f"{budget} 200000 → {limit['after']}: cyclonedds udp at 1 KiB, ")
-    assert lifted(said), said
-    assert budget.read_text().strip() == "200000", "it is put back"
+    verdict = here.tried(ended, "cgroup_rt")
+    assert verdict.startswith(f"{budget} 200000 → {limit['after']}: cyclonedds udp at 1 KiB, ")
+    assert lifted(verdict), verdict
+    assert budget.read_text().strip() == "200000", "the setting is restored"
 
 
 @needs_root
 @needs("cyclonedds")
-def test_a_groups_quota_is_named_and_lifted(bench: Bench, group: Path) -> None:
+def test_a_groups_quota_is_named_and_raised(bench: Bench, group: Path) -> None:
     quota = group / "cpu.cfs_quota_us"
     quota.write_text("15000")
     here = Diagnosed(bench, within(group))
@@ -145,14 +145,14 @@ def test_a_groups_quota_is_named_and_lifted(bench: Bench, group: Path) -> None:
     limit = here.limits(ended)[0]
     assert (limit["check"], limit["setting"], limit["before"]) == ("cgroup_cpu", str(quota), "15000")
     assert "quota of" in limit["sentence"]
-    said = here.tried(ended, "cgroup_cpu", trials=10)
-    assert said.startswith(f"{quota} 15000 → -1: cyclonedds udp at 1 KiB, ")
-    assert lifted(said), said
-    assert quota.read_text().strip() == "15000", "it is put back"
+    verdict = here.tried(ended, "cgroup_cpu", trials=10)
+    assert verdict.startswith(f"{quota} 15000 → -1: cyclonedds udp at 1 KiB, ")
+    assert lifted(verdict), verdict
+    assert quota.read_text().strip() == "15000", "the setting is restored"
 
 
 @pytest.mark.usefixtures("null_worker")
-def test_a_row_without_evidence_has_no_sentence_and_nothing_to_try(bench: Bench) -> None:
+def test_a_row_without_evidence_has_no_diagnosis_and_no_remedy(bench: Bench) -> None:
     here = Diagnosed(bench)
     ended = here.run("--adapter", "null", "--size", "64", "--samples", "500", "--trials", "1")
     assert [each for each in here.limits(ended) if each["check"] not in BY_EVIDENCE_OF_OTHERS] == []
@@ -172,7 +172,7 @@ PLAIN = (
 
 @pytest.mark.full
 @pytest.mark.parametrize("words", PLAIN * 2, ids=lambda words: "-".join(words[1::2]))
-def test_where_no_limit_was_planted_none_is_named(bench: Bench, words: tuple[str, ...]) -> None:
+def test_a_machine_without_planted_limits_gets_no_diagnosis(bench: Bench, words: tuple[str, ...]) -> None:
     if words[1] not in executables():
         pytest.skip(f"{words[1]} was not built here")
     here = Diagnosed(bench)

@@ -56,18 +56,18 @@ def found(ended: Ended) -> dict[str, Any]:
     return {each["check"]: each for each in ended.document["findings"]}
 
 
-def test_each_planted_limit_is_named_with_its_severity_and_command_and_unplanted_none_of_them(bench: Bench) -> None:
-    alone = (str(ROOT / "scripts/alone"),)
+def test_each_planted_limit_is_found_with_severity_and_command_and_none_otherwise(bench: Bench) -> None:
+    isolated = (str(ROOT / "scripts/alone"),)
     asked = ("--no-probes", "--format", "json")
-    unplanted = doctor(bench, *asked, command=(*alone, *PRODUCT))
+    unplanted = doctor(bench, *asked, command=(*isolated, *PRODUCT))
     assert not found(unplanted).keys() & PLANTED.keys()
-    planted = doctor(bench, *asked, command=(*alone, "bash", "-c", PLANT, "plant", *PRODUCT))
-    told = found(planted)
-    assert {name: told[name]["severity"] for name in PLANTED if name in told} == {
+    planted = doctor(bench, *asked, command=(*isolated, "bash", "-c", PLANT, "plant", *PRODUCT))
+    findings = found(planted)
+    assert {name: findings[name]["severity"] for name in PLANTED if name in findings} == {
         name: severity for name, (severity, _) in PLANTED.items()
     }
     for name, (_, command) in PLANTED.items():
-        assert told[name]["remedy"].startswith(command)
+        assert findings[name]["remedy"].startswith(command)
     assert planted.code == 4
 
 
@@ -108,23 +108,23 @@ def test_a_limit_of_the_control_group_is_named(
     asked = ("--no-probes", "--format", "json")
     assert check not in found(doctor(bench, *asked))
     for prefix in group(controller, name, value):
-        told = found(doctor(bench, *asked, command=(*prefix, *PRODUCT)))
-        assert told[check]["severity"] == ("falsifies" if check == "cgroup_cpu" else "limits")
-        assert GROUP in told[check]["remedy"]
+        findings = found(doctor(bench, *asked, command=(*prefix, *PRODUCT)))
+        assert findings[check]["severity"] == ("falsifies" if check == "cgroup_cpu" else "limits")
+        assert GROUP in findings[check]["remedy"]
 
 
-def test_json_has_the_shape_that_is_documented_and_the_status_follows_from_it(bench: Bench) -> None:
+def test_the_json_output_matches_its_documentation_and_determines_the_status(bench: Bench) -> None:
     ended = doctor(bench, "--format", "json")
-    told = ended.document
-    assert list(told) == ["schema", "checks", "findings", "probes"]
-    assert told["schema"] == 1
-    assert told["checks"] >= 25
+    document = ended.document
+    assert list(document) == ["schema", "checks", "findings", "probes"]
+    assert document["schema"] == 1
+    assert document["checks"] >= 25
     fields = ["check", "severity", "seen", "why", "rows", "remedy", "persist", "risk"]
-    for each in told["findings"]:
+    for each in document["findings"]:
         assert list(each) == fields
         assert all(isinstance(text, str) for text in each.values())
-    assert ended.code == (4 if any(each["severity"] != "note" for each in told["findings"]) else 0)
-    probes = told["probes"]
+    assert ended.code == (4 if any(each["severity"] != "note" for each in document["findings"]) else 0)
+    probes = document["probes"]
     absent = probes.pop("absent")
     assert all(figure > 0 for figure in probes.values() if figure is not None)
     if absent == []:
@@ -133,19 +133,19 @@ def test_json_has_the_shape_that_is_documented_and_the_status_follows_from_it(be
         assert all(any(each.startswith(f"{name}:") for each in absent) for name, figure in probes.items() if not figure)
 
 
-@pytest.mark.parametrize(("suite", "told"), [("udp", True), ("shm", False)])
-def test_a_suite_is_judged_for_what_it_asks_for_and_no_more(bench: Bench, suite: str, told: bool) -> None:
+@pytest.mark.parametrize(("suite", "expected"), [("udp", True), ("shm", False)])
+def test_a_suite_is_checked_only_for_what_its_cells_need(bench: Bench, suite: str, expected: bool) -> None:
     bench.suite(f'[[sweep]]\nadapter = "{suite}"\nsize = "1m"\nbaseline = false\n', name=suite)
     plant = f'{FRAGMENTS}\nip link set lo mtu 1500\nexec "$@"'
     command = (str(ROOT / "scripts/alone"), "bash", "-c", plant, "plant", *PRODUCT)
     ended = doctor(bench, "--suite", f"./{suite}.toml", "--no-probes", "--format", "json", command=command)
     names = found(ended)
-    assert ("mtu" in names, "ipfrag_high_thresh" in names) == (told, told)
-    if told:
+    assert ("mtu" in names, "ipfrag_high_thresh" in names) == (expected, expected)
+    if expected:
         assert names["mtu"]["rows"] == "udp over udp at 1 MiB"
 
 
-def test_a_suite_that_is_not_there_is_a_wrong_request(bench: Bench) -> None:
+def test_a_missing_suite_is_refused(bench: Bench) -> None:
     ended = doctor(bench, "--suite", "no-such", "--no-probes")
     assert ended.code == 2
     assert "no-such" in ended.err

@@ -27,7 +27,7 @@ def way(request: pytest.FixtureRequest) -> list[str]:
 
 def started(bench: Bench, way: list[str], *arguments: str, first_on_path: Path | None = None) -> Run:
     def listen() -> None:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # as in a terminal, also where the tests run without one
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # as in a terminal, also if the tests run without one
 
     path = os.pathsep.join(str(each) for each in (first_on_path, ROOT / "src") if each)
     environment = {"MIDDLEMARK_SETUP": "off", "PYTHONPATH": path}
@@ -55,7 +55,7 @@ def test_an_interrupt_at_any_early_instant_ends_the_command_without_a_traceback(
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_from_a_checkout_a_signal_waits_until_python_can_take_it(bench: Bench, number: signal.Signals) -> None:
+def test_in_a_checkout_a_signal_is_delayed_until_python_can_handle_it(bench: Bench, number: signal.Signals) -> None:
     for instant_ms in range(0, 40, 4):
         run = started(bench, WAYS["./middlemark"], "list", "suites")
         until(lambda run=run: "python" in os.readlink(f"/proc/{run.process.pid}/exe"))
@@ -126,7 +126,7 @@ INTERRUPTING = {
     ],
     indirect=["way"],
 )
-def test_an_interrupt_while_anything_is_imported_ends_the_command_without_a_word(
+def test_an_interrupt_during_imports_ends_the_command_silently(
     bench: Bench, way: list[str], imported: str, number: signal.Signals, where: str
 ) -> None:
     modules = bench.folder / "modules"
@@ -139,7 +139,7 @@ def test_an_interrupt_while_anything_is_imported_ends_the_command_without_a_word
     assert err == ""
 
 
-def test_a_command_that_was_told_to_ignore_interrupts_does(bench: Bench, way: list[str]) -> None:
+def test_a_command_started_with_interrupts_ignored_keeps_ignoring_them(bench: Bench, way: list[str]) -> None:
     def ignore() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # as for nohup and a shell's background jobs
 

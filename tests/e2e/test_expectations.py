@@ -38,7 +38,7 @@ untestable = "no source of MIRA can be had"
 """
 
 
-def test_a_bound_that_is_missed_ends_in_4_and_says_which_trial_which_edge_and_how_late(bench: Bench) -> None:
+def test_a_missed_bound_ends_in_4_and_names_trial_edge_and_lateness(bench: Bench) -> None:
     ended = bench.run("run", bench.suite(ROBOT), "--fail-if", "expectations", "--quiet")
     assert ended.code == 4, ended.err
     missed = re.search(
@@ -54,7 +54,7 @@ def test_a_bound_that_is_missed_ends_in_4_and_says_which_trial_which_edge_and_ho
     assert last[0] == "Expected: 1 of 3 does not hold, 1 untestable, 1 holds"
     assert [each[0] for each in last[1:]] == ["✗", "–", "✓"]
     assert len(ended.out.splitlines()) <= 40
-    assert len(ended.kept) == 7, "as many trials as two expectations take"
+    assert len(ended.kept) == 7, "two expectations need seven trials"
 
     junit = bench.run("export", str(ended.folder), "--to", "junit", "--out", "-")
     cases = ET.fromstring(junit.out)[0].findall("testcase[@classname='middlemark.expect']")
@@ -62,7 +62,7 @@ def test_a_bound_that_is_missed_ends_in_4_and_says_which_trial_which_edge_and_ho
     assert bench.run("show", str(ended.folder)).out.splitlines()[-4:] == last
 
 
-def test_without_the_option_an_expectation_that_does_not_hold_is_only_told(bench: Bench) -> None:
+def test_a_failed_expectation_is_only_reported_without_fail_if(bench: Bench) -> None:
     asked = ("--adapter", "null", "--transport", "memory", "--duration", "50ms", "--warmup", "5ms", "--quiet")
     expect = ("--expect", 'of = "adapter=null", metric = "p50", at_most = "1ns"')
     ended = bench.run("run", *asked, *expect, "--format", "json")
@@ -106,10 +106,12 @@ within = "5%"
     assert found == {"they are level": "does not hold", "slow takes longer": "holds"}
     reached = ended.run_file["reached"]
     assert (reached["met"], reached["undecided"]) == (True, [])
-    assert reached["rounds"] in (9, 14), "the first look at two expectations, or the next where a round was disturbed"
+    assert reached["rounds"] in (9, 14), (
+        "the number of trials at the first look, or at the second look if a round was disturbed"
+    )
 
 
-def test_what_is_asked_without_expectations_is_refused(bench: Bench) -> None:
+def test_options_about_expectations_are_refused_if_there_are_none(bench: Bench) -> None:
     ended = bench.run("run", "--adapter", "null", "--fail-if", "expectations")
     assert ended.code == 2
     assert "--fail-if: there is no expectation" in ended.err

@@ -39,7 +39,7 @@ def test_a_first_look_measures_everything(first_look: Ended) -> None:
 
 
 @pytest.mark.parametrize("adapter", [*MIDDLEWARES, *RAW_TRANSPORTS])
-def test_every_adapter_really_moved_every_sample_over_each_of_its_transports(first_look: Ended, adapter: str) -> None:
+def test_every_adapter_carried_every_sample_over_each_of_its_transports(first_look: Ended, adapter: str) -> None:
     about = DESCRIPTIONS.get(adapter)
     if about is None:
         pytest.skip(f"{adapter} was not built here")
@@ -57,7 +57,7 @@ def test_every_adapter_really_moved_every_sample_over_each_of_its_transports(fir
 
 
 @pytest.mark.parametrize("adapter", MIDDLEWARES)
-def test_a_middleware_is_held_against_the_raw_transport_of_its_kind(first_look: Ended, adapter: str) -> None:
+def test_a_middleware_is_compared_with_the_raw_transport_of_its_kind(first_look: Ended, adapter: str) -> None:
     if adapter not in DESCRIPTIONS:
         pytest.skip(f"{adapter} was not built here")
     for cell in cells_of(first_look, adapter):
@@ -68,7 +68,7 @@ def test_a_middleware_is_held_against_the_raw_transport_of_its_kind(first_look: 
             assert cell["baseline"]["label"].split(",")[0].split()[0] in DESCRIPTIONS
 
 
-def test_the_null_adapter_is_no_part_of_all(first_look: Ended) -> None:
+def test_all_does_not_include_the_null_adapter(first_look: Ended) -> None:
     assert cells_of(first_look, "null") == []
 
 
@@ -91,7 +91,7 @@ def test_a_run_ends_with_the_screen_that_show_prints_again_and_verbose_adds_ever
     assert "How to read it" in ended.out.removeprefix(screen)
 
 
-def test_latencytests_table_of_a_real_run_reads_as_latencytests(bench: Bench) -> None:
+def test_latencytests_table_of_a_real_run_has_the_original_format(bench: Bench) -> None:
     out = small_run(bench, "latencytest").out
     assert "Half round trips" in out
     rows = [line.split(",") for line in out.splitlines() if line[:8].strip().isdigit()]
@@ -104,7 +104,7 @@ def test_latencytests_table_of_a_real_run_reads_as_latencytests(bench: Bench) ->
         assert 0 < least <= median <= most
 
 
-def test_roundtrips_lines_of_a_real_run_read_as_roundtrips(bench: Bench) -> None:
+def test_roundtrips_lines_of_a_real_run_have_the_original_format(bench: Bench) -> None:
     out = small_run(bench, "roundtrip").out
     overall = [line.split() for line in out.splitlines() if line.startswith("# Overall")]
     assert len(overall) == 2 * CELLS, "trials are never pooled"

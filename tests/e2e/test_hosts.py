@@ -57,7 +57,7 @@ def hosts(bench: Bench) -> Iterator[TwoHosts]:
 
 
 def left(hosts: TwoHosts) -> list[str]:
-    """Return processes and files that are still there after a run.
+    """Return the processes and files that remain after a run.
 
     A connection that has just ended gets time to close.
     """
@@ -126,7 +126,7 @@ def test_a_stream_between_two_hosts_has_one_way_latencies_on_one_clock(hosts: Tw
     assert "the clocks of two hosts were compared in each trial, to ± " in report
 
 
-def test_the_suite_of_a_gigabit_line_runs_between_them(hosts: TwoHosts) -> None:
+def test_the_suite_for_a_gigabit_link_runs_between_the_hosts(hosts: TwoHosts) -> None:
     wanted = {"cyclonedds", "fastdds", "zenoh", "ros1", "mqtt"} & BUILT
     ended = hosts.start(
         "run", "gigabit", "--adapter", ",".join(sorted(wanted)), "--only", "transport=udp,tcp,tcpros",
@@ -146,7 +146,7 @@ def test_the_suite_of_a_gigabit_line_runs_between_them(hosts: TwoHosts) -> None:
     assert all(f"{name}: " in report for name in NAMES)
 
 
-def test_each_host_of_a_fleet_is_measured_by_itself_and_they_are_compared(hosts: TwoHosts) -> None:
+def test_each_host_is_measured_separately_and_the_hosts_are_compared(hosts: TwoHosts) -> None:
     ended = hosts.start(
         "run", "--each-host", "--adapter", "udp", "--transport", "udp", "--trials", "6", *BRIEF[:-1],
     ).ended(180)  # fmt: skip
@@ -156,11 +156,11 @@ def test_each_host_of_a_fleet_is_measured_by_itself_and_they_are_compared(hosts:
     for cell in cells:
         assert cell["failed"] is None, cell["failed"]
         assert cell["breakdown"], cell["breakdown_absent"]
-    told = hosts.bench.run("compare", str(ended.folder), "--by", "across", "--format", "json").document
-    assert {(each["a"], each["b"]) for each in told["comparisons"]} == {("across=base", "across=robot")}
+    compared = hosts.bench.run("compare", str(ended.folder), "--by", "across", "--format", "json").document
+    assert {(each["a"], each["b"]) for each in compared["comparisons"]} == {("across=base", "across=robot")}
 
 
-def test_a_robot_is_on_one_host_and_what_steers_it_on_the_other(hosts: TwoHosts) -> None:
+def test_a_robots_nodes_are_on_one_host_and_its_operators_on_the_other(hosts: TwoHosts) -> None:
     ended = hosts.start(
         "run", hosts.bench.suite(robot("1m", 20)), "--adapter", "cyclonedds", "--transport", "udp", "--trials", "1",
         "--warmup", "50ms", "--quiet", "--format", "json", "--no-baseline",
@@ -219,13 +219,13 @@ def assert_only_the_first_was_lost(outcomes: list[dict[str, object]]) -> None:
     assert "robot (10.213.0.2) is gone" in failed["text"]
 
 
-def test_a_host_that_goes_away_costs_its_trial_and_no_other(hosts: TwoHosts) -> None:
+def test_a_host_that_disappears_fails_only_its_current_trial(hosts: TwoHosts) -> None:
     run = hosts.start(*THREE)
     os.kill(dask_of_robot(hosts), signal.SIGKILL)
     assert_only_the_first_was_lost(run.ended(180).kept)
 
 
-def test_a_host_that_is_frozen_costs_its_trial_and_no_other(hosts: TwoHosts) -> None:
+def test_a_frozen_host_fails_only_its_current_trial(hosts: TwoHosts) -> None:
     run = hosts.start(*THREE)
     dask = dask_of_robot(hosts)
     os.kill(dask, signal.SIGSTOP)
@@ -236,7 +236,7 @@ def test_a_host_that_is_frozen_costs_its_trial_and_no_other(hosts: TwoHosts) -> 
     assert_only_the_first_was_lost(run.ended(180).kept)
 
 
-def test_a_line_that_is_cut_costs_its_trial_and_no_other(hosts: TwoHosts) -> None:
+def test_a_cut_line_fails_only_its_current_trial(hosts: TwoHosts) -> None:
     run = hosts.start(*THREE)
     dask_of_robot(hosts)
     hosts.line("down")
@@ -247,7 +247,7 @@ def test_a_line_that_is_cut_costs_its_trial_and_no_other(hosts: TwoHosts) -> Non
     assert_only_the_first_was_lost(run.ended(180).kept)
 
 
-def test_a_run_that_is_killed_leaves_nothing_on_either_host(hosts: TwoHosts) -> None:
+def test_a_killed_run_leaves_nothing_behind_on_either_host(hosts: TwoHosts) -> None:
     run = hosts.start(
         "run", "--adapter", "udp", "--transport", "udp", "--size", "1k", "--rate", "1k", "--duration", "30s", "--quiet"
     )
@@ -256,7 +256,7 @@ def test_a_run_that_is_killed_leaves_nothing_on_either_host(hosts: TwoHosts) -> 
     run.process.communicate()
 
 
-def test_two_runs_between_the_same_hosts_at_once_are_measured_both(hosts: TwoHosts) -> None:
+def test_two_runs_at_once_between_the_same_hosts_are_both_measured(hosts: TwoHosts) -> None:
     both = [hosts.start("run", "--adapter", "udp", "--transport", "udp", "--trials", "2", *BRIEF) for _ in range(2)]
     for run in both:
         ended = run.ended(180)
@@ -264,7 +264,7 @@ def test_two_runs_between_the_same_hosts_at_once_are_measured_both(hosts: TwoHos
         assert [each["failed"] for each in ended.kept] == [None, None]
 
 
-def test_what_a_host_lacks_is_named_with_the_next_step(hosts: TwoHosts) -> None:
+def test_a_missing_requirement_of_a_host_is_named_with_the_next_step(hosts: TwoHosts) -> None:
     ended = hosts.start("hosts", "--remote-python", "/nonexistent/python3").ended()
     assert ended.code == 3
     for name in NAMES:
@@ -285,14 +285,14 @@ def argv(pid: int) -> bytes:
     return b""
 
 
-def test_each_host_wants_hosts_and_nothing_that_is_between_them(bench: Bench) -> None:
+def test_each_host_needs_hosts_and_refuses_a_link(bench: Bench) -> None:
     ended = bench.run("run", "--each-host", "--link", "1gbit")
     assert ended.code == 2
     assert "--each-host: name the hosts, as in --hosts base=localhost,robot=user@robot.local" in ended.err
     assert "--each-host: all roles are on the host that is measured; leave --link out" in ended.err
 
 
-def test_an_emulated_link_between_hosts_is_refused_before_any_is_reached(bench: Bench) -> None:
+def test_an_emulated_link_between_hosts_is_refused_before_any_host_is_reached(bench: Bench) -> None:
     pytest.importorskip("distributed")
     pytest.importorskip("asyncssh")
     ended = bench.run("run", "--hosts", "base=localhost,robot=nowhere.invalid", "--link", "1gbit", "--adapter", "udp")
@@ -301,7 +301,7 @@ def test_an_emulated_link_between_hosts_is_refused_before_any_is_reached(bench: 
 
 
 @pytest.mark.brief
-def test_hosts_says_what_is_ready(hosts: TwoHosts) -> None:
+def test_hosts_prints_what_is_ready(hosts: TwoHosts) -> None:
     ended = hosts.start("hosts").ended(120)
     assert ended.code == 0, ended.err + ended.out
     for name in NAMES:
@@ -311,7 +311,7 @@ def test_hosts_says_what_is_ready(hosts: TwoHosts) -> None:
     assert "cyclonedds" in ended.out
 
 
-def test_a_cluster_that_exists_is_joined_by_its_workers_names(bench: Bench) -> None:
+def test_an_existing_cluster_is_used_by_its_workers_names(bench: Bench) -> None:
     pytest.importorskip("distributed")
     pytest.importorskip("cryptography")
     if "udp" not in BUILT:

@@ -1,4 +1,4 @@
-"""Runs over an emulated link: its rate and delay are right, and nothing of it is left behind."""
+"""Runs over an emulated link: its rate and delay are right, and no part of the link remains."""
 
 import os
 import sys
@@ -38,7 +38,7 @@ def nothing_left() -> Iterator[None]:
     assert networks() <= before
 
 
-def test_a_stream_fills_the_line_and_no_more(bench: Bench) -> None:
+def test_a_stream_fills_the_link_and_no_more(bench: Bench) -> None:
     ended = bench.run(
         "run", "--adapter", "udp,cyclonedds", "--transport", "udp", "--pattern", "stream", "--size", "1k", *OVER,
         "--duration", "0.5s", "--no-baseline",
@@ -58,7 +58,7 @@ def test_a_stream_fills_the_line_and_no_more(bench: Bench) -> None:
     assert 0.5 < cells["cyclonedds"]["link_share"] < 1.02
 
 
-def test_a_round_trip_has_the_time_that_the_line_takes_in_it(bench: Bench) -> None:
+def test_a_round_trip_includes_the_transmission_time_of_the_link(bench: Bench) -> None:
     ended = bench.run("run", "--adapter", "udp", "--size", "32k", *OVER, "--samples", "50", "--no-baseline")
     if "no network namespace can be made here" in ended.err:
         pytest.skip(ended.err)
@@ -68,7 +68,7 @@ def test_a_round_trip_has_the_time_that_the_line_takes_in_it(bench: Bench) -> No
     assert cell["round_trip_ns"]["min"] > line_ns
 
 
-def test_who_finds_its_peers_by_multicast_finds_them_behind_a_delay(bench: Bench) -> None:
+def test_multicast_discovery_works_behind_a_delay(bench: Bench) -> None:
     ended = bench.run(
         "run", "--adapter", "cyclonedds", "--transport", "udp", "--link", "10mbit,delay=2ms", *OVER[2:],
         "--samples", "50", "--no-baseline",
@@ -81,7 +81,7 @@ def test_who_finds_its_peers_by_multicast_finds_them_behind_a_delay(bench: Bench
     assert cell["round_trip_ns"]["min"] > 4_000_000
 
 
-def test_a_run_that_is_killed_leaves_no_namespace(bench: Bench) -> None:
+def test_a_killed_run_leaves_no_namespace_behind(bench: Bench) -> None:
     run = bench.start(
         "run", "--adapter", "udp", "--size", "1k", *OVER, "--rate", "1k", "--duration", "30s", "--no-baseline"
     )
@@ -95,7 +95,7 @@ def test_a_run_that_is_killed_leaves_no_namespace(bench: Bench) -> None:
     run.process.communicate()
 
 
-def test_who_may_make_no_namespace_is_told_what_to_allow(bench: Bench) -> None:
+def test_without_user_namespaces_the_refusal_names_what_to_allow(bench: Bench) -> None:
     within = 'echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all -- "$@"'
     command = ("unshare", "--user", "--map-root-user", "sh", "-c", within, "sh", sys.executable, "-m", "middlemark")
     ended = bench.run("run", "--adapter", "udp", "--size", "1k", *OVER, "--no-baseline", command=command)
@@ -106,7 +106,7 @@ def test_who_may_make_no_namespace_is_told_what_to_allow(bench: Bench) -> None:
     assert "allow user namespaces" in ended.err
 
 
-def test_a_robot_is_at_one_end_and_what_steers_it_at_the_other(bench: Bench) -> None:
+def test_a_robots_nodes_are_at_one_end_of_the_link_and_its_operators_at_the_other(bench: Bench) -> None:
     ended = bench.run(
         "run", bench.suite(robot("16k", 50)), "--adapter", "udp,cyclonedds", "--transport", "udp",
         "--link", "10mbit", "--trials", "1", "--warmup", "50ms", "--quiet", "--format", "json", "--no-baseline",
@@ -127,7 +127,7 @@ def test_a_robot_is_at_one_end_and_what_steers_it_at_the_other(bench: Bench) -> 
         assert edges["velocity", "wheels"]["received"] > 0
 
 
-def test_a_link_asks_where_the_nodes_are(bench: Bench) -> None:
+def test_a_link_needs_the_places_of_the_nodes(bench: Bench) -> None:
     ended = bench.run("run", "small-robot", "--adapter", "udp", "--link", "1gbit")
     assert ended.code == 2
     assert "which nodes are on base and robot? write [workload.site] and base = [nodes] below" in ended.err

@@ -15,7 +15,7 @@ ADAPTERS = {each.description.name for each in find_workers()[0]}
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_beside_a_native_tool_can_be_measured(bench: Bench, command: str) -> None:
+def test_the_documented_command_for_each_native_tool_can_be_planned(bench: Bench, command: str) -> None:
     adapter = command.split()[1]
     if adapter not in ADAPTERS:
         pytest.skip(f"{adapter} was not built here")

@@ -55,7 +55,7 @@ def test_the_witness_was_built_with_the_workers() -> None:
     assert witness() is not None
 
 
-def test_a_process_that_competes_for_a_roles_processor_is_seen_and_named_and_marks_the_trial(bench: Bench) -> None:
+def test_a_competing_process_is_named_and_marks_its_trial(bench: Bench) -> None:
     with neighbour(bench.folder, "loud-neighbour", "while :; do :; done"):
         cell = cell_of(bench.run(*ONE, "--receive", "poll", "--duration", "500ms"))
     watched(cell)
@@ -71,7 +71,7 @@ def test_a_process_that_competes_for_a_roles_processor_is_seen_and_named_and_mar
     assert noise["above_p99_9"]["machine"] > 0
 
 
-def test_a_process_that_is_there_and_quiet_marks_nothing(bench: Bench) -> None:
+def test_an_idle_process_marks_nothing(bench: Bench) -> None:
     with neighbour(bench.folder, "quiet-neighbour", f"sleep {LIFE_S}; :"):
         cell = cell_of(bench.run(*ONE, "--receive", "poll", "--duration", "500ms"))
     watched(cell)
@@ -80,7 +80,7 @@ def test_a_process_that_is_there_and_quiet_marks_nothing(bench: Bench) -> None:
     assert "quiet-neighbour" not in (warning_of(cell) or "")
 
 
-def test_time_that_was_the_trials_own_is_nobody_elses(bench: Bench) -> None:
+def test_time_used_by_the_trial_itself_is_not_attributed_to_others(bench: Bench) -> None:
     cell = cell_of(bench.run(*ONE, "--receive", "poll", "--duration", "300ms"))
     watched(cell)
     [trial] = cell["noise"]["trials"]
@@ -90,7 +90,7 @@ def test_time_that_was_the_trials_own_is_nobody_elses(bench: Bench) -> None:
         assert "other processes had" not in (warning_of(cell) or "")
 
 
-def test_where_roles_sleep_their_own_waiting_is_told_and_switches_are_not_watched(bench: Bench) -> None:
+def test_sleeping_roles_report_their_own_waiting_and_no_switches(bench: Bench) -> None:
     cell = cell_of(bench.run(*ONE, "--receive", "block", "--duration", "300ms"))
     noise = cell["noise"]
     assert "sleep" in noise["absent"]["switches"]
@@ -99,7 +99,7 @@ def test_where_roles_sleep_their_own_waiting_is_told_and_switches_are_not_watche
     assert trial["delay_share"] is not None or "delay_ns" in noise["absent"]
 
 
-def test_every_trial_says_what_was_seen_and_nobody_stays_behind(bench: Bench) -> None:
+def test_every_trial_records_its_noise_and_leaves_no_process_behind(bench: Bench) -> None:
     run = bench.start(*ONE, "--receive", "poll", "--duration", "100ms")
     kept = run.ended().kept
     assert marked(run.mark) == []
@@ -112,7 +112,7 @@ def test_every_trial_says_what_was_seen_and_nobody_stays_behind(bench: Bench) ->
     assert len(seen["moved"]["processors"]) == len(seen["cpus"])
 
 
-def test_without_a_witness_a_trial_is_measured_and_says_what_is_not_known(bench: Bench) -> None:
+def test_a_trial_without_a_witness_is_measured_and_names_the_missing_parts(bench: Bench) -> None:
     only = f"{executables()['shm']}"
     bare = bench.folder / "bare"
     bare.mkdir()
@@ -136,14 +136,14 @@ def awake(run: Run) -> list[Path]:
     return found
 
 
-def test_a_row_that_was_measured_awake_says_so(bench: Bench) -> None:
+def test_a_row_measured_with_awake_is_marked(bench: Bench) -> None:
     ended = bench.run(*ONE, "--awake", "--duration", "200ms")
     assert cell_of(ended)["awake"] is True
     assert ended.run_file["plan"]["cells"][0]["awake"] is True
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_nothing_keeps_processors_awake_when_the_run_is_gone(bench: Bench, number: signal.Signals) -> None:
+def test_no_processor_is_kept_awake_after_the_run(bench: Bench, number: signal.Signals) -> None:
     run = bench.start(*ONE, "--awake", "--rate", "1k", "--duration", "60s")
     until(lambda: len(awake(run)) == len(os.sched_getaffinity(0)))
     spinning = awake(run)

@@ -50,7 +50,7 @@ def elsewhere(
     return Elsewhere(request.param, project / "build" / "workers")
 
 
-def test_the_command_says_its_version(installed: Installed) -> None:
+def test_the_command_prints_its_version(installed: Installed) -> None:
     version = re.search(r"^project\(middlemark VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE)
     assert version
     assert installed.run("--version").stdout.strip() == f"middlemark, version {version[1]}"
@@ -62,7 +62,7 @@ def test_the_workers_are_inside_the_package(installed: Installed) -> None:
     assert re.search(r"^null\s", installed.run("list", "adapters").stdout, re.MULTILINE)
 
 
-def test_the_manual_page_is_where_man_looks(installed: Installed) -> None:
+def test_the_manual_page_is_installed_where_man_finds_it(installed: Installed) -> None:
     page = installed.command.parents[1] / "share" / "man" / "man1" / "middlemark.1"
     assert page.read_bytes() == (ROOT / "docs" / "middlemark.1").read_bytes()
 
@@ -81,7 +81,7 @@ def test_the_studies_and_the_table_of_frameworks_are_inside_the_package(installe
     assert "OROCOS RTT" in installed.run("list", "frameworks").stdout
 
 
-def test_what_reports_draw_with_is_inside_the_package_with_its_licences(installed: Installed) -> None:
+def test_the_package_contains_the_charting_libraries_and_their_licences(installed: Installed) -> None:
     script = (installed.package / "web" / "report.js").read_text(encoding="utf-8")
     assert "@observablehq/plot" in script
     assert "d3" in script
@@ -92,7 +92,7 @@ def test_what_reports_draw_with_is_inside_the_package_with_its_licences(installe
     assert {each.suffix for each in ours.rglob("*") if each.is_file()} >= {".mjs", ".css", ".html"}
 
 
-def test_every_header_of_the_core_and_the_probe_is_installed_and_no_test(installed: Installed) -> None:
+def test_every_header_of_the_core_and_the_probe_is_installed_and_no_test_is(installed: Installed) -> None:
     core, probe = ROOT / "core", ROOT / "probe" / "include" / "middlemark"
     headers = installed.package / "include" / "middlemark"
     wanted = {each.relative_to(core) for each in core.rglob("*.hpp") if "tests" not in each.relative_to(core).parts}
@@ -110,7 +110,7 @@ def test_a_program_in_python_stamps_with_the_library_in_the_package(installed: I
     assert (cell["adapter"], cell["received"], cell["lost"]) == ("t (probe)", 1, 0)
 
 
-def test_an_adapter_that_lives_elsewhere_is_found_and_measured(
+def test_an_adapter_of_another_project_is_found_and_measured(
     installed: Installed, elsewhere: Elsewhere, tmp_path: Path
 ) -> None:
     name, workers = elsewhere.name, str(elsewhere.workers)

@@ -20,7 +20,7 @@ from middlemark.workers.find import ROS
 
 COUNT, LOSE = 401, 40
 LOST = COUNT // LOSE
-"""Not counting the last message, which ends the receiver."""
+"""The number of lost messages, without the last message, which ends the receiver."""
 EXAMPLES = ROOT / "examples"
 
 pytestmark = pytest.mark.slow
@@ -161,15 +161,15 @@ def test_a_pair_of_python_programs(bench: Bench, installed: Path, tmp_path: Path
 
     out = str(bench.folder / "again")
     imported = bench.run("import", str(stamps), "--out", out, "--format", "csv")
-    told = list(csv.DictReader(io.StringIO(imported.out)))
-    assert {each["adapter"] for each in told} == {"image (probe)", "detect (span)"}
+    csv_rows = list(csv.DictReader(io.StringIO(imported.out)))
+    assert {each["adapter"] for each in csv_rows} == {"image (probe)", "detect (span)"}
     page = bench.folder / "report.html"
     (kept,) = Path(out).iterdir()
     assert bench.run("report", str(kept), "--html", str(page)).code == 0
     assert "camera → detector" in page.read_text(encoding="utf-8")
 
 
-def test_a_program_that_is_killed_leaves_what_it_had_stamped(bench: Bench, installed: Path, tmp_path: Path) -> None:
+def test_a_killed_program_leaves_the_stamps_it_had_written(bench: Bench, installed: Path, tmp_path: Path) -> None:
     program = """
 import os, signal
 from middlemark.probe import Probe
@@ -190,7 +190,7 @@ os.kill(os.getpid(), signal.SIGKILL)
     assert (row["sent"], row["received"], row["lost"]) == (200, 200, 0)
 
 
-def test_the_probe_alone_can_be_a_folder_of_another_project_and_vanish_from_it(tmp_path: Path) -> None:
+def test_the_probe_can_be_a_subfolder_of_another_project_and_be_compiled_out(tmp_path: Path) -> None:
     (tmp_path / "main.c").write_text(
         "#include <middlemark/probe.h>\n"
         'int main(void) { mm_sent(mm_topic_of(mm_probe_open("main"), "t"), 1, 1); return 0; }\n'

@@ -16,7 +16,7 @@ LIMITS = [*(f"-n {files}" for files in (5, 8, 12, 16, 17, 18, 24)), *(f"-v {room
 
 @pytest.mark.usefixtures("null_worker")
 @pytest.mark.parametrize("limit", LIMITS)
-def test_a_limit_that_stops_it_is_named(tmp_path: Path, limit: str) -> None:
+def test_a_process_limit_that_stops_the_command_is_named(tmp_path: Path, limit: str) -> None:
     script = f"ulimit {limit}; exec {sys.executable} -m middlemark {ONE}"
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "TMPDIR": str(tmp_path)}
     shell = ["bash", "-c", script]

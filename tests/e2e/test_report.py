@@ -37,12 +37,12 @@ def document_in(page: Path) -> Any:
 
 @pytest.mark.brief
 @needs_script
-def test_a_run_ends_with_its_report_and_says_where(bench: Bench) -> None:
+def test_a_run_ends_with_a_report_and_prints_its_path(bench: Bench) -> None:
     ended = bench.run(*RUN)
     assert ended.code == 0, ended.err
     page = ended.folder / "report.html"
     assert ended.err.splitlines()[-1] == f"report: {page}"
-    assert page.name not in ended.out, "the standard output is the result's"
+    assert page.name not in ended.out, "stdout contains only the result"
     document = document_in(page)
     assert [(each["f"]["adapter"], each["f"]["size"]) for each in document["cells"]] == [
         (name, size) for name in ("udp", "uds") for size in (16, 1024)
@@ -51,19 +51,19 @@ def test_a_run_ends_with_its_report_and_says_where(bench: Bench) -> None:
         assert cell["trials"] == 2
         assert cell["curve"][0][0] == 0
         assert cell["latency"]["min"] <= cell["latency"]["p50"] <= cell["latency"]["max"]
-        assert 0 < sum(map(sum, cell["heat"]["n"])) < cell["samples"], "it is of one trial of two"
+        assert 0 < sum(map(sum, cell["heat"]["n"])) < cell["samples"], "the heat map shows one of the two trials"
     text = html.unescape(page.read_text())
     for answer in document["answers"]:
         assert answer["text"] in text
 
 
-def test_a_run_is_none_the_worse_for_a_report_that_cannot_be_made(bench: Bench) -> None:
+def test_a_failed_report_does_not_affect_the_run(bench: Bench) -> None:
     ended = bench.run(*RUN, "--quiet", "--format", "json", environment={"MIDDLEMARK_WEB": "/nowhere"})
     assert ended.code == 0
     assert len(ended.document["cells"]) == 4
 
 
-def test_runs_that_are_under_way_and_then_interrupted_are_reported(bench: Bench) -> None:
+def test_runs_under_way_and_interrupted_runs_can_be_reported(bench: Bench) -> None:
     run = bench.start(*RUN, "--trials", "40")
     until(lambda: run.trials() >= 3)
     under_way = bench.start("report", str(run.folder), "--markdown", "-").ended()

@@ -30,7 +30,7 @@ def resumed(bench: Bench, folder: Path) -> Ended:
 
 
 @pytest.mark.parametrize("after", [0, 1, 3])
-def test_what_a_killed_run_lacks_is_measured_and_nothing_twice(bench: Bench, after: int) -> None:
+def test_resume_measures_the_missing_trials_of_a_killed_run_and_none_twice(bench: Bench, after: int) -> None:
     folder = killed(bench, after)
     design = json.loads((folder / "run.json").read_text())["plan"]
     before = (folder / "trials.jsonl").read_text()
@@ -46,7 +46,7 @@ def test_what_a_killed_run_lacks_is_measured_and_nothing_twice(bench: Bench, aft
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_a_run_that_is_killed_again_and_again_at_any_moment_comes_to_the_same_design(bench: Bench, seed: int) -> None:
+def test_a_run_killed_repeatedly_at_random_moments_ends_with_its_original_design(bench: Bench, seed: int) -> None:
     draw = random.Random(seed)
     folder = killed(bench, 0)
     design = json.loads((folder / "run.json").read_text())["plan"]
@@ -64,7 +64,7 @@ def test_a_run_that_is_killed_again_and_again_at_any_moment_comes_to_the_same_de
     assert [(cell["trials"], cell["failed_trials"]) for cell in ended.document["cells"]] == [(3, 0), (3, 0)]
 
 
-def test_a_line_that_was_cut_off_costs_its_trial_and_is_measured_again(bench: Bench) -> None:
+def test_a_truncated_line_discards_its_trial_which_is_measured_again(bench: Bench) -> None:
     folder = killed(bench, 2)
     trials = folder / "trials.jsonl"
     trials.write_bytes(trials.read_bytes().rstrip(b"\n")[:-30])
@@ -73,7 +73,7 @@ def test_a_line_that_was_cut_off_costs_its_trial_and_is_measured_again(bench: Be
     assert [cell["trials"] for cell in ended.document["cells"]] == [3, 3]
 
 
-def test_a_run_of_another_machine_or_version_is_refused_with_all_that_differs(bench: Bench) -> None:
+def test_a_run_of_another_machine_or_version_is_refused_with_all_differences(bench: Bench) -> None:
     folder = killed(bench, 1)
     path = folder / "run.json"
     document = json.loads(path.read_text())
@@ -83,16 +83,16 @@ def test_a_run_of_another_machine_or_version_is_refused_with_all_that_differs(be
     path.write_text(json.dumps(document))
     ended = resumed(bench, folder)
     assert ended.code == 2
-    for told in ("Middlemark was 0.0.1 then", "kernel was 2.6 then", "null was 0 then and is 1 now"):
-        assert told in ended.err
+    for difference in ("Middlemark was 0.0.1 then", "kernel was 2.6 then", "null was 0 then and is 1 now"):
+        assert difference in ended.err
 
 
-def test_what_is_asked_beside_it_is_refused_and_so_is_a_run_under_way(bench: Bench) -> None:
+def test_resume_refuses_other_factors_and_a_run_under_way(bench: Bench) -> None:
     run = bench.start(*ASKED, "--trials", "100", "--duration", "300ms", "--quiet")
     until(run.trials)
-    beside = bench.run_leaving("run", "--resume", str(run.folder), "--size", "64")
-    assert beside.code == 2
-    assert "leave suites, factors" in beside.err
+    with_factors = bench.run_leaving("run", "--resume", str(run.folder), "--size", "64")
+    assert with_factors.code == 2
+    assert "leave suites, factors" in with_factors.err
     under_way = bench.run_leaving("run", "--resume", str(run.folder))
     assert under_way.code == 3
     assert f"is being measured by process {run.process.pid}" in under_way.err
@@ -100,9 +100,7 @@ def test_what_is_asked_beside_it_is_refused_and_so_is_a_run_under_way(bench: Ben
 
 
 @pytest.mark.parametrize("apart_s", [0.0, 0.3])
-def test_of_two_that_resume_a_run_one_measures_and_the_other_is_refused_with_its_pid(
-    bench: Bench, apart_s: float
-) -> None:
+def test_if_two_resume_a_run_one_measures_and_the_other_is_refused_with_its_pid(bench: Bench, apart_s: float) -> None:
     folder = killed(bench, 1)
     both = []
     for _ in range(2):

@@ -20,7 +20,7 @@ RUN = (
 )
 
 
-def test_the_first_lines_say_what_it_costs_and_whether_it_was_in_force(bench: Bench) -> None:
+def test_the_first_lines_state_the_cost_of_encryption_and_if_it_was_in_force(bench: Bench) -> None:
     ended = bench.run(*RUN, "--security", "none,encrypted")
     assert ended.code == 0, ended.err
     assert re.search(
@@ -31,12 +31,14 @@ def test_the_first_lines_say_what_it_costs_and_whether_it_was_in_force(bench: Be
     assert "\nProtection is in force in the protected row, by its proofs.\n" in ended.out
 
 
-def test_a_protected_row_says_what_protects_it_and_a_plain_one_that_nothing_does(bench: Bench) -> None:
+def test_a_protected_row_names_its_protection_and_a_plain_row_has_none(bench: Bench) -> None:
     ended = bench.run(*RUN, "--security", "none,encrypted", "--format", "json")
     assert ended.code == 0, ended.err
     plain, protected = ended.document["cells"]
     assert (plain["security"], plain["protected_by"], plain["protection_proof"]) == ("none", None, None)
-    assert plain["handshake_ns"] >= plain["discovery_ns"] > 0, "what it is held against"
+    assert plain["handshake_ns"] >= plain["discovery_ns"] > 0, (
+        "the handshake of the plain row is compared with that of the protected one"
+    )
     assert (protected["security"], protected["failed"], protected["lost"]) == ("encrypted", None, 0)
     assert protected["protected_by"].startswith("CURVE")
     assert protected["handshake_ns"] > 0
@@ -48,27 +50,29 @@ def test_a_protected_row_says_what_protects_it_and_a_plain_one_that_nothing_does
     assert "security=encrypted" in judged.out, judged.out + judged.err
 
 
-def test_no_key_reaches_what_a_run_prints_or_keeps(bench: Bench, tmp_path: Path) -> None:
+def test_no_key_is_in_the_output_or_files_of_a_run(bench: Bench, tmp_path: Path) -> None:
     make_set(str(tmp_path / "mine"))
     ended = bench.run(*RUN, "--security", "encrypted", "--certs", str(tmp_path / "mine"))
     assert ended.code == 0, ended.err
-    told = [ended.out, ended.err]
+    outputs = [ended.out, ended.err]
     run = str(ended.folder)
-    told += [
+    outputs += [
         bench.run(*verb).out
         for verb in (("show", run, "--verbose"), ("report", run), ("report", run, "--markdown", "-"))
     ]
-    told += [bench.run("export", run, "--to", kind, "--out", "-").out for kind in ("csv", "google-benchmark", "junit")]
+    outputs += [
+        bench.run("export", run, "--to", kind, "--out", "-").out for kind in ("csv", "google-benchmark", "junit")
+    ]
     kept = [each for each in ended.folder.rglob("*") if each.is_file()]
     assert any(each.suffix == ".html" for each in kept)
-    contents = [each.read_bytes() for each in kept] + [each.encode() for each in told]
+    contents = [each.read_bytes() for each in kept] + [each.encode() for each in outputs]
     keys = [each.read_bytes().splitlines()[1] for each in (tmp_path / "mine").glob("*.key")]
     keys += [each.read_bytes().strip() for each in (tmp_path / "mine").glob("*.curve")]
     assert len(keys) == 10
     assert not [key for key in keys for content in contents if key in content]
 
 
-def test_a_set_with_a_fault_is_refused_before_anything_starts(bench: Bench, tmp_path: Path) -> None:
+def test_a_set_with_a_problem_is_refused_before_anything_starts(bench: Bench, tmp_path: Path) -> None:
     make_set(str(tmp_path / "mine"))
     (tmp_path / "mine/sender.curve").chmod(0o644)
     (tmp_path / "mine/receiver.curve.pub").unlink()
@@ -110,7 +114,7 @@ def test_a_resumed_run_has_the_same_certificates_and_proves_each_row_once(bench:
     assert json.loads((run.folder / "run.json").read_text())["certs"] == str(tmp_path / "mine")
 
 
-def test_a_set_without_a_stranger_proves_nothing_of_one(bench: Bench, tmp_path: Path) -> None:
+def test_without_a_stranger_in_the_set_its_refusal_is_not_proven(bench: Bench, tmp_path: Path) -> None:
     make_set(str(tmp_path / "mine"))
     for each in (tmp_path / "mine").glob("stranger*"):
         each.unlink()
@@ -122,7 +126,7 @@ def test_a_set_without_a_stranger_proves_nothing_of_one(bench: Bench, tmp_path: 
 
 
 @pytest.mark.parametrize("adapter", ["zeromq", "tcp", "mqtt"])
-def test_what_crosses_an_emulated_link_is_protected_and_proven_too(bench: Bench, adapter: str) -> None:
+def test_messages_across_an_emulated_link_are_also_protected_and_proven(bench: Bench, adapter: str) -> None:
     if adapter not in executables():
         pytest.skip(f"{adapter} is not built here")
     ended = bench.run(

@@ -31,12 +31,12 @@ def test_planted_delays_are_found_and_make_nothing_faster(bench: Bench) -> None:
 
 
 @pytest.mark.slow
-def test_it_keeps_a_run_like_any_other(bench: Bench) -> None:
+def test_the_selftest_keeps_an_ordinary_run(bench: Bench) -> None:
     out = bench.folder / "kept"
     ended = bench.run(*FEW, "--plant", "50%", "--quiet", "--out", str(out))
     assert ended.code in (0, 4), ended.err
-    for told in ("A against itself", "A against A with a delay", "comparisons of a setting with itself"):
-        assert told in ended.out
+    for words in ("A against itself", "A against A with a delay", "comparisons of a setting with itself"):
+        assert words in ended.out
     (folder,) = out.iterdir()
     assert folder.name.endswith("-selftest")
     plan = json.loads((folder / "run.json").read_text())["plan"]
@@ -47,7 +47,7 @@ def test_it_keeps_a_run_like_any_other(bench: Bench) -> None:
     assert [row["b"] for row in rows] == [f"label={label}" for label in (*labels[1:7], *labels[8:])]
 
 
-def test_all_that_is_wrong_is_told_at_once(bench: Bench) -> None:
+def test_all_problems_of_the_options_are_reported_at_once(bench: Bench) -> None:
     ended = bench.run("selftest", "--trials", "5", "--duration", "7", "--plant", "7")
     assert ended.code == 2
     for wrong in ("--duration: '7' has no unit", "--plant: '7' is not a percentage"):
@@ -58,7 +58,7 @@ def test_all_that_is_wrong_is_told_at_once(bench: Bench) -> None:
 
 
 @pytest.mark.brief
-def test_an_interrupt_says_what_was_measured_and_leaves_nothing_behind(bench: Bench) -> None:
+def test_an_interrupt_reports_the_measured_trials_and_leaves_nothing_behind(bench: Bench) -> None:
     out = bench.folder / "kept"
     run = bench.start("selftest", "--duration", "100ms", "--quiet", "--out", str(out), out=out)
     until(lambda: run.trials() >= 3)
@@ -82,12 +82,12 @@ def test_an_interrupt_in_the_pilot_keeps_nothing(bench: Bench) -> None:
     assert bench.leftovers() == []
 
 
-def test_a_pilot_that_was_killed_is_cleared_away_by_the_next_run(bench: Bench) -> None:
+def test_a_killed_pilot_is_removed_by_the_next_run(bench: Bench) -> None:
     run = bench.start("selftest", "--trials", "6", "--duration", "1s", "--out", str(bench.folder / "killed"))
     until(lambda: run.workers("shm"))
     run.signal(signal.SIGKILL)
     run.ended()
     until(lambda: run.children() == [])
-    assert bench.leftovers(), "the pilot's folder, or this test tests nothing"
+    assert bench.leftovers(), "without the pilot's folder this test could not fail"
     bench.run("run", "--adapter", "null", "--size", "64", "--trials", "1", "--duration", "50ms", "--no-baseline")
     assert bench.leftovers() == []

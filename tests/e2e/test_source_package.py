@@ -54,8 +54,8 @@ def wheel(source: Path, tools: Path, tmp_path_factory: pytest.TempPathFactory) -
     ]
     command = [*pip, *(f"--config-settings={each}" for each in settings), source]
     environment = {"CARGO_HOME": str(folder / "no crates"), "PATH": f"{tools}:/usr/bin:/bin"}
-    alone = ["unshare", "--net", *(["--map-root-user"] if os.geteuid() else [])]
-    run([*alone, *command], cwd=folder, env=environment)
+    without_network = ["unshare", "--net", *(["--map-root-user"] if os.geteuid() else [])]
+    run([*without_network, *command], cwd=folder, env=environment)
     (found,) = folder.glob("*.whl")
     return found
 
@@ -66,11 +66,11 @@ def checked(installed: Installed, out: Path) -> None:
     cells = json.loads(shown)["cells"]
     assert {each["adapter"] for each in cells} == {"shm", "tcp"}
     assert all(each["samples"] == 100 and each["failed"] is None for each in cells)
-    told = installed.run("list", "adapters").stdout
-    assert re.search(r"^zenoh +not built +(its crates cannot be fetched|there is no cargo)", told, re.MULTILINE)
+    listed = installed.run("list", "adapters").stdout
+    assert re.search(r"^zenoh +not built +(its crates cannot be fetched|there is no cargo)", listed, re.MULTILINE)
 
 
-def test_the_source_package_has_what_a_build_without_a_network_needs(source: Path) -> None:
+def test_the_source_package_contains_everything_for_a_build_without_a_network(source: Path) -> None:
     with tarfile.open(source) as archive:
         inside = {name.partition("/")[2] for name in archive.getnames()}
     assert {
@@ -84,7 +84,9 @@ def test_the_source_package_has_what_a_build_without_a_network_needs(source: Pat
     assert not [name for name in inside if name.startswith(("runs", "build/workers", "build/cargo", ".venv"))]
 
 
-def test_a_wheel_of_it_runs_a_first_look_in_a_fresh_environment(wheel: Path, tools: Path, tmp_path: Path) -> None:
+def test_a_wheel_of_the_source_package_runs_a_first_look_in_a_fresh_environment(
+    wheel: Path, tools: Path, tmp_path: Path
+) -> None:
     run([tools / "python", "-m", "venv", "venv"], cwd=tmp_path)
     run([tmp_path / "venv" / "bin" / "python", *PIP, wheel], cwd=tmp_path)
     installed = Installed.in_venv(tmp_path / "venv")
@@ -92,14 +94,14 @@ def test_a_wheel_of_it_runs_a_first_look_in_a_fresh_environment(wheel: Path, too
     checked(installed, tmp_path / "runs")
 
 
-def test_uv_installs_it_as_a_tool(wheel: Path, tools: Path, tmp_path: Path) -> None:
+def test_uv_installs_the_command_as_a_tool(wheel: Path, tools: Path, tmp_path: Path) -> None:
     place = {"UV_TOOL_DIR": str(tmp_path / "tools"), "UV_TOOL_BIN_DIR": str(tmp_path / "bin")}
     run([tools / "uv", "tool", "install", "--no-config", "--python", sys.executable, wheel], cwd=tmp_path, env=place)
     checked(Installed.in_venv(tmp_path / "tools" / "middlemark"), tmp_path / "runs")
     assert (tmp_path / "bin" / "middlemark").exists()
 
 
-def test_pipx_installs_it(wheel: Path, tools: Path, tmp_path: Path) -> None:
+def test_pipx_installs_the_command(wheel: Path, tools: Path, tmp_path: Path) -> None:
     run([tools / "python", *PIP, "pipx"], cwd=tmp_path)
     place = {"PIPX_HOME": str(tmp_path / "pipx"), "PIPX_BIN_DIR": str(tmp_path / "bin"), "PIPX_MAN_DIR": str(tmp_path)}
     run([tools / "pipx", "install", "--python", sys.executable, str(wheel)], cwd=tmp_path, env=place)

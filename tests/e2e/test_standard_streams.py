@@ -29,7 +29,7 @@ def command(arguments: str, redirected: str, cwd: Path) -> subprocess.CompletedP
 @pytest.mark.usefixtures("null_worker")
 @pytest.mark.parametrize("redirected", STDERR.values(), ids=list(STDERR))
 @pytest.mark.parametrize("quiet", ["", " --quiet"])
-def test_a_run_is_measured_kept_and_printed_wherever_stderr_goes(tmp_path: Path, redirected: str, quiet: str) -> None:
+def test_a_run_is_measured_kept_and_printed_with_any_stderr(tmp_path: Path, redirected: str, quiet: str) -> None:
     ended = command(ONE + quiet, redirected, tmp_path)
     assert ended.returncode == 0, ended.stderr
     assert "null" in ended.stdout
@@ -39,14 +39,14 @@ def test_a_run_is_measured_kept_and_printed_wherever_stderr_goes(tmp_path: Path,
 
 
 @pytest.mark.parametrize("redirected", STDERR.values(), ids=list(STDERR))
-def test_the_exit_code_is_the_same_wherever_stderr_goes(tmp_path: Path, redirected: str) -> None:
+def test_the_exit_code_is_the_same_with_any_stderr(tmp_path: Path, redirected: str) -> None:
     assert command("run --size nonsense", redirected, tmp_path).returncode == 2
     nowhere = "list runs nowhere"
     assert command(nowhere, redirected, tmp_path).returncode == command(nowhere, "", tmp_path).returncode
 
 
 @pytest.mark.usefixtures("null_worker")
-def test_nothing_of_a_run_is_written_to_a_descriptor_that_was_closed(tmp_path: Path) -> None:
+def test_no_output_of_a_run_is_written_to_a_closed_descriptor(tmp_path: Path) -> None:
     ended = command(ONE, "<&- >&- 2>&-", tmp_path)
     assert ended.returncode == 0
     [kept] = tmp_path.glob("runs/*/trials.jsonl")

@@ -47,34 +47,34 @@ def test_a_flood_is_measured(floods: Ended) -> None:
     assert {cell["failed"] for cell in floods.document["cells"]} == {None}
 
 
-def test_what_arrived_is_what_was_sent_at_every_subscriber(flood: dict[str, Any]) -> None:
+def test_every_subscriber_receives_all_sent_messages(flood: dict[str, Any]) -> None:
     assert flood["sent"] > 0
     assert flood["received"] == 2 * flood["sent"]
     wrong = ("lost", "duplicated", "reordered", "damaged", "publish_failed")
     assert {name: flood[name] for name in wrong} == dict.fromkeys(wrong, 0)
 
 
-def test_throughput_is_what_one_subscriber_received(flood: dict[str, Any]) -> None:
+def test_throughput_is_the_rate_of_one_subscriber(flood: dict[str, Any]) -> None:
     # Each subscriber received all messages in a little more than the duration.
     assert 0 < flood["rate_hz"] <= flood["sent"] / 1.2
     assert flood["bytes_per_s"] == pytest.approx(64 * flood["rate_hz"])
 
 
-def test_latency_of_a_stream_is_one_way_and_from_two_instants(flood: dict[str, Any]) -> None:
+def test_latency_of_a_stream_is_one_way_from_two_instants(flood: dict[str, Any]) -> None:
     intended, sent = flood["one_way_ns"], flood["one_way_from_sent_ns"]
     assert intended.keys() >= FIGURES
     assert 0 < intended["min"] <= intended["p50"] <= intended["p99"] <= intended["max"]
     assert flood["round_trip_ns"] is None
     if sent is not None:
-        assert sent["p50"] <= intended["p50"], "nothing is sent before it is due"
+        assert sent["p50"] <= intended["p50"], "no message is sent before its intended instant"
 
 
-def test_the_time_of_writing_and_of_being_held_up_is_told(flood: dict[str, Any]) -> None:
+def test_the_times_of_writing_and_of_being_blocked_are_reported(flood: dict[str, Any]) -> None:
     assert 0 < flood["write_ns"]["min"] <= flood["write_ns"]["max"]
     assert flood["blocked_ns"] is None or flood["blocked_ns"] >= 0
 
 
-def test_what_it_cost_is_told_by_worker_and_by_thread(flood: dict[str, Any]) -> None:
+def test_costs_are_reported_by_worker_and_by_thread(flood: dict[str, Any]) -> None:
     used = flood["resources"]
     names = ["publisher 0", "subscriber 0", "subscriber 1"]
     assert [worker["who"] for worker in used["workers"]] == names
@@ -88,7 +88,7 @@ def test_what_it_cost_is_told_by_worker_and_by_thread(flood: dict[str, Any]) -> 
         assert threads[worker["who"]] > threads["control"]
 
 
-def test_the_series_goes_by_seconds_of_every_worker(flood: dict[str, Any]) -> None:
+def test_the_series_has_steps_of_a_second_for_every_worker(flood: dict[str, Any]) -> None:
     series = flood["series"]
     assert series
     for who in ("publisher 0", "subscriber 0", "subscriber 1"):
@@ -99,11 +99,11 @@ def test_the_series_goes_by_seconds_of_every_worker(flood: dict[str, Any]) -> No
         assert 0 < sum(step[moved] for step in steps) <= flood["sent"]
 
 
-def test_a_flood_says_that_its_latency_is_time_in_queues(flood: dict[str, Any]) -> None:
+def test_a_flood_is_warned_to_have_its_latency_from_queues(flood: dict[str, Any]) -> None:
     assert "flooded" in {warning["code"] for warning in flood["warnings"]}
 
 
-def test_a_stream_at_a_rate_is_never_faster_than_it(bench: Bench) -> None:
+def test_a_stream_at_a_rate_never_exceeds_it(bench: Bench) -> None:
     options = ("--pattern", "stream", "--rate", "200,500", "--size", "64", "--samples", "100")
     ended = bench.run("run", "--adapter", "shm", *options, *SHORT, "--format", "json", "--quiet")
     assert ended.code == 0, ended.err
@@ -124,7 +124,7 @@ def test_the_table_of_a_stream_names_its_cell_and_its_rate(bench: Bench) -> None
     assert max(map(len, out.splitlines())) <= 100
 
 
-def test_the_lines_of_ddsperf_read_as_ddsperfs(bench: Bench) -> None:
+def test_ddsperfs_lines_have_the_original_format(bench: Bench) -> None:
     options = ("--pattern", "stream", "--size", "1k", "--duration", "1.2s")
     ended = bench.run("run", "--adapter", "shm", *options, *SHORT, "--format", "ddsperf", "--quiet")
     assert ended.code == 0, ended.err
@@ -138,14 +138,14 @@ def test_the_lines_of_ddsperf_read_as_ddsperfs(bench: Bench) -> None:
         assert word in ended.out, ended.out
 
 
-# Searches for the highest rate
+# Tests of searches for the highest rate
 
 
-def test_the_highest_rate_that_holds_is_found(bench: Bench) -> None:
+def test_the_highest_sustainable_rate_is_found(bench: Bench) -> None:
     # Every publish takes 1 ms, so no machine can sustain more than 1,000 a second.
     suite = bench.suite(
         '[defaults]\nadapter = "null"\ntransport = "memory"\npattern = "stream"\nsize = 64\nrate = "sustainable"\n'
-        # So long that other processes which stop the publisher for 25 ms at the end delay it by less than 1 %.
+        # Long enough that a pause of the publisher for 25 ms at the end lowers the rate by less than 1 %.
         'max_loss = "1%"\nduration = "2.5s"\nwarmup = "10ms"\ntrials = 1\npin = "off"\n'
         '[[sweep]]\nname = "found"\n[sweep.native.null]\nevery_delay_us = "1000"\n'
     )
@@ -168,7 +168,7 @@ def kept_steps(ended: Ended) -> list[dict[str, Any]]:
     return steps
 
 
-def test_a_curve_goes_from_little_to_saturation(bench: Bench) -> None:
+def test_a_curve_spans_from_a_low_rate_to_saturation(bench: Bench) -> None:
     options = ("--pattern", "stream", "--rate", "curve", "--size", "1k", "--duration", "100ms")
     ended = bench.run("run", "--adapter", "shm", *options, *SHORT, "--format", "json", "--quiet")
     assert ended.code == 0, ended.err
@@ -178,15 +178,15 @@ def test_a_curve_goes_from_little_to_saturation(bench: Bench) -> None:
     assert len(offered) >= 5
     assert offered == sorted(offered)
     saturated = [step for step in cell["steps"] if step["offered_hz"] is None]
-    assert len(saturated) == 1, "as fast as possible is its end"
+    assert len(saturated) == 1, "the last step of a curve is a flood"
     for step in cell["steps"]:
         assert step["received_hz"] > 0
 
 
-# Faults
+# Tests with faults
 
 
-def test_what_cannot_fit_into_memory_is_refused_before_anything_is_started(bench: Bench) -> None:
+def test_a_cell_too_large_for_memory_is_refused_before_anything_starts(bench: Bench) -> None:
     # The history has 10,000,000 messages of 64 MiB, more than the memory of any machine here.
     options = ("--pattern", "stream", "--size", "64m", "--depth", "10000000", "--samples", "10000000")
     ended = bench.run("run", "--adapter", "shm", *options, *SHORT, "--format", "json", "--quiet")
@@ -230,7 +230,7 @@ def _name(task: Path) -> str:
         return ""
 
 
-def test_a_killed_subscriber_of_a_fan_out_costs_only_its_trial(bench: Bench) -> None:
+def test_a_killed_subscriber_of_a_fan_out_fails_only_its_trial(bench: Bench) -> None:
     before = set(os.listdir("/dev/shm"))
     run = bench.start("run", bench.suite(FAN_OUT), "--format", "json")
     workers = until(lambda: fan_out(run))
@@ -244,11 +244,11 @@ def test_a_killed_subscriber_of_a_fan_out_costs_only_its_trial(bench: Bench) -> 
     cell = ended.cells["fan-out"]
     assert (cell["failed"], cell["trials"], cell["failed_trials"]) == (None, 1, 1)
     assert (cell["sent"], cell["received"], cell["lost"]) == (300, 1200, 0)
-    assert "subscriber 2" in ended.err, "it is told when it happens, not only in the result"
+    assert "subscriber 2" in ended.err, "the failure is also printed when it happens"
     assert {name for name in os.listdir("/dev/shm") if name.startswith("middlemark-null.")} <= before
 
 
-def test_an_interrupted_fan_out_leaves_nothing(bench: Bench) -> None:
+def test_an_interrupted_fan_out_leaves_nothing_behind(bench: Bench) -> None:
     before = set(os.listdir("/dev/shm"))
     run = bench.start("run", bench.suite(FAN_OUT), "--format", "json")
     until(lambda: fan_out(run))

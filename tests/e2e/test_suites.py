@@ -26,7 +26,7 @@ SHORTER = {
     "fan-out": ("subscribers=2", "depth=1,100,all"),
     "fastdds-throughput": ("burst=100,1000", "recovery=5ms,90ms"),
     "idle-to-flood": ("rate=100,max,curve", "transport=udp"),
-    "security": ("adapter=fastdds,tcp", "security=none,encrypted"),  # and proofs for each row
+    "security": ("adapter=fastdds,tcp", "security=none,encrypted"),  # each row also has proofs, which take time
     # UDPROS delivers no message of the chosen size, so that trial fails.
     "ros1-factors": ("transport=tcpros,tcpros-nodelay,intraprocess,nodelet", "subscribers=1,2", "depth=1,100"),
 }
@@ -47,7 +47,7 @@ def may_run_in_real_time() -> bool:
         if each != "first-look" and load([each], raw_options())[0].sweeps[0].workload is None  # test_workloads.py
     ],
 )
-def test_every_other_suite_that_comes_along_can_be_measured(bench: Bench, name: str) -> None:
+def test_every_other_included_suite_can_be_measured(bench: Bench, name: str) -> None:
     [suite] = load([name], raw_options())
     named = {str(value) for sweep in suite.sweeps for value in sweep.levels("adapter").values} - {"all"}
     if missing := named - ADAPTERS:
@@ -75,7 +75,7 @@ def test_every_other_suite_that_comes_along_can_be_measured(bench: Bench, name: 
 @pytest.mark.parametrize(
     "name", [each for each in suite_files() if each in LONG or load([each], raw_options())[0].sweeps[0].workload]
 )
-def test_a_suite_that_takes_long_can_be_planned_without_measuring(bench: Bench, name: str) -> None:
+def test_a_long_suite_can_be_planned_without_measuring(bench: Bench, name: str) -> None:
     [suite] = load([name], raw_options())
     named = {str(value) for sweep in suite.sweeps for value in sweep.levels("adapter").values} - {"all"}
     if missing := named - ADAPTERS:

@@ -55,7 +55,7 @@ def place(bench: Bench) -> Iterator[Place]:
 
 
 @pytest.mark.brief
-def test_what_is_applied_stays_until_it_is_restored(place: Place) -> None:
+def test_an_applied_setting_stays_until_restore(place: Place) -> None:
     before = place.value(TIME)
     assert before == "30"
     planned = place.run("tune", "--plan", "ipfrag_time")
@@ -69,20 +69,20 @@ def test_what_is_applied_stays_until_it_is_restored(place: Place) -> None:
     assert f"{TIME} = {now}" in applied.out
     assert f"{TIME} = {now} (before: {before})" in place.run("tune").out
     listed = place.run("list", "suites")
-    assert listed.err == "", "it was asked for: nothing is owed"
+    assert listed.err == "", "a requested setting needs no warning"
     restored = place.run("tune", "--restore")
     assert (restored.code, restored.out) == (0, f"{TIME} = {before}\n")
     assert place.value(TIME) == before
     assert place.run("tune", "--restore").out == "nothing is changed\n"
 
 
-def test_a_check_that_is_none_is_named_with_the_nearest(place: Place) -> None:
+def test_an_unknown_check_is_refused_with_the_closest_name(place: Place) -> None:
     ended = place.run("tune", "--apply", "ipfrag_tim")
     assert ended.code == 2
     assert "there is no check ipfrag_tim; did you mean 'ipfrag_time'?" in ended.err
 
 
-def test_a_setting_is_made_for_each_trial_and_back_after_it(place: Place) -> None:
+def test_a_setting_is_made_for_each_trial_and_restored_afterwards(place: Place) -> None:
     suite = place.bench.folder / "suite.toml"
     suite.write_text(
         "[[sweep]]\nadapter = 'null'\ntransport = 'memory'\nsize = 64\nsamples = 20\ntrials = 2\nbaseline = false\n"
@@ -105,7 +105,7 @@ def test_a_setting_is_made_for_each_trial_and_back_after_it(place: Place) -> Non
         (f"{FIN}=abc", "the kernel refuses abc"),
     ],
 )
-def test_what_cannot_be_set_is_refused_with_the_reason(place: Place, setting: str, why: str) -> None:
+def test_a_setting_that_cannot_be_made_is_refused_with_the_reason(place: Place, setting: str, why: str) -> None:
     ended = place.run(*RUN, "--system", setting)
     assert ended.code in (2, 3)
     assert why in ended.err + ended.out.replace("\n           ", " ")
@@ -113,7 +113,7 @@ def test_what_cannot_be_set_is_refused_with_the_reason(place: Place, setting: st
     assert not place.journal.exists()
 
 
-def test_a_run_that_is_killed_says_at_the_next_start_that_a_restore_is_owed(place: Place) -> None:
+def test_after_a_killed_run_the_next_start_reports_the_missing_restore(place: Place) -> None:
     command = [*place.prefix, sys.executable, "-m", "middlemark"]
     words = (
         "run",
@@ -135,9 +135,9 @@ def test_a_run_that_is_killed_says_at_the_next_start_that_a_restore_is_owed(plac
     assert place.value(FIN) == "31"
     run.process.kill()
     run.process.communicate()
-    said = place.run("list", "suites").err
-    assert f"{FIN} is 31 (before: 60)" in said
-    assert "middlemark tune --restore" in said
+    warning = place.run("list", "suites").err
+    assert f"{FIN} is 31 (before: 60)" in warning
+    assert "middlemark tune --restore" in warning
     assert place.run("tune", "--restore").code == 0
     assert place.value(FIN) == "60"
     run.kill()
@@ -164,7 +164,7 @@ def test_without_root_and_without_sudo_the_commands_are_printed(place: Place) ->
     assert place.value(TIME) == "30"
 
 
-def test_through_sudo_each_command_is_told_first_and_taken_back(place: Place) -> None:
+def test_with_sudo_each_command_is_announced_and_undone(place: Place) -> None:
     if os.geteuid() != 0 or shutil.which("sudo") is None:
         pytest.skip("it takes root to become a user who has sudo")
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # a folder that an ordinary user can read
@@ -178,8 +178,8 @@ def test_through_sudo_each_command_is_told_first_and_taken_back(place: Place) ->
         command = [*place.prefix, "unshare", "--mount", "sh", "-c", script, "sh", str(rules), *as_nobody()]
 
         def tune(*words: str) -> Ended:
-            told = {"XDG_STATE_HOME": str(state)}
-            return place.bench.start("tune", *words, command=command, environment=told).ended()
+            environment = {"XDG_STATE_HOME": str(state)}
+            return place.bench.start("tune", *words, command=command, environment=environment).ended()
 
         applied = tune("--apply", "ipfrag_time")
         assert applied.code == 0, applied.err
@@ -191,7 +191,7 @@ def test_through_sudo_each_command_is_told_first_and_taken_back(place: Place) ->
         assert not (state / "middlemark/changed.json").exists()
 
 
-def test_a_file_under_etc_is_written_only_when_asked_and_removed_by_restore(place: Place) -> None:
+def test_a_file_under_etc_is_written_only_on_request_and_removed_by_restore(place: Place) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root writes under /etc")
     etc = place.bench.folder / "sysctl.d"
@@ -213,7 +213,7 @@ def test_a_file_under_etc_is_written_only_when_asked_and_removed_by_restore(plac
 
 @pytest.mark.slow
 @pytest.mark.parametrize("interruptions", [10, pytest.param(200, marks=pytest.mark.full)])
-def test_whatever_kills_tune_or_a_run_nothing_stays_changed(place: Place, interruptions: int) -> None:
+def test_no_setting_stays_changed_however_tune_or_a_run_is_killed(place: Place, interruptions: int) -> None:
     before = {name: place.value(name) for name in (TIME, MEMORY, FIN)}
     draw = random.Random(interruptions)
     apply = ("tune", "--apply", "ipfrag_time", "ipfrag_high_thresh")
@@ -231,7 +231,7 @@ def test_whatever_kills_tune_or_a_run_nothing_stays_changed(place: Place, interr
         assert restored.code == 0, restored.err
         assert {name: place.value(name) for name in before} == before
         assert not place.journal.exists()
-    assert ended >= interruptions // 2, "most were not killed: the points lie beyond the end"
-    assert left, "no kill came between a change and its end: nothing was put to the test"
+    assert ended >= interruptions // 2, "most commands ended before their kill"
+    assert left, "no kill left a changed setting, so this test could not fail"
     for run in place.bench.runs:
         run.kill()

@@ -9,7 +9,7 @@ from product import Bench
 ASKED = ("run", "--adapter", "null", "--transport", "memory", "--warmup", "5ms", "--duration", "30ms", "--quiet")
 
 
-def test_what_is_known_well_enough_after_the_first_rounds_gets_no_more(bench: Bench) -> None:
+def test_medians_precise_after_the_first_rounds_get_no_further_rounds(bench: Bench) -> None:
     ended = bench.run(*ASKED, "--size", "16,1k", "--until-precise", "99%", "--format", "json")
     assert ended.code == 0, ended.err
     run = ended.document["run"]
@@ -21,7 +21,7 @@ def test_what_is_known_well_enough_after_the_first_rounds_gets_no_more(bench: Be
 
 
 @pytest.mark.slow
-def test_what_cannot_be_known_so_well_takes_the_time_there_is(bench: Bench) -> None:
+def test_an_unreachable_precision_uses_the_whole_budget(bench: Bench) -> None:
     ended = bench.run(*ASKED, "--size", "16,1k", "--until-precise", "0.0001%", "--budget", "15s", "--focus", "size=16")
     assert ended.code == 0, ended.err
     file = ended.run_file
@@ -37,7 +37,7 @@ def test_what_cannot_be_known_so_well_takes_the_time_there_is(bench: Bench) -> N
     assert "null memory 16 B" in text
 
 
-def test_a_run_that_was_interrupted_is_gone_on_with_to_its_end(bench: Bench) -> None:
+def test_an_interrupted_run_is_resumed_to_its_end(bench: Bench) -> None:
     first = bench.run(*ASKED, "--size", "16", "--until-precise", "99%")
     path = first.folder / "run.json"
     document = json.loads(path.read_text())
@@ -51,7 +51,7 @@ def test_a_run_that_was_interrupted_is_gone_on_with_to_its_end(bench: Bench) -> 
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "problem"),
     [
         (("--until-precise", "2%", "--trials", "3"), "--trials: --until-precise finds the number of trials"),
         (("--budget", "10m"), "--budget: goes with --until-precise"),
@@ -61,7 +61,7 @@ def test_a_run_that_was_interrupted_is_gone_on_with_to_its_end(bench: Bench) -> 
         ),
     ],
 )
-def test_what_does_not_go_together_is_refused(bench: Bench, words: tuple[str, ...], told: str) -> None:
+def test_contradicting_options_are_refused(bench: Bench, words: tuple[str, ...], problem: str) -> None:
     ended = bench.run_leaving(*ASKED, *words)
     assert ended.code == 2
-    assert told in ended.err
+    assert problem in ended.err

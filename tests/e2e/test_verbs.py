@@ -41,15 +41,15 @@ def printed(bench: Bench, *words: str) -> str:
     return ended.out
 
 
-def test_help_names_every_verb_and_version_the_version(bench: Bench) -> None:
+def test_help_lists_every_verb_and_version_prints_the_version(bench: Bench) -> None:
     files = {path.stem.rstrip("_") for path in (ROOT / "src/middlemark/commands").glob("[a-z]*.py")}
     verbs = files - {"options"}
-    told = printed(bench, "--help")
-    assert {verb for verb in verbs if re.search(rf"^  {verb} ", told, re.MULTILINE)} == verbs
+    help_text = printed(bench, "--help")
+    assert {verb for verb in verbs if re.search(rf"^  {verb} ", help_text, re.MULTILINE)} == verbs
     assert __version__ in printed(bench, "--version")
 
 
-def test_run_keeps_what_show_prints_again(bench: Bench, measured: Ended, run: str) -> None:
+def test_show_prints_the_kept_run_again(bench: Bench, measured: Ended, run: str) -> None:
     screen, _, more = printed(bench, "show", run).partition("\nMore ")
     assert measured.out.partition("\nMore ")[0] == screen
     assert run in more
@@ -115,7 +115,7 @@ def test_doctor_answers_in_its_first_line(bench: Bench) -> None:
     assert first_sentence.endswith("by 50 checks for middlewares in general")
 
 
-def test_diagnose_names_only_limits_that_trials_have_evidence_of(bench: Bench, run: str) -> None:
+def test_diagnose_names_only_limits_with_evidence_in_trials(bench: Bench, run: str) -> None:
     document = json.loads(printed(bench, "diagnose", run, "--format", "json"))
     assert document["run"] == run
     assert {each["check"] for each in document["limits"]} <= {"steal", "run_queue"}, "other programs may run here"
@@ -131,16 +131,16 @@ def test_which_measures_the_candidates_of_a_question(bench: Bench, tmp_path: Pat
     assert candidate["rounds"] >= 1
 
 
-def test_certs_writes_a_set_whose_keys_are_its_owners_alone(bench: Bench, tmp_path: Path) -> None:
+def test_certs_writes_a_set_whose_keys_only_the_owner_can_read(bench: Bench, tmp_path: Path) -> None:
     folder = tmp_path / "certs"
-    told = printed(bench, "certs", str(folder))
+    output = printed(bench, "certs", str(folder))
     keys = [path for path in folder.iterdir() if path.suffix in (".key", ".curve")]
-    assert {path.name for path in keys} == {line.split()[0] for line in told.splitlines() if "yours alone" in line}
+    assert {path.name for path in keys} == {line.split()[0] for line in output.splitlines() if "yours alone" in line}
     assert {path.stat().st_mode & 0o777 for path in keys} == {0o600}
-    assert bench.run("certs", str(folder)).code == 2, "it is never overwritten"
+    assert bench.run("certs", str(folder)).code == 2, "an existing set is never overwritten"
 
 
-def test_workload_makes_a_suite_that_run_takes(bench: Bench, tmp_path: Path) -> None:
+def test_workload_makes_a_suite_that_run_accepts(bench: Bench, tmp_path: Path) -> None:
     nodes = [
         {"node_name": "a", "publishers": [{"topic_name": "t", "msg_type": "stamped10kb", "period_ms": 10}]},
         {"node_name": "b", "subscribers": [{"topic_name": "t", "msg_type": "stamped10kb"}]},

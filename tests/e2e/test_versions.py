@@ -24,12 +24,14 @@ def test_two_builds_are_interleaved_and_compared_by_version(bench: Bench, tmp_pa
     assert ended.code == 0, ended.err
     assert [each["adapter"] for each in ended.document["cells"]] == ["uds", "uds@next"]
     order = [each["cell"] for each in ended.kept]
-    assert order not in (sorted(order), sorted(order, reverse=True)), "one build's trials after the other's"
+    assert order not in (sorted(order), sorted(order, reverse=True)), (
+        "the trials of the two builds were not interleaved"
+    )
     compared = bench.run("compare", str(bench.out), "--by", "version", "--format", "json")
     [pair] = compared.document["comparisons"]
     assert (pair["a"], pair["b"], pair["pairs"]) == ("uds", "uds@next", 6)
     everything = bench.run("run", "--adapter", "all", *typed, "--dry-run", environment=environment)
-    assert "1 configurations, 6 trials" in everything.out, "who wants all has not asked for another build"
+    assert "1 configurations, 6 trials" in everything.out, "all selects only the usual build"
 
 
 def test_a_build_that_is_slower_than_another_fails_the_run(bench: Bench, null_worker: Path, tmp_path: Path) -> None:
@@ -50,7 +52,7 @@ def test_a_build_that_is_slower_than_another_fails_the_run(bench: Bench, null_wo
 
 
 @pytest.mark.full
-def test_a_build_against_an_installation_stands_beside_the_usual_one(bench: Bench) -> None:
+def test_a_build_against_an_installation_is_listed_with_the_usual_build(bench: Bench) -> None:
     if "lcm" not in executables():
         pytest.skip("lcm was not built here")
     ended = bench.run("build", "lcm", "--prefix", "/usr", "--as", "again", timeout_s=600)
@@ -65,7 +67,7 @@ def test_a_build_against_an_installation_stands_beside_the_usual_one(bench: Benc
 
 
 @pytest.mark.brief
-def test_what_cannot_be_built_is_told_at_once(bench: Bench) -> None:
+def test_all_problems_of_a_build_are_reported_at_once(bench: Bench) -> None:
     ended = bench.run("build", "nonesuch", "--prefix", "/nowhere", "--as", "a@b")
     assert ended.code == 2
     for words in ("there is no adapters/nonesuch", "/nowhere is no folder", "'a@b' is no version"):

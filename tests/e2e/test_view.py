@@ -23,7 +23,7 @@ class Site:
         self.run = run
         assert run.process.stdout is not None
         found = re.search(r"http://127\.0\.0\.1:(\d+)(/\S+/)", run.process.stdout.readline())
-        assert found, "it says where"
+        assert found, "view did not print its address"
         self.port, self.base = int(found[1]), found[2]
 
     def get(self, path: str = "", *, host: str | None = None) -> tuple[int, dict[str, str], str]:
@@ -64,7 +64,7 @@ def site(kept: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]
     assert (ended.code, ended.err) == (0, "")
 
 
-def test_the_runs_are_listed_and_found_by_words(site: Site) -> None:
+def test_runs_are_listed_and_found_by_words(site: Site) -> None:
     status, _, page = site.get()
     assert status == 200
     assert "2 of 2 runs" in page
@@ -76,14 +76,14 @@ def test_the_runs_are_listed_and_found_by_words(site: Site) -> None:
     assert "No run with these words" in page
 
 
-def test_names_from_runs_are_text(site: Site) -> None:
+def test_names_from_runs_are_escaped(site: Site) -> None:
     _, _, page = site.get()
     assert "&lt;script&gt;alert(1)" in page
     assert "<script>alert" not in page
     assert "<img" not in page
 
 
-def test_a_run_and_two_of_them_have_a_report(site: Site, kept: Path) -> None:
+def test_one_run_and_two_runs_have_a_report(site: Site, kept: Path) -> None:
     names = sorted(path.name for path in kept.iterdir())
     for name in names:
         status, headers, page = site.get(f"run/{quote(name, safe='')}")
@@ -96,14 +96,14 @@ def test_a_run_and_two_of_them_have_a_report(site: Site, kept: Path) -> None:
     assert "Choose two different runs" in page
 
 
-def test_without_the_token_there_is_nothing(site: Site) -> None:
+def test_without_the_token_every_request_is_refused(site: Site) -> None:
     for path in ("/", "/runs/", f"{site.base[:-2]}/", "/favicon.ico"):
         status, _, page = site.get(path)
         assert status == 404
         assert "2 of 2" not in page
 
 
-def test_a_name_never_leads_out_of_the_folder(site: Site, kept: Path) -> None:
+def test_no_name_leads_out_of_the_folder(site: Site, kept: Path) -> None:
     secret = kept.parent / "secret"
     secret.mkdir()
     (secret / "run.json").write_text((next(kept.iterdir()) / "run.json").read_text())
@@ -113,7 +113,7 @@ def test_a_name_never_leads_out_of_the_folder(site: Site, kept: Path) -> None:
         assert "secret" not in page or "no run" in page
 
 
-def test_another_site_cannot_use_it(site: Site) -> None:
+def test_another_site_cannot_use_the_server(site: Site) -> None:
     status, headers, _ = site.get()
     assert headers["referrer-policy"] == "no-referrer"
     assert "default-src 'none'" in headers["content-security-policy"]
@@ -123,7 +123,7 @@ def test_another_site_cannot_use_it(site: Site) -> None:
     assert "2 of 2" not in page
 
 
-def test_it_listens_on_the_loopback_only_and_writes_nothing(site: Site, kept: Path) -> None:
+def test_view_listens_only_on_the_loopback_and_writes_nothing(site: Site, kept: Path) -> None:
     def everything() -> list[tuple[str, int]]:
         return sorted((str(path), path.stat().st_mtime_ns) for path in kept.parent.rglob("*"))
 
@@ -153,7 +153,7 @@ def listening(pid: int) -> list[str]:
     return found
 
 
-def test_a_damaged_run_is_listed_with_what_is_wrong(bench: Bench, tmp_path: Path) -> None:
+def test_a_damaged_run_is_listed_with_its_problem(bench: Bench, tmp_path: Path) -> None:
     root = tmp_path / "kept"
     (root / "broken").mkdir(parents=True)
     (root / "broken" / "run.json").write_text('{"schema": 1, ')
@@ -167,17 +167,17 @@ def test_a_damaged_run_is_listed_with_what_is_wrong(bench: Bench, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "told"),
+    ("words", "code", "problem"),
     [
         (("nowhere",), 3, "nowhere: is not a folder"),
         ((".", "--port", "70000"), 2, "'70000' is no port"),
         ((".", "--port", "x"), 2, "'x' is no port"),
     ],
 )
-def test_what_cannot_be_served_is_refused(bench: Bench, words: tuple[str, ...], code: int, told: str) -> None:
+def test_what_view_cannot_serve_is_refused(bench: Bench, words: tuple[str, ...], code: int, problem: str) -> None:
     ended = bench.run_leaving("view", *words)
     assert ended.code == code
-    assert told in ended.err
+    assert problem in ended.err
 
 
 def test_a_port_in_use_is_named(bench: Bench, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def sweeps(*delays_us: int) -> str:
 
 
 @pytest.mark.slow
-def test_a_planted_winner_is_found_and_the_others_run_no_longer_than_it_takes(bench: Bench) -> None:
+def test_a_planted_winner_is_found_with_few_trials_of_the_others(bench: Bench) -> None:
     ended = bench.run("run", bench.suite(sweeps(200, 500, 600, 1500)), "--budget", "60s", "--quiet")
     assert ended.code == 0, ended.err
     file = ended.run_file
@@ -39,32 +39,34 @@ def test_a_planted_winner_is_found_and_the_others_run_no_longer_than_it_takes(be
     assert rounds[0] == max(rounds) == file["reached"]["rounds"]
     assert rounds[3] < 8
     assert ended.out.startswith("null memory is best for 4 KiB one at a time, 2 processes: ")
-    told = " ".join(ended.out.split())
-    assert re.search(r" (Sure|Not sure \([a-z, ]+\)): ", told), "a machine with other work makes trials disagree"
+    output = " ".join(ended.out.split())
+    assert re.search(r" (Sure|Not sure \([a-z, ]+\)): ", output), (
+        "the answer is certain, or uncertain with reasons on a busy machine"
+    )
 
 
 @pytest.mark.slow
-def test_of_a_planted_tie_neither_is_best_and_both_are_named(bench: Bench) -> None:
+def test_a_planted_tie_names_both_candidates_and_no_best(bench: Bench) -> None:
     # A race may name a wrong winner once in twenty times (docs/decisions/0029). Two wrong winners in a row are a fault.
-    told = [raced_tie(bench)]
+    answers = [raced_tie(bench)]
     # Other work on this machine can make the difference of the two too uncertain for a tie: then they are undecided.
     even = re.compile("(Tie|Undecided) for 4 KiB one at a time, 2 processes: null memory")
-    if not even.match(told[0]):
-        told.append(raced_tie(bench))
-    assert even.match(told[-1]), told
-    assert " and null memory" in told[-1]
-    assert "every_delay_ns=1000001" in told[-1]
-    assert "every_delay_ns=2000002" not in told[-1]
+    if not even.match(answers[0]):
+        answers.append(raced_tie(bench))
+    assert even.match(answers[-1]), answers
+    assert " and null memory" in answers[-1]
+    assert "every_delay_ns=1000001" in answers[-1]
+    assert "every_delay_ns=2000002" not in answers[-1]
 
 
 def raced_tie(bench: Bench) -> str:
     ended = bench.run("run", bench.suite(sweeps(1000, 1000, 2000)), "--budget", "40s", "--quiet")
     assert ended.code == 0, ended.err
-    told, _, _ = " ".join(ended.out.split()).partition(" µs round trip")
-    return told
+    answer_text, _, _ = " ".join(ended.out.split()).partition(" µs round trip")
+    return answer_text
 
 
-def test_a_race_that_was_killed_goes_on_where_it_stopped(bench: Bench) -> None:
+def test_a_killed_race_is_resumed_where_it_stopped(bench: Bench) -> None:
     run = bench.start("run", bench.suite(sweeps(200, 600, 1500)), "--budget", "60s", "--quiet")
     until(lambda: run.trials() >= 4)
     run.signal(signal.SIGKILL)
@@ -101,16 +103,16 @@ def test_a_real_question_has_an_answer_within_its_budget(bench: Bench) -> None:
         assert found["verdict"] == "none holds"
         pytest.skip("this machine has too much else to do")
     assert found["verdict"] in ("best", "tie", "undecided")
-    assert found["seconds"] <= 60, "a round may take longer than those before it"
+    assert found["seconds"] <= 60, "a round may take longer than the earlier rounds"
     assert (found["next"] is None) == (found["verdict"] != "undecided")
     assert all(each["times_baseline"] > 0 and each["p50_ns"] > 0 for each in found["answer"])
     best = found["answer"][0]["p50_ns"]
     beaten = [each for each in found["candidates"] if each["eliminated"] == "slower"]
     assert all(each["p50_ns"] > best for each in beaten)
-    assert all(each["rounds"] >= 2 for each in found["candidates"]), "nobody leaves before"
+    assert all(each["rounds"] >= 2 for each in found["candidates"]), "no candidate is eliminated before two rounds"
 
 
-def test_an_interrupt_tells_how_to_go_on_and_that_ends_in_the_answer(bench: Bench) -> None:
+def test_an_interrupt_prints_the_resume_command_which_ends_in_the_answer(bench: Bench) -> None:
     out = bench.folder / "kept"
     asked = ("which", "--adapter", "null", "--transport", "memory", "--rate", "200", "--quiet", "--out", str(out))
     run = bench.start(*asked, out=out)
@@ -127,7 +129,7 @@ def test_an_interrupt_tells_how_to_go_on_and_that_ends_in_the_answer(bench: Benc
 
 
 @pytest.mark.slow
-def test_what_nobody_can_do_ends_with_none(bench: Bench) -> None:
+def test_a_requirement_that_no_candidate_meets_ends_with_none(bench: Bench) -> None:
     asked = (
         "which",
         "--adapter",
@@ -145,10 +147,12 @@ def test_what_nobody_can_do_ends_with_none(bench: Bench) -> None:
     assert ended.code == 0, ended.err
     assert (ended.document["verdict"], ended.document["answer"]) == ("none holds", [])
     left = {each["eliminated"] for each in ended.document["candidates"]}
-    assert left <= {"misses the deadline", "cannot keep the rate"}, "the latter is so where others use this machine"
+    assert left <= {"misses the deadline", "cannot keep the rate"}, (
+        "on a busy machine a candidate may also miss the rate"
+    )
 
 
-def test_all_that_is_wrong_is_told_at_once(bench: Bench) -> None:
+def test_all_problems_of_the_options_are_reported_at_once(bench: Bench) -> None:
     ended = bench.run("which", "--size", "1k,4k", "--rate", "max", "--deadline", "5", "--loss", "2", "--cpu", "much")
     assert ended.code == 2
     for wrong in (
@@ -188,7 +192,7 @@ allow = 0.5
 
 
 @pytest.mark.slow
-def test_a_race_of_graphs_says_who_leaves_the_most_room_before_the_deadlines(bench: Bench) -> None:
+def test_a_race_of_graphs_finds_the_candidate_with_most_slack_before_the_deadlines(bench: Bench) -> None:
     suite = bench.suite(TINY.format(deadline="200ms"))
     out = str(bench.folder / "kept")
     asked = ("which", "--workload", suite, "--adapter", "zeromq", "--transport", "ipc,tcp", "--out", out)
@@ -217,7 +221,7 @@ def test_a_race_of_graphs_says_who_leaves_the_most_room_before_the_deadlines(ben
     assert all(each["rounds"] >= 2 and each["worst_share"] > 0 for each in found["candidates"])
 
 
-def test_what_a_workload_says_for_itself_is_refused_beside_it(bench: Bench) -> None:
+def test_options_that_the_workload_determines_are_refused(bench: Bench) -> None:
     suite = bench.suite(TINY.format(deadline="200ms").replace("1.1s", "0.2s"))
     ended = bench.run("which", "--workload", suite, "--size", "1k", "--rate", "1k", "--loss", "0", "--scale", "1,2")
     assert ended.code == 2

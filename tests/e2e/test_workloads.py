@@ -52,7 +52,7 @@ def robot(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_every_edge_chain_and_node_is_told(bench: Bench, robot: str) -> None:
+def test_every_edge_chain_and_node_has_a_result(bench: Bench, robot: str) -> None:
     asked = ("--adapter", "udp", "--duration", "2.6s", "--trials", "1", "--scale", "1,2")
     ended = bench.run("run", robot, *asked, "--format", "json", "--quiet")
     assert ended.code == 0, ended.err
@@ -60,7 +60,7 @@ def test_every_edge_chain_and_node_is_told(bench: Bench, robot: str) -> None:
     for each in ended.document["cells"]:
         found = each["workload"]
         assert found["name"] == "robot"
-        assert found["holds"] in (True, False), "a thousand messages are enough to say so"
+        assert found["holds"] in (True, False), "a thousand messages are enough for a verdict"
         assert (found["first_failing"] is None) == found["holds"]
         names = [(edge["name"], edge["from"], edge["to"]) for edge in found["topics"]]
         assert names == [
@@ -82,7 +82,7 @@ def test_every_edge_chain_and_node_is_told(bench: Bench, robot: str) -> None:
             ("camera", "planner"),
             ("planner", "planner"),
         ]
-        assert found["chains"][0]["end_to_end_ns"]["min"] > 1e5, "a tenth of a millisecond of work is in it"
+        assert found["chains"][0]["end_to_end_ns"]["min"] > 1e5, "the chain includes a tenth of a millisecond of work"
         assert {node["name"]: node["process"] for node in found["nodes"]} == {
             "camera": "perception",
             "detector": "perception",
@@ -94,7 +94,7 @@ def test_every_edge_chain_and_node_is_told(bench: Bench, robot: str) -> None:
         assert found["discovery_ns"] > 0
 
 
-def test_the_terminal_says_whether_it_holds(bench: Bench, robot: str) -> None:
+def test_the_terminal_shows_the_verdict_on_the_workload(bench: Bench, robot: str) -> None:
     ended = bench.run("run", robot, "--adapter", "udp", "--duration", "0.3s", "--trials", "1", "--quiet")
     assert ended.code == 0, ended.err
     assert "robot: too few messages for a verdict, or no deadlines." in ended.out
@@ -109,7 +109,7 @@ def test_the_terminal_says_whether_it_holds(bench: Bench, robot: str) -> None:
     assert "detector (in perception): " in text
 
 
-def test_what_only_a_robot_has_is_refused_without_one_and_the_other_way_round(bench: Bench, robot: str) -> None:
+def test_workload_options_and_load_options_exclude_each_other(bench: Bench, robot: str) -> None:
     ended = bench.run("run", "--adapter", "udp", "--scale", "2", "--copies", "3")
     assert ended.code == 2
     assert "--scale: multiplies a workload" in ended.err
@@ -160,7 +160,7 @@ BAGS: dict[str, Callable[[Path], Path]] = {
 
 
 @pytest.mark.parametrize("recorded", BAGS)
-def test_a_bag_goes_from_its_file_to_a_report_in_two_commands(bench: Bench, tmp_path: Path, recorded: str) -> None:
+def test_two_commands_turn_a_bag_into_a_report(bench: Bench, tmp_path: Path, recorded: str) -> None:
     bag = BAGS[recorded](tmp_path)
     suite = str(tmp_path / "robot.toml")
     made = bench.run("workload", "from-bag", str(bag), "-o", suite)
@@ -176,7 +176,7 @@ def test_a_bag_goes_from_its_file_to_a_report_in_two_commands(bench: Bench, tmp_
         scale = plan["cells"][each["cell"]].get("scale", 1.0)
         (sent,) = each["publishers"]
         due = [lap * 120 + ms for lap in range(8) for ms, _ in SENT if lap * 120 + ms < 350 * scale]
-        assert sent["scheduled"] == len(due), "the bag is repeated, and at twice the rates twice as often"
+        assert sent["scheduled"] == len(due), "the bag is repeated, and twice as often at twice the rates"
         sizes = [size for _, size in SENT] * 8
         assert sent["sent_bytes"] == sum(sizes[: sent["sent"]])
         file = next(each for each in each["files"] if each["role"] == "publisher")
@@ -186,7 +186,7 @@ def test_a_bag_goes_from_its_file_to_a_report_in_two_commands(bench: Bench, tmp_
         assert each["counts"]["damaged"] == 0
 
 
-def test_a_topology_goes_from_its_file_to_figures_in_two_commands(bench: Bench, tmp_path: Path) -> None:
+def test_two_commands_turn_a_topology_into_figures(bench: Bench, tmp_path: Path) -> None:
     nodes = [
         {"node_name": "a", "publishers": [{"topic_name": "t", "msg_type": "stamped10kb", "period_ms": 10}]},
         {"node_name": "b", "subscribers": [{"topic_name": "t", "msg_type": "stamped10kb"}]},
@@ -206,7 +206,7 @@ def test_a_topology_goes_from_its_file_to_figures_in_two_commands(bench: Bench, 
 @pytest.mark.parametrize(
     "name", [pytest.param(each, marks=pytest.mark.slow if each == "amr" else pytest.mark.full) for each in ROBOTS]
 )
-def test_each_robot_that_comes_along_can_be_measured(bench: Bench, name: str) -> None:
+def test_each_included_robot_can_be_measured(bench: Bench, name: str) -> None:
     only = [f"--only={each}" for each in ("scale=1", "copies=1")]
     short = ["--duration", "0.5s", "--trials", "1", "--adapter", "shm", *only]
     ended = bench.run("run", name, *short, "--format", "json", "--quiet")
@@ -222,20 +222,22 @@ def test_compare_judges_one_edge_of_a_robot(bench: Bench, robot: str) -> None:
     run = str(ended.folder)
 
     def judged(*options: str) -> list[float]:
-        told = bench.run("compare", run, "--by", "adapter", "--metric", "p50", "--format", "json", *options)
-        assert told.code == 0, told.err
-        return [each[side] for each in told.document["comparisons"] for side in ("a_median", "b_median")]
+        compared = bench.run("compare", run, "--by", "adapter", "--metric", "p50", "--format", "json", *options)
+        assert compared.code == 0, compared.err
+        return [each[side] for each in compared.document["comparisons"] for side in ("a_median", "b_median")]
 
     assert judged("--edge", "image → recorder") != judged("--edge", "found")
-    told = bench.run("compare", run, "--by", "adapter", "--edge", "found")
-    assert told.out.splitlines()[0] == "Edge found → planner"
+    compared = bench.run("compare", run, "--by", "adapter", "--edge", "found")
+    assert compared.out.splitlines()[0] == "Edge found → planner"
     assert not bench.run("compare", run, "--by", "adapter").out.startswith("Edge")
-    told = bench.run("compare", run, "--by", "adapter", "--edge", "image")
-    assert told.code == 2
-    assert "image is several; there are image → detector, image → recorder" in told.err
-    told = bench.run("compare", run, "--by", "adapter", "--edge", "imago")
-    assert told.code == 2
-    assert "there is no imago; there are image → detector, image → recorder, found → planner, plan/request" in told.err
+    compared = bench.run("compare", run, "--by", "adapter", "--edge", "image")
+    assert compared.code == 2
+    assert "image is several; there are image → detector, image → recorder" in compared.err
+    compared = bench.run("compare", run, "--by", "adapter", "--edge", "imago")
+    assert compared.code == 2
+    assert (
+        "there is no imago; there are image → detector, image → recorder, found → planner, plan/request" in compared.err
+    )
 
 
 def test_an_edge_of_a_slow_topic_has_its_rate(bench: Bench, robot: str) -> None:

@@ -23,7 +23,7 @@ def golden(snapshot: SnapshotAssertion) -> SnapshotAssertion:
     return snapshot.use_extension(TextFile)
 
 
-def told(result: CellResult, *names: str) -> CellResult:
+def with_parts(result: CellResult, *names: str) -> CellResult:
     """Return the result with a breakdown in which each part takes twice as long as the one before."""
     whole = 2 ** len(names) - 1
     parts = tuple(Part(part=name, ns=120.0 * 2**at, share=2**at / whole) for at, name in enumerate(names))
@@ -35,14 +35,14 @@ def broken_down(results: tuple[CellResult, ...]) -> tuple[CellResult, ...]:
     """Rows with several kinds of parts, and rows without: a failed one, and one that gives the reason."""
     few = "3 messages were stamped at both ends, and a breakdown needs 20"
     return (
-        told(results[0], *ONE_WAY, *BACK),
-        told(results[1], *LISTENING),
+        with_parts(results[0], *ONE_WAY, *BACK),
+        with_parts(results[1], *LISTENING),
         msgspec.structs.replace(results[2], breakdown_absent=few),
         *results[3:5],
-        msgspec.structs.replace(told(results[5], *ONE_WAY), coding_absent=WITHIN),
+        msgspec.structs.replace(with_parts(results[5], *ONE_WAY), coding_absent=WITHIN),
         *results[6:-2],
-        told(results[-2], *TYPED),
-        told(results[-1], *STAMPED),
+        with_parts(results[-2], *TYPED),
+        with_parts(results[-1], *STAMPED),
     )
 
 
@@ -53,6 +53,6 @@ def test_table(golden: SnapshotAssertion, facts: MeasuredRun, broken_down: tuple
     assert golden == table.split("\nWarnings")[0].split("Where the time goes")[1]
 
 
-def test_it_is_told_only_when_asked_for(facts: MeasuredRun, broken_down: tuple[CellResult, ...]) -> None:
+def test_the_breakdown_is_shown_only_on_request(facts: MeasuredRun, broken_down: tuple[CellResult, ...]) -> None:
     assert "Where the time goes" not in render("table", facts, broken_down)
     assert "Where the time goes" in render("table", facts, broken_down, View(breakdown=True))

@@ -30,7 +30,7 @@ def time(name: str, quantile: str) -> Text:
 
 
 def trip(quantile: str) -> Text:
-    """Return the round trip from the scheduled instant, where there is one."""
+    """Return the round trip from the scheduled instant if there is one, or else from the send."""
     return lambda cell: us((cell["round_trip_from_intended_ns"] or cell["round_trip_ns"] or {}).get(quantile))
 
 
@@ -192,7 +192,7 @@ def test_a_rows_figures_are_in_the_json(rendered: Rendered, pattern: str, data: 
     shown(rendered, data.draw(results(pattern)), pattern)
 
 
-def test_a_row_that_has_everything_shows_every_column(rendered: Rendered) -> None:
+def test_a_row_with_all_figures_shows_every_column(rendered: Rendered) -> None:
     """Fails for a new column that SHOWN lacks."""
     full = Summary(**{name: 12_345.678 * (at + 1) for at, name in enumerate(Summary.__struct_fields__)})
     proven = ProtectionProof(payload_not_seen=True)
@@ -229,7 +229,7 @@ figures_of_trials = st.tuples(maybe(magnitudes))
 
 @few
 @given(metrics=st.dictionaries(st.sampled_from(sorted(METRICS)), figures_of_trials, min_size=1, max_size=4))
-def test_the_metrics_that_are_asked_for_are_in_the_json(
+def test_the_requested_metrics_are_in_the_json(
     rendered: Rendered, metrics: dict[str, tuple[float | None, ...]]
 ) -> None:
     result = msgspec.structs.replace(streams.calls()[0], metrics=metrics)

@@ -121,7 +121,7 @@ def test_markdown_of_a_run_that_was_interrupted_before_anything_was_measured(gol
     assert golden == _rendered(_measured((), interrupted=True))
 
 
-def test_no_text_of_a_run_is_markup(results: Results) -> None:
+def test_no_text_of_a_run_becomes_markup(results: Results) -> None:
     hostile = msgspec.structs.replace(
         results[0],
         cell=msgspec.structs.replace(results[0].cell, adapter=HOSTILE),
@@ -141,7 +141,7 @@ def test_no_text_of_a_run_is_markup(results: Results) -> None:
 
 
 @given(st.text(max_size=40))
-def test_any_text_in_a_table_shows_as_it_is(text: str) -> None:
+def test_any_text_in_a_table_is_shown_unchanged(text: str) -> None:
     table = "\n".join(markdown.table(table_of(("configuration", "p50"), [(text, "1")])))
     shown = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(table)
     (cell,) = re.findall(r"<tbody>\n<tr>\n<td>(.*?)</td>", shown, re.DOTALL)
@@ -150,6 +150,6 @@ def test_any_text_in_a_table_shows_as_it_is(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["http://x.y", "www.x.y", "@team", "#12"])
-def test_nothing_becomes_a_link_or_a_mention_by_itself(text: str) -> None:
+def test_no_text_becomes_a_link_or_a_mention(text: str) -> None:
     assert text not in escaped(text)
     assert html.unescape(escaped(text)) == text

@@ -65,11 +65,11 @@ def noisy(results: Results) -> Results:
     return (first, *results[1:])
 
 
-def test_what_the_machine_did_stands_below_the_table(
+def test_the_machines_noise_is_reported_below_the_table(
     snapshot: SnapshotAssertion, facts: MeasuredRun, noisy: Results
 ) -> None:
     assert render("table", facts, noisy[:1], View(width=100)) == snapshot
 
 
-def test_what_the_machine_did_stands_in_the_cell(snapshot: SnapshotAssertion, noisy: Results) -> None:
+def test_the_machines_noise_is_part_of_the_cells_document(snapshot: SnapshotAssertion, noisy: Results) -> None:
     assert json.dumps(cell_document(noisy[0])["noise"], indent=1) == snapshot

@@ -26,8 +26,8 @@ def cell(adapter: str, transport: str, size: int = 1024, **levels: object) -> Ce
 
 
 def copying(size: int = 1024, **levels: object) -> Cell:
-    alone = {"receive": "poll", "processes": 1, "subscribers": 0, "pin": PINNED[:1]}
-    return cell("memcpy", "memcpy", size, **{**alone, **levels})
+    factors = {"receive": "poll", "processes": 1, "subscribers": 0, "pin": PINNED[:1]}
+    return cell("memcpy", "memcpy", size, **{**factors, **levels})
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_table_with_raw_transports(
     assert table(with_memcpy, rows) == snapshot.use_extension(TextFile)
 
 
-def test_what_copies_alone_stands_among_the_raw_transports_of_its_size(
+def test_memcpy_is_listed_with_the_raw_transports_of_its_size(
     with_memcpy: MeasuredRun, rows: tuple[CellResult, ...]
 ) -> None:
     assert groups(table(with_memcpy, rows)) == {
@@ -79,7 +79,7 @@ def test_what_copies_alone_stands_among_the_raw_transports_of_its_size(
     }
 
 
-def test_what_copies_alone_makes_no_other_row_tell_how_it_was_measured(
+def test_memcpy_does_not_change_the_settings_named_for_other_rows(
     with_memcpy: MeasuredRun, rows: tuple[CellResult, ...]
 ) -> None:
     text = table(with_memcpy, rows)
@@ -93,7 +93,7 @@ def test_what_copies_alone_makes_no_other_row_tell_how_it_was_measured(
     }
 
 
-def test_what_copies_alone_stands_with_its_own_payload_and_processor(with_memcpy: MeasuredRun) -> None:
+def test_memcpy_is_grouped_by_its_payload_and_processor(with_memcpy: MeasuredRun) -> None:
     rows = (
         made(cell("cyclonedds", "udp", payload="filled"), 39_000.0),
         made(cell("cyclonedds", "udp", payload="untouched"), 38_000.0),
@@ -107,7 +107,7 @@ def test_what_copies_alone_stands_with_its_own_payload_and_processor(with_memcpy
     }
 
 
-def test_what_hands_over_and_what_copies_have_a_baseline_each(
+def test_rows_that_hand_over_and_rows_that_copy_have_separate_baselines(
     with_memcpy: MeasuredRun, rows: tuple[CellResult, ...]
 ) -> None:
     lent = (made(cell("cyclonedds", "shm", loan=True), 31_200.0), made(cell("shm", "shm", loan=True), 520.0))
@@ -117,7 +117,7 @@ def test_what_hands_over_and_what_copies_have_a_baseline_each(
     assert ratios["cyclonedds shm, loan"] == "60.0"
 
 
-def test_a_group_of_raw_transports_alone_names_no_baseline(
+def test_a_group_with_only_raw_transports_names_no_baseline(
     with_memcpy: MeasuredRun, rows: tuple[CellResult, ...]
 ) -> None:
     assert "; baseline: shm" not in table(with_memcpy, rows[2:5])

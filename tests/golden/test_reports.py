@@ -117,13 +117,13 @@ def test_colour_adds_nothing_but_colour(facts: MeasuredRun, results: Results, wi
     assert [line.rstrip() for line in ANSI.sub("", coloured).splitlines()] == plain.splitlines()
 
 
-def test_nothing_in_a_text_is_taken_for_markup_or_moves_the_cursor(facts: MeasuredRun, results: Results) -> None:
+def test_no_text_becomes_markup_or_moves_the_cursor(facts: MeasuredRun, results: Results) -> None:
     table = " ".join(render("table", facts, results, View(width=200, colour=True)).split())
     assert "[bold]no memory[/bold] \\x1b[31mleft\\x1b[0m" in table
     assert "<script> [red]1" in table
 
 
-def test_every_warning_has_its_advice_below_the_table_and_its_own_words_where_asked_for(
+def test_every_warning_has_its_advice_below_the_table_and_its_text_on_request(
     facts: MeasuredRun, results: Results
 ) -> None:
     table = " ".join(render("table", facts, results, View(width=80)).split())
@@ -135,7 +135,7 @@ def test_every_warning_has_its_advice_below_the_table_and_its_own_words_where_as
             assert warning.advice in whole
 
 
-def test_raw_transports_stand_first_and_failed_rows_last(facts: MeasuredRun, results: Results) -> None:
+def test_raw_transports_come_first_and_failed_rows_last(facts: MeasuredRun, results: Results) -> None:
     table = render("table", facts, results, View(width=100))
     rows = [
         line.split("  ")[1]
@@ -152,7 +152,7 @@ def test_raw_transports_stand_first_and_failed_rows_last(facts: MeasuredRun, res
     assert rows[9] == "fastdds data-sharing"
 
 
-def test_polling_and_blocking_never_stand_in_one_group(facts: MeasuredRun, fan_out: Results) -> None:
+def test_polling_and_blocking_are_never_in_one_group(facts: MeasuredRun, fan_out: Results) -> None:
     groups = render("table", facts, fan_out).split("\n\n")
     titles = [group.splitlines()[0].partition("; baseline")[0] for group in groups[1:-1]]
     assert titles == [
@@ -165,15 +165,15 @@ def test_polling_and_blocking_never_stand_in_one_group(facts: MeasuredRun, fan_o
 
 
 @pytest.mark.parametrize("width", [60, 100, 140])
-def test_a_row_whose_evidence_contradicts_its_label_is_marked_at_every_width(
+def test_a_row_that_its_evidence_contradicts_is_marked_at_every_width(
     facts: MeasuredRun, results: Results, width: int
 ) -> None:
     table = render("table", facts, results, View(width=width))
-    assert table.count("cyclonedds shm (!)") == 2, "in its row and where the warning is told"
+    assert table.count("cyclonedds shm (!)") == 2, "once in its row and once in the warning"
     assert "(!)" not in render("table", facts, results[:1], View(width=width))
 
 
-def test_a_table_of_nothing_is_still_a_report(facts: MeasuredRun) -> None:
+def test_an_empty_table_is_still_a_report(facts: MeasuredRun) -> None:
     for name in PRINTED:
         assert render(name, facts, ()).endswith("\n")
 
@@ -226,7 +226,7 @@ def test_json_keeps_the_promised_schema(facts: MeasuredRun, results: Results, fa
             assert {"code", "text"} <= cell["failed"].keys()
 
 
-def test_csv_and_json_tell_the_same_figures(facts: MeasuredRun, results: Results, fan_out: Results) -> None:
+def test_csv_and_json_contain_the_same_figures(facts: MeasuredRun, results: Results, fan_out: Results) -> None:
     both = (*results, *fan_out)
     rows = list(csv.DictReader(io.StringIO(render("csv", facts, both))))
     cells = json.loads(render("json", facts, both))["cells"]
@@ -240,7 +240,7 @@ def test_csv_and_json_tell_the_same_figures(facts: MeasuredRun, results: Results
             assert row[f"round_trip_{key}_ns"] == ("" if figure is None else str(figure))
 
 
-def test_text_that_is_no_unicode_or_has_line_breaks_breaks_no_format(
+def test_invalid_unicode_and_line_breaks_break_no_format(
     facts: MeasuredRun, results: Results, samples_of: SamplesOf
 ) -> None:
     nasty = 'two\nlines, \udcff \x00 \x9b31m 日本語 ; "quoted" ' + "long" * 60
@@ -256,7 +256,7 @@ def test_text_that_is_no_unicode_or_has_line_breaks_breaks_no_format(
     assert cell["failed"]["text"] == nasty.encode("utf-8", "backslashreplace").decode()
 
 
-def test_latencytest_prints_halves_in_the_columns_of_fast_dds(facts: MeasuredRun, results: Results) -> None:
+def test_latencytest_prints_half_round_trips_in_the_columns_of_fast_dds(facts: MeasuredRun, results: Results) -> None:
     lines = render("latencytest", facts, results[:1]).splitlines()
     header = lines.index("   Bytes, Samples,   stdev,    mean,     min,     50%,     90%,     99%,  99.99%,     max")
     assert "half round trips" in lines[header - 1]
@@ -265,7 +265,7 @@ def test_latencytest_prints_halves_in_the_columns_of_fast_dds(facts: MeasuredRun
     assert [len(field) for field in row.rstrip(" ").split(",")] == [8] * 10
 
 
-def test_roundtrip_counts_every_sample_of_a_trial_and_halves_the_round_trip_only(
+def test_roundtrip_counts_every_sample_and_halves_only_the_round_trip(
     facts: MeasuredRun, results: Results, samples_of: SamplesOf
 ) -> None:
     text = render("roundtrip", facts, results[:1], View(samples_of=samples_of))
@@ -303,7 +303,7 @@ def test_the_clock_of_a_run_is_the_median_of_its_trials(facts: MeasuredRun) -> N
     assert (clock.source, clock.cost_ns) == ("clock_monotonic, tsc", 10.0)
 
 
-def test_asking_for_the_formats_imports_neither_numpy_nor_rich() -> None:
+def test_listing_the_formats_imports_neither_numpy_nor_rich() -> None:
     code = "import sys, middlemark.show; sys.exit(bool({'numpy', 'rich', 'csv', 'json'} & sys.modules.keys()))"
     environment = os.environ | {"PYTHONPATH": str(Path(middlemark.__file__).parents[1])}
     assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0

@@ -67,7 +67,7 @@ def test_no_line_is_wider_than_the_terminal(facts: MeasuredRun, results: Results
 
 
 @pytest.mark.parametrize("width", [80, 100, 140])
-def test_loss_processor_and_memory_stand_beside_every_rate(facts: MeasuredRun, width: int) -> None:
+def test_loss_processor_and_memory_are_columns_at_every_rate(facts: MeasuredRun, width: int) -> None:
     header = next(
         line for line in render("table", facts, streams.floods(), View(width=width)).splitlines() if "µs" in line
     )
@@ -79,7 +79,7 @@ def test_loss_processor_and_memory_stand_beside_every_rate(facts: MeasuredRun, w
     ]
 
 
-def test_streams_are_ordered_by_their_rate_behind_the_raw_transport(facts: MeasuredRun) -> None:
+def test_streams_are_sorted_by_rate_below_the_raw_transport(facts: MeasuredRun) -> None:
     table = render("table", facts, streams.floods(), View(width=110))
     rows = [
         line.split("  ")[1]
@@ -88,7 +88,7 @@ def test_streams_are_ordered_by_their_rate_behind_the_raw_transport(facts: Measu
     assert rows[1:] == ["udp", "cyclonedds udp", "fastdds udp, best-effort"]
 
 
-def test_what_was_lost_is_never_rounded_to_nothing(facts: MeasuredRun) -> None:
+def test_a_small_loss_is_never_rounded_to_zero(facts: MeasuredRun) -> None:
     one = msgspec.structs.replace(
         streams.floods()[0], counts=TrialCounts(sent=10**9, received=10**9 - 1, lost=1), warnings=()
     )
@@ -114,14 +114,14 @@ def test_a_rate_keeps_three_digits_and_its_order_of_magnitude(number: float, tex
     assert brief(number) == text
 
 
-def test_a_curve_stands_under_its_row_and_its_knee_is_marked_once(facts: MeasuredRun) -> None:
+def test_a_curve_is_under_its_row_and_its_knee_is_marked_once(facts: MeasuredRun) -> None:
     table = render("table", facts, streams.loads())
     marked = [line for line in table.splitlines() if "← knee" in line]
     assert len(marked) == 1
     assert marked[0].split()[:2] == ["320k", "320k"]
 
 
-def test_every_cell_has_the_same_keys_and_the_promised_ones(facts: MeasuredRun, results: Results) -> None:
+def test_every_cell_has_the_same_keys_and_the_documented_ones(facts: MeasuredRun, results: Results) -> None:
     every = (*results, *streams.floods(), *streams.loads(), *streams.calls())
     cells = json.loads(render("json", facts, every))["cells"]
     assert len({tuple(cell) for cell in cells}) == 1
@@ -133,13 +133,13 @@ def test_every_cell_has_the_same_keys_and_the_promised_ones(facts: MeasuredRun, 
             assert cell[key] is None or list(cell[key]) == SUMMARY_KEYS
 
 
-def test_bytes_are_those_of_the_messages_that_arrived(facts: MeasuredRun) -> None:
+def test_bytes_are_those_of_the_received_messages(facts: MeasuredRun) -> None:
     for cell in json.loads(render("json", facts, streams.floods()))["cells"]:
         assert cell["bytes_per_s"] == pytest.approx(cell["rate_hz"] * cell["size"])
-        assert cell["rate_hz"] < cell["sent_hz"], "what was sent is told, and is another figure"
+        assert cell["rate_hz"] < cell["sent_hz"], "the sent rate differs from the received rate"
 
 
-def test_csv_tells_what_json_does(facts: MeasuredRun) -> None:
+def test_csv_contains_the_same_figures_as_json(facts: MeasuredRun) -> None:
     every = (*streams.floods(), *streams.loads(), *streams.calls())
     rows = list(csv.DictReader(io.StringIO(render("csv", facts, every))))
     cells = json.loads(render("json", facts, every))["cells"]
@@ -159,13 +159,13 @@ def _lines(facts: MeasuredRun, *some: CellResult) -> list[str]:
     return [line for line in render("ddsperf", facts, some).splitlines() if line and not line.startswith("#")]
 
 
-def test_every_line_of_ddsperf_is_one_that_ddsperf_could_have_printed(facts: MeasuredRun) -> None:
+def test_every_line_in_ddsperfs_format_matches_ddsperfs_own(facts: MeasuredRun) -> None:
     lines = _lines(facts, *streams.floods(), *streams.loads())
     assert lines
     assert [line for line in lines if not RATE.match(line) and not COST.match(line)] == []
 
 
-def test_ddsperf_lines_count_what_arrived_and_end_with_what_was_lost(facts: MeasuredRun) -> None:
+def test_ddsperf_lines_count_arrivals_and_end_with_the_loss(facts: MeasuredRun) -> None:
     lossy = streams.floods()[1]
     rates = [found.groups() for line in _lines(facts, lossy) if (found := RATE.match(line))]
     deltas = [int(each[5]) for each in rates]
@@ -175,7 +175,7 @@ def test_ddsperf_lines_count_what_arrived_and_end_with_what_was_lost(facts: Meas
         assert float(each[8]) == pytest.approx(float(each[7]) * 1e3 * lossy.cell.size * 8 / 1e6, rel=1e-3)
 
 
-def test_a_damaged_message_counts_in_the_total_of_ddsperf_and_not_in_its_rate(facts: MeasuredRun) -> None:
+def test_ddsperf_lines_count_damaged_messages_in_the_total_but_not_in_the_rate(facts: MeasuredRun) -> None:
     result = streams.floods()[0]
     second = msgspec.structs.replace(result.series[3], received=1_000, damaged=400, seconds=2.0)
     lines = _lines(facts, msgspec.structs.replace(result, series=(second,)))
@@ -183,7 +183,7 @@ def test_a_damaged_message_counts_in_the_total_of_ddsperf_and_not_in_its_rate(fa
     assert (found[5], found[7], found[9]) == ("1000", "0.30", "0.30")
 
 
-def test_a_thread_of_ddsperf_is_split_as_its_process_was_and_small_ones_are_others(facts: MeasuredRun) -> None:
+def test_threads_in_ddsperf_lines_are_split_like_their_process_and_small_ones_joined(facts: MeasuredRun) -> None:
     result = streams.floods()[0]
     second = msgspec.structs.replace(
         result.series[0],
@@ -198,14 +198,16 @@ def test_a_thread_of_ddsperf_is_split_as_its_process_was_and_small_ones_are_othe
     assert line.endswith(" recvUC:10%+30% others:0%+1%")
 
 
-def test_ddsperf_prints_the_seconds_of_round_trips(facts: MeasuredRun, results: Results, samples_of: SamplesOf) -> None:
+def test_round_trips_are_printed_per_second_in_ddsperfs_format(
+    facts: MeasuredRun, results: Results, samples_of: SamplesOf
+) -> None:
     text = render("ddsperf", facts, results[:1], View(samples_of=samples_of))
     found = [line for line in text.splitlines() if LATENCY.match(line)]
     assert sum(int(line.rsplit(" ", 1)[1]) for line in found) == sum(len(each) for each in samples_of(0))
     assert " 50% 12.450us " in found[0], "half of a round trip, as ddsperf prints it"
 
 
-def test_formats_of_round_trips_say_that_a_stream_has_none(facts: MeasuredRun) -> None:
+def test_formats_of_round_trips_refer_a_stream_to_the_table(facts: MeasuredRun) -> None:
     for name in ("latencytest", "roundtrip"):
         lines = render(name, facts, streams.floods()[:1]).splitlines()
         assert not [line for line in lines if line.lstrip().startswith("1024,")]

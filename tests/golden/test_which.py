@@ -61,7 +61,7 @@ def left_of(found: RaceVerdict) -> dict[str, tuple[str | None, int]]:
     return {each.row.result.cell.adapter: (elimination(each), rounds_of(each)) for each in found.candidates}
 
 
-def test_a_winner_a_tie_and_what_is_open_are_told_in_the_first_lines(
+def test_the_first_lines_state_a_winner_a_tie_or_what_is_undecided(
     field: Path, tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:
     shown = {
@@ -78,7 +78,7 @@ def test_a_winner_a_tie_and_what_is_open_are_told_in_the_first_lines(
     assert shown == snapshot
 
 
-def test_the_best_is_found_and_those_that_are_slower_leave_early(field: Path) -> None:
+def test_the_best_is_found_and_slower_candidates_are_eliminated_early(field: Path) -> None:
     found = answer(field)
     assert (found.verdict, [each.row.result.cell.adapter for each in found.answer]) == ("best", ["lyra"])
     rounds = {name: number for name, (_, number) in left_of(found).items()}
@@ -92,7 +92,7 @@ def test_the_best_is_found_and_those_that_are_slower_leave_early(field: Path) ->
     assert found.answer[0].ratio == pytest.approx(50 / 40, rel=0.1)
 
 
-def test_alike_ones_tie_by_name(tmp_path: Path) -> None:
+def test_equal_candidates_tie_by_name(tmp_path: Path) -> None:
     folder = race(tmp_path, ALIKE)
     found = answer(folder)
     assert found.verdict == "tie"
@@ -100,7 +100,7 @@ def test_alike_ones_tie_by_name(tmp_path: Path) -> None:
     assert settles(folder) is None
 
 
-def test_those_that_surely_differ_by_little_tie_when_the_time_is_spent(tmp_path: Path) -> None:
+def test_candidates_with_a_small_significant_difference_tie_when_the_budget_is_spent(tmp_path: Path) -> None:
     close = {**FIELD, "lyra": Truth(50.0, scatter=0.06), "vega": Truth(51.0, scatter=0.06)}
     folder = race(tmp_path, close, budget_s=30.0)
     found = answer(folder)
@@ -112,7 +112,7 @@ def test_those_that_surely_differ_by_little_tie_when_the_time_is_spent(tmp_path:
     assert f"the candidates differ by less than {found.experiment.within:.0%}.".replace("%", " %") in screen(folder)
 
 
-def test_who_does_not_do_what_is_asked_leaves_with_the_reason_even_if_it_leads(tmp_path: Path) -> None:
+def test_a_candidate_that_misses_the_requirements_is_eliminated_even_if_fastest(tmp_path: Path) -> None:
     truths = {
         **FIELD,
         "lyra": Truth(50.0, late=0.04),
@@ -131,7 +131,7 @@ def test_who_does_not_do_what_is_asked_leaves_with_the_reason_even_if_it_leads(t
     assert found.answer[0].row.in_race.within == 1.0
 
 
-def test_a_budget_that_is_spent_leaves_it_open_and_names_the_command(tmp_path: Path) -> None:
+def test_a_spent_budget_leaves_the_verdict_undecided_and_names_the_command(tmp_path: Path) -> None:
     folder = race(tmp_path, NEAR, budget_s=30.0)
     found = answer(folder)
     assert found.verdict == "undecided"
@@ -141,7 +141,7 @@ def test_a_budget_that_is_spent_leaves_it_open_and_names_the_command(tmp_path: P
     assert "--budget" in command
 
 
-def test_the_command_that_settles_a_race_of_a_run_measures_as_often_what_is_open(tmp_path: Path) -> None:
+def test_the_command_that_decides_a_race_measures_only_the_undecided_candidates(tmp_path: Path) -> None:
     command = ("middlemark", "run", "mine.toml", "--race", "--budget", "30s")
     run = read_measured(race(tmp_path, NEAR, budget_s=30.0, rate="max", command=command))
     [standing] = [each for each in choices(with_verdicts(document_of([run]), [run])) if each.by == "p50"]
@@ -151,7 +151,7 @@ def test_the_command_that_settles_a_race_of_a_run_measures_as_often_what_is_open
     assert "--trials" in standing.command
 
 
-def test_what_time_is_left_is_used_by_the_races_that_it_is_enough_for(tmp_path: Path) -> None:
+def test_remaining_time_goes_to_the_races_that_still_fit(tmp_path: Path) -> None:
     """A trial takes 0.5 s, so a round of both races takes 3 s and a round of one race 1.5 s."""
     alike = dict.fromkeys(("lyra", "vega", "mira"), Truth(50.0, scatter=0.15))
     run = read_measured(race(tmp_path, alike, budget_s=40.0, rate="max", size="64,1k"))
@@ -162,7 +162,7 @@ def test_what_time_is_left_is_used_by_the_races_that_it_is_enough_for(tmp_path: 
     assert run.file.reached.seconds == 39.5
 
 
-def test_what_is_not_asked_at_a_rate_goes_on_by_its_own_command(tmp_path: Path) -> None:
+def test_an_undecided_race_without_a_rate_suggests_its_own_command(tmp_path: Path) -> None:
     folder = race(tmp_path, NEAR, budget_s=30.0, rate="max")
     found = answer(folder)
     assert found.verdict == "undecided"
@@ -172,7 +172,7 @@ def test_what_is_not_asked_at_a_rate_goes_on_by_its_own_command(tmp_path: Path) 
     assert render_races([found], 100).startswith("Undecided for 1 KiB one at a time, 2 processes: lyra shm and vega")
 
 
-def test_an_interrupted_race_goes_on_as_it_would_have(field: Path, tmp_path: Path) -> None:
+def test_an_interrupted_race_ends_as_it_would_have_without_the_interrupt(field: Path, tmp_path: Path) -> None:
     cut = Path(shutil.copytree(field, tmp_path / "cut"))
     lines = (cut / "trials.jsonl").read_text().splitlines(keepends=True)
     (cut / "trials.jsonl").write_text("".join(lines[: len(lines) - 5]))
@@ -184,7 +184,7 @@ def test_an_interrupted_race_goes_on_as_it_would_have(field: Path, tmp_path: Pat
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_next_one_is_the_next_row_of_the_table(tmp_path: Path, seed: int) -> None:
+def test_the_next_candidate_is_the_next_row_of_the_table(tmp_path: Path, seed: int) -> None:
     behind = {name: Truth(us, scatter=0.12) for name, us in (("vega", 80.0), ("mira", 81.0), ("deneb", 82.0))}
     verdict = answer(race(tmp_path, {"lyra": Truth(50.0), **behind, "loser": Truth(60.0, lost=3)}, seed=seed))
     rows = [
@@ -207,7 +207,7 @@ def test_a_race_by_memory_is_won_by_the_smallest_and_not_by_the_fastest(tmp_path
     assert {each.metric: each.verdict for each in judged(folder).experiments}["memory"] == "best"
 
 
-def test_the_object_for_programs_has_what_was_promised(field: Path) -> None:
+def test_the_json_answer_has_the_documented_keys(field: Path) -> None:
     found = read_output("which", render_json(answer(field), settles(field)))
     assert [*found] == [
         *("schema", "question", "verdict", "sure", "answer", "candidates", "not_tried", "trials", "seconds"),
@@ -231,22 +231,22 @@ def test_the_object_for_programs_has_what_was_promised(field: Path) -> None:
     assert [each["standing"] for each in found["candidates"]] == ["best", "slower", *["eliminated"] * 3]
 
 
-def test_the_report_names_the_winner_of_the_race_and_who_was_eliminated_after_how_many_rounds(field: Path) -> None:
+def test_the_report_names_the_winner_and_the_eliminated_with_their_rounds(field: Path) -> None:
     run = read_measured(field)
     document = with_verdicts(document_of([run]), [run])
     [standing] = [each for each in choices(document) if each.by == "p50"]
     assert (standing.verdict, standing.winner) == ("best", "lyra")
     assert standing.why == "The other is slower, 3 were eliminated."
     experiment = document.experiments[0]
-    told = {each.row.result.cell.adapter: reason(experiment, each) for each in experiment.ranked}
-    assert told["vega"] == "significantly slower"
-    assert told["deneb"] == "eliminated after 2 rounds"
+    reasons = {each.row.result.cell.adapter: reason(experiment, each) for each in experiment.ranked}
+    assert reasons["vega"] == "significantly slower"
+    assert reasons["deneb"] == "eliminated after 2 rounds"
     assert [each.standing for each in standing.places] == ["best", "slower", *["eliminated"] * 3]
     assert "deneb shm: eliminated after 2 rounds, " in document.answers[0].text
     assert headline(matrices(document.experiments)[0]).startswith("lyra shm is the fastest")
 
 
-def test_a_race_that_ends_with_one_candidate_left_has_that_winner_in_the_report(tmp_path: Path) -> None:
+def test_a_race_that_ends_with_one_candidate_has_that_winner_in_the_report(tmp_path: Path) -> None:
     apart = {"lyra": Truth(50.0), "vega": Truth(200.0), "mira": Truth(300.0), "deneb": Truth(400.0)}
     run = read_measured(race(tmp_path, apart))
     document = with_verdicts(document_of([run]), [run])
@@ -255,7 +255,7 @@ def test_a_race_that_ends_with_one_candidate_left_has_that_winner_in_the_report(
     assert {each.winner for each in choices(document)} == {"lyra"}
 
 
-def test_those_that_were_eliminated_have_no_verdict_among_themselves(field: Path) -> None:
+def test_eliminated_candidates_have_no_verdict_among_themselves(field: Path) -> None:
     document = document_of([read_measured(field)])
     losers = [each for each in document.rows if each.is_eliminated]
     assert len(losers) == 4
@@ -264,7 +264,7 @@ def test_those_that_were_eliminated_have_no_verdict_among_themselves(field: Path
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_report_of_the_same_run_never_says_otherwise(tmp_path: Path, seed: int) -> None:
+def test_the_report_agrees_with_the_answer_of_the_same_run(tmp_path: Path, seed: int) -> None:
     folder = race(tmp_path, {**FIELD, "vega": Truth(57.0, scatter=0.08), "lyra": Truth(50.0, scatter=0.08)}, seed=seed)
     found = answer(folder)
     run = read_measured(folder)
@@ -272,6 +272,6 @@ def test_the_report_of_the_same_run_never_says_otherwise(tmp_path: Path, seed: i
     best = found.answer[0].row.index
     for each in document.comparisons:
         judged = each.comparison.judged
-        told = found.verdict == "best" and each.comparison.metric == "p50" and judged.pairs >= 6
-        if told and best in (each.a, each.b):
+        is_judged = found.verdict == "best" and each.comparison.metric == "p50" and judged.pairs >= 6
+        if is_judged and best in (each.a, each.b):
             assert each.comparison.word in (("slower", "eliminated") if each.a == best else ("faster", "A eliminated"))

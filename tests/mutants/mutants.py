@@ -219,9 +219,9 @@ class Conformance:
         named = [name for name in again if name != NO_TEST]
         command = [sys.executable, "-m", "pytest", "-x", "-q"]
         # scripts/alone of the original checkout: the script of a copy in /tmp would keep all of /tmp visible.
-        alone = ROOT / "scripts" / "alone"
-        if tree.run("alone", [alone, "true"]) == 0:
-            python = f"{quoted(alone)} {quoted(Path(sys.executable))}"
+        isolate = ROOT / "scripts" / "alone"
+        if tree.run("alone", [isolate, "true"]) == 0:
+            python = f"{quoted(isolate)} {quoted(Path(sys.executable))}"
             command += ["--dist", "loadscope", "--tx", f"{3 * tree.jobs}*popen//python={python}"]
         command += ["--junitxml", str(report), *(["--every-level"] if tree.every_level else [])]
         command += named or ["conformance", "-k", self.only]

@@ -21,7 +21,7 @@ def see(where, what):
     if what:
         seen.add(where)
 """
-TELL = """
+REPORT_SEEN = """
 subprocess.run([sys.executable, "scripts/factors"], check=True)
 see("manual", MANUAL[1] in open(MANUAL[0]).read())
 print(json.dumps(sorted(seen)))
@@ -40,16 +40,16 @@ def seen_in_copy(
     for name in DOCUMENTS:
         (folder / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
-    for name, told in declarations.items():
+    for name, insertions in declarations.items():
         file = folder / "src/middlemark" / name
-        for line, declared in zip(told[::2], told[1::2], strict=True):
+        for line, declared in zip(insertions[::2], insertions[1::2], strict=True):
             before, after = file.read_text().split(line)
             file.write_text(before + declared + line + after)
     environment = os.environ | {
         "PYTHONPATH": f"{folder / 'src'}:{Path(__file__).parent}:{ROOT / 'tests'}",
         "COLUMNS": "200",
     }
-    argv = [sys.executable, "-c", f"{SEE}\nMANUAL = {manual!r}\n{script}\n{TELL}"]
+    argv = [sys.executable, "-c", f"{SEE}\nMANUAL = {manual!r}\n{script}\n{REPORT_SEEN}"]
     ran = subprocess.run(argv, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout)

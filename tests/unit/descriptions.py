@@ -8,7 +8,7 @@ MIB = 1 << 20
 
 
 def transport(name: str, **changed: Any) -> Transport:
-    """Return a transport that can do everything except lend."""
+    """Return a transport that supports everything except loans."""
     values: dict[str, Any] = {
         "carrier": "udp",
         "processes": (1, 2),

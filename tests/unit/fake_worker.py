@@ -44,10 +44,10 @@ wrong: Json = {}
 
 
 def say(event: str, **fields: Any) -> None:
-    told = json.loads(json.dumps({"event": event, **fields}))
+    message = json.loads(json.dumps({"event": event, **fields}))
     for path, value in wrong.get(event, {}).items():
         *parents, last = path.split(".")
-        within = told
+        within = message
         for parent in parents:
             within = within[int(parent)] if isinstance(within, list) else within[parent]
         if value == "absent":
@@ -56,9 +56,9 @@ def say(event: str, **fields: Any) -> None:
             within[last] = value
     if recorded is not None:
         with open(recorded, "a", encoding="utf-8") as record:
-            record.write(json.dumps([named, event, told]) + "\n")
+            record.write(json.dumps([named, event, message]) + "\n")
     with speaking:
-        sys.stdout.buffer.write((instead(event) or json.dumps(told).encode()) + b"\n")
+        sys.stdout.buffer.write((instead(event) or json.dumps(message).encode()) + b"\n")
         sys.stdout.flush()
 
 
@@ -71,10 +71,10 @@ def instead(event: str) -> bytes | None:
     """Return the replacement for the event, but only once."""
     path = Path(sys.argv[0]).with_name("instead")
     try:
-        told = json.loads(path.read_text())
-        if told["event"] == event and told["at"] in (None, named):
+        replacement = json.loads(path.read_text())
+        if replacement["event"] == event and replacement["at"] in (None, named):
             path.rename(path.with_name(f"taken-{os.getpid()}"))  # only one of several workers succeeds
-            return base64.b64decode(told["text"])
+            return base64.b64decode(replacement["text"])
     except FileNotFoundError:
         pass
     return None
@@ -127,9 +127,9 @@ class Fake:
 
     @property
     def rate(self) -> float:
-        told = [json.loads(path.read_text())["rate"] for path in self.scratch.glob("publisher-*.json")]
+        published = [json.loads(path.read_text())["rate"] for path in self.scratch.glob("publisher-*.json")]
         mine = [role["load"].get("rate_hz", 1e9) for role in self.roles if "load" in role]
-        return float(max([*told, *mine], default=0.0))
+        return float(max([*published, *mine], default=0.0))
 
     def say(self, event: str, **fields: Any) -> None:
         """Send the event with the resources. The clock of this worker advances by one second for each event."""
@@ -245,8 +245,8 @@ class Fake:
         last = first + round(seconds * 1e9)
         Path(role["samples_path"]).write_bytes(b"samples")
         index = role.get("index", 0)
-        told = {"rate": rate, "sent": scheduled, "seconds": seconds, "first": first, "topic": role.get("topic")}
-        (self.scratch / f"publisher-{index}.json").write_text(json.dumps(told))
+        record = {"rate": rate, "sent": scheduled, "seconds": seconds, "first": first, "topic": role.get("topic")}
+        (self.scratch / f"publisher-{index}.json").write_text(json.dumps(record))
         common = {
             "index": index,
             "sent": scheduled,
@@ -288,8 +288,8 @@ class Fake:
         return sum(each["sent"] for each in self.publishers(topic))
 
     def publishers(self, topic: int) -> list[Json]:
-        told = [json.loads(path.read_text()) for path in self.scratch.glob("publisher-*.json")]
-        return [each for each in told if each["topic"] == topic]
+        records = [json.loads(path.read_text()) for path in self.scratch.glob("publisher-*.json")]
+        return [each for each in records if each["topic"] == topic]
 
     def receive(self, role: Json, expected: int | None) -> Json:
         index = role.get("index", 0)
@@ -341,8 +341,8 @@ if __name__ == "__main__":
             continue
         source, ticks = json.loads(mine.read_text())
         break
-    said = Path(sys.argv[0]).with_name("says")
-    wrong.update(json.loads(said.read_text()) if said.exists() else {})
+    replacements = Path(sys.argv[0]).with_name("says")
+    wrong.update(json.loads(replacements.read_text()) if replacements.exists() else {})
     clock = {"source": source, "ticks_per_second": ticks, "cost_ns": 9.0, "resolution_ns": 0.4}
     say("hello", protocol=1, adapter="fake", version="1", pid=os.getpid(), clock=clock)
     Fake(hear()).run()

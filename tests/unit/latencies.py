@@ -4,7 +4,7 @@ import numpy as np
 from scipy.signal import lfilter
 
 ALIKE = 0.95
-"""Correlation of consecutive samples."""
+"""The correlation of consecutive samples."""
 
 
 def trial(rng: np.random.Generator, samples: int, *, level: float = 0.0, wander: float = 0.03) -> np.ndarray:

@@ -204,7 +204,7 @@ def _arrived(index: int, topic: int, number: int) -> Arrived:
 
 
 def _graph(graph: Workload, outcome: TrialOutcome, share: float) -> TrialSummary:
-    """Return ten seconds of a graph whose first edge takes this share of its deadline, and all others half of it."""
+    """Return ten seconds of a graph: the first edge takes this share of its deadline, the others half of it."""
     numbers = [round(hz * 10) for hz in graph.rates_hz]
     shares = [share, *[share / 2] * (len(graph.edges) - 1)]
     by_subscriber, edges = {}, []

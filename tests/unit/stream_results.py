@@ -8,7 +8,7 @@ SENT = 1000
 
 
 def publisher(index: int = 0, **given: Any) -> PublisherResult:
-    told = {
+    fields = {
         "index": index,
         "topic": 0,
         "scheduled": None,
@@ -31,11 +31,11 @@ def publisher(index: int = 0, **given: Any) -> PublisherResult:
         "last_error": "",
         **given,
     }
-    return PublisherResult(**told)
+    return PublisherResult(**fields)
 
 
 def subscriber(index: int = 0, **given: Any) -> SubscriberResult:
-    told = {
+    fields = {
         "index": index,
         "topic": 0,
         "received": SENT,
@@ -54,4 +54,4 @@ def subscriber(index: int = 0, **given: Any) -> SubscriberResult:
         "last_error": "",
         **given,
     }
-    return SubscriberResult(**told)
+    return SubscriberResult(**fields)

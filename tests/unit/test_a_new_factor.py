@@ -88,13 +88,13 @@ EVERYWHERE = (
 )
 
 
-def test_the_manual_says_what_is_declared() -> None:
+def test_the_manual_matches_the_declared_factors() -> None:
     argv = [sys.executable, ROOT / "scripts/factors", "--check"]
     ran = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
 
 
-def test_a_factor_that_is_declared_is_everywhere(tmp_path: Path) -> None:
+def test_a_declared_factor_is_available_everywhere(tmp_path: Path) -> None:
     declarations = {"model/cell.py": (LAST, DECLARATION), "model/protocol.py": (FIELD, "    zeal: float = 0.0\n")}
     manual = ("docs/suites.md", "| `zeal` | `TIME` | How keen it is. | `0.5 s` |")
     assert seen_in_copy(tmp_path, declarations, SEEN, manual) == list(EVERYWHERE)
@@ -152,7 +152,7 @@ see("protocol", "How soon it can be asked to send." in Path("docs/protocol.md").
 """
 
 
-def test_a_factor_that_a_transport_must_honour_is_declared_with_its_capability(tmp_path: Path) -> None:
+def test_a_factor_that_transports_must_support_is_declared_with_its_capability(tmp_path: Path) -> None:
     manual = ("docs/suites.md", "| `urgency` | `normal`, `high` | How soon it is sent. | `normal` |")
     seen = seen_in_copy(tmp_path, HONOURED, ASKED, manual)
     assert seen == sorted(

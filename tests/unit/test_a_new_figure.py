@@ -50,6 +50,6 @@ see("expectation", True)
 EVERYWHERE = ["CSV", "JSON", "column", "compare", "expectation", "long CSV", "manual", "named"]
 
 
-def test_a_figure_that_is_declared_is_everywhere(tmp_path: Path) -> None:
+def test_a_declared_figure_is_available_everywhere(tmp_path: Path) -> None:
     manual = ("docs/usage.md", "| `wobble` | how much it wobbles | ns | any | wider |")
     assert seen_in_copy(tmp_path, {"stats/metrics.py": (BEFORE, DECLARED)}, SCRIPT, manual) == EVERYWHERE

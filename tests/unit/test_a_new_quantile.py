@@ -34,6 +34,6 @@ see("import", "p99.999" in imported)
 EVERYWHERE = ["CSV", "JSON", "expectation", "import", "long CSV", "manual", "report", "summary", "too few samples"]
 
 
-def test_a_quantile_that_is_declared_is_everywhere(tmp_path: Path) -> None:
+def test_a_declared_quantile_is_available_everywhere(tmp_path: Path) -> None:
     manual = ("docs/usage.md", "| `p99.999` | 99.999 % of the messages took at most this long | ns |")
     assert seen_in_copy(tmp_path, {"model/times.py": (BEFORE, DECLARED)}, SCRIPT, manual) == EVERYWHERE

@@ -5,7 +5,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_the_readme_says_of_each_adapter_what_its_own_says() -> None:
+def test_the_table_in_the_readme_matches_the_adapters_own_readmes() -> None:
     argv = [sys.executable, ROOT / "scripts/adapter-table", "--check"]
     ran = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stdout

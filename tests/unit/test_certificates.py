@@ -29,7 +29,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "certs"
 
 
-def told(folder: Path, *credentials: Credential, broker: bool = False) -> list[str]:
+def found_problems(folder: Path, *credentials: Credential, broker: bool = False) -> list[str]:
     needed = (*layout.ENDS, "broker") if broker else layout.ENDS
     found = problems_of(folder, credentials or ALL, needed, ["127.0.0.1"])
     return [str(each).replace(f"{folder}/", "") for each in found]
@@ -71,18 +71,18 @@ def signed_by_nobody(
     return given(issuer, authority_key, authority=True), given(subject, key, authority=False), own
 
 
-def test_a_set_that_is_made_has_all_files_and_nothing_is_wrong_with_it(folder: Path) -> None:
+def test_a_generated_set_has_all_files_and_no_problems(folder: Path) -> None:
     wanted = {each.name for each in layout.files(ALL, layout.IDENTITIES)}
     assert {each.name for each in folder.iterdir()} == wanted
-    assert told(folder, broker=True) == []
+    assert found_problems(folder, broker=True) == []
 
 
-def test_nobody_but_its_owner_may_read_any_of_it(folder: Path) -> None:
+def test_only_the_owner_may_read_the_set(folder: Path) -> None:
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {stat.S_IMODE(each.stat().st_mode) for each in folder.iterdir()} == {0o600}
 
 
-def test_openssl_takes_all_but_the_strangers_for_the_authoritys(folder: Path) -> None:
+def test_openssl_verifies_all_certificates_but_the_strangers(folder: Path) -> None:
     def verified(identity: str, authority: str) -> bool:
         argv = [
             "openssl",
@@ -99,7 +99,7 @@ def test_openssl_takes_all_but_the_strangers_for_the_authoritys(folder: Path) ->
     assert verified("stranger", layout.STRANGERS_AUTHORITY)
 
 
-def test_a_certificate_names_its_bearer_and_where_it_is_reached(folder: Path) -> None:
+def test_a_certificate_names_its_owner_and_its_addresses(folder: Path) -> None:
     broker = x509.load_pem_x509_certificate((folder / "broker.pem").read_bytes())
     assert broker.subject.rfc4514_string() == "O=Middlemark,CN=broker"
     names = broker.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
@@ -114,34 +114,34 @@ def test_no_key_of_an_authority_is_kept(folder: Path) -> None:
     assert all(each.public_key() != authority for each in keys)
 
 
-def test_two_sets_have_nothing_in_common(folder: Path, tmp_path: Path) -> None:
+def test_two_sets_have_no_file_in_common(folder: Path, tmp_path: Path) -> None:
     make_set(str(tmp_path / "other"))
     for each in folder.iterdir():
         assert each.read_bytes() != (tmp_path / "other" / each.name).read_bytes(), each.name
 
 
-def test_z85_is_as_its_specification_has_it() -> None:
+def test_z85_matches_its_specification() -> None:
     assert curve.z85(bytes([0x86, 0x4F, 0xD2, 0x6F, 0xB5, 0x59, 0xF7, 0x5B])) == "HelloWorld"
     assert curve.from_z85("HelloWorld") == bytes([0x86, 0x4F, 0xD2, 0x6F, 0xB5, 0x59, 0xF7, 0x5B])
 
 
-def test_a_public_key_follows_from_its_secret_one() -> None:
+def test_a_public_key_is_derived_from_the_secret_key() -> None:
     """The key pair in ZeroMQ's manual of zmq_curve."""
     assert curve.public_key_of("JTKVSB%%)wK0E.X)V>+}o?pNmC{O&4W4b!Ni{Lh6") == "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
 
 
-def test_what_a_middleware_does_not_read_is_not_asked_for(folder: Path) -> None:
+def test_files_that_a_middleware_does_not_read_are_not_required(folder: Path) -> None:
     for each in folder.glob("*.pem"):
         each.unlink()
-    assert told(folder, "curve") == []
+    assert found_problems(folder, "curve") == []
 
 
-def test_a_set_of_ones_own_needs_neither_intruder_nor_stranger_nor_broker(folder: Path) -> None:
+def test_a_users_set_needs_neither_intruder_nor_stranger_nor_broker(folder: Path) -> None:
     for each in ("intruder", "stranger", "broker"):  # "stranger" is also the prefix of its authority's files
         for file in folder.glob(f"{each}*"):
             file.unlink()
-    assert told(folder) == []
-    assert told(folder, "curve", broker=True) == [
+    assert found_problems(folder) == []
+    assert found_problems(folder, "curve", broker=True) == [
         "broker.curve.pub: there is no such file; it is the public key of CURVE of a companion: a broker, a router. "
         "`middlemark certs FOLDER` makes a complete set to start from",
         "broker.curve: there is no such file; it is the secret key that belongs to broker.curve.pub. "
@@ -149,12 +149,12 @@ def test_a_set_of_ones_own_needs_neither_intruder_nor_stranger_nor_broker(folder
     ]
 
 
-def test_all_that_is_wrong_is_told_at_once(folder: Path) -> None:
+def test_all_problems_of_a_set_are_reported_at_once(folder: Path) -> None:
     (folder / "ca.pem").write_text("no certificate")
     (folder / "sender.key").chmod(0o644)
     (folder / "receiver.pem").unlink()
     (folder / "receiver.curve").write_text("secret")
-    found = told(folder)
+    found = found_problems(folder)
     assert [each.partition(":")[0] for each in found] == ["ca.pem", "sender.key", "receiver.pem", "receiver.curve"]
     assert found[0] == "ca.pem: contains no certificate in PEM"
     assert found[1] == f"sender.key: other users may read it (mode 0644); chmod 600 {folder}/sender.key".replace(
@@ -163,43 +163,43 @@ def test_all_that_is_wrong_is_told_at_once(folder: Path) -> None:
     assert found[3] == "receiver.curve: is not a CURVE key: 40 characters of Z85"
 
 
-def test_a_folder_that_is_not_there_is_one_problem(tmp_path: Path) -> None:
+def test_a_missing_folder_is_reported_as_one_problem(tmp_path: Path) -> None:
     [problem] = problems_of(tmp_path / "none", ALL, layout.ENDS)
     assert str(problem).startswith(f"{tmp_path}/none: there is no such folder; `middlemark certs FOLDER`")
 
 
 @pytest.mark.parametrize(
-    ("fault", "said"),
+    ("fault", "problem_text"),
     [
         ({"begins_days": -9, "ends_days": -3}, "it expired on "),
         ({"begins_days": 3, "ends_days": 9}, "it is not valid before "),
         ({"common_name": None}, "its subject has no common name (CN), which permissions need"),
     ],
 )
-def test_a_certificate_out_of_its_time_or_without_a_name_is_refused(
-    folder: Path, fault: dict[str, int], said: str
+def test_an_expired_certificate_or_one_without_a_name_is_refused(
+    folder: Path, fault: dict[str, int], problem_text: str
 ) -> None:
     authority, certificate, key = signed_by_nobody(**fault)  # type: ignore[arg-type]
     (folder / "ca.pem").write_bytes((folder / "ca.pem").read_bytes() + authority)
     replace(folder, "sender", certificate, key)
-    [problem] = told(folder, "x509")
-    assert problem.startswith(f"sender.pem: {said}")
+    [problem] = found_problems(folder, "x509")
+    assert problem.startswith(f"sender.pem: {problem_text}")
 
 
 def test_a_certificate_of_another_authority_is_refused(folder: Path) -> None:
     replace(folder, "sender", *Authority("another").identity("sender"))
-    assert told(folder) == ["sender.pem: ca.pem did not issue it, so the others would refuse it"]
+    assert found_problems(folder) == ["sender.pem: ca.pem did not issue it, so the others would refuse it"]
 
 
-def test_an_authority_that_is_none_is_refused(folder: Path) -> None:
+def test_a_certificate_that_is_no_authoritys_is_refused(folder: Path) -> None:
     (folder / "ca.pem").write_bytes((folder / "broker.pem").read_bytes())
-    assert told(folder, "x509")[0] == "ca.pem: is not the certificate of an authority (CA:TRUE is missing)"
+    assert found_problems(folder, "x509")[0] == "ca.pem: is not the certificate of an authority (CA:TRUE is missing)"
 
 
 def test_a_key_of_another_certificate_is_refused(folder: Path) -> None:
     (folder / "sender.key").write_bytes((folder / "receiver.key").read_bytes())
     (folder / "sender.curve").write_bytes((folder / "receiver.curve").read_bytes())
-    assert told(folder) == [
+    assert found_problems(folder) == [
         "sender.key: it is not the key of sender.pem",
         "sender.curve: it does not belong to sender.curve.pub",
     ]
@@ -210,20 +210,22 @@ def test_a_key_with_a_password_is_refused(folder: Path) -> None:
     locked = serialization.BestAvailableEncryption(b"word")
     pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, locked)
     (folder / "sender.key").write_bytes(pem)
-    assert told(folder) == ["sender.key: it has a password, which cannot be entered here; store it without one"]
+    assert found_problems(folder) == [
+        "sender.key: it has a password, which cannot be entered here; store it without one"
+    ]
 
 
-def test_a_stranger_whom_nobody_would_refuse_proves_nothing(folder: Path) -> None:
+def test_a_stranger_of_the_accepted_authority_is_refused_as_a_proof(folder: Path) -> None:
     replace(folder, "stranger", (folder / "sender.pem").read_bytes(), (folder / "sender.key").read_bytes())
-    [problem] = told(folder)
+    [problem] = found_problems(folder)
     assert problem.startswith("stranger.pem: ca.pem issued it too, so it would be accepted")
 
 
-def test_a_brokers_certificate_is_good_where_it_is_reached(folder: Path) -> None:
+def test_a_brokers_certificate_must_name_the_brokers_address(folder: Path) -> None:
     authority, certificate, key = signed_by_nobody(hosts=("broker.example",))
     (folder / "ca.pem").write_bytes((folder / "ca.pem").read_bytes() + authority)
     replace(folder, "broker", certificate, key)
-    assert told(folder, "x509", broker=True) == [
+    assert found_problems(folder, "x509", broker=True) == [
         "broker.pem: it is valid for broker.example, but the broker is reached at 127.0.0.1: clients refuse it"
     ]
 
@@ -231,20 +233,20 @@ def test_a_brokers_certificate_is_good_where_it_is_reached(folder: Path) -> None
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
 def test_a_key_that_cannot_be_read_is_refused(folder: Path) -> None:
     (folder / "sender.key").chmod(0)
-    [problem] = told(folder)
+    [problem] = found_problems(folder)
     assert problem == "sender.key: cannot be read (Permission denied); the user who measures must be able to read it"
 
 
-def test_no_problem_tells_a_key(folder: Path) -> None:
+def test_no_problem_reveals_a_key(folder: Path) -> None:
     secrets = [(folder / name).read_text().strip() for name in ("sender.curve", "receiver.curve")]
     for name in ("sender.curve", "receiver.curve"):
         (folder / name).write_text((folder / name).read_text().strip()[:-1] + "~\n")
-    found = " ".join(told(folder, "curve"))
+    found = " ".join(found_problems(folder, "curve"))
     assert "sender.curve: is not a CURVE key" in found
     assert not any(secret[:-1] in found for secret in secrets)
 
 
-def test_certs_makes_a_set_and_says_what_each_file_is(tmp_path: Path) -> None:
+def test_certs_makes_a_set_and_describes_each_file(tmp_path: Path) -> None:
     made = tmp_path / "mine"
     ran = CliRunner().invoke(certs.command, [str(made)], standalone_mode=False)
     assert ran.return_value == 0, ran.output
@@ -253,10 +255,10 @@ def test_certs_makes_a_set_and_says_what_each_file_is(tmp_path: Path) -> None:
     assert set(listed) == {each.name for each in made.iterdir()}
     assert listed["sender.key"].endswith("its private key (yours alone to read)")
     assert lines[-1] == f"Measure with it: middlemark run … --security encrypted --certs {made}"
-    assert told(made, broker=True) == []
+    assert found_problems(made, broker=True) == []
 
 
-def test_certs_leaves_a_folder_alone_that_is_there(tmp_path: Path) -> None:
+def test_certs_does_not_touch_an_existing_folder(tmp_path: Path) -> None:
     ran = CliRunner().invoke(certs.command, [str(tmp_path)], standalone_mode=False)
     assert isinstance(ran.exception, RequestError)
     assert str(ran.exception) == f"{tmp_path}: is there already; name a folder that is not"

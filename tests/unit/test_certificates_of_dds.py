@@ -24,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "certs"
 
 
-def told(folder: Path, *levels: Security) -> list[str]:
+def found_problems(folder: Path, *levels: Security) -> list[str]:
     found = problems_of(folder, ("x509", "dds"), layout.ENDS, (), levels or documents.LEVELS)
     return [str(each).replace(f"{folder}/", "") for each in found]
 
@@ -64,7 +64,7 @@ def replace(folder: Path, name: str, document: str, authority: Authority | None 
         (folder / layout.AUTHORITY).write_bytes((folder / layout.AUTHORITY).read_bytes() + own.certificate)
 
 
-def test_openssl_finds_each_document_signed_by_its_authority_and_by_no_other(folder: Path) -> None:
+def test_openssl_verifies_each_document_with_its_own_authority_only(folder: Path) -> None:
     for each in folder.glob("*.p7s"):
         own, other = layout.AUTHORITY, layout.STRANGERS_AUTHORITY
         if each.name.startswith(layout.FORGED):
@@ -75,8 +75,8 @@ def test_openssl_finds_each_document_signed_by_its_authority_and_by_no_other(fol
     assert len(list(folder.glob("*.p7s"))) == 8
 
 
-def test_a_set_that_is_made_is_good_at_each_level_and_grants_nothing_to_an_intruder(folder: Path) -> None:
-    assert told(folder) == []
+def test_a_generated_set_is_valid_at_each_level_and_grants_nothing_to_an_intruder(folder: Path) -> None:
+    assert found_problems(folder) == []
     authority = x509.load_pem_x509_certificates((folder / layout.AUTHORITY).read_bytes())
     for level in documents.LEVELS:
         content = smime.content_of((folder / layout.governance(level)).read_bytes(), authority)
@@ -86,7 +86,7 @@ def test_a_set_that_is_made_is_good_at_each_level_and_grants_nothing_to_an_intru
     assert b"intruder" not in grants
 
 
-def test_a_forger_has_the_authoritys_name_and_not_its_key(folder: Path) -> None:
+def test_a_forger_has_the_authoritys_name_but_not_its_key(folder: Path) -> None:
     real, forger = (
         x509.load_pem_x509_certificate((folder / each).read_bytes())
         for each in (layout.AUTHORITY, layout.STRANGERS_AUTHORITY)
@@ -96,60 +96,60 @@ def test_a_forger_has_the_authoritys_name_and_not_its_key(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("key", ["ec", "rsa"])
-def test_documents_that_openssl_has_signed_are_taken(folder: Path, key: str) -> None:
+def test_documents_signed_by_openssl_are_accepted(folder: Path, key: str) -> None:
     own_documents(folder, key)
-    assert told(folder) == []
+    assert found_problems(folder) == []
 
 
-def test_line_ends_that_mail_has_changed_are_no_change(folder: Path) -> None:
+def test_line_ends_changed_by_mail_are_accepted(folder: Path) -> None:
     for each in folder.glob("*.p7s"):
         each.write_bytes(each.read_bytes().replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
-    assert told(folder) == []
+    assert found_problems(folder) == []
 
 
 def test_a_document_that_is_not_signed_is_refused(folder: Path) -> None:
     (folder / "governance-encrypted.p7s").write_text(documents.governance("encrypted"))
     (folder / layout.PERMISSIONS).write_text("")
-    said = "is not signed; sign it with openssl smime -sign -text"
-    assert told(folder) == [f"governance-encrypted.p7s: {said}", f"permissions.p7s: {said}"]
+    expected = "is not signed; sign it with openssl smime -sign -text"
+    assert found_problems(folder) == [f"governance-encrypted.p7s: {expected}", f"permissions.p7s: {expected}"]
 
 
-def test_a_document_of_another_authority_is_refused_even_of_the_same_name(folder: Path) -> None:
+def test_a_document_of_another_authority_with_the_same_name_is_refused(folder: Path) -> None:
     for name in (layout.governance("signed"), layout.PERMISSIONS):
         (folder / name).write_bytes((folder / (layout.FORGED + name)).read_bytes())
-    said = "was changed after it was signed, or signed by another authority"
-    assert told(folder) == [f"governance-signed.p7s: {said}", f"permissions.p7s: {said}"]
+    expected = "was changed after it was signed, or signed by another authority"
+    assert found_problems(folder) == [f"governance-signed.p7s: {expected}", f"permissions.p7s: {expected}"]
 
 
 @pytest.mark.parametrize(("old", "new"), [(b">ENCRYPT<", b">NONE<"), (b"signed message", b"signed message")])
-def test_a_document_that_was_changed_is_refused(folder: Path, old: bytes, new: bytes) -> None:
+def test_a_changed_document_is_refused(folder: Path, old: bytes, new: bytes) -> None:
     path = folder / "governance-encrypted.p7s"
     assert old in path.read_bytes()
     path.write_bytes(path.read_bytes().replace(old, new))
     changed = "governance-encrypted.p7s: was changed after it was signed, or signed by another authority"
-    assert told(folder) == ([changed] if old != new else [])
+    assert found_problems(folder) == ([changed] if old != new else [])
 
 
-def test_a_document_whose_end_is_missing_is_refused(folder: Path) -> None:
+def test_a_truncated_document_is_refused(folder: Path) -> None:
     path = folder / "permissions.p7s"
     whole = path.read_bytes()
     for length in range(0, whole.rindex(b"\r\n\r\n--"), 97):  # cuts the signature, not the line after it
         path.write_bytes(whole[:length])
-        [problem] = told(folder)
+        [problem] = found_problems(folder)
         assert problem.startswith("permissions.p7s: "), problem
 
 
-def test_a_signer_whom_middlewares_would_not_take_is_refused(folder: Path) -> None:
+def test_a_signer_that_middlewares_refuse_is_refused(folder: Path) -> None:
     own_documents(folder, usage="keyCertSign")
-    said = "the signing certificate's key usage lacks digitalSignature: middlewares refuse it"
-    assert [each.partition(": ")[2] for each in told(folder)] == [said] * 4
+    expected = "the signing certificate's key usage lacks digitalSignature: middlewares refuse it"
+    assert [each.partition(": ")[2] for each in found_problems(folder)] == [expected] * 4
 
 
-def test_documents_are_looked_at_only_where_a_middleware_reads_them_and_of_the_levels_asked_for(folder: Path) -> None:
+def test_only_documents_of_the_requested_levels_are_checked_if_the_middleware_reads_them(folder: Path) -> None:
     for level in ("authenticated", "signed"):
         (folder / f"governance-{level}.p7s").unlink()
-    assert told(folder, "encrypted") == []
-    assert [each.partition(":")[0] for each in told(folder)] == [
+    assert found_problems(folder, "encrypted") == []
+    assert [each.partition(":")[0] for each in found_problems(folder)] == [
         "governance-authenticated.p7s",
         "governance-signed.p7s",
     ]
@@ -157,7 +157,7 @@ def test_documents_are_looked_at_only_where_a_middleware_reads_them_and_of_the_l
 
 
 @pytest.mark.parametrize(
-    ("level", "change", "said"),
+    ("level", "change", "expected"),
     [
         ("encrypted", (">ENCRYPT<", ">NONE<"), "is authenticated, by its protection kinds; set rtps_protection_kind or "
          "metadata_protection_kind or data_protection_kind to ENCRYPT"),
@@ -171,21 +171,21 @@ def test_documents_are_looked_at_only_where_a_middleware_reads_them_and_of_the_l
         ("signed", ("</dds>", ""), "is not XML (no element found: line 25, column 0)"),
     ],
 )  # fmt: skip
-def test_rules_that_are_not_those_of_their_level_are_refused(
-    folder: Path, level: Security, change: tuple[str, str], said: str
+def test_rules_of_another_level_are_refused(
+    folder: Path, level: Security, change: tuple[str, str], expected: str
 ) -> None:
     replace(folder, layout.governance(level), documents.governance(level).replace(*change))
-    assert told(folder) == [f"governance-{level}.p7s: {said}"]
+    assert found_problems(folder) == [f"governance-{level}.p7s: {expected}"]
 
 
-def test_a_level_may_be_had_by_any_of_the_three_kinds(folder: Path) -> None:
+def test_one_of_the_three_protection_kinds_is_enough_for_a_level(folder: Path) -> None:
     rules = documents.governance("signed").replace("data_protection_kind>NONE", "data_protection_kind>ENCRYPT")
     replace(folder, "governance-encrypted.p7s", rules)
-    assert told(folder) == []
+    assert found_problems(folder) == []
 
 
 @pytest.mark.parametrize(
-    ("grants", "said"),
+    ("grants", "expected"),
     [
         (documents.permissions(SUBJECTS[:1], NOW - DAY, NOW + DAY),
          "has no grant for O=Middlemark,CN=receiver: the others would refuse it"),
@@ -196,15 +196,15 @@ def test_a_level_may_be_had_by_any_of_the_three_kinds(folder: Path) -> None:
          "the validity of the grant for O=Middlemark,CN=sender is not a time such as 2030-01-31T12:00:00Z"),
     ],
 )  # fmt: skip
-def test_a_grant_that_is_missing_or_out_of_its_time_is_told(folder: Path, grants: str, said: str | None) -> None:
+def test_a_missing_or_expired_grant_is_reported(folder: Path, grants: str, expected: str | None) -> None:
     replace(folder, layout.PERMISSIONS, grants)
-    assert told(folder) == ([] if said is None else [f"permissions.p7s: {said}"])
+    assert found_problems(folder) == ([] if expected is None else [f"permissions.p7s: {expected}"])
 
 
-def test_a_grant_that_has_not_begun_is_told(folder: Path) -> None:
+def test_a_grant_that_is_not_yet_valid_is_reported(folder: Path) -> None:
     replace(folder, layout.PERMISSIONS, documents.permissions(SUBJECTS, NOW + DAY, NOW + 2 * DAY))
-    assert len(told(folder)) == 2
-    assert all("is not valid before " in each for each in told(folder))
+    assert len(found_problems(folder)) == 2
+    assert all("is not valid before " in each for each in found_problems(folder))
 
 
 def test_a_signature_that_cannot_be_read_is_reported(folder: Path) -> None:
@@ -212,7 +212,7 @@ def test_a_signature_that_cannot_be_read_is_reported(folder: Path) -> None:
     head, encoded, rest = path.read_bytes().partition(b"\nMII")
     assert encoded
     path.write_bytes(head + b"\nAAA" + rest)
-    [problem] = told(folder, "signed")
+    [problem] = found_problems(folder, "signed")
     assert (
         problem == "governance-signed.p7s: its signature cannot be read; sign it again with openssl smime -sign -text"
     )
@@ -220,5 +220,5 @@ def test_a_signature_that_cannot_be_read_is_reported(folder: Path) -> None:
 
 def test_a_document_cannot_be_verified_without_openssl(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(folder))
-    [problem] = [each for each in told(folder, "signed") if each.startswith("governance")]
+    [problem] = [each for each in found_problems(folder, "signed") if each.startswith("governance")]
     assert problem == ("governance-signed.p7s: cannot be verified without the command openssl; apt install openssl")

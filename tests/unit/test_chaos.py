@@ -23,18 +23,18 @@ def every_kind(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", [name for name in kinds() if not getattr(kinds()[name], "waits", False)])
-def test_nothing_is_lost_in_a_small_draw(every_kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_small_draw_has_no_losses(every_kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     count = DRAWN.get(every_kind, 3)
     number = f"--{'faults' if every_kind == 'faults' else 'mutations'}={count}"
     status = chaos.main(["--kind", every_kind, number, "--seed", "unit", "--lanes", "2"])
-    said = capsys.readouterr().out
-    assert status == 0, said
-    assert f"{every_kind}: {count} of {count} with seed unit, 0 lost something" in said
+    output = capsys.readouterr().out
+    assert status == 0, output
+    assert f"{every_kind}: {count} of {count} with seed unit, 0 lost something" in output
 
 
 @pytest.mark.parametrize("name", [*kinds()])
 def test_a_seed_repeats_its_attempt(every_kind: str) -> None:
-    lane = Lane(alone=every_kind == "faults")
+    lane = Lane(isolated=every_kind == "faults")
     try:
         first, second = (lane.attempt(f"{every_kind}-again-3") for _ in range(2))
     finally:
@@ -43,14 +43,14 @@ def test_a_seed_repeats_its_attempt(every_kind: str) -> None:
     assert first.what == second.what
 
 
-def test_what_ends_the_driver_is_a_loss() -> None:
-    lane = Lane(alone=False)
+def test_an_exception_in_the_driver_counts_as_a_loss() -> None:
+    lane = Lane(isolated=False)
     [loss] = lane.attempt("nothing-of-the-kind").losses
     lane.close()
     assert loss == "the driver itself ended with status 1"
 
 
-def test_a_kind_that_takes_long_is_drawn_less_often() -> None:
+def test_a_slow_kind_is_drawn_less_often() -> None:
     draws = Draws({"slow": ["slow"] * 9, "fast": ["fast"] * 9}, time.monotonic() + 60)
     seeds = []
     while (chosen := draws.next()) is not None and len(seeds) < 8:
@@ -60,7 +60,7 @@ def test_a_kind_that_takes_long_is_drawn_less_often() -> None:
     assert (seeds.count("slow"), seeds.count("fast")) == (2, 6)
 
 
-def test_what_has_no_namespaces_here_is_left_out_and_told(
+def test_a_kind_that_needs_namespaces_is_left_out_with_a_message(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(chaos, "namespaces", lambda: False)
@@ -69,7 +69,7 @@ def test_what_has_no_namespaces_here_is_left_out_and_told(
 
 
 @pytest.mark.parametrize(
-    ("ended", "told"),
+    ("ended", "loss_text"),
     [
         (Ended(("list",), None, "", "Traceback (most recent call last):\nKeyError"), "an exception"),
         (Ended(("list",), 0, "", "Traceback (most recent call last):\nKeyError"), "an exception"),
@@ -77,10 +77,10 @@ def test_what_has_no_namespaces_here_is_left_out_and_told(
         (Ended(("list",), 3, "", ""), "exit 3 without a word why"),
     ],
 )
-def test_what_is_lost_is_told(ended: Ended, told: str) -> None:
+def test_each_kind_of_loss_is_reported(ended: Ended, loss_text: str) -> None:
     (loss,) = ended.losses({0, 3})
-    assert told in loss
+    assert loss_text in loss
 
 
-def test_an_end_as_documented_is_no_loss() -> None:
+def test_a_documented_exit_code_is_no_loss() -> None:
     assert not [*Ended(("list",), 3, "", "why").losses({0, 3})]

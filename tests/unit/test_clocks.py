@@ -37,55 +37,55 @@ def truth_ns(at_ns: int) -> float:
     return OFFSET_NS + DRIFT * at_ns
 
 
-def test_a_planted_offset_and_drift_are_found_within_the_uncertainty_in_100_of_100_trials() -> None:
+def test_a_planted_offset_and_drift_are_found_within_the_uncertainty() -> None:
     for seed in range(100):
-        told = list(exchanges(seed))
-        found = fitted(told)
+        exchanged = list(exchanges(seed))
+        found = fitted(exchanged)
         assert found is not None
         assert found.uncertainty_ns <= 50_000
-        for at_ns in (told[0].asked_ns, told[20].asked_ns, told[-1].back_ns):
+        for at_ns in (exchanged[0].asked_ns, exchanged[20].asked_ns, exchanged[-1].back_ns):
             line = found.offset_ns + found.drift_ppm * 1e-6 * (at_ns - found.begin_ns)
             assert abs(line - truth_ns(at_ns)) <= found.uncertainty_ns + 1
 
 
-def test_a_clock_whose_rate_is_changed_meanwhile_widens_the_uncertainty() -> None:
-    told = list(exchanges(1))
-    middle = told[len(told) // 2].asked_ns
+def test_a_clock_whose_rate_changes_increases_the_uncertainty() -> None:
+    exchanged = list(exchanges(1))
+    middle = exchanged[len(exchanged) // 2].asked_ns
 
     def bent(each: Exchange) -> Exchange:
         more = max(0, round(500e-6 * (each.asked_ns - middle)))
         return Exchange(each.asked_ns, each.received_ns + more, each.answered_ns + more, each.back_ns)
 
-    found = fitted(list(map(bent, told)))
+    found = fitted(list(map(bent, exchanged)))
     assert found is not None
     assert found.uncertainty_ns > 100_000
-    for each in map(bent, told):
+    for each in map(bent, exchanged):
         line = found.offset_ns + found.drift_ppm * 1e-6 * (each.asked_ns - found.begin_ns)
         truth = truth_ns(each.asked_ns) + max(0, 500e-6 * (each.asked_ns - middle))
         assert abs(line - truth) <= found.uncertainty_ns + 1
 
 
-def test_less_than_two_exchanges_tell_nothing() -> None:
+def test_fewer_than_two_exchanges_fit_no_offset() -> None:
     assert fitted([]) is None
     assert fitted(list(exchanges(1))[:1]) is None
 
 
-def test_over_real_datagrams_the_same_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_offset_is_found_over_real_datagrams(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clocks, "EVERY_S", 0.05)
     answering = Answering("127.0.0.1", clock=lambda: other(time.monotonic_ns()))
     asking = Asking("127.0.0.1", answering.port)
     time.sleep(0.3)
-    told = asking.end()
+    exchanged = asking.end()
     answering.close()
-    found = fitted(told)
+    found = fitted(exchanged)
     assert found is not None
-    assert found.exchanges == len(told) >= 2 * clocks.AT_THE_ENDS
-    for each in told:
+    assert found.exchanges == len(exchanged) >= 2 * clocks.AT_THE_ENDS
+    for each in exchanged:
         line = found.offset_ns + found.drift_ppm * 1e-6 * (each.asked_ns - found.begin_ns)
         assert abs(line - truth_ns(each.asked_ns)) <= found.uncertainty_ns + 1
 
 
-def test_who_does_not_answer_costs_no_more_than_its_datagrams(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_that_does_not_answer_costs_only_its_datagrams(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clocks, "LOST_S", 0.01)
     answering = Answering("127.0.0.1")
     answering.close()
@@ -93,7 +93,7 @@ def test_who_does_not_answer_costs_no_more_than_its_datagrams(monkeypatch: pytes
     assert asking.end() == ()
 
 
-def test_strangers_get_no_answer_and_do_not_end_it() -> None:
+def test_datagrams_of_strangers_get_no_answer_and_do_not_end_the_server() -> None:
     answering = Answering("127.0.0.1")
     stranger = Asking("127.0.0.1", answering.port)
     stranger._socket.send(b"what time is it")
@@ -101,5 +101,5 @@ def test_strangers_get_no_answer_and_do_not_end_it() -> None:
     answering.close()
 
 
-def test_what_keeps_a_machines_time_is_told() -> None:
+def test_the_time_synchronisation_is_reported() -> None:
     assert "synchronised" in synchronised()

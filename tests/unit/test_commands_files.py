@@ -8,7 +8,7 @@ import pytest
 from middlemark.show.output import write_whole
 
 
-def test_what_was_there_is_replaced_and_nothing_lies_beside_it(tmp_path: Path) -> None:
+def test_an_old_file_is_replaced_and_no_temporary_file_remains(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     path.write_text("old")
     write_whole(path, "grüße")
@@ -16,7 +16,7 @@ def test_what_was_there_is_replaced_and_nothing_lies_beside_it(tmp_path: Path) -
     assert os.listdir(tmp_path) == ["report.html"]
 
 
-def test_what_a_link_points_to_is_written_and_the_link_stays(tmp_path: Path) -> None:
+def test_a_link_is_kept_and_its_target_is_written(tmp_path: Path) -> None:
     path, link = tmp_path / "report.html", tmp_path / "latest.html"
     path.write_text("old")
     link.symlink_to(path)
@@ -25,7 +25,7 @@ def test_what_a_link_points_to_is_written_and_the_link_stays(tmp_path: Path) -> 
     assert path.read_text() == "new"
 
 
-def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+def test_a_pipe_is_written_to_instead_of_replaced(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     both_ends = os.open(pipe, os.O_RDWR)  # so that neither the writer nor the reader waits for the other
@@ -37,7 +37,7 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
     assert pipe.is_fifo()
 
 
-def test_what_cannot_be_written_leaves_all_as_it_was(tmp_path: Path) -> None:
+def test_a_failed_write_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     path.write_text("old")
     with pytest.raises(UnicodeEncodeError):

@@ -131,7 +131,7 @@ def run(tmp_path: Path) -> Path:
     return write(tmp_path, {cell(): 50_000, cell(transport="shm"): 25_000, cell(receive="poll"): 5_000})
 
 
-def test_levels_of_a_factor_are_compared_where_all_else_is_the_same(run: Path) -> None:
+def test_levels_of_a_factor_are_compared_if_all_other_factors_are_equal(run: Path) -> None:
     (row,) = rows(run, "--by", "transport")
     assert (row["a"], row["b"], row["verdict"]) == ("transport=udp", "transport=shm", "faster")
     assert row["shift"] == pytest.approx(-0.5, abs=0.01)
@@ -140,17 +140,17 @@ def test_levels_of_a_factor_are_compared_where_all_else_is_the_same(run: Path) -
     assert row["marks"] == []
 
 
-def test_the_baseline_is_a_wherever_it_stood(run: Path) -> None:
+def test_the_reference_level_is_side_a(run: Path) -> None:
     (row,) = rows(run, "--by", "transport", "--reference", "shm")
     assert (row["a"], row["b"], row["verdict"]) == ("transport=shm", "transport=udp", "slower")
 
 
-def test_shared_memory_is_a_factor_by_what_carries_the_data(run: Path) -> None:
+def test_shared_memory_is_a_factor_of_the_actual_transport(run: Path) -> None:
     (row,) = rows(run, "--by", "shared_memory", "--reference", "off")
     assert (row["b"], row["verdict"]) == ("shared_memory=on", "faster")
 
 
-def test_labels_are_compared_whatever_setting_stands_behind_them(tmp_path: Path) -> None:
+def test_labels_are_compared_whatever_their_settings(tmp_path: Path) -> None:
     several = write(
         tmp_path,
         {
@@ -177,7 +177,7 @@ def test_adapters_are_compared_over_each_of_their_transports(tmp_path: Path) -> 
     ]
 
 
-def test_pairs_that_differ_in_what_was_asked_are_told_apart(tmp_path: Path) -> None:
+def test_pairs_with_other_factors_are_compared_separately(tmp_path: Path) -> None:
     several = write(
         tmp_path,
         {
@@ -186,11 +186,11 @@ def test_pairs_that_differ_in_what_was_asked_are_told_apart(tmp_path: Path) -> N
             for reliability in ("reliable", "best-effort")
         },
     )
-    told = [row["what"] for row in rows(several, "--by", "receive")]
-    assert [each.rpartition(", ")[2] for each in told] == ["reliable", "best-effort"]
+    pairs = [row["what"] for row in rows(several, "--by", "receive")]
+    assert [each.rpartition(", ")[2] for each in pairs] == ["reliable", "best-effort"]
 
 
-def test_polling_is_not_compared_with_blocking_unless_one_insists(run: Path) -> None:
+def test_polling_is_compared_with_blocking_only_on_request(run: Path) -> None:
     assert "polling against blocking" in refused(run, "--by", "receive")
     (row,) = rows(run, "--by", "receive", "--anyway")
     assert row["marks"] == ["polling against blocking: they are different experiments"]
@@ -201,7 +201,7 @@ def test_cells_of_one_run_are_selected_by_their_levels(run: Path) -> None:
     assert (row["a"], row["b"], row["marks"]) == ("transport=udp,receive=block", "transport=shm", [])
 
 
-def test_the_same_cells_of_two_runs_are_paired_and_marked_as_measured_apart(run: Path, tmp_path: Path) -> None:
+def test_common_cells_of_two_runs_are_paired_and_marked_as_not_interleaved(run: Path, tmp_path: Path) -> None:
     later = write(tmp_path / "later", {cell(size=64): 1_000, cell(): 51_000, cell(transport="shm"): 50_000})
     same, slower = rows(run, later)
     assert (same["verdict"], slower["verdict"]) == ("equivalent", "slower")
@@ -209,7 +209,7 @@ def test_the_same_cells_of_two_runs_are_paired_and_marked_as_measured_apart(run:
 
 
 @pytest.mark.usefixtures("run")
-def test_a_folder_of_runs_stands_for_the_newest(tmp_path: Path) -> None:
+def test_a_folder_of_runs_means_its_newest_run(tmp_path: Path) -> None:
     (row,) = rows(tmp_path, "--by", "transport")
     assert row["verdict"] == "faster"
 
@@ -219,17 +219,17 @@ def test_runs_of_different_machines_are_not_compared(run: Path, tmp_path: Path) 
     assert "different machines" in refused(f"{run}:transport=udp,receive=block", other)
 
 
-def test_a_gate_that_is_missed_ends_with_4_and_says_by_how_much(run: Path) -> None:
+def test_a_failed_gate_ends_with_4_and_reports_the_difference(run: Path) -> None:
     done = asked(run, "--by", "transport", "--reference", "shm", "--fail-if", "p50 slower than 20%")
     assert done.return_value == 4
     assert "p50 slower than 20 %: +99" in done.stderr
     assert asked(run, "--by", "transport", "--fail-if", "p50 slower than 20%").return_value == 0
 
 
-def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
-    told = refused(tmp_path, "--by", "zeal", "--metric", "p7", "--fail-if", "p50 nicer than 5%", "--margin", "x")
+def test_all_problems_are_reported_at_once(tmp_path: Path) -> None:
+    problems = refused(tmp_path, "--by", "zeal", "--metric", "p7", "--fail-if", "p50 nicer than 5%", "--margin", "x")
     for wrong in ("no factor zeal", "no p7", "'p50 nicer than 5%' is not understood", "--margin"):
-        assert wrong in told
+        assert wrong in problems
     assert "needs two runs" in refused(tmp_path)
     assert "run.json" in refused(tmp_path / "nowhere", tmp_path)
 
@@ -244,7 +244,7 @@ def test_too_few_trials_have_no_interval_and_no_verdict(tmp_path: Path) -> None:
     assert "with fewer than six pairs there is no interval" in shown
 
 
-def test_a_damaged_line_costs_its_trial(run: Path) -> None:
+def test_a_damaged_line_discards_only_its_trial(run: Path) -> None:
     trials = run / "trials.jsonl"
     trials.write_bytes(trials.read_bytes()[:-20])
     done = asked(run, "--by", "transport", "--format", "json")
@@ -272,7 +272,7 @@ def with_raw_transports(tmp_path: Path) -> Path:
     return write(tmp_path, WITH_RAW_TRANSPORTS, baselines=(2, 3))
 
 
-def test_the_raw_transport_of_each_side_stands_beside_a_comparison(with_raw_transports: Path) -> None:
+def test_a_comparison_names_the_raw_transport_of_each_side(with_raw_transports: Path) -> None:
     (row,) = rows(with_raw_transports, "--by", "shared_memory")
     assert (row["a"], row["b"], row["verdict"]) == ("shared_memory=off", "shared_memory=on", "faster")
     raw_transports = {side: row[side] for side in ("a_raw_transport", "b_raw_transport")}
@@ -285,8 +285,8 @@ def test_the_raw_transport_of_each_side_stands_beside_a_comparison(with_raw_tran
     assert row["b_raw_transport"]["median"] * row["b_raw_transport"]["times"] == pytest.approx(row["b_median"])
 
 
-def test_markdown_tells_the_raw_transports_where_there_are_any(with_raw_transports: Path, run: Path) -> None:
-    told = asked(with_raw_transports, "--by", "transport", "--format", "markdown").stdout
+def test_markdown_has_columns_for_raw_transports_if_there_are_any(with_raw_transports: Path, run: Path) -> None:
+    output = asked(with_raw_transports, "--by", "transport", "--format", "markdown").stdout
     for words in (
         "A × raw transport",
         "B × raw transport",
@@ -294,16 +294,16 @@ def test_markdown_tells_the_raw_transports_where_there_are_any(with_raw_transpor
         "2.00 × ring",
         "named raw transport (same carrier, same run)",
     ):
-        assert words in told
+        assert words in output
     assert "carrier" not in asked(run, "--by", "transport", "--format", "markdown").stdout
 
 
-def test_a_run_without_raw_transports_has_none_beside_its_comparisons(run: Path) -> None:
+def test_without_raw_transports_a_comparison_has_none(run: Path) -> None:
     (row,) = rows(run, "--by", "transport")
     assert (row["a_raw_transport"], row["b_raw_transport"]) == (None, None)
 
 
-def test_raw_transports_that_the_plan_added_are_compared_where_they_are_named(with_raw_transports: Path) -> None:
+def test_planned_raw_transports_are_compared_only_if_they_are_named(with_raw_transports: Path) -> None:
     assert "nothing can be compared" in refused(with_raw_transports, "--by", "adapter")
     against = rows(with_raw_transports, "--by", "adapter", "--reference", "socket")
     assert [(row["a"], row["b"]) for row in against] == [("socket socket", "lyra udp"), ("socket socket", "lyra shm")]
@@ -315,7 +315,7 @@ def test_raw_transports_that_the_plan_added_are_compared_where_they_are_named(wi
     )
 
 
-def test_raw_transports_that_were_asked_for_are_compared_as_all_cells_are(tmp_path: Path) -> None:
+def test_requested_raw_transports_are_compared_like_all_cells(tmp_path: Path) -> None:
     listed = write(tmp_path, WITH_RAW_TRANSPORTS)
     assert ("lyra udp", "socket socket") in [(row["a"], row["b"]) for row in rows(listed, "--by", "adapter")]
 
@@ -333,7 +333,7 @@ SEVERAL = {
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])
-def test_the_table_of_rivals_has_each_name_once_a_size_within_the_width(
+def test_the_table_of_middlewares_has_each_name_once_per_size_within_the_width(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:
     monkeypatch.setattr("middlemark.show.output.width", lambda: width)
@@ -344,7 +344,7 @@ def test_the_table_of_rivals_has_each_name_once_a_size_within_the_width(
     assert [line.split()[4] for line in block[1:]] == ["=", "+59.9", "+99.8"]
 
 
-def test_the_table_of_rivals_says_of_a_pair_what_json_does(tmp_path: Path) -> None:
+def test_the_table_of_middlewares_has_the_verdicts_of_the_json_output(tmp_path: Path) -> None:
     run = write(tmp_path, SEVERAL, scatter=3)
     words = {"faster": "faster", "slower": "slower", "equivalent": "=", "undecided": "~"}
     pairs = [each for each in rows(run, "--by", "adapter") if each["what"].startswith("64 B")]
@@ -354,15 +354,15 @@ def test_the_table_of_rivals_says_of_a_pair_what_json_does(tmp_path: Path) -> No
     for line in block[1:]:
         name = " ".join(line.split()[:2])
         [pair] = [each for each in pairs if {each["a"], each["b"]} == {first, name}]
-        said = (
+        verdict = (
             pair["verdict"]
             if pair["a"] == first
             else {"faster": "slower", "slower": "faster"}.get(pair["verdict"], pair["verdict"])
         )
-        assert words[said] in line.split(), line
+        assert words[verdict] in line.split(), line
 
 
-def test_two_levels_stand_beside_each_other_grouped_by_size(tmp_path: Path) -> None:
+def test_two_levels_are_columns_grouped_by_size(tmp_path: Path) -> None:
     figures = {
         cell(size=size, receive=receive): ns for size in (64, 1024) for receive, ns in (("block", 5e4), ("listen", 4e4))
     }
@@ -372,7 +372,7 @@ def test_two_levels_stand_beside_each_other_grouped_by_size(tmp_path: Path) -> N
     assert lines[2].split()[-1] == lines[4].split()[-1] == "faster"
 
 
-def test_who_has_one_reliability_only_stands_in_the_same_block(tmp_path: Path) -> None:
+def test_an_adapter_with_one_reliability_is_in_the_same_block(tmp_path: Path) -> None:
     figures = {
         cell(): 50_000,
         cell(adapter="ring", transport="ring"): 40_000,
@@ -383,7 +383,7 @@ def test_who_has_one_reliability_only_stands_in_the_same_block(tmp_path: Path) -
     assert lines[1] == "1 KiB"
 
 
-def test_who_has_one_level_only_stands_beside_every_level_of_the_others(tmp_path: Path) -> None:
+def test_an_adapter_with_one_level_is_compared_with_every_level_of_the_others(tmp_path: Path) -> None:
     figures = {
         cell(adapter="ring", transport="ring"): 40_000,
         cell(adapter="ring", transport="ring", loan=True): 30_000,
@@ -396,7 +396,7 @@ def test_who_has_one_level_only_stands_beside_every_level_of_the_others(tmp_path
         frozenset(("lyra udp", "ring ring")): 2,
         frozenset(("loaner pool", "ring ring")): 2,
         frozenset(("loaner pool", "lyra udp")): 2,
-    }, "at each level, and the one that always loans beside all four"
+    }, "pairs at each level of loan, and loaner with both levels of the others"
 
 
 PLACED = {
@@ -432,7 +432,7 @@ def test_the_levels_of_several_factors_are_compared_together(tmp_path: Path) -> 
     assert "--reference" in refused(run, "--by", "pin,priority", "--reference", "pin=x")
 
 
-def test_a_level_of_none_is_a_level(tmp_path: Path) -> None:
+def test_the_level_none_is_a_level(tmp_path: Path) -> None:
     run = write(tmp_path, {cell(pin=pin): figure for pin, figure in ((None, 50_000), ((0, 1), 30_000))})
     (row,) = rows(run, "--by", "pin", "--reference", "off")
     assert (row["a"], row["b"], row["verdict"]) == ("pin=off", "pin=0,1", "faster")
@@ -444,6 +444,6 @@ def test_every_latency_of_a_trial_is_a_metric(run: Path) -> None:
     assert {row["metric"] for row in found} == {"mean", "min", "max", "round_trips"}
     assert {row["verdict"] for row in found if row["unit"] == "ns"} == {"faster"}
     assert "nothing can be compared" in refused(run, "--by", "transport", "--metric", "memory.ping")
-    told = refused(run, "--by", "transport", "--metric", "p7")
-    assert "memory[.ROLE]" in told
-    assert "seconds_spread" in told
+    problems = refused(run, "--by", "transport", "--metric", "p7")
+    assert "memory[.ROLE]" in problems
+    assert "seconds_spread" in problems

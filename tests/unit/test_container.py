@@ -11,7 +11,7 @@ GOOD = Container(shm_bytes=1 << 30, sys_nice=True, most_priority=99, memlock_byt
 ALL = [cell(), cell(priority="fifo:80"), cell(mlock=True)]
 
 
-def test_one_that_has_everything_is_told_nothing() -> None:
+def test_a_container_that_lacks_nothing_gets_no_message() -> None:
     assert lacking(GOOD, ALL) == []
 
 
@@ -25,17 +25,17 @@ def test_one_that_has_everything_is_told_nothing() -> None:
         ({"memlock_bytes": 8 << 20}, ["--ulimit memlock=-1"]),
     ],
 )
-def test_each_thing_that_lacks_is_named_with_its_flag(changed: dict[str, object], flags: list[str]) -> None:
+def test_each_missing_limit_is_named_with_its_flag(changed: dict[str, object], flags: list[str]) -> None:
     found = lacking(msgspec.structs.replace(GOOD, **changed), ALL)
     assert [each.rpartition(": ")[2] for each in found] == flags
 
 
-def test_what_no_configuration_asks_for_lacks_nothing() -> None:
+def test_a_limit_that_no_configuration_needs_is_not_reported() -> None:
     poor = Container(shm_bytes=1 << 30, sys_nice=False, most_priority=0, memlock_bytes=0)
     assert lacking(poor, [cell()]) == []
 
 
-def test_this_process_is_read_as_a_container_where_it_is_marked_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_marked_process_is_read_as_a_container(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("container", "podman")
     found = this_container()
     assert found is not None

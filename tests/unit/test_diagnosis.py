@@ -84,21 +84,21 @@ EACH: list[tuple[str, Cell, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("check", "of", "carried"), EACH, ids=[each[0] for each in EACH])
-def test_each_limit_is_named_by_its_evidence_where_a_row_suffers_and_nowhere_else(
+def test_each_limit_is_named_only_with_evidence_in_a_row_that_suffers(
     check: str, of: Cell, carried: dict[str, Any]
 ) -> None:
     assert checks(of, LOST, **carried) == [check]
     assert checks(of, TAIL, **carried) == [check]
-    assert checks(of, STEADY, **carried) == [], "nothing is wrong with the row"
-    assert checks(of, LOST) == [], "there is no evidence"
+    assert checks(of, STEADY, **carried) == [], "the row has no symptom"
+    assert checks(of, LOST) == [], "the trials have no evidence"
 
 
-def test_a_few_dropped_datagrams_explain_nothing() -> None:
+def test_a_few_dropped_datagrams_do_not_explain_a_loss() -> None:
     assert checks(UDP, LOST, network=network(udp_rcvbuf_errors=9)) == []
     assert checks(UDP, LOST, network=network(udp_rcvbuf_errors=11)) == ["rmem_max"]
 
 
-def test_evidence_of_a_minority_of_trials_says_nothing_of_the_row() -> None:
+def test_evidence_in_a_minority_of_trials_does_not_explain_a_row() -> None:
     run = run_of({UDP: [1000.0] * 3})
     first, *others = run.outcomes
     [row] = run.results
@@ -106,18 +106,18 @@ def test_evidence_of_a_minority_of_trials_says_nothing_of_the_row() -> None:
     assert limits_of([msgspec.structs.replace(row, **LOST)], [dropping, *others], DESCRIPTIONS) == ()
 
 
-def test_who_floods_small_messages_fills_every_buffer_and_is_not_told_to_get_a_larger_one() -> None:
+def test_a_flood_of_small_messages_gets_no_advice_to_enlarge_a_buffer() -> None:
     flood = cell(pattern="stream", size=64, rate="max", reliability="best-effort")
     assert checks(flood, LOST, network=network(udp_rcvbuf_errors=5000)) == []
     assert checks(msgspec.structs.replace(flood, size=1 << 20), LOST, network=network(udp_rcvbuf_errors=5000))
 
 
-def test_who_is_stopped_by_a_quota_is_not_said_to_wait_as_well() -> None:
+def test_time_stopped_by_a_quota_does_not_also_count_as_waiting() -> None:
     stopped = msgspec.structs.replace(moved(), throttled_ns=500_000_000)
     assert checks(TRIPS, LOST, noise=noise(stopped, middleware_delay_ns=900_000_000)) == ["cgroup_cpu"]
 
 
-def test_no_room_in_shared_memory_is_seen_in_the_words_of_a_failure_or_in_what_carried() -> None:
+def test_full_shared_memory_is_recognised_in_a_failure_or_in_the_actual_transport() -> None:
     shm = cell(transport="shm", size=1 << 20)
     room = Room(size_bytes=6 << 20, least_free_bytes=1 << 20)
     refused = Failure("refused", "13 chunks take 147850048 bytes of /dev/shm, which has 6291456 left")
@@ -131,7 +131,7 @@ def test_no_room_in_shared_memory_is_seen_in_the_words_of_a_failure_or_in_what_c
     assert fell_back.seen == "1 MiB of 6 MiB were free in /dev/shm, and the actual transport was udp"
 
 
-def test_the_worst_row_comes_first_and_rows_of_one_limit_are_told_together() -> None:
+def test_the_worst_row_comes_first_and_rows_with_one_limit_are_joined() -> None:
     other = msgspec.structs.replace(UDP, size=1 << 19)
     run = run_of({UDP: [1000.0] * 2, other: [1000.0] * 2})
     outcomes: list[TrialOutcome] = [
@@ -148,11 +148,11 @@ def test_the_worst_row_comes_first_and_rows_of_one_limit_are_told_together() -> 
 
 
 def lift(**fields: Any) -> Lift:
-    known = {"name": "net.core.rmem_max", "before": "212992", "after": "8388608", "command": "", "keep": ""}
-    return Lift(**(known | {"change": Setting("net.core.rmem_max", "8388608")} | fields))
+    setting = {"name": "net.core.rmem_max", "before": "212992", "after": "8388608", "command": "", "keep": ""}
+    return Lift(**(setting | {"change": Setting("net.core.rmem_max", "8388608")} | fields))
 
 
-def test_a_try_measures_each_row_before_and_after_in_turns_and_nothing_else_differs() -> None:
+def test_a_try_interleaves_each_row_before_and_after_the_change() -> None:
     run = run_of({UDP: [1000.0] * 2, TRIPS: [1000.0] * 2})
     limit = Limit(cell=0, check="rmem_max", symptom="", seen="", weight=1.0)
     diagnosis = Diagnosis(check="rmem_max", limits=(limit,), lift=lift(), sentence="")
@@ -162,23 +162,25 @@ def test_a_try_measures_each_row_before_and_after_in_turns_and_nothing_else_diff
     assert msgspec.structs.replace(before, system=None) == msgspec.structs.replace(after, system=None) == UDP
     rounds = [{each.cell for each in plan.trials if each.number == number} for number in range(1, 7)]
     assert rounds == [{0, 1}] * 6
-    assert len({tuple(each.cell for each in plan.trials[at : at + 2]) for at in range(0, 12, 2)}) == 2, "in any order"
+    assert len({tuple(each.cell for each in plan.trials[at : at + 2]) for at in range(0, 12, 2)}) == 2, (
+        "the order of the two sides varies"
+    )
 
 
-def test_a_lift_of_the_middlewares_own_changes_its_native_setting() -> None:
+def test_a_remedy_of_the_middlewares_changes_its_native_setting() -> None:
     own = msgspec.structs.replace(UDP, native=(("buffer", "64KiB"), ("other", "1")))
     before, after = lift(name="buffer", before="64KiB", after="4194304", change=None).sides(own)
     assert before == own
     assert dict(after.native) == {"buffer": "4194304", "other": "1"}
 
 
-def test_what_is_held_open_is_free_before() -> None:
+def test_a_value_that_is_only_held_open_has_no_value_before() -> None:
     held = lift(name="/dev/cpu_dma_latency", before="", after="0", change=Setting("/dev/cpu_dma_latency", "0"))
     before, after = held.sides(TRIPS)
     assert (before.system, after.system) == (None, "/dev/cpu_dma_latency=0")
 
 
-def test_shares_that_may_be_nothing_are_judged_by_the_sign_of_each_round() -> None:
+def test_shares_that_may_be_zero_are_judged_by_the_sign_of_each_round() -> None:
     assert _sign_verdict([0.5] * 6) == "better in 6 of 6 rounds"
     assert _sign_verdict([-0.5] * 6) == "worse in 6 of 6 rounds"
     assert _sign_verdict([0.5] * 5) == "undecided: more in 5 of 5 rounds"
@@ -186,7 +188,7 @@ def test_shares_that_may_be_nothing_are_judged_by_the_sign_of_each_round() -> No
     assert _sign_verdict([]) == "undecided: more in 0 of 0 rounds"
 
 
-def test_figures_of_a_verdict_are_short_and_never_round_a_loss_away() -> None:
+def test_figures_of_a_verdict_are_short_and_never_round_a_loss_to_zero() -> None:
     assert (_percent(0.41), _percent(1.0), _percent(0.99999)) == ("41 %", "100 %", "99.9 %")
     assert (_signed(-0.12), _signed(0.001), _signed(2.5), _signed(-0.9988)) == ("-12", "0", "+250", "-99.88")
     assert named(UDP) == "lyra udp at 1 MiB"

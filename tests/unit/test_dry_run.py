@@ -8,7 +8,7 @@ from middlemark.show.dry_run import render
 
 
 @pytest.mark.parametrize(
-    ("keys", "told", "untold"),
+    ("keys", "expected", "unexpected"),
     [
         ("", "udp, 1 KiB, ping-pong, one at a time, block, 2 processes, 1 subscriber, filled, pinned", "rate"),
         ("subscribers=2\necho='first'", "2 subscribers, one echoes, filled, pinned 0,1", "publisher"),
@@ -23,16 +23,16 @@ from middlemark.show.dry_run import render
         ("[sweep.native.fastdds]\nsegment-size='8m'", "1 trial", "segment-size"),
     ],
 )  # fmt: skip
-def test_a_cell_is_told_with_its_load(keys: str, told: str, untold: str) -> None:
+def test_a_cell_is_printed_with_its_load(keys: str, expected: str, unexpected: str) -> None:
     text = render(plan_of(f"[[sweep]]\nadapter='udp'\ntrials=1\n{keys}"), 200, verbose=True)
-    assert told in text
-    line = next(each for each in text.splitlines() if each.startswith("lan: ") and told in each)
-    assert untold not in line
+    assert expected in text
+    line = next(each for each in text.splitlines() if each.startswith("lan: ") and expected in each)
+    assert unexpected not in line
     assert text.startswith("1 configurations, 1 trials, about ")
     assert "; order from seed 1. Nothing was measured.\n" in text
 
 
-def test_a_sweep_is_a_line_however_many_configurations_it_has() -> None:
+def test_a_sweep_is_one_line_with_any_number_of_configurations() -> None:
     text = "[[sweep]]\nname='many'\nadapter='udp'\ntransport='udp'\nsize=[64,'1k']\nreceive=['block','poll']\n"
     plan = plan_of(f"{text}depth=[{','.join(map(str, range(1, 41)))}]\n[[sweep]]\nname='few'\nadapter='udp'\nrate=7")
     head, *rows = render(plan, 100).splitlines()[1:4]
@@ -41,14 +41,14 @@ def test_a_sweep_is_a_line_however_many_configurations_it_has() -> None:
     assert len(render(plan, 100).splitlines()) == 5
 
 
-def test_that_it_races_is_said_with_the_races_in_which_there_is_a_choice() -> None:
+def test_the_dry_run_of_a_race_counts_the_races_with_a_choice() -> None:
     plan = plan_of("[[sweep]]\nadapter=['cyclonedds','fastdds']\ntransport='udp'\nsize=[64,'1k']")
     text = render(racing(plan, (), 90.0), 200)
     assert "then further rounds of the candidates that may be the best, in 2 races, within 1 min 30 s in all" in text
     assert "further rounds" not in render(plan, 200)
 
 
-def test_what_is_expected_is_told_with_how_much_of_the_plan_it_is_about() -> None:
+def test_each_expectation_is_printed_with_the_cells_it_concerns() -> None:
     expect = """
 [[expect]]
 say = "udp is quick"
@@ -64,8 +64,8 @@ say = "MIRA is the fastest"
 untestable = "no source of it"
 """
     plan = plan_of("[[sweep]]\nadapter='udp'\nsize=[64,'1k']\nreceive=['block','poll']\n" + expect)
-    told = [each for each in render(until_decided(plan, 600.0), 100).splitlines() if "expect" in each]
-    assert told == [
+    expectations = [each for each in render(until_decided(plan, 600.0), 100).splitlines() if "expect" in each]
+    assert expectations == [
         "then further rounds until every expectation is decided, within 10 min 00 s in all",
         "expects: udp is quick: p50 at most 1ms, of 4 configurations",
         "expects: size costs: p50 b slower, of 2 pairs",
@@ -73,7 +73,7 @@ untestable = "no source of it"
     ]
 
 
-def test_the_times_of_the_sweeps_add_up_to_the_whole() -> None:
+def test_the_times_of_the_sweeps_add_up_to_the_total() -> None:
     plan = plan_of(
         "[[sweep]]\nname='a'\nadapter='udp'\nduration='2s'\n[[sweep]]\nname='b'\nadapter='udp'\nrate=7\nduration='5s'"
     )

@@ -91,11 +91,11 @@ CASES = {
 
 
 @pytest.mark.parametrize(("asked", "found", "processes", "expected"), CASES.values(), ids=CASES)
-def test_the_carrier_is_told(asked: Any, found: dict[str, Any], processes: int, expected: str | None) -> None:
+def test_the_actual_transport_is_found(asked: Any, found: dict[str, Any], processes: int, expected: str | None) -> None:
     assert actual_transport(evidence(**found), asked, messages=2000, size=100, processes=processes) == expected
 
 
-def test_without_a_message_nothing_is_said() -> None:
+def test_without_a_message_there_is_no_actual_transport() -> None:
     assert actual_transport(evidence(**ON_UDP), UDP, messages=0, size=100, processes=2) is None
 
 
@@ -107,7 +107,7 @@ def udp_pair() -> Iterator[tuple[socket.socket, socket.socket]]:
         yield receiver, sender
 
 
-def test_datagrams_are_counted(udp_pair: tuple[socket.socket, socket.socket]) -> None:
+def test_datagrams_on_loopback_are_counted(udp_pair: tuple[socket.socket, socket.socket]) -> None:
     receiver, sender = udp_pair
     before = read_counters()
     for _ in range(100):
@@ -120,7 +120,7 @@ def test_datagrams_are_counted(udp_pair: tuple[socket.socket, socket.socket]) ->
     assert found.udp_sockets >= 2
 
 
-def test_a_tcp_connection_counts_and_a_listening_socket_does_not() -> None:
+def test_a_tcp_connection_is_counted_and_a_listening_socket_is_not() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         assert own_sockets([os.getpid()])["tcp"] == 0
         with socket.create_connection(listening.getsockname()) as one, listening.accept()[0]:
@@ -128,7 +128,7 @@ def test_a_tcp_connection_counts_and_a_listening_socket_does_not() -> None:
             one.sendall(b"x")
 
 
-def test_an_attached_segment_of_system_v_is_seen_by_its_key() -> None:
+def test_an_attached_segment_of_system_v_is_recognised_by_its_key() -> None:
     libc = ctypes.CDLL(None)
     libc.shmat.restype = ctypes.c_void_p
     segment = libc.shmget(0, 8192, 0o1600)
@@ -140,13 +140,13 @@ def test_an_attached_segment_of_system_v_is_seen_by_its_key() -> None:
         libc.shmctl(segment, 0, None)
 
 
-def test_connected_unix_sockets_count() -> None:
+def test_connected_unix_sockets_are_counted() -> None:
     before = own_sockets([os.getpid()])["unix"]
     one, other = socket.socketpair()
     with one, other:
         assert own_sockets([os.getpid()])["unix"] == before + 2
-    with socket.socket(socket.AF_UNIX) as alone:
-        assert alone.fileno() >= 0
+    with socket.socket(socket.AF_UNIX) as unconnected:
+        assert unconnected.fileno() >= 0
         assert own_sockets([os.getpid()])["unix"] == before
 
 
@@ -158,7 +158,7 @@ def segment() -> Iterator[Path]:
     path.unlink(missing_ok=True)
 
 
-def test_mapped_segments_are_found_even_unlinked(segment: Path) -> None:
+def test_mapped_segments_are_found_even_if_unlinked(segment: Path) -> None:
     assert mapped_segments([os.getpid()]) == ()
     with segment.open("r+b") as file, mmap.mmap(file.fileno(), 8192):
         expected = (Segment(segment.name, 8192),)
@@ -167,29 +167,29 @@ def test_mapped_segments_are_found_even_unlinked(segment: Path) -> None:
         assert mapped_segments([os.getpid()]) == expected
 
 
-def test_a_process_that_is_gone_has_nothing() -> None:
+def test_a_process_that_ended_has_no_evidence() -> None:
     nobody = 2**22 + 1
     assert mapped_segments([nobody]) == ()
     assert own_sockets([nobody]) == {"udp": 0, "tcp": 0, "unix": 0}
 
 
-def test_within_one_process_a_mapped_segment_does_not_say_what_the_middleware_chose() -> None:
+def test_a_segment_mapped_within_one_process_is_no_evidence_of_shared_memory() -> None:
     own = transport("default", carrier="any", segments=("ring.*",))
     mapped = evidence(segments=(Segment("ring.1", 1 << 20),))
     assert actual_transport(mapped, own, messages=100, size=64, processes=1) == "process-memory"
     assert actual_transport(mapped, own, messages=100, size=64, processes=2) == "shared-memory"
 
 
-def test_what_processors_dropped_is_read_in_hexadecimal() -> None:
+def test_packets_dropped_by_processors_are_read_as_hexadecimal() -> None:
     softnet = "0000a2f1 00000000 00000001 0 0 0 0 0 0 0 0\n00000010 0000001f 00000000 0 0 0 0 0 0 0 0\n"
     assert dropped_softly(softnet) == 31
 
 
-def test_where_there_is_no_link_no_queue_is_counted() -> None:
+def test_without_a_link_no_queue_is_counted() -> None:
     assert dropped_in_queues((OWN,)) is None
 
 
-def test_the_room_in_shared_memory_is_what_the_file_system_has() -> None:
+def test_the_room_in_shared_memory_is_that_of_the_file_system() -> None:
     found = room()
     assert found is not None
     assert 0 <= found.least_free_bytes <= found.size_bytes

@@ -64,7 +64,7 @@ def pairs(plan: Plan, at: int = 0) -> int:
     return len(parts_of(plan.expectations[at], plan))
 
 
-def test_a_change_pairs_what_is_the_same_but_for_what_the_sides_name() -> None:
+def test_a_change_pairs_cells_that_differ_only_in_the_named_factors() -> None:
     plan = plan_of(
         SWEEP
         + """
@@ -88,7 +88,7 @@ change = "-72% … -62%"
         assert (a.size, a.pin, b.pin, b.priority) == (b.size, None, (0, 1), "fifo:80")
 
 
-def test_levels_that_both_sides_name_are_the_same_in_each_pair() -> None:
+def test_levels_named_by_both_sides_are_equal_in_each_pair() -> None:
     plan = plan_of(
         SWEEP
         + """
@@ -105,7 +105,7 @@ direction = "b faster"
     assert found == [(64, 64), (1024, 1024)]
 
 
-def test_every_kind_is_read_and_comes_to_its_pairs() -> None:
+def test_every_kind_is_read_and_finds_its_pairs() -> None:
     plan = plan_of(
         SWEEP
         + """
@@ -166,14 +166,14 @@ untestable = "no source of MIRA can be had"
     assert [pairs(plan, at) for at in range(7)] == [12, 12, 4, 3 * 2, 6 + 6, 12, 8]
 
 
-def test_higher_is_better_turns_what_is_faster_round() -> None:
+def test_faster_means_higher_for_a_metric_where_higher_is_better() -> None:
     text = '[[expect]]\na = "size=64"\nb = "size=1k"\nmetric = "throughput"\ndirection = "b faster"\n'
     [found] = read(text)
     assert isinstance(found.claim, Ratio)
     assert found.claim.band == Band(1.05, None)
 
 
-def test_sweeps_can_be_named_and_pair_by_the_levels_that_they_share() -> None:
+def test_sweeps_can_be_named_and_are_paired_by_their_common_levels() -> None:
     plan = plan_of(
         """
 [defaults]
@@ -197,7 +197,7 @@ order = ["tuned", "usual"]
     assert found == [(64, 64), (1024, 1024)]
 
 
-def test_another_middleware_has_its_own_reliability_and_what_else_differs_is_named() -> None:
+def test_other_differences_between_paired_middlewares_are_named() -> None:
     text = """
 [[sweep]]
 adapter = ["cyclonedds", "udp"]
@@ -235,7 +235,7 @@ ratio = 2
     )
 
 
-def test_everything_that_is_wrong_is_told_at_once_with_its_line() -> None:
+def test_all_problems_are_reported_at_once_with_their_lines() -> None:
     assert problems_in(
         """
 [[expect]]
@@ -298,7 +298,7 @@ ratio = "1.5"
 """
 
 
-def test_a_selection_that_no_configuration_can_match_is_a_problem() -> None:
+def test_a_selection_that_no_configuration_can_match_is_refused() -> None:
     assert problems_of(SWEEP + WANTING) == [
         "expect 1: no configuration has size 1 MiB; there is 64 B, 1 KiB and 64 KiB",
         "expect 2: topic cmd_vel: no selected configuration carries a workload",
@@ -308,14 +308,14 @@ def test_a_selection_that_no_configuration_can_match_is_a_problem() -> None:
     ]
 
 
-def test_what_was_left_out_makes_an_expectation_untestable_and_the_suite_stays_one() -> None:
+def test_an_expectation_about_left_out_cells_is_untestable() -> None:
     plan = plan_of(SWEEP + "skip_unsupported = true" + WANTING)
     assert len(plan.expectations) == 5
     text = SWEEP + '[[expect]]\na = { adapter = "zenoh" }\nb = { adapter = "cyclonedds" }\nratio = 1.5\n'
     assert len(plan_of(text).expectations) == 1, "zenoh is not built here"
 
 
-def test_an_id_is_a_slug_of_what_is_said_or_the_number_and_no_two_are_the_same() -> None:
+def test_an_id_is_a_slug_of_say_or_a_number_and_unique() -> None:
     typed = ['say = "In time!", of = "size=64", at_most = "5ms"'] * 2 + ['say = "…", of = "size=64", at_least = "1us"']
     found, problems = read_typed_expectations(typed)
     assert not problems
@@ -325,19 +325,19 @@ def test_an_id_is_a_slug_of_what_is_said_or_the_number_and_no_two_are_the_same()
     assert problem.text == "'O1a' is the id of another expectation; choose a different one"
 
 
-def test_expectations_are_typed_as_they_are_written() -> None:
+def test_typed_expectations_are_read_like_written_ones() -> None:
     options = raw_options(adapter="udp", size="64", expect=('of = { size = "64" }, metric = "p99", at_most = "5ms"',))
     [suite] = load((), options)
     [found] = suite.expectations
     assert found.say == "size=64: p99 at most 5ms"
     with pytest.raises(RequestError) as refused:
         load((), raw_options(adapter="udp", expect=("of = 3, at_most", "at_most = '5ms'")))
-    told = [str(each) for each in refused.value.problems]
-    assert told[0].startswith("--expect of = 3, at_most: line 1: column ")
-    assert told[1].startswith("--expect at_most = '5ms': of is missing")
+    problems = [str(each) for each in refused.value.problems]
+    assert problems[0].startswith("--expect of = 3, at_most: line 1: column ")
+    assert problems[1].startswith("--expect at_most = '5ms': of is missing")
 
 
-def test_trials_that_nobody_named_are_as_many_as_it_takes_to_tell() -> None:
+def test_the_default_number_of_trials_suffices_for_the_verdicts() -> None:
     expect = '[[expect]]\nof = "adapter=udp"\nat_most = "5ms"\n'
 
     def trials(keys: str, expectations: int) -> int:
@@ -347,11 +347,11 @@ def test_trials_that_nobody_named_are_as_many_as_it_takes_to_tell() -> None:
     assert trials("size = 64", 0) == 3
     assert trials("size = 64", 1) == 6
     assert trials("size = 64", 5) == 8
-    assert trials("size = ['64', '1k', '4k', '64k']", 1) == 8, "any of four may be the one that fails"
+    assert trials("size = ['64', '1k', '4k', '64k']", 1) == 8, "each of the four pairs may fail"
     assert trials("size = 64\ntrials = 3", 1) == 3
 
 
-def test_the_baselines_that_a_plan_adds_are_meant_only_by_their_name() -> None:
+def test_planned_baselines_are_selected_only_by_their_names() -> None:
     text = '[[sweep]]\nadapter = "cyclonedds"\ntransport = "udp"\nsize = 64\n'
     expect = '[[expect]]\nof = "size=64"\nat_most = "5ms"\n[[expect]]\nof = "adapter=udp"\nat_most = "5ms"\n'
     plan = make_plan([suite_of(text + expect, baseline=True)], EVERYONE, cpus=(0, 1), seed=1)
@@ -359,7 +359,7 @@ def test_the_baselines_that_a_plan_adds_are_meant_only_by_their_name() -> None:
     assert subjects == [["cyclonedds"], ["udp"]]
 
 
-def test_a_plan_with_expectations_is_read_back_as_it_was_written() -> None:
+def test_a_plan_with_expectations_reads_back_as_it_was_written() -> None:
     plan = plan_of(SWEEP + '[[expect]]\nof = { pin = "auto", size = ["64", "1k"] }\nat_most = "5ms"\n')
     assert msgspec.json.decode(msgspec.json.encode(plan), type=Plan) == plan
 
@@ -400,7 +400,7 @@ def robots() -> MeasuredRun:
     return expecting(run_of({lyra: spread(0.3), vega: spread(1.4)}), EXPECTED)
 
 
-def test_the_terminal_says_last_in_a_line_each_which_trial_and_edge_is_how_late(robots: MeasuredRun) -> None:
+def test_the_last_lines_name_trial_edge_and_lateness_of_each_expectation(robots: MeasuredRun) -> None:
     text = render("summary", document_of(robots))
     lines = text.splitlines()
     assert len(lines) <= 40
@@ -415,16 +415,14 @@ def test_the_terminal_says_last_in_a_line_each_which_trial_and_edge_is_how_late(
 
 
 @pytest.mark.parametrize(
-    ("met", "told"),
+    ("met", "text"),
     [(True, " 1 holds after 12 rounds"), (False, "; the budget of 30 min 00 s was spent after 12 rounds")],
 )
-def test_a_run_that_grew_says_after_how_many_rounds_or_that_the_time_was_spent(
-    robots: MeasuredRun, met: bool, told: str
-) -> None:
+def test_a_run_until_decided_reports_its_rounds_or_the_spent_budget(robots: MeasuredRun, met: bool, text: str) -> None:
     plan = msgspec.structs.replace(robots.file.plan, deciding=Deciding(budget_s=1800.0))
     reached = Reached(rounds=12, seconds=1800.0, met=met)
     run = msgspec.structs.replace(robots, file=msgspec.structs.replace(robots.file, plan=plan, reached=reached))
-    assert told in " ".join(render("summary", document_of(run)).split())
+    assert text in " ".join(render("summary", document_of(run)).split())
 
 
 def test_json_has_every_expectation_with_its_interval(robots: MeasuredRun) -> None:
@@ -443,7 +441,7 @@ def test_json_has_every_expectation_with_its_interval(robots: MeasuredRun) -> No
     assert (found[3]["id"], found[3]["measured"]) == ("O1", pytest.approx(-0.785714))
 
 
-def test_junit_has_a_case_each(robots: MeasuredRun) -> None:
+def test_junit_has_a_case_for_each_expectation(robots: MeasuredRun) -> None:
     suite = ET.fromstring(render("junit", document_of(robots)))[0]
     cases = suite.findall("testcase[@classname='middlemark.expect']")
     assert [each[0].tag for each in cases] == ["failure", "failure", "skipped", "system-out"]
@@ -451,7 +449,7 @@ def test_junit_has_a_case_each(robots: MeasuredRun) -> None:
     assert "trial 10: 9.06 ms late" in (cases[1][0].get("message") or "")
 
 
-def test_reports_show_them_first(robots: MeasuredRun) -> None:
+def test_reports_show_expectations_first(robots: MeasuredRun) -> None:
     document = document_of(robots)
     markdown = render("markdown", document)
     assert markdown.index("### Expected: 2 of 4 do not hold") < markdown.index("### Latency")
@@ -460,7 +458,7 @@ def test_reports_show_them_first(robots: MeasuredRun) -> None:
     assert page.index("Expected: 2 of 4 do not hold") < page.index('id="verdict"' if document.choices else "</main>")
 
 
-def test_of_several_pairs_the_one_that_decides_is_named() -> None:
+def test_the_pair_that_decides_is_named() -> None:
     medians = {("udp", 64): 50e3, ("shm", 64): 20e3, ("udp", 1024): 55e3, ("shm", 1024): 54e3}
     cells = {cell(transport=transport, size=size): spread(p50) for (transport, size), p50 in medians.items()}
     text = """
@@ -483,7 +481,7 @@ crossover = { factor = "size", a = "transport=udp", b = "transport=shm", at = "1
     }
 
 
-def test_what_cannot_be_told_says_how_many_more_trials_would() -> None:
+def test_an_undecided_expectation_states_how_many_more_trials_it_needs() -> None:
     udp, shm = cell(), cell(transport="shm")
     run = expecting(
         run_of({udp: spread(50e3, 4), shm: spread(20e3, 4)}),
@@ -521,7 +519,7 @@ SMALL = plan_of(SWEEP)
 
 
 @given(table=st.dictionaries(st.sampled_from(EXPECT_KEYS), VALUES, max_size=6))
-def test_whatever_is_written_is_an_expectation_or_a_problem(table: dict[str, object]) -> None:
+def test_any_table_is_an_expectation_or_a_problem(table: dict[str, object]) -> None:
     found, problems = read_expectations([table], "lan.toml")
     assert bool(found) != bool(problems)
     for each in found:
@@ -530,7 +528,7 @@ def test_whatever_is_written_is_an_expectation_or_a_problem(table: dict[str, obj
             assert parts_of(each, SMALL) or isinstance(each.claim, Untestable)
 
 
-def test_a_screen_has_room_for_eight_and_says_how_many_more_there_are() -> None:
+def test_a_screen_lists_eight_expectations_and_counts_the_others() -> None:
     cells = {
         cell(adapter, transport, size=size): spread(10e3 + size + 100 * at, 7)
         for at, (adapter, transport) in enumerate([("lyra", "udp"), ("lyra", "shm"), ("vega", "udp"), ("deneb", "udp")])

@@ -87,7 +87,7 @@ def stream(tmp_path: Path) -> Path:
     return folder
 
 
-def test_google_benchmark_has_a_repetition_a_trial_and_the_aggregates(run: Path) -> None:
+def test_google_benchmark_gets_a_repetition_per_trial_and_the_aggregates(run: Path) -> None:
     document = json.loads(text(run, "--to", "google-benchmark"))
     assert set(document) == {"context", "benchmarks"}
     for key in ("date", "host_name", "executable", "num_cpus", "mhz_per_cpu", "caches", "library_build_type"):
@@ -112,7 +112,7 @@ def test_google_benchmark_has_a_repetition_a_trial_and_the_aggregates(run: Path)
         assert isinstance(each["cpu_time"], float)
 
 
-def test_what_failed_is_an_error_there_and_what_was_not_come_to_is_absent(bad: Path) -> None:
+def test_a_failed_cell_is_exported_as_an_error_and_an_unmeasured_cell_is_absent(bad: Path) -> None:
     entries = json.loads(text(bad, "--to", "google-benchmark"))["benchmarks"]
     wrong = [each for each in entries if each.get("error_occurred")]
     assert [each["run_name"] for each in wrong] == ["ping-pong/adapter:lyra/transport:shm/size:1024/receive:block"]
@@ -121,7 +121,7 @@ def test_what_failed_is_an_error_there_and_what_was_not_come_to_is_absent(bad: P
     assert measured == {"ping-pong/adapter:lyra/transport:udp/size:1024/receive:block"}
 
 
-def test_names_tell_cells_apart_and_do_not_depend_on_the_others() -> None:
+def test_names_of_cells_are_distinct_and_independent_of_other_cells() -> None:
     cells = [
         cell(),
         cell(loan=True),
@@ -137,12 +137,12 @@ def test_names_tell_cells_apart_and_do_not_depend_on_the_others() -> None:
     assert not any(char.isspace() for name in names for char in name)
 
 
-def test_a_configuration_with_a_workload_has_the_workloads_name_and_what_differs() -> None:
+def test_the_name_of_a_workload_cell_has_the_workload_and_its_non_default_factors() -> None:
     robot = cell(workload=ROBOT, pattern="stream", rate=100.0, scale=2.0)
     assert cell_name(robot) == "stream/adapter:lyra/transport:udp/receive:block/scale:2/workload:robot"
 
 
-def test_hdr_logs_are_read_by_their_own_reader_with_every_sample(run: Path) -> None:
+def test_hdr_logs_are_readable_by_their_own_reader_with_every_sample(run: Path) -> None:
     done = asked(run, "--to", "hdr")
     assert done.exception is None, done.exception
     files = sorted((run / "hdr").iterdir())
@@ -160,7 +160,7 @@ def test_hdr_logs_are_read_by_their_own_reader_with_every_sample(run: Path) -> N
 
 
 @given(arrays(np.uint64, st.integers(1, 200), elements=st.integers(1, 1 << 40)))
-def test_what_is_counted_by_buckets_is_what_recording_each_value_gives(values: np.ndarray) -> None:
+def test_counting_by_buckets_equals_recording_each_value(values: np.ndarray) -> None:
     one_by_one = HdrHistogram(1, 2 * int(values.max()) + 2, 3)
     for value in values.tolist():
         one_by_one.record_value(value)
@@ -172,7 +172,7 @@ def test_what_is_counted_by_buckets_is_what_recording_each_value_gives(values: n
         assert ours.get_value_at_percentile(percentile) == one_by_one.get_value_at_percentile(percentile)
 
 
-def test_parquet_has_every_sample_with_its_cell_and_null_for_what_was_not_measured(run: Path) -> None:
+def test_parquet_has_every_sample_with_its_cell_and_null_for_unmeasured_fields(run: Path) -> None:
     assert asked(run, "--to", "parquet", "--out", run / "tables").exception is None
     cells = pq.read_table(run / "tables" / "cells.parquet").to_pylist()
     assert [each["size"] for each in cells] == [1024, 1024, 64]
@@ -184,7 +184,7 @@ def test_parquet_has_every_sample_with_its_cell_and_null_for_what_was_not_measur
     assert set(first["round_trip_ns"].to_pylist()) == {50_030}
 
 
-def test_parquet_of_a_stream_has_what_was_sent_and_what_arrived(stream: Path) -> None:
+def test_parquet_of_a_stream_has_sends_and_arrivals(stream: Path) -> None:
     assert asked(stream, "--to", "parquet").exception is None
     folder = stream / "parquet"
     assert sorted(path.name for path in folder.iterdir()) == ["arrivals.parquet", "cells.parquet", "sends.parquet"]
@@ -194,7 +194,7 @@ def test_parquet_of_a_stream_has_what_was_sent_and_what_arrived(stream: Path) ->
     assert pq.read_table(folder / "arrivals.parquet")["one_way_ns"].to_pylist() == [1_000, 3_000, 2_000]
 
 
-def test_csv_has_a_row_a_figure_and_none_for_what_is_absent(run: Path) -> None:
+def test_csv_has_a_row_per_figure_and_none_for_absent_figures(run: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(text(run, "--to", "csv-long"))))
     own = {each["metric"]: each for each in rows if each["cell"] == "0"}
     assert own["round_trip_p50"]["value"] == "50045"
@@ -207,7 +207,7 @@ def test_csv_has_a_row_a_figure_and_none_for_what_is_absent(run: Path) -> None:
     assert own["loss"]["value"] == "0"
 
 
-def test_junit_without_comparisons_has_a_case_a_cell(bad: Path) -> None:
+def test_junit_without_comparisons_has_a_case_per_cell(bad: Path) -> None:
     suite = ET.fromstring(text(bad, "--to", "junit")).find("testsuite")
     assert suite is not None
     cases = suite.findall("testcase")
@@ -223,7 +223,7 @@ def test_junit_without_comparisons_has_a_case_a_cell(bad: Path) -> None:
         assert each.get("classname")
 
 
-def test_junit_says_which_comparison_is_worse_and_which_cannot_be_told(run: Path, tmp_path: Path) -> None:
+def test_junit_reports_slower_comparisons_as_failures_and_undecided_ones_as_skipped(run: Path, tmp_path: Path) -> None:
     suite = ET.fromstring(text(run, "--to", "junit", "--by", "transport", "--reference", "shm")).find("testsuite")
     assert suite is not None
     (case,) = suite.findall("testcase")
@@ -241,7 +241,7 @@ def test_junit_says_which_comparison_is_worse_and_which_cannot_be_told(run: Path
     assert "fewer than six pairs" in (skipped[0].get("message") or "")
 
 
-def test_with_a_gate_only_what_misses_it_is_a_failure(run: Path) -> None:
+def test_only_a_missed_gate_is_a_failure(run: Path) -> None:
     def failures(gate: str) -> str | None:
         words = ("--to", "junit", "--by", "transport", "--reference", "shm", "--fail-if", gate)
         suite = ET.fromstring(text(run, *words)).find("testsuite")
@@ -253,7 +253,7 @@ def test_with_a_gate_only_what_misses_it_is_a_failure(run: Path) -> None:
     assert failures("p99 slower than 5%") == "0"
 
 
-def test_junit_holds_a_run_against_another(run: Path, tmp_path: Path) -> None:
+def test_junit_compares_a_run_with_another_run(run: Path, tmp_path: Path) -> None:
     slower = write(tmp_path / "after", {cell(): 60_000, cell(transport="shm"): 25_000})
     suite = ET.fromstring(text(slower, "--to", "junit", "--reference", run)).find("testsuite")
     assert suite is not None
@@ -262,7 +262,7 @@ def test_junit_holds_a_run_against_another(run: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("to", ["latencytest", "roundtrip", "ddsperf"])
-def test_formats_of_other_tools_are_those_of_run(run: Path, to: str) -> None:
+def test_formats_of_other_tools_are_exported_as_run_prints_them(run: Path, to: str) -> None:
     assert "udp" in text(run, "--to", to)
 
 
@@ -274,7 +274,7 @@ def test_a_run_with_failed_partial_and_no_cells_is_exported(bad: Path, to: str) 
     assert again.exception is None, again.exception
 
 
-def test_files_land_in_the_runs_folder_and_replace_what_was_there(run: Path) -> None:
+def test_exported_files_go_into_the_runs_folder_and_replace_earlier_ones(run: Path) -> None:
     for _ in range(2):
         done = asked(run, "--to", "csv")
         assert done.exception is None
@@ -283,7 +283,7 @@ def test_files_land_in_the_runs_folder_and_replace_what_was_there(run: Path) -> 
     assert read_run(run).outcomes
 
 
-def test_a_folder_that_is_there_is_not_touched(run: Path) -> None:
+def test_an_existing_folder_is_not_touched(run: Path) -> None:
     (run / "hdr").mkdir()
     (run / "hdr" / "mine").write_text("keep")
     error = refused(run, "--to", "hdr")
@@ -292,14 +292,14 @@ def test_a_folder_that_is_there_is_not_touched(run: Path) -> None:
 
 
 @pytest.mark.parametrize("to", ["csv", "parquet"])
-def test_a_place_that_takes_nothing_is_named_and_nothing_is_left(run: Path, tmp_path: Path, to: str) -> None:
+def test_a_path_that_cannot_be_written_is_named_and_nothing_remains(run: Path, tmp_path: Path, to: str) -> None:
     (tmp_path / "file").write_text("")
     error = refused(run, "--to", to, "--out", tmp_path / "file" / "below")
     assert str(tmp_path / "file" / "below") in str(error)
     assert "Not a directory" in str(error) or "File exists" in str(error)
 
 
-def test_an_extra_that_is_missing_is_named_with_how_to_get_it(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_extra_is_named_with_its_installation(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     error = refused(run, "--to", "parquet")
     assert isinstance(error, MeasureError)
@@ -309,7 +309,7 @@ def test_an_extra_that_is_missing_is_named_with_how_to_get_it(run: Path, monkeyp
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "problem"),
     [
         (("--to", "xml"), "there is no xml; there are csv, csv-long, google-benchmark"),
         (("--to", "csv", "--by", "transport"), "are for verdicts, which only junit has"),
@@ -318,11 +318,11 @@ def test_an_extra_that_is_missing_is_named_with_how_to_get_it(run: Path, monkeyp
         (("--to", "junit", "--by", "colour"), "there is no factor colour"),
     ],
 )
-def test_what_cannot_be_had_is_refused(run: Path, words: tuple[str, ...], told: str) -> None:
-    assert told in str(refused(run, *words))
+def test_an_export_that_is_impossible_is_refused(run: Path, words: tuple[str, ...], problem: str) -> None:
+    assert problem in str(refused(run, *words))
 
 
-def test_samples_that_are_damaged_cost_their_trial(run: Path) -> None:
+def test_damaged_samples_discard_only_their_trial(run: Path) -> None:
     (run / "samples" / "00000.npy").write_bytes(b"no")
     assert asked(run, "--to", "parquet").exception is None
     trips = pq.read_table(run / "parquet" / "round_trips.parquet")

@@ -13,32 +13,32 @@ from middlemark.workers.find import find_workers
 DOCUMENTED_ONLY = {"aseba", "urbi", "mira"}
 
 
-def test_every_fact_has_a_source_that_is_told_in_full() -> None:
-    known = frameworks()
-    facts = [fact for each in known.framework.values() for fact in each.facts.values() if fact is not None]
+def test_every_fact_has_a_source_that_is_written_out() -> None:
+    table = frameworks()
+    facts = [fact for each in table.framework.values() for fact in each.facts.values() if fact is not None]
     assert facts
     for fact in facts:
         assert fact.text.strip()
-        assert fact.source in known.sources or fact.source.startswith(("http", "crate ")), fact
-    assert {fact.source for fact in facts} >= {*known.sources}, "no source stands there for nothing"
+        assert fact.source in table.sources or fact.source.startswith(("http", "crate ")), fact
+    assert {fact.source for fact in facts} >= {*table.sources}, "every listed source is used"
 
 
-def test_those_without_an_adapter_are_documented_only() -> None:
-    known = frameworks().framework
-    assert {name for name, each in known.items() if each.adapter is None} == DOCUMENTED_ONLY
+def test_frameworks_without_an_adapter_are_documented_only() -> None:
+    table = frameworks().framework
+    assert {name for name, each in table.items() if each.adapter is None} == DOCUMENTED_ONLY
 
 
-def test_every_middleware_that_is_measured_is_in_the_table_under_its_own_licence() -> None:
-    known = {each.adapter: each for each in frameworks().framework.values() if each.adapter}
+def test_every_measured_middleware_is_in_the_table_with_its_own_licence() -> None:
+    by_adapter = {each.adapter: each for each in frameworks().framework.values() if each.adapter}
     for worker in find_workers()[0]:
         about = worker.description
         if about.is_raw_transport or about.bench_only or about.name == "ros2-wire":
             continue  # ros2-wire is ROS 2 without rclcpp
-        assert adapter_of(about.name) in known
-        assert known[adapter_of(about.name)].licence == Fact(about.licence, "adapter")
+        assert adapter_of(about.name) in by_adapter
+        assert by_adapter[adapter_of(about.name)].licence == Fact(about.licence, "adapter")
 
 
-def test_the_list_shows_each_with_a_dash_for_what_is_unknown() -> None:
+def test_the_list_shows_a_dash_for_an_unknown_fact() -> None:
     text = CliRunner().invoke(command, ["frameworks"], standalone_mode=False).stdout
     assert "ASEBA (documented only)" in text
     assert "Eclipse Cyclone DDS (adapter cyclonedds)" in text
@@ -47,7 +47,7 @@ def test_the_list_shows_each_with_a_dash_for_what_is_unknown() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(DOCUMENTED_ONLY))
-def test_programs_read_null_for_what_is_unknown(name: str) -> None:
+def test_json_has_null_for_an_unknown_fact(name: str) -> None:
     table = json.loads(CliRunner().invoke(command, ["frameworks", "--format", "json"], standalone_mode=False).stdout)
     row = table["framework"][name]
     assert {*FACTS} <= row.keys()

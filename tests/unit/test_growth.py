@@ -26,7 +26,7 @@ def of(found: Document, factor: str, metric: str = "p50") -> list[Growth]:
 SIZES = {cell(size=size, transport=name): ns for size in (64, 1024, 65536) for name, ns in (("udp", 2e4 + size),)}
 
 
-def test_each_size_is_so_many_times_the_smallest(tmp_path: Path) -> None:
+def test_each_size_has_its_ratio_to_the_smallest(tmp_path: Path) -> None:
     [line] = of(document(tmp_path, SIZES), "size")
     assert [each.level for each in line.points] == ["64 B", "1 KiB", "64 KiB"]
     assert line.points[0].times == 1
@@ -39,7 +39,7 @@ def test_few_rounds_have_no_interval(tmp_path: Path) -> None:
     assert [(each.low, each.high) for each in line.points] == [(None, None)] * 3
 
 
-def test_lines_are_along_any_factor_with_numbers_and_differ_in_nothing_else(tmp_path: Path) -> None:
+def test_growth_lines_follow_one_numeric_factor_with_all_others_equal(tmp_path: Path) -> None:
     cells = {cell(depth=depth, loan=loan): 2e4 * (depth or 9) for depth in (1, 2, None) for loan in (False, True)}
     found = document(tmp_path, cells)
     assert [[each.level for each in line.points] for line in of(found, "depth")] == [["1", "2"]] * 2
@@ -47,7 +47,7 @@ def test_lines_are_along_any_factor_with_numbers_and_differ_in_nothing_else(tmp_
     assert of(found, "size") == []
 
 
-def test_a_table_has_a_column_a_level_and_the_first_has_the_figure(tmp_path: Path) -> None:
+def test_a_table_has_a_column_per_level_and_the_figure_in_the_first(tmp_path: Path) -> None:
     found = document(tmp_path, SIZES | {cell(size=1024, transport="shm"): 2e4, cell(size=65536, transport="shm"): 6e4})
     [(factor, table)] = growth_tables(of(found, "size"))
     assert (factor, [each.title for each in table.columns[1:]]) == ("size", ["64 B", "1 KiB", "64 KiB"])
@@ -55,9 +55,9 @@ def test_a_table_has_a_column_a_level_and_the_first_has_the_figure(tmp_path: Pat
     assert (shm[1].text, shm[2].text) == ("–", "20.0 µs")
     assert shm[3].text.startswith("× 3.00 (")
     assert "### Growth along size" in render("markdown", found)
-    told = read_output("run", render("json", found))["growth"]
-    assert told[0]["points"][1] == {
-        **{name: told[0]["points"][1][name] for name in ("median", "times", "low", "high")},
+    growth = read_output("run", render("json", found))["growth"]
+    assert growth[0]["points"][1] == {
+        **{name: growth[0]["points"][1][name] for name in ("median", "times", "low", "high")},
         "cell": 1,
         "level": "1 KiB",
     }

@@ -21,7 +21,7 @@ CYCLONE = "[[sweep]]\nadapter='cyclonedds'\ntransport='udp'\n"
 BOTH = ("lab", "field")
 
 
-def test_hosts_are_names_and_what_ssh_reaches() -> None:
+def test_hosts_are_read_as_names_with_ssh_addresses() -> None:
     assert parse_hosts("base=localhost, robot=me@robot.local:2222") == (
         HostAddress("base", "localhost"),
         HostAddress("robot", "robot.local", "me", 2222),
@@ -41,7 +41,7 @@ def test_hosts_are_names_and_what_ssh_reaches() -> None:
         ("base=a,robot=-oProxyCommand=x", "is no host"),
     ],
 )
-def test_what_is_no_host_is_told(text: str, why: str) -> None:
+def test_malformed_hosts_are_reported(text: str, why: str) -> None:
     with pytest.raises(Wrong, match=r"(?s).*") as wrong:
         parse_hosts(text)
     assert why in str(wrong.value)
@@ -54,7 +54,7 @@ def test_roles_are_on_the_first_two_hosts_unless_others_are_named() -> None:
     assert all(cell.link is None for cell in named)
 
 
-def test_all_roles_may_be_on_one_host_whatever_carries_them() -> None:
+def test_all_roles_may_be_on_one_host_over_any_transport() -> None:
     load = "pattern='stream'\nrate='sustainable'"
     suite = f"[[sweep]]\nadapter='fastdds'\ntransport=['udp','shm']\nacross=['lab','field']\n{load}"
     cells = plan_of(suite, hosts=BOTH).cells
@@ -64,7 +64,7 @@ def test_all_roles_may_be_on_one_host_whatever_carries_them() -> None:
     assert problems_of(CYCLONE + "across='lab'") == ["sweep 1: across: there is no host lab; give --hosts lab=…"]
 
 
-def test_the_link_of_a_suite_gives_way_to_the_line_between_the_hosts() -> None:
+def test_the_link_of_a_suite_is_left_out_between_hosts() -> None:
     plan = plan_of(CYCLONE + "link='1gbit'", hosts=BOTH)
     assert {(cell.across, cell.link) for cell in plan.cells} == {("lab-field", None)}
     assert [each.text for each in plan.notes if "link" in each.text] == [
@@ -83,7 +83,7 @@ def test_the_link_of_a_suite_gives_way_to_the_line_between_the_hosts() -> None:
         ),
     ],
 )
-def test_what_cannot_be_between_hosts_is_refused(more: str, problem: str) -> None:
+def test_what_cannot_run_between_hosts_is_refused(more: str, problem: str) -> None:
     assert problem in problems_of(CYCLONE + more, hosts=BOTH)
 
 
@@ -97,7 +97,7 @@ def test_what_cannot_be_between_hosts_is_refused(more: str, problem: str) -> Non
         (HostsAsked(remote_python="python3"), "go with --hosts or --scheduler"),
     ],
 )
-def test_what_was_typed_of_hosts_is_checked_before_anything_is_reached(asked: HostsAsked, problem: str) -> None:
+def test_options_about_hosts_are_checked_before_any_host_is_reached(asked: HostsAsked, problem: str) -> None:
     with pytest.raises(RequestError) as refused, reaching(asked):
         pass
     assert problem in str(refused.value)
@@ -113,13 +113,13 @@ ROBOT = HostMachine(
 )  # fmt: skip
 
 
-def test_a_host_is_told_with_the_interface_that_leads_to_the_other() -> None:
+def test_a_host_is_printed_with_the_interface_towards_the_other_host() -> None:
     assert host_line(ROBOT) == "robot: r1, A72, 4 processors, 4 GiB, Debian, Linux 6.1, eth0 igb 1,000 Mbit/s MTU 1500"
     wireless = msgspec.structs.replace(ROBOT, interface="wlan0", driver=None, link_bps=None)
     assert host_line(wireless, whole=False).endswith(", wlan0 MTU 1500")
 
 
-def test_a_run_between_hosts_is_not_gone_on_with() -> None:
+def test_a_run_between_hosts_cannot_be_resumed() -> None:
     base = msgspec.structs.replace(ROBOT, name="base", address="10.0.0.1")
     file = RunFile(
         middlemark=__version__, suites=(), command=(), started="", seed=0, machine=MACHINE, machines=(base, ROBOT),
@@ -128,7 +128,7 @@ def test_a_run_between_hosts_is_not_gone_on_with() -> None:
     assert next(differences(file, {})) == "it was measured on 2 hosts, which may be others now: start a new run"
 
 
-def test_certificates_are_of_an_authority_that_is_not_among_them(tmp_path: Path) -> None:
+def test_certificates_of_two_runs_do_not_verify_each_other(tmp_path: Path) -> None:
     pytest.importorskip("cryptography")
     from middlemark.sites.ssh import make_certificates
 

@@ -41,7 +41,7 @@ def problems(result: Result) -> list[str]:
     return [str(each) for each in result.exception.problems]
 
 
-def test_a_log_becomes_a_run_that_says_what_it_was_made_of(tmp_path):
+def test_a_log_becomes_a_run_that_names_its_source(tmp_path):
     run = read_run(kept(imported(tmp_path, PING), tmp_path))
     (source,) = run.file.imported
     assert (source.file, source.tool) == ("ping.log", "ddsperf")
@@ -79,12 +79,12 @@ def test_every_log_can_be_printed_as_a_table_json_and_csv(path, tmp_path):
     assert len(rows) == len(document["cells"])
     for cell in document["cells"]:
         assert cell["imported"]["files"] == [path.name]
-        assert cell["receive"] is None, "nobody told"
-        assert cell["duplicated"] is None, "not counted is not zero"
+        assert cell["receive"] is None, "the log does not contain it"
+        assert cell["duplicated"] is None, "a missing count is null, not zero"
         assert cell["failed"] or "imported" in [each["code"] for each in cell["warnings"]]
 
 
-def test_what_was_counted_stands_and_what_was_not_is_null(tmp_path):
+def test_counts_in_the_log_are_kept_and_missing_counts_are_null(tmp_path):
     subscriber = FIXTURES / "ddsperf" / "flood-sub.log"
     (cell,) = read_output("run", imported(tmp_path, subscriber, "--format", "json").stdout)["cells"]
     assert (cell["lost"], cell["received"], cell["sent"]) == (30_089, 36_583, None)
@@ -94,7 +94,7 @@ def test_what_was_counted_stands_and_what_was_not_is_null(tmp_path):
     assert ping["round_trip_ns"]["p99.9"] is None
 
 
-def test_a_damaged_log_is_imported_and_the_damage_told_on_its_row_and_on_stderr(tmp_path):
+def test_damage_of_a_log_is_reported_in_its_row_and_on_stderr(tmp_path):
     log = tmp_path / "torn.log"
     log.write_bytes(PING.read_bytes()[:-10])
     result = imported(tmp_path, log)
@@ -104,7 +104,7 @@ def test_a_damaged_log_is_imported_and_the_damage_told_on_its_row_and_on_stderr(
     assert "log damaged" not in imported(tmp_path, PING).output
 
 
-def test_all_that_is_no_log_is_refused_at_once_and_nothing_is_written(tmp_path):
+def test_all_files_that_are_no_logs_are_refused_at_once_and_nothing_is_written(tmp_path):
     for name, content in {
         "a.txt": b"hello\n",
         "b.txt": b"",
@@ -124,25 +124,25 @@ def test_all_that_is_no_log_is_refused_at_once_and_nothing_is_written(tmp_path):
     assert not out.exists()
 
 
-def test_a_log_without_a_figure_is_refused_as_what_it_is(tmp_path):
+def test_a_log_without_a_complete_figure_is_refused_with_its_tool(tmp_path):
     (problem,) = problems(imported(tmp_path, FIXTURES / "ddsperf" / "pong.log"))
     assert "has ddsperf's lines, but not one complete figure" in problem
 
 
-def test_a_folder_that_cannot_be_made_is_said(tmp_path):
+def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     result = imported(tmp_path / "file", PING)
     assert isinstance(result.exception, MeasureError)
     assert "--out" in result.exception.advice
 
 
-def test_a_benchmark_that_failed_is_a_failed_row_and_its_exit_code(tmp_path):
+def test_a_failed_benchmark_becomes_a_failed_row_and_exit_code(tmp_path):
     result = imported(tmp_path, FIXTURES / "google-benchmark" / "single.json")
     assert result.return_value == 1
     assert "no such transport" in " ".join(result.output.split())
 
 
-def test_hostile_names_in_a_log_stay_text(tmp_path):
+def test_hostile_names_in_a_log_are_escaped(tmp_path):
     document = {"benchmarks": [{"name": "\x1b[31m<script>\ud800/64", "real_time": 5, "time_unit": "ns"}]}
     log = tmp_path / "x.json"
     log.write_text(json.dumps(document))
@@ -152,7 +152,7 @@ def test_hostile_names_in_a_log_stay_text(tmp_path):
     assert "<script>" in result.output
 
 
-def test_a_log_that_comes_through_a_pipe_is_read_whole(tmp_path):
+def test_a_log_from_a_pipe_is_read_to_its_end(tmp_path):
     pipe = tmp_path / "ping.log"
     os.mkfifo(pipe)
     data = PING.read_bytes() * 3_000
@@ -164,18 +164,18 @@ def test_a_log_that_comes_through_a_pipe_is_read_whole(tmp_path):
     assert run.outcomes[0].samples == 3_000 * 174_148
 
 
-def test_two_logs_of_one_name_are_told_apart_by_their_folders(tmp_path):
+def test_two_logs_with_one_name_are_distinguished_by_their_folders(tmp_path):
     result = imported(tmp_path, PING, FIXTURES / "roundtripping" / "ping.log", FIXTURES / "ddsperf" / "sub.log")
     run = read_run(kept(result, tmp_path))
     assert [each.file for each in run.file.imported] == ["ddsperf/ping.log", "roundtripping/ping.log", "sub.log"]
 
 
-def test_there_is_nothing_to_resume_in_an_imported_run(tmp_path):
+def test_an_imported_run_cannot_be_resumed(tmp_path):
     run = read_run(kept(imported(tmp_path, PING), tmp_path))
     assert list(differences(run.file, {})) == ["it was imported: there is nothing in it to measure"]
 
 
-def test_exports_of_an_imported_run_tell_no_default_for_what_is_not_known(tmp_path):
+def test_exports_of_an_imported_run_contain_no_default_for_unknown_factors(tmp_path):
     folder = kept(imported(tmp_path / "runs", PING, FIXTURES / "google-benchmark" / "single.json"), tmp_path / "runs")
     for form in ("csv-long", "google-benchmark"):
         out = tmp_path / form
@@ -207,18 +207,18 @@ def compared(*arguments: object) -> Result:
     return CliRunner().invoke(compare, [*map(str, arguments)], standalone_mode=False)
 
 
-def test_imported_figures_are_not_compared_with_measured_ones_unless_asked_and_then_marked(both):
+def test_imported_figures_are_compared_with_measured_ones_only_on_request_with_a_mark(both):
     (problem,) = problems(compared(*both))
     assert "was imported: another tool measured it" in problem
     assert "receive, rate, payload" in problem
-    assert "polling against blocking" not in problem, "how it received is not known to be another way"
+    assert "polling against blocking" not in problem, "an unknown way to receive does not count as a different one"
     document = read_output("compare", compared(*both, "--anyway", "--format", "json").stdout)
     (comparison,) = document["comparisons"]
     assert "was imported" in " ".join(comparison["marks"])
     assert comparison["a_median"] == pytest.approx(20_310), "whole round trips on both sides"
 
 
-def test_runs_of_which_no_cell_is_known_to_be_the_same_say_how_to_name_two(both, tmp_path):
+def test_runs_without_a_common_cell_are_refused_with_advice_to_name_two(both, tmp_path):
     theirs, _ = both
     several = write_measured(tmp_path / "several", {measured_cell(): 9_000, measured_cell(size=64): 8_000})
     result = compared(theirs, several)
@@ -226,7 +226,7 @@ def test_runs_of_which_no_cell_is_known_to_be_the_same_say_how_to_name_two(both,
     assert "name one of each" in result.exception.advice
 
 
-def test_a_run_that_knows_nothing_of_imports_is_read(tmp_path):
+def test_a_run_file_without_the_field_imported_is_read(tmp_path):
     folder = kept(imported(tmp_path, PING), tmp_path)
     path = folder / "run.json"
     written = json.loads(path.read_text())
@@ -235,7 +235,7 @@ def test_a_run_that_knows_nothing_of_imports_is_read(tmp_path):
     assert read_run(folder).file.imported == ()
 
 
-def test_the_format_does_not_hang_on_the_files_name(tmp_path):
+def test_the_format_is_recognised_without_the_files_name(tmp_path):
     log = tmp_path / "table.json"
     log.write_bytes(fixture("latencytest/publisher.log"))
     result = imported(tmp_path, log)

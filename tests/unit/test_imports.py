@@ -21,7 +21,7 @@ FORMAT_OF = {
 
 
 @pytest.mark.parametrize("path", READ, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_every_fixture_is_known_by_its_content_and_read_to_its_last_line(path):
+def test_every_fixture_is_recognised_and_read_to_its_last_line(path):
     data = path.read_bytes()
     found = find(data)
     assert found is not None
@@ -33,21 +33,21 @@ def test_every_fixture_is_known_by_its_content_and_read_to_its_last_line(path):
 
 
 @pytest.mark.parametrize("path", READ, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_no_log_is_known_by_two_formats(path):
+def test_no_log_is_recognised_by_two_formats(path):
     assert sum(each.knows(path.read_bytes()) for each in FORMATS) == 1
 
 
 @pytest.mark.parametrize("path", READ, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_every_row_says_that_it_was_imported_and_what_is_not_known(path):
+def test_every_row_is_marked_as_imported_and_lists_its_unknown_factors(path):
     for measured in read(path.read_bytes()).measured:
         if measured.failed is None:
-            told = next(each for each in measured.warnings if each.code == "imported")
-            assert "the machine" in told.text
-            assert "receive" in told.text
+            warning = next(each for each in measured.warnings if each.code == "imported")
+            assert "the machine" in warning.text
+            assert "receive" in warning.text
         assert {"transport", "receive", "pin"} <= set(measured.cell.unknown)
 
 
-def test_half_round_trips_of_ddsperf_are_doubled_and_the_row_says_so():
+def test_half_round_trips_of_ddsperf_are_doubled_with_a_warning():
     log = one(read(fixture("ddsperf/ping.log")))
     # the medians of five seconds, as printed: 8.863 10.741 9.113 10.791 10.155
     assert log.times.round_trip_ns.p50 == pytest.approx(2 * 10_155)
@@ -61,26 +61,26 @@ def test_half_round_trips_of_ddsperf_are_doubled_and_the_row_says_so():
     assert {"half-round-trip", "median-of-seconds", "first-samples-only"} <= codes(log)
 
 
-def test_seconds_within_what_ddsperf_keeps_raise_no_warning_about_its_percentiles():
+def test_seconds_with_few_samples_raise_no_warning_about_ddsperfs_percentiles():
     log = one(read(fixture("ddsperf/ping.log").replace(b"cnt 3", b"cnt 1")))
     assert "first-samples-only" not in codes(log)
     assert log.times.round_trip_ns.p99 is not None
 
 
-def test_percentiles_that_too_few_round_trips_of_a_second_stand_behind_are_absent():
+def test_percentiles_of_too_few_round_trips_a_second_are_absent():
     times = one(read(fixture("ddsperf/two-pongs.log"))).times.round_trip_ns
     assert times.p50 is not None
     assert times.p99 is None, "100 round trips a second have no 99 %: it is their maximum"
 
 
-def test_a_ping_with_two_pongs_is_one_trial_whose_figures_are_of_each_reply():
+def test_a_ping_with_two_pongs_is_one_trial_with_figures_of_each_reply():
     log = one(read(fixture("ddsperf/two-pongs.log")))
     assert log.cell.subscribers == 2
     assert "each-reply" in codes(log)
     assert "each-reply" not in codes(one(read(fixture("ddsperf/ping.log"))))
 
 
-def test_two_ddsperf_in_one_file_are_told_apart_by_their_process():
+def test_two_ddsperf_in_one_file_are_separated_by_their_process():
     ping, stream = read(fixture("ddsperf/pub-and-sub.log")).measured
     assert (ping.cell.pattern, stream.cell.pattern) == ("ping-pong", "stream")
     assert ping.samples == 104 + 104 + 103 + 108 + 101
@@ -89,19 +89,19 @@ def test_two_ddsperf_in_one_file_are_told_apart_by_their_process():
     assert stream.rate_hz == pytest.approx(1_000, rel=0.01)
 
 
-def test_pings_among_data_are_told_from_pings_of_an_idle_system():
+def test_pings_among_data_get_a_warning_and_pings_alone_get_none():
     among, _ = read(fixture("ddsperf/one-process.log")).measured
     assert "among-data" in codes(among)
     assert "among-data" not in codes(one(read(fixture("ddsperf/ping.log"))))
 
 
-def test_pings_of_ddsperf_that_timed_out_are_lost_replies():
+def test_timed_out_pings_of_ddsperf_are_lost_replies():
     log = fixture("ddsperf/ping.log") + b"[20704] ping timed out (total 3 times) ... sending new ping\n"
     assert read(log).unread == 0
     lossy, whole = one(read(log)), one(read(fixture("ddsperf/ping.log")))
     assert lossy.counts is not None
     assert (lossy.counts.lost, lossy.counted) == (3, ("received", "lost"))
-    assert whole.counted == ("received",), "that none was printed is no count"
+    assert whole.counted == ("received",), "lines that were not printed are not counts of zero"
 
 
 @pytest.mark.parametrize(
@@ -114,13 +114,13 @@ def test_pings_of_ddsperf_that_timed_out_are_lost_replies():
         b"[7] note: RSS init 7.1MB final 7.3MB",
     ],
 )
-def test_lines_of_ddsperf_that_have_no_figure_of_ours_are_known(line):
+def test_lines_of_ddsperf_that_are_not_imported_are_recognised(line):
     log = read(fixture("ddsperf/ping.log") + line + b"\n")
     assert log.unread == 0
     assert read(fixture("ddsperf/ping.log") + line + b"[8] 2.0\n").unread == 1
 
 
-def test_what_ddsperf_says_a_process_cost_stands_in_its_row():
+def test_the_costs_printed_by_ddsperf_are_in_its_row():
     [ping] = results((source(log := read(fixture("ddsperf/ping.log"))), log))
     cost = ping.resources
     assert cost is not None
@@ -132,11 +132,11 @@ def test_what_ddsperf_says_a_process_cost_stands_in_its_row():
         ("recvUC", pytest.approx(0.372)),
         ("ddsperf", pytest.approx(0.002)),
     ]
-    assert (cost.minor_faults, cost.workers[0].major_faults) == (None, None), "the log does not tell them"
+    assert (cost.minor_faults, cost.workers[0].major_faults) == (None, None), "the log does not contain faults"
     assert {"cost-in-per-cents", "cost-of-one-process"} <= {each.code for each in ping.warnings}
 
 
-def test_what_ddsperf_says_of_its_peer_is_in_the_row_as_well():
+def test_the_costs_of_ddsperfs_peer_are_also_in_the_row():
     stream = one(read(fixture("ddsperf/flood-sub.log")))
     assert [(each.who, round(each.rss_bytes / 2**20, 1)) for each in stream.costs] == [
         ("process 20879", 9.2),
@@ -145,33 +145,33 @@ def test_what_ddsperf_says_of_its_peer_is_in_the_row_as_well():
     assert "cost-of-one-process" not in codes(stream)
 
 
-def test_a_process_whose_own_lines_are_in_the_log_counts_once():
+def test_a_process_with_its_own_lines_in_the_log_counts_once():
     both = fixture("ddsperf/flood-sub.log") + b"[20880] 2.000  rss:7.5MB vcsw:65 ivcsw:30273 pub:7%+40%\n"
     assert [each.who for each in one(read(both)).costs] == ["process 20879", "process 20880"]
     assert one(read(both)).costs[1].seconds == 1.0
 
 
-def test_pings_among_data_have_no_cost_for_it_is_that_of_the_data():
+def test_pings_among_data_have_no_cost_because_it_belongs_to_the_data():
     pings, stream = read(fixture("ddsperf/one-process.log")).measured
     assert pings.costs == ()
     assert len(stream.costs) == 1
 
 
-def test_pings_of_ddsperf_that_were_never_answered_are_a_run_without_a_result():
+def test_unanswered_pings_of_ddsperf_are_a_run_without_a_result():
     log = read(fixture("ddsperf/ping.log") + b"[7] ping timed out (total 3 times) ... sending new ping\n")
     _, hung = log.measured
     assert hung.failed is not None
     assert "3 pings that timed out but no result" in hung.failed.text
 
 
-def test_ddsperf_within_one_process_is_known_to_be():
+def test_ddsperf_within_one_process_is_recognised():
     ping, stream = read(fixture("ddsperf/one-process.log")).measured
     assert ping.cell.processes == 1
     assert "processes" not in ping.cell.unknown
     assert "processes" in stream.cell.unknown
 
 
-def test_the_rate_of_a_ddsperf_subscriber_is_the_median_of_its_seconds_and_its_loss_is_kept():
+def test_the_rate_of_a_ddsperf_subscriber_is_the_median_of_its_seconds_with_its_loss():
     log = one(read(fixture("ddsperf/flood-sub.log")))
     assert log.counts is not None
     assert log.counts.lost == 30_089
@@ -180,11 +180,11 @@ def test_the_rate_of_a_ddsperf_subscriber_is_the_median_of_its_seconds_and_its_l
     assert log.rate_hz == pytest.approx(8_870)
 
 
-def test_silent_seconds_count_where_messages_came_before_and_after():
+def test_silent_seconds_between_messages_count():
     line = b"[7] %d.000  size 16 total 1 lost 0 delta %d lost 0 rate 0.00 kS/s 0.00 Mb/s (0.00 kS/s 0.00 Mb/s)\n"
     deltas = (0, 0, 100, 0, 0, 0, 100, 0)
     log = one(read(b"".join(line % (at, delta) for at, delta in enumerate(deltas, start=1))))
-    assert log.rate_hz == 0, "of five seconds three were silent"
+    assert log.rate_hz == 0, "three of five seconds had no messages"
 
 
 def test_roundtripping_keeps_its_own_overall_figures_doubled():
@@ -196,44 +196,44 @@ def test_roundtripping_keeps_its_own_overall_figures_doubled():
     assert log.samples == 69_569
     truncated = next(each for each in log.warnings if each.code == "first-samples-only")
     assert "50,000 of 69,569" in truncated.text
-    assert "46 µs" in truncated.text, "what its seconds say is told beside it"
+    assert "46 µs" in truncated.text, "the warning also contains the figure of its seconds"
 
 
-def test_a_short_roundtripping_is_whole_and_its_99_percent_of_300_is_none():
+def test_a_complete_short_roundtripping_has_no_p99_of_300_round_trips():
     log = one(read(fixture("roundtripping/short.log")))
     assert "first-samples-only" not in codes(log)
     assert log.times.round_trip_ns.p50 == 40_000
     assert log.times.round_trip_ns.p99 is None
 
 
-def test_a_roundtripping_that_was_killed_gives_the_medians_of_its_seconds():
+def test_a_killed_roundtripping_gives_the_medians_of_its_seconds():
     data = fixture("roundtripping/ping.log")
     log = one(read(data[: data.index(b"# Overall")]))
     assert log.times.round_trip_ns.p50 == 2_000 * 23
     assert "median-of-seconds" in codes(log)
 
 
-def test_two_roundtrippings_one_after_the_other_are_two_trials():
+def test_two_consecutive_roundtrippings_are_two_trials():
     log = read(fixture("roundtripping/ping.log") + fixture("roundtripping/short.log"))
     assert [each.cell.size for each in log.measured] == [1024, 64]
     assert not any("interleaved" in codes(each) for each in log.measured)
 
 
-def test_two_roundtrippings_at_once_are_marked_where_their_size_is_one():
+def test_two_concurrent_roundtrippings_of_one_size_are_marked():
     lines = fixture("roundtripping/ping.log").splitlines(keepends=True)
     log = read(b"".join(line + line for line in lines))
     assert "interleaved" in codes(log.measured[0])
-    assert log.unread == 1, "the second # Overall is whose?"
+    assert log.unread == 1, "the second # Overall cannot be attributed"
 
 
-def test_two_roundtrippings_of_two_sizes_at_once_cannot_be_parted_and_give_nothing():
+def test_two_concurrent_roundtrippings_of_two_sizes_cannot_be_separated_and_are_unread():
     lines = fixture("roundtripping/ping.log").splitlines(keepends=True)
     log = read(b"".join(line + line.replace(b"payloadSize: 1024", b"payloadSize: 64") for line in lines))
     assert log.measured == ()
     assert log.unread == 10
 
 
-def test_a_roundtripping_without_a_figure_is_named_as_a_run_without_a_result():
+def test_a_roundtripping_without_a_figure_is_a_run_without_a_result():
     whole = fixture("roundtripping/short.log")
     hung = whole[: whole.index(b"\n# Overall")].replace(b"payloadSize: 64 ", b"payloadSize: 65536 ")
     for data, sizes in (
@@ -249,14 +249,14 @@ def test_a_roundtripping_without_a_figure_is_named_as_a_run_without_a_result():
             assert each.failed is None or "65,536 bytes but no result" in each.failed.text
 
 
-def test_rows_of_latencytest_are_half_round_trips_whatever_its_heading_says():
+def test_latencies_of_latencytest_are_half_round_trips_despite_its_heading():
     data = fixture("latencytest/one-process.log")
     assert b"round-trip times" in data
     first = read(data).measured[0]
     assert first.times.round_trip_ns.p50 == pytest.approx(2 * 1_857)
     assert first.times.round_trip_ns.p99 == pytest.approx(2 * 41_541)
     assert first.times.round_trip_ns.stdev == pytest.approx(2 * 11_901)
-    assert first.times.round_trip_ns.p99_99 is None, "of 2,000 samples it is the second last"
+    assert first.times.round_trip_ns.p99_99 is None, "p99.99 of 2,000 samples would be the second largest"
     assert {"half-round-trip", "samples-dropped"} <= codes(first)
 
 
@@ -272,19 +272,19 @@ def test_the_raw_samples_of_latencytest_give_exact_quantiles():
     assert log.times.round_trip_ns.max == pytest.approx(2_000 * values.max())
 
 
-def test_throughputtest_keeps_demand_recovery_and_what_was_received():
+def test_throughputtest_keeps_burst_recovery_and_received_rate():
     table, export = (read(fixture(f"throughputtest/{name}")).measured for name in ("both.log", "export.csv"))
     assert [each.cell for each in table] == [each.cell for each in export]
     last = table[2]
     assert (last.cell.size, last.cell.burst, last.cell.recovery_s) == (1024, 100, 0.02)
-    assert last.rate_hz == 4920.091, "what arrived, not what was sent (5012.884)"
+    assert last.rate_hz == 4920.091, "the received rate, not the sent rate (5012.884)"
     assert last.sent_hz == 5012.884
     assert last.counts is not None
     assert (last.counts.sent, last.counts.received, last.counts.lost) == (5_100, 5_100, 0)
     assert {"rest-included", "subscribers-added"} <= codes(last)
 
 
-def test_throughputtest_loses_all_that_was_sent_and_did_not_arrive_not_only_the_gaps():
+def test_throughputtests_loss_is_everything_sent_that_did_not_arrive():
     table = fixture("throughputtest/both.log").replace(
         b"5012.884,     41.066,        5100,           0,", b"5012.884,     41.066,         510,        2912,"
     )
@@ -296,17 +296,17 @@ def test_throughputtest_loses_all_that_was_sent_and_did_not_arrive_not_only_the_
     assert "4,590" in why.text
 
 
-def test_throughputtest_without_a_loss_has_no_warning_of_one():
+def test_throughputtest_without_a_loss_has_no_warning_about_it():
     assert not any("gaps-only" in codes(each) for each in read(fixture("throughputtest/both.log")).measured)
 
 
-def test_performance_test_has_moments_only_and_its_variance_is_not_in_the_unit_it_names():
+def test_performance_test_has_only_moments_and_a_variance_in_another_unit_than_stated():
     log = one(read(fixture("performance_test/log.csv")))
     counts, means, variances = [998, 1000, 1001], [0.1183, 0.1207, 0.1179], [2.41e-6, 3.1e-6, 2.2e-6]
     times = log.times.one_way_from_sent_ns
     mean = np.average(means, weights=counts)
     assert times.mean == pytest.approx(1e6 * mean)
-    # printed: the variance in s², times 1,000
+    # performance_test prints the variance in s², times 1,000
     squares = [v / 1e3 * 1e18 + (m * 1e6) ** 2 for v, m in zip(variances, means, strict=True)]
     assert times.stdev == pytest.approx(np.sqrt(np.average(squares, weights=counts) - (1e6 * mean) ** 2))
     assert (times.min, times.max) == (pytest.approx(59_800), pytest.approx(1_204_000))
@@ -319,22 +319,24 @@ def test_performance_test_has_moments_only_and_its_variance_is_not_in_the_unit_i
     assert {"no-quantiles", "size-of-type"} <= codes(log)
 
 
-def test_performance_test_as_json_is_in_seconds_and_its_rate_is_of_one_subscriber():
+def test_performance_test_in_json_is_in_seconds_with_the_rate_of_one_subscriber():
     log = one(read(fixture("performance_test/log.json")))
     times = log.times.one_way_from_sent_ns
-    assert (times.min, times.max) == (pytest.approx(100_000), pytest.approx(900_000)), "a second without any is none"
+    assert (times.min, times.max) == (pytest.approx(100_000), pytest.approx(900_000)), (
+        "a second without samples has no min and max"
+    )
     assert log.cell.subscribers == 2
     assert log.rate_total_hz == pytest.approx((200 + 198 + 200) / 3.0003)
     assert log.rate_hz == pytest.approx((200 + 198 + 200) / 3.0003 / 2)
     assert log.cell.adapter == "RCLCPP_SINGLE_THREADED_EXECUTOR rmw_cyclonedds_cpp (performance_test)"
 
 
-def test_rows_of_performance_test_that_do_not_tell_their_length_stand_as_far_apart_as_their_times():
+def test_performance_test_rows_without_a_length_are_spaced_by_their_times():
     text = fixture("performance_test/log.json").decode().replace('"loop_start":1000100000', '"loop_start":0')
     assert one(read(text.encode())).rate_total_hz == pytest.approx((198 + 200) / 2.0002)
 
 
-def test_round_trips_of_performance_test_are_whole_and_its_relay_measures_nothing():
+def test_round_trips_of_performance_test_are_not_doubled_and_its_relay_is_refused():
     main = one(read(fixture("performance_test/log.csv").replace(b"Mode: NONE", b"Mode: MAIN")))
     assert main.times.round_trip_ns.mean == pytest.approx(118_966, rel=1e-3), "not doubled"
     assert "half-round-trip" not in codes(main)
@@ -343,26 +345,26 @@ def test_round_trips_of_performance_test_are_whole_and_its_relay_measures_nothin
     assert "Main" in relay.failed.advice
 
 
-def test_one_way_latencies_below_zero_are_warned_about():
+def test_negative_one_way_latencies_raise_a_warning():
     data = fixture("performance_test/log.csv")
     assert "clocks-differ" not in codes(one(read(data)))
     assert "clocks-differ" in codes(one(read(data.replace(b"0.0598", b"-0.598"))))
 
 
-def test_what_rtiperftest_calls_one_way_is_half_of_a_round_trip():
+def test_one_way_times_of_rtiperftest_are_half_round_trips():
     first = read(fixture("rtiperftest/latency.json")).measured[0]
     assert first.times.round_trip_ns.p50 == 56_000
     assert first.times.round_trip_ns.p99_99 == 620_000
     assert {"half-round-trip", "samples-unknown", "load-unknown"} <= codes(first)
 
 
-def test_rtiperftest_tells_what_arrived():
+def test_rtiperftest_reports_received_and_lost_messages():
     log = one(read(fixture("rtiperftest/throughput.json")))
     assert (log.rate_hz, log.counts.lost if log.counts else None) == (201_500, 12)
     assert log.cell.pattern == "stream"
 
 
-def test_rtiperftest_that_was_killed_gives_the_intervals_that_are_whole():
+def test_a_killed_rtiperftest_gives_its_complete_intervals():
     data = fixture("rtiperftest/throughput.json")
     log = read(data[: data.index(b'"packets/s": 199000')])
     assert one(log).rate_hz == 202_500
@@ -370,35 +372,35 @@ def test_rtiperftest_that_was_killed_gives_the_intervals_that_are_whole():
     assert log.unread == 1
 
 
-def test_rtiperftest_without_a_figure_in_it_is_counted_as_unread():
+def test_rtiperftest_without_a_figure_counts_as_unread():
     document = json.loads(fixture("rtiperftest/latency.json"))
     document["perftest"][0] |= {"summary": {}, "intervals": []}
     log = read(json.dumps(document).encode())
     assert (len(log.measured), log.unread) == (len(document["perftest"]) - 1, 1)
 
 
-def test_a_repetition_of_google_benchmark_is_a_trial_and_what_failed_says_why():
+def test_a_repetition_of_google_benchmark_is_a_trial_and_a_failed_one_has_its_reason():
     log = read(fixture("google-benchmark/repeated.json"))
     named = [dict(each.cell.native)["benchmark"] for each in log.measured]
-    assert named.count("memcpy/1024") == 3, "neither the mean nor the median of the three is a trial"
+    assert named.count("memcpy/1024") == 3, "the mean and median of the three repetitions are not trials"
     first = log.measured[0]
     document = json.loads(fixture("google-benchmark/repeated.json"))["benchmarks"][0]
     assert first.times.round_trip_ns == Summary(mean=document["real_time"])
-    assert first.cell.size == 1024, "of its bytes a second, which are by processor time"
+    assert first.cell.size == 1024, "calculated from its bytes per second, which are per processor time"
     assert {"iteration-not-round-trip", "no-quantiles"} <= codes(first)
     failed = next(each for each in log.measured if each.failed)
     assert "no such transport" in (failed.failed.text if failed.failed else "")
     assert "debugging" in log.notes[0]
 
 
-def test_means_stand_in_where_google_benchmark_was_to_tell_aggregates_only():
+def test_means_are_used_if_google_benchmark_printed_only_aggregates():
     document = json.loads(fixture("google-benchmark/repeated.json"))
     document["benchmarks"] = [each for each in document["benchmarks"] if each["run_type"] == "aggregate"]
     log = read(json.dumps(document).encode())
     assert [dict(each.cell.native)["benchmark"] for each in log.measured] == ["memcpy/1024", "memcpy/65536"]
 
 
-def test_a_size_that_only_a_name_tells_is_a_guess_and_none_is_none():
+def test_a_size_guessed_from_a_name_gets_a_warning():
     text = fixture("google-benchmark/single.json").decode()
     guessed = read(re.sub(r',\s+"bytes_per_second": [\d.e+]+', "", text).encode()).measured[0]
     assert guessed.cell.size == 1024
@@ -417,7 +419,7 @@ def test_a_size_that_only_a_name_tells_is_a_guess_and_none_is_none():
         b"# x\n# Half round trips in us: every time is half of a round trip, as in LatencyTest.\n",
     ],
 )
-def test_what_middlemark_prints_in_another_tools_words_is_known(text):
+def test_output_that_middlemark_printed_in_another_tools_format_is_recognised(text):
     assert is_ours(text)
     assert not is_ours(fixture("ddsperf/ping.log"))
 
@@ -441,20 +443,24 @@ write_p50 = [3, "the run gave no result"]
 
 
 def test_figures_of_a_document_become_rows_without_samples():
-    told, hung = read(FIGURES.encode()).measured
-    assert (told.cell.adapter, told.cell.transport, told.cell.size) == ("cyclonedds (RoundtripPing)", "shm", 0)
-    assert (told.cell.pin, told.cell.priority) == ((0,), "fifo:80")
-    assert not {"size", "pin", "priority", "transport"} & set(told.cell.unknown)
-    assert {"receive", "reliability"} <= set(told.cell.unknown)
-    assert told.times.round_trip_ns.p50 == 24_000, "halves are doubled"
-    assert told.times.write_ns.p50 == 3_000, "a time of writing is none"
-    assert told.times.round_trip_ns.p99_99 is None, "one sample lies beyond the 99.99 % of 10,000"
-    assert {"imported", "half-round-trip", "few-samples"} == codes(told)
+    measured, hung = read(FIGURES.encode()).measured
+    assert (measured.cell.adapter, measured.cell.transport, measured.cell.size) == (
+        "cyclonedds (RoundtripPing)",
+        "shm",
+        0,
+    )
+    assert (measured.cell.pin, measured.cell.priority) == ((0,), "fifo:80")
+    assert not {"size", "pin", "priority", "transport"} & set(measured.cell.unknown)
+    assert {"receive", "reliability"} <= set(measured.cell.unknown)
+    assert measured.times.round_trip_ns.p50 == 24_000, "halves are doubled"
+    assert measured.times.write_ns.p50 == 3_000, "a write time is not doubled"
+    assert measured.times.round_trip_ns.p99_99 is None, "one sample lies beyond the 99.99 % of 10,000"
+    assert {"imported", "half-round-trip", "few-samples"} == codes(measured)
     assert hung.failed.text == "the run gave no result"
 
 
 @pytest.mark.parametrize(
-    ("was", "becomes", "told"),
+    ("was", "becomes", "problem"),
     [
         ('unit = "us"', 'unit = "hours"', "unit: one of ns, us, ms, s"),
         ("halves = true", "", "halves: true if"),
@@ -465,6 +471,6 @@ def test_figures_of_a_document_become_rows_without_samples():
         ("halves = true", "halves =", "not TOML"),
     ],
 )
-def test_wrong_figures_are_refused_with_their_place(was, becomes, told):
-    with pytest.raises(NotRead, match=re.escape(told)):
+def test_wrong_figures_are_refused_with_their_place(was, becomes, problem):
+    with pytest.raises(NotRead, match=re.escape(problem)):
         read(FIGURES.replace(was, becomes, 1).encode())

@@ -28,14 +28,14 @@ def test_other_line_ends_change_nothing(path, end):
 
 
 @pytest.mark.parametrize("path", TEXT, ids=names)
-def test_what_a_windows_shell_redirects_is_read_alike(path):
+def test_logs_redirected_by_a_windows_shell_are_read(path):
     data = path.read_bytes()
     assert read(data.decode().encode("utf-16")).measured == read(data).measured
     assert read(b"\xef\xbb\xbf" + data).measured == read(data).measured
 
 
 @pytest.mark.parametrize("path", [each for each in TEXT if each.parent.name not in ("roundtripping",)], ids=names)
-def test_decimal_commas_are_read_as_what_they_are(path):
+def test_decimal_commas_are_read(path):
     data = path.read_bytes()
     with_commas = _with_decimal_commas(data)
     assert with_commas != data
@@ -60,13 +60,13 @@ def _with_decimal_commas(data: bytes) -> bytes:
 
 @pytest.mark.parametrize("path", READ, ids=names)
 @pytest.mark.parametrize("size", [1, 7, 4096])
-def test_where_a_file_is_cut_into_blocks_makes_no_difference(path, size):
+def test_the_division_of_a_file_into_blocks_does_not_matter(path, size):
     data = path.read_bytes()
     assert read(data, size) == read(data)
 
 
 @pytest.mark.parametrize("path", TEXT, ids=names)
-def test_a_last_line_without_its_end_is_not_whole(path):
+def test_a_last_line_without_a_line_end_is_incomplete(path):
     data = path.read_bytes().rstrip(b"\n")
     log = read(data)
     assert log.unread == 1
@@ -75,7 +75,7 @@ def test_a_last_line_without_its_end_is_not_whole(path):
     assert data.splitlines()[-1].decode().strip().startswith(text[:20])
 
 
-def test_a_figure_that_was_cut_off_in_the_middle_is_none():
+def test_a_truncated_figure_is_not_read():
     data = fixture("ddsperf/ping.log")
     cut = data[: data.index(b"cnt 37041") + len(b"cnt 370")]
     whole = data[: cut.rindex(b"\n") + 1]
@@ -83,7 +83,7 @@ def test_a_figure_that_was_cut_off_in_the_middle_is_none():
     assert read(cut).unread == 1
 
 
-def test_lines_of_two_processes_that_ran_into_each_other_are_counted_and_the_others_read():
+def test_merged_lines_of_two_processes_are_counted_and_the_others_read():
     lines = fixture("ddsperf/ping.log").splitlines(keepends=True)
     assert b"cnt" in lines[3]
     assert b"cnt" in lines[5]
@@ -94,15 +94,15 @@ def test_lines_of_two_processes_that_ran_into_each_other_are_counted_and_the_oth
     assert one(log).samples == one(read(b"".join(lines))).samples - 37_513
 
 
-def test_a_hole_of_zeros_costs_the_line_it_tore():
+def test_a_hole_of_zeros_discards_only_the_line_around_it():
     data = fixture("ddsperf/ping.log")
     at = data.index(b"50% 10.741us")
     log = read(data[:at] + bytes(4096) + data[at:])
-    assert log.unread == 2, "what stands before the hole, and what stands behind it"
+    assert log.unread == 2, "the parts of the line before and after the hole"
     assert one(log).samples == one(read(data)).samples - 31_743
 
 
-def test_a_line_without_an_end_takes_no_memory_and_counts_as_one():
+def test_an_endless_line_takes_no_memory_and_counts_as_one():
     data = fixture("ddsperf/ping.log")
     begin = data.index(b"[20704] 4.000  vm")
     huge = b"x" * (3 * LONGEST)
@@ -115,7 +115,7 @@ def test_a_line_without_an_end_takes_no_memory_and_counts_as_one():
 
 
 @pytest.mark.parametrize("path", [each for each in READ if each.suffix == ".json"], ids=names)
-def test_a_document_that_was_cut_off_gives_what_is_whole_of_it(path):
+def test_a_truncated_document_gives_its_complete_part(path):
     data = path.read_bytes()
     whole = read(data)
     log = read(data[: int(len(data) * 0.9)])
@@ -141,7 +141,7 @@ def test_two_documents_in_one_file_are_both_read(path):
         (b"x" * 5_000_000, "it is empty", ""),
     ],
 )
-def test_what_is_no_log_is_refused_with_its_first_line_and_the_formats_there_are(data, line, shown):
+def test_a_file_that_is_no_log_is_refused_with_its_first_line_and_the_formats(data, line, shown):
     assert find(data) is None
     text = refusal(data)
     assert line in text
@@ -170,7 +170,7 @@ FUZZ = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @pytest.mark.parametrize("path", READ, ids=names)
 @FUZZ
 @given(data=st.data())
-def test_a_log_with_anything_done_to_it_is_read_as_far_as_it_is_whole(path, data):
+def test_a_mutated_log_is_read_as_far_as_it_is_intact(path, data):
     text = bytearray(path.read_bytes())
     for _ in range(data.draw(st.integers(1, 6))):
         at = data.draw(st.integers(0, len(text)))
@@ -211,7 +211,7 @@ def test_a_log_with_anything_done_to_it_is_read_as_far_as_it_is_whole(path, data
         max_size=30,
     )
 )
-def test_no_format_ends_in_a_traceback_whatever_it_is_given(form, parts):
+def test_no_format_ends_in_a_traceback_for_any_input(form, parts):
     data = b"".join(parts)
     try:
         log = form.read(blocks(data, 64))
@@ -236,7 +236,7 @@ def _holds(data: bytes, log) -> None:
                 assert value is None or abs(value) < float("inf")
 
 
-def test_brackets_without_end_are_no_log():
+def test_endless_brackets_are_no_log():
     log = read(b'{"benchmarks": [' + b"[" * 200_000)
     assert log.measured == ()
     assert log.unread == 1

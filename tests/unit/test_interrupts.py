@@ -26,7 +26,7 @@ def raised(number: int) -> None:
 
 @pytest.mark.parametrize("first", BOTH)
 @pytest.mark.parametrize("second", BOTH)
-def test_a_second_interrupt_does_not_cut_the_clearing_away_short(first: int, second: int) -> None:
+def test_a_second_interrupt_does_not_cut_short_the_cleanup(first: int, second: int) -> None:
     cleared = []
 
     async def work() -> None:
@@ -45,7 +45,7 @@ def test_a_second_interrupt_does_not_cut_the_clearing_away_short(first: int, sec
 
 @pytest.mark.parametrize("first", BOTH)
 @pytest.mark.parametrize("second", BOTH)
-def test_nor_outside_of_an_event_loop(first: int, second: int) -> None:
+def test_a_second_interrupt_outside_of_an_event_loop_does_not_cut_short_the_cleanup(first: int, second: int) -> None:
     cleared = []
 
     def work() -> None:
@@ -61,7 +61,7 @@ def test_nor_outside_of_an_event_loop(first: int, second: int) -> None:
 
 
 @pytest.mark.parametrize("number", BOTH)
-def test_what_is_cleared_away_after_the_loop_is_not_cut_short_either(number: int) -> None:
+def test_an_interrupt_does_not_cut_short_the_cleanup_after_the_loop(number: int) -> None:
     cleared = []
 
     async def work() -> None:
@@ -76,23 +76,23 @@ def test_what_is_cleared_away_after_the_loop_is_not_cut_short_either(number: int
 
 
 @pytest.mark.parametrize("number", BOTH)
-def test_who_is_told_goes_on_as_long_as_it_wants(number: int) -> None:
-    told = []
+def test_work_that_is_notified_of_an_interrupt_may_finish(number: int) -> None:
+    notified = []
 
     async def work() -> str:
         raised(number)
-        while not told:
+        while not notified:
             await asyncio.sleep(0)
         raised(number)
         await asyncio.sleep(0.01)
         return "done"
 
-    assert interrupts.run(work(), lambda: told.append(1)) == "done"
-    assert told == [1]
+    assert interrupts.run(work(), lambda: notified.append(1)) == "done"
+    assert notified == [1]
 
 
 @pytest.mark.parametrize("number", BOTH)
-def test_an_interrupt_that_comes_with_the_result_is_not_forgotten(number: int) -> None:
+def test_an_interrupt_at_the_same_time_as_the_result_is_not_lost(number: int) -> None:
     async def work() -> None:
         raised(number)
 
@@ -100,7 +100,7 @@ def test_an_interrupt_that_comes_with_the_result_is_not_forgotten(number: int) -
         interrupts.run(work())
 
 
-def test_who_ignores_interrupts_goes_on_ignoring_them() -> None:
+def test_ignored_interrupts_stay_ignored() -> None:
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     async def work() -> str:
@@ -114,7 +114,7 @@ def test_who_ignores_interrupts_goes_on_ignoring_them() -> None:
         signal.signal(signal.SIGINT, before)
 
 
-def test_a_cancellation_of_its_own_is_no_interrupt() -> None:
+def test_a_cancellation_by_the_work_itself_is_no_interrupt() -> None:
     async def work() -> None:
         raise asyncio.CancelledError
 
@@ -122,7 +122,7 @@ def test_a_cancellation_of_its_own_is_no_interrupt() -> None:
         interrupts.run(work())
 
 
-def test_where_no_loop_can_be_made_nothing_is_left_that_was_never_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_an_event_loop_no_coroutine_stays_unawaited(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused() -> asyncio.AbstractEventLoop:
         raise OSError(errno.EMFILE, "Too many open files")
 

@@ -11,7 +11,7 @@ from middlemark.model.link import LINK, Link, line_bytes, link_text, parse_link,
 CYCLONE = "[[sweep]]\nadapter='cyclonedds'\ntransport='udp'\n"
 
 
-def test_a_link_is_read_as_it_is_written() -> None:
+def test_every_part_of_a_link_is_read() -> None:
     assert parse_link("1gbit") == Link(rate_bps=1e9)
     assert parse_link(" 2.5Gbit, delay=2ms,jitter=500us , loss=0.5%,reorder=1%,mtu=9000,queue=50") == Link(
         rate_bps=2.5e9, delay_s=0.002, jitter_s=0.0005, loss=0.005, reorder=0.01, mtu=9000, queue=50
@@ -30,13 +30,13 @@ def test_a_link_is_read_as_it_is_written() -> None:
         queue=st.integers(1, 100_000),
     )
 )
-def test_what_is_written_reads_back_as_the_same(link: Link) -> None:
+def test_a_written_link_reads_back_as_the_same(link: Link) -> None:
     assert parse_link(link_text(link)) == link
     assert LINK.read(LINK.read(link_text(link))) == LINK.read(link_text(link))
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "problem"),
     [
         ("fast", "is no rate of a link; write 100mbit"),
         ("1000", "is no rate of a link"),
@@ -53,10 +53,10 @@ def test_what_is_written_reads_back_as_the_same(link: Link) -> None:
         ("1gbit,reorder=1%", "reorder without a delay"),
     ],
 )
-def test_what_is_no_link_is_refused_with_what_would_be_right(text: str, said: str) -> None:
+def test_a_malformed_link_is_refused_with_a_correct_example(text: str, problem: str) -> None:
     with pytest.raises(Wrong) as refused:
         LINK.read(text)
-    assert said in str(refused.value)
+    assert problem in str(refused.value)
 
 
 @pytest.mark.parametrize(
@@ -70,20 +70,20 @@ def test_what_is_no_link_is_refused_with_what_would_be_right(text: str, said: st
         (8972, 9000, 9038),
     ],
 )
-def test_a_message_takes_its_headers_and_the_gaps_between_frames(size: int, mtu: int, expected: int) -> None:
+def test_a_messages_share_includes_its_headers_and_the_gaps_between_frames(size: int, mtu: int, expected: int) -> None:
     assert line_bytes(size, mtu) == expected
 
 
-def test_a_line_that_is_full_of_single_messages_is_used_to_the_whole() -> None:
+def test_a_link_full_of_single_messages_is_fully_used() -> None:
     assert share_of(Link(rate_bps=1e9), 1024, 1e9 / 8 / 1090) == pytest.approx(1.0)
 
 
-def test_a_link_alone_is_across_two_sites() -> None:
+def test_a_link_without_across_is_between_two_sites() -> None:
     [cell] = plan_of(CYCLONE + "link='1gbit'").cells
     assert (cell.across, cell.link) == ("base-robot", "1gbit")
 
 
-def test_each_link_is_a_level_and_here_has_none() -> None:
+def test_each_link_is_a_level_and_cells_across_here_have_none() -> None:
     plan = plan_of(CYCLONE + "link=['1gbit','100mbit,loss=1%']\nacross=['here','lab-field']")
     assert [(each.across, each.link) for each in plan.cells] == [
         ("here", None),
@@ -92,7 +92,7 @@ def test_each_link_is_a_level_and_here_has_none() -> None:
     ]
 
 
-def test_a_table_of_a_suite_is_a_link_by_name() -> None:
+def test_a_table_of_a_suite_is_a_link_with_a_name() -> None:
     table = "[link.worn]\nrate='100mbit'\nloss='1%'\nqueue=50\n"
     assert [each.link for each in plan_of(table + CYCLONE + "link=['worn','1gbit']").cells] == [
         "100mbit,loss=1%,queue=50",
@@ -100,7 +100,7 @@ def test_a_table_of_a_suite_is_a_link_by_name() -> None:
     ]
 
 
-def test_what_does_not_cross_is_refused_or_left_out() -> None:
+def test_a_transport_that_cannot_cross_hosts_is_refused_or_left_out() -> None:
     everything = "[[sweep]]\nadapter='all'\nlink='1gbit'\n"
     plan = plan_of(everything)
     assert {each.across for each in plan.cells} == {"base-robot"}
@@ -123,7 +123,7 @@ def test_two_sites_need_a_link_and_two_processes() -> None:
     assert [each.processes for each in plan_of(fast.replace("=1", "=[1,2]")).cells if each.across != "here"] == [2]
 
 
-def test_the_baselines_beside_a_link_are_those_that_cross_it() -> None:
+def test_baselines_for_a_link_are_those_that_can_cross_it() -> None:
     from planning import EVERYONE, make_plan, suite_of
 
     suite = suite_of(CYCLONE + "link='1gbit'", baseline=True)

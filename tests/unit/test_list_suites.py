@@ -17,7 +17,7 @@ def listed(monkeypatch: pytest.MonkeyPatch, workers: list[Worker]) -> dict[str, 
     return {found[1]: found[2] for line in lines if (found := re.match(r"(\S+(?: \(default\))?)  +(\S.*?)  ", line))}
 
 
-def test_each_suite_says_how_long_it_takes_and_the_default_is_marked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_suite_is_listed_with_its_duration_and_the_default_is_marked(monkeypatch: pytest.MonkeyPatch) -> None:
     workers = [Worker(path=f"/w/{each.name}", description=each) for each in EVERYONE]
     times = listed(monkeypatch, workers)
     assert times.keys() == {*suite_files()} - {"first-look"} | {"first-look (default)"}

@@ -24,13 +24,13 @@ def commands(parent: click.Group) -> Iterator[click.Command]:
             yield from commands(command)
 
 
-def test_the_page_is_what_the_declarations_say() -> None:
+def test_the_manual_page_matches_the_declarations() -> None:
     argv = [sys.executable, ROOT / "scripts/man", "--check"]
     done = subprocess.run(argv, env={"PYTHONPATH": str(ROOT / "src")}, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_every_verb_and_each_of_its_options_is_in_the_page_as_man_prints_it() -> None:
+def test_every_verb_and_option_is_in_the_page_that_man_prints() -> None:
     if shutil.which("man") is None:
         pytest.skip("there is no man")
     argv = ["man", "--warnings", "--local-file", str(PAGE)]
@@ -38,9 +38,9 @@ def test_every_verb_and_each_of_its_options_is_in_the_page_as_man_prints_it() ->
     done = subprocess.run(argv, env=environment, capture_output=True, text=True, check=True)
     assert done.stderr == ""
     shown = " ".join(done.stdout.split())
-    known = [*commands(group)]
-    assert len(known) > 15
-    for command in known:
+    verbs = [*commands(group)]
+    assert len(verbs) > 15
+    for command in verbs:
         for each in command.params:
             assert not isinstance(each, click.Option) or each.opts[0] in shown, f"{command.name} {each.name}"
     assert "Exit codes: 0 everything measured" in shown

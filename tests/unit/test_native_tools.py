@@ -37,7 +37,7 @@ def test_every_command_of_the_bench_is_documented(native: ModuleType) -> None:
         assert len(same) == 1, f"{pair.tool}, {pair.what}: {pair.ours}"
 
 
-def test_a_tool_that_is_absent_is_named_with_where_it_comes_from(
+def test_a_missing_tool_is_named_with_its_package(
     native: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PATH", "")
@@ -48,7 +48,7 @@ def test_a_tool_that_is_absent_is_named_with_where_it_comes_from(
     assert all(tool in PAGE.partition("## How to get them")[2] for tool in native.ABSENT)
 
 
-def test_the_reason_stands_beside_a_ratio_that_is_not_alike_and_nowhere_else(native: ModuleType) -> None:
+def test_a_ratio_far_from_one_is_printed_with_its_reason(native: ModuleType) -> None:
     pair = native.Pair("tool", "way", (64,), native.ddsperf_ping, "--size 64", why="it copies")
     alike = native.line_of(pair, 64, [(100.0, 99.0), (107.0, 100.0), (105.0, 100.0)])
     assert alike.endswith(" 64 B: 0.1 µs and 0.1 µs: ratio median 1.05, from 1.01 to 1.07 over 3 pairs")
@@ -58,7 +58,7 @@ def test_the_reason_stands_beside_a_ratio_that_is_not_alike_and_nowhere_else(nat
     assert native.line_of(unknown, 64, [(92.0, 100.0)]).splitlines()[1].strip() == "the reason is not known"
 
 
-def test_a_tool_that_goes_on_for_ever_is_waited_for_and_ended(tools: ModuleType, tmp_path: Path) -> None:
+def test_a_tool_that_never_ends_is_stopped_after_its_time(tools: ModuleType, tmp_path: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -73,7 +73,7 @@ def test_a_tool_that_goes_on_for_ever_is_waited_for_and_ended(tools: ModuleType,
     assert not Path(f"/proc/{pid}").exists()
 
 
-def test_what_a_tool_printed_is_read_as_import_reads_it(tools: ModuleType) -> None:
+def test_the_output_of_a_tool_is_read_as_import_reads_it(tools: ModuleType) -> None:
     logs = ROOT / "tests" / "fixtures" / "imports"
     whole = tools.figure_of((logs / "latencytest" / "one-process.log").read_bytes())
     assert whole > 0

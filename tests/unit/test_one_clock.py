@@ -67,12 +67,12 @@ class Stored:
             in_histogram=count,
         )
 
-    def told(self) -> TrialOutcome:
+    def converted(self) -> TrialOutcome:
         return on_one_clock(self.outcome(), OFFSET, str(self.folder), {("subscriber", 0)}, seconds=4.0)
 
     def absent(self) -> str:
         """Return why times stay absent; check that the file was not changed."""
-        outcome = self.told()
+        outcome = self.converted()
         assert outcome.clocks is None
         assert (np.load(self.folder / "subscriber.npy")["one_way_ns"] == 123).all()
         return outcome.stamps_absent or ""
@@ -84,7 +84,7 @@ def stored(tmp_path: Path) -> Stored:
 
 
 def test_a_stream_has_its_one_way_latencies_and_their_uncertainty(stored: Stored) -> None:
-    outcome = stored.told()
+    outcome = stored.converted()
     assert outcome.stamps_absent is None
     assert outcome.clocks is not None
     assert outcome.clocks.subscribers == (0,)
@@ -96,32 +96,32 @@ def test_a_stream_has_its_one_way_latencies_and_their_uncertainty(stored: Stored
     assert found.all.min == pytest.approx(TOOK_NS + LATE_NS, abs=2)
     assert found.from_sent.p50 == pytest.approx(TOOK_NS, abs=2)
     assert outcome.subscribers[0].first_received_ns == pytest.approx(START_NS + TOOK_NS, abs=2)
-    assert outcome.subscribers[0].last_warm_up_ns == 0, "none came, before as after"
+    assert outcome.subscribers[0].last_warm_up_ns == 0, "no warm-up message arrived, before or after the conversion"
 
 
-def test_what_came_before_it_was_sent_within_the_uncertainty_took_no_time(stored: Stored) -> None:
+def test_an_arrival_before_its_send_within_the_uncertainty_took_no_time(stored: Stored) -> None:
     stored.subscriber.raw["received_ns"][5] -= TOOK_NS + LATE_NS + 1_000
-    stored.told()
+    stored.converted()
     assert np.load(stored.folder / "subscriber.npy")["one_way_ns"].min() == 0
 
 
-def test_clocks_that_were_not_compared_are_the_reason(stored: Stored) -> None:
-    told = on_one_clock(stored.outcome(), None, str(stored.folder), {("subscriber", 0)}, seconds=4.0)
-    assert (told.clocks, told.stamps_absent) == (None, UNCOMPARED)
+def test_without_a_clock_comparison_latencies_are_absent_with_the_reason(stored: Stored) -> None:
+    converted = on_one_clock(stored.outcome(), None, str(stored.folder), {("subscriber", 0)}, seconds=4.0)
+    assert (converted.clocks, converted.stamps_absent) == (None, UNCOMPARED)
 
 
-def test_round_trips_are_left_as_they_are(stored: Stored) -> None:
+def test_round_trips_are_not_converted(stored: Stored) -> None:
     outcome = msgspec.structs.replace(stored.outcome(), subscribers=())
     assert on_one_clock(outcome, OFFSET, str(stored.folder), {("pong", 0)}, seconds=4.0) == outcome
 
 
-def test_what_is_sent_from_the_second_host_is_brought_onto_the_clock_of_the_first_too(stored: Stored) -> None:
+def test_sends_of_the_second_host_are_also_converted_to_the_clock_of_the_first(stored: Stored) -> None:
     due = START_NS + np.arange(COUNT) * 1_000_000
     stored.subscriber.raw["received_ns"] = due + TOOK_NS
     first = int(theirs(np.array([START_NS]))[0])
     outcome = msgspec.structs.replace(stored.outcome(), publishers=(sent(first_sent_ns=first, last_sent_ns=first),))
-    told = on_one_clock(outcome, OFFSET, str(stored.folder), {("publisher", 0)}, seconds=4.0)
-    assert told.publishers[0].first_sent_ns == pytest.approx(START_NS, abs=2)
+    converted = on_one_clock(outcome, OFFSET, str(stored.folder), {("publisher", 0)}, seconds=4.0)
+    assert converted.publishers[0].first_sent_ns == pytest.approx(START_NS, abs=2)
     one_way_ns = np.load(stored.folder / "subscriber.npy")["one_way_ns"].astype(int)
     # Without a conversion the times follow the receivers' clock, which runs 50 ppm slower.
     assert one_way_ns[0] == pytest.approx(TOOK_NS + LATE_NS, abs=2)
@@ -129,15 +129,15 @@ def test_what_is_sent_from_the_second_host_is_brought_onto_the_clock_of_the_firs
 
 
 def test_messages_within_one_host_keep_their_own_times(stored: Stored) -> None:
-    told = on_one_clock(
+    converted = on_one_clock(
         stored.outcome(), OFFSET, str(stored.folder), {("publisher", 0), ("subscriber", 0)}, seconds=4.0
     )
-    assert told.clocks is not None
-    assert told.clocks.subscribers == ()
+    assert converted.clocks is not None
+    assert converted.clocks.subscribers == ()
     assert (np.load(stored.folder / "subscriber.npy")["one_way_ns"] == 123).all()
 
 
-def test_what_is_not_all_known_stays_absent_with_the_reason(stored: Stored) -> None:
+def test_incomplete_records_are_absent_with_the_reason(stored: Stored) -> None:
     stored.in_histogram = 3
     assert (
         stored.absent() == "subscriber 0 outgrew its memory, and a histogram of times of two clocks cannot be converted"
@@ -156,29 +156,29 @@ def test_what_is_not_all_known_stays_absent_with_the_reason(stored: Stored) -> N
 
 
 @pytest.mark.parametrize("content", [b"", b"no samples", None])
-def test_samples_that_cannot_be_read_are_the_reason_and_no_traceback(stored: Stored, content: bytes | None) -> None:
+def test_unreadable_samples_are_the_reason_instead_of_a_traceback(stored: Stored, content: bytes | None) -> None:
     outcome = stored.outcome()
     if content is None:
         np.save(stored.folder / "publisher.npy", np.arange(COUNT))
     else:
         (stored.folder / "publisher.npy").write_bytes(content)
-    told = on_one_clock(outcome, OFFSET, str(stored.folder), {("subscriber", 0)}, seconds=4.0)
-    assert (told.clocks, told.stamps_absent) == (None, "publisher.npy is damaged, or of another build")
+    converted = on_one_clock(outcome, OFFSET, str(stored.folder), {("subscriber", 0)}, seconds=4.0)
+    assert (converted.clocks, converted.stamps_absent) == (None, "publisher.npy is damaged, or of another build")
 
 
-def test_figures_below_ten_times_the_uncertainty_are_not_told(stored: Stored) -> None:
+def test_figures_below_ten_times_the_uncertainty_are_left_out(stored: Stored) -> None:
     stored.subscriber.raw["received_ns"][-100:] += 700_000
-    found = one_way([load_kept(stored.folder, each) for each in stored.told().files])
+    found = one_way([load_kept(stored.folder, each) for each in stored.converted().files])
     clocks = msgspec.structs.replace(OFFSET, uncertainty_ns=60_000.0, subscribers=(0,))
-    told = certain_times(found, clocks)
-    assert told.by_subscriber[0].p50 is None
+    certain = certain_times(found, clocks)
+    assert certain.by_subscriber[0].p50 is None
     assert certain_times(found, msgspec.structs.replace(clocks, subscribers=())).by_subscriber == found.by_subscriber
-    assert told.all is not None
-    assert told.all.p50 is None
-    assert told.all.min is None
-    assert told.all.p99 is not None
-    assert told.all.stdev is not None, "a spread needs no common clock"
-    assert told.all_absent == (
+    assert certain.all is not None
+    assert certain.all.p50 is None
+    assert certain.all.min is None
+    assert certain.all.p99 is not None
+    assert certain.all.stdev is not None, "a spread needs no common clock"
+    assert certain.all_absent == (
         "the clocks of the hosts agree to within ± 60.0 µs: figures below 10 times this uncertainty are left out"
     )
     exact = msgspec.structs.replace(clocks, uncertainty_ns=1_000.0)

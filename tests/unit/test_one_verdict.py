@@ -36,10 +36,10 @@ def test_factors_that_vary_together_are_judged_in_the_same_family(tmp_path: Path
     folder = write(tmp_path, figures, scatter=5, together=(("transport", "loan"),))
     run = read_measured(folder)
     document = with_verdicts(document_of([run]), [run])
-    told = [each.comparison for each in document.comparisons if each.factor == "transport,loan"]
+    reported = [each.comparison for each in document.comparisons if each.factor == "transport,loan"]
     found = rows(folder, "--by", "transport,loan")
-    assert len(told) == len(found) == 2 * 2 * 2
-    assert sorted((each.word, each.judged.p_family) for each in told) == sorted(
+    assert len(reported) == len(found) == 2 * 2 * 2
+    assert sorted((each.word, each.judged.p_family) for each in reported) == sorted(
         (each["verdict"], each["p_family"]) for each in found
     )
     chosen = rows(f"{folder}:transport=udp,loan=false", f"{folder}:transport=shm,loan=true")
@@ -51,31 +51,34 @@ def test_report_compare_and_junit_agree_on_every_pair(tmp_path: Path, seed: int)
     folder = stored(tmp_path, seed)
     run = read_measured(folder)
     document = with_verdicts(document_of([run]), [run])
-    told: dict[tuple[str, str, str, str], tuple[object, ...]] = {}
+    reported: dict[tuple[str, str, str, str], tuple[object, ...]] = {}
     for each in document.comparisons:
         judged = each.comparison.judged
         if each.comparison.metric == "p50":
             a, b = (document.rows[at].label for at in (each.a, each.b))
-            told[each.factor, each.what, *each.comparison.pairing.names] = (
+            reported[each.factor, each.what, *each.comparison.pairing.names] = (
                 each.comparison.word,
                 judged.p_family,
                 judged.trials_needed,
             )
             assert a != b
-    factors = {factor for factor, *_ in told}
+    factors = {factor for factor, *_ in reported}
     assert factors == {"adapter", "transport", "loan"}
-    verdicts = {word for word, *_ in told.values()}
-    assert len(verdicts) > 1, "all alike would show nothing"
+    verdicts = {word for word, *_ in reported.values()}
+    assert len(verdicts) > 1, "with a single kind of verdict this test could not fail"
     for factor in factors:
         everything = rows(folder, "--by", factor)
         assert sorted((each["verdict"], each["p_family"], each["trials_needed"] or 0) for each in everything) == sorted(
-            (word, p, needed or 0) for (of, *_), (word, p, needed) in told.items() if of == factor
+            (word, p, needed or 0) for (of, *_), (word, p, needed) in reported.items() if of == factor
         )
         some = rows(f"{folder}:size=64", "--by", factor)
-        known = {(each["what"].replace(", 64 B", ""), each["a"], each["b"], each["p_family"]) for each in everything}
+        verdicts_of_all = {
+            (each["what"].replace(", 64 B", ""), each["a"], each["b"], each["p_family"]) for each in everything
+        }
         assert some
         assert all(
-            (each["what"].replace(", 64 B", ""), each["a"], each["b"], each["p_family"]) in known for each in some
+            (each["what"].replace(", 64 B", ""), each["a"], each["b"], each["p_family"]) in verdicts_of_all
+            for each in some
         )
         junit = ET.fromstring(
             CliRunner().invoke(export, [str(folder), "--to", "junit", "--by", factor, "--out", "-"]).stdout

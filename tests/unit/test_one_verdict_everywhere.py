@@ -156,28 +156,35 @@ def check_terminal(document: Document) -> None:
         for column in matrix.columns:
             for row in column.ranked:
                 times = ratio(row.ratio if based else row.times_first)
-                told = rf"{re.escape(figure_text(column, row))} +{re.escape(times)} +{re.escape(mark(row, few))}"
+                expected = rf"{re.escape(figure_text(column, row))} +{re.escape(times)} +{re.escape(mark(row, few))}"
                 adapter = row.row.result.cell.adapter
-                assert any(line.startswith(adapter) and re.search(told, f"{line} ") for line in shown), (told, shown)
+                assert any(line.startswith(adapter) and re.search(expected, f"{line} ") for line in shown), (
+                    expected,
+                    shown,
+                )
 
 
 def check_page(document: Document) -> None:
     page = json.loads(msgspec.json.encode(data_of(document)))
-    for choice, told, experiment in zip(choices(document), page["standings"], document.choices, strict=True):
-        assert (told["verdict"], told["sure"]) == (experiment.verdict, experiment.sure) == (choice.verdict, choice.sure)
-        assert [each["row"] for each in told["places"]] == [each.row.index for each in experiment.ranked]
-        for place, row in zip(told["places"], experiment.ranked, strict=True):
+    for choice, standing, experiment in zip(choices(document), page["standings"], document.choices, strict=True):
+        assert (
+            (standing["verdict"], standing["sure"])
+            == (experiment.verdict, experiment.sure)
+            == (choice.verdict, choice.sure)
+        )
+        assert [each["row"] for each in standing["places"]] == [each.row.index for each in experiment.ranked]
+        for place, row in zip(standing["places"], experiment.ranked, strict=True):
             assert place["standing"] == row.standing
             assert place.get("ratio") == rounded(row.ratio)
             figure = 1e9 / row.figure if experiment.by_rate and row.figure else row.figure
             assert place["figure"] == rounded(figure)
-        assert {*told["failed"]} == {each.row.index for each in experiment.failed}
-        assert told["why"][0].isalnum(), told["why"]
+        assert {*standing["failed"]} == {each.row.index for each in experiment.failed}
+        assert standing["why"][0].isalnum(), standing["why"]
 
 
 def check_json(document: Document) -> None:
-    told = json.loads(render("json", document))["experiments"]
-    for each, experiment in zip(told, document.experiments, strict=True):
+    experiments = json.loads(render("json", document))["experiments"]
+    for each, experiment in zip(experiments, document.experiments, strict=True):
         winner = experiment.winner
         assert each["winner"] == (None if winner is None else winner.row.index)
         assert (each["verdict"], each["sure"], each["metric"]) == (
@@ -218,11 +225,11 @@ def check_workloads(document: Document) -> None:
     page = json.loads(msgspec.json.encode(data_of(document)))["workloads"]
     cells = json.loads(render("json", document))["cells"]
     judged = {row.row.index: row for each in document.experiments for row in each.rows if each.metric == "deadline"}
-    for table, told in zip(document.workloads, page, strict=True):
+    for table, table_data in zip(document.workloads, page, strict=True):
         shown = graph_table(table)
-        assert told["conclusion"] == conclusion(table)
-        assert told["columns"] == [*table.columns] == [each.title for each in shown.columns]
-        for line, texts, entries in zip(table.lines, shown.lines, told["lines"], strict=True):
+        assert table_data["conclusion"] == conclusion(table)
+        assert table_data["columns"] == [*table.columns] == [each.title for each in shown.columns]
+        for line, texts, entries in zip(table.lines, shown.lines, table_data["lines"], strict=True):
             assert line.name == texts.name == entries["name"]
             for row, text, entry in zip(line.rows, texts.cells, entries["entries"], strict=True):
                 if row is None:
@@ -267,19 +274,19 @@ def check_imported(document: Document) -> None:
         result, origin = row.result, row.result.imported
         if origin is None:
             continue
-        shown, told, line = page[row.index], cells[row.index], lines[row.index]
+        shown, counts_data, line = page[row.index], cells[row.index], lines[row.index]
         for field in origin.not_counted:
-            assert told[field] is None
+            assert counts_data[field] is None
             assert line.get(field, "") == ""
         for field in shown["f"].keys() & {*result.cell.unknown}:
-            assert told[field] is None
+            assert counts_data[field] is None
             assert shown["f"][field] == (None if field == "size" else "unknown")
         assert row.ratio is None
         assert shown.get("ratio") is None
         assert row.index not in judged or "size" not in result.cell.unknown
         counts, kept = result.counts, "lost" not in origin.not_counted and result.failed is None
         loss = counts.lost / (counts.received + counts.lost) if kept and counts.received + counts.lost else None
-        assert told["loss"] == (None if loss is None else pytest.approx(loss))
+        assert counts_data["loss"] == (None if loss is None else pytest.approx(loss))
         assert (shown.get("loss"), line["loss"] != "") == (rounded(loss), loss is not None)
         times = result.one_way_ns if result.cell.pattern == "stream" else result.round_trip_ns
         p50 = times.p50 if times else None
@@ -293,10 +300,10 @@ def check_imported(document: Document) -> None:
 
 def check_comparisons(document: Document) -> None:
     """Check that `compare --by` reports a pair as the standings do."""
-    known = {(each.a, each.b, each.comparison.metric): each.comparison for each in document.comparisons}
+    comparisons = {(each.a, each.b, each.comparison.metric): each.comparison for each in document.comparisons}
     for experiment in document.experiments:
         for row in experiment.rows:
-            found = known.get((experiment.reference or 0, row.row.index, experiment.metric))
+            found = comparisons.get((experiment.reference or 0, row.row.index, experiment.metric))
             if found is None or experiment.reference is None or experiment.restricted:
                 continue
             word = {Verdict.WORSE: Standing.SLOWER, Verdict.EQUIVALENT: Standing.EQUIVALENT}.get(found.judged.verdict)
@@ -349,7 +356,7 @@ def seeds(batch: int) -> Iterator[str]:
 
 @pytest.mark.drawn
 @pytest.mark.parametrize("batch", range(BATCHES))
-def test_every_output_of_a_drawn_run_says_the_same(batch: int) -> None:
+def test_every_output_of_a_drawn_run_has_the_same_verdicts(batch: int) -> None:
     for seed in seeds(batch):
         runs = drawn(random.Random(seed))
         document = document_of(*runs)
@@ -371,7 +378,7 @@ def test_every_output_of_a_drawn_run_says_the_same(batch: int) -> None:
 
 
 ALIKE_REPORTS, MOST_FALSE = 100, 9
-"""Number of 100 that may be false if each is with a chance of 5 %: the binomial bound of 96 %."""
+"""The number of reports, and how many may be false if each is false with a chance of 5 % (binomial bound of 96 %)."""
 
 
 def is_false(document: Document) -> bool:
@@ -385,7 +392,7 @@ def is_false(document: Document) -> bool:
 
 
 @pytest.mark.slow
-def test_of_a_hundred_reports_of_like_candidates_few_say_that_they_differ() -> None:
+def test_few_of_a_hundred_reports_of_equal_candidates_find_a_difference() -> None:
     found = 0
     for number in range(ALIKE_REPORTS):
         draw = random.Random(f"{SEED}/alike/{number}")

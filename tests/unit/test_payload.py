@@ -25,17 +25,17 @@ def test_a_payload_is_found_at_every_alignment(before: int, size: int, stamp: in
     assert holds_payload(NOISE[: 1000 + before] + message(size, stamp) + NOISE[:50])
 
 
-def test_a_piece_of_a_payload_is_found_across_the_pieces_that_are_searched() -> None:
+def test_a_part_of_a_payload_is_found_across_the_searched_blocks() -> None:
     whole = NOISE * 9
     for at in ((4 << 20) - 20, (8 << 20) - 9, len(whole)):
         assert holds_payload(whole[:at] + message(64)[24:48] + whole[at:])
 
 
 @pytest.mark.parametrize("nothing", [b"", b"short", bytes(1000), b"\xff" * 1000, NOISE, message(16) * 50])
-def test_nothing_else_is_taken_for_one(nothing: bytes) -> None:
+def test_other_bytes_are_not_taken_for_a_payload(nothing: bytes) -> None:
     assert not holds_payload(nothing)
 
 
-def test_a_counter_and_ones_among_zeros_are_no_payload() -> None:
+def test_a_counter_and_ones_among_zeros_are_not_taken_for_a_payload() -> None:
     assert not holds_payload(np.arange(1000, dtype=np.uint64).tobytes())
     assert not holds_payload(np.array([0, 0, 1] * 100, dtype=np.uint64).tobytes())

@@ -23,9 +23,7 @@ def cell(**changed: Any) -> Cell:
         ({"pattern": "stream", "pin": None}, [None, None]),
     ],
 )
-def test_each_role_has_a_process_and_a_processor_of_its_own_in_order(
-    changed: dict[str, Any], cpus: list[int | None]
-) -> None:
+def test_each_role_has_its_own_process_and_processor_in_order(changed: dict[str, Any], cpus: list[int | None]) -> None:
     places = place_roles(cell(**changed), spinning_s=1.0)
     assert [each.role_cpus for each in places] == [(cpu,) for cpu in cpus]
     assert [each.placement.cpus for each in places] == [() if cpu is None else (cpu,) for cpu in cpus]
@@ -37,7 +35,7 @@ def test_all_roles_of_one_process_share_its_processors() -> None:
     assert place.placement.cpus == (3, 5)
 
 
-def test_priority_and_memory_are_the_cells() -> None:
+def test_priority_and_memory_locking_are_those_of_the_cell() -> None:
     place = place_roles(cell(priority="fifo:80", mlock=True), spinning_s=7.0)[1].placement
     assert (place.policy, place.priority, place.mlock) == ("fifo", 80, True)
     assert place.rt_limit_s > 7.0

@@ -1,4 +1,4 @@
-"""scripts/plain finds each pattern where it stands, and passes over what is no running text."""
+"""scripts/plain finds each pattern on its line, and skips everything that is not running text."""
 
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
@@ -58,7 +58,7 @@ def test_each_pattern_is_found_on_its_line(plain: ModuleType, path: str, form: s
         assert found(plain, path, form.format(sentence)) == [(3, pattern)]
 
 
-def test_a_sentence_goes_on_over_the_end_of_a_line(plain: ModuleType) -> None:
+def test_a_sentence_is_read_across_line_ends(plain: ModuleType) -> None:
     assert found(plain, "a.py", "# The row\n# shows the machine\n# alone. Of\n# rows it shows none.") == [
         (3, "begins with Of"),
         (2, "machine alone"),
@@ -88,7 +88,7 @@ def test_a_sentence_goes_on_over_the_end_of_a_line(plain: ModuleType) -> None:
         ("a.md", "x" * 160),
     ],
 )
-def test_what_is_no_running_text_is_not_checked(plain: ModuleType, path: str, text: str) -> None:
+def test_text_that_is_not_running_text_is_not_checked(plain: ModuleType, path: str, text: str) -> None:
     assert found(plain, path, text) == []
 
 

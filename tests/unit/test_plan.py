@@ -8,7 +8,7 @@ from middlemark.model.cell import Cell
 from middlemark.plan import make_plan
 
 
-def test_all_is_every_adapter_with_all_its_transports_but_not_the_benchs_own() -> None:
+def test_all_is_every_adapter_with_all_its_transports_except_null() -> None:
     plan = plan_of("[[sweep]]")
     assert pairs_of(plan) == [
         "shm shm", "uds uds", "udp udp", "tcp tcp", "cyclonedds udp", "cyclonedds shm", "cyclonedds intraprocess",
@@ -17,7 +17,7 @@ def test_all_is_every_adapter_with_all_its_transports_but_not_the_benchs_own() -
     assert "adapter all: zenoh is not built here: cargo builds it" in texts_of(plan)
 
 
-def test_the_benchs_own_adapter_is_measured_when_named() -> None:
+def test_the_null_adapter_is_measured_if_it_is_named() -> None:
     assert pairs_of(plan_of("[[sweep]]\nadapter='null'")) == ["null memory"]
 
 
@@ -31,7 +31,7 @@ def test_cells_are_crossed_in_the_order_written() -> None:
     ]
 
 
-def test_a_cell_has_every_level_and_its_sweeps_limits() -> None:
+def test_a_cell_has_every_level_and_the_limits_of_its_sweep() -> None:
     plan = plan_of(
         "[[sweep]]\nname='x'\nadapter='fastdds'\ntransport='data-sharing'\nsize='64k'\n"
         "receive='listen'\nreliability='best-effort'\n"
@@ -54,13 +54,13 @@ def test_a_cell_has_every_level_and_its_sweeps_limits() -> None:
     assert plan.names == ("lan: x",)
 
 
-def test_a_default_that_a_transport_lacks_becomes_what_it_has_with_a_note() -> None:
+def test_a_default_that_a_transport_lacks_is_replaced_with_a_note() -> None:
     plan = plan_of("[[sweep]]\nadapter='fastdds'\ntransport='intraprocess'")
     assert [cell.processes for cell in plan.cells] == [1]
     assert texts_of(plan) == ["sweep 1: fastdds intraprocess: processes 1 (within one process only)"]
 
 
-def test_a_baselines_reliability_follows_the_middlewares_without_a_word() -> None:
+def test_a_baselines_reliability_follows_the_middlewares_without_a_note() -> None:
     plan = plan_of(
         "[[sweep]]\nreliability='reliable'\nprocesses=2\nadapter=['cyclonedds','udp','tcp']\ntransport=['udp','tcp']\n"
         "skip_unsupported=true"
@@ -76,13 +76,13 @@ def test_a_baselines_reliability_follows_the_middlewares_without_a_word() -> Non
     assert not [text for text in texts_of(plan) if "reliability" in text]
 
 
-def test_a_baseline_alone_is_refused_a_reliability_it_has_not() -> None:
+def test_a_baseline_is_refused_a_reliability_it_lacks() -> None:
     assert problems_of("[[sweep]]\nadapter='udp'\nreliability='reliable'") == [
         "sweep 1: reliability: no transport of udp can honour reliability reliable: udp: best-effort only"
     ]
 
 
-def test_levels_that_a_baseline_lacks_are_left_out_beside_a_middleware_and_refused_alone() -> None:
+def test_levels_a_baseline_lacks_are_left_out_with_a_middleware_and_refused_without() -> None:
     plan = plan_of("[[sweep]]\nreceive=['block','listen']\nadapter=['uds','cyclonedds']")
     assert [cell.receive for cell in plan.cells if cell.adapter == "uds"] == ["block"]
     assert "sweep 1: receive: uds: receive listen left out (poll and block only)" in texts_of(plan)
@@ -94,7 +94,7 @@ def test_levels_that_a_baseline_lacks_are_left_out_beside_a_middleware_and_refus
     )
 
 
-def test_under_all_transports_a_level_is_measured_where_it_can_be() -> None:
+def test_with_all_transports_a_level_is_measured_where_it_is_possible() -> None:
     plan = plan_of("[[sweep]]\nadapter='cyclonedds'\nprocesses=2\nloan=[false,true]\ndepth=[1,'all']")
     assert [(cell.transport, cell.loan, cell.depth) for cell in plan.cells] == [
         ("udp", False, 1), ("udp", False, None), ("shm", False, 1), ("shm", True, 1),
@@ -124,7 +124,7 @@ def test_identical_cells_of_two_suites_are_measured_once_with_the_larger_number_
     ]
 
 
-def test_the_first_of_one_subscriber_is_all_of_them() -> None:
+def test_echo_first_of_one_subscriber_means_all() -> None:
     plan = plan_of("[[sweep]]\nadapter='cyclonedds'\ntransport='udp'\nsubscribers=[1,2]\necho=['all','first']")
     assert [(cell.subscribers, cell.echo) for cell in plan.cells] == [(1, "all"), (2, "all"), (2, "first")]
 
@@ -151,14 +151,14 @@ def test_roles_are_placed_ping_first(
     assert any("not pinned" in text for text in texts_of(plan)) == (len(cpus) == 1)
 
 
-def test_polling_beside_the_middlewares_own_threads_is_noted() -> None:
+def test_polling_with_a_middleware_that_has_its_own_threads_is_noted() -> None:
     text = "sweep 1: receive: fastdds receives on threads of its own, which share the processors with 2 polling roles"
     polling = "[[sweep]]\nadapter=['shm','fastdds']\nreceive='poll'"
     assert text in texts_of(plan_of(polling))
     assert text not in texts_of(plan_of(polling, cpus=(0, 1, 2)))
 
 
-def test_only_knows_sizes_below_the_header_by_what_they_became() -> None:
+def test_only_selects_small_sizes_by_their_requested_value() -> None:
     assert [cell.size for cell in plan_of("[[sweep]]\nadapter='udp'\nsize=[0,64]", only=["size=0"]).cells] == [16]
 
 
@@ -174,7 +174,7 @@ def test_only_keeps_the_cells_that_have_the_values() -> None:
     assert {cell.size for cell in plan_of(text, only=["size=1k,64k"]).cells} == {1024, 65536}
 
 
-def test_of_a_workload_only_its_topics_own_history_and_reliability_are_noted() -> None:
+def test_a_workload_notes_only_the_history_and_reliability_of_its_own_topics() -> None:
     lossy = description("lossy", transport("udp", reliability=("best-effort",)))
     within = description("within", transport("heap", processes=(1,), reliability=("reliable",)))
     text = (
@@ -191,7 +191,7 @@ def test_of_a_workload_only_its_topics_own_history_and_reliability_are_noted() -
     ]
 
 
-def test_of_a_workload_what_a_transport_has_of_a_history_for_late_joiners_is_noted() -> None:
+def test_a_workload_notes_a_transports_history_for_late_joiners() -> None:
     last = description("last", transport("tcp", max_history=1))
     whole = description("whole", transport("udp", max_history=None))
     text = (

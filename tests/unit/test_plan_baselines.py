@@ -1,4 +1,4 @@
-"""The baselines that a plan adds to the cells of a middleware: which, how many, and when none."""
+"""The baselines that a plan adds to a middleware's cells: which ones, how many, and when none."""
 
 from collections.abc import Sequence
 
@@ -35,7 +35,7 @@ def names(cells: Sequence[Cell]) -> list[str]:
 ONE = "[[sweep]]\nadapter='cyclonedds'\ntransport='udp'\nprocesses=2\n"
 
 
-def test_a_cell_of_a_middleware_has_every_baseline_beside_it_and_the_copying_of_its_size() -> None:
+def test_a_middlewares_cell_gets_every_baseline_and_memcpy_of_its_size() -> None:
     plan = planned(ONE + "size=['64k']\nreceive='block'\npayload='untouched'\npriority='fifo:80'\ntrials=7")
     (cell,) = (each for each in plan.cells if each.adapter == "cyclonedds")
     *meeting, copying = baselines_of(plan)
@@ -49,14 +49,14 @@ def test_a_cell_of_a_middleware_has_every_baseline_beside_it_and_the_copying_of_
     )  # fmt: skip
 
 
-def test_baselines_have_as_many_trials_and_the_same_limits_and_are_shuffled_among_the_others() -> None:
+def test_baselines_have_equal_trials_and_limits_and_are_shuffled_with_the_others() -> None:
     plan = planned(ONE + "trials=4\nsamples=50\nwarmup='0s'")
     for index in range(len(plan.cells)):
         mine = [trial for trial in plan.trials if trial.cell == index]
         assert [trial.number for trial in mine] == [1, 2, 3, 4]
         assert {(trial.limits.samples, trial.limits.warmup_s) for trial in mine} == {(50, 0.0)}
     places = [trial.order for trial in plan.trials if trial.cell in plan.baselines]
-    assert places != sorted(range(places[0], places[0] + len(places))), "they are not measured in one block"
+    assert places != sorted(range(places[0], places[0] + len(places))), "baselines must not be measured in one block"
 
 
 @pytest.mark.parametrize(
@@ -69,15 +69,13 @@ def test_baselines_have_as_many_trials_and_the_same_limits_and_are_shuffled_amon
         ("'1m'", "samples=10000", 191),
     ],
 )
-def test_copying_alone_stands_beside_with_as_many_copies_as_tell_all_there_is(
-    size: str, limit: str, samples: int
-) -> None:
+def test_memcpy_is_planned_with_a_sufficient_number_of_copies(size: str, limit: str, samples: int) -> None:
     plan = planned(f"{ONE}size={size}\n{limit}\ntrials=1")
     limits = {plan.cells[trial.cell].adapter: trial.limits for trial in plan.trials}
     assert (limits["memcpy"].samples, limits["memcpy"].duration_s) == (samples, None)
     assert limits["shm"] == limits["cyclonedds"]
     asked = planned(f"[[sweep]]\nadapter='memcpy'\nsize={size}\n{limit}\ntrials=1").trials[0].limits
-    assert asked.samples == (10_000 if limit == "samples=10000" else samples), "who names a number has it"
+    assert asked.samples == (10_000 if limit == "samples=10000" else samples), "a requested number of samples is kept"
 
 
 def test_baselines_are_shared_by_all_cells_of_the_same_experiment() -> None:
@@ -92,7 +90,7 @@ def test_baselines_are_shared_by_all_cells_of_the_same_experiment() -> None:
     assert len(plan.cells) - len(baselines) == 2 * 2 * 2 * 2 * 2
 
 
-def test_the_command_line_has_the_last_word_on_baselines() -> None:
+def test_the_command_line_overrides_the_suite_about_baselines() -> None:
     suite = suite_of(ONE + "baseline=false", baseline=True)
     assert [sweep.baseline for sweep in suite.sweeps] == [False]
     suite = suite_of(
@@ -103,7 +101,7 @@ def test_the_command_line_has_the_last_word_on_baselines() -> None:
     assert {sweep.baseline for sweep in suite.sweeps} == {True}
 
 
-def test_without_baselines_there_is_what_was_asked_for() -> None:
+def test_without_baselines_only_the_requested_cells_are_planned() -> None:
     assert baselines_of(planned(ONE + "baseline=false")) == []
     asked = load([], raw_options(adapter="cyclonedds", transport="udp", baseline=False))
     assert [each.adapter for each in make_plan(asked, HERE, cpus=(0, 1), seed=1).cells] == ["cyclonedds"]
@@ -112,13 +110,13 @@ def test_without_baselines_there_is_what_was_asked_for() -> None:
 
 
 @pytest.mark.parametrize("adapter", ["shm", "null", "memcpy"])
-def test_nothing_stands_beside_a_baseline_or_the_benchs_own(adapter: str) -> None:
+def test_a_baseline_gets_no_baselines(adapter: str) -> None:
     plan = planned(f"[[sweep]]\nadapter='{adapter}'")
     assert names(plan.cells) == [adapter]
     assert plan.baselines == ()
 
 
-def test_a_baseline_that_the_suite_has_is_not_doubled_but_gets_as_many_trials() -> None:
+def test_a_baseline_in_the_suite_is_not_duplicated_but_gets_equal_trials() -> None:
     text = f"[[sweep]]\nadapter='shm'\ntrials=2\nname='mine'\n{ONE}trials=5"
     plan = planned(text)
     (shm,) = (index for index, cell in enumerate(plan.cells) if cell.adapter == "shm")
@@ -136,7 +134,7 @@ def test_a_baseline_in_two_sweeps_is_one_cell_with_the_larger_number_of_trials()
     assert notes_of(plan) == []
 
 
-def test_a_baseline_follows_as_well_as_it_can() -> None:
+def test_a_baseline_takes_the_levels_it_supports() -> None:
     listening = planned(ONE + "receive='listen'")
     assert {(each.adapter, each.receive) for each in baselines_of(listening)} == {
         *((name, "block") for name in SOCKETS_AND_SHM), ("memcpy", "poll"),
@@ -165,20 +163,20 @@ def test_a_baseline_that_would_be_another_experiment_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("rate", ["sustainable", "curve"])
-def test_a_search_has_the_baseline_of_its_own_carrier_only(rate: str) -> None:
+def test_a_search_has_only_the_baseline_of_its_own_transport(rate: str) -> None:
     text = f"[[sweep]]\nadapter='cyclonedds'\npattern='stream'\nrate='{rate}'\nskip_unsupported=true\ntransport="
     assert names(baselines_of(planned(f"{text}'udp'"))) == ["udp"]
     assert names(baselines_of(planned(f"{text}'intraprocess'"))) == ["shm"]
     assert set(names(baselines_of(planned(f"{text}['udp','shm']")))) == {"udp", "shm"}
 
 
-def test_only_drops_baselines_by_their_names_and_else_they_follow_what_it_leaves() -> None:
+def test_only_removes_named_baselines_and_keeps_those_of_the_remaining_cells() -> None:
     text = ONE + "size=[64,'1k']\nreceive='listen'"
     assert baselines_of(planned(text, only=["adapter=cyclonedds"])) == []
     assert names(baselines_of(planned(text, only=["adapter=cyclonedds,uds"]))) == ["uds", "uds"]
     assert names(baselines_of(planned(text, only=["transport=udp"]))) == ["udp", "udp"]
-    alone = planned(text, only=["adapter=shm", "size=64"])
-    assert [(each.adapter, each.size) for each in alone.cells] == [("shm", 64)]
+    named = planned(text, only=["adapter=shm", "size=64"])
+    assert [(each.adapter, each.size) for each in named.cells] == [("shm", 64)]
     followed = planned(text, only=["size=64", "receive=listen"])
     assert {(each.adapter, each.size) for each in baselines_of(followed)} == {
         (name, 64) for name in (*SOCKETS_AND_SHM, "memcpy")
@@ -187,13 +185,13 @@ def test_only_drops_baselines_by_their_names_and_else_they_follow_what_it_leaves
     assert "there are cyclonedds" in problem
 
 
-def test_what_copies_alone_is_measured_when_it_is_named_as_round_trips_of_one_process() -> None:
+def test_memcpy_that_is_named_is_measured_as_round_trips_of_one_process() -> None:
     text = "[[sweep]]\nadapter='memcpy'\nsize=[64,'1m']\nrate=['max',100]\npin='1,0'\nmlock=true"
     cells = planned(text).cells
     assert [(cell.size, cell.rate) for cell in cells] == [(64, "max"), (64, 100.0), (1 << 20, "max"), (1 << 20, 100.0)]
     assert {(cell.subscribers, cell.processes, cell.pin, cell.mlock) for cell in cells} == {(0, 1, (1,), True)}
     assert make_plan([suite_of("[[sweep]]\nadapter='memcpy'")], HERE, cpus=(0,), seed=1).cells, (
-        "it wants one processor only"
+        "memcpy needs only one processor"
     )
     for pattern in ("pattern='stream'", "subscribers=2"):
         (problem,) = problems_of(f"[[sweep]]\nadapter='memcpy'\n{pattern}", HERE)
@@ -201,7 +199,7 @@ def test_what_copies_alone_is_measured_when_it_is_named_as_round_trips_of_one_pr
     assert "at most 64 MiB" in problems_of("[[sweep]]\nadapter='memcpy'\nsize='128m'", HERE)[0]
 
 
-def test_all_is_everything_that_carries_so_what_copies_alone_is_not_among_it() -> None:
+def test_all_does_not_include_memcpy() -> None:
     assert "memcpy" not in names(plan_of("[[sweep]]", HERE).cells)
     assert not [text for text in notes_of(plan_of("[[sweep]]\ntransport='udp'", HERE)) if "memcpy" in text]
 
@@ -211,8 +209,8 @@ def test_a_dry_run_shows_the_baselines_and_their_time() -> None:
     text = render(with_baseline, 200, verbose=True)
     assert "lan: baseline: memcpy, 1 KiB, ping-pong, one at a time, poll, 1 process, nobody receives, filled" in text
     seconds = estimate_seconds(with_baseline) - estimate_seconds(without)
-    told = f"measure raw transports as baselines, about {seconds:.0f} s; --no-baseline"
-    assert f"5 of these configurations {told}" in text
+    note = f"measure raw transports as baselines, about {seconds:.0f} s; --no-baseline"
+    assert f"5 of these configurations {note}" in text
     assert "raw transports" not in render(without, 200, verbose=True)
 
 
@@ -224,14 +222,14 @@ def test_many_cells_that_are_one_experiment_have_one_set_of_baselines() -> None:
     assert len(plan.cells) == 50 * 200 + 50 * 5
 
 
-def test_a_stored_plan_of_before_has_no_baselines() -> None:
+def test_an_old_stored_plan_has_no_baselines() -> None:
     plan = planned(ONE)
     old = msgspec.to_builtins(plan)
     del old["baselines"]
     assert msgspec.convert(old, Plan) == msgspec.structs.replace(plan, baselines=())
 
 
-def test_what_encrypting_takes_stands_beside_what_is_encrypted_alone() -> None:
+def test_the_cost_of_encryption_is_measured_with_encrypted_cells_only() -> None:
     safe = description("safe", transport("udp", processes=(2,), security=("none", "signed", "encrypted")))
     tls = msgspec.structs.replace(
         RAW_TRANSPORTS[-1], name="tls", transports=(transport("tls", security=("none", "encrypted")),)

@@ -12,7 +12,7 @@ TEXT = '[[sweep]]\nadapter = ["shm", "null"]\nsize = "1k"\ntrials = 7\nduration 
 SAME = [Variant("A1"), Variant("A2"), Variant("slow", {"delay": "5"})]
 
 
-def test_every_label_is_a_cell_of_its_own_with_all_its_trials() -> None:
+def test_every_label_is_a_separate_cell_with_all_its_trials() -> None:
     plan = plan_of(TEXT)
     assert [cell.label for cell in plan.cells] == [None, None]
     several = labelled(plan, [SAME, SAME])
@@ -24,7 +24,7 @@ def test_every_label_is_a_cell_of_its_own_with_all_its_trials() -> None:
     assert {trial.limits for trial in several.trials} == {plan.trials[0].limits}
 
 
-def test_settings_are_laid_over_the_cells_own() -> None:
+def test_a_labels_settings_override_the_cells_own() -> None:
     several = labelled(plan_of(TEXT + "[sweep.native.null]\nscript = 'x'\n"), [SAME, SAME])
     assert [cell.native for cell in several.cells[3:]] == [
         (("script", "x"),),
@@ -33,7 +33,7 @@ def test_settings_are_laid_over_the_cells_own() -> None:
     ]
 
 
-def test_each_round_has_each_label_once_in_an_order_of_its_own() -> None:
+def test_each_round_has_each_label_once_in_a_new_order() -> None:
     several = labelled(plan_of(TEXT), [SAME, SAME])
     by_round = [[trial.cell for trial in several.trials if trial.number == number] for number in range(1, 8)]
     assert all(sorted(cells) == list(range(6)) for cells in by_round)
@@ -42,18 +42,18 @@ def test_each_round_has_each_label_once_in_an_order_of_its_own() -> None:
     assert several == labelled(plan_of(TEXT), [SAME, SAME])
 
 
-def test_two_variants_of_one_label_are_refused() -> None:
+def test_two_variants_with_one_label_are_refused() -> None:
     with pytest.raises(ValueError, match="one label"):
         labelled(plan_of(TEXT), [[Variant("A1"), Variant("A1")], SAME])
 
 
-def test_baselines_beside_the_cells_are_refused() -> None:
+def test_a_plan_with_baselines_cannot_be_labelled() -> None:
     plan = msgspec.structs.replace(plan_of(TEXT), baselines=(1,))
     with pytest.raises(ValueError, match="baselines"):
         labelled(plan, [SAME, SAME])
 
 
-def test_the_first_rounds_alone_are_the_same_trials() -> None:
+def test_the_first_rounds_contain_the_same_trials() -> None:
     plan = plan_of(TEXT)
     few = first_rounds(plan, 2)
     assert few.trials == plan.trials[:4]

@@ -45,14 +45,14 @@ def test_loads_are_crossed_in_the_order_written() -> None:
     ]
 
 
-def test_a_burst_without_a_recovery_begins_again_at_once() -> None:
+def test_a_burst_without_a_recovery_repeats_at_once() -> None:
     assert [(cell.burst, cell.recovery_s) for cell in plan_of(STREAM + "burst=['off',10]").cells] == [
         (None, None),
         (10, 0.0),
     ]
 
 
-def test_levels_that_mean_nothing_beside_others_make_no_cells_of_their_own() -> None:
+def test_levels_without_meaning_for_others_make_no_cells() -> None:
     plan = plan_of(STREAM + "rate=['max',100]\narrivals=['poisson','periodic']")
     assert [(cell.rate, cell.arrivals) for cell in plan.cells] == [
         ("max", "periodic"),
@@ -125,11 +125,11 @@ def test_levels_that_mean_nothing_beside_others_make_no_cells_of_their_own() -> 
         ),
     ],
 )
-def test_named_levels_that_make_no_sense_together_are_refused_with_the_next_step(keys: str, problem: str) -> None:
+def test_contradicting_named_levels_are_refused_with_the_next_step(keys: str, problem: str) -> None:
     assert problems_of(f"[[sweep]]\nadapter='udp'\n{keys}") == [f"sweep 1: {problem}"]
 
 
-def test_combinations_that_arise_from_crossing_and_make_no_sense_are_left_out_with_a_note() -> None:
+def test_contradicting_combinations_from_crossing_are_left_out_with_a_note() -> None:
     plan = plan_of(STREAM + "publishers=2\nsubscribers=[1,2,4]\ntopics=[1,2]")
     assert [(cell.subscribers, cell.topics) for cell in plan.cells] == [(1, 1), (2, 1), (2, 2), (4, 1), (4, 2)]
     assert texts_of(plan) == [
@@ -146,7 +146,7 @@ def test_combinations_that_arise_from_crossing_and_make_no_sense_are_left_out_wi
     assert len(texts_of(plan)) == 3
 
 
-def test_a_level_that_others_leave_no_combination_is_refused() -> None:
+def test_a_level_without_any_valid_combination_is_refused() -> None:
     text = "[[sweep]]\nadapter='udp'\npattern=['ping-pong','stream']\nburst=9"
     assert problems_of(text) == [
         "sweep 1: burst: burst 9 under ping-pong: only streams have bursts; take pattern stream"
@@ -163,7 +163,7 @@ def test_a_level_that_others_leave_no_combination_is_refused() -> None:
     ]
 
 
-def test_two_rules_that_each_leave_nothing_of_a_level_are_both_told() -> None:
+def test_two_rules_that_leave_nothing_of_a_level_are_both_reported() -> None:
     text = "[[sweep]]\nadapter='udp'\npattern=['ping-pong','stream']\nrate=['curve','max']\nburst="
     assert len(plan_of(text + "[9,'off']").cells) == 4
     assert [problem.split(": ")[2].split()[:3] for problem in problems_of(text + "9")] == [
@@ -172,26 +172,26 @@ def test_two_rules_that_each_leave_nothing_of_a_level_are_both_told() -> None:
     ]
 
 
-def test_every_problem_of_a_load_is_told_at_once() -> None:
+def test_all_problems_of_a_load_are_reported_at_once() -> None:
     places = [
         problem.split(": ")[1] for problem in problems_of(STREAM + "burst=5\nrate=100\necho='first'\nmax_p99='1ms'")
     ]
     assert places == ["burst", "max_p99", "echo"]
 
 
-def test_with_skip_unsupported_what_makes_no_sense_is_left_out_instead() -> None:
+def test_with_skip_unsupported_contradicting_levels_are_left_out() -> None:
     plan = plan_of(STREAM + "burst=['off',5]\nrate=100\nskip_unsupported=true")
     assert [(cell.rate, cell.burst) for cell in plan.cells] == [(100.0, None)]
     assert any("left out: burst 5 at rate 100 Hz" in text for text in texts_of(plan))
 
 
-def test_what_only_leaves_out_of_a_load_is_not_refused() -> None:
+def test_loads_that_only_leaves_out_are_not_refused() -> None:
     text = "[[sweep]]\nadapter='udp'\npattern=['ping-pong','stream']\nburst=9"
     assert [cell.burst for cell in plan_of(text, only=["pattern=stream"]).cells] == [9]
     assert rates_of(plan_of(STREAM + "rate=[10,'1k','max']", only=["rate=1k,max"]).cells) == [1000.0, "max"]
 
 
-def test_only_knows_what_means_nothing_by_what_it_became() -> None:
+def test_only_selects_meaningless_levels_by_the_value_that_replaced_them() -> None:
     text = STREAM + "rate=['max',100]\narrivals='poisson'"
     assert rates_of(plan_of(text, only=["arrivals=periodic"]).cells) == ["max"]
     assert [cell.burst for cell in plan_of(STREAM + "burst=[5,'off']", only=["burst=off"]).cells] == [None]
@@ -214,18 +214,18 @@ def test_only_knows_what_means_nothing_by_what_it_became() -> None:
         ("shm", "ping-pong", 1, 1),
     ],
 )
-def test_a_stream_keeps_all_or_the_most_it_can_unless_a_depth_is_named(
+def test_a_stream_keeps_the_largest_possible_history_unless_a_depth_is_named(
     transport: str, pattern: str, publishers: int, depth: int | None
 ) -> None:
     text = f"[[sweep]]\nadapter='cyclonedds'\ntransport='{transport}'\npattern='{pattern}'\npublishers={publishers}\n"
     plan = plan_of(text)
     assert [cell.depth for cell in plan.cells] == [depth]
-    told = f"sweep 1: cyclonedds shm: depth {depth} (no keep-all history)"
-    assert (told in texts_of(plan)) == ((transport, pattern) == ("shm", "stream"))
+    note = f"sweep 1: cyclonedds shm: depth {depth} (no keep-all history)"
+    assert (note in texts_of(plan)) == ((transport, pattern) == ("shm", "stream"))
     assert [cell.depth for cell in plan_of(text + "depth=1").cells] == [1]
 
 
-def test_publishers_on_several_topics_share_no_history() -> None:
+def test_publishers_on_several_topics_do_not_share_a_history() -> None:
     text = "[[sweep]]\nadapter='cyclonedds'\ntransport='shm'\npattern='stream'\npublishers=4\nsubscribers=2\ntopics=2"
     assert [cell.depth for cell in plan_of(text).cells] == [8]
 
@@ -284,7 +284,7 @@ OPTIONS = st.fixed_dictionaries(
 
 @given(OPTIONS, st.lists(st.sampled_from(["rate=max", "pattern=stream", "burst=off", "arrivals=poisson"]), max_size=1))
 @settings(max_examples=300)
-def test_any_load_is_sound_or_refused(options: dict[str, Any], only: list[str]) -> None:
+def test_any_load_is_valid_or_refused(options: dict[str, Any], only: list[str]) -> None:
     try:
         plan = make_plan(
             load([], raw_options(adapter="udp,cyclonedds", transport="udp", **options)),

@@ -1,4 +1,4 @@
-"""The memory that a trial will need: records are bounded, waiting messages are as many as requested."""
+"""The memory that a trial will need: records are bounded, and the history is as deep as requested."""
 
 from typing import Any
 
@@ -24,52 +24,52 @@ def stream(**changed: Any) -> Cell:
     return Cell(**{"adapter": "udp", "transport": "udp", "pattern": "stream", "size": 64, "depth": None, **changed})
 
 
-def test_every_sample_that_is_asked_for_is_kept_at_both_ends() -> None:
+def test_every_requested_sample_is_kept_at_both_ends() -> None:
     assert kept(stream(), Limits(samples=5000)) == (5000, 5000)
 
 
-def test_a_subscriber_keeps_what_all_publishers_of_its_topic_send() -> None:
+def test_a_subscriber_has_room_for_all_publishers_of_its_topic() -> None:
     assert kept(stream(publishers=4, subscribers=2, topics=2), Limits(samples=100)) == (100, 200)
     assert kept(stream(publishers=3, subscribers=2, topics=2), Limits(samples=100)) == (100, 200)
 
 
-def test_a_rate_is_kept_with_a_margin() -> None:
+def test_room_for_a_rate_has_a_margin() -> None:
     publisher, subscriber = kept(stream(rate=1000.0), Limits(duration_s=2.0))
     assert 2000 < publisher == subscriber < 3000
 
 
-def test_what_the_limit_ends_earlier_is_not_counted() -> None:
+def test_memory_for_messages_after_the_limit_is_not_counted() -> None:
     short = kept(stream(rate=1000.0), Limits(duration_s=2.0, limit_s=2.0))
     assert kept(stream(rate=1000.0), Limits(duration_s=2000.0, limit_s=2.0)) == short
 
 
-def test_a_burst_with_a_rest_is_bounded_by_its_bursts() -> None:
+def test_room_for_bursts_with_a_recovery_is_bounded_by_their_number() -> None:
     publisher, _ = kept(stream(burst=100, recovery_s=0.09), Limits(duration_s=0.9))
     assert publisher == 1100
     flood, _ = kept(stream(burst=100, recovery_s=0.0), Limits(duration_s=0.9))
     assert flood == kept(stream(), Limits(duration_s=0.9))[0] > publisher
 
 
-def test_large_messages_that_are_filled_cannot_be_many() -> None:
+def test_fewer_records_are_kept_for_large_filled_messages() -> None:
     filled, _ = kept(stream(size=MIB), Limits(duration_s=1.0))
     untouched, _ = kept(stream(size=MIB, payload="untouched"), Limits(duration_s=1.0))
     assert filled < untouched == kept(stream(), Limits(duration_s=1.0))[0]
 
 
 @pytest.mark.parametrize("rate", ["max", "sustainable", "curve"])
-def test_a_flood_for_a_day_keeps_what_fits_and_no_more(rate: str) -> None:
+def test_a_flood_for_a_day_keeps_only_the_records_that_fit(rate: str) -> None:
     cell = stream(rate=rate, publishers=8, subscribers=8)
     publisher, subscriber = kept(cell, Limits(duration_s=86400.0, limit_s=172800.0))
     total = 8 * publisher * PUBLISHER_RECORD_BYTES + 8 * subscriber * SUBSCRIBER_RECORD_BYTES
     assert 0.99 * MOST_RECORDS_BYTES < total <= MOST_RECORDS_BYTES
-    assert subscriber == 8 * publisher, "each record of a publisher has its counterpart"
+    assert subscriber == 8 * publisher, "each publisher's record has a record at the subscriber"
 
 
 @given(
     st.integers(1, 64), st.integers(1, 64), st.integers(1, 64),
     st.one_of(st.sampled_from(["max", "curve"]), st.floats(1e-5, 1e9)), st.floats(1e-6, 1e6), st.integers(16, 1 << 30),
 )  # fmt: skip
-def test_records_are_bounded_whatever_is_asked(
+def test_records_are_bounded_for_every_request(
     publishers: int, subscribers: int, topics: int, rate: Any, seconds: float, size: int
 ) -> None:
     topics = min(topics, publishers, subscribers)
@@ -86,7 +86,7 @@ def test_a_deep_history_of_large_messages_is_counted_at_every_end() -> None:
     assert memory_needed(stream(depth=10_000, size=1024, subscribers=8), Limits(samples=1)) < MIB
 
 
-def test_no_history_holds_more_than_is_sent() -> None:
+def test_no_history_holds_more_than_the_sent_messages() -> None:
     few = memory_needed(stream(depth=10_000, size=MIB), Limits(samples=10))
     assert 20 * MIB <= few < 30 * MIB
 
@@ -98,7 +98,7 @@ def test_keep_all_is_bounded_by_bytes_and_holds_a_few_large_messages() -> None:
 
 
 @pytest.mark.parametrize("pattern", ["ping-pong", "request-reply"])
-def test_round_trips_need_their_records_and_the_message_on_its_way(pattern: str) -> None:
+def test_round_trips_need_room_for_their_records_and_one_message(pattern: str) -> None:
     closed = Cell(adapter="udp", transport="udp", pattern=pattern, size=MIB, depth=None)
     assert 4 * MIB < memory_needed(closed, Limits(samples=10)) < 10 * MIB
     flood = memory_needed(closed, Limits(duration_s=86400.0, limit_s=86400.0))

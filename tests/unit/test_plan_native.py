@@ -43,31 +43,31 @@ def natives_of(plan: Plan) -> dict[str, dict[str, str]]:
     ("key", "taken"),
     [("depth", True), ("Domain/x", True), ("Domain/a/b", True), ("Domain/", True), ("Domain", False), ("dept", False)],
 )
-def test_a_key_that_ends_in_a_star_stands_for_all_that_begin_so(key: str, taken: bool) -> None:
+def test_a_key_that_ends_in_a_star_matches_a_prefix(key: str, taken: bool) -> None:
     assert accepts(OPEN, key) == taken
     assert accepts(ANY, key)
 
 
-def test_a_suites_keys_are_checked_against_stars_as_well() -> None:
+def test_a_suites_keys_are_also_checked_against_stars() -> None:
     text = "[[sweep]]\nadapter='open'\n[sweep.native.open]\n'Domain/Tracing' = 'fine'\n"
     assert plan_of(text, [OPEN]).cells[0].native == (("Domain/Tracing", "fine"),)
     (problem,) = problems_of(text + "Domian = 'x'", [OPEN])
     assert problem.startswith("sweep 1: native: open: Domian: open has no native setting 'Domian'")
 
 
-def test_a_bare_key_goes_to_every_adapter_that_knows_it() -> None:
+def test_a_bare_key_applies_to_every_adapter_that_has_it() -> None:
     plan = typed("buffer=4096", adapter="fastdds,udp,tcp")
     assert natives_of(plan) == {"fastdds": {}, "udp": {"buffer": "4096"}}
     plan = typed("segment-size=8m", "max-message-size=1k")
     assert natives_of(plan) == {"fastdds": {"segment-size": "8m"}, "cyclonedds": {"max-message-size": "1k"}}
 
 
-def test_an_adapter_that_takes_any_key_gets_only_those_that_nobody_knows_by_name() -> None:
+def test_an_adapter_that_accepts_any_key_gets_only_keys_that_no_other_adapter_has() -> None:
     plan = typed("segment-size=8m", "level=3", "unheard=1", adapter="fastdds,any")
     assert natives_of(plan) == {"fastdds": {"segment-size": "8m"}, "any": {"level": "3", "unheard": "1"}}
 
 
-def test_a_key_with_its_adapter_goes_there_alone_and_before_a_bare_one() -> None:
+def test_a_key_with_an_adapter_applies_only_there_and_before_a_bare_key() -> None:
     assert natives_of(typed("fastdds.segment-size=1", "segment-size=2"))["fastdds"] == {"segment-size": "1"}
     assert natives_of(typed("any.segment-size=1", adapter="fastdds,any")) == {
         "fastdds": {},
@@ -77,11 +77,11 @@ def test_a_key_with_its_adapter_goes_there_alone_and_before_a_bare_one() -> None
 
 
 @pytest.mark.parametrize("value", ["a=b", "<Tracing><File>a b</File></Tracing>", "", " 1ms ", "{}"])
-def test_a_value_is_all_that_follows_the_first_equals_sign(value: str) -> None:
+def test_a_value_is_everything_after_the_first_equals_sign(value: str) -> None:
     assert natives_of(typed(f"segment-size={value}"))["fastdds"] == {"segment-size": value}
 
 
-def test_the_command_line_is_laid_over_the_suite(tmp_path: Any) -> None:
+def test_the_command_line_overrides_the_suite(tmp_path: Any) -> None:
     path = tmp_path / "lan.toml"
     path.write_text(
         "[defaults]\nadapter='open'\n[defaults.native.open]\ndepth='1'\n'Domain/x'='2'\n[[sweep]]\n[[sweep]]\nsize=64"
@@ -90,7 +90,7 @@ def test_the_command_line_is_laid_over_the_suite(tmp_path: Any) -> None:
     assert [cell.native for cell in plan.cells] == [(("Domain/x", "2"), ("depth", "9"))] * 2
 
 
-def test_a_key_needs_one_sweep_only_that_takes_it(tmp_path: Any) -> None:
+def test_a_key_needs_only_one_sweep_that_accepts_it(tmp_path: Any) -> None:
     path = tmp_path / "lan.toml"
     path.write_text("[[sweep]]\nadapter='fastdds'\ntransport='udp'\n[[sweep]]\nadapter='udp'")
     plan = make_plan(
@@ -99,7 +99,7 @@ def test_a_key_needs_one_sweep_only_that_takes_it(tmp_path: Any) -> None:
     assert [cell.native for cell in plan.cells] == [(("segment-size", "9"),), ()]
 
 
-def test_a_key_that_nobody_takes_is_refused_with_the_nearest() -> None:
+def test_an_unknown_key_is_refused_with_the_closest_key() -> None:
     wrong = ("segment-sise=1", "fastdds.segment-sise=1", "fastdd.segment-size=1", "x=1", "zenoh.y=1", "open.depth=1")
     assert [problem.split("=1: ")[1] for problem in refusals(*wrong)] == [
         "no adapter that is measured has a native setting 'segment-sise'; did you mean 'segment-size' of fastdds?",
@@ -111,7 +111,7 @@ def test_a_key_that_nobody_takes_is_refused_with_the_nearest() -> None:
     ]
 
 
-def test_what_is_no_setting_is_refused_as_it_was_typed() -> None:
+def test_a_malformed_setting_is_refused_with_the_typed_text() -> None:
     assert refusals("segment-size", "=1", "segment-size=1", "segment-size=2") == [
         "--native segment-size: no '='; write --native KEY=VALUE or ADAPTER.KEY=VALUE",
         "--native =1: no key before the '='; write --native KEY=VALUE or ADAPTER.KEY=VALUE",
@@ -119,13 +119,13 @@ def test_what_is_no_setting_is_refused_as_it_was_typed() -> None:
     ]
 
 
-def test_an_adapter_that_is_not_here_is_told_once() -> None:
+def test_an_adapter_that_is_not_built_is_reported_once() -> None:
     suites = load([], raw_options(adapter="zenoh,fastdds", native=("zenoh.y=1",)))
     with pytest.raises(RequestError) as refused:
         make_plan(suites, HERE, cpus=(0, 1), seed=0, absent={"zenoh": "cargo builds it"})
     assert [problem.text for problem in refused.value.problems] == ["zenoh is not built here: cargo builds it"]
 
 
-def test_native_settings_make_a_cell_of_its_own() -> None:
+def test_native_settings_make_a_separate_cell() -> None:
     one = suite_of("[[sweep]]\nadapter='open'\n[sweep.native.open]\ndepth='1'\n[[sweep]]\nadapter='open'")
     assert len(make_plan([one], HERE, cpus=(0, 1), seed=0).cells) == 2

@@ -63,7 +63,7 @@ def test_each_round_is_a_permutation_of_all_cells(sizes: list[int], trials: int,
     subscribers=st.lists(st.integers(1, 5), min_size=1, max_size=3, unique=True),
     payload=st.sampled_from(["filled", "untouched", "filled,untouched"]),
 )
-def test_crossing_neither_loses_nor_doubles_a_cell(
+def test_crossing_neither_loses_nor_duplicates_a_cell(
     sizes: list[int], depth: list[Any], subscribers: list[int], payload: str
 ) -> None:
     plan = plan_of(
@@ -83,7 +83,7 @@ def test_crossing_neither_loses_nor_doubles_a_cell(
 
 @given(REQUESTS, st.integers(0, 2**63 - 1), ONLY, st.sampled_from([(0,), (0, 1), (1, 4, 6, 7)]))
 @settings(max_examples=120)
-def test_any_request_is_a_sound_plan_or_is_refused(
+def test_any_request_is_a_valid_plan_or_is_refused(
     request: dict[str, Any], seed: int, only: list[str], cpus: tuple[int, ...]
 ) -> None:
     try:
@@ -114,26 +114,26 @@ def test_any_request_is_a_sound_plan_or_is_refused(
             assert {str(getattr(cell, name)) for cell in asked} <= set(values.split(","))
 
 
-def test_the_same_seed_gives_the_same_plan_and_another_seed_another_order() -> None:
+def test_a_seed_determines_the_plan_and_another_seed_changes_the_order() -> None:
     first, again, other = (plan_of(seed, size="16,32,64,128,256,512", adapter="udp,tcp") for seed in (5, 5, 6))
     assert first == again
     assert first.cells == other.cells
     assert [trial.cell for trial in first.trials] != [trial.cell for trial in other.trials]
 
 
-def test_rounds_are_not_in_one_and_the_same_order() -> None:
+def test_rounds_differ_in_their_order() -> None:
     plan = plan_of(0, size="16,32,64,128,256,512", adapter="udp", trials="4")
     orders = {tuple(trial.cell for trial in plan.trials if trial.number == number) for number in range(1, 5)}
     assert len(orders) > 1
     assert tuple(range(6)) not in orders
 
 
-def test_the_suites_seed_is_taken_before_the_one_drawn() -> None:
+def test_the_suites_seed_has_priority_over_a_drawn_one() -> None:
     assert plan_of(3, adapter="udp").seed == 3
     assert plan_of(3, adapter="udp", seed="8").seed == 8
 
 
 @pytest.mark.parametrize("domain", [None, "7"])
-def test_the_domain_is_the_trials_own_unless_one_is_given(domain: str | None) -> None:
+def test_each_trial_has_its_own_domain_unless_one_is_given(domain: str | None) -> None:
     plan = plan_of(adapter="udp", domain=domain)
     assert {trial.domain for trial in plan.trials} == {None if domain is None else 7}

@@ -9,7 +9,7 @@ from middlemark.problems import RequestError
 from middlemark.suite import load, raw_options
 
 
-def test_a_named_adapter_that_honours_a_level_nowhere_is_refused() -> None:
+def test_a_named_adapter_that_supports_a_level_nowhere_is_refused() -> None:
     assert problems_of("[[sweep]]\nadapter=['fastdds','udp','cyclonedds']\nloan=true\nsize='65m'") == [
         f"sweep 1: size: no transport of {name} can honour size 65 MiB: {why}"
         for name, why in (
@@ -20,7 +20,7 @@ def test_a_named_adapter_that_honours_a_level_nowhere_is_refused() -> None:
     ]  # fmt: skip
 
 
-def test_a_level_that_nobody_at_all_can_honour_is_refused() -> None:
+def test_a_level_that_no_adapter_supports_is_refused() -> None:
     (problem,) = problems_of("[[sweep]]\nreceive=['block','listen']", RAW_TRANSPORTS)
     assert problem.startswith(
         "sweep 1: receive: no adapter here can honour receive listen: shm, uds, udp and tcp: poll and block only"
@@ -33,7 +33,7 @@ def test_levels_that_exclude_each_other_on_every_transport_are_refused() -> None
     assert problem.startswith("sweep 1: no transport of odd supports all of this at once")
 
 
-def test_what_is_named_pair_by_pair_is_refused_where_a_pair_cannot() -> None:
+def test_named_pairs_are_refused_if_a_pair_is_impossible() -> None:
     assert pairs_of(plan_of("[[sweep]]\nadapter=['cyclonedds','fastdds']\ntransport=['udp','shm']")) == [
         "cyclonedds udp", "cyclonedds shm", "fastdds udp", "fastdds shm",
     ]  # fmt: skip
@@ -47,7 +47,7 @@ def test_what_is_named_pair_by_pair_is_refused_where_a_pair_cannot() -> None:
     assert texts_of(plan) == ["sweep 1: transport: cyclonedds left out: no transport 'data-sharing'"]
 
 
-def test_named_pairs_are_refused_each_level_they_cannot_honour() -> None:
+def test_named_pairs_are_refused_for_each_unsupported_level() -> None:
     assert problems_of(
         "[[sweep]]\nadapter=['cyclonedds','fastdds']\ntransport='shm'\nloan=true\ndepth=['all',17]\n[[sweep]]\n"
         "adapter='fastdds'\ntransport='tcp'\nsize=['4m','5m']\nprocesses=1\n"
@@ -61,7 +61,7 @@ def test_named_pairs_are_refused_each_level_they_cannot_honour() -> None:
     ]
 
 
-def test_a_named_transport_under_all_adapters_is_measured_where_there_is_one() -> None:
+def test_a_named_transport_with_all_adapters_is_measured_where_it_exists() -> None:
     plan = plan_of("[[sweep]]\ntransport='udp'")
     assert pairs_of(plan) == ["udp udp", "cyclonedds udp", "fastdds udp"]
     assert "sweep 1: transport: shm, uds and tcp left out: no transport 'udp'" in texts_of(plan)
@@ -70,7 +70,7 @@ def test_a_named_transport_under_all_adapters_is_measured_where_there_is_one() -
     ]
 
 
-def test_unknown_and_absent_adapters_are_told_apart() -> None:
+def test_unknown_adapters_and_adapters_that_are_not_built_are_refused_differently() -> None:
     assert problems_of("[[sweep]]\nadapter=['fast-dds','zenoh','mqtt']\nskip_unsupported=false") == [
         "sweep 1: adapter: no adapter is called 'fast-dds'; did you mean 'fastdds'?",
         "sweep 1: adapter: zenoh is not built here: cargo builds it",
@@ -82,18 +82,18 @@ def test_unknown_and_absent_adapters_are_told_apart() -> None:
     assert texts_of(plan) == ["sweep 1: adapter: zenoh is not built here: cargo builds it"]
 
 
-def test_nothing_built_is_refused() -> None:
+def test_a_plan_without_built_adapters_is_refused() -> None:
     assert problems_of("[[sweep]]", [NULL]) == [
         "sweep 1: no adapter is built here; `middlemark list adapters` says why"
     ]
 
 
-def test_when_everything_is_left_out_nothing_is_left_to_measure() -> None:
+def test_a_plan_with_everything_left_out_is_refused() -> None:
     (problem,) = problems_of("[[sweep]]\nadapter='zenoh'\nskip_unsupported=true")
     assert problem == "nothing is left to measure: zenoh is not built here: cargo builds it"
 
 
-def test_processors_that_are_not_there_are_refused() -> None:
+def test_missing_processors_are_refused() -> None:
     assert problems_of("[[sweep]]\nadapter='udp'\npin=['0,7','8,9']", cpus=(0, 1)) == [
         "sweep 1: pin: processor 7 is not one this process may use (0 and 1)",
         "sweep 1: pin: processors 8 and 9 are not ones this process may use (0 and 1)",
@@ -133,7 +133,7 @@ def test_native_settings_are_checked_by_name() -> None:
     ]
 
 
-def test_what_only_leaves_out_is_not_refused() -> None:
+def test_cells_that_only_leaves_out_are_not_refused() -> None:
     text = (
         "[[sweep]]\nadapter=['zenoh','cyclonedds']\nloan=[false,true]\nsize=[16,'65m']\n"
         "[[sweep]]\nadapter='udp'\nreceive=['block','poll','listen']"
@@ -144,7 +144,7 @@ def test_what_only_leaves_out_is_not_refused() -> None:
     assert [(cell.transport, cell.loan) for cell in plan.cells] == [("udp", False)]
 
 
-def test_only_that_matches_nothing_is_refused_with_what_there_is() -> None:
+def test_only_without_a_match_is_refused_with_the_available_levels() -> None:
     text = "[[sweep]]\nadapter=['udp','tcp']\nsize=[16,'1k']\npin='off'"
     assert problems_of(text, only=["adapter=tpc", "size=2k,1k", "pin=0,1", "recieve=poll"]) == [
         "--only recieve=poll: 'recieve' is no factor; did you mean 'receive'?",
@@ -156,24 +156,24 @@ def test_only_that_matches_nothing_is_refused_with_what_there_is() -> None:
     assert "nothing is left to measure" in problem
 
 
-def test_only_silences_what_a_named_pair_cannot() -> None:
+def test_only_avoids_refusals_of_the_levels_it_removes() -> None:
     text = "[[sweep]]\nadapter=['cyclonedds','fastdds']\ntransport=['shm','udp']\nloan=[false,true]\ndepth=17"
     assert len(problems_of(text)) == 4
     plan = plan_of(text, only=["adapter=fastdds", "loan=false"])
     assert [(cell.adapter, cell.transport) for cell in plan.cells] == [("fastdds", "shm"), ("fastdds", "udp")]
 
 
-def test_the_deepest_history_and_the_largest_message_are_still_honoured() -> None:
+def test_the_deepest_history_and_the_largest_message_are_accepted() -> None:
     plan = plan_of("[[sweep]]\nadapter='cyclonedds'\ntransport='shm'\ndepth=16\nsize='64m'")
     assert [(cell.depth, cell.size) for cell in plan.cells] == [(16, 64 << 20)]
 
 
-def test_only_takes_processors_that_were_chosen_as_auto() -> None:
+def test_only_selects_processors_that_were_chosen_by_auto() -> None:
     plan = plan_of("[[sweep]]\nadapter='cyclonedds'\npin=['off', 'auto']", only=["pin=auto", "adapter=cyclonedds"])
     assert {cell.pin for cell in plan.cells} == {(0, 1)}
 
 
-def test_all_problems_of_all_suites_are_told_at_once() -> None:
+def test_all_problems_of_all_suites_are_reported_at_once() -> None:
     suites = [
         suite_of("[[sweep]]\nadapter='x1'", "one"),
         suite_of("[[sweep]]\nadapter='tcp'\n[[sweep]]\nreceive='listen'\nadapter='tcp'", "two"),
@@ -186,7 +186,7 @@ def test_all_problems_of_all_suites_are_told_at_once() -> None:
     ]
 
 
-def test_a_plan_out_of_all_proportion_is_refused_before_it_is_made() -> None:
+def test_a_far_too_large_plan_is_refused_before_it_is_made() -> None:
     sizes = ",".join(map(str, range(16, 9016)))
     (problem,) = problems_of(
         f"[[sweep]]\nadapter=['udp','tcp']\nsize=[{sizes}]\npriority=['fifo:1','fifo:2','fifo:3','fifo:4','fifo:5','fifo:6']"
@@ -196,7 +196,7 @@ def test_a_plan_out_of_all_proportion_is_refused_before_it_is_made() -> None:
     assert "9000 configurations make 9000000 trials" in problem
 
 
-def test_an_option_is_the_place_of_what_it_breaks() -> None:
+def test_a_refusal_names_the_option_as_its_place() -> None:
     with pytest.raises(RequestError) as refused:
         make_plan(
             load([], raw_options(adapter="udp", transport="udp", receive="listen,poll", subscribers="5")),

@@ -39,13 +39,13 @@ def cells_of(text: str) -> list[tuple[str, str, str]]:
     return [(each.adapter, each.transport, each.security) for each in plan_of(text, (SAFE, OPEN)).cells]
 
 
-def test_nothing_protects_a_cell_unless_it_is_asked_for() -> None:
+def test_a_cell_is_unprotected_unless_security_is_requested() -> None:
     assert cells_of("[[sweep]]\nadapter='safe'\ntransport='tcp'") == [("safe", "tcp", "none")]
     asked = "[[sweep]]\nadapter='safe'\ntransport='tcp'\nsecurity=['none','encrypted']"
     assert cells_of(asked) == [("safe", "tcp", "none"), ("safe", "tcp", "encrypted")]
 
 
-def test_an_unknown_level_is_told_with_those_there_are() -> None:
+def test_an_unknown_level_is_refused_with_the_closest_level() -> None:
     with pytest.raises(Wrong) as wrong:
         FACTORS["security"].kind.read("encryption")
     assert str(wrong.value) == "'encryption' is no level of security; did you mean 'encrypted'?"
@@ -60,17 +60,17 @@ def test_an_unknown_level_is_told_with_those_there_are() -> None:
          "only: its keys always encrypt; safe inproc: no security"),
     ],
 )  # fmt: skip
-def test_a_level_that_is_lacking_is_refused_with_the_adapters_reason(where: str, level: str, why: str) -> None:
+def test_an_unsupported_level_is_refused_with_the_adapters_reason(where: str, level: str, why: str) -> None:
     assert problems_of(f"[[sweep]]\nadapter='{where}'\nsecurity='{level}'", (SAFE, OPEN)) == [
         f"sweep 1: security: {why}"
     ]
 
 
-def test_who_lacks_a_level_that_another_has_is_left_out_and_told() -> None:
+def test_a_transport_without_a_level_that_another_has_is_left_out_with_a_note() -> None:
     text = "[[sweep]]\nsecurity='encrypted'\nprocesses=2"
     assert cells_of(text) == [("safe", "tcp", "encrypted")]
-    told = texts_of(plan_of(text, (SAFE, OPEN)))
-    assert "sweep 1: security: open udp: security encrypted left out (no security: its makers gave it up)" in told
+    notes = texts_of(plan_of(text, (SAFE, OPEN)))
+    assert "sweep 1: security: open udp: security encrypted left out (no security: its makers gave it up)" in notes
 
 
 def test_security_between_hosts_is_refused() -> None:
@@ -81,14 +81,14 @@ def test_security_between_hosts_is_refused() -> None:
     ]
 
 
-def test_a_baseline_without_the_level_stands_beside_a_protected_cell_unprotected() -> None:
+def test_a_baseline_without_the_level_is_measured_unprotected() -> None:
     text = "[[sweep]]\nadapter='safe'\ntransport='tcp'\nsecurity=['none','encrypted']"
     plan = make_plan([suite_of(text, baseline=True)], (SAFE, TCP, UDP), cpus=(0, 1), seed=1)
     found = [(each.adapter, each.security) for each in plan.cells if each.adapter != "safe"]
     assert found == [("tcp", "none"), ("udp", "none")]
 
 
-def test_a_protected_cell_is_held_against_the_baseline_of_its_level_where_there_is_one() -> None:
+def test_a_protected_cell_is_compared_with_the_baseline_of_its_level_if_there_is_one() -> None:
     cells = [cell_of(transport="udp", security="encrypted"), cell_of("udp"), cell_of("udp", security="encrypted")]
     found = nearest_raw_transports(cells, [3000.0, 1000.0, 2000.0], DESCRIPTIONS)
     assert [each and (each.cell, each.label) for each in found[:1]] == [(2, "udp")]
@@ -96,12 +96,13 @@ def test_a_protected_cell_is_held_against_the_baseline_of_its_level_where_there_
     assert [each and (each.cell, each.label) for each in found] == [(1, "udp, security none"), (1, "udp")]
 
 
-def test_the_worker_is_told_the_level_and_where_the_certificates_are() -> None:
+def test_the_worker_receives_the_level_and_the_path_of_the_certificates() -> None:
     asked = {"domain": 1, "scope": "s", "scratch": "/t", "interface": "lo", "certs": "/t/certs"}
-    told = settings_of(Cell(adapter="safe", transport="tcp", size=64, security="encrypted"), **asked)  # type: ignore[arg-type]
-    assert (told.security, told.certs) == ("encrypted", "/t/certs")
-    told = settings_of(Cell(adapter="safe", transport="tcp", size=64), **asked)  # type: ignore[arg-type]
-    assert (told.security, told.certs) == ("none", "")
+    protected = Cell(adapter="safe", transport="tcp", size=64, security="encrypted")
+    settings = settings_of(protected, **asked)  # type: ignore[arg-type]
+    assert (settings.security, settings.certs) == ("encrypted", "/t/certs")
+    settings = settings_of(Cell(adapter="safe", transport="tcp", size=64), **asked)  # type: ignore[arg-type]
+    assert (settings.security, settings.certs) == ("none", "")
 
 
 @pytest.mark.parametrize(
@@ -113,7 +114,7 @@ def test_the_worker_is_told_the_level_and_where_the_certificates_are() -> None:
         ({"pattern": "stream", "processes": 1}, ["sender"]),
     ],
 )
-def test_who_sends_has_the_senders_key_and_everybody_else_the_receivers(
+def test_senders_use_the_senders_key_and_all_others_the_receivers_key(
     factors: dict[str, object], identities: list[str]
 ) -> None:
     safe = Cell(adapter="safe", transport="tcp", size=64, security="encrypted", **factors)  # type: ignore[arg-type]
@@ -128,7 +129,7 @@ def test_who_sends_has_the_senders_key_and_everybody_else_the_receivers(
     assert [strange.command(each).settings.identity for each in tasks.workers] == expected
 
 
-def test_a_protected_row_says_so_also_where_all_rows_are() -> None:
+def test_a_protected_row_is_labelled_even_if_all_rows_are_protected() -> None:
     plain, safe = cell(), cell(security="encrypted")
     assert words(safe, WORDS).count("encrypted") == 1
     assert "security" not in words(plain, WORDS)
@@ -136,7 +137,7 @@ def test_a_protected_row_says_so_also_where_all_rows_are() -> None:
     assert "encrypted" in row.label
 
 
-def test_the_fields_of_security_are_null_in_json_and_empty_in_csv_where_nothing_protects() -> None:
+def test_the_security_fields_of_an_unprotected_cell_are_null_in_json_and_empty_in_csv() -> None:
     of = document_of([run_of({cell(): [1000.0] * 6})])
     [found] = read_output("run", document.render(of, View()))["cells"]
     assert (found["security"], found["protected_by"], found["protection_proof"]) == ("none", None, None)

@@ -23,7 +23,7 @@ def test_first_look_races_for_three_minutes_and_its_first_round_takes_half_of_th
     assert pairs_of(plan) == [*pairs_of(plan_of("[[sweep]]")), "memcpy memcpy"]
 
 
-def test_the_time_of_a_race_is_that_of_the_sweep_that_has_the_most() -> None:
+def test_the_time_of_a_race_is_that_of_the_sweep_with_the_largest_budget() -> None:
     def budget(*keys: str) -> float | None:
         return race_budget_s([suite_of("\n".join(f"[[sweep]]\n{each}" for each in keys))])
 
@@ -42,13 +42,13 @@ def test_first_look_runs_with_baselines_only_and_on_one_processor() -> None:
         assert len(cpus) == 2 or {cell.receive for cell in plan.cells} == {"block"}
 
 
-def test_fastdds_latency_is_the_experiment_of_latencytest() -> None:
+def test_fastdds_latency_repeats_the_experiment_of_latencytest() -> None:
     lends = msgspec.structs.replace(
         FAST, transports=tuple(msgspec.structs.replace(each, loan=(False, True)) for each in FAST.transports)
     )
     here = tuple(lends if each is FAST else each for each in EVERYONE)
     plan = make_plan(load(["fastdds-latency"], raw_options()), here, cpus=(0, 1), seed=0)
-    assert {trial.limits.samples for trial in plan.trials} == {100_000}, "99.99 % wants ten samples beyond it"
+    assert {trial.limits.samples for trial in plan.trials} == {100_000}, "p99.99 needs ten samples beyond it"
     fast = [cell for cell in plan.cells if cell.adapter == "fastdds"]
     assert {(cell.transport, cell.loan, cell.processes) for cell in fast} == {
         (name, loan, 1 if name == "intraprocess" else 2)
@@ -61,7 +61,7 @@ def test_fastdds_latency_is_the_experiment_of_latencytest() -> None:
     assert {cell.adapter for cell in plan.cells} == {"fastdds", "shm", "uds", "udp", "tcp"}
 
 
-def test_fastdds_latency_under_security_leaves_out_and_tells_what_has_no_such_level() -> None:
+def test_fastdds_latency_leaves_out_transports_without_the_security_level() -> None:
     levels = {"shm": ("none", "encrypted"), "udp": ("none", "encrypted"), "tcp": ("none", "encrypted")}
     protects = msgspec.structs.replace(
         FAST,
@@ -74,12 +74,12 @@ def test_fastdds_latency_under_security_leaves_out_and_tells_what_has_no_such_le
     plan = make_plan(load(["fastdds-latency"], raw_options(security="encrypted")), here, cpus=(0, 1), seed=0)
     fast = [cell for cell in plan.cells if cell.adapter == "fastdds"]
     assert {(cell.transport, cell.security) for cell in fast} == {(name, "encrypted") for name in levels}
-    told = " ".join(note.text for note in plan.notes)
-    assert "fastdds intraprocess: security encrypted left out" in told
-    assert "fastdds data-sharing: security encrypted left out" in told
+    notes = " ".join(note.text for note in plan.notes)
+    assert "fastdds intraprocess: security encrypted left out" in notes
+    assert "fastdds data-sharing: security encrypted left out" in notes
 
 
-def test_cyclonedds_roundtrip_is_the_experiment_of_roundtripping() -> None:
+def test_cyclonedds_roundtrip_repeats_the_experiment_of_roundtripping() -> None:
     plan = make_plan(load(["cyclonedds-roundtrip"], raw_options()), EVERYONE, cpus=(0, 1), seed=0)
     cyclone = [cell for cell in plan.cells if cell.adapter == "cyclonedds"]
     assert {cell.size for cell in cyclone} == {16, 64, 256, 1024, 4096, 16384, 65536}
@@ -90,7 +90,7 @@ def test_cyclonedds_roundtrip_is_the_experiment_of_roundtripping() -> None:
     assert plan.together == (("pin", "priority"),)
 
 
-def test_cyclonedds_performance_is_the_experiment_of_its_performance_page() -> None:
+def test_cyclonedds_performance_repeats_the_experiment_of_its_performance_page() -> None:
     own = ("SynchronousDeliveryPriorityThreshold", "Watermarks/WhcHigh", "WriteBatch")
     keys = (*(f"Internal/{each}" for each in own), "General/MaxMessageSize", "General/FragmentSize")
     batches = msgspec.structs.replace(
@@ -110,8 +110,12 @@ def test_cyclonedds_performance_is_the_experiment_of_its_performance_page() -> N
     }
     natives = {cell.native for cell in cyclone if cell.pattern == "stream" and cell.transport == "udp"}
     [page] = natives - {(), (("Internal/WriteBatch", "true"),)}
-    assert {*dict(page)} == {*keys}, "its own settings: asynchronous, large datagrams, a high-water mark, in batches"
-    assert {cell.native for cell in cyclone if cell.transport == "default"} == {()}, "as it comes"
+    assert {*dict(page)} == {*keys}, (
+        "the page's own settings: asynchronous, large datagrams, a high-water mark, batches"
+    )
+    assert {cell.native for cell in cyclone if cell.transport == "default"} == {()}, (
+        "the default configuration has no settings"
+    )
     baselines = {(cell.pattern, cell.adapter, cell.size) for cell in plan.cells if cell.adapter != "cyclonedds"}
     assert baselines == {
         (pattern, name, size)
@@ -122,7 +126,7 @@ def test_cyclonedds_performance_is_the_experiment_of_its_performance_page() -> N
     assert {16, 100, 1 << 20} <= {cell.size for cell in cyclone}
 
 
-def test_fastdds_throughput_is_the_experiment_of_throughputtest_within_eighteen_minutes() -> None:
+def test_fastdds_throughput_repeats_the_experiment_of_throughputtest_within_18_minutes() -> None:
     own = ("heartbeat_period_ms", "nack_response_delay_ms", "allocated_samples", "max_samples")
     natives = {key: NativeSetting(help="a number") for key in own}
     here = tuple(msgspec.structs.replace(each, native=natives) if each is FAST else each for each in EVERYONE)
@@ -137,12 +141,12 @@ def test_fastdds_throughput_is_the_experiment_of_throughputtest_within_eighteen_
     assert {dict(cell.native)["nack_response_delay_ms"] for cell in cells} == {"0"}
     assert all(dict(cell.native)["allocated_samples"] == str(cell.burst) for cell in cells)
     kept_last = [cell for cell in cells if cell.depth is not None]
-    assert all(cell.depth == cell.burst for cell in kept_last), "without --xml a history is as deep as the demand"
+    assert all(cell.depth == cell.burst for cell in kept_last), "without --xml the history is as deep as the burst"
     kept_all = [cell for cell in cells if cell.depth is None]
-    assert all(dict(cell.native)["max_samples"] == str(cell.burst) for cell in kept_all), "as with its --xml"
+    assert all(dict(cell.native)["max_samples"] == str(cell.burst) for cell in kept_all), "as in Fast DDS's --xml files"
     assert {cell.transport for cell in kept_all} == {cell.transport for cell in kept_last}
     baselines = {(cell.size, cell.burst, cell.recovery_s) for cell in plan.cells if cell.adapter == "shm"}
-    assert fast == baselines, "every load has its baseline beside it"
+    assert fast == baselines, "every load has a baseline"
 
 
 def test_fan_out_needs_no_more_memory_than_an_ordinary_machine_has() -> None:
@@ -157,7 +161,7 @@ def test_fan_out_needs_no_more_memory_than_an_ordinary_machine_has() -> None:
     assert {cell.adapter for cell in plan.cells} == {"cyclonedds", "fastdds", "shm", "uds", "udp", "tcp"}
 
 
-def test_idle_to_flood_goes_from_one_message_a_second_to_saturation() -> None:
+def test_idle_to_flood_spans_from_one_message_a_second_to_saturation() -> None:
     plan = make_plan(load(["idle-to-flood"], raw_options()), EVERYONE, cpus=(0, 1), seed=0)
     by_pattern = {
         pattern: {cell.rate for cell in plan.cells if cell.pattern == pattern} for pattern in ("ping-pong", "stream")
@@ -165,7 +169,7 @@ def test_idle_to_flood_goes_from_one_message_a_second_to_saturation() -> None:
     assert by_pattern == {"ping-pong": {1.0, 10.0, 100.0, 1000.0, 10_000.0, "max"}, "stream": {"curve"}}
 
 
-def test_suites_for_several_middlewares_measure_those_that_are_here() -> None:
+def test_suites_for_several_middlewares_measure_the_built_ones() -> None:
     absent = {"fastdds": "?", "cyclonedds": "?"}
     plan = make_plan(load(["idle-to-flood"], raw_options()), RAW_TRANSPORTS, cpus=(0, 1), seed=0, absent=absent)
     assert {cell.adapter for cell in plan.cells} == {"shm", "udp"}
@@ -175,7 +179,7 @@ def test_suites_for_several_middlewares_measure_those_that_are_here() -> None:
     assert {cell.adapter for cell in plan.cells} == {"fastdds", "shm", "uds", "udp", "tcp"}
 
 
-def test_suites_for_a_middleware_that_is_absent_are_refused_with_how_to_get_it() -> None:
+def test_suites_for_a_missing_middleware_are_refused_with_how_to_get_it() -> None:
     with pytest.raises(RequestError) as refused:
         make_plan(
             load(["fastdds-latency"], raw_options()),
@@ -187,7 +191,7 @@ def test_suites_for_a_middleware_that_is_absent_are_refused_with_how_to_get_it()
     assert {problem.text for problem in refused.value.problems} == {"fastdds is not built here: apt-get install it"}
 
 
-def test_a_search_is_estimated_by_its_steps_and_a_crowd_by_its_processes() -> None:
+def test_a_search_is_estimated_by_its_steps_and_many_processes_by_their_number() -> None:
     def seconds(more: str) -> float:
         return estimate_seconds(plan_of(f"[[sweep]]\nadapter='udp'\npattern='stream'\ntrials=1\n{more}"))
 
@@ -197,13 +201,13 @@ def test_a_search_is_estimated_by_its_steps_and_a_crowd_by_its_processes() -> No
     assert seconds("rate='sustainable'") == pytest.approx((SEARCH_STEPS + 1) * one + waiting)
     assert seconds("rate='sustainable'\nduration='10s'") == pytest.approx(SEARCH_STEPS * one + ten + waiting)
     assert seconds("subscribers=8") > seconds("subscribers=1")
-    assert seconds("burst=10") > one, "a flood may lose messages, and those are waited for"
+    assert seconds("burst=10") > one, "a flood may lose messages, and the trial waits for them"
     assert seconds("subscribers=8\nprocesses=1") == seconds("subscribers=1\nprocesses=1")
     assert seconds("samples=100\nrate=10") > 9.9
     assert seconds("samples=1000\nburst=10\nrecovery='90ms'") > 9
 
 
-def test_the_estimate_grows_with_what_is_asked() -> None:
+def test_the_estimate_grows_with_the_request() -> None:
     short, long = (
         estimate_seconds(plan_of(f"[[sweep]]\nadapter='udp'\nduration='{seconds}s'\nwarmup='0s'\ntrials=2"))
         for seconds in (1, 5)

@@ -19,7 +19,7 @@ def cells_of(text: str, *adapters: object) -> list[tuple[str, str, int]]:
     return [(each.adapter, each.type, each.size) for each in plan.cells]
 
 
-def test_a_type_is_a_factor_with_octets_for_its_default() -> None:
+def test_a_type_is_a_factor_whose_default_is_octets() -> None:
     assert cells_of("[[sweep]]\nadapter='typed'") == [("typed", "octets", 1024)]
     assert cells_of("[[sweep]]\nadapter='typed'\ntype=['image','octets']\nsize='64k'") == [
         ("typed", "image", 65536), ("typed", "octets", 65536),
@@ -36,20 +36,20 @@ def test_a_type_that_the_transport_does_not_carry_is_refused() -> None:
 @pytest.mark.parametrize(
     ("of", "size", "right"), [("imu", 1024, 296), ("tf", 1024, 1008), ("tf", 16, 56), ("point-cloud", 1000, 992)]
 )
-def test_a_size_that_a_type_does_not_have_is_refused_with_one_that_it_has(of: str, size: int, right: int) -> None:
+def test_a_size_that_a_type_lacks_is_refused_with_a_valid_size(of: str, size: int, right: int) -> None:
     (problem,) = problems_of(f"[[sweep]]\nadapter='typed'\ntype='{of}'\nsize={size}", (TYPED, PLAIN))
     assert problem.startswith("sweep 1: type: type " + of)
     assert problem.endswith(f"take size {right}")
     assert misfit(of, right) is None
 
 
-def test_a_size_that_some_type_has_is_left_out_for_the_others() -> None:
+def test_a_size_that_only_some_types_have_is_left_out_for_the_others() -> None:
     text = "[[sweep]]\nadapter='typed'\ntype=['octets','imu']\nsize=[296,'1k']"
     assert sorted(cells_of(text)) == [("typed", "imu", 296), ("typed", "octets", 296), ("typed", "octets", 1024)]
     assert any("type imu of size 1 KiB left out" in each for each in texts_of(plan_of(text, (TYPED, PLAIN))))
 
 
-def test_the_baseline_beside_a_typed_cell_carries_octets_of_its_size() -> None:
+def test_the_baseline_of_a_typed_cell_carries_octets_of_its_size() -> None:
     text = "[[sweep]]\nadapter='typed'\ntype=['image','octets']\nsize='64k'"
     plan = make_plan([suite_of(text, baseline=True)], (TYPED, UDP), cpus=(0, 1), seed=1)
     assert [(each.type, each.size) for each in plan.cells if each.adapter == "udp"] == [("octets", 65536)]
@@ -75,7 +75,7 @@ rate = 10
 """
 
 
-def test_topics_of_a_workload_are_typed_where_the_transport_and_their_size_let_them() -> None:
+def test_topics_of_a_workload_are_typed_if_the_transport_and_their_size_allow() -> None:
     plan = plan_of(GRAPH, (TYPED, PLAIN))
     carried = {}
     for cell in plan.cells:
@@ -90,7 +90,7 @@ def test_topics_of_a_workload_are_typed_where_the_transport_and_their_size_let_t
     assert any("plain udp: messages of type image and imu are carried as octets" in each for each in notes)
 
 
-def test_workers_are_told_the_type_of_a_single_topic() -> None:
+def test_workers_receive_the_type_of_a_single_topic() -> None:
     [cell] = plan_of("[[sweep]]\nadapter='typed'\npattern='stream'\ntype='image'", (TYPED, PLAIN)).cells
     settings = settings_of(cell, domain=0, scope="s", scratch="/", interface="lo")
     assert settings.type == "image"

@@ -34,9 +34,9 @@ def commands_in(text: str) -> Iterator[list[str]]:
     whole = re.sub(r" \\\n\s*", " ", text)
     for line in whole.splitlines():
         for begin in BEGIN.finditer(line):
-            told = re.split(r"[)`;]|, or\b|\s{2,}|, then ", line[begin.end() :])[0]
+            command = re.split(r"[)`;]|, or\b|\s{2,}|, then ", line[begin.end() :])[0]
             try:
-                words = shlex.split(told)
+                words = shlex.split(command)
             except ValueError:
                 continue
             if words[0] in NAMES:
@@ -53,7 +53,7 @@ def check(words: list[str]) -> None:
         assert not problems, words
 
 
-def test_the_commands_of_the_golden_files_are_taken() -> None:
+def test_the_commands_in_the_golden_files_are_accepted() -> None:
     found = {
         tuple(words)
         for path in GOLDEN.rglob("*")
@@ -110,7 +110,7 @@ RUNS = {
 
 
 @pytest.mark.parametrize("kind", RUNS)
-def test_the_commands_that_a_run_prints_are_taken(kind: str) -> None:
+def test_the_commands_that_a_run_prints_are_accepted(kind: str) -> None:
     run = RUNS[kind]()
     document = document_of(run)
     texts = [render(name, document, View(width=width)) for name in ("summary", "markdown") for width in (60, 100)]
@@ -120,6 +120,6 @@ def test_the_commands_that_a_run_prints_are_taken(kind: str) -> None:
         if run.file.plan.race and run.file.plan.race.question:
             texts.append(render_table(verdict, str(run.folder), 100, next_of(verdict, run), document.not_tried))
     found = [words for text in texts for words in commands_in(text)]
-    assert found, "there was something to check"
+    assert found, "no command was found"
     for words in found:
         check(words)

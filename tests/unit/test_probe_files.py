@@ -83,7 +83,7 @@ SENDS = [(1 + 0.1 * n, n) for n in range(1, 21)]
 ARRIVALS = [(at + 0.001 * n, n) for at, n in SENDS]
 
 
-def test_both_ends_are_joined_into_latencies():
+def test_stamps_of_both_ends_are_joined_into_latencies():
     found = row(camera(SENDS), detector(ARRIVALS))
     assert (found.cell.adapter, found.cell.label, found.cell.size) == ("image (probe)", "camera → detector", 640)
     assert one_way(found) == pytest.approx([1_000_000 * n for n in range(1, 21)], abs=2)
@@ -92,21 +92,21 @@ def test_both_ends_are_joined_into_latencies():
     assert codes(found) == {"imported"}
 
 
-def test_lost_doubled_and_overtaken_messages_are_counted():
+def test_lost_duplicated_and_reordered_messages_are_counted():
     arrivals = [*ARRIVALS[:4], ARRIVALS[5], (2.0, 5), ARRIVALS[7], (ARRIVALS[7][0] + 0.01, 8), *ARRIVALS[8:]]
     counts = row(camera(SENDS), detector(arrivals)).counts
     assert (counts.received, counts.lost, counts.duplicated, counts.reordered) == (19, 1, 1, 1)
 
 
-def test_what_was_sent_before_the_first_arrival_or_after_the_receivers_end_is_not_lost():
+def test_messages_before_the_first_arrival_or_after_the_receivers_end_are_not_lost():
     found = row(camera(SENDS), detector(ARRIVALS[4:10], ended_s=2.15))
-    assert found.counts.lost == 1, "message 11, at 2.1 s"
+    assert found.counts.lost == 1, "message 11, which was sent at 2.1 s"
     assert "before-the-first" in codes(found)
     killed = row(camera(SENDS), detector(ARRIVALS[4:10], ended_s=None))
-    assert killed.counts.lost == 0, "nobody knows that it lived beyond its last stamp"
+    assert killed.counts.lost == 0, "a killed receiver may have ended at its last stamp"
 
 
-def test_a_receiver_that_nothing_reached_has_lost_all():
+def test_a_receiver_without_arrivals_has_lost_all_messages():
     found = read(camera(SENDS), stamps([(0, "detector"), (1, "image")], [(2, RECEIVED, 1.0, 99, 0)])).measured[0]
     assert (found.counts.received, found.counts.lost) == (0, 20)
     assert "never-sent" in codes(found)
@@ -118,7 +118,7 @@ def test_ends_on_different_machines_have_losses_and_no_latency():
     assert (found.counts.received, found.counts.lost) == (19, 1)
 
 
-def test_each_pair_of_probes_is_a_row_and_processes_of_one_name_are_its_subscribers():
+def test_each_pair_of_probes_is_a_row_and_processes_with_one_name_are_its_subscribers():
     rows = read(camera(SENDS), detector(ARRIVALS), detector(ARRIVALS[::2])).measured
     (found,) = rows
     assert (found.cell.subscribers, len(found.subscribers)) == (2, 2)
@@ -128,7 +128,7 @@ def test_each_pair_of_probes_is_a_row_and_processes_of_one_name_are_its_subscrib
     assert labels == {"camera → detector", "camera → logger"}
 
 
-def test_two_senders_of_a_topic_are_told_apart_by_their_sequences_and_a_shared_one_is_left_out():
+def test_senders_of_a_topic_are_separated_by_sequence_and_shared_numbers_left_out():
     left = [(at, n) for at, n in SENDS if n <= 10]
     right = [(at, n) for at, n in SENDS if n >= 10]
     found = row(camera(left), camera(right), detector(ARRIVALS))
@@ -137,20 +137,20 @@ def test_two_senders_of_a_topic_are_told_apart_by_their_sequences_and_a_shared_o
     assert {"sent-twice", "never-sent"} <= codes(found)
 
 
-def test_a_message_that_arrived_before_its_stamp_is_in_no_latency():
+def test_a_message_that_arrived_before_its_stamp_has_no_latency():
     found = row(camera(SENDS), detector([(SENDS[0][0] - 0.01, 1), *ARRIVALS[1:]]))
     assert len(one_way(found)) == 19
     assert "sent-after-arrival" in codes(found)
 
 
-def test_beyond_the_buffer_nothing_is_called_lost():
+def test_messages_beyond_the_buffer_are_not_called_lost():
     full = detector(ARRIVALS[:10], full_s=2.02, beyond={2: (0, 10)})
     found = row(camera(SENDS), full)
     assert (found.counts.received, found.counts.lost) == (10, 0)
     assert "0 sent and 10 received" in next(each.text for each in found.warnings if each.code == "beyond-the-buffer")
 
 
-def test_a_span_is_a_round_trip_of_one_process_and_says_so():
+def test_a_span_is_imported_as_a_round_trip_of_one_process_with_a_warning():
     found = row(stamps([(0, "planner"), (1, "plan")], [(2, SPAN, 1 + n, 3_000 * n, 0) for n in range(1, 31)]))
     assert (found.cell.adapter, found.cell.label, found.cell.subscribers) == ("plan (span)", "planner", 0)
     (kept_,) = found.records
@@ -158,7 +158,7 @@ def test_a_span_is_a_round_trip_of_one_process_and_says_so():
     assert "span-not-round-trip" in codes(found)
 
 
-def test_spans_beyond_the_buffer_are_known_by_their_histogram():
+def test_spans_beyond_the_buffer_are_read_from_the_histogram():
     data = stamps([(0, "planner"), (1, "plan")], [(2, SPAN, 1.0, 3_000, 0)])
     buckets = np.frombuffer(data, _BEYOND, 256, _BEYOND_AT)["durations"]
     buckets[1, 40], buckets[1, 8 << 5] = 30, 1  # the bucket of 40 ticks, and that of 32 << 7 ticks
@@ -169,17 +169,17 @@ def test_spans_beyond_the_buffer_are_known_by_their_histogram():
     assert found.times.round_trip_ns.max == pytest.approx((33 << 7) / 3, abs=2)
 
 
-def test_one_sided_topics_and_what_ended_unclean_are_notes():
+def test_one_sided_topics_and_unclean_ends_are_noted():
     log = read(camera(SENDS, ended_s=None), stamps([(0, "planner"), (1, "plan")], [(2, SPAN, 1.0, 3, 0)]))
     assert "topic image: 20 sent, but received by no process with a probe: no latency, no losses" in log.notes
     assert "0.mmprobe: it did not end normally, or still runs" in log.notes
 
 
-def test_stamps_in_a_file_on_a_disk_carry_a_warning():
+def test_stamps_in_a_file_on_a_disk_get_a_warning():
     assert "stamps-on-disk" in codes(row(camera(SENDS, disk=True), detector(ARRIVALS)))
 
 
-def test_half_a_record_is_left_out():
+def test_half_a_record_is_ignored():
     data = detector(ARRIVALS)
     every = np.frombuffer(data, _CHUNK, 1, _CHUNKS_AT)
     every["records"]["kind"][0, 5] = every["records"]["topic"][0, 5] = 0
@@ -201,13 +201,13 @@ def test_half_a_record_is_left_out():
         (lambda data: data[: _CHUNKS_AT + 36] + b"\x63" + data[_CHUNKS_AT + 37 :], "record 1: damaged: kind 99"),
     ],
 )
-def test_a_damaged_file_is_refused_with_its_name_and_the_place(change, place):
+def test_a_damaged_file_is_refused_with_its_name_and_place(change, place):
     with pytest.raises(NotRead, match=r"^1\.mmprobe: ") as refused:
         read(camera(SENDS), change(detector(ARRIVALS)))
     assert place in str(refused.value)
 
 
-def test_the_folder_is_recognised_and_becomes_a_run_with_every_message(tmp_path):
+def test_a_folder_of_stamps_becomes_a_run_with_every_message(tmp_path):
     folder = tmp_path / "stamps"
     folder.mkdir()
     (folder / "a").write_bytes(camera(SENDS))
@@ -226,7 +226,7 @@ def test_the_folder_is_recognised_and_becomes_a_run_with_every_message(tmp_path)
     assert "it has no stamps" in problems(imported(tmp_path / "fourth", tmp_path / "empty"))[0]
 
 
-def test_two_recordings_are_trials_of_the_same_rows(tmp_path):
+def test_two_recordings_become_trials_of_the_same_rows(tmp_path):
     for name in ("first", "second"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "a").write_bytes(camera(SENDS))
@@ -237,13 +237,13 @@ def test_two_recordings_are_trials_of_the_same_rows(tmp_path):
     assert [each.number for each in run.outcomes] == [1, 2]
 
 
-def test_a_file_of_the_probe_is_no_log_of_another_tool():
+def test_a_file_of_the_probe_is_not_recognised_as_another_tools_log():
     assert find(bytes(camera(SENDS))[: 1 << 20]) is None
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(60))
-def test_a_file_with_anything_done_to_it_is_read_or_refused(seed):
+def test_a_mutated_file_is_read_or_refused(seed):
     rng = random.Random(seed)
     span = stamps([(0, "detector"), (1, "image")], [(2, SPAN, 1 + n, 10**n, 5) for n in range(12)])
     files = [camera(SENDS), detector(ARRIVALS), span]
@@ -268,7 +268,7 @@ def test_a_file_with_anything_done_to_it_is_read_or_refused(seed):
         assert all((of.raw[name] >= 0).all() for of in each.records for name in of.raw.dtype.names)
 
 
-def test_the_layout_is_that_of_the_library():
+def test_the_layout_matches_the_librarys():
     """The sizes that the compiler makes. The examples in tests/e2e read files written by the library itself."""
     assert (_HEAD.itemsize, _NAME.itemsize, _CHUNK.itemsize, _CHUNKS_AT) == (4096, 128, 32 * 1024, 5_808_128)
     assert probe_file.RECORD.itemsize == 32

@@ -54,18 +54,18 @@ def trial(state: State, planned: Plan, ended: TrialOutcome, time: Time, seconds:
     state.ended(asked, ended)
 
 
-def test_a_result_stands_against_its_raw_transport_as_soon_as_both_are_known(tmp_path: Path, time: Time) -> None:
+def test_a_result_is_compared_with_its_raw_transport_once_both_are_measured(tmp_path: Path, time: Time) -> None:
     planned = plan(RAW_TRANSPORT, CYCLONE)
     state = state_of(planned, tmp_path, time)
     trial(state, planned, measured(planned, 1, tmp_path, 30_000), time)
     assert state.lines(200)[-1] == "last: p50 30.0 µs (dds udp, 1 KiB, block)"
     trial(state, planned, measured(planned, 0, tmp_path, 20_000), time)
-    assert state.lines(200)[-1] == "last: p50 20.0 µs (udp, 1 KiB, block)", "a raw transport is compared with nothing"
+    assert state.lines(200)[-1] == "last: p50 20.0 µs (udp, 1 KiB, block)", "a raw transport has no baseline"
     trial(state, planned, measured(planned, 3, tmp_path, 30_000), time)
     assert state.lines(200)[-1] == "last: p50 30.0 µs, 1.50 × udp (dds udp, 1 KiB, block)"
 
 
-def test_a_failed_trial_and_one_whose_samples_are_gone_change_no_result(tmp_path: Path, time: Time) -> None:
+def test_a_failed_trial_and_one_with_missing_samples_do_not_change_the_shown_result(tmp_path: Path, time: Time) -> None:
     planned = plan(RAW_TRANSPORT, CYCLONE)
     state = state_of(planned, tmp_path, time)
     trial(state, planned, measured(planned, 0, tmp_path, 20_000), time)
@@ -75,7 +75,7 @@ def test_a_failed_trial_and_one_whose_samples_are_gone_change_no_result(tmp_path
     assert state.done == 3
 
 
-def test_the_time_left_is_that_of_the_cells_own_trials(tmp_path: Path, time: Time) -> None:
+def test_the_remaining_time_is_estimated_from_the_cells_own_trials(tmp_path: Path, time: Time) -> None:
     planned = plan(RAW_TRANSPORT, CYCLONE, trials=3)
     state = state_of(planned, tmp_path, time)
     trial(state, planned, measured(planned, 0, tmp_path, 20_000), time, seconds=2.0)
@@ -84,15 +84,19 @@ def test_the_time_left_is_that_of_the_cells_own_trials(tmp_path: Path, time: Tim
     assert "2 of 6 trials, 24 s left" in state.lines(80)[0]
 
 
-def test_cells_that_were_not_measured_yet_are_estimated_by_how_the_estimate_held(tmp_path: Path, time: Time) -> None:
+def test_cells_not_measured_yet_are_estimated_by_the_accuracy_of_the_estimate_so_far(
+    tmp_path: Path, time: Time
+) -> None:
     planned = plan(RAW_TRANSPORT, cell("udp", size=2048), trials=1)
     state = state_of(planned, tmp_path, time)
     before = state.left_s()
     trial(state, planned, measured(planned, 0, tmp_path, 20_000), time, seconds=before)
-    assert state.left_s() == pytest.approx(before, rel=0.02), "one took what both were to take"
+    assert state.left_s() == pytest.approx(before, rel=0.02), (
+        "the first cell took twice its estimate, so the second is expected to do so too"
+    )
 
 
-def test_a_further_round_counts(tmp_path: Path, time: Time) -> None:
+def test_a_further_round_is_counted(tmp_path: Path, time: Time) -> None:
     planned = plan(RAW_TRANSPORT, trials=1)
     state = state_of(planned, tmp_path, time)
     trial(state, planned, measured(planned, 0, tmp_path, 20_000), time)
@@ -101,7 +105,7 @@ def test_a_further_round_counts(tmp_path: Path, time: Time) -> None:
     assert (state.total, state.left_s()) == (2, 1.0)
 
 
-def test_the_noise_is_how_long_tasks_waited_for_a_processor_during_the_trial(tmp_path: Path, time: Time) -> None:
+def test_the_noise_is_the_waiting_for_a_processor_during_the_trial(tmp_path: Path, time: Time) -> None:
     planned = plan(RAW_TRANSPORT)
     state = state_of(planned, tmp_path, time)
     state.begins(RAW_TRANSPORT)
@@ -114,7 +118,7 @@ def test_the_noise_is_how_long_tasks_waited_for_a_processor_during_the_trial(tmp
     assert "waited" not in state.lines(200)[-1]
 
 
-def test_without_pressure_the_noise_is_how_often_workers_were_made_to_give_way(tmp_path: Path, time: Time) -> None:
+def test_without_pressure_counters_the_noise_is_the_workers_involuntary_switches(tmp_path: Path, time: Time) -> None:
     planned = plan(RAW_TRANSPORT)
     time.waited = None
     state = state_of(planned, tmp_path, time)
@@ -127,7 +131,7 @@ def test_without_pressure_the_noise_is_how_often_workers_were_made_to_give_way(t
     assert "preempted 120 times/s" in state.line()
 
 
-def test_pressure_is_read_where_the_kernel_has_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pressure_is_read_if_the_kernel_has_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "cpu"
     monkeypatch.setattr(display, "PRESSURE", file)
     assert _waited_us() is None
@@ -149,7 +153,7 @@ def test_no_line_is_wider_than_the_terminal(tmp_path: Path, time: Time, width: i
     assert max(map(cell_len, lines)) <= width
 
 
-def test_a_narrow_terminal_gives_up_the_bar_and_keeps_the_time(tmp_path: Path, time: Time) -> None:
+def test_a_narrow_terminal_omits_the_bar_and_keeps_the_time(tmp_path: Path, time: Time) -> None:
     planned = plan(RAW_TRANSPORT)
     state = state_of(planned, tmp_path, time)
     assert state.lines(24)[0].startswith("0/3, ")
@@ -191,14 +195,14 @@ def shown_on(terminal: Terminal, folder: Path) -> str:
     return terminal.getvalue()
 
 
-def test_a_terminal_shows_it_live_and_failures_stay(terminal: Terminal, tmp_path: Path) -> None:
+def test_a_terminal_shows_live_progress_and_keeps_failures(terminal: Terminal, tmp_path: Path) -> None:
     text = shown_on(terminal, tmp_path)
     assert "udp, 1 KiB, block: 1,000 samples (measuring)" in text
     assert "last: p50 20.0 µs (udp, 1 KiB, block)" in text
-    assert "failed: dds udp, 1 KiB, block: [bold]no end" in text, "a failure's text is no markup"
+    assert "failed: dds udp, 1 KiB, block: [bold]no end" in text, "the failure's text is escaped"
 
 
-def test_no_color_is_no_colour(terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_color_disables_colour(terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     text = shown_on(terminal, tmp_path)
     assert "last: p50 20.0 µs" in text
@@ -207,7 +211,7 @@ def test_no_color_is_no_colour(terminal: Terminal, tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize("term", ["dumb", "unknown"])
-def test_a_terminal_that_cannot_move_its_cursor_gets_lines(
+def test_a_terminal_without_cursor_movement_gets_lines(
     terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, term: str
 ) -> None:
     monkeypatch.setenv("TERM", term)
@@ -220,7 +224,7 @@ def test_a_terminal_that_cannot_move_its_cursor_gets_lines(
     assert lines[2] == "failed: dds udp, 1 KiB, block: [bold]no end"
 
 
-def test_quiet_is_silent(terminal: Terminal, tmp_path: Path) -> None:
+def test_quiet_prints_nothing(terminal: Terminal, tmp_path: Path) -> None:
     planned = plan(RAW_TRANSPORT)
     with contextlib.redirect_stderr(terminal), progress(planned, quiet=True, folder=tmp_path) as watcher:
         watcher.trial_begins(RAW_TRANSPORT, planned.trials[0])

@@ -25,7 +25,7 @@ def generator() -> ModuleType:
     return module
 
 
-def test_the_generated_files_are_what_the_generator_writes(generator: ModuleType) -> None:
+def test_the_generated_files_match_the_generator(generator: ModuleType) -> None:
     for path, text in generator.written():
         assert path.read_text(encoding="utf-8") == text, f"{path.name}: run scripts/protocol"
 
@@ -40,7 +40,7 @@ def test_every_message_and_record_is_in_the_document(generator: ModuleType) -> N
         assert structs - set(marked.split()) <= {"Message", "CompanionsRequest", "Worker", "BrokenWorker"}
 
 
-def test_a_field_that_is_added_to_the_schema_alone_reaches_the_core_and_the_document(generator: ModuleType) -> None:
+def test_a_new_field_in_the_schema_reaches_the_core_and_the_document(generator: ModuleType) -> None:
     class StopCommand(protocol.StopCommand, frozen=True, kw_only=True, tag_field="command", tag="stop"):
         """Ends the roles, with a new field."""
 
@@ -63,5 +63,5 @@ def test_a_field_that_is_added_to_the_schema_alone_reaches_the_core_and_the_docu
         protocol.SeenEvent(scope="workers", spells=((1, 2, 3),)),
     ],
 )
-def test_what_is_written_is_read_again(message: protocol.Message) -> None:
+def test_a_written_message_reads_back_as_the_same(message: protocol.Message) -> None:
     assert msgspec.json.decode(msgspec.json.encode(message), type=type(message)) == message

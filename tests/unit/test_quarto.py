@@ -26,7 +26,7 @@ def run(tmp_path: Path) -> Path:
     return write(tmp_path / "runs", {cell(): 50_000, cell(transport="shm"): 25_000})
 
 
-def test_the_file_is_well_formed_and_its_chunks_read_what_is_there(run: Path, tmp_path: Path) -> None:
+def test_the_file_is_well_formed_and_its_chunks_read_existing_files(run: Path, tmp_path: Path) -> None:
     done = asked(run, "--quarto", tmp_path / "out")
     assert (done.return_value, done.exception) == (0, None)
     text = (tmp_path / "out" / "report.qmd").read_text()
@@ -47,24 +47,24 @@ def test_the_file_is_well_formed_and_its_chunks_read_what_is_there(run: Path, tm
     assert not (run / "report.html").exists()
 
 
-def test_the_data_beside_it_is_complete(run: Path, tmp_path: Path) -> None:
+def test_the_exported_data_is_complete(run: Path, tmp_path: Path) -> None:
     asked(run, "--quarto", tmp_path / "out")
     [folder] = (tmp_path / "out" / "data").iterdir()
-    told = CliRunner().invoke(export, [str(run), "--to", "csv-long", "--out", "-"], standalone_mode=False).stdout
-    assert (folder / "figures.csv").read_text() == told
-    assert {row["metric"] for row in csv.DictReader(io.StringIO(told))} >= {"round_trip_p50", "received"}
+    exported = CliRunner().invoke(export, [str(run), "--to", "csv-long", "--out", "-"], standalone_mode=False).stdout
+    assert (folder / "figures.csv").read_text() == exported
+    assert {row["metric"] for row in csv.DictReader(io.StringIO(exported))} >= {"round_trip_p50", "received"}
     trips = pq.read_table(folder / "round_trips.parquet")
     assert len(trips) == 2 * 8 * SAMPLES
     assert set(trips["cell"].to_pylist()) == set(pq.read_table(folder / "cells.parquet")["cell"].to_pylist()) == {0, 1}
 
 
-def test_runs_have_a_folder_each(run: Path, tmp_path: Path) -> None:
+def test_each_run_has_its_own_folder(run: Path, tmp_path: Path) -> None:
     other = write(tmp_path / "other", {cell(): 60_000})
     asked(run, other, "--quarto", tmp_path / "out")
     assert len(list((tmp_path / "out" / "data").glob("*/figures.csv"))) == 2
 
 
-def test_a_folder_that_is_there_stays_as_it_is(run: Path, tmp_path: Path) -> None:
+def test_an_existing_folder_is_not_changed(run: Path, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     done = asked(run, "--quarto", tmp_path / "out")
     assert done.return_value == 1
@@ -72,7 +72,7 @@ def test_a_folder_that_is_there_stays_as_it_is(run: Path, tmp_path: Path) -> Non
     assert list((tmp_path / "out").iterdir()) == []
 
 
-def test_text_of_a_run_is_never_code_of_the_report(run: Path, tmp_path: Path) -> None:
+def test_text_of_a_run_never_becomes_code_of_the_report(run: Path, tmp_path: Path) -> None:
     path = run / "run.json"
     kept = msgspec.json.decode(path.read_bytes())
     kept["command"] = ["middlemark", "run", "`r system('id')`", "```{r}", "x"]

@@ -19,7 +19,7 @@ def drawn(middle: float, trials: int, seed: int) -> list[float | Failure]:
     return [middle * draw.lognormvariate(0, 0.5) for _ in range(trials)]
 
 
-def test_the_fastest_is_named_with_how_much_how_sure_and_how_far_from_the_raw_transport() -> None:
+def test_the_fastest_is_named_with_its_lead_its_certainty_and_its_baseline_ratio() -> None:
     (answer,) = document_of(run_of(RAW_TRANSPORT | {VEGA: spread(60_000, by=0.05), LYRA: spread(20_000)})).answers
     assert answer.text == (
         "At 64 B over UDP: lyra udp is lowest, 20.0 µs a round trip, 1.25 × the baseline udp (copying). "
@@ -30,7 +30,7 @@ def test_the_fastest_is_named_with_how_much_how_sure_and_how_far_from_the_raw_tr
     assert (answer.sure, answer.size, answer.cells) == ("sure", 64, (2, 1))
 
 
-def test_what_lies_within_the_margin_is_equivalent_and_nobody_the_fastest() -> None:
+def test_candidates_within_the_margin_are_equivalent_and_none_is_fastest() -> None:
     (answer,) = document_of(run_of(RAW_TRANSPORT | {LYRA: spread(21_000), VEGA: spread(21_200)})).answers
     assert answer.text == (
         "At 64 B over UDP: lyra udp is lowest, 21.0 µs a round trip, 1.31 × the baseline udp (copying). "
@@ -41,7 +41,7 @@ def test_what_lies_within_the_margin_is_equivalent_and_nobody_the_fastest() -> N
     assert answer.sure == "sure"
 
 
-def test_what_cannot_be_told_says_how_many_trials_would() -> None:
+def test_an_undecided_answer_states_how_many_trials_it_needs() -> None:
     (answer,) = document_of(run_of(RAW_TRANSPORT | {LYRA: drawn(21_000, 10, 1), VEGA: drawn(22_000, 10, 2)})).answers
     assert "Undecided against vega udp: about " in answer.text
     assert "vega udp: undecided, " in answer.text
@@ -49,7 +49,7 @@ def test_what_cannot_be_told_says_how_many_trials_would() -> None:
     assert answer.sure == "unsure"
 
 
-def test_one_comparison_of_several_needs_the_trials_for_all_of_them() -> None:
+def test_one_comparison_of_several_needs_enough_trials_for_the_whole_family() -> None:
     sizes = (16, 256, 1024, 4096, 16384, 65536, 1 << 20)
     figures = {
         cell(name, size=size): [middle * random.Random(f"{name}{size}{n}").lognormvariate(0, 0.08) for n in range(6)]
@@ -71,13 +71,15 @@ def test_too_few_trials_give_figures_and_no_difference() -> None:
     assert answer.sure == "unsure"
 
 
-def test_those_with_trials_for_a_verdict_are_not_kept_from_it_by_those_without() -> None:
+def test_candidates_with_too_few_trials_do_not_block_the_others_verdict() -> None:
     (text,) = answers_of(run_of({LYRA: spread(21_000), VEGA: spread(28_000, by=0.05), DENEB: spread(20_000, 2)}))
     assert "vega udp: significantly slower, 28.0 µs, +33.3 % (" in text
-    assert "deneb udp: too few trials (2 trials), 20.0 µs; lyra udp: undecided, 21.0 µs; " in text, "not the lowest"
+    assert "deneb udp: too few trials (2 trials), 20.0 µs; lyra udp: undecided, 21.0 µs; " in text, (
+        "a row with too few trials is not called the lowest"
+    )
 
 
-def test_over_several_sizes_one_sentence_says_who_is_faster_where() -> None:
+def test_one_sentence_summarises_who_is_faster_at_which_size() -> None:
     figures = {
         cell(name, size=size): spread(figure)
         for name, by_size in (("lyra", (20_000, 23_000, 42_000)), ("vega", (26_000, 23_050, 31_500)))
@@ -92,7 +94,7 @@ def test_over_several_sizes_one_sentence_says_who_is_faster_where() -> None:
     assert [each.size for each in answers[1:]] == [16, 1024, 65536]
 
 
-def test_streams_as_fast_as_possible_are_held_by_what_arrives() -> None:
+def test_floods_are_compared_by_received_messages() -> None:
     stream = {"pattern": "stream", "depth": None}
     figures = {
         cell("udp", **stream): spread(500_000),
@@ -109,7 +111,7 @@ def test_streams_as_fast_as_possible_are_held_by_what_arrives() -> None:
     assert text.endswith("Warnings: lyra udp (flooded), vega udp (flooded).")
 
 
-def test_whoever_would_do_stands_in_the_first_contest_and_carriers_come_second() -> None:
+def test_the_first_experiment_has_every_transport_and_later_ones_a_single_transport() -> None:
     texts = answers_of(
         run_of({LYRA: spread(21_000), cell("vega", "shm"): spread(9_000), VEGA: spread(28_000, by=0.05)})
     )
@@ -118,27 +120,27 @@ def test_whoever_would_do_stands_in_the_first_contest_and_carriers_come_second()
     assert texts[1].startswith("At 64 B over UDP: lyra udp is lowest, 21.0 µs a round trip. The other is slower.")
 
 
-def test_a_middleware_with_one_reliability_of_its_own_is_among_those_to_choose_from() -> None:
+def test_a_middleware_with_another_reliability_takes_part() -> None:
     (text,) = answers_of(
         run_of({LYRA: spread(21_000), VEGA: spread(28_000), cell("deneb", reliability="best-effort"): spread(9_000)})
     )
     assert text.startswith("At 64 B over UDP: deneb udp, best-effort is lowest, 9.00 µs")
 
 
-def test_nothing_is_sure_of_a_row_that_may_not_be_what_it_says() -> None:
+def test_an_answer_with_a_bimodal_row_is_not_certain() -> None:
     figures = {LYRA: spread(21_000), VEGA: spread(28_000, by=0.05)}
     (sure,) = document_of(run_of(figures)).answers
     (unsure,) = document_of(run_of(figures, warnings=[RunWarning("bimodal", "two values")])).answers
     assert (sure.sure, unsure.sure) == ("sure", "unsure")
 
 
-def test_the_transports_of_a_single_middleware_stand_against_each_other() -> None:
+def test_the_transports_of_a_single_middleware_are_compared() -> None:
     (text,) = answers_of(run_of({LYRA: spread(21_000), cell(transport="shm"): spread(9_000)}))
     assert text.startswith("At 64 B: lyra shm is lowest, 9.00 µs a round trip. The other is slower. ")
     assert "lyra udp: significantly slower, 21.0 µs, +133.3 % (+133.3 % … " in text
 
 
-def test_a_cell_without_a_result_is_named_and_one_that_was_carried_otherwise_is_left_out() -> None:
+def test_a_failed_cell_is_named_and_one_with_another_actual_transport_is_left_out() -> None:
     contradicted = run_of({LYRA: spread(21_000), VEGA: spread(28_000), DENEB: [CRASHED] * 3})
     warning = RunWarning("transport-contradicted", "asked for udp; the actual transport is shared-memory")
     results = [
@@ -157,14 +159,14 @@ def test_a_cell_without_a_result_is_named_and_one_that_was_carried_otherwise_is_
     assert text.endswith("Without a result: deneb udp (crashed).")
 
 
-def test_warnings_about_the_rows_named_are_named() -> None:
+def test_warnings_about_the_named_rows_are_listed() -> None:
     warnings = (RunWarning("loss", "2 of 1,000 replies never arrived"),)
     (text,) = answers_of(run_of({LYRA: spread(21_000), VEGA: spread(28_000)}, warnings=warnings))
     assert text.endswith("Warnings: lyra udp (loss), vega udp (loss).")
 
 
 @pytest.mark.parametrize(
-    ("figures", "facts", "said"),
+    ("figures", "facts", "expected"),
     [
         ({}, {}, "The run has no configurations: there is no result."),
         (
@@ -177,21 +179,21 @@ def test_warnings_about_the_rows_named_are_named() -> None:
         ({LYRA: spread(2e4)}, {"interrupted": True}, "The run was interrupted after 10 of 10 trials."),
     ],
 )
-def test_a_run_that_did_not_come_all_the_way_says_so_first(
-    figures: dict[Cell, list[float | Failure]], facts: dict[str, object], said: str
+def test_an_incomplete_run_is_stated_first(
+    figures: dict[Cell, list[float | Failure]], facts: dict[str, object], expected: str
 ) -> None:
     answers = document_of(run_of(figures, **facts)).answers
-    assert answers[0].text == said
+    assert answers[0].text == expected
     assert answers[0].sure == "unsure"
 
 
-def test_a_run_under_way_says_so() -> None:
+def test_a_run_under_way_is_stated_first() -> None:
     run = run_of({LYRA: spread(2e4)})
     under_way = msgspec.structs.replace(run, running=True, outcomes=run.outcomes[:4])
     assert answers_of(under_way)[0] == "The run is still under way: 4 of 10 trials have ended."
 
 
-def test_of_two_runs_it_is_counted_where_the_second_is_faster() -> None:
+def test_two_runs_are_compared_by_counting_where_the_second_is_faster() -> None:
     figures = {LYRA: spread(21_000), VEGA: spread(28_000)}
     slower = run_of({LYRA: spread(25_000), VEGA: spread(28_010)}, name="second")
     assert answers_of(run_of(figures), slower)[0] == (
@@ -200,7 +202,7 @@ def test_of_two_runs_it_is_counted_where_the_second_is_faster() -> None:
     )
 
 
-def test_there_are_at_most_eight_contests_and_both_ends_of_the_sizes_are_among_them() -> None:
+def test_at_most_eight_answers_include_the_smallest_and_the_largest_size() -> None:
     sizes = [16 << at for at in range(20)]
     figures = {cell(name, size=size): spread(2e4, 2) for size in sizes for name in ("lyra", "vega")}
     answers = document_of(run_of(figures)).answers

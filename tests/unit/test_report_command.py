@@ -42,7 +42,7 @@ def test_the_report_is_written_into_the_folder_of_the_run(run: Path) -> None:
     assert (done.return_value, done.stdout) == (0, "")
     assert done.stderr == f"report: {run / 'report.html'}\n"
     assert (run / "report.html").read_text() == "<title>try, bench, 2026-11-21</title>"
-    assert [each.name for each in run.iterdir() if each.name.startswith(".")] == [], "no draft is left"
+    assert [each.name for each in run.iterdir() if each.name.startswith(".")] == [], "no temporary file remains"
 
 
 def test_several_runs_make_one_report_in_the_folder_of_the_first(run: Path, tmp_path: Path, page: list[Any]) -> None:
@@ -54,12 +54,12 @@ def test_several_runs_make_one_report_in_the_folder_of_the_first(run: Path, tmp_
     assert len(page[0].rows) == 3
 
 
-def test_a_folder_of_runs_stands_for_the_newest(run: Path) -> None:
+def test_a_folder_of_runs_means_its_newest_run(run: Path) -> None:
     asked(run.parent, "--html", run.parent / "there.html")
     assert (run.parent / "there.html").exists()
 
 
-def test_markdown_goes_to_the_standard_output_or_a_file_and_alone(run: Path, tmp_path: Path) -> None:
+def test_markdown_goes_to_stdout_or_a_file_without_the_html_report(run: Path, tmp_path: Path) -> None:
     done = asked(run, "--markdown", "-")
     assert done.stdout.startswith("## try, bench, 2026-11-21\n")
     assert not (run / "report.html").exists()
@@ -69,7 +69,7 @@ def test_markdown_goes_to_the_standard_output_or_a_file_and_alone(run: Path, tmp
     assert (tmp_path / "report.html").exists()
 
 
-def test_the_step_summary_is_appended_to(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_step_summary_is_appended(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     summary = tmp_path / "summary.md"
     summary.write_text("before\n")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
@@ -87,27 +87,27 @@ def test_a_step_summary_without_its_variable_is_refused_before_anything_is_read(
     assert "GITHUB_STEP_SUMMARY is not set" in str(error)
 
 
-def test_what_is_no_run_is_named(tmp_path: Path) -> None:
+def test_a_path_that_is_no_run_is_named(tmp_path: Path) -> None:
     error = asked(tmp_path / "nowhere").exception
     assert isinstance(error, MeasureError)
     assert "nowhere/run.json" in str(error)
 
 
 @pytest.mark.parametrize("option", ["--html", "--markdown"])
-def test_what_cannot_be_written_is_told_with_its_path(run: Path, tmp_path: Path, option: str) -> None:
+def test_a_write_error_names_the_path(run: Path, tmp_path: Path, option: str) -> None:
     done = asked(run, option, tmp_path / "no" / "folder" / "file")
     assert done.return_value == 1
     assert done.stderr == f"middlemark: {tmp_path / 'no' / 'folder' / 'file'}: No such file or directory\n"
 
 
-def test_a_report_replaces_the_one_before_whole(run: Path) -> None:
+def test_a_report_replaces_the_earlier_one_atomically(run: Path) -> None:
     (run / "report.html").write_text("old")
     os.link(run / "report.html", run / "kept.html")
     asked(run)
-    assert (run / "kept.html").read_text() == "old", "the old file is not written over, but replaced"
+    assert (run / "kept.html").read_text() == "old", "the old file is replaced, not overwritten"
 
 
-def test_the_browser_is_asked_to_show_it(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_browser_is_asked_to_open_the_report(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
     assert asked(run, "--open").return_value == 0
@@ -118,9 +118,7 @@ def test_the_browser_is_asked_to_show_it(run: Path, monkeypatch: pytest.MonkeyPa
     assert "no browser could be started; open " in done.stderr
 
 
-def test_libraries_that_are_not_there_are_an_error_with_the_next_step(
-    run: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_libraries_are_an_error_with_the_next_step(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(_: object) -> str:
         raise MeasureError("D3 is not there", "set it up")
 
@@ -130,9 +128,7 @@ def test_libraries_that_are_not_there_are_an_error_with_the_next_step(
     assert error.advice == "set it up"
 
 
-def test_at_the_end_of_a_run_the_path_is_told_unless_it_is_to_be_quiet(
-    run: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_path_is_printed_at_the_end_of_a_run_unless_quiet(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_report_of(read_measured(run), quiet=False)
     assert capsys.readouterr() == ("", f"report: {run / 'report.html'}\n")
     write_report_of(read_measured(run), quiet=True)
@@ -140,24 +136,24 @@ def test_at_the_end_of_a_run_the_path_is_told_unless_it_is_to_be_quiet(
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "reason"),
     [
         (MeasureError("D3 is not there", "set it up"), "D3 is not there; set it up"),
         (ValueError("a surprise"), "the report of this run cannot be made (ValueError: a surprise)"),
     ],
 )
-def test_at_the_end_of_a_run_whatever_stands_against_its_report_is_told_and_no_more(
-    run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: Exception, told: str
+def test_an_error_of_the_report_is_printed_at_the_end_of_a_run_without_failing_it(
+    run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: Exception, reason: str
 ) -> None:
     def failing(*_: object) -> str:
         raise error
 
     monkeypatch.setattr(report_, "judged_document", failing)
     write_report_of(read_measured(run), quiet=True)
-    assert capsys.readouterr().err == f"middlemark: report.html was not written: {told}\n"
+    assert capsys.readouterr().err == f"middlemark: report.html was not written: {reason}\n"
 
 
-def test_damaged_lines_are_told_and_stand_in_the_report(run: Path) -> None:
+def test_damaged_lines_are_printed_and_counted_in_the_report(run: Path) -> None:
     trials = run / "trials.jsonl"
     trials.write_bytes(trials.read_bytes()[:-20])
     done = asked(run, "--markdown", "-")

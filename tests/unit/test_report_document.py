@@ -43,7 +43,7 @@ def trips(count: int) -> Samples:
     return raw
 
 
-def test_what_was_not_measured_is_left_out() -> None:
+def test_figures_that_were_not_measured_are_absent() -> None:
     plain = data_of(
         run_of({RAW_TRANSPORT: spread(16_000), LYRA: spread(21_000), VEGA: [Failure("hung", "no end")] * 2})
     )
@@ -55,7 +55,7 @@ def test_what_was_not_measured_is_left_out() -> None:
     assert "latency" not in plain["cells"][2]
 
 
-def test_a_cell_knows_its_raw_transport_and_what_makes_its_line_over_sizes() -> None:
+def test_a_cell_has_its_raw_transport_and_the_series_over_its_sizes() -> None:
     figures = {cell(name, size=size): spread(2e4) for size in (64, 1024) for name in ("udp", "lyra")}
     cells = data_of(run_of(figures)).cells
     assert [each.raw_transport_cell for each in cells] == [0, 0, 2, 2]
@@ -64,7 +64,7 @@ def test_a_cell_knows_its_raw_transport_and_what_makes_its_line_over_sizes() -> 
     assert [each.label for each in cells] == ["udp · 64 B", "lyra udp · 64 B", "udp · 1 KiB", "lyra udp · 1 KiB"]
 
 
-def test_labels_are_unique_also_where_all_that_differs_is_the_run() -> None:
+def test_labels_are_unique_even_if_only_the_run_differs() -> None:
     one, other = run_of({LYRA: spread(2e4)}, name="monday"), run_of({LYRA: spread(2e4)}, name="tuesday")
     labels = [each.label for each in data_of(one, other).cells]
     assert labels == ["lyra udp · 64 B · monday", "lyra udp · 64 B · tuesday"]
@@ -72,7 +72,7 @@ def test_labels_are_unique_also_where_all_that_differs_is_the_run() -> None:
     assert len(set(again)) == 2
 
 
-def test_factors_are_those_that_vary_with_their_levels_in_order() -> None:
+def test_only_varying_factors_are_listed_with_their_levels_in_order() -> None:
     figures = {cell(size=size, rate=rate): spread(2e4, 2) for size in (1024, 64) for rate in (1000.0, "max", 100.0)}
     factors = {each.name: each for each in data_of(run_of(figures)).factors}
     assert list(factors) == ["adapter", "transport", "size", "rate"]
@@ -80,12 +80,12 @@ def test_factors_are_those_that_vary_with_their_levels_in_order() -> None:
     assert factors["rate"].shown == ["100 Hz", "1 kHz", "max"]
 
 
-def test_levels_that_are_absent_are_written_as_the_command_line_takes_them() -> None:
+def test_absent_levels_are_written_as_the_command_line_accepts_them() -> None:
     (row,) = data_of(run_of({cell(depth=None, native=(("a", "1"),)): spread(2e4, 1)})).cells
     assert (row.f["depth"], row.f["pin"], row.f["burst"], row.f["native"]) == ("all", "off", "off", "a=1")
 
 
-def test_comparisons_are_by_each_factor_that_varies_and_never_with_a_raw_transport() -> None:
+def test_comparisons_cover_each_varying_factor_and_no_raw_transport() -> None:
     figures = {
         cell(name, way): spread(figure) for name, figure in (("lyra", 2e4), ("vega", 3e4)) for way in ("udp", "shm")
     } | {RAW_TRANSPORT: spread(1e4)}
@@ -104,14 +104,14 @@ def test_comparisons_are_by_each_factor_that_varies_and_never_with_a_raw_transpo
     assert (first.verdict, first.shift, first.medians, first.unit) == ("slower", 0.5, [20_000, 30_000], "ns")
 
 
-def test_pairs_with_too_few_trials_do_not_cost_the_others_their_verdict() -> None:
+def test_pairs_with_too_few_trials_do_not_weaken_the_others_verdicts() -> None:
     few = {cell(name, size=size): spread(2e4, 2) for size in range(1000, 1040) for name in ("lyra", "vega")}
     document = data_of(run_of(few | {LYRA: spread(2e4), VEGA: spread(3e4)}))
     judged = [each for each in document.comparisons if each.metric == "p50" and each.pairs == 10]
     assert [(each.verdict, each.p, each.p_family) for each in judged] == [("slower", 0.001953, 0.001953)]
 
 
-def test_floods_are_compared_by_their_throughput_and_schedules_by_their_latency() -> None:
+def test_floods_are_compared_by_throughput_and_scheduled_streams_by_latency() -> None:
     stream = {"pattern": "stream", "depth": None}
     figures = {
         cell(name, rate=rate, **stream): spread(1e5) for name in ("lyra", "vega") for rate in ("max", "curve", 1000.0)
@@ -125,7 +125,7 @@ def test_floods_are_compared_by_their_throughput_and_schedules_by_their_latency(
     assert rates == {"p50": {1000.0}, "p99": {1000.0}, "throughput": {"max", "curve"}}
 
 
-def test_a_level_that_only_its_pattern_has_is_in_no_name() -> None:
+def test_a_level_that_only_one_pattern_has_is_in_no_name() -> None:
     figures = {cell(pattern="stream", depth=None): spread(1e5), cell(depth=1): spread(2e4), cell(depth=9): spread(2e4)}
     assert [each.label for each in data_of(run_of(figures)).cells] == [
         "lyra udp · 64 B · stream, 1 → 1, as fast as possible, a process each",
@@ -134,12 +134,12 @@ def test_a_level_that_only_its_pattern_has_is_in_no_name() -> None:
     ]
 
 
-def test_what_was_carried_otherwise_is_compared_with_nothing() -> None:
+def test_a_row_with_another_actual_transport_is_not_compared() -> None:
     warning = (RunWarning("transport-contradicted", "another actual transport"),)
     assert data_of(run_of({LYRA: spread(2e4), VEGA: spread(3e4)}, warnings=warning)).comparisons == []
 
 
-def test_comparisons_that_find_no_room_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_comparisons_beyond_the_limit_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     figures = {cell(name, size=size): spread(2e4) for size in (64, 1024) for name in ("lyra", "vega", "deneb")}
     monkeypatch.setattr(make, "MOST_COMPARISONS", 4)
     document = data_of(run_of(figures))
@@ -149,14 +149,14 @@ def test_comparisons_that_find_no_room_are_counted(monkeypatch: pytest.MonkeyPat
     assert data_of(run_of(figures)).comparisons_left_out == {"adapter": 6}
 
 
-def test_warnings_are_told_once_with_all_their_cells() -> None:
+def test_each_warning_is_listed_once_with_its_cells() -> None:
     warnings = (RunWarning("loss", "2 replies never arrived", "--reliability reliable"),)
     document = data_of(run_of({LYRA: spread(2e4), VEGA: spread(3e4)}, warnings=warnings))
     (summary,) = document.warnings_summary
     assert (summary.code, summary.count, summary.cells, summary.advice) == ("loss", 2, [0, 1], "--reliability reliable")
 
 
-def test_the_run_says_how_it_is_done_again() -> None:
+def test_the_run_lists_the_commands_that_repeat_it() -> None:
     document = data_of(run_of({LYRA: spread(2e4), VEGA: spread(3e4)}))
     assert document.commands == [
         "middlemark run first-look --seed 7",
@@ -169,33 +169,33 @@ def test_the_run_says_how_it_is_done_again() -> None:
     assert run.machine_line == "robot-7, A processor, 2 processors, 16 GiB, Debian, Linux 6.1, bare metal"
 
 
-def test_an_unfinished_run_is_gone_on_with() -> None:
+def test_an_unfinished_run_lists_the_resume_command() -> None:
     run = run_of({LYRA: spread(2e4)})
     unfinished = msgspec.structs.replace(run, outcomes=run.outcomes[:3])
     assert "middlemark run --resume runs/first-run" in data_of(unfinished).commands
 
 
-def test_a_run_without_cells_and_no_run_at_all_make_a_document() -> None:
+def test_a_document_can_be_made_without_cells_and_without_a_run() -> None:
     assert data_of(run_of({})).cells == []
     assert data_of().title == "no runs"
 
 
-def test_text_that_is_no_unicode_is_made_visible() -> None:
+def test_invalid_unicode_is_made_visible() -> None:
     run = msgspec.structs.replace(run_of({LYRA: spread(2e4, 1)}), folder=Path("runs/\udcff"))
     assert "\\udcff" in data_of(run).runs[0].folder
 
 
-def test_the_curve_is_of_the_median_trial_and_tells_no_percentile_that_too_few_samples_bear() -> None:
+def test_the_curve_of_the_median_trial_has_no_percentile_of_too_few_samples() -> None:
     run = with_samples(run_of({LYRA: spread(2e4)}), trips(1000))
     curve = data_of(run).cells[0].curve
     assert curve is not None
-    known = dict(curve)
-    assert (known[0], known[50], known[99], known[100]) == (20_000, 24_990, 29_890, 29_990)
-    assert max(percentile for percentile in known if percentile < 100) == 99
+    points = dict(curve)
+    assert (points[0], points[50], points[99], points[100]) == (20_000, 24_990, 29_890, 29_990)
+    assert max(percentile for percentile in points if percentile < 100) == 99
     assert len(PERCENTILES) + 2 <= 40
 
 
-def test_the_heat_map_counts_every_sample_where_and_when_it_was() -> None:
+def test_the_heat_map_counts_every_sample_at_its_time_and_value() -> None:
     raw = trips(2400)
     raw["round_trip_ns"][:] = 20_000
     raw["round_trip_ns"][1000] = 5_000_000
@@ -212,7 +212,7 @@ def test_too_few_samples_make_no_heat_map(count: int) -> None:
     assert data_of(with_samples(run_of({LYRA: spread(2e4)}), trips(count))).cells[0].heat is None
 
 
-def test_heat_maps_are_kept_for_as_many_as_fit_the_doubtful_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_heat_maps_that_fit_are_kept_and_doubtful_rows_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
     run = with_samples(run_of({RAW_TRANSPORT: spread(1e4), LYRA: spread(2e4), VEGA: [2e4, 9e4, 2e4]}), trips(1000))
     everything = data_of(run)
     assert [each.heat is not None for each in everything.cells] == [True, True, True]
@@ -236,9 +236,7 @@ def with_result(run: MeasuredRun, **given: Any) -> MeasuredRun:
 
 
 @pytest.mark.parametrize(("trial", "marks"), [(2, [[0.001, 0.002], [0.01, 0.01456]]), (1, []), (None, [])])
-def test_when_the_machine_was_disturbed_is_marked_in_the_trial_that_it_was_seen_in(
-    trial: int | None, marks: list[list[float]]
-) -> None:
+def test_a_disturbance_is_marked_in_its_trial(trial: int | None, marks: list[list[float]]) -> None:
     run = with_samples(run_of({LYRA: spread(2e4, 3)}), trips(1000))
     noise = msgspec.structs.replace(NOISE, disturbed_trial=trial)
     (row,) = data_of(with_result(run, noise=noise)).cells
@@ -255,14 +253,14 @@ def test_a_cell_has_its_baseline() -> None:
     assert row.baseline == {"label": "shm", "p50_ns": 620.6, "times": 31.04}
 
 
-def test_where_the_time_went_is_told_in_the_order_of_time() -> None:
+def test_the_breakdown_is_listed_in_the_order_of_time() -> None:
     parts = (Part(part="write", ns=1234.56, share=0.99), Part(part="take", ns=10.0, share=0.01))
     (row,) = data_of(with_result(run_of({LYRA: spread(2e4, 3)}), breakdown=parts)).cells
     assert row.breakdown == [{"part": "write", "ns": 1234}, {"part": "take", "ns": 10}]
     assert data_of(run_of({LYRA: spread(2e4, 3)})).cells[0].breakdown is None
 
 
-def test_what_a_log_did_not_tell_is_unknown_and_a_row_of_unknown_size_is_in_no_answer() -> None:
+def test_unknown_factors_of_a_log_are_marked_and_an_unknown_size_gets_no_answer() -> None:
     document = data_of(run_of({cell(unknown=("size", "receive")): spread(2e4)}))
     (row,) = document.cells
     assert (row.f["size"], row.f["receive"], row.label) == (None, "unknown", "lyra udp · size unknown")
@@ -270,7 +268,7 @@ def test_what_a_log_did_not_tell_is_unknown_and_a_row_of_unknown_size_is_in_no_a
     assert [each.name for each in document.factors] == ["adapter", "transport"]
 
 
-def test_samples_that_cannot_be_read_cost_their_curve_and_nothing_else() -> None:
+def test_unreadable_samples_remove_only_their_curve() -> None:
     def unreadable(_: TrialOutcome) -> Samples:
         raise SamplesError(Path("x.npy"), "truncated", "measure again")
 
@@ -279,7 +277,7 @@ def test_samples_that_cannot_be_read_cost_their_curve_and_nothing_else() -> None
     assert (row.curve, row.heat, row.latency is not None) == (None, None, True)
 
 
-def test_a_stream_that_outgrew_its_memory_has_a_curve_of_both_parts_and_no_heat_map() -> None:
+def test_a_stream_with_a_histogram_has_a_curve_of_both_parts_and_no_heat_map() -> None:
     raw = np.zeros(100, dtype=ARRIVAL)
     raw["one_way_ns"] = np.arange(100) + 1
     histogram = np.array([(1000, 1001, 900)], dtype=HISTOGRAM)
@@ -289,12 +287,12 @@ def test_a_stream_that_outgrew_its_memory_has_a_curve_of_both_parts_and_no_heat_
     kept = msgspec.structs.replace(trial, outcome=msgspec.structs.replace(trial.outcome, files=(file,)))
     found = distribution(run.results[0], [kept], lambda _: None, lambda _: Kept("subscriber", 0, raw, histogram))
     assert found.curve is not None
-    known = dict(found.curve)
-    assert (known[0], known[10], known[20], known[100]) == (1, 100, 1000, 1000)
+    points = dict(found.curve)
+    assert (points[0], points[10], points[20], points[100]) == (1, 100, 1000, 1000)
     assert found.heat is None
 
 
-def test_the_median_trial_stands_for_the_cell_where_there_is_no_series() -> None:
+def test_without_a_series_the_median_trial_represents_the_cell() -> None:
     seen: list[int] = []
 
     def samples(outcome: TrialOutcome) -> Samples:
@@ -307,11 +305,11 @@ def test_the_median_trial_stands_for_the_cell_where_there_is_no_series() -> None
 
 
 @given(st.floats(1e-6, 1e15, allow_nan=False))
-def test_four_digits_are_within_a_thousandth_and_three_of_them_those_of_the_figure(figure: float) -> None:
+def test_rounding_to_four_digits_changes_less_than_a_thousandth(figure: float) -> None:
     assert four_digits(figure) == pytest.approx(figure, rel=1.0001e-3)
     assert f"{four_digits(figure):.3g}" == f"{figure:.3g}"
 
 
-def test_what_has_four_digits_keeps_them() -> None:
+def test_numbers_of_up_to_four_digits_are_not_rounded() -> None:
     for figure in (0.001, 0.1235, 62.95, 1000.0, 31.05, 8.5e14):
         assert four_digits(figure) == figure

@@ -59,14 +59,14 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @given(pieces=_PIECES)
-def test_no_text_ends_the_data_block_and_all_of_it_comes_back(pieces: list[str]) -> None:
+def test_no_text_ends_the_data_block_and_all_text_reads_back(pieces: list[str]) -> None:
     text = "".join(pieces)
     block = page.data_block({"text": text})
     assert not set("<>&\u2028\u2029") & set(block)
     assert json.loads(block) == {"text": text}
 
 
-def test_names_are_text_in_the_page_and_in_its_data() -> None:
+def test_names_are_escaped_in_the_page_and_in_its_data() -> None:
     document = hostile()
     elements = Elements(page_of(document))
     assert elements.names.count("script") == 2
@@ -76,7 +76,7 @@ def test_names_are_text_in_the_page_and_in_its_data() -> None:
     assert HOSTILE in json.loads(elements.data)["title"]
 
 
-def test_the_page_refers_to_nothing_outside_of_it() -> None:
+def test_the_page_refers_to_nothing_outside() -> None:
     elements = Elements(page_of(small()))
     addresses = [value for name, value in elements.attributes if name in {"src", "href", "action", "srcset"}]
     assert addresses
@@ -86,25 +86,25 @@ def test_the_page_refers_to_nothing_outside_of_it() -> None:
     assert "http" not in policy
 
 
-def test_the_answers_the_machine_and_the_warnings_are_there_without_any_script() -> None:
+def test_the_answers_the_machine_and_the_warnings_are_shown_without_scripts() -> None:
     text = page_of(small())
     before_scripts = text[: text.index("<script")]
-    for said in (
+    for words in (
         "cyclonedds answers 29 % faster",
         "AMD EPYC, 2 processors",
         "few samples",
         "middlemark run first-look --seed 1",
     ):
-        assert said in before_scripts
+        assert words in before_scripts
 
 
-def test_a_run_without_a_cell_is_a_page_too() -> None:
+def test_a_run_without_a_cell_makes_a_page() -> None:
     text = page_of(empty())
     assert "No trial ended: there is nothing to show." in text
     assert 'id="filters"' not in text
 
 
-def test_an_edge_that_joins_late_says_what_it_got_of_the_history() -> None:
+def test_an_edge_that_joins_late_shows_its_received_history() -> None:
     run = run_of({cell(workload=ROBOT, pattern="stream", rate=100.0, processes=2): [0.5] * 6})
     assert "joined late" not in page_of(data_of(run))
     [result] = run.results
@@ -118,7 +118,7 @@ def test_an_edge_that_joins_late_says_what_it_got_of_the_history() -> None:
     assert "<td>59 of 60 in 1,500 µs</td>" in text
 
 
-def test_without_its_script_the_next_step_is_told(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_its_script_the_error_names_the_next_step(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page, "_places", lambda: [script / "elsewhere"])
     with pytest.raises(MeasureError) as raised:
         page_of(small())
@@ -126,7 +126,9 @@ def test_without_its_script_the_next_step_is_told(script: Path, monkeypatch: pyt
     assert "packaging/setup/setup.sh again web" in raised.value.advice
 
 
-def told(trials: int, planned: int, *, failed: int = 0, running: bool = False, lines: int = 0, **file: Any) -> str:
+def progress_text(
+    trials: int, planned: int, *, failed: int = 0, running: bool = False, lines: int = 0, **file: Any
+) -> str:
     """Return the sentence about the progress of a run with these trials."""
     made = run_of({cell(): [1.0] * planned}, **({"ended": None} | file))
     outcomes = [msgspec.structs.replace(each, seconds=0.0) for each in made.outcomes[:trials]]
@@ -140,7 +142,7 @@ BEGAN = "from 2026-11-21 10:00:00 UTC, seed 7"
 
 
 @pytest.mark.parametrize(
-    ("run", "said"),
+    ("run", "expected"),
     [
         ({"trials": 1, "planned": 1, "ended": "x"}, f"1 trial, {BEGAN}"),
         ({"trials": 40, "planned": 40, "failed": 3, "ended": "x"}, f"40 trials, 3 of them failed, {BEGAN}"),
@@ -163,11 +165,11 @@ BEGAN = "from 2026-11-21 10:00:00 UTC, seed 7"
         ),
     ],
 )
-def test_how_far_a_run_came_is_said(run: dict[str, Any], said: str) -> None:
-    assert told(**run) == said
+def test_the_progress_of_a_run_is_stated(run: dict[str, Any], expected: str) -> None:
+    assert progress_text(**run) == expected
 
 
-def test_a_machine_of_which_little_is_known_is_told_without_gaps() -> None:
+def test_a_partly_unknown_machine_is_described_without_gaps() -> None:
     little = msgspec.structs.replace(MACHINE, host="", cpu="", processors=1, memory_bytes=0, system="", virtual=None)
     (run,) = document_of([run_of({}, machine=little)]).runs
     assert machine_line(run) == "1 processor, Linux 6.1"

@@ -38,7 +38,7 @@ def proven(proofs: dict[str, ProtectionProof], **given: Any) -> MeasuredRun:
     return msgspec.structs.replace(run, results=results)
 
 
-def test_a_row_whose_proof_failed_is_marked_and_left_out() -> None:
+def test_a_row_with_a_failed_proof_is_marked_and_not_compared() -> None:
     run = proven({"lyra": HOLDS, "vega": FAILS})
     safe, leaking = run.results
     assert [each.code for each in safe.warnings] == []
@@ -48,22 +48,24 @@ def test_a_row_whose_proof_failed_is_marked_and_left_out() -> None:
         "asked for security encrypted, but its payload was seen in a capture and a "
         "participant without permission was let in"
     )
-    told = document_of(run)
-    marked = [line for line in table.render(told, View()).splitlines() if line.startswith(("  lyra udp", "  vega udp"))]
+    judged = document_of(run)
+    marked = [
+        line for line in table.render(judged, View()).splitlines() if line.startswith(("  lyra udp", "  vega udp"))
+    ]
     assert ["(!)" in line for line in marked] == [False, True]
-    assert told.comparisons == ()
+    assert judged.comparisons == ()
     [answer] = answers_of(run)
     assert "Not protected as their names say, so left out: vega udp" in answer
     assert "(not encrypted)" in answer
 
 
-def test_two_rows_whose_proofs_hold_are_compared() -> None:
+def test_rows_with_successful_proofs_are_compared() -> None:
     assert document_of(proven({"lyra": HOLDS, "vega": HOLDS})).comparisons != ()
 
 
-def test_the_proof_stands_beside_what_protects_in_every_output() -> None:
-    told = document_of(proven({"lyra": HOLDS, "vega": FAILS}))
-    first, second = read_output("run", document.render(told, View()))["cells"]
+def test_every_output_contains_the_proof_of_protection() -> None:
+    judged = document_of(proven({"lyra": HOLDS, "vega": FAILS}))
+    first, second = read_output("run", document.render(judged, View()))["cells"]
     assert first["protection_proof"] == {
         "payload-not-seen": True,
         "stranger-refused": True,
@@ -71,20 +73,20 @@ def test_the_proof_stands_beside_what_protects_in_every_output() -> None:
         "absent": {"unauthorised-refused": "there are no permissions"},
     }
     assert second["protection_proof"]["payload-not-seen"] is False
-    sheet = list(csv.DictReader(io.StringIO(rows.render(told, View()))))
+    sheet = list(csv.DictReader(io.StringIO(rows.render(judged, View()))))
     columns = ("payload_not_seen", "stranger_refused", "unauthorised_refused")
     assert [[row[each] for each in columns] for row in sheet] == [["true", "true", ""], ["false", "true", "false"]]
-    wide = table.render(told, View(width=300))
+    wide = table.render(judged, View(width=300))
     assert "payload not seen, stranger refused" in wide
     assert "PAYLOAD SEEN, stranger refused, UNAUTHORISED LET IN" in wide
-    text = markdown.render(told, View())
+    text = markdown.render(judged, View())
     assert "payload not seen, stranger refused; permissions: there are no permissions" in text
-    page = page_of(data_of(told))
+    page = page_of(data_of(judged))
     assert "What protects them, and what was seen of it" in page
     assert "the cipher of vega. PAYLOAD SEEN" in page
 
 
-def test_a_protected_row_of_which_nothing_was_tried_says_so() -> None:
-    told = document_of(proven({}))
-    assert "not proven" in table.render(told, View(width=300))
-    assert read_output("run", document.render(told, View()))["cells"][0]["protection_proof"] is None
+def test_a_protected_row_without_a_proof_is_marked_not_proven() -> None:
+    judged = document_of(proven({}))
+    assert "not proven" in table.render(judged, View(width=300))
+    assert read_output("run", document.render(judged, View()))["cells"][0]["protection_proof"] is None

@@ -20,7 +20,7 @@ def outcome_of(noise: float, **more: Any) -> SelfTest:
     return reckon(sides(noise, **more), [SETTING])
 
 
-def said(test: SelfTest) -> str:
+def text_of(test: SelfTest) -> str:
     return " ".join(conclusions(test))
 
 
@@ -30,32 +30,32 @@ def false(test: SelfTest, number: int, chance: float, of: int = 60) -> SelfTest:
     return msgspec.structs.replace(test, same=same, chance=chance, worth=15)
 
 
-def test_a_quiet_machine_is_told_what_to_hope_for() -> None:
-    told = said(outcome_of(0.005))
-    assert "With 10 trials each, 0 of 6 comparisons of a setting with itself were called different, judged as" in told
-    assert "worth about 4 independent ones, which leaves a rate of up to 53 % possible (95 %)" in told
-    assert "shm, 1 KiB, block: expect to find differences of" in told
-    assert "(found in 4 of 4)" in told
-    assert "measure about" not in told
+def test_a_quiet_machine_gets_the_smallest_difference_to_expect() -> None:
+    text = text_of(outcome_of(0.005))
+    assert "With 10 trials each, 0 of 6 comparisons of a setting with itself were called different, judged as" in text
+    assert "worth about 4 independent ones, which leaves a rate of up to 53 % possible (95 %)" in text
+    assert "shm, 1 KiB, block: expect to find differences of" in text
+    assert "(found in 4 of 4)" in text
+    assert "measure about" not in text
 
 
-def test_what_was_missed_says_how_many_trials_would_tell() -> None:
+def test_a_missed_difference_states_how_many_trials_it_needs() -> None:
     test = outcome_of(0.15)
     needed = test.power[0].tally.trials_needed
-    assert f"was found in {test.power[0].tally.slower} of 4; to find it, measure about {needed} trials" in said(test)
+    assert f"was found in {test.power[0].tally.slower} of 4; to find it, measure about {needed} trials" in text_of(test)
 
 
-def test_the_difference_is_told_as_it_was_in_the_run_not_as_the_pilot_thought() -> None:
+def test_the_reported_difference_is_that_of_the_run_and_not_of_the_pilot() -> None:
     test = outcome_of(0.005)
     halved = msgspec.structs.replace(test.power[0], part=0.0512)
-    told = said(msgspec.structs.replace(test, power=(halved, test.power[1])))
-    assert "expect to find differences of 5.1 % and more" in told
+    text = text_of(msgspec.structs.replace(test, power=(halved, test.power[1])))
+    assert "expect to find differences of 5.1 % and more" in text
 
 
-def test_nothing_found_is_no_hope() -> None:
-    told = said(outcome_of(0.005, **{"A+50%": 1.0}))
-    assert "do not expect to find a difference at p50: even " in told
-    assert "was found in only 0 of 4" in told
+def test_without_a_found_delay_no_difference_can_be_expected() -> None:
+    text = text_of(outcome_of(0.005, **{"A+50%": 1.0}))
+    assert "do not expect to find a difference at p50: even " in text
+    assert "was found in only 0 of 4" in text
 
 
 @pytest.mark.parametrize(
@@ -67,39 +67,39 @@ def test_nothing_found_is_no_hope() -> None:
         (14, 0.01, "1 % of such runs would have as many: this is more than chance. Do not trust verdicts"),
     ],
 )
-def test_false_verdicts_are_held_against_five_percent(number: int, chance: float, words: str) -> None:
-    assert words in said(false(outcome_of(0.005), number, chance))
+def test_the_rate_of_false_verdicts_is_compared_with_five_percent(number: int, chance: float, words: str) -> None:
+    assert words in text_of(false(outcome_of(0.005), number, chance))
 
 
-def test_a_delay_that_was_called_faster_or_equivalent_is_told_as_false() -> None:
-    wrong = said(outcome_of(0.005, **{"A+50%": 0.5, "A+10%": 1.0}))
+def test_a_delay_called_faster_or_equivalent_is_reported_as_false() -> None:
+    wrong = text_of(outcome_of(0.005, **{"A+50%": 0.5, "A+10%": 1.0}))
     assert "4 times A with a delay was called faster than A" in wrong
     assert "4 times a delay beyond the margin of 5 % was called equivalent" in wrong
-    assert "as well" not in said(outcome_of(0.005))
+    assert "as well" not in text_of(outcome_of(0.005))
 
 
-def test_too_few_trials_say_nothing_and_are_not_counted() -> None:
+def test_too_few_trials_give_no_statement_and_are_not_counted() -> None:
     test = outcome_of(0.005, trials=4)
-    told = said(test)
-    assert "No result: a verdict needs 6 trials of each, and no two have more than 4" in told
-    assert "false" not in told
+    text = text_of(test)
+    assert "No result: a verdict needs 6 trials of each, and no two have more than 4" in text
+    assert "false" not in text
     row = next(line for line in render_table(test, DOCUMENT, 100).splitlines() if " p50 " in line)
     assert row.split()[-4:] == ["–"] * 4
 
 
-def test_a_quantile_without_samples_enough_says_what_it_wants() -> None:
-    assert "No p99 to compare of shm, 1 KiB, block: a trial needs 1,000 samples for it" in said(outcome_of(0.005))
+def test_a_quantile_with_too_few_samples_states_how_many_it_needs() -> None:
+    assert "No p99 to compare of shm, 1 KiB, block: a trial needs 1,000 samples for it" in text_of(outcome_of(0.005))
 
 
-def test_a_quantile_that_too_few_trials_have_says_so_as_well() -> None:
+def test_a_quantile_in_too_few_trials_is_also_reported() -> None:
     some = [
         msgspec.structs.replace(each, figures={**each.figures, "p99": dict(list(each.figures["p50"].items())[:4])})
         for each in sides(0.005)
     ]
     test = reckon(some, [SETTING])
     assert test.same[1].typical is not None
-    assert "No p99 to compare of shm" in said(test)
-    assert "No p50" not in said(test)
+    assert "No p99 to compare of shm" in text_of(test)
+    assert "No p50" not in text_of(test)
 
 
 def test_the_table_has_a_row_for_each_metric_and_each_delay() -> None:
@@ -112,7 +112,7 @@ def test_the_table_has_a_row_for_each_metric_and_each_delay() -> None:
     assert max(map(len, lines)) <= 100
 
 
-def test_json_is_one_object_of_the_same_figures() -> None:
+def test_json_is_one_object_with_the_same_figures() -> None:
     test = outcome_of(0.005)
     document = read_output("selftest", render_selftest(test, DOCUMENT))
     assert (document["schema"], document["trials"], document["run"]["seed"]) == (2, 10, 7)

@@ -39,27 +39,29 @@ def names(document: Document, standing: Choice) -> list[str]:
     return [document.rows[each.row].name for each in standing.places]
 
 
-def test_each_middleware_stands_at_its_best_transport_beside_the_machine_alone_as_one() -> None:
+def test_each_middleware_is_ranked_by_its_best_transport_with_one_baseline() -> None:
     document = document_of(
         run_of(RAW_TRANSPORTS | {LYRA: spread(21_000), LYRA_SHM: spread(10_000), VEGA: spread(30_000)})
     )
     standing = first(document)
     assert names(document, standing) == ["lyra shm", "vega udp"]
     assert standing.baseline is not None
-    assert document.rows[standing.baseline].name == "shm", "the fastest raw transport, whatever carries it"
+    assert document.rows[standing.baseline].name == "shm", (
+        "the baseline is the fastest raw transport over any transport"
+    )
     assert standing.lead == "lyra shm is lowest, 10.0 µs a round trip, 1.25 × the baseline shm (copying)."
     assert standing.why == "The other is slower."
     assert (standing.verdict, standing.sure, standing.command) == ("best", True, None)
     assert [each.standing for each in standing.places] == ["best", "slower"]
 
 
-def test_what_is_within_the_margin_is_a_tie_with_names() -> None:
+def test_a_difference_within_the_margin_is_a_tie_with_names() -> None:
     standing = first(document_of(run_of({LYRA: spread(21_000), VEGA: spread(21_200), DENEB: spread(40_000)})))
     assert (standing.verdict, standing.sure) == ("tie", True)
     assert standing.why == "A tie with vega udp, within 5 %; the other is slower."
 
 
-def test_those_that_cannot_be_told_apart_but_surely_differ_by_little_tie() -> None:
+def test_undecided_candidates_with_a_bounded_difference_tie() -> None:
     figures = {LYRA: even(21_000, 1), VEGA: even(21_700, 2), DENEB: spread(40_000)}
     document = document_of(run_of(figures))
     standing = first(document)
@@ -71,7 +73,7 @@ def test_those_that_cannot_be_told_apart_but_surely_differ_by_little_tie() -> No
     assert 0.05 < bound <= 1 / 3
     assert (standing.verdict, standing.sure) == ("tie", True)
     assert standing.command is not None
-    assert f" --trials {pair.judged.trials_needed} " in f"{standing.command} ", "of a wide tie more can be told"
+    assert f" --trials {pair.judged.trials_needed} " in f"{standing.command} ", "more trials could narrow a wide tie"
     assert standing.why == f"A tie with vega udp, within {math.ceil(100 * bound)} %; the other is slower."
     assert [each.standing for each in standing.places] == ["equivalent", "equivalent", "slower"]
     assert "tie, within" in headline(matrices(document.experiments)[0])
@@ -82,7 +84,7 @@ def even(middle: float, seed: int) -> list[float | Failure]:
     return [middle * draw.lognormvariate(0, 0.03) for _ in range(12)]
 
 
-def test_who_was_eliminated_from_a_race_is_among_its_candidates() -> None:
+def test_a_candidate_eliminated_from_a_race_is_still_listed() -> None:
     raced = {LYRA: spread(21_000), VEGA: spread(90_000)[:2], DENEB: spread(95_000)[:2]}
     within = {cell("lyra", processes=1): spread(5_000), cell("vega", processes=1): spread(6_000)}
     document = document_of(run_of(within | raced))
@@ -98,7 +100,7 @@ def test_who_was_eliminated_from_a_race_is_among_its_candidates() -> None:
     assert [row.standing for row in found[0].ranked] == ["best", "eliminated", "eliminated"]
 
 
-def test_what_is_undecided_has_a_command_that_decides_it() -> None:
+def test_an_undecided_standing_has_a_command_that_decides_it() -> None:
     figures = {LYRA: drawn(21_000, 10, 1), VEGA: drawn(22_000, 10, 2), DENEB: spread(90_000)}
     elsewhere = {cell("lyra", "shm"): spread(95_000), cell("lyra", size=16): spread(95_000)}
     command = ("/x/middlemark", "run", "first-look", "--trials", "3")
@@ -121,15 +123,15 @@ def test_what_is_undecided_has_a_command_that_decides_it() -> None:
     }
 
 
-def test_the_machine_alone_is_measured_again_with_what_is_open() -> None:
+def test_the_command_for_an_undecided_standing_includes_the_baseline() -> None:
     standing = first(document_of(run_of(RAW_TRANSPORTS | {LYRA: spread(21_000, 2), VEGA: spread(28_000, 2)})))
     assert standing.command is not None
     assert "--only adapter=lyra,vega,shm --trials 10" in standing.command, (
-        "the raw transport over UDP is not the fastest"
+        "only the fastest raw transport is the baseline"
     )
 
 
-def test_too_few_trials_are_not_sure_and_ten_would_settle_it() -> None:
+def test_too_few_trials_are_undecided_and_ten_would_decide() -> None:
     standing = first(document_of(run_of(RAW_TRANSPORTS | {LYRA: spread(21_000, 2), VEGA: spread(28_000, 2)})))
     assert standing.why == "lyra udp has 2 trials; 6 are the fewest for a verdict."
     assert standing.command is not None
@@ -137,12 +139,12 @@ def test_too_few_trials_are_not_sure_and_ten_would_settle_it() -> None:
     assert [each.why for each in standing.places] == ["2 trials", "2 trials"]
 
 
-def test_the_one_that_has_too_few_trials_is_named_whoever_is_first() -> None:
+def test_a_row_with_too_few_trials_is_named_at_any_rank() -> None:
     standing = first(document_of(run_of({LYRA: spread(21_000), VEGA: spread(28_000, 3)})))
     assert standing.why == "vega udp has 3 trials; 6 are the fewest for a verdict."
 
 
-def test_one_with_too_few_trials_and_a_lower_figure_stands_first_and_nothing_is_sure() -> None:
+def test_a_lower_median_of_too_few_trials_is_first_and_undecided() -> None:
     document = document_of(run_of({LYRA: spread(21_000), VEGA: spread(28_000), DENEB: spread(20_000, 2)}))
     standing = first(document)
     assert names(document, standing) == ["deneb udp", "lyra udp", "vega udp"]
@@ -150,13 +152,13 @@ def test_one_with_too_few_trials_and_a_lower_figure_stands_first_and_nothing_is_
     assert standing.lead.startswith("deneb udp is lowest, 20.0 µs")
 
 
-def test_those_with_too_few_trials_and_a_higher_figure_are_counted() -> None:
+def test_candidates_with_too_few_trials_and_a_higher_median_are_counted() -> None:
     standing = first(document_of(run_of({LYRA: spread(21_000), VEGA: spread(28_000), DENEB: spread(50_000, 2)})))
     assert (standing.verdict, standing.sure) == ("best", True)
     assert standing.why == "The other is slower; 1 has too few trials for a verdict."
 
 
-def test_a_faster_transport_of_the_same_middleware_with_too_few_trials_stands_for_it_and_nothing_is_sure() -> None:
+def test_a_middlewares_faster_transport_with_too_few_trials_makes_it_undecided() -> None:
     document = document_of(run_of({LYRA: spread(21_000), VEGA: spread(28_000), LYRA_SHM: spread(10_000, 2)}))
     standing = first(document)
     assert names(document, standing) == ["lyra shm", "vega udp"]
@@ -164,7 +166,7 @@ def test_a_faster_transport_of_the_same_middleware_with_too_few_trials_stands_fo
     assert "lyra shm: too few trials (2 trials), 10.0 µs" in document.answers[0].text
 
 
-def test_what_one_middleware_alone_was_asked_for_is_no_choice() -> None:
+def test_a_factor_level_that_only_one_middleware_has_is_no_choice() -> None:
     listening = cell("lyra", receive="listen")
     document = document_of(run_of({LYRA: spread(21_000), VEGA: spread(28_000), listening: spread(5_000)}))
     assert [document.rows[at.row].name for each in choices(document) for at in each.places if each.by == "p50"] == [
@@ -173,7 +175,7 @@ def test_what_one_middleware_alone_was_asked_for_is_no_choice() -> None:
     ]
 
 
-def test_a_row_that_may_be_of_two_things_takes_the_sureness_and_is_named() -> None:
+def test_a_bimodal_row_makes_the_standing_uncertain_and_is_named() -> None:
     figures = {LYRA: spread(21_000), VEGA: spread(28_000, by=0.05)}
     standing = first(document_of(run_of(figures, warnings=[RunWarning("bimodal", "two values")])))
     assert (standing.verdict, standing.sure) == ("best", False)
@@ -185,7 +187,7 @@ def test_the_first_size_is_the_one_nearest_to_1_kib() -> None:
     assert first(document_of(run_of(figures))).size == 2048
 
 
-def test_experiments_are_told_apart_by_as_few_levels_as_do_it() -> None:
+def test_experiments_are_named_by_as_few_levels_as_distinguish_them() -> None:
     figures = {
         cell(name, processes=processes, pin=(0,) * processes): spread(21_000)
         for name in ("lyra", "vega")
@@ -198,23 +200,23 @@ def test_experiments_are_told_apart_by_as_few_levels_as_do_it() -> None:
     ]
 
 
-def test_carriers_have_standings_of_their_own_where_there_are_several() -> None:
+def test_each_of_several_actual_transports_has_its_own_standings() -> None:
     figures = {each: spread(21_000) for each in (LYRA, LYRA_SHM, VEGA, cell("vega", "shm"))}
     document = document_of(run_of(figures))
     assert {each.levels["carrier"] for each in choices(document)} == {"any", "over UDP", "over shared memory"}
 
 
-def test_the_order_by_p99_is_another_with_verdicts_of_its_own() -> None:
+def test_the_order_by_p99_has_its_own_verdicts() -> None:
     document = document_of(run_of({LYRA: spread(21_000), VEGA: spread(28_000)}))
     by_p50, by_p99 = choices(document)
     assert (by_p50.by, by_p99.by) == ("p50", "p99")
     assert by_p99.lead == "lyra udp is lowest, p99 of 42.0 µs."
-    known = {(each.comparison.metric, each.comparison.word) for each in document.comparisons}
-    assert ("p99", "slower") in known
+    verdicts = {(each.comparison.metric, each.comparison.word) for each in document.comparisons}
+    assert ("p99", "slower") in verdicts
     assert by_p99.sure
 
 
-def test_what_failed_stands_in_no_order() -> None:
+def test_a_failed_row_is_not_ranked() -> None:
     crashed = Failure("crashed", "the pong was killed by SIGSEGV", "run it alone")
     document = document_of(run_of({LYRA: spread(21_000), VEGA: spread(28_000), DENEB: [crashed] * 10}))
     assert names(document, first(document)) == ["lyra udp", "vega udp"]
@@ -222,7 +224,7 @@ def test_what_failed_stands_in_no_order() -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_the_sentences_and_the_standings_are_sure_of_the_same(seed: int) -> None:
+def test_sentences_and_standings_have_the_same_certainty(seed: int) -> None:
     draw = random.Random(seed)
     figures = {
         cell(name, transport, size=size): drawn(20_000 * draw.lognormvariate(0, 0.5), 10, draw.randrange(1 << 30))
@@ -230,6 +232,6 @@ def test_the_sentences_and_the_standings_are_sure_of_the_same(seed: int) -> None
         for size in (64, 1024)
     }
     document = document_of(run_of(figures))
-    told = {each.cells: each.sure == "sure" for each in document.answers if each.size}
+    is_certain = {each.cells: each.sure == "sure" for each in document.answers if each.size}
     stand = {tuple(at.row for at in each.places): each.sure for each in choices(document) if each.by == "p50"}
-    assert told == stand
+    assert is_certain == stand

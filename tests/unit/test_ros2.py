@@ -26,7 +26,7 @@ def test_the_interfaces_package_has_an_address_that_catkin_pkg_accepts() -> None
 
 
 def workers_identity(**environment: str) -> str:
-    told = subprocess.run(
+    ran = subprocess.run(
         [
             "bash",
             "-c",
@@ -39,10 +39,10 @@ def workers_identity(**environment: str) -> str:
         check=True,
         text=True,
     )
-    return told.stdout
+    return ran.stdout
 
 
-def test_workers_are_stale_when_a_ros_2_was_sourced_since() -> None:
+def test_workers_are_out_of_date_after_a_ros_2_was_sourced() -> None:
     before = workers_identity()
     assert before == workers_identity(HOME="/elsewhere")
     assert before != workers_identity(AMENT_PREFIX_PATH="/opt/ros/humble")
@@ -61,7 +61,7 @@ def unloadable(folder: Path) -> str:
     return broken.reason
 
 
-def test_a_library_that_is_not_found_is_told_with_the_script_that_brings_it(
+def test_a_library_that_is_not_on_the_path_is_reported_with_its_setup_script(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(find, "ROS", tmp_path / "ros")
@@ -70,6 +70,6 @@ def test_a_library_that_is_not_found_is_told_with_the_script_that_brings_it(
     assert f"source {tmp_path}/ros/humble/setup.bash" in unloadable(tmp_path)
 
 
-def test_a_library_that_is_nowhere_is_told_with_what_to_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_library_is_reported_with_what_to_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(find, "ROS", tmp_path / "ros")
     assert f"source {tmp_path}/ros/DISTRO/setup.bash" in unloadable(tmp_path)

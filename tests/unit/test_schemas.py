@@ -14,7 +14,7 @@ from outputs import SCHEMAS, read_output, validator
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_schemas_are_what_the_structs_say() -> None:
+def test_the_schemas_match_the_structs() -> None:
     argv = [sys.executable, ROOT / "scripts/schema", "--check"]
     ran = subprocess.run(argv, capture_output=True, text=True, check=False, env={"PYTHONPATH": str(ROOT / "src")})
     assert ran.returncode == 0, ran.stderr
@@ -38,5 +38,5 @@ def test_a_figure_that_is_text_is_refused() -> None:
     assert not checked.is_valid({})
 
 
-def test_the_frameworks_are_as_their_schema_says() -> None:
+def test_the_list_of_frameworks_matches_its_schema() -> None:
     assert read_output("list-frameworks", printed(frameworks()))["framework"]

@@ -25,19 +25,19 @@ def rounds(*figures: float) -> dict[int, float]:
     return dict(enumerate(figures, 1))
 
 
-def test_a_score_is_the_weighted_geometric_mean_of_times_the_best() -> None:
+def test_a_score_is_the_weighted_geometric_mean_of_the_ratios_to_the_best() -> None:
     found = scores([[rounds(2.0), rounds(10.0)], [rounds(1.0), rounds(40.0)]], [3, 1], [False, False])
     assert [each.parts for each in found] == [(2.0, 1.0), pytest.approx((1.0, 4.0))]
     assert [each.score for each in found] == [pytest.approx(2**0.75), pytest.approx(4**0.25)]
-    assert {(each.low, each.first) for each in found} == {(None, None)}, "one round says nothing of the next"
+    assert {(each.low, each.first) for each in found} == {(None, None)}, "one round gives no interval"
 
 
-def test_what_is_better_when_it_is_higher_is_turned_round() -> None:
+def test_metrics_where_higher_is_better_are_inverted() -> None:
     slow, fast = scores([[rounds(100.0)], [rounds(400.0)]], [1], [True])
     assert (slow.score, fast.score) == (pytest.approx(4), 1)
 
 
-def test_no_unit_weighs_more_than_its_weight() -> None:
+def test_the_units_of_metrics_do_not_change_their_weights() -> None:
     in_us = scores([[rounds(2.0), rounds(3.0)], [rounds(3.0), rounds(2.0)]], [1, 1], [False, False])
     in_ns = scores([[rounds(2e3), rounds(3.0)], [rounds(3e3), rounds(2.0)]], [1, 1], [False, False])
     assert [each.score for each in in_us] == [pytest.approx(each.score) for each in in_ns]
@@ -50,20 +50,20 @@ def drawn(apart: float, seed: int, pairs: int = 10) -> list[list[dict[int, float
     return [[rounds(*(level * each * draw.lognormvariate(0, 0.1) for each in shared))] for level in (1.0, 1.0 + apart)]
 
 
-def test_who_is_surely_first_is_first_in_nearly_every_draw() -> None:
+def test_a_significantly_faster_row_is_first_in_nearly_every_draw() -> None:
     first, second = scores(drawn(0.5, 1), [1], [False])
     assert (first.first or 0) > 0.99
     assert (first.first or 0) + (second.first or 0) == pytest.approx(1)
     assert (second.low or 0) < second.score < (second.high or math.inf)
 
 
-def test_who_are_alike_are_first_as_often_as_each_other() -> None:
+def test_equal_rows_are_first_equally_often() -> None:
     shares = [scores(drawn(0.0, seed), [1], [False])[0].first or 0 for seed in range(60)]
     assert 0.4 < sum(shares) / len(shares) < 0.6
-    assert scores(drawn(0.0, 3), [1], [False]) == scores(drawn(0.0, 3), [1], [False]), "the draws are the same"
+    assert scores(drawn(0.0, 3), [1], [False]) == scores(drawn(0.0, 3), [1], [False]), "the draws are repeatable"
 
 
-def test_a_round_that_disturbed_all_disturbs_no_order() -> None:
+def test_a_round_that_disturbed_all_rows_does_not_change_their_order() -> None:
     """If not paired, a variation by a factor of 1.6 would hide a difference of a tenth in ten rounds."""
     calm = [[rounds(*(level * 3.0 ** (each % 2) for each in range(10)))] for level in (1.0, 1.1)]
     assert scores(calm, [1], [False])[0].first == 1
@@ -84,7 +84,7 @@ def test_wrong_weights_are_refused(written: str, wrong: str) -> None:
     assert any(wrong in each.text for each in problems), problems
 
 
-def test_weights_are_of_any_metric() -> None:
+def test_any_metric_can_have_a_weight() -> None:
     suite = suite_of("[scorecard]\nweights = { 'p99.9' = 2.5, 'memory.ping' = 1 }\n[[sweep]]")
     assert suite.scorecard == (("p99.9", 2.5), ("memory.ping", 1.0))
 
@@ -103,7 +103,7 @@ CELLS = {
 WEIGHTS = (("p50", 3.0), ("round_trips", 1.0), ("memory", 2.0))
 
 
-def test_a_report_ranks_who_was_measured_at_every_size(tmp_path: Path) -> None:
+def test_a_report_ranks_rows_measured_at_every_size(tmp_path: Path) -> None:
     found = scored(tmp_path, CELLS | {cell(adapter="orion", transport="y"): 1e3}, WEIGHTS, scatter=4)
     [card] = found.scorecards
     assert [each.name for each in card.rows] == ["lyra shm", "vega x", "lyra udp"]
@@ -112,8 +112,8 @@ def test_a_report_ranks_who_was_measured_at_every_size(tmp_path: Path) -> None:
     assert any(each.startswith("memory: ") for each in card.left_out)
     assert card.rows[0].first == 1
     assert (card.rows[0].parts[0], card.rows[2].parts[0]) == (1, pytest.approx(2.5, rel=0.1))
-    told = read_output("run", render("json", found))["scorecards"]
-    assert [each["name"] for each in told[0]["rows"]] == ["lyra shm", "vega x", "lyra udp"]
+    scorecards = read_output("run", render("json", found))["scorecards"]
+    assert [each["name"] for each in scorecards[0]["rows"]] == ["lyra shm", "vega x", "lyra udp"]
     markdown = render("markdown", found)
     assert "### Scorecard" in markdown
     assert "2,000 draws of the 8 rounds" in markdown
@@ -123,7 +123,7 @@ def test_without_weights_there_is_no_scorecard(tmp_path: Path) -> None:
     assert scored(tmp_path, CELLS, ()).scorecards == ()
 
 
-def test_the_page_has_the_table_and_how_it_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_has_the_scorecard_and_its_method(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = scored(tmp_path, CELLS, WEIGHTS, scatter=4)
     monkeypatch.setattr("middlemark.show.html.page.script", lambda: "")
     text = render_html(found)

@@ -39,12 +39,12 @@ def chosen(text: str, *cells: Cell) -> list[bool]:
         ("", {}, None),
     ],
 )
-def test_levels_are_read_as_suites_read_them(text: str, has: dict[str, Any], other: dict[str, Any] | None) -> None:
+def test_levels_are_read_as_in_suites(text: str, has: dict[str, Any], other: dict[str, Any] | None) -> None:
     assert chosen(text, cell(**has)) == [True]
     assert other is None or chosen(text, cell(**other)) == [False]
 
 
-def test_a_suites_table_chooses_the_same_cells() -> None:
+def test_a_table_in_a_suite_selects_the_same_cells() -> None:
     selection, wrong = read_selection({"pin": [0, 1], "size": [64, "1k"], "recovery": "90ms", "priority": "rr:7"})
     assert wrong == []
     levels = {"pin": (0, 1), "recovery_s": 0.09, "priority": "rr:7"}
@@ -52,20 +52,20 @@ def test_a_suites_table_chooses_the_same_cells() -> None:
     assert not selection.matches(cell(**levels | {"size": 4096}))
 
 
-def test_shared_memory_is_chosen_by_what_carries_the_data() -> None:
+def test_shared_memory_is_selected_by_the_actual_transport() -> None:
     selection, _ = read_typed_selection("shared_memory=on")
     assert selection.matches(cell(), shared_memory=True)
     assert not selection.matches(cell(), shared_memory=False)
-    assert not selection.matches(cell()), "it is not known"
+    assert not selection.matches(cell()), "an unknown actual transport matches neither"
 
 
-def test_a_level_that_another_tool_did_not_tell_is_no_level() -> None:
+def test_a_factor_that_another_tool_did_not_report_is_not_selected() -> None:
     assert chosen("pin=off", cell(unknown=("pin",))) == [False]
 
 
-def test_all_that_is_wrong_is_told_at_once() -> None:
-    told = "; ".join(read_typed_selection("zeal=1,pin=x,rate=no,udp")[1])
+def test_all_problems_are_reported_at_once() -> None:
+    problems_text = "; ".join(read_typed_selection("zeal=1,pin=x,rate=no,udp")[1])
     for wrong in ("'zeal=1' selects nothing", "pin: 'x' names no processors", "rate: 'no,udp'"):
-        assert wrong.split("'")[0] in told, told
+        assert wrong.split("'")[0] in problems_text, problems_text
     _, problems = read_selection({"zeal": 1, "size": True, "label": 3})
     assert [each.split(":")[0] for each in problems] == ["zeal", "size", "label"]

@@ -18,7 +18,7 @@ def levels(toml: str) -> list[str | None]:
     return [each.system for each in plan_of(SUITE + toml).cells]
 
 
-def test_a_table_gives_every_combination_of_its_values_and_text_gives_one() -> None:
+def test_a_table_gives_every_combination_of_its_values_and_a_text_gives_one() -> None:
     assert levels("system = { 'vm.swappiness' = [1, 60] }") == ["vm.swappiness=1", "vm.swappiness=60"]
     both = "system = { 'vm.swappiness' = [1, 60], 'net.core.rmem_max' = 1 }"
     assert levels(both) == ["net.core.rmem_max=1&vm.swappiness=1", "net.core.rmem_max=1&vm.swappiness=60"]
@@ -27,7 +27,7 @@ def test_a_table_gives_every_combination_of_its_values_and_text_gives_one() -> N
     assert levels("") == [None]
 
 
-def test_what_is_typed_is_split_at_semicolons_for_values_have_commas() -> None:
+def test_typed_settings_are_split_at_semicolons_because_values_have_commas() -> None:
     typed = SYSTEM.typed("/proc/irq/24/smp_affinity_list=0,1; vm.swappiness=1&vm.zone_reclaim_mode=0")
     assert typed == ["/proc/irq/24/smp_affinity_list=0,1", "vm.swappiness=1&vm.zone_reclaim_mode=0"]
 
@@ -50,7 +50,7 @@ def test_what_is_typed_is_split_at_semicolons_for_values_have_commas() -> None:
         ("cgroup.cpu", "measured"),
     ],
 )
-def test_what_is_no_limit_that_can_be_put_back_is_not_set(target: str, value: object) -> None:
+def test_a_target_that_cannot_be_restored_is_refused(target: str, value: object) -> None:
     with pytest.raises(Wrong):
         setting_of(target, value)
 
@@ -60,7 +60,7 @@ def test_a_problem_names_its_place() -> None:
     assert str(problem).startswith("lan.toml: sweep 1: system: 'kernel.panic' is not a setting that may be changed")
 
 
-def test_a_size_is_in_bytes_of_whole_pages_and_a_level_reads_back_as_itself() -> None:
+def test_a_size_is_in_bytes_of_whole_pages_and_a_level_reads_back() -> None:
     [setting] = settings_of(SYSTEM.read("/dev/shm=1m"))
     assert (setting.kind, setting.value) == ("size", "1048576")
     assert SYSTEM.read("vm.b=2 & vm.a=1") == SYSTEM.read(SYSTEM.read("vm.a=1&vm.b=2"))
@@ -69,7 +69,7 @@ def test_a_size_is_in_bytes_of_whole_pages_and_a_level_reads_back_as_itself() ->
         SYSTEM.read("vm.a=1&vm.a=2")
 
 
-def test_a_value_is_compared_without_what_the_kernel_adds() -> None:
+def test_a_value_is_compared_without_the_kernels_decoration() -> None:
     assert plain("always [madvise] never\n") == "madvise"
     assert plain("4096\t131072\t6291456\n") == "4096 131072 6291456"
 
@@ -87,11 +87,11 @@ def test_a_value_is_compared_without_what_the_kernel_adds() -> None:
         ("4096 131072 6291456", "4096 131072 8388608", False),
     ],
 )
-def test_the_kernel_may_write_a_value_in_its_own_way(now: str, value: str, alike: bool) -> None:
+def test_a_value_in_the_kernels_notation_is_recognised(now: str, value: str, alike: bool) -> None:
     assert same(now, value) is alike
 
 
-def test_every_kind_of_setting_that_a_check_changes_may_be_set_here() -> None:
+def test_every_kind_of_setting_that_a_check_changes_can_be_set_here() -> None:
     for kind, change in (
         ("sysctl", Setting("net.ipv4.tcp_rmem", "4096 131072 6291456")),
         ("file", Setting("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance")),

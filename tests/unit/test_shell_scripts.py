@@ -37,7 +37,7 @@ def test_shellcheck_finds_nothing_in_the_set_up() -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_a_build_shows_on_a_terminal_how_far_it_is_and_logs_every_line(tmp_path: Path) -> None:
+def test_a_build_shows_its_progress_on_a_terminal_and_logs_every_line(tmp_path: Path) -> None:
     lines = [f"[{number}/10] Building CXX object {number}.o" for number in range(1, 11)]
     lines[3:3] = ["[4/10] Building the Rust library middlemark_zenoh (cargo)"]
     script = f"log={tmp_path}/log; cd {ROOT}/packaging/setup; source ./say.sh; source ./progress.sh; show_progress"
@@ -53,7 +53,7 @@ def test_a_build_shows_on_a_terminal_how_far_it_is_and_logs_every_line(tmp_path:
 
 
 @pytest.mark.parametrize("file", DOCKERFILES, ids=lambda each: each.stem)
-def test_a_dockerfile_only_calls_scripts_that_are_there(file: Path) -> None:
+def test_a_dockerfile_calls_only_existing_scripts(file: Path) -> None:
     text = file.read_text()
     called = re.findall(r'^(?:RUN |ENTRYPOINT \[")/middlemark/(\S+?)"?\]?$', text, re.MULTILINE)
     assert len(called) == text.count("RUN ") + text.count("ENTRYPOINT") == 3
@@ -62,7 +62,7 @@ def test_a_dockerfile_only_calls_scripts_that_are_there(file: Path) -> None:
     assert f"packaging/docker/{file.name}" in (ROOT / "compose.yaml").read_text()
 
 
-def test_what_was_never_run_says_so() -> None:
+def test_images_that_were_never_built_are_marked_in_their_file() -> None:
     run = {each.stem.removeprefix("docker-") for each in ROOT.glob("scripts/targets/docker-*.sh")}
     assert run == {"debian-12"}
     assert {each.stem for each in DOCKERFILES if "We have never built this image" not in each.read_text()} == run

@@ -36,14 +36,14 @@ def test_the_first_line_is_the_answer(severities: list[Severity], answer: str) -
     )
 
 
-def test_a_command_is_on_a_line_of_its_own_and_never_wrapped() -> None:
+def test_a_command_has_its_own_line_and_is_never_wrapped() -> None:
     long = "sysctl -w " + " ".join(f"net.core.setting_{number}=1" for number in range(20))
     lines = render_text([finding("limits", remedy=long)], 50, None, View(width=60), None).splitlines()
     assert f"    {long}" in lines
     assert max(len(line) for line in lines if line.strip() != long) <= 100
 
 
-def test_notes_are_a_line_each_unless_more_is_asked_for() -> None:
+def test_notes_are_one_line_each_unless_verbose() -> None:
     found = [finding("note", check="turbo")]
     short, long = (render_text(found, 50, None, View(warnings=each), "car") for each in (False, True))
     assert "turbo  it is low" in short
@@ -52,13 +52,13 @@ def test_notes_are_a_line_each_unless_more_is_asked_for() -> None:
     assert "for the suite car" in short
 
 
-def test_what_somebody_else_wrote_cannot_move_the_cursor() -> None:
+def test_control_characters_from_others_are_removed() -> None:
     evil = Finding(check="environment", severity="falsifies", seen="X=\033[2J\n", why="", rows="", remedy="unset X\033")
     assert "\033" not in render_text([evil], 50, None, View(), None)
     assert read_output("doctor", render_doctor([evil], 50, None))["probes"] == {}
 
 
-def test_what_was_tried_is_shown_and_what_was_not_says_why() -> None:
+def test_tried_measurements_are_shown_and_the_others_have_a_reason() -> None:
     tried = Tried(line_ns=540.0, gaps_hz=471.2, longest_gap_ns=56_000.0, absent=("not built: udp",))
     shown = render_text([], 50, tried, View(), None)
     facts = [each.strip().split("  ", 1) for each in shown.splitlines() if each.startswith("  ")]
@@ -70,7 +70,7 @@ def test_what_was_tried_is_shown_and_what_was_not_says_why() -> None:
     assert "TCP" not in shown
 
 
-def test_a_plan_asks_for_what_its_rows_do() -> None:
+def test_the_needs_of_a_plan_are_those_of_its_rows() -> None:
     text = (
         '[[sweep]]\nadapter = ["udp", "shm"]\nsize = ["64", "1m"]\nreceive = "poll"\npriority = "fifo:70"\ntrials = 1\n'
     )

@@ -45,7 +45,7 @@ def screen(figures: Figures, proofs: Mapping[Cell, ProtectionProof]) -> list[str
     return summary.render(document_of(proven(figures, proofs)), View(width=100)).splitlines()
 
 
-def test_the_first_lines_say_what_each_level_costs_and_that_it_was_in_force() -> None:
+def test_the_first_lines_state_the_cost_of_each_level_and_that_it_was_in_force() -> None:
     lines = screen(FIGURES, dict.fromkeys((LOCKED, SEALED, SAFE), HOLDS))
     assert lines[0] == (
         "encrypted takes 1.01 (vega udp at 64 B) to 2.00 times (lyra udp at 64 B) as long as none; signed"
@@ -55,7 +55,7 @@ def test_the_first_lines_say_what_each_level_costs_and_that_it_was_in_force() ->
     assert len(lines) <= summary.MOST_LINES
 
 
-def test_each_middleware_has_a_line_a_level_beside_the_same_at_none() -> None:
+def test_each_middleware_has_a_line_per_level_with_its_ratio_to_none() -> None:
     lines = screen(FIGURES, dict.fromkeys((LOCKED, SEALED, SAFE), HOLDS))
     [at] = [number for number, line in enumerate(lines) if "times as long as at none" in line]
     table = [line.split() for line in lines[at + 1 : at + 8]]
@@ -72,10 +72,10 @@ def test_each_middleware_has_a_line_a_level_beside_the_same_at_none() -> None:
 
 def test_the_report_has_the_same_sentences_and_tables() -> None:
     document = document_of(proven(FIGURES, dict.fromkeys((LOCKED, SEALED, SAFE), HOLDS)))
-    told = data_of(document)["security"]
-    assert told["conclusion"].startswith("encrypted takes 1.01 (vega udp at 64 B) to 2.00 times")
-    assert told["proven"] == "Protection is in force in all 3 protected rows, by their proofs."
-    [table] = told["tables"]
+    security = data_of(document)["security"]
+    assert security["conclusion"].startswith("encrypted takes 1.01 (vega udp at 64 B) to 2.00 times")
+    assert security["proven"] == "Protection is in force in all 3 protected rows, by their proofs."
+    [table] = security["tables"]
     assert table["rows"] == [
         ["lyra udp", "20.0 1.00"],
         ["  signed", "30.0 1.50"],
@@ -86,33 +86,33 @@ def test_the_report_has_the_same_sentences_and_tables() -> None:
     assert data_of(document_of(run_of({LYRA: spread(20_000)})))["security"] is None
 
 
-def test_what_was_not_in_force_is_named_and_marked() -> None:
+def test_protection_that_is_not_in_force_is_named_and_marked() -> None:
     lines = screen(FIGURES, {LOCKED: HOLDS, SEALED: HOLDS, SAFE: LEAKS})
     assert "Protection is in force in 2 of 3 protected rows, by their proofs; not in vega udp" in " ".join(lines)
     assert any(line.split()[:1] == ["encrypted"] and line.rstrip().endswith("!") for line in lines)
 
 
-def test_what_was_not_proven_is_not_counted_as_in_force() -> None:
+def test_unproven_protection_does_not_count_as_in_force() -> None:
     assert "in force in 0 of 3 protected rows" in " ".join(screen(FIGURES, {}))
 
 
-def test_of_one_protected_row_the_first_line_says_it_in_short() -> None:
+def test_the_first_line_is_short_for_one_protected_row() -> None:
     lines = screen({LYRA: spread(20_000), SEALED: spread(40_000)}, {SEALED: HOLDS})
     assert lines[0] == "encrypted takes 2.00 times as long as none (lyra udp at 64 B)."
     assert lines[1] == "Protection is in force in the protected row, by its proofs."
 
 
-def test_of_too_few_trials_the_first_line_says_that_it_is_not_sure() -> None:
+def test_the_first_line_is_undecided_with_too_few_trials() -> None:
     lines = screen({LYRA: spread(20_000, 2), SEALED: spread(40_000, 2)}, {SEALED: HOLDS})
     assert lines[0] == "Undecided with 2 trials each: encrypted takes 2.00 times as long as none (lyra udp at 64 B)."
 
 
-def test_a_level_alone_has_the_usual_screen() -> None:
-    alone = {SEALED: spread(40_000), SAFE: spread(50_500)}
-    assert not any("as long as" in line for line in screen(alone, dict.fromkeys(alone, HOLDS)))
+def test_a_run_of_one_level_has_the_usual_screen() -> None:
+    figures = {SEALED: spread(40_000), SAFE: spread(50_500)}
+    assert not any("as long as" in line for line in screen(figures, dict.fromkeys(figures, HOLDS)))
 
 
-def test_levels_without_none_have_nothing_to_be_held_against() -> None:
+def test_levels_without_none_are_not_compared() -> None:
     lines = screen({LOCKED: spread(30_000), SEALED: spread(40_000)}, {})
     assert not any("as long as" in line for line in lines)
     assert lines[0].strip()

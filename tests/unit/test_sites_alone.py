@@ -19,7 +19,7 @@ CONNECT = "import socket, sys; socket.create_connection(('127.0.0.1', int(sys.ar
 
 
 @pytest.fixture
-def alone() -> Iterator[Namespace]:
+def isolated() -> Iterator[Namespace]:
     try:
         holder = asyncio.run(Holder.isolated())
     except WorkerFailedError as error:
@@ -32,20 +32,20 @@ def run_in(namespace: Namespace, *argv: str) -> subprocess.CompletedProcess[str]
     return subprocess.run([*namespace.prefix, *argv], capture_output=True, text=True, check=False, timeout=120)
 
 
-def test_its_lo_is_up_and_is_all_there_is(alone: Namespace) -> None:
+def test_the_namespaces_lo_is_up_and_is_its_only_interface(isolated: Namespace) -> None:
     served = "import socket; s = socket.create_server(('127.0.0.1', 0)); socket.create_connection(s.getsockname(), 5)"
-    assert run_in(alone, "python3", "-IS", "-c", served).returncode == 0
-    seen = run_in(alone, "cat", "/proc/net/dev").stdout.splitlines()[2:]
-    assert [line.partition(":")[0].strip() for line in seen] == [alone.interface] == ["lo"]
+    assert run_in(isolated, "python3", "-IS", "-c", served).returncode == 0
+    seen = run_in(isolated, "cat", "/proc/net/dev").stdout.splitlines()[2:]
+    assert [line.partition(":")[0].strip() for line in seen] == [isolated.interface] == ["lo"]
 
 
-def test_nobody_outside_is_met_there(alone: Namespace) -> None:
+def test_nothing_outside_of_the_namespace_can_be_reached(isolated: Namespace) -> None:
     with socket.create_server(("127.0.0.1", 0)) as outside:
-        ended = run_in(alone, "python3", "-IS", "-c", CONNECT, str(outside.getsockname()[1]))
+        ended = run_in(isolated, "python3", "-IS", "-c", CONNECT, str(outside.getsockname()[1]))
     assert "ConnectionRefusedError" in ended.stderr
 
 
-def test_only_a_transport_that_asks_for_one_has_it_and_all_its_trials_share_it() -> None:
+def test_only_transports_that_need_a_namespace_get_one_and_their_trials_share_it() -> None:
     worker = Worker("none", description("north", transport("wide", own_network=True), transport("tcp")))
     here = Here(Domains(1))
 
@@ -70,7 +70,7 @@ def test_only_a_transport_that_asks_for_one_has_it_and_all_its_trials_share_it()
     asyncio.run(both())
 
 
-def test_an_interface_that_is_named_is_refused() -> None:
+def test_a_named_interface_is_refused_in_a_namespace() -> None:
     worker = Worker("none", description("north", transport("wide", own_network=True)))
     begun = Here(Domains(1), interface="eth7").begin(
         Cell(adapter="north", transport="wide", size=64), worker, "mm_test_0"

@@ -58,10 +58,10 @@ class InProcess(Cluster):
         self.verbs.append((name, verb))
         self.before(name, verb)
         if name in self.gone:
-            await self._hosts[name].do("close", 0.0)  # as an actor does when no requests come any more
+            await self._hosts[name].do("close", 0.0)  # as an actor does when its launcher is gone
             raise HostGoneError("it did not answer")
-        told = pickle.loads(pickle.dumps(arguments))
-        answer = pickle.loads(pickle.dumps(await self._hosts[name].do(verb, *told, scope=scope)))
+        received = pickle.loads(pickle.dumps(arguments))
+        answer = pickle.loads(pickle.dumps(await self._hosts[name].do(verb, *received, scope=scope)))
         if isinstance(answer, Begun):
             self.begun.append(answer)
         return answer
@@ -90,7 +90,7 @@ def across(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Across:
     return Across(Launching(tmp_path))
 
 
-def test_a_trial_across_two_hosts_is_measured_and_its_samples_come_back(across: Across) -> None:
+def test_a_trial_across_two_hosts_is_measured_and_its_samples_are_fetched(across: Across) -> None:
     outcome = across.trial()
     assert outcome.failed is None
     assert outcome.samples_file == "samples/00007.npy"
@@ -102,28 +102,30 @@ def test_a_trial_across_two_hosts_is_measured_and_its_samples_come_back(across: 
     assert ("robot", "start") in across.cluster.verbs
 
 
-def test_all_of_a_trial_on_one_host_reads_one_clock_there(across: Across) -> None:
+def test_a_trial_on_one_remote_host_reads_one_clock(across: Across) -> None:
     outcome = across.launching.trial(None, across="robot", pattern="stream")
     assert outcome.failed is None
     assert (outcome.clocks, outcome.stamps_absent) == (None, None)
-    assert outcome.first_sample_ns is None, "its begin is by the clock of this machine"
+    assert outcome.first_sample_ns is None, (
+        "the trial's start is by this machine's clock, and its samples are by the other host's"
+    )
     assert {name for name, _ in across.cluster.verbs} == {"robot"}
     assert [name for name in across.launching.kept() if name.endswith(".npy")]
 
 
-def test_receivers_are_configured_before_senders_so_that_these_find_what_they_left(across: Across) -> None:
+def test_receivers_are_configured_before_senders(across: Across) -> None:
     assert across.trial(subscribers=2).failed is None
-    told = [name for name, verb in across.cluster.verbs if verb == "tell"]
-    assert told[:3] == ["robot", "robot", "base"]
+    commanded_hosts = [name for name, verb in across.cluster.verbs if verb == "tell"]
+    assert commanded_hosts[:3] == ["robot", "robot", "base"]
 
 
-def test_each_end_has_its_own_folder_and_nothing_of_either_is_left(across: Across, tmp_path: Path) -> None:
+def test_each_end_has_its_own_folder_and_neither_remains(across: Across, tmp_path: Path) -> None:
     assert across.trial().failed is None
     assert len({each.scratch for each in across.cluster.begun}) == 2
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
-def test_a_host_that_does_not_answer_costs_the_trial_and_is_named(across: Across) -> None:
+def test_a_host_that_stops_answering_fails_the_trial_and_is_named(across: Across) -> None:
     def before(name: str, verb: str) -> None:
         if (name, verb) == ("robot", "tell") and ("base", "tell") in across.cluster.verbs:
             across.cluster.gone.add("robot")
@@ -135,14 +137,14 @@ def test_a_host_that_does_not_answer_costs_the_trial_and_is_named(across: Across
     assert "robot (127.0.0.1) is gone: it did not answer" in failed.text
 
 
-def test_a_host_that_is_not_there_is_told_when_a_trial_begins(across: Across) -> None:
+def test_a_missing_host_is_reported_when_a_trial_begins(across: Across) -> None:
     across.cluster.gone.add("robot")
     failed = across.trial().failed
     assert failed is not None
     assert (failed.code, failed.text) == ("lost", "robot (127.0.0.1) cannot be reached: its Dask worker did not appear")
 
 
-def test_a_worker_that_dies_is_told_with_its_host(across: Across) -> None:
+def test_a_worker_that_dies_is_reported_with_its_host(across: Across) -> None:
     failed = across.trial({"at": "pong 0", "does": "die"}).failed
     assert failed is not None
     assert failed.code == "crashed"
@@ -153,11 +155,13 @@ def test_another_build_is_a_warning_of_every_trial(across: Across) -> None:
     across.cluster._builds = {"fake": "another build"}
     outcome = across.trial()
     assert outcome.failed is None
-    told = [each.text for each in outcome.warnings if each.code == "versions-differ"]
-    assert told == [f"the worker of fake on {name} is a different build from the one on this machine" for name in NAMES]
+    texts = [each.text for each in outcome.warnings if each.code == "versions-differ"]
+    assert texts == [
+        f"the worker of fake on {name} is a different build from the one on this machine" for name in NAMES
+    ]
 
 
-def test_samples_that_are_not_whole_cost_the_trial_and_leave_nothing(
+def test_incomplete_samples_fail_the_trial_and_leave_nothing_behind(
     across: Across, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = host._Trial.kept
@@ -172,7 +176,7 @@ def test_samples_that_are_not_whole_cost_the_trial_and_leave_nothing(
     assert across.launching.kept() == []
 
 
-def test_a_host_ends_its_trial_when_nobody_asks_any_more(across: Across, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_ends_its_trial_when_its_launcher_stops_asking(across: Across, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host, "LEASE_S", 0.2)
 
     async def abandoned() -> int:
@@ -192,7 +196,7 @@ def test_a_host_ends_its_trial_when_nobody_asks_any_more(across: Across, monkeyp
     assert not Path(f"/proc/{pid}").exists()
 
 
-def test_a_trial_that_another_actor_of_the_process_has_ends_before_the_next_begins(across: Across) -> None:
+def test_a_trial_of_another_actor_of_the_process_ends_before_the_next_begins(across: Across) -> None:
     async def begun() -> list[bool]:
         actors = [Host("robot"), Host("robot")]
         pids = []
@@ -200,7 +204,7 @@ def test_a_trial_that_another_actor_of_the_process_has_ends_before_the_next_begi
             actor._workers = {"fake": across.launching.worker}
             await actor.do("begin", across.launching.cell({}), "fake", f"mm_begun_{number}", "127.0.0.1")
             pids.append(await actor.do("start", "publisher 0", {}))
-        await actors[0].do("close", 0.0)  # the coordinator's last request before it gave the first host up
+        await actors[0].do("close", 0.0)  # the launcher's last request before it gave up the first host
         alive = [Path(f"/proc/{pid}").exists() for pid in pids]
         await actors[1].do("close", 0.0)
         return alive
@@ -208,7 +212,7 @@ def test_a_trial_that_another_actor_of_the_process_has_ends_before_the_next_begi
     assert asyncio.run(begun()) == [False, True]
 
 
-def test_what_was_meant_for_a_trial_before_reaches_no_worker_of_this_one(across: Across) -> None:
+def test_a_message_of_an_earlier_trial_reaches_no_worker_of_this_one(across: Across) -> None:
     async def late() -> bool:
         actor = Host("robot")
         actor._workers = {"fake": across.launching.worker}
@@ -227,7 +231,7 @@ def test_what_was_meant_for_a_trial_before_reaches_no_worker_of_this_one(across:
     assert asyncio.run(late())
 
 
-def test_a_note_is_handed_over_and_never_replaces_one(across: Across) -> None:
+def test_a_copied_note_never_replaces_an_existing_one(across: Across) -> None:
     async def noted() -> tuple[list[Any], str]:
         actor = Host("robot")
         actor._workers = {"fake": across.launching.worker}
@@ -235,31 +239,33 @@ def test_a_note_is_handed_over_and_never_replaces_one(across: Across) -> None:
         try:
             await actor.do("start", "publisher 0", {})
             Path(begun.scratch, "topic.subscriber.0").write_text("mine")
-            told = []
-            while not any(isinstance(each, host.LeftFile) for each in told):
-                told += await actor.do("hear")
+            heard = []
+            while not any(isinstance(each, host.LeftFile) for each in heard):
+                heard += await actor.do("hear")
             await actor.do("note", "topic.subscriber.0", b"theirs")
             await actor.do("note", "topic.subscriber.1", b"theirs")
             await asyncio.sleep(0.1)
-            told += await actor.do("hear")
-            return told, Path(begun.scratch, "topic.subscriber.1").read_text() + Path(
+            heard += await actor.do("hear")
+            return heard, Path(begun.scratch, "topic.subscriber.1").read_text() + Path(
                 begun.scratch, "topic.subscriber.0"
             ).read_text()
         finally:
             await actor.do("close", 0.0)
 
-    told, contents = asyncio.run(noted())
-    notes = [each for each in told if isinstance(each, host.LeftFile)]
+    heard, contents = asyncio.run(noted())
+    notes = [each for each in heard if isinstance(each, host.LeftFile)]
     assert notes == [host.LeftFile("topic.subscriber.0", b"mine")]  # not sent back to its source
     assert contents == "theirsmine"
 
 
-def test_domains_that_are_used_elsewhere_are_passed_over() -> None:
+def test_domains_in_use_elsewhere_are_skipped() -> None:
     used = set(range(1, 102)) - {42}
     assert Domains(0).next(used) == 42
 
 
-def test_a_worker_is_told_what_it_would_be_told_here(across: Across, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_remote_worker_receives_the_same_messages_as_a_local_one(
+    across: Across, monkeypatch: pytest.MonkeyPatch
+) -> None:
     written: list[bytes] = []
     send = WorkerProcess.send
 

@@ -49,7 +49,7 @@ def failure(script: str, kind: type[Message], timeout_s: float = 10.0, ticking: 
     return found[0]
 
 
-def test_events_come_in_order_and_others_are_passed_over() -> None:
+def test_events_come_in_order_and_others_are_skipped() -> None:
     async def ask(worker: WorkerProcess) -> None:
         assert (await worker.event(HelloEvent, timeout_s=60)).pid == 1
         assert (await worker.event(SeenEvent, timeout_s=60)) == SeenEvent(lost=7)
@@ -58,7 +58,7 @@ def test_events_come_in_order_and_others_are_passed_over() -> None:
 
 
 @pytest.mark.parametrize("noise", ["not json", "[1,2]", "5", '"text"', "{", ""])
-def test_a_line_that_is_no_event_is_passed_over(noise: str) -> None:
+def test_a_line_that_is_no_event_is_skipped(noise: str) -> None:
     async def ask(worker: WorkerProcess) -> None:
         await worker.event(HelloEvent, timeout_s=60)
 
@@ -66,7 +66,7 @@ def test_a_line_that_is_no_event_is_passed_over(noise: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("line", "why"),
     [
         ('{"event":"seen","lost":"seven"}', "seen: Expected `int`, got `str` - at `$.lost`"),
         ('{"event":"seen","spells":[[1,2,3],[1,2,-3]]}', "seen: Expected `int` >= 0 - at `$.spells[1][2]`"),
@@ -76,14 +76,14 @@ def test_a_line_that_is_no_event_is_passed_over(noise: str) -> None:
         ('{"event":"ready","notes":' + "[" * 3000, "a line that is nested too deeply"),
     ],
 )
-def test_an_event_that_is_not_in_the_protocol_is_named_with_its_field(said: str, why: str) -> None:
-    told = failure(f"echo '{said}'; {HELLO}; cat", HelloEvent)
-    assert told.code == "internal"
-    assert told.text == f"ping broke the protocol: {why}"
-    assert "rebuild both" in told.advice
+def test_an_event_outside_of_the_protocol_is_named_with_its_field(line: str, why: str) -> None:
+    failed = failure(f"echo '{line}'; {HELLO}; cat", HelloEvent)
+    assert failed.code == "internal"
+    assert failed.text == f"ping broke the protocol: {why}"
+    assert "rebuild both" in failed.advice
 
 
-def test_commands_are_sent_a_line_each() -> None:
+def test_commands_are_sent_as_one_line_each() -> None:
     async def ask(worker: WorkerProcess) -> None:
         worker.send(SeenEvent(lost=1))
         worker.send(SeenEvent(lost=2))
@@ -92,56 +92,56 @@ def test_commands_are_sent_a_line_each() -> None:
     with_worker("cat", ask)
 
 
-def test_an_error_of_its_own_is_raised_with_code_and_advice() -> None:
-    told = failure(
+def test_an_error_event_is_raised_with_code_and_advice() -> None:
+    failed = failure(
         'echo \'{"event":"error","code":"refused","text":"no such transport","advice":"try udp"}\'; cat', HelloEvent
     )
-    assert (told.code, told.text, told.advice) == ("refused", "ping: no such transport", "try udp")
+    assert (failed.code, failed.text, failed.advice) == ("refused", "ping: no such transport", "try udp")
 
 
 def test_a_crash_is_named_with_its_signal_and_last_words() -> None:
-    told = failure('echo "history full" >&2; kill -SEGV $$', HelloEvent)
-    assert told.code == "crashed"
-    assert "was ended by SIGSEGV (signal 11); its stderr ended with: history full" in told.text
+    failed = failure('echo "history full" >&2; kill -SEGV $$', HelloEvent)
+    assert failed.code == "crashed"
+    assert "was ended by SIGSEGV (signal 11); its stderr ended with: history full" in failed.text
 
 
 def test_an_exit_is_named_with_its_status() -> None:
-    told = failure("exit 42", HelloEvent)
-    assert told.code == "crashed"
-    assert "exited with status 42" in told.text
+    failed = failure("exit 42", HelloEvent)
+    assert failed.code == "crashed"
+    assert "exited with status 42" in failed.text
 
 
-def test_the_real_time_limit_is_named_as_such() -> None:
+def test_an_exceeded_real_time_limit_is_named() -> None:
     assert "used real-time priority without sleeping" in failure("kill -XCPU $$", HelloEvent).text
 
 
-def test_a_closed_channel_is_told_from_an_end() -> None:
+def test_a_closed_channel_is_distinguished_from_an_exit() -> None:
     assert "closed its control channel" in failure("exec >&-; sleep 30", HelloEvent).text
 
 
-def test_last_words_are_the_last_ones_and_no_flood() -> None:
-    told = failure("seq 100000 >&2; echo the end >&2; exit 1", HelloEvent)
-    assert told.text.endswith("the end")
-    assert len(told.text) < 1000
+def test_the_last_words_are_the_last_lines_and_bounded() -> None:
+    failed = failure("seq 100000 >&2; echo the end >&2; exit 1", HelloEvent)
+    assert failed.text.endswith("the end")
+    assert len(failed.text) < 1000
 
 
-def test_last_words_may_be_anything() -> None:
+def test_the_last_words_may_be_any_bytes() -> None:
     assert "\ufffd" in failure("printf '\\377\\376' >&2; exit 1", HelloEvent).text
 
 
-def test_silence_is_a_hang_with_what_was_awaited() -> None:
-    told = failure("sleep 30", HelloEvent, timeout_s=0.1)
-    assert told.code == "hung"
-    assert "(awaited: hello)" in told.text
+def test_silence_is_a_hang_that_names_the_awaited_event() -> None:
+    failed = failure("sleep 30", HelloEvent, timeout_s=0.1)
+    assert failed.code == "hung"
+    assert "(awaited: hello)" in failed.text
 
 
-def test_a_stopped_worker_is_told_from_a_busy_one() -> None:
-    told = failure("kill -STOP $$; sleep 30", HelloEvent, timeout_s=0.5)
-    assert told.code == "hung"
-    assert "it is stopped (SIGSTOP or a debugger)" in told.text
+def test_a_stopped_worker_is_distinguished_from_a_busy_one() -> None:
+    failed = failure("kill -STOP $$; sleep 30", HelloEvent, timeout_s=0.5)
+    assert failed.code == "hung"
+    assert "it is stopped (SIGSTOP or a debugger)" in failed.text
 
 
-def test_while_it_ticks_only_silence_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_ticks_hangs_only_when_it_falls_silent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(channel, "CONTROL_SILENCE_S", 1.5)
     ticks = f"for i in 1 2 3 4 5 6; do {WATCHING}; sleep 0.5; done"
 
@@ -149,11 +149,11 @@ def test_while_it_ticks_only_silence_counts(monkeypatch: pytest.MonkeyPatch) -> 
         await worker.event(HelloEvent, timeout_s=60, ticking=True)
 
     with_worker(f"{ticks}; {HELLO}; cat", ask)
-    told = failure(f"{WATCHING}; sleep 30", HelloEvent, timeout_s=60, ticking=True)
-    assert told.code == "hung"
+    failed = failure(f"{WATCHING}; sleep 30", HelloEvent, timeout_s=60, ticking=True)
+    assert failed.code == "hung"
 
 
-def test_a_command_to_a_worker_that_is_gone_is_no_error() -> None:
+def test_a_command_to_an_ended_worker_is_no_error() -> None:
     async def ask(worker: WorkerProcess) -> None:
         with pytest.raises(WorkerFailedError):
             await worker.event(HelloEvent, timeout_s=60)
@@ -172,14 +172,14 @@ def test_a_command_to_a_worker_that_is_gone_is_no_error() -> None:
         ("sleep 30", "ping did not exit within 0.3 s of its result and was killed"),
     ],
 )
-def test_an_exit_that_was_not_clean_is_told(script: str, unclean: str | None) -> None:
+def test_an_unclean_exit_is_reported(script: str, unclean: str | None) -> None:
     async def ask(worker: WorkerProcess) -> None:
         assert await worker.finish(0.3 if script.startswith("sleep") else 10.0) == unclean
 
     with_worker(script, ask)
 
 
-def test_everything_in_its_session_is_killed_with_it(tmp_path: Path) -> None:
+def test_everything_in_the_workers_session_is_killed_with_it(tmp_path: Path) -> None:
     pid_file = tmp_path / "pid"
 
     async def ask(worker: WorkerProcess) -> None:
@@ -203,7 +203,7 @@ def test_a_worker_that_cannot_be_started_is_an_error_of_the_system() -> None:
     asyncio.run(start())
 
 
-def test_being_cancelled_while_it_starts_leaves_no_process() -> None:
+def test_cancelling_a_start_leaves_no_process_behind() -> None:
     async def start() -> int:
         pids: list[int] = []
         watch = WorkerProcess._watch_end
@@ -230,12 +230,12 @@ def test_signals_have_names() -> None:
     assert channel.signal_name(200) == "signal 200"
 
 
-def test_states_of_processes_are_read() -> None:
+def test_the_states_of_processes_are_read() -> None:
     assert channel.process_state(os.getpid()) == "R"
     assert channel.process_state(2**22 + 1) == ""
 
 
-def test_a_start_for_which_there_are_too_few_descriptors_keeps_none_open() -> None:
+def test_a_start_without_enough_descriptors_keeps_none_open() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
 
     async def scenario() -> set[str]:

@@ -38,7 +38,7 @@ def failing(asked: CompanionSpec) -> str:
 
 
 @pytest.mark.parametrize("stream", ["", ">&2"])
-def test_it_is_ready_when_it_says_so_on_either_stream(stream: str) -> None:
+def test_a_companion_is_ready_when_either_stream_prints_its_ready_line(stream: str) -> None:
     async def run() -> None:
         companion = await Companion.start(spec(f"echo starting; echo ready to serve {stream}; exec sleep 300"))
         assert companion.death() is None
@@ -48,7 +48,7 @@ def test_it_is_ready_when_it_says_so_on_either_stream(stream: str) -> None:
     asyncio.run(run())
 
 
-def test_it_has_the_environment_that_was_declared() -> None:
+def test_a_companion_has_its_declared_environment() -> None:
     async def run() -> None:
         companion = await Companion.start(spec('echo "ready $WHERE"; exec sleep 300', "^ready here$", WHERE="here"))
         await companion.stop(10)
@@ -56,14 +56,14 @@ def test_it_has_the_environment_that_was_declared() -> None:
     asyncio.run(run())
 
 
-def test_one_that_never_gets_ready_is_named_with_its_words(tmp_path: Path) -> None:
+def test_a_companion_that_never_gets_ready_is_named_with_its_last_words(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
-    told = failing(spec(f"echo $$ > {pid}; echo still loading; exec sleep 300", timeout_s=0.5))
-    assert told == "daemon was not ready within 0.5 s: still loading"
-    assert process_state(int(pid.read_text())) == "", "it is stopped and reaped"
+    text = failing(spec(f"echo $$ > {pid}; echo still loading; exec sleep 300", timeout_s=0.5))
+    assert text == "daemon was not ready within 0.5 s: still loading"
+    assert process_state(int(pid.read_text())) == "", "the daemon is stopped and reaped"
 
 
-def test_of_a_traceback_of_its_own_the_last_line_is_told() -> None:
+def test_the_last_line_of_a_companions_traceback_is_reported() -> None:
     trace = "Traceback (most recent call last):\n  File 'rosmaster', line 1\nRuntimeError: no more threads"
     assert (
         failing(spec(f'echo "{trace}" >&2; exit 1'))
@@ -71,20 +71,20 @@ def test_of_a_traceback_of_its_own_the_last_line_is_told() -> None:
     )
 
 
-def test_one_that_ends_at_once_is_named_with_its_words() -> None:
+def test_a_companion_that_ends_at_once_is_named_with_its_last_words() -> None:
     assert (
         failing(spec("echo cannot lock /tmp/x >&2; exit 1")) == "daemon ended before it was ready: cannot lock /tmp/x"
     )
 
 
-def test_one_that_is_not_installed_is_named() -> None:
+def test_a_companion_that_is_not_installed_is_named() -> None:
     asked = CompanionSpec(name="daemon", argv=("/nowhere/daemon",), ready_pattern="ready")
-    told = failing(asked)
-    assert "daemon" in told
-    assert "/nowhere/daemon" in told
+    text = failing(asked)
+    assert "daemon" in text
+    assert "/nowhere/daemon" in text
 
 
-def test_its_death_during_the_trial_is_told() -> None:
+def test_the_death_of_a_companion_during_the_trial_is_reported() -> None:
     async def run() -> None:
         companion = await Companion.start(spec("echo ready; echo out of memory; exec sleep 300", "out of memory"))
         os.kill(companion.process.pid, signal.SIGKILL)
@@ -100,7 +100,7 @@ def test_its_death_during_the_trial_is_told() -> None:
 
 
 @pytest.mark.parametrize("stopped", [False, True], ids=["deaf to SIGTERM", "stopped"])
-def test_one_that_does_not_end_is_killed(stopped: bool) -> None:
+def test_a_companion_that_does_not_end_is_killed(stopped: bool) -> None:
     async def run() -> None:
         deaf = "" if stopped else "trap '' TERM; "
         companion = await Companion.start(spec(f"{deaf}echo ready; while :; do sleep 0.1; done"))
@@ -115,7 +115,7 @@ def test_one_that_does_not_end_is_killed(stopped: bool) -> None:
     asyncio.run(run())
 
 
-def test_its_children_are_stopped_with_it(tmp_path: Path) -> None:
+def test_a_companions_children_are_stopped_with_it(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
 
     async def run() -> None:
@@ -131,7 +131,7 @@ def test_its_children_are_stopped_with_it(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
-def test_being_cancelled_while_it_gets_ready_stops_it(tmp_path: Path) -> None:
+def test_cancelling_a_companions_start_stops_it(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
 
     async def run() -> None:
@@ -146,7 +146,7 @@ def test_being_cancelled_while_it_gets_ready_stops_it(tmp_path: Path) -> None:
     assert process_state(int(pid.read_text())) == ""
 
 
-# ---- which daemons a worker needs
+# ---- the daemons that a worker declares
 
 
 def worker(tmp_path: Path, script: str) -> str:
@@ -172,7 +172,7 @@ def test_a_worker_declares_its_companions_for_the_settings(tmp_path: Path) -> No
         ("exit 1", "companion", "answered no JSON"),
     ],
 )
-def test_a_worker_that_cannot_say_is_named(tmp_path: Path, script: str, code: str, says: str) -> None:
+def test_a_worker_that_cannot_declare_companions_is_named(tmp_path: Path, script: str, code: str, says: str) -> None:
     with pytest.raises(WorkerFailedError) as failed:
         asyncio.run(declared(worker(tmp_path, script), {}))
     assert failed.value.code == code
@@ -187,7 +187,7 @@ def test_a_worker_that_cannot_say_is_named(tmp_path: Path, script: str, code: st
         ({"name": "d", "argv": "true"}, "at `$.companions[0].argv`"),
     ],
 )
-def test_a_wrong_companion_is_refused_by_its_field(tmp_path: Path, companion: object, why: str) -> None:
+def test_a_malformed_companion_is_refused_with_its_field(tmp_path: Path, companion: object, why: str) -> None:
     path = worker(tmp_path, f"echo '{json.dumps({'companions': [companion]})}'")
     with pytest.raises(WorkerFailedError) as failed:
         asyncio.run(declared(path, {}))
@@ -195,12 +195,12 @@ def test_a_wrong_companion_is_refused_by_its_field(tmp_path: Path, companion: ob
     assert why in failed.value.text
 
 
-def test_a_worker_that_does_not_stop_talking_costs_bounded_memory(tmp_path: Path) -> None:
+def test_a_worker_with_endless_output_takes_bounded_memory(tmp_path: Path) -> None:
     with pytest.raises(WorkerFailedError, match="--companions answered more than 16 MiB"):
         asyncio.run(declared(worker(tmp_path, "exec cat /dev/zero"), {}))
 
 
-def test_what_it_uses_is_read_of_the_kernel() -> None:
+def test_the_costs_of_a_companion_are_read_from_the_kernel() -> None:
     async def run() -> None:
         busy = "echo ready; exec python3 -c 'b = bytearray(64 << 20)\nwhile True: pass'"
         companion = await Companion.start(spec(busy))
@@ -212,9 +212,11 @@ def test_what_it_uses_is_read_of_the_kernel() -> None:
         await companion.stop(10)
         assert found.ready_ns > 0
         assert found.user_ns + found.system_ns > 0
-        assert found.user_ns + found.system_ns <= 1.1e9 * found.seconds + 20_000_000, "one thread, one processor"
+        assert found.user_ns + found.system_ns <= 1.1e9 * found.seconds + 20_000_000, (
+            "one thread can use only one processor"
+        )
         assert found.peak_rss_bytes >= found.rss_bytes > 0
         assert sum(each.threads for each in found.threads) == 1
-        assert read_account(pid) is None, "it has ended"
+        assert read_account(pid) is None, "an ended process has no account"
 
     asyncio.run(run())

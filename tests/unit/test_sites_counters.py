@@ -32,7 +32,7 @@ def test_steal_and_interrupts_are_read_by_processor() -> None:
     assert parse_stat(text) == {0: (8 * TICK_NS, 6 * TICK_NS, 7 * TICK_NS), 1: (9 * TICK_NS, 0, 0)}
 
 
-def test_a_kernel_that_tells_fewer_columns_tells_nothing() -> None:
+def test_proc_stat_with_too_few_columns_is_ignored() -> None:
     assert parse_stat("cpu0 1 2 3 4\n") == {}
 
 
@@ -42,20 +42,20 @@ def test_softirqs_are_read_by_processor_and_kind() -> None:
     assert parse_softirqs("") == {}
 
 
-def test_pressure_is_told_in_ns_and_may_be_without_full() -> None:
+def test_pressure_is_read_in_ns_and_may_lack_full() -> None:
     assert parse_pressure("some avg10=0.00 avg60=0.00 avg300=0.00 total=7\n") == {"some": 7000}
     assert parse_pressure("some avg10=1 total=7\nfull avg10=0 total=2\n") == {"some": 7000, "full": 2000}
     assert parse_pressure(None) is None
 
 
-def test_throttling_is_read_of_both_versions_of_control_groups() -> None:
+def test_throttling_is_read_from_both_versions_of_control_groups() -> None:
     assert parse_throttled("nr_periods 9\nnr_throttled 2\nthrottled_time 5000\n") == (2, 5000)
     assert parse_throttled("usage_usec 9\nnr_throttled 3\nthrottled_usec 5\n") == (3, 5000)
     assert parse_throttled("usage_usec 9\n") is None
     assert parse_throttled(None) is None
 
 
-def test_what_moved_is_that_of_the_processors_asked_for() -> None:
+def test_counters_are_read_for_the_requested_processors_only() -> None:
     found, absent = counters.moved(reading(0, 0), reading(2 * 10**9, 1000), [0, 7])
     assert [each.cpu for each in found.processors] == [0]
     assert found.processors[0].steal_ns == 1000
@@ -64,7 +64,7 @@ def test_what_moved_is_that_of_the_processors_asked_for() -> None:
     assert absent == {}
 
 
-def test_what_there_is_no_counter_of_is_none_with_its_reason() -> None:
+def test_a_missing_counter_is_none_with_the_reason() -> None:
     nothing = {"pressure": None, "throttled": None}
     found, absent = counters.moved(reading(0, 0, **nothing), reading(1, 0, **nothing), [0])
     assert (found.pressure_some_ns, found.throttled) == (None, None)
@@ -72,7 +72,7 @@ def test_what_there_is_no_counter_of_is_none_with_its_reason() -> None:
     assert all(absent.values())
 
 
-def test_a_counter_that_fell_behind_did_not_run_backwards() -> None:
+def test_a_counter_that_decreased_is_not_negative() -> None:
     found, _ = counters.moved(reading(0, 1000), reading(1, 0), [0])
     assert found.processors[0].steal_ns == 0
 
@@ -83,7 +83,7 @@ def test_this_machine_has_counters() -> None:
     assert found.at_ns > 0
 
 
-def test_the_tightest_limit_of_real_time_threads_is_found_in_the_groups_and_the_machine(tmp_path: Path) -> None:
+def test_the_lowest_real_time_limit_of_groups_and_machine_is_found(tmp_path: Path) -> None:
     def write(name: str, value: int) -> None:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(f"{value}\n")

@@ -54,7 +54,7 @@ def networks() -> set[str]:
     return found
 
 
-def test_each_end_has_an_address_and_the_rate_counts_all_of_a_frame() -> None:
+def test_each_end_has_an_address_and_the_rate_counts_whole_frames() -> None:
     def use(link: Joined) -> None:
         assert "38 bytes of Ethernet" in link.how
         for number, namespace in enumerate(link.named(("base", "robot")), start=1):
@@ -68,12 +68,12 @@ def test_each_end_has_an_address_and_the_rate_counts_all_of_a_frame() -> None:
     joined("100mbit,mtu=1400", use)
 
 
-def test_a_link_on_which_half_a_datagram_waits_is_not_fresh() -> None:
+def test_a_link_with_half_a_datagram_queued_is_not_fresh() -> None:
     def whole(link: Joined) -> None:
         send(link.named(("base", "robot"))[0], "10.213.0.2", 5, 20_000)
         deadline = time.monotonic() + 10
         while not link.is_fresh and time.monotonic() < deadline:
-            time.sleep(0.01)  # the last packet is still on its way
+            time.sleep(0.01)  # the last packet may still be in transit
         assert link.is_fresh
 
     def half(link: Joined) -> None:
@@ -84,7 +84,7 @@ def test_a_link_on_which_half_a_datagram_waits_is_not_fresh() -> None:
     joined("100mbit,loss=30%", half)
 
 
-def test_datagrams_of_one_end_are_counted_there_and_arrive_at_the_other() -> None:
+def test_datagrams_are_counted_at_the_sending_end_and_arrive_at_the_other() -> None:
     def use(link: Joined) -> None:
         base, robot = link.named(("base", "robot"))
         with subprocess.Popen(
@@ -102,7 +102,7 @@ def test_datagrams_of_one_end_are_counted_there_and_arrive_at_the_other() -> Non
     joined("100mbit", use)
 
 
-def test_that_share_of_the_frames_is_lost() -> None:
+def test_the_requested_share_of_frames_is_lost() -> None:
     def use(link: Joined) -> None:
         base, robot = link.named(("base", "robot"))
         sent = 4000
@@ -116,7 +116,7 @@ def test_that_share_of_the_frames_is_lost() -> None:
     joined("1gbit,loss=25%,queue=100000", use)
 
 
-def test_a_delay_holds_back_each_way_and_is_said() -> None:
+def test_a_delay_applies_each_way_and_is_named() -> None:
     def use(link: Joined) -> None:
         assert "netem" in link.how or "frames a second here" in link.how
         base, robot = link.named(("base", "robot"))
@@ -134,7 +134,7 @@ def test_a_delay_holds_back_each_way_and_is_said() -> None:
     joined("1mbit,delay=20ms", use)
 
 
-def test_a_delay_at_a_rate_that_nothing_here_can_hold_back_is_refused() -> None:
+def test_a_delay_at_a_rate_that_this_machine_cannot_emulate_is_refused() -> None:
     def use(link: Joined) -> None:
         assert "netem" in link.how
 
@@ -145,7 +145,7 @@ def test_a_delay_at_a_rate_that_nothing_here_can_hold_back_is_refused() -> None:
         assert "modprobe sch_netem" in refused.advice
 
 
-def test_nothing_is_left_of_a_link_that_ended() -> None:
+def test_a_link_that_ended_leaves_nothing_behind() -> None:
     before = networks()
     within: list[set[str]] = []
     joined("1gbit", lambda _: within.append(networks()))

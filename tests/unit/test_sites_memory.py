@@ -27,14 +27,14 @@ def refusal(asked: Cell, monkeypatch: pytest.MonkeyPatch, available: int) -> Wor
     return refused.value
 
 
-def test_exactly_as_much_as_is_needed_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exactly_the_needed_memory_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     needed = memory_needed(cell(), LIMITS)
     monkeypatch.setattr(memory, "available_bytes", lambda: needed)
     memory.refuse_too_much(cell(), LIMITS)
     refusal(cell(), monkeypatch, needed - 1)
 
 
-def test_a_refusal_names_what_is_needed_and_what_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refusal_names_the_needed_and_the_available_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     refused = refusal(cell(size=16 << 20, depth=10_000, rate=1e5), monkeypatch, 3 << 30)
     assert "and 3 GiB are available" in refused.text
     assert "GiB of memory" in refused.text or "MiB of memory" in refused.text
@@ -48,13 +48,13 @@ def test_a_refusal_names_what_is_needed_and_what_there_is(monkeypatch: pytest.Mo
         ({"size": 16 << 20, "depth": 10_000, "rate": 1e5, "subscribers": 8}, "fewer --subscribers"),
     ],
 )
-def test_the_advice_is_to_ask_for_less_of_what_takes_the_most(
+def test_the_advice_names_the_factor_that_needs_the_most_memory(
     monkeypatch: pytest.MonkeyPatch, factors: dict[str, Any], words: str
 ) -> None:
     assert words in refusal(cell(**factors), monkeypatch, 1 << 20).advice
 
 
-def test_what_is_available_is_read_from_the_kernel(tmp_path: Path) -> None:
+def test_available_memory_is_read_from_the_kernel(tmp_path: Path) -> None:
     meminfo = tmp_path / "proc" / "meminfo"
     meminfo.parent.mkdir()
     meminfo.write_text("MemTotal:       100 kB\nMemAvailable:    50 kB\n")
@@ -63,7 +63,9 @@ def test_what_is_available_is_read_from_the_kernel(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "MemTotal: 100 kB\n", "MemAvailable: many\n", "MemAvailable:\n"])
-def test_a_kernel_that_does_not_say_refuses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+def test_without_the_kernels_figure_nothing_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
     meminfo = tmp_path / "proc" / "meminfo"
     meminfo.parent.mkdir()
     meminfo.write_text(text)

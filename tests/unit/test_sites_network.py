@@ -29,7 +29,7 @@ def test_datagrams_are_counted_with_their_bytes(counters: NetworkCounters) -> No
     assert found.loopback_bytes >= 50 * 100
 
 
-def test_what_does_not_fit_into_a_socket_is_an_error_of_the_namespace(counters: NetworkCounters) -> None:
+def test_datagrams_that_overflow_a_socket_are_counted_in_the_namespace(counters: NetworkCounters) -> None:
     with socket.socket(type=socket.SOCK_DGRAM) as receiver, socket.socket(type=socket.SOCK_DGRAM) as sender:
         receiver.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         receiver.bind(("127.0.0.1", 0))
@@ -41,13 +41,13 @@ def test_what_does_not_fit_into_a_socket_is_an_error_of_the_namespace(counters: 
     assert found.udp_in_errors >= found.udp_rcvbuf_errors
 
 
-def test_one_reading_after_the_other_only_grows(counters: NetworkCounters) -> None:
+def test_counters_never_decrease(counters: NetworkCounters) -> None:
     readings = [counters.read() for _ in range(5)]
     for before, after in itertools.pairwise(readings):
         difference = moved(before, after)
         assert min(getattr(difference, name) for name in difference.__struct_fields__) >= 0
 
 
-def test_a_reading_agrees_with_the_evidence(counters: NetworkCounters) -> None:
-    before, told, after = read_counters(), counters.read(), read_counters()
-    assert before.loopback_bytes <= told.loopback_bytes <= after.loopback_bytes
+def test_a_reading_agrees_with_the_evidence_of_a_process(counters: NetworkCounters) -> None:
+    before, counted, after = read_counters(), counters.read(), read_counters()
+    assert before.loopback_bytes <= counted.loopback_bytes <= after.loopback_bytes

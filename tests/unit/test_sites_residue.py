@@ -61,7 +61,7 @@ def made(folder: Path, *names: str) -> list[Path]:
     return paths
 
 
-def test_what_a_trial_left_is_removed(tmp_path: Path) -> None:
+def test_files_left_by_a_trial_are_removed(tmp_path: Path) -> None:
     pattern = f"{tmp_path}/seg.{{scope}}_*"
     before = residue.left_before([pattern], SCOPE)
     mine, other = made(tmp_path, f"seg.{SCOPE}_a", "seg.mm_other_1_a")
@@ -70,7 +70,7 @@ def test_what_a_trial_left_is_removed(tmp_path: Path) -> None:
     assert other.exists()
 
 
-def test_what_was_there_before_stays(tmp_path: Path) -> None:
+def test_files_from_before_the_trial_are_kept(tmp_path: Path) -> None:
     [old] = made(tmp_path, "seg_old")
     before = residue.left_before([f"{tmp_path}/seg_*"], SCOPE)
     [new] = made(tmp_path, "seg_new")
@@ -78,7 +78,7 @@ def test_what_was_there_before_stays(tmp_path: Path) -> None:
     assert old.exists()
 
 
-def test_two_runs_that_share_a_file_leave_it_to_whoever_ends_last(
+def test_a_file_shared_by_two_runs_is_removed_by_the_last_one(
     tmp_path: Path, user: Callable[[Path, str], subprocess.Popen[bytes]]
 ) -> None:
     patterns = [f"{tmp_path}/port_*"]
@@ -92,7 +92,7 @@ def test_two_runs_that_share_a_file_leave_it_to_whoever_ends_last(
 
 
 @pytest.mark.parametrize("how", ["mapped", "open"])
-def test_what_a_living_process_uses_is_never_removed(
+def test_files_in_use_by_a_process_are_never_removed(
     tmp_path: Path, user: Callable[[Path, str], subprocess.Popen[bytes]], how: str
 ) -> None:
     used, unused = made(tmp_path, "seg_used", "seg_unused")
@@ -101,7 +101,7 @@ def test_what_a_living_process_uses_is_never_removed(
     assert used.exists()
 
 
-def test_folders_are_removed_whole_and_links_are_not_followed(tmp_path: Path) -> None:
+def test_folders_are_removed_recursively_without_following_links(tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     [precious] = made(elsewhere, "precious")
@@ -115,7 +115,7 @@ def test_folders_are_removed_whole_and_links_are_not_followed(tmp_path: Path) ->
     assert precious.exists()
 
 
-def test_a_socket_that_somebody_has_bound_stays(tmp_path: Path) -> None:
+def test_a_bound_socket_is_kept(tmp_path: Path) -> None:
     living, dead = tmp_path / "seg_living", tmp_path / "seg_dead"
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as bound:
         bound.bind(str(living))
@@ -131,7 +131,7 @@ MAKE_A_SEGMENT = (
 )
 
 
-def test_segments_of_system_v_go_when_their_maker_has_gone_and_nobody_is_attached() -> None:
+def test_segments_of_system_v_are_removed_after_their_creator_ended_and_all_detached() -> None:
     patterns = (residue.SYSTEM_V,)
     before = residue.snapshot(patterns, SCOPE)
     maker = subprocess.Popen([sys.executable, "-c", MAKE_A_SEGMENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -144,7 +144,7 @@ def test_segments_of_system_v_go_when_their_maker_has_gone_and_nobody_is_attache
     assert segment not in residue.snapshot(patterns, SCOPE)
 
 
-def test_a_mapping_of_this_process_counts(tmp_path: Path) -> None:
+def test_a_mapping_of_this_process_also_counts_as_use(tmp_path: Path) -> None:
     [path] = made(tmp_path, "seg_mine")
     with path.open("r+b") as file, mmap.mmap(file.fileno(), 0):
         assert residue.in_use([str(path)]) == {str(path)}
@@ -173,7 +173,7 @@ def claim(tmp_path: Path) -> Path:
     return Path(done.stdout.strip())
 
 
-def test_what_a_killed_launcher_left_is_cleared_away_by_the_next(tmp_path: Path) -> None:
+def test_files_left_by_a_killed_launcher_are_removed_by_the_next(tmp_path: Path) -> None:
     [before] = made(tmp_path, "seg_before")
     scratch = claim(tmp_path)
     [left] = made(tmp_path, "seg_left")
@@ -184,7 +184,7 @@ def test_what_a_killed_launcher_left_is_cleared_away_by_the_next(tmp_path: Path)
     assert residue.clear_abandoned() == ()
 
 
-def test_a_living_launchers_scratch_stays(tmp_path: Path) -> None:
+def test_the_scratch_folder_of_a_running_launcher_is_kept(tmp_path: Path) -> None:
     scratch = residue.make_scratch([f"{tmp_path}/seg_*"], SCOPE, frozenset())
     [mine] = made(tmp_path, "seg_mine")
     assert residue.clear_abandoned() == ()
@@ -192,7 +192,7 @@ def test_a_living_launchers_scratch_stays(tmp_path: Path) -> None:
     assert mine.exists()
 
 
-def test_what_a_dead_launcher_left_and_a_living_process_uses_stays(
+def test_files_of_a_dead_launcher_that_a_process_uses_are_kept(
     tmp_path: Path, user: Callable[[Path, str], subprocess.Popen[bytes]]
 ) -> None:
     claim(tmp_path)
@@ -207,7 +207,7 @@ def test_what_a_dead_launcher_left_and_a_living_process_uses_stays(
     [{"world": "another boot, another namespace"}, {"pid": os.getpid(), "started": None}, {"pid": "?"}],
     ids=["of another world", "of a living process", "damaged"],
 )
-def test_a_claim_that_cannot_be_judged_is_left_alone(tmp_path: Path, changed: dict[str, object]) -> None:
+def test_a_claim_that_cannot_be_judged_is_not_removed(tmp_path: Path, changed: dict[str, object]) -> None:
     scratch = claim(tmp_path)
     path = scratch / ".launcher.json"
     if changed.get("started", "") is None:
@@ -220,7 +220,7 @@ def test_a_claim_that_cannot_be_judged_is_left_alone(tmp_path: Path, changed: di
     assert left.exists()
 
 
-def test_folders_that_are_not_a_trials_are_left_alone(temporary: Path) -> None:
+def test_folders_that_belong_to_no_trial_are_not_removed(temporary: Path) -> None:
     (temporary / "middlemark-notes").mkdir()
     (temporary / "middlemark-link").symlink_to(temporary / "middlemark-notes")
     (temporary / "middlemark-file").touch()
@@ -231,7 +231,7 @@ def test_folders_that_are_not_a_trials_are_left_alone(temporary: Path) -> None:
 # ---- domains
 
 
-def test_domains_are_handed_out_in_turn_and_wrap_around(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_domains_are_used_in_turn_and_wrap_around(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("middlemark.sites.domains.used_domains", frozenset)
     domains = Domains(seed=12345)
     handed = [domains.next() for _ in range(LAST - FIRST + 1)]
@@ -239,20 +239,20 @@ def test_domains_are_handed_out_in_turn_and_wrap_around(monkeypatch: pytest.Monk
     assert domains.next() == handed[0]
 
 
-def test_a_domain_that_somebody_uses_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_domain_in_use_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("middlemark.sites.domains.used_domains", lambda: frozenset(range(FIRST, LAST)))
     domains = Domains(seed=3)
     assert [domains.next(), domains.next()] == [LAST, LAST]
 
 
-def test_when_all_are_used_the_next_in_turn_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_if_all_domains_are_in_use_the_next_in_turn_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("middlemark.sites.domains.used_domains", lambda: frozenset(range(FIRST, LAST + 1)))
     domains = Domains(seed=3)
     first, second = domains.next(), domains.next()
     assert {first, second} <= set(range(FIRST, LAST + 1))
 
 
-def test_a_bound_port_makes_its_domain_used() -> None:
+def test_a_bound_port_marks_its_domain_as_used() -> None:
     free = next(domain for domain in range(LAST, FIRST, -1) if domain not in used_domains())
     with socket.socket(type=socket.SOCK_DGRAM) as bound:
         bound.bind(("127.0.0.1", 7400 + 250 * free + 10))
@@ -260,7 +260,7 @@ def test_a_bound_port_makes_its_domain_used() -> None:
     assert free not in used_domains()
 
 
-def test_a_semaphore_that_has_no_name_yet_is_residue_of_those_who_have_named_ones() -> None:
+def test_an_unnamed_semaphore_counts_as_residue_of_adapters_with_named_ones() -> None:
     half = Path(f"/dev/shm/sem.{os.urandom(3).hex()}")
     patterns = residue.patterns_of(["/dev/shm/sem.none_such_*"])
     assert residue.patterns_of(["/dev/shm/none_such_*"]) == ("/dev/shm/none_such_*",)
@@ -272,7 +272,7 @@ def test_a_semaphore_that_has_no_name_yet_is_residue_of_those_who_have_named_one
         half.unlink(missing_ok=True)
 
 
-def test_an_empty_folder_that_was_never_claimed_goes_once_it_is_old(temporary: Path) -> None:
+def test_an_old_empty_folder_without_a_claim_is_removed(temporary: Path) -> None:
     old, new, used = (temporary / f"middlemark-{name}" for name in ("old", "new", "used"))
     for each in (old, new, used):
         each.mkdir()

@@ -49,21 +49,19 @@ def test_without_a_witness_the_kernels_counters_are_read(launching: Launching) -
     assert noise.to_ns - noise.from_ns == 1_000_000_000
 
 
-def test_a_witness_that_dies_is_told_with_its_end(launching: Launching) -> None:
+def test_a_witness_that_dies_is_reported_with_its_exit_status(launching: Launching) -> None:
     noise = seen(with_witness(launching, "sys.exit(7)"))
     assert "exited with status 7" in noise.absent["before"]
     assert "exited with status 7" in noise.absent["switches"]
 
 
-def test_a_witness_that_never_answers_is_not_waited_for_for_long(
-    launching: Launching, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_wait_for_a_silent_witness_is_short(launching: Launching, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(witness, "ANSWER_S", 0.2)
     noise = seen(with_witness(launching, "time.sleep(600)"))
     assert "did not answer in time" in noise.absent["before"]
 
 
-def test_a_witness_that_is_refused_the_switches_says_why(launching: Launching) -> None:
+def test_a_witness_without_permission_for_switches_reports_the_reason(launching: Launching) -> None:
     answers = {
         "probe": {"event": "probed", "cpus": []},
         "watch": {"event": "watching", "scope": None, "absent": "perf_event_open: Permission denied"},
@@ -75,7 +73,7 @@ def test_a_witness_that_is_refused_the_switches_says_why(launching: Launching) -
     assert (noise.before, noise.after) == ((), ())
 
 
-def test_a_witness_that_cannot_be_started_is_told(launching: Launching) -> None:
+def test_a_witness_that_cannot_be_started_is_reported(launching: Launching) -> None:
     launching.shared.here.witness = "/nonexistent/middlemark-witness"
     noise = seen(launching.trial(receive="poll", pattern="ping-pong", rate=50.0))
     assert "/nonexistent/middlemark-witness" in noise.absent["before"]
@@ -101,7 +99,7 @@ def awake_commands(launching: Launching) -> list[dict[str, object]]:
     return [asked for line in lines if (asked := json.loads(line))["command"] == "awake"]
 
 
-def test_all_processors_that_may_be_used_are_kept_awake_for_a_time_and_may_halt_again(launching: Launching) -> None:
+def test_all_usable_processors_are_kept_awake_for_a_limited_time(launching: Launching) -> None:
     assert keeps_awake(launching, "'cpus': asked.get('cpus', [])", awake=True).failed is None
     begun, ended = awake_commands(launching)
     assert begun["cpus"] == sorted(os.sched_getaffinity(0))
@@ -110,7 +108,7 @@ def test_all_processors_that_may_be_used_are_kept_awake_for_a_time_and_may_halt_
     assert not ended.get("cpus")
 
 
-def test_processors_are_kept_awake_only_where_that_was_asked_for(launching: Launching) -> None:
+def test_processors_are_kept_awake_only_on_request(launching: Launching) -> None:
     keeps_awake(launching, "'cpus': []")
     assert awake_commands(launching) == []
 
@@ -120,7 +118,7 @@ def test_no_processor_of_a_role_that_polls_is_kept_awake(launching: Launching) -
     assert [each.get("cpus") for each in awake_commands(launching) if each.get("cpus")] == []
 
 
-def test_a_trial_whose_processors_cannot_be_kept_awake_has_failed(launching: Launching) -> None:
+def test_a_trial_fails_if_its_processors_cannot_be_kept_awake(launching: Launching) -> None:
     failed = keeps_awake(launching, "'absent': 'SCHED_IDLE was refused: Operation not permitted'", awake=True).failed
     assert failed is not None
     assert failed.code == "refused"
@@ -131,7 +129,7 @@ def test_a_trial_whose_processors_cannot_be_kept_awake_has_failed(launching: Lau
     assert NO_PROGRAM in failed.text
 
 
-def test_probes_take_no_more_than_a_part_of_the_trial() -> None:
+def test_probes_take_only_a_part_of_the_trial() -> None:
     assert probe_ns(Limits(duration_s=60.0, warmup_s=1.0)) == PROBE_NS
     assert probe_ns(Limits(duration_s=0.4, warmup_s=0.1)) == 10_000_000
     assert probe_ns(Limits(samples=10, warmup_s=0.0)) == 4_000_000
@@ -146,7 +144,7 @@ def event(name: str, at_ns: int, voluntary: int, **waiting: int | None) -> Accou
     return worker_words.event(name, at_ns, voluntary=voluntary, involuntary=2 * voluntary, threads=threads)
 
 
-def test_waiting_is_that_of_the_roles_threads_of_all_workers() -> None:
+def test_waiting_is_summed_over_the_roles_threads_of_all_workers() -> None:
     ping = [event("measuring", 1, 10, ping=5, recv=100), event("done", 2, 15, ping=25, recv=900)]
     pong = [event("measuring", 1, 0, pong_0=1), event("done", 2, 4, pong_0=8)]
     assert waited([ping, pong], ["ping", "pong 0"]) == Waited(
@@ -154,7 +152,7 @@ def test_waiting_is_that_of_the_roles_threads_of_all_workers() -> None:
     )
 
 
-def test_waiting_that_is_not_told_of_every_role_is_not_told() -> None:
+def test_waiting_is_absent_if_any_role_did_not_report_it() -> None:
     ping = [event("measuring", 1, 10, ping=5), event("done", 2, 15, ping=25)]
     silent = [event("measuring", 1, 0, pong_0=None), event("done", 2, 4, pong_0=None)]
     assert waited([ping, silent], ["ping", "pong 0"]).delay_ns is None

@@ -17,13 +17,13 @@ def _labels(cells: Sequence[Cell], medians: Sequence[float | None] | None = None
     return [each.label if each else None for each in found]
 
 
-def test_the_raw_transport_is_the_one_with_the_same_carrier() -> None:
+def test_the_raw_transport_has_the_same_actual_transport() -> None:
     cells = [cell(transport="udp"), cell(transport="shm"), cell("udp"), cell("shm", "shm")]
     assert _labels(cells) == ["udp", "shm", "udp", "shm"]
     assert [each.cell for each in nearest_raw_transports(cells, [1.0] * 4, DESCRIPTIONS) if each] == [2, 3, 2, 3]
 
 
-def test_without_a_raw_transport_of_its_carrier_a_cell_has_none() -> None:
+def test_without_a_raw_transport_of_its_kind_a_cell_has_none() -> None:
     assert _labels([cell(transport="tcp"), cell("udp"), cell("shm", "shm")])[0] is None
 
 
@@ -46,31 +46,31 @@ def test_without_a_raw_transport_of_its_carrier_a_cell_has_none() -> None:
         {"priority": "fifo:80"},
     ],
 )
-def test_another_experiment_is_no_raw_transport(differs: dict[str, object]) -> None:
+def test_a_cell_of_another_experiment_is_no_raw_transport(differs: dict[str, object]) -> None:
     assert _labels([cell(**differs), cell("udp")])[0] is None
     assert _labels([cell(**differs), cell("udp", **differs)])[0] == "udp"
 
 
 @pytest.mark.parametrize("differs", [{"reliability": "best-effort"}, {"depth": None}, {"mlock": True}])
-def test_what_only_a_middleware_honours_does_not_keep_a_raw_transport_away(differs: dict[str, object]) -> None:
+def test_settings_that_only_a_middleware_honours_do_not_exclude_a_raw_transport(differs: dict[str, object]) -> None:
     assert _labels([cell(**differs), cell("udp")])[0] == "udp"
 
 
-def test_of_several_raw_transports_the_nearest_in_settings_is_taken_then_the_fastest() -> None:
+def test_the_raw_transport_nearest_in_settings_is_taken_and_then_the_fastest() -> None:
     cells = [cell(reliability="best-effort"), cell("udp"), cell("udp", reliability="best-effort")]
     first = nearest_raw_transports(cells, [3.0, 1.0, 2.0], DESCRIPTIONS)[0]
     assert first is not None
     assert first.cell == 2
 
 
-def test_within_one_process_memory_is_held_against_shared_memory() -> None:
+def test_process_memory_is_compared_with_shared_memory_within_one_process() -> None:
     cells = [cell(transport="intraprocess", processes=1), cell("shm", "shm", processes=1), cell("shm", "shm")]
     first = nearest_raw_transports(cells, [1.0] * 3, DESCRIPTIONS)[0]
     assert first is not None
     assert (first.cell, first.label) == (1, "shm")
 
 
-def test_a_loan_is_held_against_the_raw_transport_that_lends_else_against_the_copying_one() -> None:
+def test_a_loan_is_compared_with_a_lending_raw_transport_or_else_a_copying_one() -> None:
     asked = cell(transport="shm", loan=True)
     copying, lending = cell("shm", "shm"), cell("shm", "shm", loan=True)
     assert _labels([asked, copying, lending])[0] == "shm (loan)"
@@ -78,23 +78,23 @@ def test_a_loan_is_held_against_the_raw_transport_that_lends_else_against_the_co
     assert _labels([cell(transport="shm"), lending])[0] is None
 
 
-def test_listening_is_held_against_blocking_where_no_raw_transport_listens_and_says_so() -> None:
+def test_listening_is_compared_with_a_blocking_raw_transport_if_none_listens() -> None:
     asked = cell(receive="listen")
     assert _labels([asked, cell("udp")])[0] == "udp, block"
     assert _labels([asked, cell("udp"), cell("udp", receive="listen")])[0] == "udp"
     assert _labels([asked, cell("udp", receive="poll")])[0] is None
 
 
-def test_a_raw_transport_that_was_not_measured_is_no_raw_transport() -> None:
+def test_a_raw_transport_without_figures_is_not_used() -> None:
     assert _labels([cell(), cell("udp")], [1.0, None]) == [None, None]
 
 
-def test_an_adapter_nobody_describes_has_no_raw_transport() -> None:
+def test_an_adapter_without_a_description_has_no_raw_transport() -> None:
     assert _labels([cell("gone"), cell("udp")])[0] is None
 
 
 @pytest.mark.parametrize(
-    ("levels", "told"),
+    ("levels", "compared_by_rate"),
     [
         ({}, False),
         ({"pattern": "request-reply"}, False),
@@ -105,15 +105,15 @@ def test_an_adapter_nobody_describes_has_no_raw_transport() -> None:
         ({"pattern": "stream", "burst": 100, "recovery_s": 0.09}, False),
     ],
 )
-def test_only_streams_as_fast_as_they_can_are_held_by_their_rate(levels: dict[str, object], told: bool) -> None:
-    assert by_rate(cell(**levels)) == told
+def test_only_floods_are_compared_by_their_rate(levels: dict[str, object], compared_by_rate: bool) -> None:
+    assert by_rate(cell(**levels)) == compared_by_rate
 
 
 def _best(cells: Sequence[Cell], medians: Sequence[float | None]) -> list[str | None]:
     return [each.label if each else None for each in baselines(cells, medians, DESCRIPTIONS)]
 
 
-def test_the_best_is_the_fastest_raw_transport_of_any_carrier_for_the_same_experiment() -> None:
+def test_the_baseline_is_the_fastest_raw_transport_of_the_same_experiment() -> None:
     cells = [cell(transport="udp"), cell(transport="tcp"), cell("udp"), cell("shm", "shm"), cell("shm", "shm", size=16)]
     assert _best(cells, [9.0, 9.0, 2.0, 1.0, 0.5]) == ["shm", "shm", "shm", "shm", "shm"]
     assert _best(cells, [9.0, 9.0, 1.0, 2.0, 0.5])[:2] == ["udp", "udp"]
@@ -122,14 +122,14 @@ def test_the_best_is_the_fastest_raw_transport_of_any_carrier_for_the_same_exper
     assert _best([cell(receive="poll"), *cells[2:]], [9.0, 2.0, 1.0, 0.5])[0] is None
 
 
-def test_what_hands_over_has_a_baseline_that_hands_over_and_what_copies_one_that_copies() -> None:
+def test_a_row_that_hands_over_has_a_baseline_that_hands_over_and_a_copy_one_that_copies() -> None:
     cells = [cell(), cell(transport="shm", loan=True), cell("udp"), cell("shm", "shm", loan=True)]
     assert _best(cells, [9.0, 9.0, 5.0, 1.0])[:2] == ["udp", "shm (loan)"]
     assert _best(cells, [9.0, 9.0, 5.0, 6.0])[:2] == ["udp", "shm (loan)"]
     assert _best(cells[:3], [9.0, 9.0, 5.0])[:2] == ["udp", None]
 
 
-def test_the_best_for_a_listener_blocks_and_says_so() -> None:
+def test_the_baseline_of_a_listener_blocks_and_is_labelled_so() -> None:
     cells = [cell(receive="listen"), cell("udp"), cell("shm", "shm", receive="poll")]
     assert _best(cells, [9.0, 5.0, 1.0])[0] == "udp, block"
 
@@ -139,7 +139,7 @@ def _copying(size: int, **levels: object) -> Cell:
     return cell("memcpy", "memcpy", size=size, **levels)
 
 
-def test_what_copies_alone_is_nobodys_raw_transport_and_has_none_but_itself() -> None:
+def test_memcpy_is_the_raw_transport_of_no_other_row() -> None:
     cells = [cell(transport="intraprocess", processes=1, receive="poll"), _copying(1024)]
     assert _labels(cells) == [None, "memcpy"]
     assert _best(cells, [9.0, 1.0]) == [None, None]
@@ -155,7 +155,7 @@ def _result(of: Cell, p50: float | None, *trials: float) -> CellResult:
     )  # fmt: skip
 
 
-def test_memcpy_bytes_a_second_are_two_copies_of_the_size_over_the_quickest_round_trip() -> None:
+def test_memcpy_bandwidth_is_two_copies_over_the_fastest_round_trip() -> None:
     results = [
         _result(_copying(1 << 20), 100_000.0),
         _result(_copying(1 << 20, payload="untouched"), 80_000.0),
@@ -165,10 +165,10 @@ def test_memcpy_bytes_a_second_are_two_copies_of_the_size_over_the_quickest_roun
     assert memcpy_bytes_per_s(results, 1 << 20) == pytest.approx(2 * (1 << 20) / 80e-6)
     assert memcpy_bytes_per_s(results, 1 << 24) == pytest.approx(2 * (1 << 24) / 10e-3)
     several = [_result(_copying(4096), 3_000.0, 2_000.0, 3_000.0, 9_000.0)]
-    assert memcpy_bytes_per_s(several, 4096) == pytest.approx(2 * 4096 / 2e-6), "the fastest trial says what can be"
+    assert memcpy_bytes_per_s(several, 4096) == pytest.approx(2 * 4096 / 2e-6), "the fastest trial counts"
 
 
-def test_memcpy_is_not_told_where_it_was_not_measured_or_is_mostly_the_clock() -> None:
+def test_memcpy_bandwidth_is_absent_if_not_measured_or_dominated_by_the_clock() -> None:
     assert memcpy_bytes_per_s([], 1024) is None
     assert memcpy_bytes_per_s([_result(_copying(64), 999.0)], 64) is None
     assert memcpy_bytes_per_s([_result(_copying(64), 1000.0)], 64) == pytest.approx(128e6)

@@ -30,7 +30,7 @@ def _codes(result: CellResult) -> list[str]:
     return [each.code for each in result.warnings if each.code != "p99-few-samples"]
 
 
-def test_a_mebibyte_in_the_time_of_64_bytes_was_not_copied() -> None:
+def test_a_mebibyte_as_fast_as_64_bytes_was_not_copied() -> None:
     small, large = _by_size(cell(), b64=[12.0, 13.0, 12.5], b1048576=[12.4, 12.9, 13.2])
     assert _codes(small) == []
     assert _codes(large) == ["size-costs-nothing"]
@@ -39,27 +39,29 @@ def test_a_mebibyte_in_the_time_of_64_bytes_was_not_copied() -> None:
     )
 
 
-def test_sizes_that_cost_what_a_copy_costs_or_less_than_noise_are_not_warned_about() -> None:
+def test_a_growth_of_a_copy_or_below_the_noise_raises_no_warning() -> None:
     for took in ([12.0, 40.0], [12.0, 17.3], [300.0, 300.0]):
         assert all(_codes(each) == [] for each in _by_size(cell(), b64=took[:1], b1048576=took[1:])), took
     assert all(_codes(each) == [] for each in _by_size(cell(), b64=[12.0], b1024=[11.0]))
 
 
-def test_what_is_handed_over_may_cost_nothing_unless_the_pong_copies_it() -> None:
+def test_handing_over_may_cost_the_same_at_every_size_unless_the_pong_copies() -> None:
     untouched = cell(payload="untouched", loan=True)
     assert all(_codes(each) == [] for each in _by_size(untouched, b64=[12.0] * 3, b1048576=[12.0] * 3))
     for declared in (untouched, cell(transport="intraprocess", payload="untouched")):
         assert handed_over(declared, DESCRIPTIONS)
     for copied in (cell(loan=True), cell(transport="intraprocess"), cell(payload="untouched")):
         assert not handed_over(copied, DESCRIPTIONS), (
-            "the pong copies a filled payload; the middleware what is not lent"
+            "the pong copies a filled payload, and the middleware copies a message without a loan"
         )
     stream = {"pattern": "stream", "loan": True}
-    assert handed_over(cell(**stream, rate=100.0), DESCRIPTIONS), "it is filled before its time begins"
-    assert not handed_over(cell(**stream, rate="max"), DESCRIPTIONS), "filling it is within the time of a message"
+    assert handed_over(cell(**stream, rate=100.0), DESCRIPTIONS), (
+        "a scheduled message is filled before its measured time begins"
+    )
+    assert not handed_over(cell(**stream, rate="max"), DESCRIPTIONS), "in a flood, filling is part of a message's time"
 
 
-def test_cells_that_differ_in_more_than_the_size_are_not_held_against_each_other() -> None:
+def test_cells_that_differ_in_more_than_the_size_are_not_compared() -> None:
     small, large = _by_size(cell(), b64=[12.0], b1048576=[12.0])
     other = msgspec.structs.replace(small, cell=msgspec.structs.replace(small.cell, receive="poll"))
     fresh = msgspec.structs.replace(large, warnings=())
@@ -67,7 +69,7 @@ def test_cells_that_differ_in_more_than_the_size_are_not_held_against_each_other
     assert with_warnings_between([small, fresh], DESCRIPTIONS)[1].warnings != ()
 
 
-def test_a_measured_memcpy_takes_the_place_of_the_bound_that_no_processor_reaches() -> None:
+def test_a_measured_memcpy_replaces_the_assumed_bound() -> None:
     small, large = (
         msgspec.structs.replace(each, warnings=()) for each in _by_size(cell(), b64=[12.0], b1048576=[60.0])
     )
@@ -77,11 +79,11 @@ def test_a_measured_memcpy_takes_the_place_of_the_bound_that_no_processor_reache
     assert _codes(fine) == []
 
 
-def test_a_bandwidth_above_memcpy_is_warned_about_however_it_was_declared() -> None:
+def test_a_bandwidth_above_memcpy_raises_a_warning_for_every_declaration() -> None:
     flood = cell(pattern="stream", rate="max", size=1 << 20)
     assert above_memcpy(flood, 9e9, 10e9) is None
     assert above_memcpy(flood, None, 10e9) is None
-    assert above_memcpy(flood, 1e12, None) is None, "nothing to hold it against"
+    assert above_memcpy(flood, 1e12, None) is None, "without memcpy there is no limit"
     warning = above_memcpy(flood, 30e9, 10e9)
     assert warning is not None
     assert warning.text.startswith("30 GB/s is more than the 10 GB/s of memcpy on this machine at 1 MiB")
@@ -91,7 +93,7 @@ def test_a_bandwidth_above_memcpy_is_warned_about_however_it_was_declared() -> N
     assert "never its bytes per second" in untouched.advice
 
 
-def test_the_bandwidth_of_a_ping_pong_is_both_ways_and_of_what_is_lent_nobodys() -> None:
+def test_the_bandwidth_of_a_ping_pong_counts_both_ways_and_a_loan_has_none() -> None:
     def of(asked: Cell) -> list[str]:
         (large,) = _by_size(asked, b1048576=[100.0])
         return _codes(with_warnings_between([large], DESCRIPTIONS, lambda *_: 20e9)[0])

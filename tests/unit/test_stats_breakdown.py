@@ -52,14 +52,14 @@ def answers(of: Samples, *, at: int = 4_000, source: int = 0, **fields: int | np
     return kept
 
 
-def told(found: Breakdown) -> dict[str, float]:
+def ns_by_part(found: Breakdown) -> dict[str, float]:
     return {each.part: each.ns for each in found.parts}
 
 
-def test_the_parts_of_a_round_trip_follow_one_another_and_add_up_to_it() -> None:
+def test_the_parts_of_a_round_trip_are_consecutive_and_add_up() -> None:
     kept = trips(100)
     found = of_trips({0: kept}, answers(kept), [START])
-    assert told(found) == pytest.approx(
+    assert ns_by_part(found) == pytest.approx(
         {
             "write": 1_000,
             "transport and wake-up": 2_700,
@@ -70,15 +70,15 @@ def test_the_parts_of_a_round_trip_follow_one_another_and_add_up_to_it() -> None
             "reply take": 500,
         }
     )
-    assert list(told(found)) == [each.part for each in found.parts]
+    assert list(ns_by_part(found)) == [each.part for each in found.parts]
     assert found.whole_ns == pytest.approx(10_000)
     assert [each.share for each in found.parts] == pytest.approx([0.1, 0.27, 0.03, 0.02, 0.08, 0.45, 0.05])
 
 
-def test_the_kernels_stamp_parts_transport_from_wake_up() -> None:
+def test_the_kernels_stamp_separates_transport_from_wake_up() -> None:
     kept = trips(100, arrived_ns=3_000)
-    found = told(of_trips({0: kept}, answers(kept, arrived_ns=2_500), [START]))
-    # Written at 1,000, at the kernel at 1,500, received at 4,000; the reply: 5,000, then 7,000.
+    found = ns_by_part(of_trips({0: kept}, answers(kept, arrived_ns=2_500), [START]))
+    # In ns: the write ends at 1,000, the kernel has the message at 1,500, and the pong has it at 4,000.
     assert found == pytest.approx(
         {
             "write": 1_000,
@@ -96,71 +96,71 @@ def test_the_kernels_stamp_parts_transport_from_wake_up() -> None:
 
 def test_a_write_ends_when_the_kernel_has_the_message() -> None:
     kept = trips(100)
-    found = told(of_trips({0: kept}, answers(kept, arrived_ns=3_400), [START]))
+    found = ns_by_part(of_trips({0: kept}, answers(kept, arrived_ns=3_400), [START]))
     assert found["write"] == pytest.approx(600)
     assert found["transport"] == 0
     assert found["wake-up"] == pytest.approx(3_100)
 
 
-def test_a_kernels_stamp_outside_the_way_is_none() -> None:
+def test_a_kernels_stamp_outside_of_the_interval_is_ignored() -> None:
     kept = trips(100)
-    found = told(of_trips({0: kept}, answers(kept, arrived_ns=4_100), [START]))
+    found = ns_by_part(of_trips({0: kept}, answers(kept, arrived_ns=4_100), [START]))
     assert found["transport and wake-up"] == pytest.approx(2_700)
     assert "transport" not in found
 
 
-@pytest.mark.parametrize(("strayed", "is_told"), [(5, True), (6, False)])
-def test_a_few_stamps_that_stray_do_not_hide_the_others(strayed: int, is_told: bool) -> None:
+@pytest.mark.parametrize(("strayed", "is_shown"), [(5, True), (6, False)])
+def test_a_few_stray_stamps_do_not_hide_the_others(strayed: int, is_shown: bool) -> None:
     kept = trips(100)
     stamped = answers(kept, arrived_ns=2_500)
     stamped["arrived_ns"][:strayed] = 4_100
-    assert ("transport" in told(of_trips({0: kept}, stamped, [START]))) is is_told
+    assert ("transport" in ns_by_part(of_trips({0: kept}, stamped, [START]))) is is_shown
 
 
-def test_what_is_read_while_it_is_written_is_a_part_of_its_own() -> None:
+def test_a_read_that_overlaps_the_write_is_a_part_of_its_own() -> None:
     kept = trips(100, write_ns=3_800)
-    found = told(of_trips({0: kept}, answers(kept, take_ns=3_000), [START]))
+    found = ns_by_part(of_trips({0: kept}, answers(kept, take_ns=3_000), [START]))
     assert found["write"] == pytest.approx(1_000)
     assert found["write and take together"] == pytest.approx(2_800)
     assert found["transport and wake-up"] == 0
     assert found["take"] == pytest.approx(200)
 
 
-def test_the_odd_message_that_is_read_while_it_is_written_makes_no_part() -> None:
+def test_a_few_reads_that_overlap_the_write_make_no_part() -> None:
     kept = trips(100)
     stamped = answers(kept)
     stamped["take_ns"][50] = 3_500  # its publish began at 500
-    found = told(of_trips({0: kept}, stamped, [START]))
+    found = ns_by_part(of_trips({0: kept}, stamped, [START]))
     assert "write and take together" not in found
     assert sum(found.values()) == pytest.approx(10_000)
 
 
-def test_what_is_still_written_when_the_message_is_in_hand_is_no_part() -> None:
+def test_writing_after_the_message_was_taken_is_no_part() -> None:
     kept = trips(100, write_ns=9_000)
-    found = told(of_trips({0: kept}, answers(kept), [START]))
+    found = ns_by_part(of_trips({0: kept}, answers(kept), [START]))
     assert found["write"] + found["write and take together"] == pytest.approx(4_000)
     assert found["take"] == 0
 
 
-def test_where_the_middleware_takes_the_rest_is_in_between() -> None:
+def test_without_a_take_the_rest_is_in_between() -> None:
     kept = trips(100, take_ns=NOT_MEASURED)
-    found = told(of_trips({0: kept}, answers(kept, take_ns=NOT_MEASURED), [START]))
+    found = ns_by_part(of_trips({0: kept}, answers(kept, take_ns=NOT_MEASURED), [START]))
     assert found == pytest.approx(
         {"write": 1_000, IN_BETWEEN: 3_000, "copy": 200, "reply write": 800, "reply in between": 5_000}
     )
 
 
-def test_messages_that_waited_for_another_to_be_served_are_not_left_out() -> None:
+def test_messages_that_waited_for_another_to_be_served_are_included() -> None:
     kept = trips(100)
     stamped = answers(kept)
     stamped["take_ns"][:20] = NOT_MEASURED
-    found = told(of_trips({0: kept}, stamped, [START]))
+    found = ns_by_part(of_trips({0: kept}, stamped, [START]))
     assert found[IN_BETWEEN] == pytest.approx(3_000)
     assert "take" not in found
     assert found["reply take"] == pytest.approx(500)
     stamped = answers(kept)
     stamped["take_ns"][:5] = NOT_MEASURED
-    assert told(of_trips({0: kept}, stamped, [START]))["take"] == pytest.approx(300)
+    assert ns_by_part(of_trips({0: kept}, stamped, [START]))["take"] == pytest.approx(300)
 
 
 def test_the_parts_are_those_of_messages_near_the_median() -> None:
@@ -185,30 +185,32 @@ def test_only_messages_stamped_at_both_ends_count() -> None:
     assert of_trips({0: lost}, stamped, [START]).parts == ()
 
 
-def test_no_stamps_at_all_are_too_few() -> None:
+def test_a_trial_without_stamps_has_too_few() -> None:
     assert of_trips({0: trips(50)}, np.zeros(0, dtype=ANSWER), [START]).absent is not None
     assert of_trips({0: trips(0)}, answers(trips(50)), [START]).absent is not None
 
 
-def test_of_a_message_that_came_twice_the_first_answer_counts() -> None:
+def test_the_first_answer_to_a_duplicated_message_counts() -> None:
     kept = trips(NEEDED)
     twice = np.concatenate([answers(kept), answers(kept, at=9_000)])
-    assert told(of_trips({0: kept}, twice, [START])) == told(of_trips({0: kept}, answers(kept), [START]))
+    assert ns_by_part(of_trips({0: kept}, twice, [START])) == ns_by_part(of_trips({0: kept}, answers(kept), [START]))
 
 
-def test_clients_are_told_apart_by_source_and_each_has_its_own_start() -> None:
+def test_clients_are_separated_by_source_and_each_has_its_own_start() -> None:
     kept = trips(40)
     later = Started(index=1, ticks=TICKS + 2_000, ticks_per_second=PER_NS * 1e9)
     stamped = np.concatenate([answers(kept), answers(kept, source=1, at=5_000)])
     found = of_trips({0: kept, 1: kept}, stamped, [START, later])
-    assert told(found)["transport and wake-up"] == pytest.approx(2_700), "1 µs later by a clock begun 1 µs later"
+    assert ns_by_part(found)["transport and wake-up"] == pytest.approx(2_700), (
+        "the second client's clock begins 1 µs later, and so do its stamps"
+    )
 
 
-def test_what_outgrew_its_field_is_left_out() -> None:
+def test_saturated_values_are_left_out() -> None:
     kept = trips(60)
     stamped = answers(kept)
     stamped["copy_ns"][:30] = SATURATED
-    assert told(of_trips({0: kept}, stamped, [START]))["copy"] == pytest.approx(200)
+    assert ns_by_part(of_trips({0: kept}, stamped, [START]))["copy"] == pytest.approx(200)
 
 
 times = st.integers(0, 30_000)
@@ -219,7 +221,7 @@ times = st.integers(0, 30_000)
     st.booleans(),
     st.booleans(),
 )
-def test_parts_are_never_negative_and_sum_to_the_whole_whatever_the_stamps(
+def test_parts_are_never_negative_and_sum_to_the_whole_for_any_stamps(
     rows: list[tuple[int, ...]], taken: bool, kernel: bool
 ) -> None:
     columns = np.array(rows).T
@@ -246,15 +248,15 @@ def test_parts_are_never_negative_and_sum_to_the_whole_whatever_the_stamps(
         assert found.whole_ns == pytest.approx(band.mean())
 
 
-def test_a_message_of_a_stream_waits_is_written_and_the_rest_is_in_between() -> None:
+def test_a_message_of_a_stream_has_waiting_writing_and_the_rest() -> None:
     publisher = sending([300] * 100, write_ns=900)
     found = of_stream([arrival([5_000] * 100)], {0: publisher})
-    assert told(found) == pytest.approx({"wait for its turn": 300, "write": 900, IN_BETWEEN: 3_800})
+    assert ns_by_part(found) == pytest.approx({"wait for its turn": 300, "write": 900, IN_BETWEEN: 3_800})
     at_once = of_stream([arrival([5_000] * 100)], {0: sending([0] * 100, write_ns=900)})
-    assert list(told(at_once)) == ["write", IN_BETWEEN]
+    assert list(ns_by_part(at_once)) == ["write", IN_BETWEEN]
 
 
-def test_of_a_long_stream_arrivals_of_all_of_it_are_taken() -> None:
+def test_arrivals_of_a_whole_long_stream_are_sampled() -> None:
     count = 500_000
     one_way = np.where(np.arange(count) < count // 2, 4_000, 6_000)
     found = of_stream([arrival(one_way)], {0: sending([0] * count, write_ns=1_000)})
@@ -265,23 +267,23 @@ def part(name: str, ns: float) -> Part:
     return Part(part=name, ns=ns, share=0.5)
 
 
-def test_a_cell_tells_the_parts_of_its_middle_trial() -> None:
+def test_a_cell_has_the_parts_of_its_median_trial() -> None:
     trials = [Breakdown((part("write", ns), part("take", 2 * ns))) for ns in (100, 900, 300)]
-    assert told(over_trials(trials)) == {"write": 300, "take": 600}
-    two = told(over_trials(trials[:2]))
+    assert ns_by_part(over_trials(trials)) == {"write": 300, "take": 600}
+    two = ns_by_part(over_trials(trials[:2]))
     assert two == {"write": 500, "take": 1_000}
     assert over_trials([*trials, Breakdown((), "too few")]).absent is None
 
 
-def test_a_part_that_only_one_of_two_middle_trials_has_stays_in_its_place() -> None:
+def test_a_part_of_only_one_of_two_middle_trials_keeps_its_place() -> None:
     one = Breakdown((part("write", 10), part("take", 20)))
     other = Breakdown((part("write", 10), part("write and take together", 4), part("take", 20)))
     found = over_trials([one, other])
-    assert told(found) == {"write": 10, "write and take together": 2, "take": 20}
-    assert list(told(found)) == ["write", "write and take together", "take"]
+    assert ns_by_part(found) == {"write": 10, "write and take together": 2, "take": 20}
+    assert list(ns_by_part(found)) == ["write", "write and take together", "take"]
 
 
-def test_without_a_breakdown_in_any_trial_the_first_reason_is_told() -> None:
+def test_without_any_breakdown_the_first_reason_is_reported() -> None:
     assert over_trials([Breakdown((), "too few"), Breakdown((), "no stamps")]).absent == "too few"
     assert over_trials([]).absent == "no trial was measured"
 
@@ -300,7 +302,7 @@ def stamped_trial(kept: Samples, **given: object) -> tuple[TrialOutcome, Samples
     return outcome(planned.trials[0], **(facts | given)), lambda _: kept
 
 
-def test_a_cell_has_a_breakdown_or_says_why_not() -> None:
+def test_a_cell_has_a_breakdown_or_the_reason_why_not() -> None:
     planned = plan(cell(), trials=1)
     kept = trips(100)
     record = kept_of(Kept("pong", 0, answers(kept)))
@@ -319,7 +321,7 @@ def test_a_cell_has_a_breakdown_or_says_why_not() -> None:
     assert found(stamps_absent="two clocks") == (None, "two clocks")
 
 
-def test_stamps_that_cannot_be_read_cost_the_breakdown_and_nothing_else() -> None:
+def test_unreadable_stamps_remove_only_the_breakdown() -> None:
     def broken(_: SamplesFile) -> Kept:
         raise SamplesError(Path("00000-pong-0.npy"), "truncated", "measure that trial again")
 
@@ -332,7 +334,7 @@ def test_stamps_that_cannot_be_read_cost_the_breakdown_and_nothing_else() -> Non
     assert result.breakdown_absent == "00000-pong-0.npy: truncated"
 
 
-def test_a_stream_tells_why_its_parts_cannot_be_told() -> None:
+def test_a_stream_without_parts_has_the_reason() -> None:
     planned = plan(cell(pattern="stream"), trials=1)
     ends = (sending([0] * 100), arrival([5_000] * 100))
 

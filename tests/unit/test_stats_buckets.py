@@ -25,35 +25,35 @@ def _middles(histogram: np.ndarray) -> np.ndarray:
 
 
 @given(st.lists(NANOSECONDS, max_size=300), st.lists(NANOSECONDS, min_size=1, max_size=1200))
-def test_quantiles_are_numpys_on_the_raw_samples_and_the_middles(raw: list[int], counted: list[int]) -> None:
+def test_quantiles_equal_numpys_on_raw_samples_and_bucket_middles(raw: list[int], counted: list[int]) -> None:
     histogram = buckets(_array(counted))
     summary = summarise_both(_array(raw), histogram)
     values = np.concatenate([_array(raw).astype(float), _middles(histogram)])
     for field, quantile in QUANTILES.items():
-        told = getattr(summary, field)
+        value = getattr(summary, field)
         if len(values) < samples_needed(quantile):
-            assert told is None
+            assert value is None
         else:
-            assert told == np.quantile(values, float(quantile), method="inverted_cdf"), field
+            assert value == np.quantile(values, float(quantile), method="inverted_cdf"), field
     assert summary.mean == pytest.approx(values.mean(), rel=1e-9, abs=1e-3)
     if len(values) > 1:
         assert summary.stdev == pytest.approx(values.std(ddof=1), rel=1e-6, abs=1e-3)
 
 
 @pytest.mark.parametrize("shares", [(0.0, 1.0), (0.5, 0.5), (0.99, 0.01)])
-def test_a_quantile_is_known_to_within_a_bucket(shares: tuple[float, float]) -> None:
+def test_a_quantile_from_buckets_is_within_one_bucket_of_the_true_value(shares: tuple[float, float]) -> None:
     values = np.random.default_rng(7).lognormal(10.0, 1.2, 200_000).astype(np.uint64)
     raw = values[: int(shares[0] * len(values))]
-    told = summarise_both(raw, buckets(values[len(raw) :]))
+    summary = summarise_both(raw, buckets(values[len(raw) :]))
     true = summarise(values)
     for field in ("p50", "p90", "p99", "p99_9", "p99_99", "mean"):
-        assert getattr(told, field) == pytest.approx(getattr(true, field), rel=WITHIN), field
-    assert told.max is not None
+        assert getattr(summary, field) == pytest.approx(getattr(true, field), rel=WITHIN), field
+    assert summary.max is not None
     assert true.max is not None
-    assert true.max <= told.max <= true.max * (1 + WITHIN)
+    assert true.max <= summary.max <= true.max * (1 + WITHIN)
 
 
-def test_without_a_histogram_the_summary_is_the_exact_one() -> None:
+def test_without_a_histogram_the_summary_is_exact() -> None:
     values = np.arange(1, 2001, dtype=np.uint64)
     assert summarise_both(values, None) == summarise(values)
     assert summarise_both(values, np.empty(0, dtype=HISTOGRAM)) == summarise(values)
@@ -61,18 +61,18 @@ def test_without_a_histogram_the_summary_is_the_exact_one() -> None:
 
 def test_small_values_in_a_histogram_are_exact() -> None:
     values = np.arange(256, dtype=np.uint64).repeat(10)
-    told, true = summarise_both(NONE, buckets(values)), summarise(values)
-    assert (told.min, told.p50, told.p99, told.max) == (true.min, true.p50, true.p99, true.max)
+    summary, true = summarise_both(NONE, buckets(values)), summarise(values)
+    assert (summary.min, summary.p50, summary.p99, summary.max) == (true.min, true.p50, true.p99, true.max)
 
 
 @given(st.lists(NANOSECONDS, min_size=1, max_size=200), st.lists(NANOSECONDS, min_size=1, max_size=200))
-def test_joined_histograms_are_the_histogram_of_both(one: list[int], other: list[int]) -> None:
+def test_joined_histograms_equal_the_histogram_of_both(one: list[int], other: list[int]) -> None:
     both = joined([buckets(_array(one)), buckets(_array(other))])
     assert both is not None
     assert np.array_equal(both, buckets(_array(one + other)))
 
 
-def test_no_histogram_and_one_are_what_they_were() -> None:
+def test_joining_none_or_one_histogram_changes_nothing() -> None:
     assert joined([]) is None
     one = buckets(_array([5, 6]))
     assert joined([one]) is one

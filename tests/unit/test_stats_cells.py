@@ -38,7 +38,7 @@ def _codes(result: CellResult) -> list[str]:
     return [each.code for each in result.warnings if each.code != "p99-few-samples"]
 
 
-def test_a_figure_is_the_median_of_the_trials_and_not_that_of_all_samples() -> None:
+def test_a_figure_is_the_median_of_the_trials_and_not_of_all_samples() -> None:
     # Two thirds of all samples belong to the slow trial, so pooling would give its median.
     fast, middle, slow = ROUND_TRIPS[:100], ROUND_TRIPS[:100] + 7, np.repeat(ROUND_TRIPS, 3) + 90_000
     result = _one(cell(), fast, middle, slow)
@@ -49,7 +49,7 @@ def test_a_figure_is_the_median_of_the_trials_and_not_that_of_all_samples() -> N
     assert (result.trials, result.samples) == (3, 3_200)
 
 
-def test_a_quantile_that_some_trials_lack_is_that_of_those_which_have_it_if_they_are_most() -> None:
+def test_a_quantile_needs_most_trials_and_covers_those_that_have_it() -> None:
     result = _one(cell(), ROUND_TRIPS, ROUND_TRIPS, ROUND_TRIPS[:15])
     assert result.round_trip_ns is not None
     assert result.round_trip_ns.p99 == 99_000.0
@@ -57,14 +57,16 @@ def test_a_quantile_that_some_trials_lack_is_that_of_those_which_have_it_if_they
     assert result.round_trip_ns.p99_9 is None
 
 
-def test_the_p99_of_one_trial_does_not_stand_beside_the_p50_of_two() -> None:
+def test_a_p99_of_one_trial_is_not_shown_with_a_p50_of_two() -> None:
     result = _one(cell(), ROUND_TRIPS, ROUND_TRIPS[:999] + 900_000)
     assert result.round_trip_ns is not None
     assert result.round_trip_ns.p50 == 500_000.0
-    assert result.round_trip_ns.p99 is None, "it would be less than half of the p50"
+    assert result.round_trip_ns.p99 is None, (
+        "the p99 of the one trial that has it would be less than half of the cell's p50"
+    )
 
 
-def test_times_that_were_not_taken_are_none_and_those_that_were_are_told() -> None:
+def test_unmeasured_times_are_none_and_measured_ones_are_summarised() -> None:
     result = _one(cell(loan=True), ROUND_TRIPS, loan_ns=30, take_ns=40)
     assert result.loan_ns is not None
     assert result.loan_ns.p50 == 30.0
@@ -74,7 +76,7 @@ def test_times_that_were_not_taken_are_none_and_those_that_were_are_told() -> No
     assert (result.fill_ns, result.check_ns) == (None, None)
 
 
-def test_a_field_measured_for_some_samples_is_summarised_over_those() -> None:
+def test_a_field_measured_for_some_samples_is_summarised_over_those_samples() -> None:
     kept = samples(ROUND_TRIPS)
     kept["take_ns"][:100] = np.arange(100)
     planned = plan(cell(), trials=1)
@@ -84,16 +86,16 @@ def test_a_field_measured_for_some_samples_is_summarised_over_those() -> None:
 
 
 @pytest.mark.parametrize(
-    ("levels", "told"), [({}, False), ({"subscribers": 3}, True), ({"subscribers": 3, "echo": "first"}, False)]
+    ("levels", "is_reported"), [({}, False), ({"subscribers": 3}, True), ({"subscribers": 3, "echo": "first"}, False)]
 )
-def test_the_first_reply_is_told_only_where_there_are_several(levels: dict[str, object], told: bool) -> None:
+def test_the_first_reply_is_reported_only_if_there_are_several(levels: dict[str, object], is_reported: bool) -> None:
     result = _one(cell(**levels), ROUND_TRIPS)
-    assert (result.first_reply_ns is not None) == told
+    assert (result.first_reply_ns is not None) == is_reported
     if result.first_reply_ns:
         assert result.first_reply_ns.p50 == 25_000.0
 
 
-def test_counts_of_measured_trials_are_added_and_discovery_is_their_median() -> None:
+def test_counts_are_summed_over_measured_trials_and_discovery_is_their_median() -> None:
     planned = plan(cell())
     outcomes = [
         outcome(planned.trials[0], discovery_ns=1, counts=TrialCounts(sent=1000, received=998, lost=2, damaged=1)),
@@ -104,14 +106,14 @@ def test_counts_of_measured_trials_are_added_and_discovery_is_their_median() -> 
     assert result.counts == TrialCounts(sent=2000, received=1997, lost=3, damaged=1)
     assert result.discovery_ns == 450.5
     assert (result.trials, result.failed_trials, result.failed) == (2, 1, None)
-    assert result.failures == (Failure("crashed", "gone"),), "why one of them gave nothing is not forgotten"
+    assert result.failures == (Failure("crashed", "gone"),), "the reason of the failed trial is kept"
 
 
 def test_a_cell_without_a_measured_trial_fails_with_the_first_reason() -> None:
     planned = plan(cell())
     reasons = [Failure("hung", "the pong hung"), Failure("crashed", "the ping crashed"), Failure("hung", "again")]
     outcomes = [outcome(trial, failed=reason, samples=0) for trial, reason in zip(planned.trials, reasons, strict=True)]
-    # Outcomes are given in the order of measuring, whatever their order in the file.
+    # The outcomes are passed in reverse, and their failures are returned in the order of measuring.
     (result,) = cell_results(planned, outcomes[::-1], _never, DESCRIPTIONS)
     assert result.failed == reasons[0]
     assert (result.trials, result.failed_trials, result.failures) == (0, 3, tuple(reasons))
@@ -121,7 +123,7 @@ def test_a_cell_without_a_measured_trial_fails_with_the_first_reason() -> None:
     assert result.version == "1.0"
 
 
-def test_a_cell_that_the_run_did_not_reach_says_so() -> None:
+def test_a_cell_that_the_run_did_not_reach_is_marked_not_measured() -> None:
     planned = plan(cell(), cell("udp"), trials=1)
     first, second = cell_results(planned, [outcome(planned.trials[0])], lambda _: samples(ROUND_TRIPS), DESCRIPTIONS)
     assert first.failed is None
@@ -137,9 +139,7 @@ def test_a_cell_that_the_run_did_not_reach_says_so() -> None:
         (lambda _: _damaged(), "/x.npy: damaged"),
     ],
 )
-def test_a_trial_whose_samples_are_not_whole_has_failed(
-    of: Callable[[TrialOutcome], Samples | None], text: str
-) -> None:
+def test_a_trial_with_incomplete_samples_has_failed(of: Callable[[TrialOutcome], Samples | None], text: str) -> None:
     planned = plan(cell())
     outcomes = [outcome(trial) for trial in planned.trials]
 
@@ -161,7 +161,7 @@ def test_a_trial_that_measured_nothing_needs_no_file() -> None:
     assert _codes(result) == ["loss", "few-samples"]
 
 
-def test_each_cell_is_held_against_its_raw_transport() -> None:
+def test_each_cell_is_compared_with_its_raw_transport() -> None:
     planned = plan(cell(), cell("udp"), cell(transport="tcp"), trials=2)
     outcomes = [outcome(trial) for trial in planned.trials]
     speeds = {0: 3, 1: 2, 2: 9}
@@ -173,9 +173,9 @@ def test_each_cell_is_held_against_its_raw_transport() -> None:
     ]
 
 
-def test_a_row_is_held_against_the_memcpy_of_its_run() -> None:
-    alone = {"receive": "poll", "processes": 1, "subscribers": 0, "size": 1 << 20}
-    planned = plan(cell(size=1 << 20), cell("memcpy", "memcpy", **alone), trials=2)
+def test_a_row_is_compared_with_the_memcpy_of_its_run() -> None:
+    one_process = {"receive": "poll", "processes": 1, "subscribers": 0, "size": 1 << 20}
+    planned = plan(cell(size=1 << 20), cell("memcpy", "memcpy", **one_process), trials=2)
     outcomes = [outcome(trial) for trial in planned.trials]
     for slow, warned in ((9, True), (1, False)):
         speeds = {0: 3, 1: slow}
@@ -186,7 +186,7 @@ def test_a_row_is_held_against_the_memcpy_of_its_run() -> None:
         assert "above-memcpy" not in _codes(results[1])
 
 
-def test_each_cell_is_told_the_best_that_this_machine_could_do_over_any_carrier() -> None:
+def test_each_cell_names_the_fastest_baseline_over_any_transport() -> None:
     planned = plan(cell(), cell("udp"), cell(transport="tcp"), cell("shm", "shm"), cell(size=64), trials=2)
     speeds = {0: 3, 1: 2, 2: 9, 3: 1, 4: 5}
     outcomes = [outcome(trial) for trial in planned.trials]
@@ -201,7 +201,7 @@ def test_each_cell_is_told_the_best_that_this_machine_could_do_over_any_carrier(
     assert (baseline.p50_ns, baseline.rate_hz) == (shm.p50, None)
 
 
-def test_a_cell_faster_than_its_raw_transport_is_warned_about() -> None:
+def test_a_cell_faster_than_its_raw_transport_gets_a_warning() -> None:
     planned = plan(cell(), cell("udp"), trials=1)
     outcomes = [outcome(trial) for trial in planned.trials]
     ten, nine = (
@@ -217,9 +217,9 @@ def test_a_cell_faster_than_its_raw_transport_is_warned_about() -> None:
     assert _codes(nine) == ["faster-than-baseline"]
 
 
-def test_the_common_carrier_is_told_and_differing_ones_are_a_warning() -> None:
+def test_the_common_actual_transport_is_reported_and_differing_ones_are_a_warning() -> None:
     planned = plan(cell(), trials=2)
-    for carriers, told, codes in (
+    for carriers, common, codes in (
         (("udp", "udp"), "udp", []),
         (("udp", None), "udp", []),
         ((None, None), None, []),
@@ -230,10 +230,10 @@ def test_the_common_carrier_is_told_and_differing_ones_are_a_warning() -> None:
             outcome(trial, actual_transport=carrier) for trial, carrier in zip(planned.trials, carriers, strict=True)
         ]
         (result,) = cell_results(planned, outcomes, lambda _: samples(ROUND_TRIPS), DESCRIPTIONS)
-        assert (result.actual_transport, _codes(result)) == (told, codes)
+        assert (result.actual_transport, _codes(result)) == (common, codes)
 
 
-def test_the_launchers_warnings_are_told_once_with_their_number_of_trials() -> None:
+def test_a_launchers_warning_is_reported_once_with_its_number_of_trials() -> None:
     planned = plan(cell())
     noisy = RunWarning("noisy", "another process took 30 % of a processor", "stop it")
     outcomes = [
@@ -247,17 +247,17 @@ def test_the_launchers_warnings_are_told_once_with_their_number_of_trials() -> N
     )
 
 
-def test_a_count_that_the_launcher_warns_of_too_is_one_warning_with_both_words() -> None:
+def test_a_count_with_a_warning_of_the_launcher_becomes_one_warning_with_both_texts() -> None:
     planned = plan(cell(), trials=1)
-    said = RunWarning("loss", "pongs that do not echo missed 4 messages", "a deeper history")
-    lossy = outcome(planned.trials[0], warnings=(said,), counts=TrialCounts(sent=1000, received=999, lost=1))
+    warning = RunWarning("loss", "pongs that do not echo missed 4 messages", "a deeper history")
+    lossy = outcome(planned.trials[0], warnings=(warning,), counts=TrialCounts(sent=1000, received=999, lost=1))
     (result,) = cell_results(planned, [lossy], lambda _: samples(ROUND_TRIPS), DESCRIPTIONS)
     assert _codes(result) == ["loss"]
     assert result.warnings[0].text.startswith("1 of 1,000 replies never arrived (0.1 %)")
     assert result.warnings[0].text.endswith("; pongs that do not echo missed 4 messages")
 
 
-def test_one_trials_samples_are_held_at_a_time() -> None:
+def test_only_one_trials_samples_are_in_memory_at_a_time() -> None:
     planned = plan(cell(), cell("udp"))
     outcomes = [outcome(trial) for trial in planned.trials]
     loaded: list[weakref.ref[Samples]] = []
@@ -272,7 +272,7 @@ def test_one_trials_samples_are_held_at_a_time() -> None:
     assert len(loaded) == 6
 
 
-def test_samples_by_cell_gives_those_of_measured_trials_in_order() -> None:
+def test_samples_of_measured_trials_are_grouped_by_cell_in_order() -> None:
     planned = plan(cell(), cell("udp"))
     outcomes = [
         outcome(trial, failed=Failure("hung", "hung") if trial.order == 2 else None) for trial in planned.trials

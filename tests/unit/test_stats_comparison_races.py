@@ -32,19 +32,19 @@ MANY, WILD = [10.0, 11.0, 10.0, 12.0, 10.0, 11.0, 10.0], [30.0, 9.0, 40.0, 11.0,
 
 
 @pytest.mark.parametrize(("one", "other"), [(FEW, SLOWER), (MANY, WILD)])
-def test_who_was_eliminated_is_named_and_no_verdict_is_made_of_it(one: list[float], other: list[float]) -> None:
+def test_an_eliminated_candidate_is_named_without_a_verdict(one: list[float], other: list[float]) -> None:
     assert judged(one, other, (None, None)) == (Verdict.UNDECIDED, "undecided")
     assert judged(one, other, (None, "slower")) == (Verdict.UNDECIDED, "eliminated")
     assert judged(other, one, ("slower", None)) == (Verdict.UNDECIDED, "A eliminated")
 
 
-def test_a_race_says_nothing_of_two_that_left_nor_of_another_race_nor_against_the_figures() -> None:
+def test_a_race_does_not_judge_two_eliminated_or_other_races_or_contradict_figures() -> None:
     assert judged(FEW, SLOWER, ("slower", "slower"))[1] == "undecided"
     assert judged(FEW, SLOWER, (None, "failed"))[1] == "undecided"
     assert judged(FEW, SLOWER, (None, "slower"), (0, 1))[1] == "undecided"
     assert judged(SLOWER, FEW, (None, "slower"))[1] == "undecided"
 
 
-def test_what_the_trials_tell_stands() -> None:
+def test_a_verdict_of_the_trials_has_priority_over_an_elimination() -> None:
     alike = [10.0 + 0.01 * each for each in range(12)]
     assert judged(alike, alike[::-1], (None, "slower")) == (Verdict.EQUIVALENT, "equivalent")

@@ -11,8 +11,8 @@ from middlemark.stats.metrics import METRICS
 
 def side(of: Cell, **figures: float) -> Side:
     """Three trials of each metric, around the given figure."""
-    known = {name: {each: figures[name] * (1 + each / 100) for each in range(3)} for name in figures}
-    return Side("", "run", of, False, "here", {name: known.get(name, {}) for name in METRICS})
+    by_metric = {name: {each: figures[name] * (1 + each / 100) for each in range(3)} for name in figures}
+    return Side("", "run", of, False, "here", {name: by_metric.get(name, {}) for name in METRICS})
 
 
 def both(*sides: Side, metric: str) -> tuple[float | None, float | None]:
@@ -23,14 +23,14 @@ def both(*sides: Side, metric: str) -> tuple[float | None, float | None]:
 
 
 @pytest.mark.parametrize("metric", ["p50", "p99"])
-def test_a_latency_is_so_many_times_its_raw_transports(metric: str) -> None:
+def test_a_latency_is_divided_by_its_raw_transports(metric: str) -> None:
     sides = [side(cell(), p50=30.0, p99=90.0), side(cell(transport="shm"), p50=8.0, p99=24.0)]
     raw_transports = [side(cell("udp"), p50=10.0, p99=30.0), side(cell("shm", "shm"), p50=2.0, p99=6.0)]
     assert both(*sides, *raw_transports, metric=metric) == (pytest.approx(3.0), pytest.approx(4.0))
     assert both(*sides, *raw_transports[:1], metric=metric) == (pytest.approx(3.0), None)
 
 
-def test_a_throughput_is_so_many_times_below_its_raw_transports() -> None:
+def test_a_throughput_divides_its_raw_transports() -> None:
     stream = {"pattern": "stream"}
     sides = [side(cell(**stream), throughput=100.0), side(cell(transport="shm", **stream), throughput=50.0)]
     raw_transports = [
@@ -48,10 +48,10 @@ def test_processor_time_and_memory_have_no_raw_transport(metric: str) -> None:
     ) == (None, None)
 
 
-def test_a_raw_transport_and_what_was_not_measured_have_none() -> None:
+def test_a_raw_transport_and_an_unmeasured_row_have_no_ratio() -> None:
     raw_transport, unmeasured, other = with_raw_transports(
         [side(cell("udp"), p50=10.0), side(cell()), side(cell(size=64), p50=10.0)], DESCRIPTIONS
     )
     assert (raw_transport.raw_transport, other.raw_transport) == (None, None)
-    assert unmeasured.raw_transport is not None, "its raw transport is there all the same, and nothing is compared"
+    assert unmeasured.raw_transport is not None, "an unmeasured row has a raw transport, but no ratio"
     assert msgspec.structs.replace(unmeasured, raw_transport=None) == side(cell())

@@ -27,7 +27,7 @@ def _queue(shares: np.ndarray, capacity_hz: float = 100_000.0) -> list[Step]:
     ]
 
 
-def test_steps_of_trials_with_other_saturations_belong_together_by_their_part_of_it() -> None:
+def test_steps_of_trials_are_joined_by_their_share_of_the_saturation() -> None:
     first = (step(None, received_hz=100_000.0), step(10_000.0, p99_ns=30.0), step(110_000.0, p99_ns=300.0))
     second = (step(None, received_hz=120_000.0), step(12_000.0, p99_ns=50.0))  # this trial ended before its last step
     found = curve(CURVE, _outcomes(first, second))
@@ -37,13 +37,13 @@ def test_steps_of_trials_with_other_saturations_belong_together_by_their_part_of
     assert [each.trials for each in found] == [2, 1, 2]
 
 
-def test_the_saturation_of_each_publisher_is_its_part_of_what_a_subscriber_received() -> None:
+def test_the_saturation_is_divided_among_the_publishers() -> None:
     several = cell(pattern="stream", rate="curve", publishers=4, subscribers=4, topics=2)
     found = curve(several, _outcomes((step(None, received_hz=100_000.0), step(25_000.0))))
     assert [each.part for each in found] == [0.5, None]
 
 
-def test_the_loss_of_a_step_is_a_share_and_a_step_that_failed_says_why() -> None:
+def test_a_steps_loss_is_a_share_and_a_failed_step_has_its_reason() -> None:
     found = curve(
         CURVE,
         _outcomes(
@@ -55,7 +55,7 @@ def test_the_loss_of_a_step_is_a_share_and_a_step_that_failed_says_why() -> None
     assert (found[1].trials, found[1].failed, found[1].p99_ns, found[1].held) == (0, "crashed", None, False)
 
 
-def test_a_step_holds_when_it_held_in_every_trial() -> None:
+def test_a_step_holds_if_it_held_in_every_trial() -> None:
     found = curve(CURVE, _outcomes((step(None), step(10.0)), (step(None), step(10.0, held=False))))
     assert [each.held for each in found] == [False, True]
 
@@ -74,12 +74,12 @@ def test_a_latency_that_stays_flat_until_it_jumps_has_its_knee_before_the_jump()
     assert [each.offered_hz for each in found if each.knee] == [0.9e5]
 
 
-def test_a_load_that_loses_is_past_the_knee_however_fast_the_rest_of_it_is() -> None:
+def test_a_load_with_losses_is_past_the_knee_despite_a_low_latency() -> None:
     found = curve(CURVE, _outcomes((SATURATED, step(1e4), step(9e4, lost=20), step(1e5, lost=900))))
     assert [each.offered_hz for each in found if each.knee] == [1e4]
 
 
-def test_saturation_is_no_knee_because_its_latency_counts_from_another_instant() -> None:
+def test_saturation_is_no_knee_because_its_latency_has_another_start() -> None:
     found = curve(CURVE, _outcomes((step(None, p99_ns=1.0), step(1e4), step(9e4))))
     assert [each.offered_hz for each in found if each.knee] == [9e4]
 
@@ -90,12 +90,12 @@ def test_without_a_p99_there_is_no_knee() -> None:
     assert not any(each.knee for each in found)
 
 
-def test_a_trial_without_a_saturation_has_no_loads_to_put_beside_those_of_others() -> None:
+def test_a_trial_without_saturation_has_no_other_steps() -> None:
     found = curve(CURVE, _outcomes((step(None, failed="crashed", received_hz=0.0), step(1e4))))
     assert [(each.part, each.failed) for each in found] == [(None, "crashed")]
 
 
-def test_the_sustainable_rate_is_the_median_of_what_each_trial_chose_with_its_range() -> None:
+def test_the_sustainable_rate_is_the_median_over_trials_with_its_range() -> None:
     found = sustainable(
         _outcomes(
             # 9.5e4 was sustained for a short time, but not for the whole duration.
@@ -108,7 +108,7 @@ def test_the_sustainable_rate_is_the_median_of_what_each_trial_chose_with_its_ra
     assert (found.rate_hz, found.least_hz, found.most_hz) == (9e4, 8e4, 1e5)
 
 
-def test_a_search_is_told_by_the_trial_that_found_the_median_in_the_order_it_tried() -> None:
+def test_a_search_shows_the_steps_of_the_trial_with_the_median_in_order() -> None:
     found = search(_outcomes((step(9e4),), (step(1e5, held=False), step(2e4), step(5e4)), (step(1e4),)))
     assert [each.offered_hz for each in found] == [1e5, 2e4, 5e4]
     assert not any(each.knee for each in found)
@@ -116,5 +116,5 @@ def test_a_search_is_told_by_the_trial_that_found_the_median_in_the_order_it_tri
 
 
 @pytest.mark.parametrize("tried", [(), (step(1e4, held=False),), (step(1e4, failed="hung"),)])
-def test_where_nothing_held_there_is_no_sustainable_rate(tried: tuple[Step, ...]) -> None:
+def test_without_a_step_that_held_there_is_no_sustainable_rate(tried: tuple[Step, ...]) -> None:
     assert sustainable(_outcomes(tried)) is None

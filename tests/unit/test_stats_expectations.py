@@ -66,9 +66,9 @@ def measured(
     for trial in asked.trials:
         figure = medians[trial.cell] * np.exp(of_round[trial.number] + draw.normal(0, SCATTER))
         carried = {"udp": "udp", "shm": "shared-memory"}[asked.cells[trial.cell].transport]
-        told = {"actual_transport": carried} | given
+        fields = {"actual_transport": carried} | given
         times = Times(round_trip_ns=Summary(p50=figure, p99=3 * figure, max=9 * figure))
-        found[trial.cell].append(TrialSummary(outcome=outcome(trial, **told), times=times))
+        found[trial.cell].append(TrialSummary(outcome=outcome(trial, **fields), times=times))
     return found
 
 
@@ -102,7 +102,7 @@ WORLDS: Mapping[ClaimVerdict, Sequence[tuple[Claim, tuple[float, float]]]] = {
 
 @pytest.mark.parametrize("right", WORLDS)
 @pytest.mark.parametrize("at", range(5))
-def test_planted_worlds_have_the_right_verdict_95_times_in_100(right: ClaimVerdict, at: int) -> None:
+def test_planted_worlds_get_the_right_verdict_95_times_in_100(right: ClaimVerdict, at: int) -> None:
     claim, medians = WORLDS[right][at]
     # A true ratio on the edge of a band is decided, falsely, in up to 5 % of the runs. Two claims share these.
     asked = expecting(claim, claim, rounds=30)
@@ -111,7 +111,7 @@ def test_planted_worlds_have_the_right_verdict_95_times_in_100(right: ClaimVerdi
 
 
 @pytest.mark.slow
-def test_of_a_run_s_verdicts_none_is_false_in_95_runs_of_100() -> None:
+def test_at_most_5_of_100_runs_contain_a_false_verdict() -> None:
     """Ten claims whose true values lie on the edges of their bands, judged as one family, so any decision is false."""
     cells = [cell(transport=transport, size=64 << at) for at in range(5) for transport in ("udp", "shm")]
     claims = [
@@ -120,12 +120,12 @@ def test_of_a_run_s_verdicts_none_is_false_in_95_runs_of_100() -> None:
         for band in (Band(0.5, None), Band(None, 0.5))
     ]
     asked = expecting(*claims, cells=cells, rounds=15)
-    told = [set(verdicts(asked, [1000, 500] * 5, seed)) for seed in range(200)]
+    verdict_sets = [set(verdicts(asked, [1000, 500] * 5, seed)) for seed in range(200)]
     # Both claims about a ratio of 0.5 count as false wherever they are decided at all.
-    assert sum(each != {ClaimVerdict.UNDECIDED} for each in told) <= 0.05 * 200 + 2 * (0.05 * 0.95 * 200) ** 0.5
+    assert sum(each != {ClaimVerdict.UNDECIDED} for each in verdict_sets) <= 0.05 * 200 + 2 * (0.05 * 0.95 * 200) ** 0.5
 
 
-def test_several_pairs_must_all_hold_and_the_one_that_fails_is_shown() -> None:
+def test_several_pairs_must_all_hold_and_a_failing_one_is_shown() -> None:
     cells = [cell(transport=transport, size=size) for size in (64, 1024) for transport in ("udp", "shm")]
     asked = expecting(FASTER, cells=cells, rounds=12)
     [found] = judged(asked, measured(asked, [1000, 500, 1000, 500], np.random.default_rng(1)))
@@ -136,7 +136,7 @@ def test_several_pairs_must_all_hold_and_the_one_that_fails_is_shown() -> None:
     assert [subject.cell for subject in found.shown.part.subjects] == [2, 3]
 
 
-def test_too_few_trials_tell_how_many_more_would() -> None:
+def test_too_few_trials_state_how_many_more_are_needed() -> None:
     asked = expecting(FASTER, IN_TIME, rounds=4)
     found = judged(asked, measured(asked, [1000, 300], np.random.default_rng(1)))
     assert [each.verdict for each in found] == [ClaimVerdict.UNDECIDED] * 2
@@ -144,7 +144,7 @@ def test_too_few_trials_tell_how_many_more_would() -> None:
     assert all(each.shown is not None and each.shown.low is None for each in found)
 
 
-def test_the_trials_that_would_tell_are_about_those_that_do() -> None:
+def test_the_estimated_number_of_trials_is_about_sufficient() -> None:
     asked = expecting(Ratio(A, B, Band(None, 0.9), "ratio"), rounds=8)
     open_ = [
         each.trials_needed
@@ -157,7 +157,7 @@ def test_the_trials_that_would_tell_are_about_those_that_do() -> None:
     assert sum(verdicts(enough, [1000, 850], seed) == [ClaimVerdict.HOLDS] for seed in range(20)) >= 17
 
 
-def test_a_bound_names_the_trial_that_is_the_farthest_beyond_it() -> None:
+def test_a_bound_names_the_trial_farthest_beyond_it() -> None:
     asked = expecting(IN_TIME, rounds=8)
     trials = measured(asked, [1000, 700], np.random.default_rng(2))
     worst = max(trials[1], key=lambda each: each.times.round_trip_ns.p50)  # type: ignore[union-attr, return-value]
@@ -177,7 +177,9 @@ def test_a_bound_names_the_trial_that_is_the_farthest_beyond_it() -> None:
         ),
     ],
 )
-def test_whose_transport_placement_or_messages_were_lost_is_no_evidence(given: dict[str, object], why: str) -> None:
+def test_contradicted_transports_placements_and_losses_make_a_claim_untestable(
+    given: dict[str, object], why: str
+) -> None:
     cells = (cell(priority="fifo:80"), cell(transport="shm", priority="fifo:80"))
     asked = expecting(FASTER, cells=cells)
     [found] = judged(asked, measured(asked, [1000, 500], np.random.default_rng(1), **given))
@@ -185,7 +187,7 @@ def test_whose_transport_placement_or_messages_were_lost_is_no_evidence(given: d
     assert found.spoiled[0].why == why
 
 
-def test_a_claim_of_no_influence_allows_a_loss_of_its_own() -> None:
+def test_a_claim_of_no_influence_tolerates_a_small_loss() -> None:
     asked = expecting(SAME)
     draw = np.random.default_rng(1)
     [found] = judged(asked, measured(asked, [1000, 1000], draw, counts=TrialCounts(received=995, lost=5)))
@@ -194,7 +196,7 @@ def test_a_claim_of_no_influence_allows_a_loss_of_its_own() -> None:
     assert found.verdict is ClaimVerdict.UNTESTABLE
 
 
-def test_messages_that_never_came_are_later_than_any_bound() -> None:
+def test_messages_that_never_arrived_are_later_than_any_bound() -> None:
     """More messages are missing than the quantile leaves out, so it is above every bound, whatever the others took."""
     asked = expecting(Bound(B, Band(None, 1e9)), metric="p99", rounds=8)
     draw = np.random.default_rng(1)
@@ -204,7 +206,7 @@ def test_messages_that_never_came_are_later_than_any_bound() -> None:
     assert found.verdict is ClaimVerdict.UNTESTABLE
 
 
-def test_a_row_that_lost_messages_can_miss_a_bound_and_never_keep_it() -> None:
+def test_a_row_with_losses_can_miss_a_bound_but_not_meet_it() -> None:
     few = TrialCounts(received=999, lost=1)
     asked = expecting(IN_TIME, IN_TIME, rounds=9)
     found = judged(asked, measured(asked, [1000, 700], np.random.default_rng(1), counts=few))
@@ -217,13 +219,13 @@ def test_a_row_that_lost_messages_can_miss_a_bound_and_never_keep_it() -> None:
     assert least.verdict is ClaimVerdict.UNTESTABLE
 
 
-def test_what_nothing_here_can_tell_says_why() -> None:
+def test_an_untestable_expectation_has_its_reason() -> None:
     asked = expecting(Untestable("no source of MIRA can be had"), Bound(picked("adapter=zenoh"), Band(None, 5.0)))
     link = expecting(Bound(B, Band(0.85, None)), metric="link_share")
     trials = measured(asked, [1000, 500], np.random.default_rng(1))
-    told = [judged(asked, trials)[0], judged(asked, trials)[1], judged(link, trials)[0]]
-    assert {each.verdict for each in told} == {ClaimVerdict.UNTESTABLE}
-    assert [each.spoiled[0].why for each in told] == [
+    untestable = [judged(asked, trials)[0], judged(asked, trials)[1], judged(link, trials)[0]]
+    assert {each.verdict for each in untestable} == {ClaimVerdict.UNTESTABLE}
+    assert [each.spoiled[0].why for each in untestable] == [
         "no source of MIRA can be had",
         "no configuration has adapter zenoh; there is dds",
         "has no link_share: measure longer, or expect another metric",
@@ -239,7 +241,7 @@ ROBOT = Workload(
 )
 
 
-def test_the_edges_of_a_topic_are_judged_each_by_its_own_latencies() -> None:
+def test_each_edge_of_a_topic_is_judged_by_its_own_latencies() -> None:
     robot = msgspec.structs.replace(cell(pattern="stream", rate=100.0, transport="shm"), workload=ROBOT)
     in_time = Bound(Picked("topic=cmd_vel", topic="cmd_vel"), Band(None, 5e6))
     asked = expecting(in_time, metric="p99", cells=[robot], rounds=8)
@@ -281,24 +283,24 @@ def until_decided(claim: Claim, medians: Sequence[float], seed: int, rounds: int
 
 @pytest.mark.slow
 @pytest.mark.parametrize("right", WORLDS)
-def test_a_run_that_grows_until_it_is_decided_is_right_as_often(right: ClaimVerdict) -> None:
+def test_a_run_until_decided_is_right_as_often_as_a_fixed_run(right: ClaimVerdict) -> None:
     claim, medians = WORLDS[right][0]
     found = [until_decided(claim, medians, seed) for seed in range(100)]
     assert sum(each is right for each in found) >= 95
 
 
-def test_between_two_looks_nothing_is_decided() -> None:
+def test_no_verdict_is_made_between_two_looks() -> None:
     whole = msgspec.structs.replace(expecting(FASTER, SAME, rounds=40), deciding=Deciding(budget_s=1.0))
     trials = measured(whole, [1000, 500], np.random.default_rng(1))
-    told = {
+    by_rounds = {
         number: [each.verdict for each in judged(whole, [of[:number] for of in trials], ended=False)]
         for number in (8, 9, 13)
     }
-    assert told[8] == [ClaimVerdict.UNDECIDED] * 2
-    assert told[9] == told[13] == [ClaimVerdict.HOLDS, ClaimVerdict.DOES_NOT_HOLD]
+    assert by_rounds[8] == [ClaimVerdict.UNDECIDED] * 2
+    assert by_rounds[9] == by_rounds[13] == [ClaimVerdict.HOLDS, ClaimVerdict.DOES_NOT_HOLD]
 
 
-def test_a_growing_run_is_looked_at_after_trials_that_grow() -> None:
+def test_looks_at_a_growing_run_are_at_increasing_numbers_of_trials() -> None:
     looks = look_trials(expecting(FASTER, SAME))
     assert [next(looks) for _ in range(5)] == [9, 14, 21, 31, 46]
 
@@ -312,12 +314,12 @@ def binomial(trials: int) -> Callable[[np.random.Generator], bool]:
 
 
 @pytest.mark.parametrize(("trials", "ends"), [(6, (0, 5)), (9, (1, 7)), (12, (2, 9)), (20, (5, 14))])
-def test_the_exact_interval_of_a_median_has_the_ranks_of_the_tables(trials: int, ends: tuple[int, int]) -> None:
+def test_the_exact_interval_of_a_median_has_the_ranks_of_published_tables(trials: int, ends: tuple[int, int]) -> None:
     """Conover, Practical Nonparametric Statistics: ranks 1 and 6 of 6, 2 and 8 of 9, 3 and 10 of 12, 6 and 15 of 20."""
     assert exact_median_interval([*range(trials)], 0.95) == ends
     draw = np.random.default_rng(trials)
     assert sum(binomial(trials)(draw) for _ in range(1000)) >= 940
 
 
-def test_an_interval_wants_six_trials() -> None:
+def test_an_interval_needs_six_trials() -> None:
     assert exact_median_interval([1, 2, 3, 4, 5], 0.95) is None

@@ -51,7 +51,7 @@ def test_at_most_one_in_twenty_reports_of_noise_has_a_false_verdict(kind: str) -
     assert false <= 0.05 * reports + 2 * np.sqrt(0.05 * 0.95 * reports)
 
 
-def test_those_that_tie_behind_a_winner_are_seldom_called_different() -> None:
+def test_candidates_that_tie_behind_a_winner_are_seldom_called_different() -> None:
     draw = np.random.default_rng(5)
     reports, false, found = 150, 0, []
     for _ in range(reports):
@@ -64,14 +64,14 @@ def test_those_that_tie_behind_a_winner_are_seldom_called_different() -> None:
     assert np.mean(found) >= 0.95
 
 
-def test_nine_middlewares_at_eight_sizes_are_told_apart_after_eight_rounds() -> None:
+def test_nine_middlewares_at_eight_sizes_are_all_decided_after_eight_rounds() -> None:
     """Holm's correction over these 288 comparisons needs 14 rounds, however large the differences."""
     draw = np.random.default_rng(6)
     sizes = [noise(draw, 8, 9, "plain") + np.linspace(0, 2.4, 9) for _ in range(8)]
     assert np.mean([each.verdict is Verdict.WORSE for each in judged(sizes).values()]) >= 0.95
 
 
-def test_as_many_further_trials_as_are_told_decide() -> None:
+def test_the_estimated_number_of_further_trials_decides() -> None:
     draw = np.random.default_rng(7)
     decided = []
     for _ in range(60):
@@ -86,7 +86,7 @@ def test_as_many_further_trials_as_are_told_decide() -> None:
     assert np.mean(decided) >= 0.85
 
 
-def test_a_lone_comparison_is_the_paired_randomization_test() -> None:
+def test_a_single_comparison_is_the_paired_randomization_test() -> None:
     values = [0.1, 0.2, 0.3, -0.05, 0.15, 0.25]
     sums = [
         abs(sum(sign * each for sign, each in zip(signs, values, strict=True)))
@@ -96,7 +96,7 @@ def test_a_lone_comparison_is_the_paired_randomization_test() -> None:
     assert family_p([dict(enumerate(values))], [0]) == pytest.approx([exact])
 
 
-def test_who_is_asked_for_changes_no_p_value() -> None:
+def test_the_order_of_pairs_changes_no_p_value() -> None:
     draw = np.random.default_rng(8)
     values = noise(draw, 10, 4, "plain")
     differences = [dict(enumerate(values[:, b] - values[:, a])) for a, b in itertools.combinations(range(4), 2)]

@@ -11,7 +11,7 @@ def test_few_trials_have_no_interval() -> None:
     assert median_interval([1.0] * 6) == (1.0, 1.0)
 
 
-def test_it_holds_the_median_and_is_the_same_every_time() -> None:
+def test_the_interval_contains_the_median_and_is_repeatable() -> None:
     values = np.random.default_rng(1).normal(100, 10, 20).tolist()
     found = median_interval(values)
     assert found is not None
@@ -20,12 +20,12 @@ def test_it_holds_the_median_and_is_the_same_every_time() -> None:
     assert median_interval(values) == found
 
 
-def test_scaling_the_trials_scales_it() -> None:
+def test_scaling_the_trials_scales_the_interval() -> None:
     values = np.random.default_rng(2).normal(100, 10, 12)
     assert median_interval((3 * values).tolist()) == pytest.approx([3 * each for each in median_interval(values) or ()])
 
 
-def test_it_covers_the_truth_about_as_often_as_it_says() -> None:
+def test_the_interval_covers_the_true_median_about_as_often_as_claimed() -> None:
     rng = np.random.default_rng(3)
     covered = 0
     for _ in range(300):

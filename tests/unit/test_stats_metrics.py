@@ -30,28 +30,30 @@ def test_the_times_of_round_trips_come_from_their_samples() -> None:
     assert found["p50"] == pytest.approx(500_000, rel=0.01)
     assert found["spread"] == pytest.approx(490_000, rel=0.01)
     assert (found["write"], found["take"]) == (10, 200)
-    assert "p99.99" not in found, "a thousand samples have none"
+    assert "p99.99" not in found, "a thousand samples have no p99.99"
 
 
-def test_a_tail_is_so_many_times_the_median() -> None:
+def test_a_tail_is_a_ratio_to_the_median() -> None:
     found = _figures(cell(), _trips(cell()))
     assert found["tail"] == pytest.approx(1.98, rel=0.01)
-    assert "far_tail" not in found, "99.99 % of a thousand samples is nothing"
+    assert "far_tail" not in found, "a thousand samples have no p99.99"
 
 
-def test_rates_of_round_trips_are_those_of_the_measured_part() -> None:
+def test_rates_of_round_trips_cover_the_measured_part() -> None:
     found = _figures(cell(), _trips(cell(), measured_s=0.5))
     assert (found["round_trips"], found["bytes"]) == (2_000, 2_000 * 1024)
     paced = cell(rate=100.0)
-    assert not {"round_trips", "bytes", "throughput"} & _figures(paced, _trips(paced)).keys(), "its schedule sets them"
+    assert not {"round_trips", "bytes", "throughput"} & _figures(paced, _trips(paced)).keys(), (
+        "the schedule determines these rates"
+    )
 
 
-def test_starting_and_finding_each_other_take_time() -> None:
+def test_start_and_discovery_times_are_metrics() -> None:
     found = _figures(cell(), _trips(cell(), discovery_ns=5_000, first_sample_ns=7_000))
     assert (found["discovery"], found["start"]) == (5_000, 7_000)
 
 
-def test_costs_are_of_all_workers_and_of_each_role() -> None:
+def test_costs_cover_all_workers_and_each_role() -> None:
     threads = (ThreadCost(name="ping", threads=2, cpu_ns=1),)
     workers = (
         cost("ping", rss_bytes=10, voluntary_switches=100, threads=threads),
@@ -67,7 +69,7 @@ def test_costs_are_of_all_workers_and_of_each_role() -> None:
     assert "memory.publisher" not in found
 
 
-def test_companions_are_in_no_figure_but_their_own() -> None:
+def test_companions_are_only_in_their_own_metrics() -> None:
     ready = {"ready_ns": 2_000_000}
     daemon = CompanionCost(**msgspec.structs.asdict(cost("roudi", rss_bytes=7)), **ready)
     found = _figures(cell(), _trips(cell(), costs=(cost("ping", rss_bytes=10),), companions=(daemon,)))
@@ -75,7 +77,7 @@ def test_companions_are_in_no_figure_but_their_own() -> None:
     assert found["processors.companion"] == found["processors"]
 
 
-def test_seconds_of_a_series_differ_by_a_part_of_their_median() -> None:
+def test_the_spread_of_seconds_is_a_share_of_their_median() -> None:
     series = tuple(
         Second(at_s=float(at), seconds=1.0, who="ping", received=received)
         for at, received in enumerate((90, 100, 120), 1)
@@ -84,18 +86,18 @@ def test_seconds_of_a_series_differ_by_a_part_of_their_median() -> None:
     assert "seconds_spread" not in _figures(cell(), _trips(cell(), series=series[:2]))
 
 
-def test_a_flood_has_a_throughput_and_no_latency_of_its_own() -> None:
+def test_a_flood_has_a_throughput_and_no_latency() -> None:
     of = cell(pattern="stream", rate="max")
-    told: TrialOutcome = outcome(
+    flood: TrialOutcome = outcome(
         TRIAL, publishers=(sent(),), subscribers=(arrived(received=900, lost=100),), counts=None
     )
-    found = _figures(of, TrialSummary(outcome=told, rates=rates(told)))
+    found = _figures(of, TrialSummary(outcome=flood, rates=rates(flood)))
     assert found["loss"] == pytest.approx(0.1)
     assert found["bytes"] == pytest.approx((found["throughput"] or 0) * 1024)
     assert not {"p50", "max", "stdev"} & found.keys()
 
 
-def test_every_metric_says_what_it_is() -> None:
+def test_every_metric_is_fully_declared() -> None:
     for name, each in METRICS.items():
         assert each.means, name
         assert each.where, name

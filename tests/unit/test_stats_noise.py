@@ -51,43 +51,43 @@ def test_a_quiet_machine_marks_nothing() -> None:
     assert noise_of(witnessed()).others_share == 0.0
 
 
-def test_nobody_looked_is_not_quiet() -> None:
+def test_without_a_witness_there_is_no_noise() -> None:
     assert result_of(None).noise is None
     assert warning_of(None) is None
 
 
-def test_a_process_that_had_the_processors_is_named_with_the_trial() -> None:
+def test_a_process_that_used_the_processors_is_named_with_the_trial() -> None:
     warning = warning_of(witnessed(), hogged(0.3), witnessed())
     assert warning is not None
     assert warning.text == "in trial 2: other processes had 30 % of its processors' time (hog (pid 77) 30 %)"
     assert "taskset" in warning.advice
 
 
-def test_a_hundredth_of_the_time_is_the_limit() -> None:
+def test_one_percent_of_the_time_is_the_limit() -> None:
     assert warning_of(hogged(0.009)) is None
     assert warning_of(hogged(0.011)) is not None
 
 
-def test_one_that_has_ended_is_told_without_a_name() -> None:
+def test_an_ended_process_is_reported_without_a_name() -> None:
     warning = warning_of(hogged(0.3, None, None))
     assert warning is not None
     assert "an ended process 30 %" in warning.text
 
 
-def test_where_the_kernel_does_not_tell_whose_the_time_was_nobody_is_named() -> None:
+def test_a_process_is_not_named_if_the_kernel_does_not_identify_it() -> None:
     warning = warning_of(hogged(0.3, None, None, scope="workers"))
     assert warning is not None
     assert warning.text == "in trial 1: other processes had 30 % of its processors' time"
 
 
-def test_the_benchs_own_launcher_is_told_and_marks_nothing() -> None:
+def test_time_used_by_the_launcher_is_reported_without_a_mark() -> None:
     ns = round(0.3 * 2e9)
     own = hogged(0.3, own_ns=ns)
     assert warning_of(own) is None
     assert noise_of(own).own_share == 0.3
 
 
-def test_stolen_time_marks_its_trial_and_sends_elsewhere() -> None:
+def test_stolen_time_marks_its_trial_with_advice_to_measure_elsewhere() -> None:
     warning = warning_of(witnessed(moved=moved(steal_ms=100)))
     assert warning is not None
     assert warning.text.endswith("the hypervisor stole 5 % of its processors' time")
@@ -102,21 +102,21 @@ def test_any_throttling_marks_its_trial() -> None:
     assert "cpu.max" in warning.advice
 
 
-def test_a_trial_around_which_processors_stood_still_more_than_usual_is_marked() -> None:
+def test_a_trial_with_unusual_gaps_around_it_is_marked() -> None:
     restless = witnessed(before=(probe((MS, 2)), probe()))
     warning = warning_of(witnessed(), restless, witnessed())
     assert warning is not None
     assert "in trial 2: before and after it the processors were interrupted for 2.5 % of the time" in warning.text
-    # On a machine that always has gaps, they say nothing about one trial.
+    # On a machine with regular gaps, a gap is no evidence against one trial.
     assert warning_of(restless, restless, restless) is None
 
 
-def test_time_that_others_had_in_the_probe_is_no_standing_still() -> None:
+def test_time_of_other_processes_in_the_probe_is_no_gap() -> None:
     taken = msgspec.structs.replace(probe(), taken=Durations(total_ns=10 * MS, longest_ns=10 * MS))
     assert warning_of(witnessed(), witnessed(before=(taken, taken)), witnessed()) is None
 
 
-def test_interrupts_mark_a_trial_that_had_more_than_the_others_and_not_a_transport_that_lives_on_them() -> None:
+def test_unusually_many_interrupts_mark_a_trial_unless_all_trials_have_them() -> None:
     busy = witnessed(moved=moved(softirq_ms=400))
     warning = warning_of(witnessed(), busy, witnessed())
     assert warning is not None
@@ -124,7 +124,7 @@ def test_interrupts_mark_a_trial_that_had_more_than_the_others_and_not_a_transpo
     assert warning_of(busy, busy, busy) is None
 
 
-def test_where_switches_are_not_watched_the_roles_own_waiting_stands_in() -> None:
+def test_without_switches_the_roles_own_waiting_is_used() -> None:
     def waiting(ms: int) -> Witnessed:
         # A wake-up waits 4 µs even on an idle processor, as 50 wake-ups in the probe show.
         woken = (probe(wakes=50, waited_ns=200_000),)
@@ -141,13 +141,13 @@ def test_where_switches_are_not_watched_the_roles_own_waiting_stands_in() -> Non
     assert noise.absent["switches"] == "they sleep"
 
 
-def test_what_a_wake_up_waits_by_itself_is_not_guessed() -> None:
+def test_the_waiting_of_a_wake_up_is_not_guessed() -> None:
     seen = witnessed(switches=None, delay_ns=900 * MS, voluntary=10_000, absent={"switches": "they sleep"})
     assert noise_of(seen).delay_share is None
     assert warning_of(seen) is None
 
 
-def test_one_tick_of_the_hypervisor_is_what_counting_in_ticks_may_add() -> None:
+def test_one_tick_of_stolen_time_may_be_a_rounding_error() -> None:
     assert warning_of(witnessed(moved=moved(steal_ms=10)), witnessed()) is None
     warning = warning_of(witnessed(moved=moved(steal_ms=100)), witnessed())
     assert warning is not None
@@ -158,7 +158,7 @@ def test_one_tick_of_the_hypervisor_is_what_counting_in_ticks_may_add() -> None:
     assert warning_of(witnessed(moved=msgspec.structs.replace(moved(steal_ms=20), seconds=0.2))) is not None
 
 
-def test_what_a_workers_own_threads_ran_is_nobody_elses() -> None:
+def test_time_used_by_a_workers_own_threads_is_not_attributed_to_others() -> None:
     def share(name: str, ran_ms: int) -> float | None:
         seen = witnessed(switches=None, before=(probe(wakes=50, waited_ns=200_000),), delay_ns=400 * MS, voluntary=0)
         of = plan(a_cell(receive="block"), trials=1)
@@ -168,10 +168,10 @@ def test_what_a_workers_own_threads_ran_is_nobody_elses() -> None:
         assert result.noise is not None
         return result.noise.delay_share
 
-    alone = share("ping", 300)
-    assert alone is not None
-    assert alone > 0.1
-    assert share("ZMQbg/IO/0", 300) == pytest.approx(alone / 4)
+    of_role = share("ping", 300)
+    assert of_role is not None
+    assert of_role > 0.1
+    assert share("ZMQbg/IO/0", 300) == pytest.approx(of_role / 4)
     assert share("ZMQbg/IO/0", 500) == 0.0
 
 
@@ -194,18 +194,18 @@ def test_more_roles_than_processors_wait_for_each_other_and_not_for_the_machine(
     assert noise(3).trials[0].marked == ()
 
 
-def test_where_the_bench_runs_a_daemon_nobody_knows_who_was_waited_for() -> None:
+def test_the_roles_waiting_is_not_attributed_if_there_is_a_companion() -> None:
     seen = witnessed(switches=None, before=(probe(wakes=50, waited_ns=200_000),), delay_ns=400 * MS, voluntary=0)
     of = plan(a_cell(receive="block"), trials=1)
     outcomes = [outcome(trial, noise=seen) for trial in of.trials]
     with_daemon = description("dds", msgspec.structs.replace(transport("udp"), companions=True))
-    for described, known in ((DESCRIPTIONS["dds"], True), (with_daemon, False)):
+    for described, is_attributed in ((DESCRIPTIONS["dds"], True), (with_daemon, False)):
         [result] = cell_results(of, outcomes, lambda _: samples([10_000] * 1000), {"dds": described})
         assert result.noise is not None
-        assert (result.noise.delay_share is not None) == known
+        assert (result.noise.delay_share is not None) == is_attributed
 
 
-def test_several_marked_trials_are_counted_and_the_worst_is_told() -> None:
+def test_marked_trials_are_counted_and_the_worst_is_described() -> None:
     warning = warning_of(hogged(0.1, "small"), witnessed(), hogged(0.4, "large"))
     assert warning is not None
     assert warning.text.startswith("in 2 of 3 trials (1, 3); most in trial 3: other processes had 40 %")
@@ -216,14 +216,14 @@ def test_a_marked_trial_is_not_dropped() -> None:
     assert result_of(witnessed(), hogged(0.5)).trials == 2
 
 
-def test_the_times_that_were_anothers_are_those_of_the_trial_that_stands_for_the_cell() -> None:
+def test_the_disturbed_times_are_those_of_the_cells_representative_trial() -> None:
     noise = noise_of(hogged(0.25), witnessed(), witnessed())
     assert (noise.disturbed_trial, noise.disturbed) == (2, ())
-    alone = noise_of(hogged(0.25))
-    assert (alone.disturbed_trial, alone.disturbed) == (1, ((0.0, 0.5),))
+    single = noise_of(hogged(0.25))
+    assert (single.disturbed_trial, single.disturbed) == (1, ((0.0, 0.5),))
 
 
-def test_at_most_a_hundred_of_the_longest_times_are_told_in_order() -> None:
+def test_at_most_the_hundred_longest_disturbances_are_listed_in_order_of_time() -> None:
     spells = [(at * MS, (at + 1) * 1000, 0) for at in range(150)]
     noise = noise_of(witnessed(switches=switches(*spells)))
     assert len(noise.disturbed) == 100
@@ -231,20 +231,20 @@ def test_at_most_a_hundred_of_the_longest_times_are_told_in_order() -> None:
     assert noise.disturbed[0] == (0.05, 0.050051)
 
 
-def test_an_outcome_of_a_trial_is_stored_with_what_was_seen() -> None:
+def test_an_outcome_is_stored_with_its_noise() -> None:
     of = outcome(plan(a_cell(), trials=1).trials[0], noise=hogged(0.3))
     assert msgspec.json.decode(msgspec.json.encode(of), type=TrialOutcome) == of
 
 
-def test_the_line_below_the_table_tells_the_whole_run() -> None:
-    told = machine_summary([noise_of(hogged(0.3), witnessed(before=(probe((4000, 1)),)))])
-    assert told == (
+def test_the_line_below_the_table_covers_the_whole_run() -> None:
+    text = machine_summary([noise_of(hogged(0.3), witnessed(before=(probe((4000, 1)),)))])
+    assert text == (
         "15 % of the roles' processors' time taken by others, longest time away 600 ms, longest gap around a trial 4 µs"
     )
     assert machine_summary([]) == ""
 
 
-def test_a_share_that_is_not_nothing_is_not_printed_as_nothing() -> None:
+def test_a_small_share_is_not_printed_as_zero() -> None:
     assert [percent(share) for share in (0.0, 0.000012, 0.0034, 0.5, 1.0)] == [
         "0 %",
         "0.0012 %",
@@ -254,7 +254,7 @@ def test_a_share_that_is_not_nothing_is_not_printed_as_nothing() -> None:
     ]
 
 
-def test_the_line_says_none_where_nothing_is_laid_to_one() -> None:
+def test_the_line_states_none_if_no_sample_is_attributed() -> None:
     attributed = Attribution(samples=1016, machine=0, middleware=0, unknown=1016, why="they sleep")
     noise = noise_of(witnessed())
     trial = msgspec.structs.replace(noise.trials[0], above_p99_9=attributed)

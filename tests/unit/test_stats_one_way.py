@@ -10,7 +10,7 @@ from middlemark.stats.one_way import one_way, round_trips
 from middlemark.stats.samples import Kept
 
 
-def test_from_sent_is_from_intended_less_how_late_the_message_was_sent() -> None:
+def test_from_sent_is_from_intended_minus_the_lateness_of_the_send() -> None:
     late = np.arange(2_000) % 700
     took = one_way([sending(late), arrival(late + 10_000)])
     assert took.from_sent is not None
@@ -51,7 +51,7 @@ def test_each_message_is_joined_by_its_source_and_sequence() -> None:
         assert getattr(took.from_sent, field) == np.quantile(sent_to_arrived, of, method="inverted_cdf")
 
 
-def test_a_stall_of_the_sender_shows_from_intended_and_not_from_sent() -> None:
+def test_a_stall_of_the_sender_is_in_from_intended_and_not_in_from_sent() -> None:
     late = np.zeros(20_000, dtype=np.int64)
     late[5_000:5_100] = np.arange(100, 0, -1) * 1_000_000  # 100 ms late, then one ms less late each time
     took = one_way([sending(late), arrival(late + 30_000)])
@@ -62,13 +62,13 @@ def test_a_stall_of_the_sender_shows_from_intended_and_not_from_sent() -> None:
     assert took.from_sent.p99_9 == 30_000.0
 
 
-def test_a_reading_that_is_a_tick_ahead_of_the_sender_is_no_time_and_not_a_negative_one() -> None:
+def test_an_arrival_a_tick_before_its_send_counts_as_zero() -> None:
     took = one_way([sending([50]), arrival([40])])
     assert took.from_sent is not None
     assert took.from_sent.min == 0.0
 
 
-def test_subscribers_are_told_one_by_one_and_all_together() -> None:
+def test_one_way_times_are_summarised_per_subscriber_and_together() -> None:
     near, far = np.full(1_000, 10_000), np.full(1_000, 50_000)
     took = one_way([sending(np.zeros(1_000)), arrival(near), arrival(far, index=1)])
     assert took.all is not None
@@ -76,7 +76,7 @@ def test_subscribers_are_told_one_by_one_and_all_together() -> None:
     assert {index: each.p50 for index, each in took.by_subscriber.items()} == {0: 10_000.0, 1: 50_000.0}
 
 
-def test_what_a_histogram_counted_is_in_the_latency_and_keeps_from_sent_away() -> None:
+def test_a_histogram_is_part_of_the_latency_and_excludes_from_sent() -> None:
     values = np.full(500, 100), np.full(1_500, 200)
     took = one_way([sending(np.zeros(2_000)), arrival(values[0], histogram=buckets(values[1]))])
     assert took.all is not None
@@ -94,9 +94,7 @@ def test_what_a_histogram_counted_is_in_the_latency_and_keeps_from_sent_away() -
         ([sending(np.full(100, SATURATED))], "more than the 4.29 s"),
     ],
 )
-def test_without_the_record_of_every_message_from_sent_is_absent_and_says_why(
-    publishers: list[Kept], reason: str
-) -> None:
+def test_without_all_send_records_from_sent_is_absent_with_the_reason(publishers: list[Kept], reason: str) -> None:
     took = one_way([*publishers, arrival(np.full(100, 9_000))])
     assert took.all is not None
     assert took.from_sent is None
@@ -112,12 +110,12 @@ def test_writing_is_summarised_over_the_publishes_that_returned() -> None:
     assert (took.write.min, took.write.max) == (700.0, 900.0)
 
 
-def test_nothing_that_arrived_is_no_latency() -> None:
+def test_without_arrivals_there_is_no_latency() -> None:
     took = one_way([sending(np.zeros(10)), arrival([])])
     assert (took.all, took.from_sent, took.samples) == (None, None, 0)
 
 
-def test_the_round_trips_of_all_clients_are_those_of_the_trial() -> None:
+def test_the_round_trips_of_all_clients_are_joined() -> None:
     clients = [Kept("client", index, np.full(3, index, dtype=np.uint8).astype(SAMPLE)) for index in range(2)]
     trips = round_trips(clients)
     assert trips is not None

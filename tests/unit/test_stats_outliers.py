@@ -41,7 +41,7 @@ def found(slow: Sequence[tuple[int, int]], seen: Witnessed | None, **about: obje
     for at, ns in slow:
         trips[at] = ns
     kept = samples(trips)
-    kept["round_trip_ns"] = trips  # kept in this order
+    kept["round_trip_ns"] = trips  # samples are kept in the order of time
     kept["begin_ns"] = np.arange(COUNT) * 50_000
     of = outcome(TRIAL, samples=COUNT, noise=seen, **about)
     return of_round_trips([kept], summarise(kept["round_trip_ns"]), of)
@@ -53,7 +53,7 @@ def certain(slow: Sequence[tuple[int, int]], seen: Witnessed, still: Stillness |
     return middlewares(attributed, still or stillness([seen] * 1000))
 
 
-def test_a_sample_under_which_another_process_had_the_processor_is_the_machines() -> None:
+def test_a_sample_during_another_process_is_attributed_to_the_machine() -> None:
     spell = switches((1000 * 50_000 + 5_000, 900_000, 1))
     attributed = found([(1000, 1_000_000), (2000, 1_000_000)], witnessed(switches=spell))
     assert attributed is not None
@@ -61,20 +61,20 @@ def test_a_sample_under_which_another_process_had_the_processor_is_the_machines(
 
 
 @pytest.mark.parametrize(("length", "machines"), [(600_000, 1), (400_000, 0)])
-def test_it_must_have_had_it_for_half_of_what_the_sample_took_beyond_the_median(length: int, machines: int) -> None:
+def test_the_machine_is_the_cause_if_it_took_half_of_the_excess_over_the_median(length: int, machines: int) -> None:
     attributed = found([(1000, 1_000_000)], witnessed(switches=switches((1000 * 50_000, length, 0))))
     assert attributed is not None
     assert attributed.machine == machines
 
 
-def test_what_happened_on_both_processors_at_once_counts_once() -> None:
+def test_a_disturbance_on_both_processors_at_once_counts_once() -> None:
     at = 1000 * 50_000
     attributed = found([(1000, 1_000_000)], witnessed(switches=switches((at, 300_000, 0), (at, 300_000, 1))))
     assert attributed is not None
     assert attributed.machine == 0
 
 
-def test_unpinned_roles_may_have_been_elsewhere() -> None:
+def test_without_pinning_no_sample_is_attributed() -> None:
     seen = witnessed(switches=switches((1000 * 50_000, 1_000_000, 0)), pinned=False)
     attributed = found([(1000, 1_000_000)], seen)
     assert attributed is not None
@@ -82,7 +82,7 @@ def test_unpinned_roles_may_have_been_elsewhere() -> None:
     assert middlewares(attributed, stillness([seen] * 1000)) == 0
 
 
-def test_only_what_is_above_the_99_9th_percentile_is_laid_to_anybody() -> None:
+def test_only_samples_above_p99_9_are_attributed() -> None:
     slow = [(at, 100_000 + at) for at in range(30)]
     attributed = found(slow, witnessed())
     assert attributed is not None
@@ -92,7 +92,7 @@ def test_only_what_is_above_the_99_9th_percentile_is_laid_to_anybody() -> None:
     assert flat is None
 
 
-def test_without_a_witness_nothing_is_laid_to_anybody() -> None:
+def test_without_a_witness_nothing_is_attributed() -> None:
     assert found([(1000, 1_000_000)], None) is None
 
 
@@ -100,13 +100,13 @@ def test_samples_that_a_quiet_machine_does_not_explain_are_the_middlewares() -> 
     assert certain([(at, 1_000_000) for at in range(0, 2000, 100)], witnessed()) >= 18
 
 
-def test_a_machine_that_stands_still_that_often_by_itself_takes_the_blame_from_the_middleware() -> None:
+def test_gaps_of_the_machine_are_not_attributed_to_the_middleware() -> None:
     # 0.02 s of probes contained two gaps of a millisecond, so a second on two processors may well contain 20.
     seen = witnessed(before=(probe((1_024_000, 2)), probe((1_024_000, 2))))
     assert certain([(at, 1_000_000) for at in range(0, 2000, 100)], seen) == 0
 
 
-def test_gaps_that_are_too_short_to_prolong_a_sample_so_do_not() -> None:
+def test_gaps_too_short_for_a_sample_do_not_explain_it() -> None:
     seen = witnessed(before=(probe((8_000, 25)), probe((8_000, 25))))
     assert certain([(at, 1_000_000) for at in range(0, 2000, 100)], seen) >= 18
     assert certain([(at, 26_000) for at in range(0, 2000, 100)], seen) == 0
@@ -119,7 +119,7 @@ def test_few_probes_do_not_exclude_rare_gaps() -> None:
     assert certain(slow, seen, stillness([seen] * 1000)) > 0
 
 
-def test_late_wakes_count_where_roles_sleep() -> None:
+def test_late_wake_ups_count_if_roles_sleep() -> None:
     quiet, late = ((probe(wakes=50, late=each),) * 2 for each in ((), ((1_024_000, 1),)))
     slow = [(at, 1_000_000) for at in range(0, 2000, 100)]
     assert certain(slow, witnessed(before=quiet, voluntary=1000)) > 0
@@ -134,7 +134,7 @@ def test_late_wakes_count_where_roles_sleep() -> None:
         ({"before": None, "after": None, "absent": {"before": "no program"}}, "no program"),
     ],
 )
-def test_nobody_is_blamed_where_evidence_is_missing(given: dict[str, object], why: str) -> None:
+def test_without_evidence_no_sample_is_attributed(given: dict[str, object], why: str) -> None:
     seen = witnessed(**given)
     attributed = found([(at, 1_000_000) for at in range(0, 2000, 100)], seen)
     assert attributed is not None
@@ -142,7 +142,7 @@ def test_nobody_is_blamed_where_evidence_is_missing(given: dict[str, object], wh
     assert middlewares(attributed, stillness([witnessed()] * 1000)) == 0
 
 
-def test_spells_that_were_not_told_one_by_one_may_explain_shorter_samples() -> None:
+def test_disturbances_that_were_not_listed_may_explain_shorter_samples() -> None:
     attributed = found([(at, 100_000) for at in range(0, 2000, 100)], witnessed())
     assert attributed is not None
     still = stillness([witnessed()] * 1000)
@@ -150,7 +150,7 @@ def test_spells_that_were_not_told_one_by_one_may_explain_shorter_samples() -> N
     assert middlewares(attributed, still, least_ns=2 * 60_000) == 0
 
 
-def test_a_streams_samples_are_placed_by_when_they_arrived() -> None:
+def test_a_streams_samples_are_placed_by_their_arrival() -> None:
     kept = np.zeros(COUNT, dtype=ARRIVAL)
     kept["one_way_ns"] = STEADY_NS
     kept["received_ns"] = ORIGIN_NS + np.arange(COUNT) * 50_000 + STEADY_NS
@@ -182,7 +182,7 @@ def test_a_streams_samples_are_placed_by_when_they_arrived() -> None:
     st.integers(0, 12_000),
     st.integers(0, 3000),
 )
-def test_overlap_is_that_of_a_count_nanosecond_by_nanosecond(
+def test_the_overlap_equals_a_count_nanosecond_by_nanosecond(
     spells: list[tuple[int, int]], begin: int, length: int
 ) -> None:
     taken = np.zeros(20_000, dtype=bool)
@@ -195,25 +195,25 @@ def test_overlap_is_that_of_a_count_nanosecond_by_nanosecond(
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 5, 20, 1000])
-def test_the_bound_is_that_of_scipy(count: int) -> None:
+def test_the_poisson_bound_equals_scipys(count: int) -> None:
     assert upper_bound(count) == pytest.approx(scipy_stats.chi2.ppf(0.95, 2 * count + 2) / 2, rel=0.012)
 
 
 @pytest.mark.parametrize("mean", [0.0, 0.01, 0.06, 1.0, 7.3, 60.0, 499.0])
-def test_the_quantile_is_that_of_scipy(mean: float) -> None:
+def test_the_poisson_quantile_equals_scipys(mean: float) -> None:
     assert poisson_quantile(mean) == scipy_stats.poisson.ppf(0.95, mean) if mean else poisson_quantile(mean) == 0
 
 
-def test_the_quantile_of_a_large_mean_is_close_to_that_of_scipy() -> None:
+def test_the_quantile_of_a_large_mean_is_close_to_scipys() -> None:
     assert poisson_quantile(20_000.0) == pytest.approx(scipy_stats.poisson.ppf(0.95, 20_000), rel=1e-3)
 
 
-def test_nobody_looked_means_that_anything_may_have_been() -> None:
+def test_without_probes_the_number_of_gaps_is_unbounded() -> None:
     assert Stillness().most(1000.0, Exposure(1.0, 0)) == math.inf
     assert Stillness(spun_s=1.0).most(1000.0, Exposure(1.0, 10)) == math.inf
 
 
-def test_a_middleware_that_never_stalls_is_hardly_ever_blamed_for_the_machines_gaps() -> None:
+def test_gaps_of_the_machine_are_seldom_attributed_to_a_middleware_without_stalls() -> None:
     """Random gaps, 20 a second on each of two processors, in the trials and in the second of probes."""
     random = np.random.default_rng(7)
     blamed = 0

@@ -71,24 +71,24 @@ def _found(p_value: Callable[[Trials], float], runs: list[Trials]) -> float:
     return sum(p_value(each) <= 0.05 for each in runs) / len(runs)
 
 
-def test_the_test_finds_a_difference_where_there_is_none_in_five_of_a_hundred_runs(alike: list[Trials]) -> None:
+def test_the_paired_test_finds_a_false_difference_in_about_5_of_100_runs(alike: list[Trials]) -> None:
     assert 0.03 <= _found(p_paired, alike) <= 0.06
 
 
-def test_a_verdict_on_a_against_a_is_false_in_at_most_five_of_a_hundred_runs(alike: list[Trials]) -> None:
+def test_a_verdict_on_a_against_a_is_false_in_at_most_5_of_100_runs(alike: list[Trials]) -> None:
     verdicts = [_verdict(medians(each)) for each in alike]
     assert sum(each in (Verdict.BETTER, Verdict.WORSE) for each in verdicts) <= 0.05 * RUNS
 
 
 @pytest.mark.parametrize(("shift", "right"), [(0.10, Verdict.WORSE), (1 / 1.10 - 1, Verdict.BETTER)])
-def test_a_shift_of_a_tenth_is_found_in_85_of_100_runs_and_its_sign_is_right(shift: float, right: Verdict) -> None:
+def test_a_shift_of_a_tenth_is_found_in_85_of_100_runs_with_the_right_sign(shift: float, right: Verdict) -> None:
     rng = np.random.default_rng(3)
     verdicts = [_verdict(medians(run(rng, shift))) for _ in range(RUNS // 4)]
     assert verdicts.count(right) >= 0.85 * len(verdicts)
     assert set(verdicts) <= {right, Verdict.UNDECIDED}
 
 
-def test_the_interval_holds_the_true_shift_in_95_of_100_runs() -> None:
+def test_the_interval_contains_the_true_shift_in_95_of_100_runs() -> None:
     rng = np.random.default_rng(4)
     held = 0
     for _ in range(RUNS // 2):
@@ -99,8 +99,8 @@ def test_the_interval_holds_the_true_shift_in_95_of_100_runs() -> None:
     assert 0.94 <= held / (RUNS // 2) <= 0.98
 
 
-def test_pooled_samples_or_all_of_a_before_all_of_b_would_break_the_promise(alike: list[Trials]) -> None:
-    """The simulation is hard enough: other methods fail in it."""
+def test_pooled_samples_and_sequential_sides_would_break_the_promise(alike: list[Trials]) -> None:
+    """Check that the simulation is hard enough for other methods to fail."""
     assert _found(p_pooled, alike[:200]) > 0.5
     rng = np.random.default_rng(6)
     assert _found(p_paired, [run(rng, 0.0, interleaved=False) for _ in range(300)]) > 0.15
@@ -128,7 +128,7 @@ def test_scaling_b_scales_the_shift_and_its_interval(ratios: list[float], factor
 
 @given(RATIOS)
 @example([2.0, 1.25, 0.8])  # the logarithms of 1.25 and 0.8 differ in their last bit
-def test_swapping_turns_the_shift_and_its_interval_over(ratios: list[float]) -> None:
+def test_swapping_the_sides_inverts_the_shift_and_its_interval(ratios: list[float]) -> None:
     there, back = _of(ratios), _of([1 / ratio for ratio in ratios])
     assert (1 + there.shift) * (1 + back.shift) == pytest.approx(1)
     assert there.p == pytest.approx(back.p)
@@ -138,7 +138,7 @@ def test_swapping_turns_the_shift_and_its_interval_over(ratios: list[float]) -> 
 
 @given(RATIOS)
 @settings(max_examples=500)
-def test_a_trial_without_a_difference_makes_no_verdict_bolder_without_cause(ratios: list[float]) -> None:
+def test_a_trial_without_a_difference_does_not_make_a_clear_verdict_different(ratios: list[float]) -> None:
     """One more trial may change a verdict that was nearly different, but no other: an outlier's rank weighs little.
 
     If p was above 10 %, or the verdict was equivalent, it does not become different. No verdict is reversed.

@@ -88,14 +88,14 @@ def test_the_last_look_seldom_has_a_wrong_winner_and_finds_the_right_one_more_of
     races = [raced(each, cut_off=True) for each in values]
     assert sum(0 not in each.running for each in races) <= 2
     found = sum(each.ended == "best" for each in races)
-    assert found > sum(raced(each).ended == "best" for each in values), "or it decides nothing"
+    assert found > sum(raced(each).ended == "best" for each in values), "otherwise this test could not fail"
 
 
-def test_the_verdicts_of_the_run_add_no_wrong_winner_when_the_time_is_spent() -> None:
+def test_the_final_verdicts_of_a_spent_budget_add_no_wrong_winner() -> None:
     draw = np.random.default_rng(11)
     winners = [settled(noise(draw, kind) + behind(draw, 0.1), 17) for kind in ("plain", "stalls") for _ in range(15)]
     assert sum(each not in (None, 0) for each in winners) <= 1
-    assert sum(each == 0 for each in winners) >= 3, "or it decides nothing"
+    assert sum(each == 0 for each in winners) >= 3, "otherwise this test could not fail"
 
 
 def settled(values: Values, rounds: int) -> Hashable | None:
@@ -122,13 +122,13 @@ def settled(values: Values, rounds: int) -> Hashable | None:
     return leader if {*running} <= {leader, *slower} else None
 
 
-def test_where_all_are_alike_nobody_wins() -> None:
+def test_equal_candidates_have_no_winner() -> None:
     draw = np.random.default_rng(5)
     races = [raced(noise(draw, "plain")) for _ in range(20)]
     assert sum(each.ended == "best" for each in races) <= 1
 
 
-def test_what_lies_within_the_margin_ends_as_a_tie() -> None:
+def test_candidates_within_the_margin_end_as_a_tie() -> None:
     draw = np.random.default_rng(6)
     race = raced(0.1 * noise(draw, "plain")[:, :8] + np.array([0.0, 0.005, 0.01, 0.5, 0.6, 0.7, 0.8, 0.9]))
     assert race.ended == "tie"
@@ -137,7 +137,7 @@ def test_what_lies_within_the_margin_ends_as_a_tie() -> None:
 
 
 @pytest.mark.parametrize(("kind", "most"), [("plain", 12), ("two speeds", 16), ("stalls", 13), ("unlike", 16)])
-def test_two_rounds_send_home_half_of_them_and_seldom_the_best(kind: str, most: int) -> None:
+def test_two_rounds_eliminate_half_of_the_candidates_and_seldom_the_best(kind: str, most: int) -> None:
     draw = np.random.default_rng(12)
     after = []
     for _ in range(100):
@@ -148,7 +148,7 @@ def test_two_rounds_send_home_half_of_them_and_seldom_the_best(kind: str, most: 
 
 
 @pytest.mark.parametrize("candidates", [3, 4])
-def test_of_few_on_a_wild_machine_the_best_seldom_leaves(candidates: int) -> None:
+def test_the_best_of_few_candidates_is_seldom_eliminated_by_heavy_noise(candidates: int) -> None:
     draw = np.random.default_rng(3)
     lost = 0
     for _ in range(150):
@@ -157,7 +157,7 @@ def test_of_few_on_a_wild_machine_the_best_seldom_leaves(candidates: int) -> Non
     assert lost <= 0.05 * 150
 
 
-def test_two_values_that_happen_to_agree_or_not_do_not_decide_alone() -> None:
+def test_two_values_that_agree_by_chance_do_not_decide() -> None:
     field = {each: {1: 0.1 * each, 2: 0.1 * each + 0.08 * (-1) ** each} for each in range(6)}
     agree = {**field, "agrees": {1: 0.2, 2: 0.2}}
     assert "agrees" in after_look(agree).running
@@ -165,14 +165,14 @@ def test_two_values_that_happen_to_agree_or_not_do_not_decide_alone() -> None:
     assert "far" in after_look(apart).eliminated
 
 
-def test_one_round_stops_nobody_and_one_candidate_has_won() -> None:
+def test_one_round_eliminates_nobody_and_a_single_candidate_wins() -> None:
     far = {"a": {1: 0.0}, "b": {1: 5.0}}
     assert FIRST_LOOK > 1
     assert after_look(far) == AfterLook(("a", "b"), (), None)
     assert after_look({"a": {1: 0.0}}) == AfterLook(("a",), (), "best")
 
 
-def test_a_round_that_one_of_them_lacks_is_left_out() -> None:
+def test_a_round_that_one_candidate_lacks_is_left_out() -> None:
     draw = np.random.default_rng(7)
     values = noise(draw, "plain")[:8, :3] + np.array([0.0, 1.0, 1.1])
     whole = {each: dict(enumerate(values[:, each])) for each in range(3)}
@@ -185,5 +185,5 @@ def test_a_round_that_one_of_them_lacks_is_left_out() -> None:
 @pytest.mark.parametrize(
     ("candidates", "rounds", "trials"), [(28, 8, 28 * 12), (28, 24, 28 * 24), (2, 8, 2 * 8), (2, 3, 16)]
 )
-def test_equal_allocation_takes_what_the_exact_test_asks_for(candidates: int, rounds: int, trials: int) -> None:
+def test_equal_allocation_needs_the_trials_of_the_exact_test(candidates: int, rounds: int, trials: int) -> None:
     assert equal_allocation(candidates, rounds) == trials

@@ -59,14 +59,14 @@ SHAPED: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 @pytest.mark.parametrize("code", SHAPED)
-def test_each_shape_raises_its_warning_with_advice_and_ordinary_samples_raise_none(code: str) -> None:
+def test_each_shape_raises_its_warning_and_ordinary_samples_raise_none(code: str) -> None:
     assert _warnings(_ordinary()) == {}
     warnings = _warnings(SHAPED[code](_ordinary()))
     assert list(warnings) == [code]
     assert warnings[code].advice
 
 
-def test_the_words_say_what_was_seen() -> None:
+def test_the_warnings_texts_describe_the_samples() -> None:
     two = _warnings(_second_mode(_ordinary()))["bimodal"].text
     assert two.startswith("59 % of its samples lie around 12")
     assert "the others around 3" in two
@@ -79,20 +79,20 @@ def test_the_words_say_what_was_seen() -> None:
     assert stalled.startswith("the 200 samples beyond its p99 came in 1 cluster: something happened once")
 
 
-def test_a_cell_that_is_not_pinned_is_told_to_pin_first() -> None:
+def test_a_cell_that_is_not_pinned_is_advised_to_pin_first() -> None:
     two = _second_mode(_ordinary())
     assert "--pin 0,1" in _warnings(two)["bimodal"].advice
     assert "--pin" not in _warnings(two, cell(pin=(0, 1)))["bimodal"].advice
 
 
-def test_a_mode_as_long_as_a_time_slice_is_somebody_elses() -> None:
+def test_a_mode_of_a_time_slice_is_attributed_to_another_process() -> None:
     waits = np.where(np.random.default_rng(2).random(MANY) < 0.2, np.uint64(2_500_000), np.uint64(0))
     advice = _warnings(_ordinary() + waits, cell(pin=(0, 1)))["bimodal"].advice
     assert advice.startswith("see which other processes use the processors")
     assert "idle states" in _warnings(_second_mode(_ordinary()))["bimodal"].advice
 
 
-def test_each_client_is_looked_at_on_its_own() -> None:
+def test_each_client_is_examined_separately() -> None:
     slow, fast = _ordinary() * np.uint64(3), _ordinary()
     together = np.concatenate([slow, fast])
     asked = cell(pattern="request-reply", publishers=2)
@@ -101,13 +101,13 @@ def test_each_client_is_looked_at_on_its_own() -> None:
 
 
 @pytest.mark.parametrize("levels", [{"rate": "max"}, {"rate": "curve"}, {"burst": 10, "recovery_s": 0.1}])
-def test_queues_that_fill_and_empty_as_they_must_are_not_warned_about_again(levels: dict[str, object]) -> None:
+def test_unavoidable_queues_raise_no_further_warning(levels: dict[str, object]) -> None:
     rising = _rising(_ordinary())
     assert _warnings(rising, cell(pattern="stream", **levels)) == {}
     assert list(_warnings(rising, cell(pattern="stream", rate=1_000.0))) == ["drift"]
 
 
-def test_what_fewer_than_half_of_the_trials_did_is_not_told_of_the_cell() -> None:
+def test_a_warning_of_fewer_than_half_of_the_trials_is_not_the_cells() -> None:
     drift, other = RunWarning("drift", "rose"), RunWarning("carried", "by udp")
     assert of_most([(drift, other), (), ()]) == [(other,), (), ()]
     assert of_most([(drift, other), (drift,), (), ()]) == [(drift, other), (drift,), (), ()]
@@ -122,12 +122,12 @@ def test_a_p99_needs_thirty_samples_beyond_it_over_the_trials() -> None:
     assert _tail((2_999,), 5.0) == ["p99-few-samples"]
     assert _tail((3_000,), 5.0) == []
     assert _tail((1_000,) * 3, 5.0, 5.0, 5.0) == []
-    assert _tail((1_000, 900, 900), 5.0, None, None) == [], "the cell has no p99 then"
+    assert _tail((1_000, 900, 900), 5.0, None, None) == [], "the cell then has no p99"
     text = tail_warnings((1_000, 1_100), [Summary(p99=5.0)] * 2)[0].text
     assert text.startswith("its p99 rests on the 21 slowest samples of 2 trials")
 
 
-def test_p99s_that_lie_three_times_apart_are_warned_about() -> None:
+def test_p99s_that_differ_by_a_factor_of_three_raise_a_warning() -> None:
     assert _tail((9_000,) * 2, 1_000.0, 3_000.0) == []
     assert _tail((9_000,) * 2, 1_000.0, 3_001.0) == ["p99-disagrees"]
 
@@ -137,7 +137,7 @@ def _loop(spent_s: float, asked: Cell | None = None, **given: object) -> RunWarn
     return time_unaccounted(asked or cell(), outcome(TRIAL, **figures), spent_s * 1e9, 10_000)
 
 
-def test_round_trips_that_do_not_make_up_the_time_say_how_much_is_missing() -> None:
+def test_round_trips_that_do_not_fill_the_time_report_the_missing_share() -> None:
     assert _loop(0.80) is None
     warning = _loop(0.60)
     assert warning is not None
@@ -147,9 +147,11 @@ def test_round_trips_that_do_not_make_up_the_time_say_how_much_is_missing() -> N
     )
 
 
-def test_time_that_something_else_explains_is_not_missing() -> None:
+def test_time_with_another_explanation_is_not_missing() -> None:
     assert _loop(0.1, cell(rate=1_000.0)) is None, "a rate waits between its messages"
-    assert _loop(0.1, counts=TrialCounts(sent=10_001, received=10_000, lost=1)) is None, "a reply was waited for"
+    assert _loop(0.1, counts=TrialCounts(sent=10_001, received=10_000, lost=1)) is None, (
+        "the ping waited for a lost reply"
+    )
     assert _loop(0.1, measured_s=None) is None
     assert _loop(1.7, cell(pattern="request-reply", publishers=2)) is None
     assert _loop(1.0, cell(pattern="request-reply", publishers=2)) is not None, "each of two clients has the whole time"
@@ -164,7 +166,7 @@ def _slept(times: int, asked: Cell, received: int = 1_000) -> RunWarning | None:
     return never_slept(asked, given)
 
 
-def test_blocking_in_which_nobody_slept_was_polling() -> None:
+def test_blocking_without_sleeps_was_polling() -> None:
     warning = _slept(3, cell())
     assert warning is not None
     assert warning.code == "reception-not-in-force"
@@ -172,9 +174,9 @@ def test_blocking_in_which_nobody_slept_was_polling() -> None:
     assert _slept(2_000, cell()) is None
     assert _slept(3, cell(receive="poll")) is None
     assert _slept(3, cell(rate=1_000.0)) is None
-    assert _slept(3, cell(subscribers=0)) is None, "who copies alone waits for nobody"
-    assert _slept(3, cell(), received=50) is None, "too few to tell"
-    assert never_slept(cell(), outcome(TRIAL)) is None, "nobody counted"
+    assert _slept(3, cell(subscribers=0)) is None, "memcpy waits for no other role"
+    assert _slept(3, cell(), received=50) is None, "too few round trips"
+    assert never_slept(cell(), outcome(TRIAL)) is None, "the sleeps were not counted"
 
 
 def _idle(asked: Cell | None = None, *, ran_ms: int = 100, late_us: int = 32, **given: object) -> RunWarning | None:
@@ -191,7 +193,7 @@ def _idle(asked: Cell | None = None, *, ran_ms: int = 100, late_us: int = 32, **
     return mostly_idle(asked or cell(), outcome(TRIAL, **(figures | given)), 10_000)
 
 
-def test_blocking_round_trips_that_are_mostly_processors_that_halt_say_so_and_name_awake() -> None:
+def test_mostly_idle_blocking_round_trips_are_reported_with_advice_to_use_awake() -> None:
     warning = _idle()
     assert warning is not None
     assert warning.code == "mostly-idle"
@@ -201,7 +203,7 @@ def test_blocking_round_trips_that_are_mostly_processors_that_halt_say_so_and_na
     assert _idle(cell(pattern="request-reply")) is not None
 
 
-def test_what_is_not_idle_by_itself_is_not_said_to_be_mostly_idle() -> None:
+def test_rows_that_are_not_idle_by_themselves_get_no_idle_warning() -> None:
     assert _idle(ran_ms=260) is None, "the workers ran for most of it"
     assert _idle(late_us=2) is None, "idle processors of this machine do not halt"
     assert _idle(cell(awake=True)) is None
@@ -210,18 +212,20 @@ def test_what_is_not_idle_by_itself_is_not_said_to_be_mostly_idle() -> None:
     assert _idle(cell(size=8192)) is None
     assert _idle(cell(subscribers=2)) is None
     assert _idle(cell(pattern="stream", depth=None)) is None
-    assert _idle(counts=TrialCounts(sent=10_001, received=10_000, lost=1)) is None, "a timeout is idle, too"
+    assert _idle(counts=TrialCounts(sent=10_001, received=10_000, lost=1)) is None, (
+        "a ping that waits for a timeout is also idle"
+    )
     assert _idle(noise=None) is None
     assert _idle(noise=witnessed(before=None)) is None
     others = witnessed(before=(probe(wakes=50, late=((32_000, 50),)),), delay_ns=500_000_000)
-    assert _idle(noise=others) is None, "somebody else had the processors"
+    assert _idle(noise=others) is None, "other processes used the processors"
 
 
 def _codes(result: CellResult) -> list[str]:
     return [each.code for each in result.warnings]
 
 
-def test_a_cells_warnings_are_those_of_most_of_its_trials() -> None:
+def test_a_cells_warnings_are_those_of_most_trials() -> None:
     planned = plan(cell(), trials=3)
     outcomes = [
         outcome(each, samples=MANY, measured_s=0.3, counts=TrialCounts(sent=MANY, received=MANY))

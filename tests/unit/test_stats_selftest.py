@@ -56,7 +56,7 @@ def test_a_quiet_machine_gives_no_false_verdict_and_finds_everything() -> None:
     assert test.smallest_found(SETTING) == TENTH
 
 
-def test_a_noisy_machine_finds_only_what_is_large_and_says_how_many_trials_the_rest_wants() -> None:
+def test_a_noisy_machine_finds_only_large_differences_and_estimates_the_trials() -> None:
     test = outcome_of(0.15)
     tenth, half = test.power
     assert (tenth.is_found, half.is_found) == (False, True)
@@ -67,7 +67,7 @@ def test_a_noisy_machine_finds_only_what_is_large_and_says_how_many_trials_the_r
     assert test.same[0].tally.equivalent == 0
 
 
-def test_a_label_that_differs_is_false_with_each_of_the_others() -> None:
+def test_a_deviating_label_is_a_false_verdict_with_each_other_label() -> None:
     test = outcome_of(0.005, A3=1.2)
     tally = test.same[0].tally
     assert (tally.different, tally.equivalent) == (3, 3)
@@ -77,14 +77,14 @@ def test_a_label_that_differs_is_false_with_each_of_the_others() -> None:
     assert not test.holds
 
 
-def test_one_false_verdict_of_few_is_more_than_five_percent_and_yet_chance() -> None:
+def test_one_false_verdict_of_few_exceeds_five_percent_but_may_be_chance() -> None:
     test = outcome_of(0.005, A1=0.985, A3=1.04)
     assert (test.false, test.compared) == (1, 6)
     assert test.chance > 0.15
     assert test.holds
 
 
-def test_comparisons_that_share_labels_and_trials_are_worth_fewer_independent_ones() -> None:
+def test_comparisons_with_common_labels_count_as_fewer_independent_ones() -> None:
     four = outcome_of(0.005)
     assert four.worth is not None
     assert 2 <= four.worth < 6
@@ -96,17 +96,17 @@ def test_comparisons_that_share_labels_and_trials_are_worth_fewer_independent_on
     assert (twice.compared, twice.worth) == (12, four.worth)
 
 
-def test_a_delay_that_makes_it_faster_is_never_found() -> None:
+def test_a_delay_that_seems_to_speed_up_is_never_found() -> None:
     test = outcome_of(0.005, **{"A+50%": 0.5})
     half = test.power[1]
     assert (half.tally.slower, half.tally.faster, half.is_found) == (0, 4, False)
 
 
-def test_what_is_found_below_something_that_is_not_is_luck() -> None:
+def test_a_found_difference_does_not_count_if_a_larger_one_is_missed() -> None:
     assert outcome_of(0.005, **{"A+50%": 1.0}).smallest_found(SETTING) is None
 
 
-def test_noise_alone_seldom_gives_a_false_verdict() -> None:
+def test_noise_without_a_difference_seldom_gives_a_false_verdict() -> None:
     """Nominally 5 %. Many machines are simulated, because labels share trials."""
     tests = [outcome_of(0.3, seed=seed) for seed in range(150)]
     assert sum(each.false for each in tests) <= 0.06 * sum(each.compared for each in tests)
@@ -116,7 +116,7 @@ def test_noise_alone_seldom_gives_a_false_verdict() -> None:
     assert sum(not each.holds for each in tests) <= 0.06 * len(tests)
 
 
-def test_a_run_that_ended_early_counts_for_nothing_and_one_without_a_label_leaves_it_out() -> None:
+def test_a_run_cut_short_gives_no_comparisons_and_a_missing_label_is_left_out() -> None:
     test = outcome_of(0.005, trials=3)
     assert test.rounds == 3
     assert (test.same[0].tally.comparisons, test.compared, len(test.comparisons)) == (0, 0, 14)
@@ -128,20 +128,20 @@ def test_a_run_that_ended_early_counts_for_nothing_and_one_without_a_label_leave
     assert nothing.power[0].part is None
 
 
-def test_another_setting_with_the_same_labels_is_not_mixed_in() -> None:
+def test_another_setting_with_the_same_labels_is_kept_separate() -> None:
     other = msgspec.structs.replace(A, size=64)
     stranger = [side(label, [1.0] * 10, other) for label in LABELS]
     assert reckon([*stranger, *sides(0.005)], [SETTING]).same == outcome_of(0.005).same
 
 
-def test_the_delay_is_told_as_a_part_of_what_a_took_in_the_run() -> None:
+def test_the_delay_is_a_part_of_as_time_in_the_run() -> None:
     part = outcome_of(0.005).power[0].part
     typical = outcome_of(0.005).same[0].typical
     assert typical is not None
     assert part == pytest.approx(1000 / typical)
 
 
-def test_scatter_is_the_standard_deviation_of_normal_logarithms_and_ignores_a_stray() -> None:
+def test_the_scatter_is_the_standard_deviation_of_logarithms_and_robust() -> None:
     values = np.exp(np.random.default_rng(5).normal(3, 0.1, 2000)).tolist()
     assert scatter(values) == pytest.approx(np.expm1(0.1), rel=0.05)
     assert scatter([*values[:50], 1e9]) == pytest.approx(np.expm1(0.1), rel=0.3)
@@ -149,12 +149,12 @@ def test_scatter_is_the_standard_deviation_of_normal_logarithms_and_ignores_a_st
 
 
 @given(st.integers(1, 200).flatmap(lambda of: st.tuples(st.integers(0, of), st.just(of))))
-def test_the_highest_rate_is_the_one_sided_exact_limit(counts: tuple[int, int]) -> None:
+def test_the_upper_bound_of_the_rate_is_the_one_sided_exact_limit(counts: tuple[int, int]) -> None:
     found, of = counts
     test = scipy.stats.binomtest(found, of, alternative="less")
     assert highest_rate(found, of) == pytest.approx(test.proportion_ci(0.95, method="exact").high, rel=1e-6)
 
 
-def test_none_of_thirty_leaves_a_tenth_possible() -> None:
+def test_zero_of_thirty_false_verdicts_leave_a_rate_of_a_tenth_possible() -> None:
     assert highest_rate(0, 30) == pytest.approx(1 - 0.05 ** (1 / 30))
     assert highest_rate(30, 30) == 1.0

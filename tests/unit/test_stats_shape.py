@@ -16,7 +16,7 @@ def _rng(seed: int = 1) -> np.random.Generator:
 
 
 @pytest.mark.parametrize("samples", COUNTS)
-def test_ordinary_latencies_that_wander_with_a_heavy_tail_have_no_shape_in_at_least_95_of_100_trials(
+def test_ordinary_latencies_have_no_shape_in_at_least_95_of_100_trials(
     samples: int,
 ) -> None:
     rng = _rng(samples)
@@ -28,7 +28,7 @@ def test_ordinary_latencies_that_wander_with_a_heavy_tail_have_no_shape_in_at_le
 
 @pytest.mark.parametrize("samples", COUNTS)
 @pytest.mark.parametrize("share", [0.15, 0.5, 0.85])
-def test_two_modes_are_found_with_their_shares_wherever_they_lie_in_time(samples: int, share: float) -> None:
+def test_two_modes_are_found_with_their_shares_in_any_order_of_time(samples: int, share: float) -> None:
     rng = _rng()
     base = trial(rng, samples).astype(np.float64)
     fast = {"mixed": rng.random(samples) < share, "one after the other": np.arange(samples) < share * samples}
@@ -44,19 +44,19 @@ def test_a_second_mode_needs_a_tenth_of_the_samples_and_a_quarter_of_distance() 
     base = 12_000 * np.exp(rng.normal(0, 0.02, 20_000))
     draw = rng.random(20_000)
     assert modes(np.where(draw < 0.8, base, 2 * base)) is not None
-    assert modes(np.where(draw < 0.95, base, 2 * base)) is None, "that is a tail"
-    assert modes(np.where(draw < 0.5, base, 1.2 * base)) is None, "nobody chooses by that"
+    assert modes(np.where(draw < 0.95, base, 2 * base)) is None, "5 % of the samples are a tail, not a mode"
+    assert modes(np.where(draw < 0.5, base, 1.2 * base)) is None, "modes 20 % apart are too close to matter"
 
 
 @pytest.mark.parametrize("step", [1, 25, 100, 1_000])
-def test_the_steps_of_a_clock_are_no_modes(step: int) -> None:
+def test_the_steps_of_a_coarse_clock_are_no_modes(step: int) -> None:
     values = 600 + 3 * step + 2 * step * np.abs(_rng().standard_normal(20_000))
     combed = np.round(values / step) * step
     assert modes(combed) is None
-    assert modes(np.concatenate([combed, 8 * combed])) is not None, "two modes are still two on such a clock"
+    assert modes(np.concatenate([combed, 8 * combed])) is not None, "two modes are also found with a coarse clock"
 
 
-def test_a_constant_and_two_neighbouring_readings_have_one_mode() -> None:
+def test_a_constant_and_two_neighbouring_values_have_one_mode() -> None:
     assert modes(np.full(5_000, 700.0)) is None
     assert modes(np.repeat([700.0, 701.0], 2_500)) is None
 
@@ -69,7 +69,7 @@ def test_a_drift_is_found_with_its_sign_and_size(part: float) -> None:
     assert found.part == pytest.approx(part, abs=0.1)
 
 
-def test_a_drift_that_does_not_matter_is_none_however_sure() -> None:
+def test_a_small_drift_is_ignored_even_if_significant() -> None:
     steady = 12_000 + _rng().normal(0, 10, 20_000)
     assert drift(steady * np.linspace(1, 1.05, 20_000)) is None
     assert drift(steady * np.linspace(1, 1.15, 20_000)) is not None
@@ -85,7 +85,7 @@ def test_a_slow_start_is_found_with_its_length(warming: float) -> None:
     assert found.first_ns == pytest.approx(1.8 * found.later_ns, rel=0.2)
 
 
-def test_a_fast_start_a_stall_in_the_middle_and_a_few_slow_samples_are_no_slow_start() -> None:
+def test_fast_starts_stalls_and_single_slow_samples_are_no_slow_start() -> None:
     values = trial(_rng(), 20_000).astype(np.float64)
     for stretch, factor in ((slice(0, 2_000), 0.5), (slice(9_000, 11_000), 3.0), (slice(0, 50), 20.0)):
         changed = values.copy()
@@ -93,7 +93,7 @@ def test_a_fast_start_a_stall_in_the_middle_and_a_few_slow_samples_are_no_slow_s
         assert slow_start(thinned(changed)) is None, (stretch, factor)
 
 
-def test_samples_beyond_that_come_together_are_one_incident() -> None:
+def test_outliers_close_together_are_one_incident() -> None:
     values = np.full(10_000, 100)
     values[5_000:5_100] = 900
     assert incidents(values, 100) == (100, 1)
@@ -104,7 +104,7 @@ def test_samples_beyond_that_come_together_are_one_incident() -> None:
 
 @given(st.integers(0, 3 * MOST_LOOKED_AT))
 @settings(max_examples=20)
-def test_thinning_keeps_the_order_and_takes_from_everywhere(count: int) -> None:
+def test_thinning_keeps_the_order_and_samples_evenly(count: int) -> None:
     kept = thinned(np.arange(count))
     assert len(kept) == min(count, MOST_LOOKED_AT)
     assert (np.diff(kept) > 0).all()

@@ -43,20 +43,20 @@ def test_each_comparison_is_false_as_often_as_its_test_promises(labels: int) -> 
     assert len(counts) == RUNS
 
 
-def test_labels_in_common_make_them_false_together() -> None:
-    alone = sum(false_counts(2, 10, seed, 0.05) for seed in range(15))
+def test_comparisons_with_common_labels_are_false_together() -> None:
+    separate = sum(false_counts(2, 10, seed, 0.05) for seed in range(15))
     shared = false_counts(6, 10, 1, 0.05)
-    assert shared.mean() == pytest.approx(alone.mean(), rel=0.1)
-    assert shared.var() > 1.6 * alone.var()
+    assert shared.mean() == pytest.approx(separate.mean(), rel=0.1)
+    assert shared.var() > 1.6 * separate.var()
 
 
-def test_the_same_question_has_the_same_answer() -> None:
+def test_a_seed_determines_the_false_counts() -> None:
     first, again, other = (false_counts(4, 10, seed, 0.05) for seed in (3, 3, 4))
     assert (first == again).all()
     assert (first != other).any()
 
 
-def test_a_run_is_what_the_test_itself_says_of_its_trials() -> None:
+def test_false_counts_equal_those_of_the_signed_rank_test_itself() -> None:
     values = np.random.default_rng(11).standard_normal((RUNS, 8, 3))
     counts = [
         sum(p_value(run[:, a] - run[:, b]) <= 0.05 for a, b in itertools.combinations(range(3), 2))

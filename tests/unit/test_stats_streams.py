@@ -50,7 +50,7 @@ def _codes(result: CellResult) -> set[str]:
 FAN_OUT = cell(pattern="stream", subscribers=2, rate=1_000.0)
 
 
-def test_rates_and_bytes_are_the_medians_over_trials_of_what_arrived() -> None:
+def test_rates_and_bytes_are_medians_over_trials_of_the_arrivals() -> None:
     def ended_after(seconds: int) -> dict[str, object]:
         last = START_NS + seconds * 1_000_000_000
         return {"subscribers": (arrived(last_received_ns=last), arrived(1, last_received_ns=last))}
@@ -60,7 +60,7 @@ def test_rates_and_bytes_are_the_medians_over_trials_of_what_arrived() -> None:
     assert (result.offered_hz, result.sent_hz) == (1_000.0, pytest.approx(1_000.0))
 
 
-def test_latency_is_that_of_all_subscribers_and_each_is_told_too() -> None:
+def test_latency_covers_all_subscribers_and_each_is_also_listed() -> None:
     result = _one(FAN_OUT, {})
     assert result.one_way_ns is not None
     assert result.one_way_from_sent_ns == result.one_way_ns
@@ -70,7 +70,7 @@ def test_latency_is_that_of_all_subscribers_and_each_is_told_too() -> None:
     assert result.round_trip_ns is None
 
 
-def test_delivery_is_told_of_each_subscriber_over_all_trials() -> None:
+def test_delivery_is_reported_per_subscriber_over_all_trials() -> None:
     half = {"subscribers": (arrived(), arrived(1, received=500, lost=500))}
     result = _one(FAN_OUT, half, {})
     assert [(each.expected, each.received, each.lost, each.ratio) for each in result.per_subscriber] == [
@@ -79,12 +79,12 @@ def test_delivery_is_told_of_each_subscriber_over_all_trials() -> None:
     ]
 
 
-def test_a_failed_trial_costs_none_of_the_figures() -> None:
+def test_a_failed_trial_does_not_change_the_figures() -> None:
     result = _one(FAN_OUT, {}, {"failed": Failure("crashed", "subscriber 1 was killed"), "files": ()})
     assert (result.trials, result.failed_trials, result.rate_hz) == (1, 1, 1_000.0)
 
 
-def test_a_trial_whose_record_cannot_be_read_has_failed_and_says_so() -> None:
+def test_a_trial_with_an_unreadable_record_has_failed_with_the_reason() -> None:
     def damaged(file: SamplesFile) -> Kept:
         raise SamplesError(Path(file.path or "x.npy"), "damaged", "measure that trial again")
 
@@ -117,7 +117,7 @@ def test_late_and_unsent_messages_are_added_over_publishers_and_trials() -> None
     assert (without.scheduled, without.late_sends, without.unsent) == (None, None, None)
 
 
-def test_a_latency_that_cannot_be_told_from_sent_says_why() -> None:
+def test_a_latency_without_from_sent_has_the_reason() -> None:
     short = (sending(np.zeros(10)), *KEPT[1:])
     result = _one(FAN_OUT, {"files": files(*short)}, kept=short)
     assert result.one_way_ns is not None
@@ -126,7 +126,7 @@ def test_a_latency_that_cannot_be_told_from_sent_says_why() -> None:
     assert "first 10" in result.one_way_from_sent_absent
 
 
-def test_a_paced_stream_is_held_against_its_raw_transport_by_latency_and_a_flood_by_rate() -> None:
+def test_a_paced_stream_is_compared_by_latency_and_a_flood_by_rate() -> None:
     for rate, expected in ((1_000.0, 2.0), ("max", 4.0)):
         planned = plan(cell(pattern="stream", rate=rate), cell("udp", pattern="stream", rate=rate), trials=1)
         last = [START_NS + seconds * 1_000_000_000 for seconds in (4, 1)]
@@ -146,7 +146,7 @@ def test_a_paced_stream_is_held_against_its_raw_transport_by_latency_and_a_flood
         assert baseline.rate_hz == (results[1].rate_hz if rate == "max" else None)
 
 
-def test_a_flood_that_beats_its_raw_transport_is_warned_about_in_words_of_rates() -> None:
+def test_a_flood_faster_than_its_raw_transport_gets_a_warning_about_rates() -> None:
     planned = plan(cell(pattern="stream"), cell("udp", pattern="stream"), trials=1)
     last = [START_NS + seconds * 1_000_000_000 for seconds in (1, 2)]
     outcomes = [
@@ -157,20 +157,20 @@ def test_a_flood_that_beats_its_raw_transport_is_warned_about_in_words_of_rates(
     assert "receives 2 times as much as the raw transport (udp)" in [each.text for each in result.warnings]
 
 
-def test_a_flood_is_told_as_one_and_a_rate_and_a_burst_are_not() -> None:
+def test_a_flood_is_marked_and_a_rate_or_a_burst_is_not() -> None:
     assert "flooded" in _codes(_one(msgspec.structs.replace(FAN_OUT, rate="max"), {}))
     assert "flooded" not in _codes(_one(FAN_OUT, {}))
     burst = msgspec.structs.replace(FAN_OUT, rate="max", burst=100, recovery_s=0.09)
     assert "flooded" not in _codes(_one(burst, {}))
 
 
-@pytest.mark.parametrize(("lost", "told"), [(0, set()), (20, {"loss"}), (21, {"loss", "loss-behind-latency"})])
-def test_a_latency_with_over_one_per_cent_lost_behind_it_is_warned_about(lost: int, told: set[str]) -> None:
+@pytest.mark.parametrize(("lost", "codes"), [(0, set()), (20, {"loss"}), (21, {"loss", "loss-behind-latency"})])
+def test_a_latency_with_over_one_percent_lost_gets_a_warning(lost: int, codes: set[str]) -> None:
     counts = TrialCounts(sent=1_000, received=2_000 - lost, lost=lost)
-    assert _codes(_one(FAN_OUT, {"counts": counts})) & {"loss", "loss-behind-latency"} == told
+    assert _codes(_one(FAN_OUT, {"counts": counts})) & {"loss", "loss-behind-latency"} == codes
 
 
-def test_a_rate_that_falls_within_a_trial_and_subscribers_that_differ_are_warned_about() -> None:
+def test_a_falling_rate_and_differing_subscribers_get_warnings() -> None:
     series = tuple(
         Second(at_s=float(at), seconds=1.0, who="subscriber 0", received=number)
         for at, number in enumerate((1_000, 1_000, 700, 700, 400, 400))
@@ -181,34 +181,34 @@ def test_a_rate_that_falls_within_a_trial_and_subscribers_that_differ_are_warned
     assert _codes(_one(FAN_OUT, {"series": series[:2]})) == SHORT
 
 
-def test_trials_of_a_flood_disagree_by_their_rates() -> None:
+def test_trials_of_a_flood_may_disagree_in_their_rates() -> None:
     slow = {"subscribers": (arrived(last_received_ns=START_NS + 2_000_000_000), arrived(1, received=500, lost=500))}
     flood = _one(msgspec.structs.replace(FAN_OUT, rate="max"), {}, slow)
     (text,) = [each.text for each in flood.warnings if each.code == "trials-disagree"]
     assert text == "the rates of its 2 trials go from 500 to 1,000 messages/s"
-    assert "trials-disagree" not in _codes(_one(FAN_OUT, {}, slow)), "at a rate it is latencies that may"
+    assert "trials-disagree" not in _codes(_one(FAN_OUT, {}, slow)), "at a rate, only latencies can disagree"
 
 
 @pytest.mark.parametrize(
-    ("publishers", "told"),
+    ("publishers", "is_warned"),
     [
         ((sent(sent=1_000), sent(1, sent=1_000)), False),
         ((sent(sent=999, timed_out=1), sent(1, sent=1_000)), False),
         ((sent(sent=999), sent(1, sent=1_000)), True),
     ],
 )
-def test_a_stream_ended_early_when_its_publishers_tried_fewer_messages_than_asked(
-    publishers: tuple, told: bool
+def test_a_stream_ended_early_if_its_publishers_sent_fewer_messages_than_requested(
+    publishers: tuple, is_warned: bool
 ) -> None:
     asked = cell(pattern="stream", publishers=2, subscribers=2, rate=1_000.0)
     planned = plan(asked, trials=1, limits=Limits(samples=1_000))
     counts = TrialCounts(sent=sum(each.sent for each in publishers), received=2_000)
     measured = _stream(planned.trials[0], publishers=publishers, counts=counts)
     (result,) = cell_results(planned, [measured], lambda _: None, DESCRIPTIONS, kept_of(*KEPT))
-    assert ("ended-early" in _codes(result)) == told
+    assert ("ended-early" in _codes(result)) == is_warned
 
 
-def test_publishes_that_timed_out_are_not_told_again_as_failed_ones() -> None:
+def test_timed_out_publishes_are_not_counted_again_as_failed() -> None:
     counts = TrialCounts(sent=1_000, received=2_000, publish_failed=7)
     assert _codes(_one(FAN_OUT, {"counts": counts, "publishers": (sent(timed_out=7),)})) == SHORT
     failed = _one(FAN_OUT, {"counts": counts, "publishers": (sent(timed_out=4, publish_failed=3),)})
@@ -216,7 +216,7 @@ def test_publishes_that_timed_out_are_not_told_again_as_failed_ones() -> None:
     assert text.startswith("3 of ")
 
 
-def test_a_search_tells_the_rate_that_held_and_a_curve_its_steps() -> None:
+def test_a_search_reports_the_rate_that_held_and_a_curve_its_steps() -> None:
     tried = (step(None, p99_ns=9e6), step(5e3), step(2e4, held=False), step(9e3))
     search = _one(msgspec.structs.replace(FAN_OUT, rate="sustainable"), {"steps": tried})
     assert search.sustainable is not None
@@ -227,7 +227,7 @@ def test_a_search_tells_the_rate_that_held_and_a_curve_its_steps() -> None:
     assert sum(each.knee for each in curve.steps) == 1
 
 
-def test_calls_of_all_clients_are_one_trials_round_trips() -> None:
+def test_calls_of_all_clients_are_joined_in_a_trial() -> None:
     asked = cell(pattern="request-reply", publishers=2)
     clients = tuple(Kept("client", index, samples(LATENCIES + 100_000 * index)) for index in range(2))
     planned = plan(asked, trials=1)
@@ -246,19 +246,19 @@ def test_calls_of_all_clients_are_one_trials_round_trips() -> None:
     assert (result.rate_hz, result.samples, result.native_request_reply) == (500.0, 2_000, True)
 
 
-def test_a_ping_with_a_rate_is_told_from_the_intended_instant_too() -> None:
+def test_a_ping_with_a_rate_is_also_measured_from_the_intended_instant() -> None:
     late = samples(LATENCIES)
     late["late_ns"] = 5_000
-    for rate, told in ((1_000.0, 5_100.0), ("max", None)):
+    for rate, from_intended in ((1_000.0, 5_100.0), ("max", None)):
         planned = plan(cell(rate=rate), trials=1)
         (result,) = cell_results(planned, [outcome(planned.trials[0])], lambda _: late, DESCRIPTIONS)
         assert result.round_trip_ns is not None
         assert result.round_trip_ns.min == 100.0
         intended = result.round_trip_from_intended_ns
-        assert (intended.min if intended else None) == told
+        assert (intended.min if intended else None) == from_intended
 
 
-def test_a_ping_pong_has_none_of_a_streams_figures() -> None:
+def test_a_ping_pong_has_no_figures_of_a_stream() -> None:
     planned = plan(cell(), trials=1)
     (result,) = cell_results(planned, [outcome(planned.trials[0])], lambda _: samples(LATENCIES), DESCRIPTIONS)
     for field in ("rate_hz", "sent_hz", "bytes_per_s", "one_way_ns", "blocked_ns", "offered_hz", "resources"):

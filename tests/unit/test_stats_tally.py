@@ -23,19 +23,19 @@ def _same(one: Summary | None, other: Summary) -> None:
 
 @pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
 @pytest.mark.parametrize("spread", [0.0, 0.05, 0.4, 2.5])
-def test_figures_are_those_of_a_partition(dtype: type, spread: float) -> None:
+def test_a_tally_gives_the_figures_of_a_partition(dtype: type, spread: float) -> None:
     values = np.minimum(np.random.default_rng(1).lognormal(9.0, spread, MANY + 77), 4e9).astype(dtype)
     _same(summary_of(values), summarise(values))
 
 
-def test_samples_far_beyond_the_others_are_kept_as_they_are() -> None:
+def test_samples_far_beyond_the_others_are_kept() -> None:
     values = np.random.default_rng(1).integers(500, 900, MANY).astype(np.uint64)
     values[::1_000] = np.arange(1, 1 + len(values[::1_000])) * 10**9
     _same(summary_of(values), summarise(values))
 
 
 @given(st.lists(st.integers(0, 5_000), min_size=1, max_size=300), st.integers(1, 4_000))
-def test_any_table_gives_the_same_figures_or_none(values: list[int], limit: int) -> None:
+def test_a_tally_of_any_length_gives_the_exact_figures_or_none(values: list[int], limit: int) -> None:
     given = np.array(values, dtype=np.uint32)
     tally = Tally(limit)
     for part in np.array_split(given, 3):
@@ -47,13 +47,13 @@ def test_any_table_gives_the_same_figures_or_none(values: list[int], limit: int)
         _same(found, summarise(given))
 
 
-def test_where_most_lies_beyond_the_longest_table_the_partition_does_it() -> None:
+def test_the_partition_is_used_if_most_samples_exceed_the_longest_table() -> None:
     values = np.random.default_rng(1).integers(10**8, 10**9, MANY).astype(np.uint64)
     assert limit_of(values) == 1 << 20
     _same(summary_of(values), summarise(values))
 
 
-def test_all_fields_of_records_come_out_as_each_alone_without_what_was_not_measured() -> None:
+def test_tallying_all_fields_at_once_equals_summarising_each() -> None:
     rng = np.random.default_rng(1)
     record = samples(rng.integers(500, 2_000, 2 * MANY + 5_001), check_ns=40)
     record["fill_ns"] = rng.integers(0, 300, len(record))

@@ -38,7 +38,7 @@ def trials(rng: np.random.Generator, pairs: int, shift: float) -> Pairs:
     ]
 
 
-def test_a_against_a_is_seldom_called_different() -> None:
+def test_a_against_a_is_seldom_judged_different() -> None:
     rng = np.random.default_rng(20)
     verdicts = [one(trials(rng, 10, 0.0)).verdict for _ in range(500)]
     assert sum(each in (Verdict.BETTER, Verdict.WORSE) for each in verdicts) <= 0.06 * 500
@@ -51,14 +51,14 @@ def test_ten_pairs_find_a_shift_of_a_tenth() -> None:
     assert Verdict.BETTER not in verdicts
 
 
-def test_what_is_faster_by_time_is_slower_by_rate() -> None:
+def test_the_verdict_is_reversed_for_a_rate() -> None:
     half = [(100.0 + index, 50.0 + index / 2) for index in range(10)]
     assert one(half).verdict is Verdict.BETTER
     assert one(half, higher=True).verdict is Verdict.WORSE
     assert one(half).shift == pytest.approx(-0.5)
 
 
-def test_an_interval_within_the_margin_is_equivalence_however_sure_the_difference() -> None:
+def test_an_interval_within_the_margin_is_equivalent_even_if_significant() -> None:
     slightly = [(100.0, 101.0 + index / 100) for index in range(20)]
     judged = one(slightly)
     assert judged.p < 0.001
@@ -66,14 +66,14 @@ def test_an_interval_within_the_margin_is_equivalence_however_sure_the_differenc
     assert one(slightly, margin=0.005).verdict is Verdict.WORSE
 
 
-def test_five_pairs_can_tell_nothing_and_say_how_many_would() -> None:
+def test_five_pairs_are_undecided_and_six_are_needed() -> None:
     judged = one([(100.0, 150.0 + index) for index in range(5)])
     assert judged.verdict is Verdict.UNDECIDED
     assert (judged.low, judged.high) == (None, None)
     assert judged.trials_needed == 6
 
 
-def test_wide_noise_needs_many_trials_and_a_verdict_none() -> None:
+def test_wide_noise_needs_many_trials_and_a_verdict_needs_none() -> None:
     rng = np.random.default_rng(3)
     noisy = [(1.0, float(np.exp(rng.normal(0.02, 0.5)))) for _ in range(10)]
     needed = one(noisy).trials_needed
@@ -81,7 +81,7 @@ def test_wide_noise_needs_many_trials_and_a_verdict_none() -> None:
     assert one([(100.0, 200.0)] * 10).trials_needed is None
 
 
-def test_a_family_asks_more_of_each() -> None:
+def test_a_larger_family_needs_more_trials() -> None:
     barely = [(1.0, 1.2 + index / 100) for index in range(6)]
     nothing = [(1.0, 1.0 + 0.1 * (-1) ** index * (index + 1)) for index in range(6)]
     assert one(barely).verdict is Verdict.WORSE
@@ -113,6 +113,6 @@ def test_scaling_all_trials_changes_no_verdict(pairs: Pairs, scale: float) -> No
 
 
 @given(RATIOS)
-def test_trials_without_a_difference_make_no_verdict_bolder(pairs: Pairs) -> None:
+def test_trials_without_a_difference_do_not_lead_to_a_difference(pairs: Pairs) -> None:
     before, after = one(pairs), one([*pairs, *[(1.0, 1.0)] * len(pairs)])
     assert before.verdict is not Verdict.UNDECIDED or after.verdict not in (Verdict.BETTER, Verdict.WORSE)

@@ -31,7 +31,7 @@ def test_a_clean_trial_and_a_clean_cell_raise_no_warning() -> None:
     assert _of_cell(cell(), _outcomes({}, {})) == {}
 
 
-def test_a_transport_that_the_evidence_contradicts_is_named_with_what_carried_it() -> None:
+def test_a_contradicted_transport_is_named_with_the_actual_one() -> None:
     warnings = _of_trial(cell(transport="shm"), Limits(samples=1000), actual_transport="udp")
     assert (
         warnings["transport-contradicted"].text == "asked for shm (which is shared-memory); the actual transport is udp"
@@ -39,13 +39,13 @@ def test_a_transport_that_the_evidence_contradicts_is_named_with_what_carried_it
     assert _of_trial(cell(), Limits(samples=1000), actual_transport="tcp")["transport-contradicted"].text == (
         "asked for udp; the actual transport is tcp"
     )
-    known = _of_trial(cell(), Limits(samples=1000), actual_transport="tcp", notes=("the segment is too small",))
-    assert known["transport-contradicted"].text.endswith(
+    noted = _of_trial(cell(), Limits(samples=1000), actual_transport="tcp", notes=("the segment is too small",))
+    assert noted["transport-contradicted"].text.endswith(
         "the actual transport is tcp; its adapter reports: the segment is too small"
     )
 
 
-def test_without_evidence_nothing_is_contradicted() -> None:
+def test_without_evidence_no_transport_is_contradicted() -> None:
     assert _of_trial(cell(transport="shm"), Limits(samples=1000), actual_transport=None) == {}
     assert _of_trial(cell("gone", "shm"), Limits(samples=1000), actual_transport="udp") == {}
 
@@ -60,7 +60,7 @@ def test_without_evidence_nothing_is_contradicted() -> None:
         (Limits(duration_s=2.0), {"measured_s": 2.0001}, None),
     ],
 )
-def test_a_trial_that_ended_before_its_end_says_how_far_it_came(
+def test_a_trial_that_ended_early_reports_its_progress(
     limits: Limits, given: dict[str, object], text: str | None
 ) -> None:
     warnings = _of_trial(cell(), limits, **given)
@@ -72,7 +72,7 @@ def _placed(role: str, **real: object) -> Placed:
     return Placed(role=role, **figures)  # type: ignore[arg-type]
 
 
-def test_a_placement_that_is_not_in_force_names_each_role_and_what_would_help() -> None:
+def test_a_placement_not_in_force_names_each_role_and_the_remedy() -> None:
     asked = cell(pin=(0, 1), priority="fifo:80", mlock=True)
     placed = (
         _placed("ping", policy="fifo", priority=80, mlocked=True),
@@ -87,7 +87,7 @@ def test_a_placement_that_is_not_in_force_names_each_role_and_what_would_help() 
     assert "ulimit -l" in warning.advice
 
 
-def test_a_placement_in_force_or_never_asked_for_raises_no_warning() -> None:
+def test_a_placement_in_force_or_not_requested_raises_no_warning() -> None:
     asked = cell(pin=(0, 1), priority="fifo:80", mlock=True)
     real = {"policy": "fifo", "priority": 80, "mlocked": True}
     in_force = (_placed("ping", **real), _placed("pong", cpus=(1,), **real))
@@ -117,7 +117,7 @@ def test_each_count_above_zero_is_a_warning_with_its_share_and_its_trials(field:
     assert warnings[code].advice
 
 
-def test_a_lossy_best_effort_cell_is_told_to_be_reliable_and_a_reliable_one_is_not() -> None:
+def test_a_lossy_best_effort_cell_is_advised_to_be_reliable_and_a_reliable_one_is_not() -> None:
     lossy = _outcomes({"counts": TrialCounts(sent=10, received=9, lost=1)})
     assert "--reliability reliable" in _of_cell(cell(reliability="best-effort"), lossy)["loss"].advice
     assert "--reliability" not in _of_cell(cell(), lossy)["loss"].advice
@@ -128,7 +128,7 @@ def test_a_lost_message_in_a_failed_trial_is_not_counted() -> None:
     assert list(_of_cell(cell(), _outcomes(failed, {}))) == ["trials-failed"]
 
 
-def test_no_median_at_all_is_a_warning_but_one_trial_with_one_is_enough() -> None:
+def test_only_a_cell_without_any_median_gets_a_warning() -> None:
     outcomes = _outcomes({"samples": 12}, {"samples": 19})
     assert _of_cell(cell(), outcomes, None, None)["few-samples"].text == (
         "a median needs 20 samples and no trial has more than 19"
@@ -136,7 +136,7 @@ def test_no_median_at_all_is_a_warning_but_one_trial_with_one_is_enough() -> Non
     assert _of_cell(cell(), outcomes, None, 1.0) == {}
 
 
-def test_failed_trials_beside_measured_ones_are_counted_with_the_first_reason() -> None:
+def test_failed_trials_are_counted_with_the_first_reason() -> None:
     hung = Failure("hung", "the pong did not answer", "see its log")
     warnings = _of_cell(cell(), _outcomes({}, {"failed": hung}, {"failed": Failure("crashed", "SIGSEGV")}))
     assert warnings["trials-failed"] == RunWarning(
@@ -144,7 +144,7 @@ def test_failed_trials_beside_measured_ones_are_counted_with_the_first_reason() 
     )
 
 
-def test_trials_that_disagree_are_warned_about_and_the_advice_knows_whether_they_were_pinned() -> None:
+def test_disagreeing_trials_get_a_warning_with_advice_to_pin_unless_pinned() -> None:
     outcomes = _outcomes({}, {}, {})
     assert _of_cell(cell(), outcomes, 1000.0, 1500.0, 1200.0) == {}
     free = _of_cell(cell(), outcomes, 1000.0, 1501.0, 1200.0)["trials-disagree"]
@@ -153,17 +153,19 @@ def test_trials_that_disagree_are_warned_about_and_the_advice_knows_whether_they
     assert "--pin" not in _of_cell(cell(pin=(0, 1)), outcomes, 1000.0, 1501.0, 1200.0)["trials-disagree"].advice
 
 
-def test_one_trial_of_eight_that_lies_apart_is_a_stray_one_and_no_second_state() -> None:
+def test_one_outlier_in_eight_trials_is_a_stray_trial() -> None:
     steady = (1000.0, 1100.0, 1050.0, 1200.0, 1020.0, 1080.0)
     eight, seven = _outcomes(*[{}] * 8), _outcomes(*[{}] * 7)
     (stray,) = _of_cell(cell(), eight, *steady, 1100.0, 2000.0).items()
     assert stray[0] == "stray-trial"
     assert stray[1].text == "2 µs in 1 of 8 trials, the others go from 1 to 1.2 µs"
     assert [*_of_cell(cell(), eight, *steady, 2000.0, 2000.0)] == ["trials-disagree"]
-    assert [*_of_cell(cell(), seven, *steady, 2000.0)] == ["trials-disagree"], "of fewer nobody can say so"
+    assert [*_of_cell(cell(), seven, *steady, 2000.0)] == ["trials-disagree"], (
+        "seven trials are too few to call one a stray"
+    )
 
 
-def test_trials_that_scatter_do_not_disagree_once_their_median_is_known() -> None:
+def test_scattered_trials_do_not_disagree_once_their_median_is_precise() -> None:
     scattered = (800.0, 850.0, 900.0, 920.0, 950.0, 1000.0, 1000.0, 1050.0, 1100.0, 1150.0, 1250.0, 1300.0, 1400.0)
     (few,) = _of_cell(cell(), _outcomes(*[{}] * 7), *scattered[::2]).values()
     assert few.code == "trials-disagree"
@@ -176,14 +178,14 @@ def test_trials_that_scatter_do_not_disagree_once_their_median_is_known() -> Non
     assert [*_of_cell(cell(), _outcomes(*[{}] * 13), *two_states)] == ["trials-disagree"]
 
 
-def test_two_speeds_in_one_trial_of_eight_are_a_stray_trial() -> None:
+def test_one_bimodal_trial_in_eight_is_a_stray_trial() -> None:
     two_speeds = (RunWarning("bimodal", "two speeds", "x"),)
     assert [each.code for each in merged([two_speeds, *[()] * 7])] == ["stray-trial"]
     assert [each.code for each in merged([two_speeds, *[()] * 6])] == ["bimodal"]
     assert [each.code for each in merged([two_speeds, two_speeds, *[()] * 6])] == ["bimodal"]
 
 
-def test_faster_than_its_raw_transport_means_by_a_tenth() -> None:
+def test_faster_than_the_raw_transport_means_by_a_tenth() -> None:
     assert faster_than_raw_transport(0.9, "udp") is None
     assert faster_than_raw_transport(None, None) is None
     warning = faster_than_raw_transport(0.5, "udp")
@@ -191,7 +193,7 @@ def test_faster_than_its_raw_transport_means_by_a_tenth() -> None:
     assert "(udp)" in warning.text
 
 
-def test_merging_keeps_the_first_words_and_counts_a_code_once_a_trial() -> None:
+def test_merging_keeps_the_first_text_and_counts_a_code_once_per_trial() -> None:
     a, other, b = RunWarning("a", "first", "do"), RunWarning("a", "second"), RunWarning("b", "b")
     assert merged([(a, other), (b,), (other,)]) == (
         RunWarning("a", "first (in 2 of 3 trials)", "do"),

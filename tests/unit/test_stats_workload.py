@@ -80,15 +80,15 @@ def flat(ms: float, late: int = 0, of: int = 1000) -> tuple[list[int], list[floa
 
 
 def result(late: int = 0, lost: int = 0, unsent: int = 0, of: int = 1000, workload: Workload = ROBOT) -> WorkloadResult:
-    told = outcome((of, of), [(of, of - lost), (of, of), (of, of)], unsent)
+    measured = outcome((of, of), [(of, of - lost), (of, of), (of, of)], unsent)
     files = [
         kept(0, 0, *flat(2.0, late, of)),
         kept(1, 0, *flat(3.0, of=of)),
         kept(2, 1, *flat(1.0, of=of)),
     ]
     latencies = {each: Summary(p50=ms * MS, p99=ms * MS) for each, ms in enumerate((2.0, 3.0, 1.0))}
-    trial = graph_trial(carrying(workload), told, files, latencies)
-    return over_trials(carrying(workload), [(told, trial)], latencies.get, medians, RESOURCES, 7.0)
+    trial = graph_trial(carrying(workload), measured, files, latencies)
+    return over_trials(carrying(workload), [(measured, trial)], latencies.get, medians, RESOURCES, 7.0)
 
 
 def worker(who: str, cpu: float, **threads: float) -> WorkerResources:
@@ -122,7 +122,7 @@ RESOURCES = CellResources(
 )
 
 
-def test_it_holds_while_no_more_than_one_in_a_thousand_fails() -> None:
+def test_a_workload_holds_if_at_most_one_message_in_a_thousand_fails() -> None:
     assert result(late=1).holds is True
     failing = result(late=2)
     assert (failing.holds, failing.first_failing) == (False, "image → detector")
@@ -131,49 +131,49 @@ def test_it_holds_while_no_more_than_one_in_a_thousand_fails() -> None:
     assert result(unsent=2).first_failing in ("image → detector", "image → recorder")
 
 
-def test_the_edge_is_named_that_fails_most_and_may_fail_as_much_as_it_is_allowed() -> None:
+def test_an_edge_may_fail_as_often_as_its_topic_allows() -> None:
     allowed = msgspec.structs.replace(ROBOT, topics=(msgspec.structs.replace(IMAGE, allow=0.05), FOUND))
     assert result(late=50, workload=allowed).holds is True
     assert result(late=51, workload=allowed).holds is False
 
 
-def test_too_few_messages_or_no_deadline_say_nothing() -> None:
+def test_too_few_messages_or_no_deadlines_give_no_verdict() -> None:
     slow = msgspec.structs.replace(ROBOT, topics=(msgspec.structs.replace(IMAGE, rate_hz=9.0), FOUND))
-    assert result(of=80).holds is None, "neither a thousand messages nor ten seconds of them"
-    assert result(of=90, workload=slow).holds is True, "ten seconds of them"
+    assert result(of=80).holds is None, "fewer than a thousand messages, in less than ten seconds"
+    assert result(of=90, workload=slow).holds is True, "messages of ten seconds are enough"
     without = msgspec.structs.replace(ROBOT, topics=(msgspec.structs.replace(IMAGE, deadline_s=None), FOUND))
     assert result(late=500, workload=without).holds is None
 
 
 def test_the_worst_share_of_a_deadline_is_the_trials_figure() -> None:
-    assert result().worst_share == pytest.approx(0.3), "3 ms of 10 at the recorder"
+    assert result().worst_share == pytest.approx(0.3), "the recorder's 3 ms of 10 ms"
 
 
-def test_messages_beyond_the_memory_for_records_are_late_too() -> None:
-    told = outcome((3, 3), [(3, 3), (3, 3), (3, 3)])
+def test_messages_beyond_the_records_can_also_be_late() -> None:
+    measured = outcome((3, 3), [(3, 3), (3, 3), (3, 3)])
     beyond = np.array([(1 * MS, 2 * MS, 4), (40 * MS, 41 * MS, 5)], dtype=HISTOGRAM)
     first = kept(0, 0, [1, 2, 3], [1, 11, 21], [1, 1, 1])
     files = [Kept("subscriber", 0, first.raw, beyond), kept(1, 0, *flat(1.0, of=3)), kept(2, 1, *flat(1.0, of=3))]
-    trial = graph_trial(carrying(), told, files, {})
+    trial = graph_trial(carrying(), measured, files, {})
     assert [each.late for each in trial.edges] == [5, 0, 0]
-    assert trial.chains == (None,), "what followed the others is not known"
+    assert trial.chains == (None,), "the messages that followed the others are unknown"
 
 
-def test_a_chain_is_from_the_first_intended_instant_to_the_last_arrival() -> None:
-    told = outcome((3, 2), [(3, 2), (3, 3), (2, 2)])
+def test_a_chain_lasts_from_its_first_intended_instant_to_its_last_arrival() -> None:
+    measured = outcome((3, 2), [(3, 2), (3, 3), (2, 2)])
     files = [
         kept(0, 0, [1, 3], [4.0, 26.0], [4.0, 6.0]),  # message 2 was lost
         kept(1, 0, *flat(1.0, of=3)),
         kept(2, 1, [2, 1], [30.0, 9.0], [2.0, 1.0]),  # the following messages came in another order
     ]
-    (chain,) = graph_trial(carrying(), told, files, {}).chains
+    (chain,) = graph_trial(carrying(), measured, files, {}).chains
     assert chain is not None
     assert (chain.min, chain.max) == (9.0 * MS, 10.0 * MS)
-    (told_of,) = result().chains
-    assert (told_of.source, told_of.to, told_of.topics) == ("camera", "planner", ("image", "found"))
+    (cell_chain,) = result().chains
+    assert (cell_chain.source, cell_chain.to, cell_chain.topics) == ("camera", "planner", ("image", "found"))
 
 
-def test_a_node_that_shares_its_process_has_the_time_of_its_own_threads() -> None:
+def test_a_node_that_shares_its_process_has_only_its_own_threads_time() -> None:
     nodes = {each.name: each for each in result().nodes}
     assert (nodes["camera"].process, nodes["camera"].cpu, nodes["camera"].rss_bytes) == ("perception", 0.1, None)
     assert (nodes["detector"].cpu, nodes["recorder"].cpu, nodes["recorder"].rss_bytes) == (0.2, 0.05, 5e6)
@@ -181,19 +181,21 @@ def test_a_node_that_shares_its_process_has_the_time_of_its_own_threads() -> Non
     assert (found.cpu, found.rss_bytes, found.discovery_ns, found.wire_bytes) == (0.5, 15e6, 7.0, None)
 
 
-def test_as_json_it_has_the_words_of_the_suite() -> None:
+def test_a_workload_in_json_has_the_suites_names() -> None:
     edge = msgspec.to_builtins(result())["topics"][0]
     assert {"name", "from", "to", "type", "expected_hz", "received_hz", "sent", "received", "lost"} < edge.keys()
     assert (edge["from"], edge["to"], edge["deadline_s"]) == ("camera", "detector", 0.01)
 
 
-def test_histories_are_counted_over_trials_and_told_in_the_median() -> None:
-    told = outcome((1000, 1000), [(1000, 1000)] * 3)
+def test_histories_are_summed_over_trials_with_the_median_time() -> None:
+    measured = outcome((1000, 1000), [(1000, 1000)] * 3)
     files = [kept(each, each // 2, *flat(1.0)) for each in range(3)]
     trials = []
     for received, took in ((5, 2 * MS), (4, 8 * MS), (0, None)):
-        late = msgspec.structs.replace(told.subscribers[1], history_due=5, history_received=received, history_ns=took)
-        one = msgspec.structs.replace(told, subscribers=(told.subscribers[0], late, told.subscribers[2]))
+        late = msgspec.structs.replace(
+            measured.subscribers[1], history_due=5, history_received=received, history_ns=took
+        )
+        one = msgspec.structs.replace(measured, subscribers=(measured.subscribers[0], late, measured.subscribers[2]))
         trials.append((one, graph_trial(carrying(), one, files, {})))
     found = over_trials(carrying(), trials, lambda _: None, medians, RESOURCES, 7.0)
     assert [each.history for each in found.topics] == [

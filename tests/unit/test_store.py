@@ -100,7 +100,7 @@ def writer(tmp_path: Path) -> RunWriter:
     return open_run(tmp_path, FILE)
 
 
-def test_what_was_written_is_read_back(writer: RunWriter) -> None:
+def test_written_trials_are_read_back(writer: RunWriter) -> None:
     kept = [outcome(0), FAILED, outcome(2)]
     for each in kept:
         writer.append(each)
@@ -113,24 +113,24 @@ def test_what_was_written_is_read_back(writer: RunWriter) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "reason"),
     [
         ({"order": 7}, "the plan has no trial 7"),
         ({"samples": -1}, "samples"),
         ({"samples_file": "/tmp/x"}, "samples_file"),
     ],
 )
-def test_an_outcome_that_would_not_be_read_is_kept_as_a_failure(
-    writer: RunWriter, change: dict[str, Any], told: str
+def test_an_outcome_that_could_not_be_read_is_stored_as_a_failure(
+    writer: RunWriter, change: dict[str, Any], reason: str
 ) -> None:
     kept = writer.append(msgspec.structs.replace(outcome(1), **change))
     assert kept.failed is not None
-    assert told in kept.failed.text
+    assert reason in kept.failed.text
     if kept.order == 1:
         assert read_run(writer.folder).outcomes == (kept,)
 
 
-def test_a_line_that_is_not_what_was_written_ends_the_run(writer: RunWriter, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_changed_by_another_process_ends_the_run(writer: RunWriter, monkeypatch: pytest.MonkeyPatch) -> None:
     def further(descriptor: int) -> None:
         os.write(descriptor, b"of another process")
 
@@ -139,14 +139,14 @@ def test_a_line_that_is_not_what_was_written_ends_the_run(writer: RunWriter, mon
         writer.append(outcome(0))
 
 
-def test_trials_that_were_removed_meanwhile_end_the_run_instead_of_being_forgotten(writer: RunWriter) -> None:
+def test_removed_trials_end_the_run_instead_of_being_forgotten(writer: RunWriter) -> None:
     writer.append(outcome(0))
     (writer.folder / "trials.jsonl").unlink()
     with pytest.raises(StoreError, match=r"trials\.jsonl: No such file"):
         writer.append(outcome(1))
 
 
-def test_trials_that_were_removed_after_the_last_one_are_missed_at_the_end(writer: RunWriter) -> None:
+def test_trials_removed_after_the_last_one_are_noticed_at_the_end(writer: RunWriter) -> None:
     writer.append(outcome(0))
     (writer.folder / "trials.jsonl").unlink()
     with pytest.raises(StoreError, match="was removed while the run was measured"):
@@ -160,7 +160,7 @@ def test_the_folder_is_named_by_time_and_suites_and_complete_from_the_start(writ
     assert (run.outcomes, run.file.ended) == ((), None)
 
 
-def test_a_run_that_was_not_closed_is_a_shorter_run(writer: RunWriter) -> None:
+def test_a_run_that_was_not_closed_is_read_as_a_shorter_run(writer: RunWriter) -> None:
     writer.append(outcome(0))
     run = read_run(writer.folder)
     assert [each.order for each in run.outcomes] == [0]
@@ -169,14 +169,14 @@ def test_a_run_that_was_not_closed_is_a_shorter_run(writer: RunWriter) -> None:
 
 def test_a_run_is_under_way_until_it_is_closed(writer: RunWriter) -> None:
     assert read_run(writer.folder).running
-    assert read_run(writer.folder).running, "to look does not change it"
+    assert read_run(writer.folder).running, "reading a run does not change it"
     writer.append(outcome(0))
     assert read_run(writer.folder).running
     writer.close()
     assert read_run(writer.folder).running is False
 
 
-def test_a_run_that_could_not_note_its_end_is_no_longer_under_way(
+def test_a_run_whose_end_could_not_be_written_is_not_under_way(
     writer: RunWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> int:
@@ -190,13 +190,13 @@ def test_a_run_that_could_not_note_its_end_is_no_longer_under_way(
     assert (run.file.ended, run.running) == (None, False)
 
 
-def test_a_run_whose_writer_is_gone_is_not_under_way(tmp_path: Path) -> None:
+def test_a_run_without_a_living_writer_is_not_under_way(tmp_path: Path) -> None:
     folder = open_run(tmp_path, FILE).folder
     run = read_run(folder)
     assert (run.file.ended, run.running) == (None, False)
 
 
-def test_a_file_system_without_locks_leaves_open_whether_a_run_is_under_way(
+def test_without_file_locks_it_is_unknown_if_a_run_is_under_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def unsupported(*_: object) -> None:
@@ -207,10 +207,10 @@ def test_a_file_system_without_locks_leaves_open_whether_a_run_is_under_way(
     writer.append(outcome(0))
     assert read_run(writer.folder).running is None
     writer.close()
-    assert read_run(writer.folder).running is False, "it says itself that it has ended"
+    assert read_run(writer.folder).running is False, "run.json contains the end of the run"
 
 
-def test_a_file_system_that_locks_only_what_is_open_for_writing_tells_it_too(
+def test_a_run_under_way_is_seen_if_locks_need_a_file_open_for_writing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     flock = fcntl.flock
@@ -227,7 +227,7 @@ def test_a_file_system_that_locks_only_what_is_open_for_writing_tells_it_too(
     assert read_run(writer.folder).running is False
 
 
-def test_a_run_that_is_being_measured_is_not_gone_on_with(writer: RunWriter) -> None:
+def test_a_run_being_measured_cannot_be_resumed(writer: RunWriter) -> None:
     writer.append(outcome(0))
     before = [(writer.folder / name).read_bytes() for name in ("run.json", "trials.jsonl")]
     with pytest.raises(StoreError, match=rf"is being measured by process {os.getpid()}$"):
@@ -237,7 +237,7 @@ def test_a_run_that_is_being_measured_is_not_gone_on_with(writer: RunWriter) -> 
     assert reopen_run(writer.folder).run.outcomes == (outcome(0),)
 
 
-def test_of_two_that_go_on_with_a_run_the_second_is_refused_and_what_the_first_added_is_seen(tmp_path: Path) -> None:
+def test_a_run_being_resumed_cannot_be_resumed_again_and_its_new_trials_are_read(tmp_path: Path) -> None:
     folder = open_run(tmp_path, FILE).folder
     first = reopen_run(folder)
     with pytest.raises(StoreError, match="is being measured by process"):
@@ -251,7 +251,7 @@ def test_of_two_that_go_on_with_a_run_the_second_is_refused_and_what_the_first_a
     assert reopen_run(folder).run.outcomes == (outcome(0),)
 
 
-def test_a_lock_whose_process_is_dead_is_no_obstacle(tmp_path: Path) -> None:
+def test_a_lock_of_a_dead_process_does_not_block(tmp_path: Path) -> None:
     folder = open_run(tmp_path, FILE).folder
     hold = "import fcntl, sys, time; file = open(sys.argv[1]); fcntl.flock(file, fcntl.LOCK_EX); print(flush=True)"
     with subprocess.Popen(
@@ -266,7 +266,7 @@ def test_a_lock_whose_process_is_dead_is_no_obstacle(tmp_path: Path) -> None:
     assert reopen_run(folder).run.outcomes == ()
 
 
-def test_somebody_who_only_looks_does_not_stand_in_the_way(tmp_path: Path) -> None:
+def test_reading_a_run_does_not_block_resuming_it(tmp_path: Path) -> None:
     folder = open_run(tmp_path, FILE).folder
     done = threading.Event()
 
@@ -285,7 +285,7 @@ def test_somebody_who_only_looks_does_not_stand_in_the_way(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("cut", [1, 2, 50, 200, -1])
-def test_a_line_that_was_cut_off_costs_that_trial_only(writer: RunWriter, cut: int) -> None:
+def test_a_truncated_line_discards_only_its_trial(writer: RunWriter, cut: int) -> None:
     writer.append(outcome(0))
     path = writer.folder / "trials.jsonl"
     whole = path.read_bytes()
@@ -298,7 +298,7 @@ def test_a_line_that_was_cut_off_costs_that_trial_only(writer: RunWriter, cut: i
 
 
 @pytest.mark.parametrize("bad", [b"", b"\0\0\0\0", b"{}", b"[1]", b'{"cell": "none"}', b"\xff\xfe"])
-def test_a_damaged_line_between_others_costs_that_trial_only(writer: RunWriter, bad: bytes) -> None:
+def test_a_damaged_line_discards_only_its_trial(writer: RunWriter, bad: bytes) -> None:
     for order in range(3):
         writer.append(outcome(order))
     path = writer.folder / "trials.jsonl"
@@ -309,8 +309,8 @@ def test_a_damaged_line_between_others_costs_that_trial_only(writer: RunWriter, 
     assert run.damaged_lines == 1
 
 
-def test_a_run_that_lacks_every_field_with_a_default_is_read(writer: RunWriter) -> None:
-    """So a run of an older version is also read: every field that was ever added has a default."""
+def test_a_run_without_all_optional_fields_is_read(writer: RunWriter) -> None:
+    """Every field that was ever added has a default, so a run of an older version can be read."""
     writer.append(outcome(0))
 
     def gained(struct: type[msgspec.Struct]) -> set[str]:
@@ -334,31 +334,31 @@ def test_a_run_that_lacks_every_field_with_a_default_is_read(writer: RunWriter) 
     assert (run.file.seed, run.file.suites, run.file.machine) == (FILE.seed, FILE.suites, FILE.machine)
 
 
-def test_an_interrupted_run_says_so(writer: RunWriter) -> None:
+def test_an_interrupted_run_is_marked(writer: RunWriter) -> None:
     writer.close(interrupted=True)
     assert read_run(writer.folder).file.interrupted
 
 
-def test_an_error_that_ended_a_run_is_kept(writer: RunWriter) -> None:
+def test_the_error_that_ended_a_run_is_kept(writer: RunWriter) -> None:
     writer.close(error="trials.jsonl: No space left on device")
     assert read_run(writer.folder).file.error == "trials.jsonl: No space left on device"
 
 
-def test_a_run_of_a_newer_version_is_refused_by_its_schema_and_name(writer: RunWriter) -> None:
+def test_a_run_of_a_newer_version_is_refused_with_its_schema_and_version(writer: RunWriter) -> None:
     path = writer.folder / "run.json"
     path.write_text(json.dumps({"schema": 3, "middlemark": "9.9", "all": "different"}))
     with pytest.raises(StoreError, match=r"run\.json: schema 3 was written by a newer Middlemark \(9\.9\)"):
         read_run(writer.folder)
 
 
-def test_fields_that_were_added_since_do_not_matter(writer: RunWriter) -> None:
+def test_unknown_fields_are_ignored(writer: RunWriter) -> None:
     path = writer.folder / "run.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "weather": "fine"}))
     assert read_run(writer.folder).file == FILE
 
 
 @pytest.mark.parametrize("text", ["", "{", "null", "[]", '{"schema": 1}', '{"schema": "one"}', "\xff"])
-def test_what_is_no_run_is_named_with_its_path(writer: RunWriter, text: str) -> None:
+def test_a_file_that_is_no_run_is_refused_with_its_path(writer: RunWriter, text: str) -> None:
     (writer.folder / "run.json").write_bytes(text.encode("latin-1"))
     with pytest.raises(StoreError, match=r"run\.json: "):
         read_run(writer.folder)
@@ -369,13 +369,13 @@ def test_a_folder_without_a_run_is_named(tmp_path: Path) -> None:
         read_run(tmp_path)
 
 
-def test_two_runs_of_one_second_have_folders_of_their_own(tmp_path: Path) -> None:
+def test_two_runs_in_one_second_have_separate_folders(tmp_path: Path) -> None:
     folders = {open_run(tmp_path, FILE).folder for _ in range(3)}
     assert len(folders) == 3
     assert set(list_runs(tmp_path)) == folders
 
 
-def test_runs_are_listed_oldest_first(tmp_path: Path) -> None:
+def test_runs_are_listed_from_the_oldest(tmp_path: Path) -> None:
     for age, name in ((30, "old"), (10, "new"), (20, "middle")):
         folder = tmp_path / name
         folder.mkdir()
@@ -384,23 +384,23 @@ def test_runs_are_listed_oldest_first(tmp_path: Path) -> None:
     assert [folder.name for folder in list_runs(tmp_path)] == ["old", "middle", "new"]
 
 
-def test_there_may_be_no_runs_at_all(tmp_path: Path) -> None:
+def test_a_missing_folder_has_no_runs(tmp_path: Path) -> None:
     assert list_runs(tmp_path / "nowhere") == []
 
 
-def test_a_suite_of_any_name_makes_a_folder(tmp_path: Path) -> None:
+def test_a_suite_of_any_name_makes_a_valid_folder_name(tmp_path: Path) -> None:
     folder = open_run(tmp_path, msgspec.structs.replace(FILE, suites=("../../etc/ä b",))).folder
     assert folder.parent == tmp_path
     assert "/" not in folder.name
 
 
-def test_a_root_that_is_a_file_is_named(tmp_path: Path) -> None:
+def test_a_file_instead_of_a_folder_of_runs_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match="file"):
         open_run(tmp_path / "file", FILE)
 
 
-def test_a_folder_that_was_removed_is_an_error_with_its_path(writer: RunWriter) -> None:
+def test_a_removed_folder_is_an_error_with_its_path(writer: RunWriter) -> None:
     for path in (writer.folder / "run.json", writer.folder / "trials.jsonl"):
         path.unlink()
     (writer.folder / "samples").rmdir()
@@ -411,7 +411,7 @@ def test_a_folder_that_was_removed_is_an_error_with_its_path(writer: RunWriter) 
         writer.close()
 
 
-def test_the_description_is_replaced_as_a_whole(writer: RunWriter, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_run_file_is_replaced_atomically(writer: RunWriter, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> int:
         raise OSError(28, "No space left on device")
 

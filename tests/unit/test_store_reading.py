@@ -34,7 +34,7 @@ def set_in(value: Any, place: str, new: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "value", "told"),
+    ("place", "value", "reason"),
     [
         ("cell", 999, "cell, number: 999, 1; trial 2 has 2, 1"),
         ("order", 999, "order: the plan has no trial 999"),
@@ -50,8 +50,8 @@ def set_in(value: Any, place: str, new: object) -> None:
         ("stamps.0.path", "samples/../../x", "stamps[0].path: is not inside the run's folder"),
     ],
 )
-def test_a_wrong_value_costs_its_line_which_is_told_with_its_place(
-    run: Path, place: str, value: object, told: str
+def test_a_wrong_value_discards_its_line_and_its_place_is_named(
+    run: Path, place: str, value: object, reason: str
 ) -> None:
     path = run / "trials.jsonl"
     lines = path.read_text().splitlines()
@@ -63,11 +63,11 @@ def test_a_wrong_value_costs_its_line_which_is_told_with_its_place(
     assert [each.order for each in read.outcomes] == [0, 1, 3, 4, 5]
     assert len(read.damaged) == 1
     assert read.damaged[0].startswith("line 3: ")
-    assert told in read.damaged[0]
+    assert reason in read.damaged[0]
     assert sum(each.trials for each in read_measured(run).results) == 5
 
 
-def test_of_two_lines_of_one_trial_the_first_counts(run: Path) -> None:
+def test_the_first_of_two_lines_of_one_trial_counts(run: Path) -> None:
     path = run / "trials.jsonl"
     lines = path.read_bytes().splitlines()
     path.write_bytes(b"\n".join([*lines, lines[2]]) + b"\n")
@@ -79,7 +79,7 @@ def test_of_two_lines_of_one_trial_the_first_counts(run: Path) -> None:
 @pytest.mark.parametrize(
     "line", [b"\xff", b'{"x":"\xff"}', DEEP.encode(), b'{"cell":' * 3_000, b"\x00", b"", b'{"x":' + DEEP.encode()]
 )
-def test_a_line_that_is_no_text_or_has_no_end_costs_itself_only(run: Path, line: bytes) -> None:
+def test_a_line_of_binary_data_or_without_an_end_discards_only_itself(run: Path, line: bytes) -> None:
     path = run / "trials.jsonl"
     lines = path.read_bytes().splitlines()
     path.write_bytes(b"\n".join([*lines[:2], line, *lines[2:]]) + b"\n")
@@ -89,7 +89,7 @@ def test_a_line_that_is_no_text_or_has_no_end_costs_itself_only(run: Path, line:
 
 
 @pytest.mark.parametrize(
-    ("place", "value", "told"),
+    ("place", "value", "reason"),
     [
         ("plan.names", ["one"], "plan.names: there are 1 of 3 configurations"),
         ("plan.cells.1.priority", "fifo:x", "plan.cells[1].priority: 'fifo:x' is no priority"),
@@ -105,9 +105,7 @@ def test_a_line_that_is_no_text_or_has_no_end_costs_itself_only(run: Path, line:
         ("suites", "x", "suites"),
     ],
 )  # fmt: skip
-def test_a_run_whose_description_is_damaged_is_named_with_the_place(
-    run: Path, place: str, value: object, told: str
-) -> None:
+def test_a_damaged_run_file_is_refused_with_the_place(run: Path, place: str, value: object, reason: str) -> None:
     path = run / "run.json"
     described = json.loads(path.read_text())
     if value == "DEEP":
@@ -118,10 +116,10 @@ def test_a_run_whose_description_is_damaged_is_named_with_the_place(
     with pytest.raises(StoreError) as error:
         read_run(run)
     assert str(error.value).startswith(f"{path}: ")
-    assert told in str(error.value)
+    assert reason in str(error.value)
 
 
-def test_what_another_tool_measured_may_be_more_than_can_be_asked_for_here(run: Path) -> None:
+def test_an_imported_run_may_exceed_the_limits_of_this_tool(run: Path) -> None:
     path = run / "run.json"
     described = json.loads(path.read_text())
     described["plan"]["cells"][1]["publishers"] = 1_000
@@ -150,18 +148,18 @@ def folder(path: Path) -> None:
 
 @pytest.mark.parametrize("becomes", [pipe, endless, folder])
 @pytest.mark.parametrize("name", ["run.json", "trials.jsonl"])
-def test_a_file_that_became_something_else_is_named_and_does_not_block(
+def test_a_file_of_another_kind_is_refused_without_blocking(
     run: Path, name: str, becomes: Callable[[Path], None]
 ) -> None:
     becomes(run / name)
-    told = "Is a directory" if becomes is folder else "is not a regular file"
-    with pytest.raises(StoreError, match=f"{name}: {told}"):
+    reason = "Is a directory" if becomes is folder else "is not a regular file"
+    with pytest.raises(StoreError, match=f"{name}: {reason}"):
         read_run(run)
-    with pytest.raises(StoreError, match=f"{name}: {told}"):
+    with pytest.raises(StoreError, match=f"{name}: {reason}"):
         reopen_run(run)
 
 
-def test_a_terabyte_without_a_line_is_one_damaged_line(run: Path) -> None:
+def test_a_terabyte_without_a_line_end_is_one_damaged_line(run: Path) -> None:
     with (run / "trials.jsonl").open("r+b") as file:
         file.truncate(1 << 40)
     read = read_run(run)
@@ -170,7 +168,7 @@ def test_a_terabyte_without_a_line_is_one_damaged_line(run: Path) -> None:
 
 
 @pytest.mark.parametrize("becomes", [pipe, endless, folder])
-def test_samples_that_became_something_else_cost_their_trial(run: Path, becomes: Callable[[Path], None]) -> None:
+def test_samples_of_another_kind_of_file_fail_their_trial(run: Path, becomes: Callable[[Path], None]) -> None:
     becomes(run / "samples" / "00000.npy")
     measured = read_measured(run)
     assert [(each.trials, each.failed_trials) for each in measured.results] == [(1, 1), (2, 0), (2, 0)]
@@ -178,7 +176,7 @@ def test_samples_that_became_something_else_cost_their_trial(run: Path, becomes:
 
 @pytest.mark.parametrize("filled", [b"\xff", b"\x80"])
 @pytest.mark.parametrize("name", ["00000.npy", "00001-subscriber-0.npy", "00002-client-0.npy"])
-def test_samples_with_times_that_no_trial_takes_cost_their_trial(run: Path, name: str, filled: bytes) -> None:
+def test_samples_with_impossible_times_fail_their_trial(run: Path, name: str, filled: bytes) -> None:
     path = run / "samples" / name
     content = path.read_bytes()
     data = content.index(b"\n") + 1
@@ -189,14 +187,14 @@ def test_samples_with_times_that_no_trial_takes_cost_their_trial(run: Path, name
     assert "its samples are damaged: they contain a time of" in failure.text
 
 
-def test_what_a_file_holds_that_is_not_the_runs_is_never_shown(run: Path) -> None:
+def test_the_content_of_a_foreign_file_is_never_shown(run: Path) -> None:
     (run / "samples" / "00000.npy").write_text("secret: 1234\n" * 30)
     (failure,) = (each for result in read_measured(run).results for each in result.failures)
     assert "secret" not in failure.text
 
 
 @pytest.mark.parametrize("damage", ["", "\xff", "{" * 3_000, '{"schema":1}'])
-def test_the_neighbours_of_a_damaged_run_stand(run: Path, damage: str) -> None:
+def test_the_neighbours_of_a_damaged_run_are_still_read(run: Path, damage: str) -> None:
     (run / "run.json").write_bytes(damage.encode("latin-1"))
     listed = CliRunner().invoke(group, ["list", "runs", str(run.parent)])
     assert listed.exit_code == 0
@@ -210,11 +208,11 @@ def test_the_neighbours_of_a_damaged_run_stand(run: Path, damage: str) -> None:
     assert both.return_value == 1
     assert f"left out: {run}/run.json" in both.stderr
     assert page.exists()
-    alone = CliRunner().invoke(group, ["report", str(run)], standalone_mode=False)
-    assert isinstance(alone.exception, MeasureError)
+    single = CliRunner().invoke(group, ["report", str(run)], standalone_mode=False)
+    assert isinstance(single.exception, MeasureError)
 
 
-def test_a_report_is_not_written_into_a_pipe_that_nobody_named(run: Path) -> None:
+def test_a_report_is_not_written_into_an_unnamed_pipe(run: Path) -> None:
     pipe(run / "report.html")
     done = CliRunner().invoke(group, ["report", str(run)], standalone_mode=False)
     assert done.return_value == 1

@@ -24,7 +24,7 @@ def test_a_run_of_schema_1_has_its_baselines_and_its_raw_transports() -> None:
     assert "--floors" not in run.file.command
 
 
-def test_all_its_trials_are_read_and_have_their_figures() -> None:
+def test_all_trials_of_a_run_of_schema_1_are_read_with_their_figures() -> None:
     measured = read_measured(STORED)
     assert len(measured.outcomes) == measured.planned_trials == 2
     zeromq, tcp = measured.results

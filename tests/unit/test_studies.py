@@ -46,31 +46,31 @@ def asked(*arguments: object) -> Result:
     return CliRunner().invoke(command, [*map(str, arguments)], standalone_mode=False)
 
 
-def test_there_are_the_four_studies() -> None:
+def test_there_are_four_studies() -> None:
     assert sorted(study_names()) == sorted(CLAIMS)
 
 
 @pytest.mark.parametrize("name", CLAIMS)
-def test_every_claim_is_an_expectation_and_has_the_documents_figure(name: str) -> None:
+def test_every_claim_is_an_expectation_with_the_documents_figure(name: str) -> None:
     found = list(dict.fromkeys(claim(each.id) for each in expectations_of(name)))
     assert sorted(found, key=lambda each: int(each[1:])) == CLAIMS[name]
     assert [*read_study(name).claims] == CLAIMS[name]
     assert load([str(read_study(name).suite)], raw_options())[0].name == name
 
 
-def test_what_cannot_be_tested_says_why_and_nothing_else_is_left_out() -> None:
+def test_only_the_untestable_claims_are_left_out_with_a_reason() -> None:
     found = {each.id: each.claim for name in CLAIMS for each in expectations_of(name)}
     assert {each for each, of in found.items() if isinstance(of, Untestable)} == UNTESTABLE
     assert found["T7"].why.startswith("no source")
 
 
-def test_where_a_document_contradicts_itself_the_study_says_so() -> None:
+def test_a_claim_that_its_own_document_contradicts_is_marked() -> None:
     studies = {each: read_study(name) for name, claims in CLAIMS.items() for each in claims}
     assert {each for each, study in studies.items() if study.claims[each].contradicts} >= FINDINGS
 
 
 @pytest.mark.parametrize("name", [each for each in CLAIMS if each != "ros-mira-yarp"])
-def test_its_own_figures_are_read_as_a_run_without_samples(name: str) -> None:
+def test_a_studys_own_figures_are_read_as_a_run_without_samples(name: str) -> None:
     path = read_study(name).figures
     assert path is not None
     log = read(path.read_bytes())
@@ -78,11 +78,11 @@ def test_its_own_figures_are_read_as_a_run_without_samples(name: str) -> None:
     assert log.unread == 0
 
 
-def test_plots_that_are_lost_have_no_figures() -> None:
+def test_studies_with_lost_plots_have_no_figures() -> None:
     assert read_study("ros-mira-yarp").figures is None
 
 
-def test_figures_of_the_orin_are_the_documents_doubled_and_its_hang_is_one() -> None:
+def test_figures_of_the_orin_are_doubled_and_its_hang_is_a_failure() -> None:
     path = read_study("cyclonedds-orin").figures
     assert path is not None
     rows = read(path.read_bytes()).measured
@@ -97,7 +97,7 @@ def test_figures_of_the_orin_are_the_documents_doubled_and_its_hang_is_one() -> 
     assert (hung.cell.transport, hung.cell.size) == ("udp", 65_536)
 
 
-def test_a_study_that_is_not_there_is_refused_with_those_that_are() -> None:
+def test_an_unknown_study_is_refused_with_the_existing_ones() -> None:
     error = asked("cyclonedds-orion").exception
     assert isinstance(error, RequestError)
     assert "did you mean 'cyclonedds-orin'" in str(error)
@@ -113,12 +113,12 @@ def test_the_list_names_each_with_the_number_of_its_claims() -> None:
 
 
 def expected(id_: str, verdict: ClaimVerdict, **given: object) -> Expected:
-    told: dict[str, object] = {
+    fields: dict[str, object] = {
         "run": 0, "id": id_, "say": f"what {id_} says", "kind": "change", "claimed": "-70%", "measured": -0.65,
         "low": -0.7, "high": -0.6, "verdict": verdict, "trials_needed": None, "why": "-65 % (-70 … -60)",
         "short": "-65 %", "cells": (),
     }  # fmt: skip
-    return msgspec.convert(told | given, Expected)
+    return msgspec.convert(fields | given, Expected)
 
 
 OUTCOME = [
@@ -130,7 +130,7 @@ OUTCOME = [
 ]
 
 
-def test_claim_by_claim_the_documents_figure_stands_beside_ours(tmp_path: Path) -> None:
+def test_each_claim_is_printed_with_the_documents_figure_and_ours(tmp_path: Path) -> None:
     run = read_measured(write(tmp_path, {cell(): 1.0}))
     text = render_text(read_study("cyclonedds-orin"), run, OUTCOME, View(width=100))
     assert "2 reproduced, 1 contradicted, 1 undecided, 1 untestable" in " ".join(text.splitlines()[:2])
@@ -138,12 +138,12 @@ def test_claim_by_claim_the_documents_figure_stands_beside_ours(tmp_path: Path) 
     assert "its figure    39 → 12 µs at 0 B" in first
     assert "reproduced    -65 % (-70 … -60)" in first
     words = " ".join(text.split())
-    assert words.count("its advice prefers UDP below 1 KiB") == 1, "of two parts it is told once"
+    assert words.count("its advice prefers UDP below 1 KiB") == 1, "the remark about both parts is printed once"
     assert f"kept in  {run.folder}" in text
     assert max(map(len, text.splitlines())) <= max(100, len(str(run.folder)) + 60)
 
 
-def test_programs_read_the_same_in_a_studys_words(tmp_path: Path) -> None:
+def test_the_json_output_has_the_words_of_a_study(tmp_path: Path) -> None:
     run = read_measured(write(tmp_path, {cell(): 1.0}))
     document = read_output("reproduce", render_study(read_study("cyclonedds-orin"), run, OUTCOME))
     assert [each["verdict"] for each in document["expectations"]] == [WORDS[each.verdict] for each in OUTCOME]
@@ -155,14 +155,14 @@ def test_programs_read_the_same_in_a_studys_words(tmp_path: Path) -> None:
     assert document["run"] == str(run.folder)
 
 
-def test_a_page_has_a_row_for_each_claim_and_each_contradiction_once(tmp_path: Path) -> None:
+def test_a_page_has_a_row_per_claim_and_each_contradiction_once(tmp_path: Path) -> None:
     run = read_measured(write(tmp_path, {cell(): 1.0}))
     page = render_markdown(read_study("cyclonedds-orin"), run, OUTCOME)
     rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| O")]
     assert [row[3] for row in rows] == [WORDS[each.verdict] for each in OUTCOME]
     assert rows[0][2].startswith("39 → 12 µs")
     assert {len(row) for row in rows} == {5}
-    assert page.count("its advice prefers UDP below 1 KiB") == 1, "of two parts it is told once"
+    assert page.count("its advice prefers UDP below 1 KiB") == 1, "the remark about both parts is printed once"
 
 
 def test_verdicts_are_counted_in_a_studys_words() -> None:

@@ -49,7 +49,7 @@ def problems_of(tmp_path: Path, text: str, **options: Any) -> list[str]:
     return [str(problem).removeprefix(f"{tmp_path}/") for problem in refused.value.problems]
 
 
-def test_a_suite_keeps_the_order_of_sweeps_and_of_levels(tmp_path: Path) -> None:
+def test_a_suite_keeps_the_order_of_its_sweeps_and_levels(tmp_path: Path) -> None:
     suite = suite_of(tmp_path, GOOD)
     assert (suite.name, suite.description, suite.seed) == ("lan", "two sweeps", 7)
     first, second = suite.sweeps
@@ -70,7 +70,7 @@ def test_a_list_of_processors_is_one_placement(tmp_path: Path) -> None:
     assert [sweep.levels("pin").values for sweep in suite.sweeps] == [((1, 0),), ((1,),), ((0, 1), "off")]
 
 
-def test_a_level_knows_whether_it_was_named_and_where(tmp_path: Path) -> None:
+def test_a_level_has_its_place_and_if_it_was_named(tmp_path: Path) -> None:
     sweep = suite_of(tmp_path, GOOD, receive="poll").sweeps[1]
     assert sweep.levels("size").place.endswith("lan.toml: sweep 2: size")
     assert sweep.levels("size").named
@@ -91,7 +91,7 @@ def test_defaults_are_overridden_by_the_sweep_and_the_sweep_by_options(tmp_path:
     assert suite.seed == 9
 
 
-def test_samples_and_duration_push_each_other_out(tmp_path: Path) -> None:
+def test_samples_and_duration_replace_each_other(tmp_path: Path) -> None:
     text = "[defaults]\nsamples=5\n[[sweep]]\n[[sweep]]\nduration='2s'"
     assert [(each.limits.samples, each.limits.duration_s) for each in suite_of(tmp_path, text).sweeps] == [
         (5, None),
@@ -102,23 +102,23 @@ def test_samples_and_duration_push_each_other_out(tmp_path: Path) -> None:
     } == {(None, 3.0)}
 
 
-def test_a_long_trial_is_not_cut_by_the_default_limit(tmp_path: Path) -> None:
+def test_a_long_trial_is_not_shortened_by_the_default_limit(tmp_path: Path) -> None:
     assert suite_of(tmp_path, "[[sweep]]\nduration='10m'").sweeps[0].limits.limit_s >= 600
 
 
-def test_what_is_wrong_for_every_sweep_is_told_once(tmp_path: Path) -> None:
+def test_a_problem_of_every_sweep_is_reported_once(tmp_path: Path) -> None:
     text = "[defaults]\nlimit='1s'\n[[sweep]]\nsamples=1\n[[sweep]]\nsamples=1"
     assert problems_of(tmp_path, text, duration="2s") == [
         "lan.toml: defaults: limit: 1s is shorter than the trial's duration of 2s"
     ]
 
 
-def test_native_defaults_are_joined_with_the_sweeps_own(tmp_path: Path) -> None:
+def test_native_defaults_are_merged_with_the_sweeps_own(tmp_path: Path) -> None:
     suite = suite_of(tmp_path, "[defaults.native.x]\na='1'\nb='2'\n[[sweep]]\n[sweep.native.x]\nb='3'\n[[sweep]]")
     assert [sweep.native[0].settings for sweep in suite.sweeps] == [(("a", "1"), ("b", "3")), (("a", "1"), ("b", "2"))]
 
 
-def test_every_problem_of_a_suite_and_of_the_options_is_told_at_once(tmp_path: Path) -> None:
+def test_all_problems_of_a_suite_and_of_the_options_are_reported_at_once(tmp_path: Path) -> None:
     text = """
     description = 3
     seed = -1
@@ -212,11 +212,11 @@ def test_every_problem_of_a_suite_and_of_the_options_is_told_at_once(tmp_path: P
         ("x = " + "[" * 100_000, "lan.toml: not TOML"),
     ],
 )
-def test_a_file_that_is_no_suite_says_why_and_where(tmp_path: Path, text: str, problem: str) -> None:
+def test_a_file_that_is_no_suite_is_refused_with_the_reason_and_place(tmp_path: Path, text: str, problem: str) -> None:
     assert [each for each in problems_of(tmp_path, text) if each.startswith(problem)]
 
 
-def test_a_file_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes(b"[[sweep]]\nname = '\xe9'\n")
     asked = [str(tmp_path / "latin.toml"), str(tmp_path / "none.toml"), str(tmp_path) + "/", "a/b\0c"]
     with pytest.raises(RequestError) as refused:
@@ -229,7 +229,7 @@ def test_a_file_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
     assert "null" in texts[3]
 
 
-def test_sizes_come_from_the_demands_of_latencytest(tmp_path: Path) -> None:
+def test_sizes_are_read_from_a_demands_file_of_latencytest(tmp_path: Path) -> None:
     (tmp_path / "demands.csv").write_text("16;1024;\n\n 64512 ; 1m\r\n")
     suite = suite_of(tmp_path, "[[sweep]]\nsize = ['2k', '@demands.csv']")
     assert suite.sweeps[0].levels("size").values == (2048, 16, 1024, 64512, 1 << 20)
@@ -237,7 +237,7 @@ def test_sizes_come_from_the_demands_of_latencytest(tmp_path: Path) -> None:
     assert suite.sweeps[0].levels("size").values == (8, 16, 1024, 64512, 1 << 20)
 
 
-def test_bad_demands_are_named_with_line_and_column(tmp_path: Path) -> None:
+def test_malformed_demands_are_reported_with_line_and_column(tmp_path: Path) -> None:
     (tmp_path / "demands.csv").write_text("16;1024\n64512;  large;32\n16\n8,9\n")
     (tmp_path / "empty.csv").write_text(" ;\n")
     (tmp_path / "raw.csv").write_bytes(b"\xff\xfe")
@@ -308,26 +308,26 @@ def test_a_load_is_read_with_its_units(tmp_path: Path) -> None:
         ("max_p99 = '0s'", "'0s' is too short; the shortest time is 1ns"),
     ],
 )
-def test_a_load_that_cannot_be_read_is_refused_with_what_would_be_right(tmp_path: Path, key: str, hint: str) -> None:
+def test_a_malformed_load_is_refused_with_a_valid_example(tmp_path: Path, key: str, hint: str) -> None:
     (problem,) = problems_of(tmp_path, f"[[sweep]]\n{key}")
     assert problem.startswith(f"lan.toml: sweep 1: {key.split(maxsplit=1)[0]}: ")
     assert hint in problem
 
 
-def test_without_a_suite_a_factor_stands_alone() -> None:
+def test_factors_without_a_suite_make_one() -> None:
     (suite,) = load([], raw_options(adapter="udp, tcp", size="1k"))
     assert (suite.name, suite.place, len(suite.sweeps)) == ("command-line", "command line", 1)
     assert suite.sweeps[0].levels("adapter").values == ("udp", "tcp")
     assert (suite.sweeps[0].limits.duration_s, suite.sweeps[0].trials) == (1.0, 3)
 
 
-def test_without_a_suite_and_without_a_factor_it_is_first_look() -> None:
+def test_without_a_suite_and_a_factor_the_suite_is_first_look() -> None:
     (suite,) = load([], raw_options(trials="1"))
     assert suite.name == "first-look"
     assert {sweep.trials for sweep in suite.sweeps} == {1}
 
 
-def test_an_unknown_suite_is_refused_with_those_there_are() -> None:
+def test_an_unknown_suite_is_refused_with_the_existing_ones() -> None:
     with pytest.raises(RequestError) as refused:
         load(["frist-look", "zzz"], raw_options())
     first, second = map(str, refused.value.problems)
@@ -335,7 +335,7 @@ def test_an_unknown_suite_is_refused_with_those_there_are() -> None:
     assert "available: amr, car, cyclonedds-performance, " in second
 
 
-def test_suites_that_name_different_seeds_need_one(tmp_path: Path) -> None:
+def test_suites_with_different_seeds_need_an_explicit_one(tmp_path: Path) -> None:
     paths = []
     for seed in (1, 2):
         path = tmp_path / f"s{seed}.toml"
@@ -346,7 +346,7 @@ def test_suites_that_name_different_seeds_need_one(tmp_path: Path) -> None:
     assert [suite.seed for suite in load(paths, raw_options(seed="3"))] == [3, 3]
 
 
-def test_the_suites_that_come_along_are_listed_and_load() -> None:
+def test_the_included_suites_are_listed_and_can_be_loaded() -> None:
     found = available()
     assert [name for name, _, _ in found] == [
         "amr",
@@ -378,7 +378,9 @@ def test_suites_are_found_in_a_checkout_and_in_an_installed_package(
 ) -> None:
     package = tmp_path / ("lib/python/site-packages" if installed else "src") / "middlemark"
     (package / "suite").mkdir(parents=True)
-    (package.parents[1] / "suites").mkdir()  # ours in a checkout; beside site-packages it belongs to another package
+    (
+        package.parents[1] / "suites"
+    ).mkdir()  # in a checkout this is Middlemark's; next to site-packages it belongs to another package
     (package.parents[1] / "suites" / "outside.toml").write_text("description = 'outside'")
     if installed:
         (package / "suites").mkdir()
@@ -414,6 +416,6 @@ def test_factors_may_vary_together(tmp_path: Path, written: str, found: tuple[tu
         ('[["pin", 3]]', "3 is no factor"),
     ],
 )
-def test_what_cannot_vary_together_is_refused(tmp_path: Path, written: str, wrong: str) -> None:
+def test_factors_that_cannot_vary_together_are_refused(tmp_path: Path, written: str, wrong: str) -> None:
     with pytest.raises(RequestError, match=wrong):
         suite_of(tmp_path, f"vary_together = {written}\n[[sweep]]")

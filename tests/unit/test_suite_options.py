@@ -25,7 +25,7 @@ def gathered(*argv: str) -> dict[str, Any]:
     return kept
 
 
-def test_without_options_nothing_is_given() -> None:
+def test_without_options_no_option_is_set() -> None:
     assert gathered() == {
         "suites": (), "options": raw_options(), "dry_run": False, "out": None, "interface": "lo", "resume": None,
         "until_precise": None, "until_decided": False, "fail_if": (), "budget": None, "focus": (),
@@ -33,7 +33,7 @@ def test_without_options_nothing_is_given() -> None:
     }  # fmt: skip
 
 
-def test_every_option_arrives_as_typed() -> None:
+def test_every_option_is_passed_as_typed() -> None:
     words = {
         "adapter": "a,b", "pattern": "p", "size": "16,x", "transport": "t", "receive": "r", "reliability": "q",
         "depth": "all", "payload": "f", "processes": "3", "publishers": "m", "subscribers": "n",
@@ -54,7 +54,7 @@ def test_every_option_arrives_as_typed() -> None:
     assert (given["dry_run"], given["quiet"], given["out"], given["output_format"]) == (True, True, "o", "json")
 
 
-def test_baselines_are_for_the_suite_to_say_unless_the_command_line_does() -> None:
+def test_the_suite_decides_about_baselines_unless_the_command_line_does() -> None:
     assert gathered()["options"].keys == {}
     assert gathered("--baseline")["options"].keys == {"baseline": True}
 

@@ -57,7 +57,7 @@ TOPIC = '[[workload.topic]]\nname = "scan"\nfrom = "a"\nto = "b"\n'
 SEQUENCE = '[workload]\nsequence = "robot.parquet"\n'
 
 
-def test_the_extra_that_a_sequence_is_read_with_is_named(robot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_missing_extra_for_sequences_is_named(robot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(Wrong, match=r"^robot.parquet needs .* pyarrow.*pip install 'middlemark\[parquet\]'"):
         read_sequence(robot)
@@ -66,14 +66,14 @@ def test_the_extra_that_a_sequence_is_read_with_is_named(robot: Path, monkeypatc
 def test_a_sequence_has_each_topics_sizes_and_instants_in_their_order(robot: Path) -> None:
     found = read_sequence(robot)
     assert found.courses["scan"].at_ns.tolist() == [0, 10 * MS, 30 * MS, 60 * MS]
-    assert found.courses["scan"].sizes.tolist() == [100, 16, 300, 400], "none is below the header"
+    assert found.courses["scan"].sizes.tolist() == [100, 16, 300, 400], "no size is below the header's"
     assert found.courses["map"].sizes.tolist() == [5000]
-    assert found.lap_ns == 80 * MS, "60 ms, and 20 in the mean to the next scan"
+    assert found.lap_ns == 80 * MS, "60 ms to the last scan, and the mean interval of 20 ms to the next one"
     assert found.rate_hz("scan") == 50.0
     assert found.rate_hz("map") == 12.5
 
 
-def test_a_topic_takes_of_a_sequence_what_it_does_not_say_itself(robot: Path) -> None:
+def test_a_topic_takes_missing_values_from_its_sequence(robot: Path) -> None:
     first, second, third = read(
         SEQUENCE
         + TOPIC
@@ -86,12 +86,12 @@ def test_a_topic_takes_of_a_sequence_what_it_does_not_say_itself(robot: Path) ->
     assert isinstance(first.sizes, FromFile)
     assert first.instants == first.sizes
     assert first.lap_s == pytest.approx(0.08)
-    assert (second.size, second.rate_hz, second.instants) == (5000, 5.0, None), "periodic at its own rate"
+    assert (second.size, second.rate_hz, second.instants) == (5000, 5.0, None), "the topic keeps its own rate"
     assert second.sizes is not None
     assert (third.size, third.sizes, third.instants, third.after) == (1024, None, None, "scan")
 
 
-def test_the_same_content_elsewhere_is_the_same_workload(robot: Path, tmp_path: Path) -> None:
+def test_equal_content_in_another_folder_is_the_same_workload(robot: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
     (other / robot.name).write_bytes(robot.read_bytes())
@@ -101,21 +101,21 @@ def test_the_same_content_elsewhere_is_the_same_workload(robot: Path, tmp_path: 
     assert read(SEQUENCE + TOPIC, robot.parent) != read(SEQUENCE + TOPIC, other)
 
 
-def test_a_workload_with_files_is_the_same_once_stored(robot: Path) -> None:
+def test_a_stored_workload_with_files_reads_back_as_the_same(robot: Path) -> None:
     graph = read(
         SEQUENCE + TOPIC + TOPIC.replace("scan", "y") + 'rate = 1\nsize = "lognormal(1k, 0.5)"\n', robot.parent
     )
     assert msgspec.json.decode(msgspec.json.encode(graph), type=Workload) == graph
 
 
-def test_lists_are_read_with_several_in_a_line_and_remarks(tmp_path: Path) -> None:
+def test_lists_may_have_several_numbers_per_line_and_comments(tmp_path: Path) -> None:
     (tmp_path / "sizes.csv").write_text("1k; 8\n\n64512  # the largest\n1k\n", encoding="utf-8")
     found, sizes = read_sizes(tmp_path / "sizes.csv")
-    assert sizes.tolist() == [1024, 16, 64512, 1024], "one may come twice"
+    assert sizes.tolist() == [1024, 16, 64512, 1024], "a size may occur twice"
     assert sizes_of(found).tolist() == sizes.tolist()
     (tmp_path / "instants.txt").write_text("1700000000.000000001\n1700000000.010000001;1700000000.030000001", "utf-8")
     _, at_ns, rate_hz = read_instants(tmp_path / "instants.txt")
-    assert at_ns.tolist() == [0, 10 * MS, 30 * MS], "from the first on, and to the ns"
+    assert at_ns.tolist() == [0, 10 * MS, 30 * MS], "instants count from the first one, exact to the ns"
     assert rate_hz == pytest.approx(3 / 0.045)
     topic = read(TOPIC + 'size = "@sizes.csv"\narrivals = "@instants.txt"\n', tmp_path).topics[0]
     assert (topic.size, topic.rate_hz) == (64512, pytest.approx(3 / 0.045))
@@ -124,7 +124,7 @@ def test_lists_are_read_with_several_in_a_line_and_remarks(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "problem"),
     [
         ('size = "lognormal(64k)"\nrate = 1\n', "line 5: workload.topic 1: size: 'lognormal(64k)' is no distribution"),
         ('size = "lognormal(64k, x)"\nrate = 1\n', "'x' is not a sigma"),
@@ -142,17 +142,17 @@ def test_lists_are_read_with_several_in_a_line_and_remarks(tmp_path: Path) -> No
         ("rate = 1\n", "size is missing"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, text: str, told: str) -> None:
+def test_a_problem_names_its_line(tmp_path: Path, text: str, problem: str) -> None:
     (tmp_path / "bad.csv").write_text("1\nx\n2\ny\n", encoding="utf-8")
     (tmp_path / "empty.csv").write_text("\n# nothing\n", encoding="utf-8")
     (tmp_path / "back.txt").write_text("0\n2\n1\n", encoding="utf-8")
     (tmp_path / "good.txt").write_text("0\n1\n2\n", encoding="utf-8")
     found = problems_of(TOPIC + text, tmp_path)
     assert len(found) == 1, found
-    assert told in found[0]
+    assert problem in found[0]
 
 
-def test_a_sequence_that_is_none_or_lacks_a_topic_is_named(robot: Path) -> None:
+def test_a_malformed_sequence_or_one_without_the_topic_is_refused(robot: Path) -> None:
     folder = robot.parent
     assert (
         "workload.sequence: 3 is no file"
@@ -176,20 +176,20 @@ def graph(*topics: Topic) -> Workload:
     return Workload(name="robot", topics=topics)
 
 
-def test_sizes_are_drawn_alike_in_a_round_and_otherwise_in_the_next() -> None:
+def test_drawn_sizes_are_equal_within_a_round_and_differ_between_rounds() -> None:
     topic = Topic(name="x", source="a", to=("b",), size=300_000, sizes=Lognormal(64 << 10, 0.5), rate_hz=1.0)
     first, again, next_ = recorded.sizes(topic, 1), recorded.sizes(topic, 1), recorded.sizes(topic, 2)
     assert np.array_equal(first, again)
     assert not np.array_equal(first, next_)
     other = msgspec.structs.replace(topic, name="y")
-    assert not np.array_equal(first, recorded.sizes(other, 1)), "each topic has its own"
+    assert not np.array_equal(first, recorded.sizes(other, 1)), "each topic has its own sizes"
     assert np.median(first) == pytest.approx(64 << 10, rel=0.02)
     assert np.log(first[first < 300_000]).std() == pytest.approx(0.5, rel=0.05)
     assert first.min() >= 16
     assert first.max() == 300_000
 
 
-def test_workers_are_handed_sizes_and_instants_at_the_scale_of_the_cell(robot: Path, tmp_path: Path) -> None:
+def test_workers_receive_sizes_and_instants_at_the_cells_scale(robot: Path, tmp_path: Path) -> None:
     at_scale = read(SEQUENCE + TOPIC, robot.parent).under(2.0, 2)
     recorded.hand_over(at_scale, str(tmp_path), 1)
     for number, topic in enumerate(at_scale.topics):
@@ -199,17 +199,17 @@ def test_workers_are_handed_sizes_and_instants_at_the_scale_of_the_cell(robot: P
         assert at_ns.tolist() == [0, 5 * MS, 15 * MS, 30 * MS]
 
 
-def test_instants_stay_below_their_lap(robot: Path) -> None:
+def test_instants_are_within_their_lap(robot: Path) -> None:
     file = read_sequence(robot).reference("map")
     assert instants_of(file, 1e-9 * 3).tolist() == [1]
     assert instants_of(file, 1e-9).tolist() == [0]
 
 
-def test_a_file_that_is_another_now_ends_the_trial(robot: Path, tmp_path: Path) -> None:
-    known = read(SEQUENCE + TOPIC, robot.parent)
+def test_a_file_that_changed_since_it_was_read_is_refused(robot: Path, tmp_path: Path) -> None:
+    workload = read(SEQUENCE + TOPIC, robot.parent)
     write(robot, ["scan", "scan"], [0, 1], [100, 100])
     with pytest.raises(WorkerFailedError, match=r"scan: .*robot.parquet has changed since"):
-        recorded.hand_over(known, str(tmp_path), 1)
+        recorded.hand_over(workload, str(tmp_path), 1)
     (tmp_path / "sizes.csv").write_text("100", encoding="utf-8")
     listed, _ = read_sizes(tmp_path / "sizes.csv")
     (tmp_path / "sizes.csv").write_text("101", encoding="utf-8")
@@ -218,6 +218,6 @@ def test_a_file_that_is_another_now_ends_the_trial(robot: Path, tmp_path: Path) 
 
 
 def test_there_is_room_for_the_records_of_a_run_that_repeats_its_bag(robot: Path) -> None:
-    known = read(SEQUENCE + TOPIC, robot.parent)
-    assert kept_by_topic(known, Limits(duration_s=0.04)) == (4,)
-    assert kept_by_topic(known, Limits(duration_s=0.8)) == (44,)
+    workload = read(SEQUENCE + TOPIC, robot.parent)
+    assert kept_by_topic(workload, Limits(duration_s=0.04)) == (4,)
+    assert kept_by_topic(workload, Limits(duration_s=0.8)) == (44,)

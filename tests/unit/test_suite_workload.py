@@ -89,7 +89,7 @@ robot = ["camera", "detector", "recorder"]
 """
 
 
-def test_every_node_may_be_on_one_of_two_sites() -> None:
+def test_every_node_can_be_placed_on_one_of_two_sites() -> None:
     found, problems = read_workload(tomllib.loads(ROBOT + SITES)["workload"], "robot", "robot.toml")
     assert not problems
     assert found is not None
@@ -98,7 +98,7 @@ def test_every_node_may_be_on_one_of_two_sites() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "problem"),
     [
         ('"planner", "map"', '"planner"', "robot.toml: workload.site: map not on any site; put every node on one"),
         ('"planner", "map"', '"planner", "map", "camera"', "workload.site: robot: 'camera' is in site base already"),
@@ -111,15 +111,15 @@ def test_every_node_may_be_on_one_of_two_sites() -> None:
         ),
     ],
 )
-def test_what_is_wrong_with_sites_is_told(old: str, new: str, said: str) -> None:
+def test_a_problem_of_sites_is_reported(old: str, new: str, problem: str) -> None:
     assert old in SITES
-    assert any(said in each for each in problems_of(ROBOT + SITES.replace(old, new))), problems_of(
+    assert any(problem in each for each in problems_of(ROBOT + SITES.replace(old, new))), problems_of(
         ROBOT + SITES.replace(old, new)
     )
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "problem"),
     [
         ('"900k"', '"9zk"', "line 6: workload.topic 1: size: '9zk': 'zk' is no unit of size"),
         ("rate = 30", "rate = 0", "line 8: workload.topic 1: rate: 0 is not a rate"),
@@ -148,13 +148,13 @@ def test_what_is_wrong_with_sites_is_told(old: str, new: str, said: str) -> None
         ('"best-effort"\ndepth = 5', '"reliable"\ndepth = 5\ndurability = "transient-local"', ""),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(old: str, new: str, said: str) -> None:
+def test_a_problem_names_its_line(old: str, new: str, problem: str) -> None:
     assert old in ROBOT
     problems = problems_of(ROBOT.replace(old, new, 1))
-    assert any(said in each for each in problems) if said else not problems, problems
+    assert any(problem in each for each in problems) if problem else not problems, problems
 
 
-def test_a_circle_without_a_rate_is_refused_and_all_problems_are_told_at_once() -> None:
+def test_a_circle_without_a_rate_is_refused_with_all_problems_at_once() -> None:
     circle = """
 [[workload.topic]]
 name = "a"
@@ -182,14 +182,14 @@ rate = 1
     assert any("no node receives the topic" in each for each in problems)
 
 
-def test_more_ends_than_threads_are_refused() -> None:
+def test_more_endpoints_than_threads_are_refused() -> None:
     crowd = ", ".join(f'"n{at}"' for at in range(MOST_ENDS))
     text = f'[[workload.topic]]\nname = "a"\nfrom = "x"\nto = [{crowd}]\nsize = 16\nrate = 1\n'
     assert ["at most 4,096" in each for each in problems_of(text)] == [True]
 
 
 @given(st.data())
-def test_what_is_written_as_a_suite_is_read_as_it_was(data: st.DataObject) -> None:
+def test_a_workload_written_as_a_suite_reads_back_as_the_same(data: st.DataObject) -> None:
     plain = st.from_regex(r"\A[a-z][a-z0-9_/]{0,8}\Z")
     nodes = data.draw(st.lists(plain, min_size=2, max_size=5, unique=True))
     names = data.draw(st.lists(plain, min_size=1, max_size=4, unique=True))
@@ -219,7 +219,7 @@ def test_what_is_written_as_a_suite_is_read_as_it_was(data: st.DataObject) -> No
     assert found == wanted
 
 
-def test_what_follows_a_services_requests_beside_its_replies_is_refused() -> None:
+def test_a_topic_after_a_services_requests_is_refused_if_there_are_replies() -> None:
     other = '[[workload.topic]]\nname = "log"\nfrom = "map"\nto = "recorder"\nsize = 64\nafter = "plan/request"\n'
     problems = problems_of(ROBOT.replace("[workload.process]", f"{other}\n[workload.process]"))
     assert ["so only its replies may follow" in each for each in problems] == [True]

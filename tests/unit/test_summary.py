@@ -72,7 +72,7 @@ def test_the_answer_comes_first() -> None:
     )
 
 
-def test_a_middleware_has_one_line_over_its_best_transport_and_the_best_comes_first() -> None:
+def test_a_middleware_has_one_line_for_its_best_transport_in_order_of_rank() -> None:
     lines = screen(run_of(USUAL))
     at = next(at for at, line in enumerate(lines) if line.startswith("baseline shm"))
     assert [line.split("  ")[0] for line in lines[at : at + 4]] == [
@@ -83,7 +83,7 @@ def test_a_middleware_has_one_line_over_its_best_transport_and_the_best_comes_fi
     ]
 
 
-def test_every_ratio_of_a_column_is_to_the_baseline_that_its_legend_names() -> None:
+def test_every_ratio_is_to_the_baseline_in_its_columns_legend() -> None:
     columns = document_of(run_of(USUAL)).experiments[:3]
     assert [(each.copying and each.copying.name, each.handing_over) for each in columns] == [("shm", None)] * 3
     for column, base in zip(columns, (10_000, 11_000, 30_000), strict=True):
@@ -92,29 +92,29 @@ def test_every_ratio_of_a_column_is_to_the_baseline_that_its_legend_names() -> N
             assert each.ratio == pytest.approx(each.figure / base)
 
 
-def test_without_a_baseline_the_matrix_has_times_the_best() -> None:
+def test_without_a_baseline_ratios_are_to_the_best() -> None:
     figures = {each: of for each, of in USUAL.items() if each.adapter not in ("shm", "udp")}
     run = run_of(figures)
     assert "× the best, without a baseline" in text_of(run)
     assert [each.ratio for each in document_of(run).experiments[0].rows] == [None] * 4
 
 
-def test_no_standing_says_more_than_the_verdict_on_that_pair() -> None:
+def test_every_standing_equals_the_verdict_on_its_pair() -> None:
     document = document_of(run_of(USUAL))
     comparisons = Comparisons(document.rows, document.runs)
-    said = {Standing.SLOWER: "slower", Standing.EQUIVALENT: "equivalent", Standing.UNDECIDED: "undecided"}
+    words = {Standing.SLOWER: "slower", Standing.EQUIVALENT: "equivalent", Standing.UNDECIDED: "undecided"}
     seen = set()
     for column in document.experiments[:3]:
         for each in column.ranked:
             if each.row.index != column.reference:
                 found = comparisons.find(column.reference or 0, each.row.index, "p50")
                 assert found is not None
-                assert said[each.standing] == found.word
+                assert words[each.standing] == found.word
                 seen.add(each.standing)
     assert seen == {Standing.SLOWER, Standing.EQUIVALENT}
 
 
-def test_a_cell_has_the_best_transport_there_and_names_it() -> None:
+def test_a_cell_has_the_best_transport_at_that_level_with_its_name() -> None:
     figures = over_sizes("lyra", "shm", 12_000, 13_000, 80_000) | over_sizes("lyra", "udp", 31_000, 32_000, 40_000)
     run = run_of(figures | over_sizes("vega", "udp", 50_000, 52_000, 90_000))
     lines = {each.name: [" ".join(cell.text.split()) for cell in each.cells] for each in table(run).lines}
@@ -124,7 +124,7 @@ def test_a_cell_has_the_best_transport_there_and_names_it() -> None:
     }
 
 
-def test_with_too_few_trials_nothing_is_called_sure_and_the_command_measures_more() -> None:
+def test_with_too_few_trials_all_is_undecided_and_the_command_measures_more() -> None:
     few = {each: of[:2] for each, of in USUAL.items()}
     run = run_of(few, command=("/usr/bin/middlemark", "run", "first-look", "--trials", "2"))
     lines = screen(run)
@@ -132,10 +132,10 @@ def test_with_too_few_trials_nothing_is_called_sure_and_the_command_measures_mor
     assert not [line for line in lines if line.startswith("Decided")]
     assert "2 trials each (6 are the fewest) at every size" in text_of(run)
     assert "→ middlemark run first-look --only adapter=lyra,vega,deneb,shm --trials 10" in text_of(run)
-    assert "?" not in "".join(lines), "a mark on every figure tells nothing"
+    assert "?" not in "".join(lines), "a mark on every figure would be useless"
 
 
-def test_whoever_has_the_lowest_median_leads_also_where_others_alone_have_the_trials_for_a_verdict() -> None:
+def test_the_lowest_median_leads_even_if_only_others_have_trials_for_a_verdict() -> None:
     run = run_of({cell(): spread(2e4), cell("vega"): spread(3e4), cell("deneb"): spread(1e4, 2)})
     text = text_of(run)
     assert text.startswith("Undecided with 2 trials each: deneb udp leads at 64 B.")
@@ -144,7 +144,7 @@ def test_whoever_has_the_lowest_median_leads_also_where_others_alone_have_the_tr
 
 
 @pytest.mark.parametrize(("number", "of_sizes"), [(1, 12), (6, 12), (60, 2)])
-def test_it_is_one_screen_however_many_configurations_there_are(number: int, of_sizes: int) -> None:
+def test_the_summary_fits_one_screen_with_any_number_of_configurations(number: int, of_sizes: int) -> None:
     warnings = [RunWarning(f"kind-{at}", "doubtful " * 20, "do this; do that " * 9) for at in range(9)]
     sizes = [16 << at for at in range(of_sizes)]
     figures: Figures = {
@@ -183,7 +183,7 @@ def disturbed(result: CellResult, share: float) -> CellResult:
     return msgspec.structs.replace(result, noise=noise)
 
 
-def test_a_disturbed_machine_is_the_first_line_and_a_quiet_one_is_none() -> None:
+def test_only_a_disturbed_machine_is_in_the_first_line() -> None:
     run = run_of(USUAL)
     busy = with_results(run, lambda each: disturbed(each, 0.2 if each.cell.adapter == "lyra" else 0.3))
     assert text_of(busy).startswith(
@@ -193,7 +193,7 @@ def test_a_disturbed_machine_is_the_first_line_and_a_quiet_one_is_none() -> None
     assert screen(quiet)[0] == screen(run)[0]
 
 
-def test_a_remedy_is_told_once_however_rows_combine_it_and_the_worst_row_speaks() -> None:
+def test_a_remedy_is_printed_once_with_the_text_of_the_worst_row() -> None:
     lost = {"lyra": (1, "a; b"), "vega": (400, "b; a"), "deneb": (2, "a")}
 
     def warned(each: CellResult) -> CellResult:
@@ -213,7 +213,7 @@ def test_bimodal_trials_are_named_and_leave_the_answer_undecided() -> None:
     assert screen(run)[0].startswith("Undecided: lyra udp leads")
 
 
-def test_what_has_no_result_is_told_with_its_reason_and_the_way_out() -> None:
+def test_a_failed_row_is_printed_with_its_reason_and_advice() -> None:
     crashed = Failure("crashed", "the pong was killed by SIGSEGV", "run it alone: --only adapter=deneb")
     text = text_of(run_of({cell(): spread(2e4), cell("vega"): spread(3e4), cell("deneb"): [crashed] * 3}))
     assert (
@@ -221,20 +221,20 @@ def test_what_has_no_result_is_told_with_its_reason_and_the_way_out() -> None:
     )
 
 
-def test_an_interrupted_run_says_how_to_go_on() -> None:
+def test_an_interrupted_run_prints_the_resume_command() -> None:
     run = run_of({cell(): spread(2e4), cell("vega"): spread(3e4)}, interrupted=True)
     cut = msgspec.structs.replace(run, outcomes=run.outcomes[:7])
     assert "Broken The run was interrupted after 7 of 20 trials." in text_of(cut)
     assert "→ middlemark run --resume runs/first-run" in text_of(cut)
 
 
-def test_nothing_measured_is_no_answer() -> None:
+def test_a_run_without_measurements_is_stated() -> None:
     text = text_of(run_of({cell(): [Failure("crashed", "killed", "look")] * 2}))
     assert text.startswith("No two configurations can be compared.")
     assert "Nothing was measured" in text
 
 
-def test_only_a_note_about_what_was_typed_stands_before_the_figures() -> None:
+def test_only_notes_about_the_command_line_come_before_the_figures() -> None:
     run = run_of({cell(): spread(2e4)})
     notes = (Note("--size", "8 B became 16 B, the smallest message"), Note("first-look: sweep 1", "left out: x"))
     file = msgspec.structs.replace(run.file, plan=msgspec.structs.replace(run.file.plan, notes=notes))
@@ -252,7 +252,7 @@ def test_many_notes_are_counted() -> None:
     assert "left out 1" not in text
 
 
-def test_of_one_size_the_factor_that_varies_makes_the_columns() -> None:
+def test_at_one_size_the_varying_factor_makes_the_columns() -> None:
     figures = {
         cell(name, pattern="stream", rate=rate): spread(middle)
         for name, middle in (("lyra", 900.0), ("vega", 800.0))
@@ -262,7 +262,7 @@ def test_of_one_size_the_factor_that_varies_makes_the_columns() -> None:
     assert (matrix.factor, matrix.titles) == ("rate", ("100 Hz", "1 kHz"))
 
 
-def test_floods_are_ranked_by_what_arrives() -> None:
+def test_floods_are_ranked_by_received_messages() -> None:
     stream = {"pattern": "stream", "depth": None}
     run = run_of(
         {cell("udp", **stream): spread(5e5), cell("lyra", **stream): spread(4e5), cell("vega", **stream): spread(2e5)}
@@ -298,13 +298,13 @@ def test_show_prints_the_newest_run_of_a_folder(stored: Path) -> None:
     assert f"middlemark show {stored}" in " ".join(done.stdout.split())
 
 
-def test_rows_and_warnings_are_a_flag_away(stored: Path) -> None:
+def test_rows_and_warnings_are_shown_with_an_option(stored: Path) -> None:
     assert "How to read it" in shown(stored, "--rows").stdout
     assert "How to read it" not in shown(stored).stdout
     assert shown(stored, "--warnings").stdout == "No row has a warning.\n"
 
 
-def test_a_part_of_a_run_is_judged_as_the_whole_is(stored: Path) -> None:
+def test_a_part_of_a_run_has_the_verdicts_of_the_whole(stored: Path) -> None:
     whole, part = shown(stored).stdout, shown(stored, "--only", "size=1k").stdout
     assert "64 B" in whole
     assert "64 B" not in part
@@ -314,34 +314,36 @@ def test_a_part_of_a_run_is_judged_as_the_whole_is(stored: Path) -> None:
     assert line.split()[-2:] == of_part.split()[-2:]
 
 
-def test_what_no_configuration_has_is_refused(stored: Path) -> None:
+def test_a_selection_without_a_match_is_refused(stored: Path) -> None:
     assert isinstance(shown(stored, "--only", "size=2k").exception, MeasureError)
     assert isinstance(shown(stored, "--only", "zeal=2k").exception, RequestError)
 
 
-def test_a_document_without_verdicts_is_a_screen_too() -> None:
+def test_a_document_without_verdicts_still_makes_a_screen() -> None:
     empty: Document = msgspec.structs.replace(document_of(run_of({cell(): spread(2e4)})), experiments=())
     assert render(empty, View()).startswith("No two configurations can be compared.")
 
 
-def test_a_command_over_several_lines_is_one_to_a_shell_and_breaks_no_word() -> None:
+def test_a_command_on_several_lines_is_one_shell_command_without_broken_words() -> None:
     words = ["run", f"--only=adapter={','.join(f'dds{each}' for each in range(30))}", "--trials", "10"]
     first, *others = command_lines("printf %s-- ", " ".join(words), 60)
     assert len(others) == 2
-    told = subprocess.run(["sh", "-c", "\n".join((first, *others))], capture_output=True, text=True, check=True).stdout
-    assert told.split("--", 1)[0] == "run"
-    assert told == "".join(f"{word}--" for word in words)
+    printed = subprocess.run(
+        ["sh", "-c", "\n".join((first, *others))], capture_output=True, text=True, check=True
+    ).stdout
+    assert printed.split("--", 1)[0] == "run"
+    assert printed == "".join(f"{word}--" for word in words)
     assert command_lines("next: ", "middlemark run", 60) == ["next: middlemark run"]
     spaced = shlex.join(["--out", "my robot's runs, by day and by month", "--trials"])
     lines = command_lines("printf %s-- ", spaced, 40)
-    told = subprocess.run(["sh", "-c", "\n".join(lines)], capture_output=True, text=True, check=True).stdout
-    assert told == "--out--my robot's runs, by day and by month----trials--"
+    printed = subprocess.run(["sh", "-c", "\n".join(lines)], capture_output=True, text=True, check=True).stdout
+    assert printed == "--out--my robot's runs, by day and by month----trials--"
 
 
-def test_metrics_are_the_columns_that_are_asked_for(stored: Path) -> None:
+def test_the_requested_metrics_are_the_columns(stored: Path) -> None:
     lines = shown(stored, "--metric", "min,range,memory.ping").stdout.splitlines()
     head = next(at for at, line in enumerate(lines) if "memory.ping" in line)
     assert lines[head].split()[-3:] == ["min", "range", "memory.ping"]
-    assert lines[head + 1].split()[-1] == "–", "nothing read the memory of this run"
+    assert lines[head + 1].split()[-1] == "–", "this run has no memory figures"
     wrong = shown(stored, "--metric", "zeal").exception
     assert "there is no zeal" in str(wrong)

@@ -63,7 +63,7 @@ def found(check: str, case: dict[str, Any], folder: Path) -> Any:
 
 
 @pytest.mark.parametrize(("check", "case"), TABLE)
-def test_a_check_finds_on_a_captured_machine_what_is_there(check: str, case: dict[str, Any], tmp_path: Path) -> None:
+def test_a_check_judges_each_captured_machine_correctly(check: str, case: dict[str, Any], tmp_path: Path) -> None:
     finding = found(check, case, tmp_path)
     assert (finding.severity if finding else "") == case["finds"]
     if finding:
@@ -76,7 +76,7 @@ def test_a_check_finds_on_a_captured_machine_what_is_there(check: str, case: dic
 
 
 @pytest.mark.parametrize("check", sorted(set(BY_NAME) - {"time_sync"}))
-def test_every_check_has_a_machine_where_it_finds_something_and_one_where_it_does_not(check: str) -> None:
+def test_every_check_has_a_machine_with_a_finding_and_one_without(check: str) -> None:
     outcomes = {bool(case["finds"]) for case in CASES[check]}
     assert outcomes == {True, False}
     assert all(
@@ -85,12 +85,12 @@ def test_every_check_has_a_machine_where_it_finds_something_and_one_where_it_doe
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda each: each.name)
-def test_a_check_is_named_for_its_file(check: Check[Any]) -> None:
+def test_a_check_has_the_name_of_its_file(check: Check[Any]) -> None:
     module = __import__(f"middlemark.system.checks.{check.name}", fromlist=["CHECK"])
     assert module.CHECK is check
 
 
-def test_clocks_that_nobody_keeps_are_a_note_and_limit_what_is_measured_between_hosts() -> None:
+def test_unsynchronised_clocks_are_a_note_and_a_limit_between_hosts() -> None:
     adrift, kept = TimeOfDay(5, 16_000_000, ()), TimeOfDay(0, 500, ("chronyd",))
     between = needs("udp", across=True, between_clocks=True)
     judged = [time_sync.CHECK.judge(adrift, each) for each in (GENERAL, between, SUITES["small udp"])]
@@ -150,7 +150,7 @@ def on(folder: Path, **planted: dict[str, str]) -> dict[str, Any]:
     return {each.check: each for each in findings(root) if each.check != "time_sync"}
 
 
-def test_of_twelve_planted_limits_each_is_named_with_its_severity_and_command_and_none_when_unplanted(
+def test_each_of_twelve_planted_limits_is_found_with_severity_and_command(
     tmp_path: Path,
 ) -> None:
     assert on(tmp_path / "well") == {}
@@ -164,7 +164,7 @@ def test_of_twelve_planted_limits_each_is_named_with_its_severity_and_command_an
     assert list(every) == sorted(every, key=lambda name: SEVERITIES.index(every[name].severity))
 
 
-def test_what_is_changed_is_what_the_command_says_and_nothing_where_nothing_is_wrong(tmp_path: Path) -> None:
+def test_the_changes_match_the_printed_commands_and_a_good_value_has_none(tmp_path: Path) -> None:
     well, bad = made(tmp_path / "well", WELL), made(tmp_path / "bad", WELL | PLANTED["rmem_max"] | PLANTED["governor"])
     rmem, governor = BY_NAME["rmem_max"], BY_NAME["governor"]
     assert [each.changes(each.look(well)) for each in (rmem, governor)] == [(), ()]
@@ -173,7 +173,7 @@ def test_what_is_changed_is_what_the_command_says_and_nothing_where_nothing_is_w
     assert (only.kind, only.target) == ("file", "/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor")
 
 
-def test_a_machine_that_tells_nothing_is_told_nothing_of(tmp_path: Path) -> None:
+def test_a_machine_without_readable_files_has_no_findings(tmp_path: Path) -> None:
     (tmp_path / "proc").mkdir()
     assert {each.check for each in findings(Root(tmp_path))} <= {"time_sync"}
 
@@ -181,13 +181,13 @@ def test_a_machine_that_tells_nothing_is_told_nothing_of(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "text", ["", "\0", "-1", "\xff\xfe", "99999999999999999999999999", "a b c\nd: e", "0::/..\n\n:::"]
 )
-def test_damaged_files_are_no_traceback(tmp_path: Path, text: str) -> None:
+def test_damaged_files_cause_no_traceback(tmp_path: Path, text: str) -> None:
     files = {name for cases in CASES.values() for case in cases for name in case["files"]} | set(WELL)
     for each in findings(made(tmp_path, dict.fromkeys(files, text))):
         assert each.seen
 
 
-def test_processors_are_written_as_the_kernel_does() -> None:
+def test_processors_are_written_in_the_kernels_notation() -> None:
     assert processors("0-2,8") == (0, 1, 2, 8)
     assert processors("") == ()
     with pytest.raises(ValueError, match="0-99999999999"):

@@ -78,7 +78,7 @@ def calls_of_a_whole_run(place: Place) -> int:
 
     def is_killed(point: int) -> bool:
         code, _, _ = place.run(point, "make")
-        place.run(0, "restore")  # else the next run would restore first, and make more calls
+        place.run(0, "restore")  # otherwise the next run would restore first and make more calls
         return code == -signal.SIGKILL
 
     low, high = 1, 64
@@ -91,7 +91,7 @@ def calls_of_a_whole_run(place: Place) -> int:
 
 
 @pytest.mark.slow
-def test_whoever_is_killed_at_any_point_leaves_nothing_changed_that_cannot_be_put_back(place: Place) -> None:
+def test_a_kill_at_any_point_leaves_only_changes_that_can_be_restored(place: Place) -> None:
     before = place.values()
     assert before == ("60", "9")
     calls = calls_of_a_whole_run(place)
@@ -110,10 +110,10 @@ def test_whoever_is_killed_at_any_point_leaves_nothing_changed_that_cannot_be_pu
         assert (code, out) == (0, ""), err
         assert place.values() == before, f"killed at call {point} of {calls}"
         assert not place.journal.exists()
-    assert left_changed, "no kill came between a change and its end: the harness sees nothing"
+    assert left_changed, "no kill left a changed setting, so this test could not fail"
 
 
-def test_the_next_that_changes_something_puts_back_first_what_a_killed_one_left(place: Place) -> None:
+def test_the_next_change_first_restores_the_settings_of_a_killed_process(place: Place) -> None:
     process = place.start(0, "wait")
     assert process.stdout is not None
     assert process.stdout.readline() == "made\n"
@@ -126,7 +126,7 @@ def test_the_next_that_changes_something_puts_back_first_what_a_killed_one_left(
     assert place.values() == ("60", "9")
 
 
-def test_of_two_at_once_the_second_is_refused_and_told_who_the_first_is(place: Place) -> None:
+def test_a_second_process_is_refused_with_the_pid_of_the_first(place: Place) -> None:
     first = place.start(0, "wait")
     assert first.stdout is not None
     assert first.stdout.readline() == "made\n"
@@ -137,7 +137,7 @@ def test_of_two_at_once_the_second_is_refused_and_told_who_the_first_is(place: P
     assert place.values() == ("60", "9")
 
 
-def test_what_somebody_else_has_changed_meanwhile_is_left_alone_and_told(place: Place) -> None:
+def test_a_setting_changed_by_another_program_is_kept_and_reported(place: Place) -> None:
     process = place.start(0, "wait")
     assert process.stdout is not None
     assert process.stdout.readline() == "made\n"
@@ -150,7 +150,7 @@ def test_what_somebody_else_has_changed_meanwhile_is_left_alone_and_told(place: 
     assert not place.journal.exists()
 
 
-def test_what_was_changed_in_a_namespace_that_is_gone_is_gone_with_it(tmp_path: Path) -> None:
+def test_changes_in_a_namespace_end_with_it(tmp_path: Path) -> None:
     try:
         holder = asyncio.run(Holder.isolated())
     except WorkerFailedError as error:
@@ -193,7 +193,9 @@ class Fake:
         return ()
 
 
-def test_nothing_is_changed_where_it_cannot_be_noted(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_setting_is_changed_if_the_journal_cannot_be_written(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fake = Fake(monkeypatch, vm__swappiness="60")
     with changing(journal) as changes:
         soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -212,7 +214,7 @@ def test_nothing_is_changed_where_it_cannot_be_noted(journal: Journal, monkeypat
     assert not journal.path.with_suffix(".new").exists()
 
 
-def test_of_several_all_are_made_or_none(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_either_all_settings_are_made_or_none(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
     fake = Fake(monkeypatch, vm__swappiness="60", vm__overcommit_memory="0")
     fake.refuses = {"vm.overcommit_memory"}
     with (
@@ -223,12 +225,12 @@ def test_of_several_all_are_made_or_none(journal: Journal, monkeypatch: pytest.M
     assert fake.values == {"vm.swappiness": "60", "vm.overcommit_memory": "0"}
 
 
-def test_what_is_kept_stays_until_it_is_asked_for(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kept_setting_stays_until_it_is_restored(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
     fake = Fake(monkeypatch, vm__swappiness="60")
     with changing(journal, kept=True) as changes:
         changes.make([Setting("vm.swappiness", "1")])
     assert fake.values == {"vm.swappiness": "1"}
-    assert unrestored_warning() is None, "it was asked for"
+    assert unrestored_warning() is None, "a requested setting needs no warning"
     with changing(journal) as changes:  # a run after `tune`
         changes.make([Setting("vm.swappiness", "10")])
         assert fake.values == {"vm.swappiness": "10"}
@@ -249,7 +251,9 @@ def left_by_another(journal: Journal, monkeypatch: pytest.MonkeyPatch, *, boot_i
     return fake
 
 
-def test_every_verb_begins_with_what_a_killed_one_left(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_verb_first_warns_about_the_settings_of_a_killed_process(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert unrestored_warning() is None
     left_by_another(journal, monkeypatch)
     warning = unrestored_warning()
@@ -270,7 +274,7 @@ def test_a_change_does_not_outlast_the_boot(journal: Journal, monkeypatch: pytes
     fake = left_by_another(journal, monkeypatch, boot_id="0b0e")
     assert unrestored_warning() is None
     assert put_back(journal, journal.entries(), None, {}) == []
-    assert fake.values == {"vm.swappiness": "1"}, "it is somebody's of this boot"
+    assert fake.values == {"vm.swappiness": "1"}, "another program may have set the value after this boot"
     assert not journal.path.exists()
 
 
@@ -285,45 +289,47 @@ def test_a_damaged_journal_is_named_and_nothing_is_changed(journal: Journal, mon
 
 
 @pytest.mark.parametrize("target", ["net.ipv4.no_such_thing", "/sys/devices/system/cpu/cpu0/nothing", "cgroup.nothing"])
-def test_what_this_kernel_does_not_have_is_named(target: str) -> None:
+def test_a_setting_that_this_kernel_lacks_is_named(target: str) -> None:
     refused = why_not(Setting(target, "/" if target.startswith("cgroup") else "1"))
     assert refused is not None
     assert str(refused).startswith(f"{target}: th")
 
 
-def test_what_a_namespace_only_shows_cannot_be_set(place: Place) -> None:
+def test_a_setting_that_is_read_only_in_a_namespace_is_refused(place: Place) -> None:
     program = (
         "from middlemark.system.settings import why_not; from middlemark.model.setting import Setting\n"
         "print(why_not(Setting('net.core.rmem_max', '1')), why_not(Setting('net.ipv4.tcp_fin_timeout', '31')))"
     )
     argv = [*place.prefix, sys.executable, "-c", program]
-    said = subprocess.run(argv, env=os.environ | SOURCE, capture_output=True, text=True, check=True)
-    if "net.core.rmem_max: " not in said.stdout:
+    ran = subprocess.run(argv, env=os.environ | SOURCE, capture_output=True, text=True, check=True)
+    if "net.core.rmem_max: " not in ran.stdout:
         pytest.skip("this kernel has it in no namespace, or in each")
-    assert " in a container or a network namespace" in said.stdout or "no such setting" in said.stdout
-    assert said.stdout.strip().endswith(" None")
+    assert " in a container or a network namespace" in ran.stdout or "no such setting" in ran.stdout
+    assert ran.stdout.strip().endswith(" None")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes somebody else")
-def test_whoever_is_not_root_is_told_so() -> None:
+def test_without_root_the_refusal_names_root_and_sudo() -> None:
     program = (
         "import os; os.setgid(65534); os.setuid(65534)\n"
         "from middlemark.system.settings import why_not; from middlemark.model.setting import Setting\n"
         "error = why_not(Setting('vm.swappiness', '1')); print(error, error.advice)"
     )
-    program = "from middlemark.system import changes\n" + program  # later it may not read this checkout
-    said = subprocess.run(
+    program = (
+        "from middlemark.system import changes\n" + program
+    )  # imported as root, because nobody may not read this checkout
+    ran = subprocess.run(
         [sys.executable, "-c", program],
         env=SOURCE | {"PATH": "/nowhere"},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert said.stdout.strip() == "vm.swappiness: only root may set it run as root, or give this user sudo"
+    assert ran.stdout.strip() == "vm.swappiness: only root may set it run as root, or give this user sudo"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")
-def test_read_only_proc_sys_as_in_a_container_is_told(tmp_path: Path) -> None:
+def test_a_read_only_proc_sys_of_a_container_is_reported(tmp_path: Path) -> None:
     program = (
         "from middlemark.system.changes import changing; from middlemark.model.setting import Setting\n"
         "from middlemark.system.settings import CannotError\n"
@@ -332,11 +338,11 @@ def test_read_only_proc_sys_as_in_a_container_is_told(tmp_path: Path) -> None:
         "    except CannotError as error: print(error)"
     )
     script = 'mount --bind /proc/sys /proc/sys && mount -o remount,bind,ro /proc/sys && exec "$@"'
-    said = subprocess.run(
+    ran = subprocess.run(
         ["unshare", "--mount", "sh", "-c", script, "sh", sys.executable, "-c", program],
         env=os.environ | SOURCE | {"XDG_STATE_HOME": str(tmp_path)},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert said.stdout.strip() == "vm.swappiness: is read-only here, as in a container or a network namespace"
+    assert ran.stdout.strip() == "vm.swappiness: is read-only here, as in a container or a network namespace"

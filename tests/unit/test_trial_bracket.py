@@ -21,7 +21,7 @@ def followed(search: Search, capacity: float) -> tuple[float | None, list[float]
 
 
 @given(bound=st.floats(1, 1e7), share=st.floats(min(DOWN), UP**4))
-def test_what_is_found_held_and_hardly_more_would_have(bound: float, share: float) -> None:
+def test_the_found_rate_holds_and_a_slightly_higher_one_would_not(bound: float, share: float) -> None:
     capacity = bound * share
     found, tried = followed(highest_held(bound), capacity)
     assert found is not None
@@ -31,28 +31,28 @@ def test_what_is_found_held_and_hardly_more_would_have(bound: float, share: floa
 
 
 @given(bound=st.floats(1, 1e7), share=st.floats(0, 10))
-def test_a_search_ends_soon_and_tries_nothing_twice(bound: float, share: float) -> None:
+def test_a_search_ends_soon_and_tries_no_rate_twice(bound: float, share: float) -> None:
     _, tried = followed(highest_held(bound), bound * share)
     assert len(tried) <= MOST_TRIES
     assert len(set(tried)) == len(tried)
 
 
 @given(bound=st.floats(1, 1e7))
-def test_nothing_is_found_when_not_even_the_lowest_holds(bound: float) -> None:
+def test_no_rate_is_found_if_the_lowest_does_not_hold(bound: float) -> None:
     found, tried = followed(highest_held(bound), bound * min(DOWN) / 2)
     assert found is None
     assert tried[-1] == bound * min(DOWN)
 
 
 @given(rate=st.floats(1, 1e7), share=st.floats(0, 2))
-def test_a_confirmation_goes_down_until_one_holds(rate: float, share: float) -> None:
+def test_a_confirmation_lowers_the_rate_until_one_holds(rate: float, share: float) -> None:
     found, tried = followed(first_confirmed(rate), rate * share)
     assert tried[0] == rate
     assert tried == sorted(tried, reverse=True)
     assert found == (tried[-1] if tried[-1] <= rate * share else None)
 
 
-def test_a_curve_goes_from_idle_to_more_than_arrives() -> None:
+def test_a_curve_spans_from_idle_to_above_saturation() -> None:
     assert list(CURVE) == sorted(CURVE)
     assert CURVE[0] < 0.05
     assert CURVE[-1] > 1

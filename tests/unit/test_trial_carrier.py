@@ -88,23 +88,25 @@ CASES = {
 
 
 @pytest.mark.parametrize(("size", "found", "processes", "expected"), CASES.values(), ids=CASES)
-def test_the_carrier_of_a_stream_is_told(size: int, found: Evidence, processes: int, expected: str | None) -> None:
+def test_the_actual_transport_of_a_stream_is_found(
+    size: int, found: Evidence, processes: int, expected: str | None
+) -> None:
     asked = SHM if processes == 2 else UDP
-    told = stream_actual_transport(found, asked, messages=MESSAGES, size=size, processes=processes)
-    assert told == expected
+    carrier = stream_actual_transport(found, asked, messages=MESSAGES, size=size, processes=processes)
+    assert carrier == expected
 
 
-def test_a_transport_without_segments_of_its_own_is_suspected_of_any() -> None:
+def test_any_segment_may_belong_to_a_transport_without_named_segments() -> None:
     other = Segment("anything", 4096)
     assert stream_actual_transport(evidence(mapped=(other,)), UDP, messages=9, size=16, processes=2) == "shared-memory"
     assert stream_actual_transport(evidence(mapped=(other,)), SHM, messages=9, size=16, processes=2) is None
 
 
-def test_shared_memory_of_which_nothing_was_seen_is_not_contradicted() -> None:
+def test_shared_memory_without_evidence_is_not_contradicted() -> None:
     assert stream_actual_transport(evidence(), SHM, messages=9, size=16, processes=1) is None
 
 
-def test_without_a_message_nothing_is_said() -> None:
+def test_without_a_message_there_is_no_actual_transport() -> None:
     assert stream_actual_transport(evidence(mapped=(RING,)), SHM, messages=0, size=16, processes=2) is None
 
 
@@ -117,7 +119,7 @@ def test_without_a_message_nothing_is_said() -> None:
         ("best-effort", "request-reply", True, "shared-memory"),
     ],
 )
-def test_best_effort_may_be_carried_otherwise_and_a_service_of_the_middlewares_own_is_not(
+def test_the_expected_transport_depends_on_reliability_and_pattern(
     reliability: Any, pattern: Any, served: bool, due: str
 ) -> None:
     both = transport("rmw", carrier="shared-memory", best_effort_carrier="udp")

@@ -11,23 +11,23 @@ from middlemark.trial.costs import WorkerAccounts, account, series, worker_cost
 S = 1_000_000_000
 
 
-def event(name: str, at_s: float, **said: Any) -> Account:
-    return worker_words.event(name, round(at_s * S), **said)
+def event(name: str, at_s: float, **fields: Any) -> Account:
+    return worker_words.event(name, round(at_s * S), **fields)
 
 
 def thread(tid: int, name: str, cpu_ns: int) -> ThreadUse:
     return ThreadUse(tid=tid, name=name, cpu_ns=cpu_ns)
 
 
-def told(*events: Account, who: str = "publisher 0", network: tuple[NetworkCost, ...] = ()) -> WorkerAccounts:
+def accounts(*events: Account, who: str = "publisher 0", network: tuple[NetworkCost, ...] = ()) -> WorkerAccounts:
     found = account(who, 1, events, network)
     assert found is not None
     return found
 
 
-def test_only_what_was_used_while_it_measured_counts() -> None:
+def test_only_costs_during_the_measurement_count() -> None:
     cost = worker_cost(
-        told(
+        accounts(
             event("tick", 0, user_ns=1),
             event("measuring", 1, user_ns=100, system_ns=10, voluntary=5, minor_faults=1000, peak_rss_bytes=50),
             event("tick", 2, user_ns=500, system_ns=20, voluntary=7, minor_faults=1001, peak_rss_bytes=90),
@@ -41,9 +41,9 @@ def test_only_what_was_used_while_it_measured_counts() -> None:
     assert (cost.rss_bytes, cost.peak_rss_bytes) == (70, 90)
 
 
-def test_threads_of_one_name_are_added_up_and_none_is_forgotten_when_it_ends() -> None:
+def test_threads_of_one_name_are_summed_and_ended_ones_are_included() -> None:
     cost = worker_cost(
-        told(
+        accounts(
             event(
                 "measuring",
                 0,
@@ -80,7 +80,7 @@ def test_threads_of_one_name_are_added_up_and_none_is_forgotten_when_it_ends() -
     )
 
 
-def test_a_thread_that_ended_used_what_the_living_did_not() -> None:
+def test_an_ended_thread_used_what_the_living_ones_did_not() -> None:
     begin = event(
         "measuring",
         0,
@@ -92,13 +92,13 @@ def test_a_thread_that_ended_used_what_the_living_did_not() -> None:
         ),
     )
     end = event("done", 1, user_ns=700, system_ns=400, threads=(thread(1, "control", 15),))
-    assert [(each.name, each.cpu_ns) for each in worker_cost(told(begin, end)).threads] == [
+    assert [(each.name, each.cpu_ns) for each in worker_cost(accounts(begin, end)).threads] == [
         ("control", 5),
         ("ping", 995),
     ]
 
 
-def test_what_several_threads_that_ended_used_is_told_of_all_of_them_together() -> None:
+def test_the_time_of_threads_that_ended_is_summed() -> None:
     begin = event(
         "measuring",
         0,
@@ -109,7 +109,7 @@ def test_what_several_threads_that_ended_used_is_told_of_all_of_them_together() 
         ),
     )
     end = event("done", 1, user_ns=500, threads=(thread(1, "control", 20),))
-    found = {each.name: each.cpu_ns for each in worker_cost(told(begin, end)).threads}
+    found = {each.name: each.cpu_ns for each in worker_cost(accounts(begin, end)).threads}
     assert found == {"(ended)": 480, "control": 20, "ping": 0, "pong": 0}
 
 
@@ -117,13 +117,13 @@ def counts(**counted: int | None) -> tuple[Counts, ...]:
     return (Counts(role="publisher", index=0, **counted),)
 
 
-def test_the_series_tells_what_moved_in_each_step_of_each_worker() -> None:
-    publisher = told(
+def test_the_series_has_the_increase_in_each_step_of_each_worker() -> None:
+    publisher = accounts(
         event("measuring", 10, roles=counts(sent=0, publish_failed=0, blocked_ns=None), user_ns=5),
         event("tick", 11, roles=counts(sent=100, publish_failed=0, blocked_ns=7), user_ns=15),
         event("done", 11.5, roles=counts(sent=150, publish_failed=2, blocked_ns=9), user_ns=16, rss_bytes=4096),
     )
-    subscriber = told(
+    subscriber = accounts(
         event("measuring", 10.25, roles=counts(received=1, duplicated=0)),
         event("done", 12.25, roles=counts(received=148, duplicated=3)),
         who="subscriber 0",
@@ -138,11 +138,11 @@ def test_the_series_tells_what_moved_in_each_step_of_each_worker() -> None:
     assert (second.sent, second.publish_failed, second.blocked_ns, second.user_ns) == (50, 2, 2, 1)
     assert second.rss_bytes == 4096
     assert (third.received, third.duplicated) == (147, 3)
-    assert (first.received, third.sent) == (None, None), "what a worker's roles do not do is absent, not zero"
+    assert (first.received, third.sent) == (None, None), "counts that a worker's roles do not have are absent, not zero"
 
 
 def test_the_series_adds_up_to_the_cost() -> None:
-    mine = told(*(event("tick" if at else "measuring", at, user_ns=at * at, voluntary=3 * at) for at in range(5)))
+    mine = accounts(*(event("tick" if at else "measuring", at, user_ns=at * at, voluntary=3 * at) for at in range(5)))
     steps = series([mine])
     cost = worker_cost(mine)
     assert sum(each.user_ns for each in steps) == cost.user_ns
@@ -154,10 +154,10 @@ def network(**moved: int) -> NetworkCost:
     return NetworkCost(**{**dict.fromkeys(NetworkCost.__struct_fields__, 0), **moved})
 
 
-def test_the_network_is_told_with_the_first_worker_only_and_never_before_it_measured() -> None:
+def test_network_counters_are_in_the_first_workers_series_from_its_start() -> None:
     readings = (network(loopback_bytes=5), network(loopback_bytes=50), network(loopback_bytes=80, udp_in_errors=2))
-    first = told(event("tick", 0), event("measuring", 1), event("done", 2), network=readings)
-    other = told(event("measuring", 1), event("done", 2), who="subscriber 0")
+    first = accounts(event("tick", 0), event("measuring", 1), event("done", 2), network=readings)
+    other = accounts(event("measuring", 1), event("done", 2), who="subscriber 0")
     one, two = series([first, other])
     assert one.network == network(loopback_bytes=30, udp_in_errors=2)
     assert two.network is None
@@ -165,5 +165,7 @@ def test_the_network_is_told_with_the_first_worker_only_and_never_before_it_meas
 
 def test_a_worker_that_did_not_measure_has_no_account() -> None:
     assert account("publisher 0", 1, []) is None
-    assert account("subscriber 0", 1, [event("tick", 0), event("done", 1)]) is None, "nothing ever reached it"
+    assert account("subscriber 0", 1, [event("tick", 0), event("done", 1)]) is None, (
+        "a worker that never measured has no account"
+    )
     assert account("publisher 0", 1, [event("measuring", 0)]) is None

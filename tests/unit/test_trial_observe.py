@@ -19,13 +19,13 @@ def launching(tmp_path: Path) -> Launching:
     return Launching(tmp_path)
 
 
-def test_receivers_are_in_their_loops_before_any_sender_starts(launching: Launching) -> None:
+def test_receivers_run_before_any_sender_starts(launching: Launching) -> None:
     assert launching.trial(publishers=2, subscribers=3).failed is None
     started = [who.split()[0] for who, command in launching.commands() if command["command"] == "start"]
     assert started == ["subscriber"] * 3 + ["publisher"] * 2
 
 
-def test_receivers_are_stopped_when_all_senders_are_done_and_told_what_their_topic_was_sent(
+def test_receivers_are_stopped_after_all_senders_with_their_topics_count(
     launching: Launching,
 ) -> None:
     outcome = launching.trial({"capacity": "1e9"}, publishers=3, subscribers=3, topics=2, rate=100.0)
@@ -35,7 +35,7 @@ def test_receivers_are_stopped_when_all_senders_are_done_and_told_what_their_top
     assert [each.expected for each in outcome.subscribers] == [200, 100, 200]
 
 
-def test_a_stream_is_told_by_publisher_and_subscriber(launching: Launching) -> None:
+def test_a_stream_is_counted_by_publisher_and_subscriber(launching: Launching) -> None:
     outcome = launching.trial({"capacity": "80"}, subscribers=2, rate=100.0)
     assert outcome.counts is not None
     assert (outcome.counts.sent, outcome.counts.received, outcome.counts.lost) == (100, 160, 40)
@@ -45,7 +45,7 @@ def test_a_stream_is_told_by_publisher_and_subscriber(launching: Launching) -> N
     assert "subscriber 0 lost 20 of 100 messages (20 %); subscriber 1 lost 20" in loss.text
 
 
-def test_samples_are_named_by_their_role_and_a_pings_are_not(launching: Launching) -> None:
+def test_samples_files_have_the_name_of_their_role_except_a_pings(launching: Launching) -> None:
     outcome = launching.trial(publishers=2)
     named = ["00007-publisher-0.npy", "00007-publisher-1.npy", "00007-subscriber-0.npy"]
     assert launching.kept() == named
@@ -54,14 +54,14 @@ def test_samples_are_named_by_their_role_and_a_pings_are_not(launching: Launchin
     assert launching.trial(pattern="ping-pong").samples_file == "samples/00007.npy"
 
 
-def test_pongs_are_told_what_to_expect_unless_they_echo(launching: Launching) -> None:
+def test_pongs_that_do_not_echo_receive_the_expected_count(launching: Launching) -> None:
     outcome = launching.trial(pattern="ping-pong", subscribers=3, echo="first", rate=50.0)
     assert outcome.failed is None
     stops = {who: command.get("expected") for who, command in launching.commands() if command["command"] == "stop"}
     assert stops == {"pong 0": 0, "pong 1": 50, "pong 2": 50}
 
 
-def test_clients_are_started_after_their_server_and_two_topics_are_told(launching: Launching) -> None:
+def test_clients_start_after_their_server_and_the_use_of_two_topics_is_noted(launching: Launching) -> None:
     outcome = launching.trial(pattern="request-reply", publishers=2, rate=50.0)
     assert outcome.failed is None
     started = [who for who, command in launching.commands() if command["command"] == "start"]
@@ -81,7 +81,7 @@ def test_all_roles_in_one_process_need_no_stop(launching: Launching) -> None:
     assert [each.who for each in outcome.costs] == ["publisher 0 and subscriber 0 and subscriber 1"]
 
 
-def test_a_subscriber_that_dies_in_a_fan_out_costs_its_trial_and_is_named(launching: Launching) -> None:
+def test_a_subscriber_that_dies_in_a_fan_out_fails_its_trial_and_is_named(launching: Launching) -> None:
     failed = launching.trial({"at": "subscriber 2", "does": "die"}, subscribers=4).failed
     assert failed is not None
     assert failed.code == "crashed"
@@ -89,7 +89,7 @@ def test_a_subscriber_that_dies_in_a_fan_out_costs_its_trial_and_is_named(launch
     assert "SIGABRT" in failed.text
 
 
-def test_an_error_of_a_publisher_is_its_own(launching: Launching) -> None:
+def test_an_error_of_a_publisher_is_attributed_to_it(launching: Launching) -> None:
     failed = launching.trial({"at": "publisher 1", "does": "fail"}, publishers=2).failed
     assert failed is not None
     assert (failed.code, failed.text) == ("refused", "publisher 1: no")
@@ -106,9 +106,7 @@ def test_a_role_that_falls_silent_is_named(launching: Launching, monkeypatch: py
     assert failed.text.startswith(f"{role} (pid ")
 
 
-def test_a_receiver_that_drains_may_take_its_time_but_not_for_ever(
-    launching: Launching, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_receiver_may_drain_for_a_limited_time(launching: Launching, monkeypatch: pytest.MonkeyPatch) -> None:
     assert launching.trial({"at": "subscriber 1", "does": "linger"}, subscribers=2).failed is None
     monkeypatch.setattr(measurement, "DRAIN_S", 0.2)
     failed = launching.trial({"at": "subscriber 1", "does": "stay"}, subscribers=2).failed
@@ -119,9 +117,7 @@ def test_a_receiver_that_drains_may_take_its_time_but_not_for_ever(
 
 
 @pytest.mark.parametrize(("source", "ticks"), [("clock_monotonic", 1e9), ("tsc", 2.7e9)])
-def test_two_clocks_are_refused_where_times_of_one_are_held_against_the_others(
-    launching: Launching, source: str, ticks: float
-) -> None:
+def test_two_clocks_are_refused_if_their_times_are_compared(launching: Launching, source: str, ticks: float) -> None:
     launching.one_reads(source, ticks)
     failed = launching.trial().failed
     assert failed is not None
@@ -130,12 +126,12 @@ def test_two_clocks_are_refused_where_times_of_one_are_held_against_the_others(
         assert words in failed.text
 
 
-def test_calibrations_of_one_counter_may_differ_a_little(launching: Launching) -> None:
+def test_calibrations_of_one_counter_may_differ_slightly(launching: Launching) -> None:
     launching.one_reads("tsc", 2.6001e9)
     assert launching.trial().failed is None
 
 
-def test_a_round_trip_needs_only_the_pings_clock(launching: Launching) -> None:
+def test_a_round_trip_needs_only_the_clock_of_the_ping(launching: Launching) -> None:
     launching.one_reads("clock_monotonic", 1e9)
     assert launching.trial(pattern="ping-pong").failed is None
 
@@ -152,7 +148,7 @@ def test_a_trial_that_would_not_fit_into_memory_starts_nothing(
     assert not launching.log.exists()
 
 
-def test_costs_and_the_series_are_those_of_every_worker(launching: Launching) -> None:
+def test_costs_and_series_contain_every_worker(launching: Launching) -> None:
     outcome = launching.trial({"rss": "4096", "tick_s": "60"}, subscribers=2, rate=100.0)
     assert [each.who for each in outcome.costs] == ["publisher 0", "subscriber 0", "subscriber 1"]
     assert {each.rss_bytes for each in outcome.costs} == {4096}
@@ -189,7 +185,7 @@ def _text(path: Path) -> str:
 
 @pytest.mark.parametrize("leaves", ["sleep 300", "env -i sleep 300"])  # env -i removes the trial's mark
 @pytest.mark.parametrize(("does", "code"), [("", None), ("die", "crashed")])
-def test_what_a_worker_has_started_in_a_session_of_its_own_ends_with_the_trial(
+def test_processes_that_a_worker_started_in_another_session_end_with_the_trial(
     launching: Launching, does: str, code: str | None, leaves: str
 ) -> None:
     outcome = launching.trial({"at": "subscriber 0", "leaves": leaves, "does": does}, subscribers=2)
@@ -202,7 +198,7 @@ def test_what_a_worker_has_started_in_a_session_of_its_own_ends_with_the_trial(
 
 
 @pytest.mark.parametrize("environment", [{MARK: "mm_another_7"}, {}])
-def test_what_nobody_started_for_the_trial_is_left_alone(launching: Launching, environment: dict[str, str]) -> None:
+def test_processes_of_no_trial_are_not_killed(launching: Launching, environment: dict[str, str]) -> None:
     other = subprocess.Popen(["sleep", "300"], start_new_session=True, env={**os.environ, **environment})
     try:
         assert launching.trial().failed is None

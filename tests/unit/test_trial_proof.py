@@ -73,17 +73,19 @@ def proof_of(launching: Launching, native: dict[str, str] | None = None, **facto
 
 
 @captures
-def test_what_protects_is_seen_to_and_nothing_of_that_is_left(launching: Launching) -> None:
+def test_a_proof_is_complete_and_leaves_nothing_behind(launching: Launching) -> None:
     assert proof_of(launching) == ProtectionProof(
         payload_not_seen=True, stranger_refused=True, unauthorised_refused=True
     )
     assert all(each.startswith("00007-") for each in launching.kept())
-    assert not [each for each in os.listdir("/tmp") if launching.shared.token in each], "the proof's own trials"
+    assert not [each for each in os.listdir("/tmp") if launching.shared.token in each], (
+        "the proof's own trials left files"
+    )
 
 
 @captures
 @pytest.mark.parametrize("size", [24, 32, 1000])
-def test_whoever_says_encrypted_and_sends_plain_is_found(launching: Launching, size: int) -> None:
+def test_a_transport_that_sends_plain_payload_is_found(launching: Launching, size: int) -> None:
     proof = proof_of(launching, {"sends": "plain"}, size=size)
     assert (proof.payload_not_seen, proof.failed) == (False, ("payload-not-seen",))
 
@@ -91,32 +93,32 @@ def test_whoever_says_encrypted_and_sends_plain_is_found(launching: Launching, s
 @pytest.mark.parametrize(
     ("identity", "failed"), [("stranger", "stranger-refused"), ("intruder", "unauthorised-refused")]
 )
-def test_whoever_lets_somebody_else_in_is_found(launching: Launching, identity: str, failed: str) -> None:
+def test_a_transport_that_admits_a_stranger_is_found(launching: Launching, identity: str, failed: str) -> None:
     assert proof_of(launching, {"admits": identity}, size=16).failed == (failed,)
 
 
-def test_a_payload_that_is_too_short_or_is_not_written_proves_nothing(launching: Launching) -> None:
+def test_a_payload_that_is_too_short_or_not_filled_proves_nothing(launching: Launching) -> None:
     short, untouched = (proof_of(launching, **factors) for factors in ({"size": 16}, {"payload": "untouched"}))
     assert (short.payload_not_seen, untouched.payload_not_seen) == (None, None)
     assert short.absent["payload-not-seen"].startswith("a message of 16 bytes is only a header")
     assert untouched.absent["payload-not-seen"] == "an untouched payload has no pattern"
 
 
-def test_a_level_that_does_not_hide_the_payload_is_not_asked_to(launching: Launching) -> None:
+def test_a_level_that_does_not_encrypt_needs_no_payload_proof(launching: Launching) -> None:
     proof = proof_of(launching, security="authenticated")
     assert proof.absent == {"payload-not-seen": "authenticated does not hide the payload"}
     assert (proof.payload_not_seen, proof.stranger_refused) == (None, True)
 
 
 @captures
-def test_a_capture_that_sees_nothing_at_none_either_proves_nothing(launching: Launching) -> None:
+def test_a_capture_that_does_not_even_see_plain_payload_proves_nothing(launching: Launching) -> None:
     fake = Path(launching.worker.path)
     fake.write_text(fake.read_text().replace('self.settings.get("security", "none") == "none" or', "False or"))
     proof = proof_of(launching)
     assert proof.absent == {"payload-not-seen": "the same capture with security none does not see the payload either"}
 
 
-def test_without_permissions_there_is_nobody_to_be_without_one(launching: Launching) -> None:
+def test_without_permissions_the_unauthorised_proof_is_absent(launching: Launching) -> None:
     launching.worker = with_transport(launching.worker, permissions=False)
     proof = proof_of(launching, {"admits": "intruder"})
     assert (proof.unauthorised_refused, proof.absent["unauthorised-refused"]) == (None, NO_PERMISSIONS)
@@ -130,13 +132,13 @@ def test_a_stranger_that_dies_proves_nothing(launching: Launching) -> None:
     assert proof.absent["stranger-refused"].startswith("the stranger failed for another reason: subscriber 0: ")
 
 
-def test_in_one_process_there_is_nobody_to_refuse(launching: Launching) -> None:
+def test_within_one_process_the_stranger_proof_is_absent(launching: Launching) -> None:
     proof = proof_of(launching, processes=1)
     assert proof.absent["stranger-refused"] == "one process has one identity: there is no peer to refuse"
 
 
 @captures
-def test_a_cell_is_proven_once_and_a_failed_trial_not_at_all(launching: Launching) -> None:
+def test_a_cell_is_proven_once_and_a_failed_trial_is_not(launching: Launching) -> None:
     cells = (
         launching.cell({"sends": "protected"}, security="encrypted"),
         launching.cell({"sends": "protected"}),

@@ -25,9 +25,9 @@ else:
 REFUSING = """
     asked = Path(sys.argv[0]).with_name("asked").open("a")
     for line in sys.stdin:
-        told = json.loads(line)
+        command = json.loads(line)
         asked.write(line)
-        settings = told["settings"]
+        settings = command["settings"]
         colour = settings["native"].get("colour")
         wrong = colour if colour and settings["message_bytes"] > 100 else None
         error = {"event": "error", "code": "refused", "text": f"lyra: colour {wrong}", "advice": "take grey"}
@@ -42,8 +42,8 @@ class Place:
         self.folder = folder
 
     def worker(self, check: str = REFUSING) -> None:
-        told = description("lyra", transport("udp"), native={"colour": "a colour"})
-        text = WORKER.format(description=json.dumps(msgspec.to_builtins(told)), check=check.strip())
+        described = description("lyra", transport("udp"), native={"colour": "a colour"})
+        text = WORKER.format(description=json.dumps(msgspec.to_builtins(described)), check=check.strip())
         path = self.folder / "middlemark-worker-lyra"
         path.write_text(f"#!{sys.executable} -IS\n{text}")
         path.chmod(0o755)
@@ -52,10 +52,10 @@ class Place:
         return CliRunner().invoke(run, ["--adapter", "lyra", "--no-baseline", *options])
 
     def problems(self, *options: str) -> list[str]:
-        told = self.run(*options)
-        assert isinstance(told.exception, RequestError), told.output
+        ran = self.run(*options)
+        assert isinstance(ran.exception, RequestError), ran.output
         assert not (self.folder / "started").exists()
-        return [str(each) for each in told.exception.problems]
+        return [str(each) for each in ran.exception.problems]
 
     @property
     def asked(self) -> list[list[str]]:
@@ -73,9 +73,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
 
 
 @pytest.mark.parametrize("dry", [("--dry-run",), ()])
-def test_what_the_worker_refuses_is_refused_before_anything_starts_all_at_once(
-    place: Place, dry: tuple[str, ...]
-) -> None:
+def test_all_refusals_of_the_worker_are_reported_before_anything_starts(place: Place, dry: tuple[str, ...]) -> None:
     place.worker()
     asked = ("--size", "64,1k,4k", "--receive", "block,poll")
     assert place.problems(*dry, *asked, "--native", "colour=red") == [
@@ -85,20 +83,20 @@ def test_what_the_worker_refuses_is_refused_before_anything_starts_all_at_once(
     assert not (place.folder / "runs").exists()
 
 
-def test_what_may_be_skipped_is_left_out_with_a_note(place: Place) -> None:
+def test_a_refused_cell_is_left_out_with_a_note_with_skip_unsupported(place: Place) -> None:
     place.worker()
-    told = place.run("--dry-run", "--skip-unsupported", "--size", "64,1k", "--native", "colour=red")
-    assert told.exit_code == 0, told.exception
-    assert "note: lyra udp, 1 KiB, block: left out: lyra: colour red (take grey)" in told.output
-    assert "1 configurations, 3 trials" in told.output
+    ran = place.run("--dry-run", "--skip-unsupported", "--size", "64,1k", "--native", "colour=red")
+    assert ran.exit_code == 0, ran.exception
+    assert "note: lyra udp, 1 KiB, block: left out: lyra: colour red (take grey)" in ran.output
+    assert "1 configurations, 3 trials" in ran.output
 
 
-def test_when_nothing_would_be_left_it_is_refused_all_the_same(place: Place) -> None:
+def test_a_plan_without_remaining_cells_is_refused_despite_skip_unsupported(place: Place) -> None:
     place.worker()
     assert place.problems("--skip-unsupported", "--size", "1k", "--native", "colour=red") != []
 
 
-def test_workers_whose_roles_are_alike_are_asked_about_once(place: Place) -> None:
+def test_workers_with_equal_roles_are_queried_once(place: Place) -> None:
     place.worker()
     assert place.run("--dry-run", "--size", "64", "--subscribers", "5", "--echo", "first").exit_code == 0
     assert place.asked == [["ping"], ["pong"], ["pong"]]
@@ -108,6 +106,6 @@ def test_workers_whose_roles_are_alike_are_asked_about_once(place: Place) -> Non
 
 
 @pytest.mark.parametrize("check", ["sys.exit(2)", "print('nonsense')", "print('{}')", "pass", "print('null\\n' * 100)"])
-def test_a_worker_that_cannot_be_asked_refuses_when_the_trial_begins(place: Place, check: str) -> None:
+def test_a_worker_that_cannot_be_queried_refuses_at_the_start_of_the_trial(place: Place, check: str) -> None:
     place.worker(check)
     assert place.run("--dry-run", "--native", "colour=red").exit_code == 0

@@ -47,15 +47,15 @@ SHARED = "at least: the ping found {} and the pongs {}, and {} of these may be t
         pytest.param(1, [pong(damaged=2, echoed=0)], 3, None, id="too short to be echoed on the way out, and one back"),
     ],
 )
-def test_a_message_damaged_on_its_way_to_one_pong_counts_once_wherever_it_was_found(
+def test_a_message_damaged_on_its_way_to_one_pong_counts_once(
     at_ping: int, pongs: list[PongResult], damaged: int, says: tuple[int, int, int] | None
 ) -> None:
     cell = Cell(adapter="null", transport="memory", size=64, subscribers=len(pongs))
     assert counted([ping(damaged=at_ping)], pongs).damaged == damaged
-    told = [
+    texts = [
         each.text for each in ping_pong_warnings(cell, LIMITS, ping(damaged=at_ping), pongs) if each.code == "damaged"
     ]
-    assert told == ([SHARED.format(*says)] if says else []), "a number that is a least says so"
+    assert texts == ([SHARED.format(*says)] if says else []), "a lower bound is marked as one"
 
 
 @pytest.mark.parametrize(
@@ -72,14 +72,14 @@ def test_a_message_damaged_on_its_way_to_one_pong_counts_once_wherever_it_was_fo
         pytest.param({"lost": 1, "publish_failed": 1}, ["1"], ["1"], id="what failed is quoted where it is counted"),
     ],
 )
-def test_a_loss_is_told_with_what_the_middleware_said(
+def test_a_warning_about_a_loss_quotes_the_middleware(
     given: dict[str, int], so_far: list[str], says: list[str]
 ) -> None:
     counts = msgspec.structs.replace(counted([ping()], [pong()]), **given)
-    known = tuple(RunWarning("loss", each, "--depth all") for each in so_far)
-    told = with_last_words(known, counts, (ping(), pong(last_error="the link was closed")))
-    assert [each.text for each in told] == says
-    quotes = [each for each in told if "own words" in each.text]
+    earlier = tuple(RunWarning("loss", each, "--depth all") for each in so_far)
+    warnings = with_last_words(earlier, counts, (ping(), pong(last_error="the link was closed")))
+    assert [each.text for each in warnings] == says
+    quotes = [each for each in warnings if "own words" in each.text]
     assert all("README" in each.advice for each in quotes), (
-        "what the middleware named is not mended by a deeper history"
+        "a deeper history does not help against the middleware's own error"
     )

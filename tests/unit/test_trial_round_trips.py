@@ -28,7 +28,7 @@ def receivers(limits: Limits | None = None, **factors: object) -> tuple[AnyRoleR
     return pattern_of(cell).roles(asked).receivers
 
 
-def test_the_only_pong_that_echoes_stamps() -> None:
+def test_the_only_pong_that_echoes_keeps_stamps() -> None:
     [pong] = receivers()
     assert pong.samples_path == "/runs/samples/00007-pong-0.npy"
     assert (pong.samples, pong.duration_s) == (None, 2.0)
@@ -37,17 +37,17 @@ def test_the_only_pong_that_echoes_stamps() -> None:
     assert not other.samples_path
 
 
-def test_of_several_pongs_that_echo_none_stamps() -> None:
+def test_none_of_several_pongs_that_echo_keeps_stamps() -> None:
     assert [each for each in receivers(subscribers=3, echo="all") if each.samples_path] == []
 
 
-def test_a_server_expects_what_all_clients_send() -> None:
+def test_a_server_expects_the_messages_of_all_clients() -> None:
     [server] = receivers(Limits(samples=100), pattern="request-reply", publishers=3)
     assert server.samples_path == "/runs/samples/00007-server-0.npy"
     assert server.samples == 300
 
 
-def test_stamps_and_origins_are_those_the_roles_told() -> None:
+def test_stamps_and_start_times_are_those_that_the_roles_report() -> None:
     caller = worker_words.ping(100, start_ticks=70, ticks_per_second=2e9)
     assert round_trips.starts([caller]) == (Started(index=0, ticks=70, ticks_per_second=2e9),)
     [file] = round_trips.files("samples/00007", [worker_words.pong(100, stamped=12), worker_words.pong(100, 1)])
@@ -55,7 +55,7 @@ def test_stamps_and_origins_are_those_the_roles_told() -> None:
 
 
 @pytest.mark.parametrize("odd", [True, False])
-def test_two_clocks_cost_a_round_trip_its_breakdown_alone(tmp_path: Path, odd: bool) -> None:
+def test_two_different_clocks_remove_only_the_breakdown(tmp_path: Path, odd: bool) -> None:
     launching = Launching(tmp_path)
     if odd:
         launching.one_reads("clock_monotonic", 1e9)

@@ -28,7 +28,7 @@ def sought(
     return launching.trial({"capacity": str(CAPACITY), **(script or {})}, rate=rate, **factors)
 
 
-def test_a_search_begins_as_fast_as_possible_and_ends_within_two_percent_of_the_highest_rate_without_loss(
+def test_a_search_begins_with_a_flood_and_ends_within_2_percent_of_the_lossless_rate(
     launching: Launching,
 ) -> None:
     outcome = sought(launching)
@@ -44,9 +44,9 @@ def test_a_search_begins_as_fast_as_possible_and_ends_within_two_percent_of_the_
     assert outcome.counts.lost == 0
     assert outcome.counts.sent == round(chosen.rate_hz)
     only_its_samples_are_kept(launching, outcome)
-    told = {tick.step: tick.rate_hz for tick in launching.ticks}
-    assert told[1] is None
-    assert told == {number: step.rate_hz for number, step in enumerate(outcome.steps, 1) if number in told}
+    rates = {tick.step: tick.rate_hz for tick in launching.ticks}
+    assert rates[1] is None
+    assert rates == {number: step.rate_hz for number, step in enumerate(outcome.steps, 1) if number in rates}
 
 
 def only_its_samples_are_kept(launching: Launching, outcome: TrialOutcome) -> None:
@@ -55,7 +55,7 @@ def only_its_samples_are_kept(launching: Launching, outcome: TrialOutcome) -> No
     assert [each.path for each in outcome.files] == [f"samples/{name}" for name in launching.kept()]
 
 
-def test_loss_that_was_allowed_lets_a_higher_rate_hold(launching: Launching) -> None:
+def test_an_allowed_loss_lets_a_higher_rate_hold(launching: Launching) -> None:
     outcome = sought(launching, max_loss=0.2)
     assert outcome.failed is None
     rate = outcome.steps[-1].rate_hz
@@ -63,7 +63,7 @@ def test_loss_that_was_allowed_lets_a_higher_rate_hold(launching: Launching) -> 
     assert CAPACITY * 1.25 / 1.03 <= rate <= CAPACITY * 1.26
 
 
-def test_p99_bounds_the_rate_where_it_was_asked_to(launching: Launching) -> None:
+def test_a_p99_limit_bounds_the_rate(launching: Launching) -> None:
     outcome = sought(launching, script={"p99_per_hz": "1000"}, max_p99_s=2e-3)
     assert outcome.failed is None
     rate = outcome.steps[-1].rate_hz
@@ -72,25 +72,25 @@ def test_p99_bounds_the_rate_where_it_was_asked_to(launching: Launching) -> None
     assert (outcome.steps[-1].p99_ns or 0) <= 2e6
 
 
-def test_each_publisher_sends_at_the_rate_found(launching: Launching) -> None:
+def test_each_publisher_sends_at_the_found_rate(launching: Launching) -> None:
     outcome = sought(launching, publishers=4, subscribers=2, topics=2)
     assert outcome.failed is None
     rate = outcome.steps[-1].rate_hz
     assert rate is not None
-    assert CAPACITY / 2 / 1.02 <= rate <= CAPACITY / 2, "two publishers share a topic"
+    assert CAPACITY / 2 / 1.02 <= rate <= CAPACITY / 2, "two publishers share the capacity of a topic"
 
 
-def test_the_rate_found_is_confirmed_over_the_whole_duration(launching: Launching) -> None:
+def test_the_found_rate_is_confirmed_over_the_whole_duration(launching: Launching) -> None:
     cell = launching.cell({"capacity": str(CAPACITY)}, rate="sustainable")
     limits = Limits(duration_s=5.0, warmup_s=0.0, match_timeout_s=5.0)
     outcome = asyncio.run(launching.measure(cell, limits))
     assert outcome.measured_s == 5.0
     assert outcome.counts is not None
     assert outcome.counts.sent == pytest.approx(5 * (outcome.steps[-1].rate_hz or 0), rel=0.01)
-    assert outcome.steps[1].expected == pytest.approx(CAPACITY, rel=0.01), "the steps before take a second"
+    assert outcome.steps[1].expected == pytest.approx(CAPACITY, rel=0.01), "steps before the confirmation take a second"
 
 
-def test_a_rate_that_is_not_there_is_a_failure_that_says_why(launching: Launching) -> None:
+def test_a_rate_that_does_not_exist_is_a_failure_with_the_reason(launching: Launching) -> None:
     outcome = sought(launching, script={"p99_per_hz": "1000000000"}, max_p99_s=1e-6)
     assert outcome.failed is not None
     assert outcome.failed.code == "unsustainable"
@@ -102,7 +102,7 @@ def test_a_rate_that_is_not_there_is_a_failure_that_says_why(launching: Launchin
     assert launching.kept() == []
 
 
-def test_a_curve_goes_from_a_hundredth_of_saturation_to_beyond_it(launching: Launching) -> None:
+def test_a_curve_spans_from_a_hundredth_of_saturation_to_above_it(launching: Launching) -> None:
     outcome = sought(launching, "curve")
     assert outcome.failed is None
     saturated, *offered = outcome.steps
@@ -112,12 +112,12 @@ def test_a_curve_goes_from_a_hundredth_of_saturation_to_beyond_it(launching: Lau
     assert offered[0].held
     assert not offered[-1].held
     assert outcome.counts is not None
-    assert outcome.counts.lost == saturated.lost > 0, "its own figures are those of the saturation"
+    assert outcome.counts.lost == saturated.lost > 0, "the figures of a curve are those of the saturation"
     assert outcome.publishers[0].scheduled is None
     only_its_samples_are_kept(launching, outcome)
 
 
-def test_a_step_that_fails_did_not_hold_and_the_search_goes_on_below_it(launching: Launching) -> None:
+def test_a_step_that_fails_did_not_hold_and_the_search_continues_below_it(launching: Launching) -> None:
     outcome = sought(launching, script={"at": "publisher 0", "does": "die", "rates": "7000 9000"})
     assert outcome.failed is None
     failing = [step for step in outcome.steps if step.failed]
@@ -126,21 +126,21 @@ def test_a_step_that_fails_did_not_hold_and_the_search_goes_on_below_it(launchin
     assert 7000 / 1.02 <= (outcome.steps[-1].rate_hz or 0) <= 7000
 
 
-def test_steps_that_fail_one_after_the_other_fail_the_cell(launching: Launching) -> None:
+def test_consecutive_failing_steps_fail_the_cell(launching: Launching) -> None:
     outcome = sought(launching, script={"at": "publisher 0", "does": "die", "rates": "0 9000"})
     assert outcome.failed is not None
     assert outcome.failed.code == "crashed"
     assert len(outcome.steps) == 3
 
 
-def test_what_fails_at_full_speed_fails_the_cell(launching: Launching) -> None:
+def test_a_failure_at_full_speed_fails_the_cell(launching: Launching) -> None:
     outcome = sought(launching, script={"at": "publisher 0", "does": "fail"})
     assert outcome.failed is not None
     assert outcome.failed.code == "refused"
     assert [step.failed for step in outcome.steps] == ["publisher 0: no"]
 
 
-def test_an_interrupt_ends_the_search_and_leaves_no_samples(launching: Launching) -> None:
+def test_an_interrupt_ends_the_search_and_keeps_no_samples(launching: Launching) -> None:
     steps: list[int] = []
 
     async def interrupted() -> None:

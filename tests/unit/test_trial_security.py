@@ -15,7 +15,7 @@ def launching(tmp_path: Path) -> Launching:
     return Launching(tmp_path)
 
 
-def test_each_end_finds_its_own_key_which_is_gone_with_the_trial(launching: Launching) -> None:
+def test_each_end_finds_its_own_key_which_is_removed_with_the_trial(launching: Launching) -> None:
     outcome = launching.trial(security="encrypted")
     assert outcome.failed is None
     assert outcome.protected_by is not None
@@ -26,12 +26,12 @@ def test_each_end_finds_its_own_key_which_is_gone_with_the_trial(launching: Laun
     assert not folder.parent.exists()
 
 
-def test_two_trials_have_nothing_in_common(launching: Launching) -> None:
+def test_two_trials_have_no_key_in_common(launching: Launching) -> None:
     first, second = (launching.trial(security="signed").protected_by for _ in range(2))
     assert first != second
 
 
-def test_a_set_of_the_users_own_is_used_where_it_is_and_stays(launching: Launching, tmp_path: Path) -> None:
+def test_a_users_set_is_used_in_place_and_kept(launching: Launching, tmp_path: Path) -> None:
     make_set(str(tmp_path / "mine"))
     before = {each.name: each.read_bytes() for each in (tmp_path / "mine").iterdir()}
     launching.shared.here.certs = str(tmp_path / "mine")  # type: ignore[attr-defined]
@@ -40,13 +40,13 @@ def test_a_set_of_the_users_own_is_used_where_it_is_and_stays(launching: Launchi
     assert {each.name: each.read_bytes() for each in (tmp_path / "mine").iterdir()} == before
 
 
-def test_no_trial_without_security_has_certificates(launching: Launching) -> None:
+def test_a_trial_without_security_has_no_certificates(launching: Launching) -> None:
     outcome = launching.trial()
     assert outcome.failed is None
     assert (outcome.protected_by, outcome.proof) == (None, None)
 
 
-def test_no_key_is_in_what_a_trial_leaves(launching: Launching, tmp_path: Path) -> None:
+def test_no_file_of_a_trial_contains_a_key(launching: Launching, tmp_path: Path) -> None:
     make_set(str(tmp_path / "mine"))
     secrets = [each.read_bytes().strip().split(b"\n")[1] for each in (tmp_path / "mine").glob("*.key")]
     secrets += [each.read_bytes().strip() for each in (tmp_path / "mine").glob("*.curve")]

@@ -42,47 +42,47 @@ def reasons(*results: PublisherResult | SubscriberResult, **factors: Any) -> tup
     return found
 
 
-def test_what_arrived_in_time_held() -> None:
+def test_a_step_with_all_arrivals_in_time_held() -> None:
     assert reasons(publisher(), subscriber()) == ()
 
 
 @pytest.mark.parametrize(
     ("max_loss", "lost", "held"), [(0.0, 0, True), (0.0, 1, False), (0.01, 10, True), (0.01, 11, False)]
 )
-def test_loss_is_held_against_what_is_allowed(max_loss: float, lost: int, held: bool) -> None:
+def test_loss_is_compared_with_the_allowed_loss(max_loss: float, lost: int, held: bool) -> None:
     assert (reasons(subscriber(received=SENT - lost), max_loss=max_loss) == ()) == held
 
 
-def test_loss_is_that_of_all_subscribers_and_p99_that_of_the_worst() -> None:
+def test_loss_covers_all_subscribers_and_p99_is_the_worst_subscribers() -> None:
     slow = subscriber(1, one_way_p99_ns=5000)
     assert reasons(subscriber(), slow, max_p99_s=4e-6) == ("p99 was 5.0 µs (allowed: 4 µs)",)
     assert reasons(subscriber(), slow, max_p99_s=5e-6) == ()
     assert reasons(subscriber(), subscriber(1, received=SENT - 10), max_loss=0.005) == ()
 
 
-def test_a_p99_that_nobody_knows_is_not_within_bounds() -> None:
+def test_an_unknown_p99_is_not_within_bounds() -> None:
     assert reasons(subscriber(one_way_p99_ns=None), max_p99_s=1.0) == ("p99 was unknown (allowed: 1e+06 µs)",)
 
 
-def test_a_publisher_that_is_behind_at_the_end_did_not_offer_the_rate() -> None:
+def test_a_publisher_behind_schedule_at_the_end_did_not_offer_the_rate() -> None:
     behind = publisher(scheduled=2000, unsent=SENT, late_sends=SENT)
     assert reasons(behind) == ("publisher 0 did not send 1,000 of 2,000 due",)
-    assert reasons(publisher(scheduled=SENT, unsent=1, late_sends=SENT)) == (), "what is late shows in the latency"
+    assert reasons(publisher(scheduled=SENT, unsent=1, late_sends=SENT)) == (), "lateness is part of the latency"
 
 
-def test_publishes_that_did_not_go_through_are_not_sustained() -> None:
+def test_failed_publishes_do_not_hold() -> None:
     assert reasons(publisher(timed_out=3, publish_failed=1)) == (
         "4 publishes failed or took longer than the write timeout",
     )
 
 
-def test_what_was_not_sent_did_not_hold() -> None:
+def test_a_step_without_sends_did_not_hold() -> None:
     assert reasons(publisher(sent=0, first_sent_ns=0), subscriber(received=0, last_received_ns=0)) == (
         "nothing was sent",
     )
 
 
-def test_a_step_whose_trial_failed_says_why() -> None:
+def test_a_step_with_a_failed_trial_has_its_reason() -> None:
     failed = TrialOutcome(
         cell=0, number=1, order=1, started="", seconds=1.0, failed=Failure("crashed", "subscriber 0 was ended")
     )
@@ -91,7 +91,7 @@ def test_a_step_whose_trial_failed_says_why() -> None:
     assert why_not(cell(), step, failed) == ("subscriber 0 was ended",)
 
 
-def test_rates_are_those_of_intact_messages_from_the_first_sent_to_the_last_received() -> None:
+def test_rates_cover_intact_messages_from_the_first_send_to_the_last_arrival() -> None:
     asked = cell(publishers=2, subscribers=2, topics=1)
     heard = Heard(
         cell=asked,
@@ -109,4 +109,4 @@ def test_rates_are_those_of_intact_messages_from_the_first_sent_to_the_last_rece
     step = step_of(asked, None, outcome, heard)
     assert step.received_hz == pytest.approx((2000 / 2.0 + 500 / 1.0) / 2)
     assert step.sent_hz == pytest.approx(1000)
-    assert bound_hz(asked, step) == pytest.approx(step.received_hz / 2), "two publishers share what arrives"
+    assert bound_hz(asked, step) == pytest.approx(step.received_hz / 2), "two publishers share the received rate"

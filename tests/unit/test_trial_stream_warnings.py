@@ -27,27 +27,27 @@ def found(
     receivers = [each for each in results if isinstance(each, SubscriberResult)] or [subscriber()]
     published = [sent(each) for each in senders]
     taken = [arrived(each, published) for each in receivers]
-    told = stream_warnings(asked or cell(), limits, published, taken, senders=senders, receivers=receivers)
-    codes = [each.code for each in told]
+    warnings = stream_warnings(asked or cell(), limits, published, taken, senders=senders, receivers=receivers)
+    codes = [each.code for each in warnings]
     assert len(set(codes)) == len(codes)
-    return dict(zip(codes, told, strict=True))
+    return dict(zip(codes, warnings, strict=True))
 
 
-def test_nothing_is_doubtful_about_a_stream_that_arrived() -> None:
+def test_a_complete_stream_has_no_warnings() -> None:
     assert found(publisher(), subscriber(), subscriber(1)) == {}
 
 
-def test_loss_names_every_subscriber_that_lost_the_worst_first() -> None:
-    told = found(subscriber(0, received=990), subscriber(1), subscriber(2, received=100))
-    assert list(told) == ["loss"]
-    assert told["loss"].text == (
+def test_loss_names_every_affected_subscriber_from_the_worst() -> None:
+    warnings = found(subscriber(0, received=990), subscriber(1), subscriber(2, received=100))
+    assert list(warnings) == ["loss"]
+    assert warnings["loss"].text == (
         f"subscriber 2 lost 900 of {SENT:,} messages (90 %); subscriber 0 lost 10 of {SENT:,} messages (1 %)"
     )
 
 
-def test_of_many_subscribers_the_worst_is_named_and_the_others_counted() -> None:
-    told = found(*(subscriber(index, received=SENT - index) for index in range(9)))
-    assert told["loss"].text == f"subscriber 8 lost 8 of {SENT:,} messages (0.8 %); and 7 more"
+def test_the_worst_of_many_subscribers_is_named_and_the_others_are_counted() -> None:
+    warnings = found(*(subscriber(index, received=SENT - index) for index in range(9)))
+    assert warnings["loss"].text == f"subscriber 8 lost 8 of {SENT:,} messages (0.8 %); and 7 more"
 
 
 @pytest.mark.parametrize(
@@ -61,33 +61,33 @@ def test_of_many_subscribers_the_worst_is_named_and_the_others_counted() -> None
         ({"burst": 100, "recovery_s": 0.1}, "a longer --recovery"),
     ],
 )
-def test_the_advice_against_loss_depends_on_what_is_in_use_already(factors: dict[str, Any], words: str) -> None:
+def test_the_advice_against_loss_depends_on_the_cells_factors(factors: dict[str, Any], words: str) -> None:
     assert words in found(subscriber(received=1), asked=cell(**factors))["loss"].advice
 
 
 def test_a_subscriber_that_received_nothing_is_named() -> None:
-    told = found(subscriber(0), subscriber(1, received=0))
-    assert told["received-nothing"].text == f"subscriber 1 received none of {SENT:,} messages"
+    warnings = found(subscriber(0), subscriber(1, received=0))
+    assert warnings["received-nothing"].text == f"subscriber 1 received none of {SENT:,} messages"
 
 
-def test_a_subscriber_that_joined_late_and_got_less_than_its_history_is_named() -> None:
-    told = found(subscriber(0, history_due=5, history_received=5), subscriber(1, history_due=5, history_received=2))
+def test_a_late_subscriber_with_less_than_its_history_is_named() -> None:
+    warnings = found(subscriber(0, history_due=5, history_received=5), subscriber(1, history_due=5, history_received=2))
     text = "subscriber 1 joined late and got 2 of the 5 messages that were published before"
-    assert {code: each.text for code, each in told.items()} == {"history-missed": text}
+    assert {code: each.text for code, each in warnings.items()} == {"history-missed": text}
 
 
 @pytest.mark.parametrize("code", ["damaged", "duplicated", "reordered"])
-def test_what_went_wrong_with_content_or_order_is_named_where_it_was_found(code: str) -> None:
-    told = found(subscriber(0), subscriber(1, **{code: 3}))
-    assert list(told) == [code]
-    assert told[code].text.startswith(f"3 of {SENT:,} messages ")
-    assert told[code].text.endswith("at subscriber 1")
+def test_damaged_duplicated_or_reordered_messages_are_reported_with_their_subscriber(code: str) -> None:
+    warnings = found(subscriber(0), subscriber(1, **{code: 3}))
+    assert list(warnings) == [code]
+    assert warnings[code].text.startswith(f"3 of {SENT:,} messages ")
+    assert warnings[code].text.endswith("at subscriber 1")
 
 
-def test_more_than_was_sent_is_never_a_negative_loss() -> None:
-    told = found(publisher(timed_out=5), subscriber(received=SENT + 5))
-    assert set(told) == {"more-than-sent", "back-pressure"}
-    assert "timed out or failed arrived anyway" in told["more-than-sent"].advice
+def test_more_arrivals_than_sends_never_give_a_negative_loss() -> None:
+    warnings = found(publisher(timed_out=5), subscriber(received=SENT + 5))
+    assert set(warnings) == {"more-than-sent", "back-pressure"}
+    assert "timed out or failed arrived anyway" in warnings["more-than-sent"].advice
     assert "another run" in found(subscriber(received=SENT + 5))["more-than-sent"].advice
 
 
@@ -103,50 +103,50 @@ def paced(**given: Any) -> PublisherResult:
         ({"late_sends": 300, "unsent": 40}, "300 over a period late (30 %) and 40 not at all (4 %), of 1,000 due"),
     ],
 )
-def test_missed_instants_are_told_and_never_stretched(missed: dict[str, int], words: str) -> None:
-    told = found(paced(**missed), asked=cell(rate=1000.0))
-    assert list(told) == ["missed-instants"]
-    assert told["missed-instants"].text.startswith("the rate of 1,000 Hz was not held: ")
-    assert words in told["missed-instants"].text
+def test_missed_instants_are_reported_and_never_stretched(missed: dict[str, int], words: str) -> None:
+    warnings = found(paced(**missed), asked=cell(rate=1000.0))
+    assert list(warnings) == ["missed-instants"]
+    assert warnings["missed-instants"].text.startswith("the rate of 1,000 Hz was not held: ")
+    assert words in warnings["missed-instants"].text
 
 
-def test_the_gaps_of_a_machine_are_no_missed_schedule() -> None:
+def test_a_few_late_sends_raise_no_warning_about_missed_instants() -> None:
     assert found(paced(late_sends=10, unsent=1)) == {}
 
 
-def test_without_a_schedule_none_is_missed() -> None:
+def test_without_a_schedule_no_instant_is_missed() -> None:
     assert found(publisher(late_sends=None, unsent=None)) == {}
 
 
-def test_back_pressure_beyond_the_write_timeout_is_neither_sent_nor_lost() -> None:
-    told = found(publisher(sent=990, timed_out=10), subscriber(received=990))
-    assert list(told) == ["back-pressure"]
-    assert "publisher 0 gave up 10 of 1,000 publishes" in told["back-pressure"].text
+def test_publishes_blocked_beyond_the_write_timeout_are_neither_sent_nor_lost() -> None:
+    warnings = found(publisher(sent=990, timed_out=10), subscriber(received=990))
+    assert list(warnings) == ["back-pressure"]
+    assert "publisher 0 gave up 10 of 1,000 publishes" in warnings["back-pressure"].text
     published = [sent(publisher(sent=990, timed_out=10, publish_failed=2))]
     counts = counted(published, [arrived(subscriber(received=990), published)])
     assert (counts.sent, counts.lost, counts.publish_failed) == (990, 0, 12)
 
 
-def test_failed_publishes_are_told_in_the_middlewares_words() -> None:
-    told = found(publisher(publish_failed=2, last_error="out of resources"))
-    assert told["publish-failed"].text == "2 publishes of publisher 0 failed: out of resources"
+def test_failed_publishes_are_reported_with_the_middlewares_error() -> None:
+    warnings = found(publisher(publish_failed=2, last_error="out of resources"))
+    assert warnings["publish-failed"].text == "2 publishes of publisher 0 failed: out of resources"
 
 
-def test_it_is_told_when_the_histogram_took_over() -> None:
-    told = found(publisher(), subscriber(samples=400, in_histogram=600))
-    assert "600 of 1,000 of subscriber 0 are known to within 0.8 %" in told["histogram"].text
+def test_samples_in_the_histogram_are_reported() -> None:
+    warnings = found(publisher(), subscriber(samples=400, in_histogram=600))
+    assert "600 of 1,000 of subscriber 0 are known to within 0.8 %" in warnings["histogram"].text
 
 
-def test_a_limit_that_came_is_told() -> None:
-    told = found(publisher(ended="limit"), limits=Limits(samples=10**6, limit_s=3.0))
-    assert told["ended-early"].text == "the limit of 3 s came: publisher 0 after 1,000 messages"
+def test_a_reached_limit_is_reported() -> None:
+    warnings = found(publisher(ended="limit"), limits=Limits(samples=10**6, limit_s=3.0))
+    assert warnings["ended-early"].text == "the limit of 3 s came: publisher 0 after 1,000 messages"
 
 
-def test_a_subscriber_that_was_still_receiving_is_told() -> None:
+def test_a_subscriber_that_was_still_receiving_is_reported() -> None:
     assert "subscriber 0" in found(subscriber(ended="limit"))["still-receiving"].text
 
 
-def test_a_flood_that_was_timed_in_part_is_told() -> None:
-    told = found(publisher(stamped_every=61, writing_ns=None))
-    assert "one in 61 of publisher 0 is timed, all are counted" in told["stamped-in-part"].text
+def test_a_partly_timed_flood_is_reported() -> None:
+    warnings = found(publisher(stamped_every=61, writing_ns=None))
+    assert "one in 61 of publisher 0 is timed, all are counted" in warnings["stamped-in-part"].text
     assert "stamped-in-part" not in found(publisher())

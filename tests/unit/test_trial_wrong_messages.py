@@ -67,9 +67,9 @@ def test_a_wrong_hello_is_named_with_its_worker_and_field(
 def test_a_wrong_message_is_named_with_its_worker_and_field(
     launching: Launching, at: str, event: str, field: str, value: object, where: str
 ) -> None:
-    told = refused(launching, at, event, field, value)
-    assert told.startswith(f"{at} broke the protocol: {event}: ")
-    assert where in told
+    text = refused(launching, at, event, field, value)
+    assert text.startswith(f"{at} broke the protocol: {event}: ")
+    assert where in text
 
 
 @pytest.mark.parametrize(
@@ -79,27 +79,27 @@ def test_a_wrong_message_is_named_with_its_worker_and_field(
         ("subscriber 1", "topic", 7, "result: subscriber 1: its topic is 7, expected 0"),
     ],
 )
-def test_a_result_of_another_role_is_nobodys(
+def test_a_result_of_another_role_is_refused(
     launching: Launching, at: str, field: str, value: object, why: str
 ) -> None:
     assert why in refused(launching, at, "result", field, value, subscribers=2)
 
 
-def test_a_result_that_comes_twice_is_wrong(launching: Launching) -> None:
-    told = refused(launching, "publisher 0", "result", "index", 0, processes=1, subscribers=2, publishers=2)
-    assert "result: publisher 0: a second one" in told
+def test_a_second_result_is_wrong(launching: Launching) -> None:
+    text = refused(launching, "publisher 0", "result", "index", 0, processes=1, subscribers=2, publishers=2)
+    assert "result: publisher 0: a second one" in text
 
 
-def test_figures_that_a_search_may_lack_cost_nothing(launching: Launching) -> None:
+def test_missing_optional_figures_of_a_search_are_accepted(launching: Launching) -> None:
     lacking = json.dumps({"result": {"one_way_p50_ns": "absent", "one_way_max_ns": None}})
     outcome = launching.trial({"at": "subscriber 0", "says": lacking}, rate="sustainable")
     assert outcome.failed is None
     assert outcome.steps[-1].p50_ns is None
 
 
-def test_a_search_ends_at_once_with_what_was_wrong(launching: Launching) -> None:
-    told = refused(launching, "subscriber 0", "result", "one_way_p50_ns", 0.5, rate="sustainable")
-    assert "$.one_way_p50_ns" in told
+def test_a_search_ends_at_once_with_the_wrong_message(launching: Launching) -> None:
+    text = refused(launching, "subscriber 0", "result", "one_way_p50_ns", 0.5, rate="sustainable")
+    assert "$.one_way_p50_ns" in text
 
 
 class _Watcher:
@@ -109,7 +109,7 @@ class _Watcher:
     def more(self, _: Plan) -> None: ...
 
 
-def test_the_rest_of_the_run_goes_on(launching: Launching) -> None:
+def test_a_wrong_message_does_not_stop_the_rest_of_the_run(launching: Launching) -> None:
     wrong = {"at": "publisher 0", "says": json.dumps({"ready": {"notes": [None]}})}
     cells = (launching.cell(wrong), launching.cell({}))
     limits = Limits(duration_s=1.0, warmup_s=0.0, match_timeout_s=5.0)
@@ -120,7 +120,7 @@ def test_the_rest_of_the_run_goes_on(launching: Launching) -> None:
     assert [each.failed is None for each in kept] == [False, True]
 
 
-def test_what_would_not_read_back_is_a_failure_that_says_where() -> None:
+def test_an_outcome_that_cannot_be_stored_becomes_a_failure_that_names_the_field() -> None:
     begun = TrialOutcome(cell=0, number=1, order=3, started="", seconds=1.0)
     assert storable(begun) is begun
     for wrong in ({"measured_s": float("nan")}, {"samples": 0.5}, {"notes": (None,)}):
@@ -130,7 +130,7 @@ def test_what_would_not_read_back_is_a_failure_that_says_where() -> None:
         assert outcome.order == 3
 
 
-def test_a_line_without_end_costs_its_trial_and_bounded_memory(launching: Launching) -> None:
+def test_an_endless_line_fails_its_trial_and_takes_bounded_memory(launching: Launching) -> None:
     path = Path(launching.worker.path)
     path.write_text("#!/bin/sh\nexec head -c 200000000 /dev/zero\n")
     failed = launching.trial(processes=1).failed

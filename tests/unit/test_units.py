@@ -56,7 +56,7 @@ def test_sizes_are_read_in_bytes(text: str, size: int) -> None:
         ("9" * 5000, "is not a size"),
     ],
 )
-def test_sizes_that_could_mean_something_else_are_refused_with_what_would_be_right(text: str, hint: str) -> None:
+def test_ambiguous_sizes_are_refused_with_a_correct_example(text: str, hint: str) -> None:
     with pytest.raises(UnitError) as refused:
         parse_size(text)
     assert hint in str(refused.value)
@@ -131,14 +131,14 @@ def test_rates_are_read_in_messages_a_second(text: str, rate: float) -> None:
         ("", "is not a rate"),
     ],
 )
-def test_rates_that_could_mean_something_else_are_refused_with_what_would_be_right(text: str, hint: str) -> None:
+def test_ambiguous_rates_are_refused_with_a_correct_example(text: str, hint: str) -> None:
     with pytest.raises(UnitError) as refused:
         parse_rate(text)
     assert hint in str(refused.value)
 
 
 @given(st.integers(min_value=1, max_value=10**9))
-def test_a_printed_rate_reads_back_as_itself(rate: int) -> None:
+def test_a_printed_rate_reads_back_as_the_same(rate: int) -> None:
     assert parse_rate(format_rate(rate)) == rate
 
 
@@ -150,7 +150,7 @@ def test_rates_are_printed_in_the_unit_that_keeps_them_short(hertz: float, text:
     assert format_rate(hertz) == text
 
 
-def test_percentages_carry_their_sign() -> None:
+def test_percentages_have_a_sign() -> None:
     assert parse_percent("5%") == 0.05
     assert parse_percent("0.4 %") == 0.004
     with pytest.raises(UnitError, match="as in 5%"):
@@ -158,7 +158,7 @@ def test_percentages_carry_their_sign() -> None:
 
 
 @given(st.integers(min_value=0, max_value=1 << 50))
-def test_a_printed_size_reads_back_as_itself(size: int) -> None:
+def test_a_printed_size_reads_back_as_the_same(size: int) -> None:
     assert parse_size(format_size(size)) == size
 
 
@@ -219,7 +219,7 @@ def test_nanoseconds_are_printed_as_microseconds(nanoseconds: float, text: str) 
         (3720, "1 h 02 min"),
     ],
 )
-def test_spans_are_printed_for_people(seconds: float, text: str) -> None:
+def test_durations_are_printed_for_people(seconds: float, text: str) -> None:
     assert format_seconds(seconds) == text
 
 
@@ -234,5 +234,5 @@ def test_ratios_are_printed_as_percentages() -> None:
 
 
 @pytest.mark.parametrize(("share", "shown"), [(0.95, "95 %"), (0.975, "97.5 %"), (0.99972, "99.97 %")])
-def test_no_interval_is_called_certain(share: float, shown: str) -> None:
+def test_no_interval_is_printed_as_certain(share: float, shown: str) -> None:
     assert format_confidence(share) == shown

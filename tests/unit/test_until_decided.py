@@ -43,7 +43,7 @@ def measure(folder: Path, plan: Plan, trial: Trial) -> TrialOutcome:
     return outcome(trial, actual_transport=carried, seconds=seconds, samples=len(raw), samples_file=path)
 
 
-def test_time_goes_to_what_it_can_decide_and_not_to_what_it_cannot(tmp_path: Path) -> None:
+def test_further_trials_go_only_to_expectations_that_they_can_decide(tmp_path: Path) -> None:
     sizes = {size: (cell(size=size), cell(size=size, transport="shm")) for size in (64, 1024)}
     asked = first_rounds(plan(*sizes[64], *sizes[1024]), 1)
     asked = msgspec.structs.replace(
@@ -62,10 +62,10 @@ def test_time_goes_to_what_it_can_decide_and_not_to_what_it_cannot(tmp_path: Pat
 
     assert reached is not None
     assert not reached.met
-    assert reached.undecided == (2, 3), "the one that can be told is told"
+    assert reached.undecided == (2, 3), "the expectation about cells 0 and 1 is decided"
     rounds = {index: {each.number for each in outcomes if each.cell == index} for index in CELLS}
     first, decided = next(look_trials(asked)), max(rounds[0])
     assert rounds[0] == rounds[1] == {*range(1, decided + 1)}
-    assert decided > first, "or nothing is seen of who sits out"
+    assert decided > first, "otherwise cells 2 and 3 could not miss a round"
     assert not rounds[2] & {*range(first + 1, decided + 1)}
-    assert max(rounds[2]) > decided, "what time is left is theirs"
+    assert max(rounds[2]) > decided, "the remaining time goes to cells 2 and 3"

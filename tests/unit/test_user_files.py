@@ -53,38 +53,38 @@ def cell_of(file: Path) -> Cell:
     return Cell(adapter="dds", transport="default", size=64, native=(("config", kept_of(file).written),))
 
 
-def test_a_cell_has_the_path_and_the_hash_of_the_bytes(file: Path) -> None:
+def test_a_cell_has_the_path_and_the_hash_of_its_file(file: Path) -> None:
     [cell] = [each for each in plan_of(f"dds={file}").cells if each.adapter == "dds"]
     assert cell.native == (("config", kept_of(file).written),)
     assert user_file(cell.native[0][1]) == kept_of(file)
 
 
 @pytest.mark.parametrize("table", ['config.dds = "my.xml"\n[[sweep]]\n', '[[sweep]]\nconfig.dds = "my.xml"\n'])
-def test_a_suite_names_it_beside_itself(file: Path, table: str) -> None:
+def test_a_path_in_a_suite_is_relative_to_the_suite(file: Path, table: str) -> None:
     suite = file.with_name("mine.toml")
     suite.write_text(f'{table}adapter = "dds"\ntransport = "default"\n')
     assert [each.native for each in plan_of(suites=(str(suite),)).cells] == [(("config", kept_of(file).written),)]
 
 
-def test_everything_that_is_wrong_is_told_at_once_before_anything_starts(file: Path) -> None:
+def test_all_problems_are_reported_at_once_before_anything_starts(file: Path) -> None:
     text = refused(f"{file.parent}/no.xml", "dds=", f"dds={file.parent}/no.xml", f"dds={file.parent}")
     assert text.count("write --config ADAPTER=FILE") == 2
     assert "no.xml: No such file or directory" in text
     assert "Is a directory" in text
 
 
-def test_an_adapter_that_takes_none_says_who_does(file: Path) -> None:
+def test_an_adapter_without_configuration_files_names_those_that_have_them(file: Path) -> None:
     assert "lcm takes no configuration file; dds can" in refused(f"lcm={file}", adapter="dds,lcm", transport="all")
     assert "null takes no configuration file" in refused(f"null={file}", adapter="null", transport="all")
 
 
-def test_a_native_setting_alone_would_have_no_hash(file: Path) -> None:
+def test_config_as_a_native_setting_is_refused(file: Path) -> None:
     asked = RawOptions(keys=KEYS, native=(f"dds.config={file}",))
     with pytest.raises(RequestError, match="given with --config"):
         make_plan(load((), asked), HERE, cpus=(0, 1), seed=1, absent={})
 
 
-def test_a_worker_is_told_the_copy_of_the_run_and_before_there_is_one_the_original(file: Path, tmp_path: Path) -> None:
+def test_a_worker_receives_the_runs_copy_or_the_original_before_there_is_one(file: Path, tmp_path: Path) -> None:
     where = {"domain": 1, "scope": "s", "scratch": "/", "interface": "lo"}
     assert settings_of(cell_of(file), **where).native == {"config": str(file)}
     run = tmp_path / "run"
@@ -92,12 +92,12 @@ def test_a_worker_is_told_the_copy_of_the_run_and_before_there_is_one_the_origin
     cell = cell_of(file)
     keep(user_files([cell.native]), run)
     file.write_bytes(b"changed since")
-    told = settings_of(cell, folder=str(run), **where).native["config"]
-    assert Path(told).read_bytes() == b"<CycloneDDS/>"
-    assert Path(told).is_relative_to(run)
+    path = settings_of(cell, folder=str(run), **where).native["config"]
+    assert Path(path).read_bytes() == b"<CycloneDDS/>"
+    assert Path(path).is_relative_to(run)
 
 
-def test_the_copy_has_the_bytes_and_the_ending_of_the_original(file: Path, tmp_path: Path) -> None:
+def test_the_copy_has_the_bytes_and_the_suffix_of_the_original(file: Path, tmp_path: Path) -> None:
     kept = kept_of(file)
     keep([kept], tmp_path)
     file.unlink()
@@ -105,12 +105,12 @@ def test_the_copy_has_the_bytes_and_the_ending_of_the_original(file: Path, tmp_p
     assert kept.kept.endswith(".xml")
 
 
-def test_a_file_that_changed_between_its_reading_and_its_copy_is_refused(file: Path, tmp_path: Path) -> None:
+def test_a_file_that_changed_between_reading_and_copying_is_refused(file: Path, tmp_path: Path) -> None:
     kept = kept_of(file)
     file.write_bytes(b"other")
     with pytest.raises(ValueError, match="has changed"):
         keep([kept], tmp_path)
 
 
-def test_a_row_shows_its_name_and_the_beginning_of_its_hash(file: Path) -> None:
+def test_a_row_shows_the_files_name_and_the_beginning_of_its_hash(file: Path) -> None:
     assert WORDS["native"](cell_of(file)) == f"config=my.xml (sha256 {kept_of(file).sha256[:8]})"

@@ -30,13 +30,13 @@ Trials = list[float | Failure]
 
 
 def disjoint() -> MeasuredRun:
-    """Return a run with seven good trials of each, but no common round."""
+    """Return a run in which LYRA and VEGA have seven good trials each, but no common round."""
     even: Trials = [2e4 + at if at % 2 else CRASHED for at in range(14)]
     odd: Trials = [CRASHED if at % 2 else 3e4 + at for at in range(14)]
     return run_of({LYRA: even, VEGA: odd})
 
 
-def test_rows_in_disjoint_rounds_share_none_whichever_screen_says_so() -> None:
+def test_every_screen_states_that_rows_share_no_rounds() -> None:
     document = document_of(disjoint())
     experiment = document.experiments[0]
     standings = {each.row.name: each.standing for each in experiment.rows}
@@ -49,11 +49,11 @@ def test_rows_in_disjoint_rounds_share_none_whichever_screen_says_so() -> None:
     screen = " ".join(render("summary", document, View(width=100)).split())
     assert shared in screen
     assert "too few trials" not in screen
-    assert "--trials 10" not in screen, "more trials of that kind would share no rounds either"
+    assert "--trials 10" not in screen, "more trials in the same way would also share no rounds"
     assert choices(document)[0].command is None
 
 
-def test_names_are_unique_where_a_middleware_was_measured_with_and_without_loans(tmp_path: Path) -> None:
+def test_names_of_a_middleware_with_and_without_loans_are_unique(tmp_path: Path) -> None:
     figures = {
         cell("ring", "ring"): 40_000.0,
         cell("lyra", loan=False): 45_000.0,
@@ -83,7 +83,7 @@ def within(adapters: Sequence[Description]) -> MeasuredRun:
     return run_of(figures, adapters=tuple(adapters))
 
 
-def test_what_hands_over_is_not_compared_with_a_baseline_that_copies() -> None:
+def test_a_row_that_hands_over_is_not_compared_with_a_copying_baseline() -> None:
     described = [handing(each, "shm", *([False] if each.name == "lyra" else [])) for each in ADAPTERS]
     first, *_ = document_of(within(described)).experiments[0].ranked
     assert (first.row.name, first.ratio, first.row.hands_over) == ("lyra shm", None, True)
@@ -107,7 +107,7 @@ def built(**absent: str) -> Built:
     return Built({each.name: Worker(f"/x/{each.name}", each) for each in ADAPTERS}, dict(absent))
 
 
-def test_who_did_not_take_part_is_named_with_the_reason_and_the_command() -> None:
+def test_an_adapter_that_took_no_part_is_named_with_its_reason_and_command() -> None:
     plan = Plan(cells=(LYRA,), trials=(), names=("",), notes=(Note("--size", "deneb udp: at most 64 B in a message"),))
     here = built(zenoh=f"{LATER}; build it", moos="MOOS 10 was not found (its sources)", yarp=f"{LATER}; build it")
     found = not_tried(plan, (), here)
@@ -118,13 +118,13 @@ def test_who_did_not_take_part_is_named_with_the_reason_and_the_command() -> Non
         NotTried("vega", "it supports no requested configuration"),
         NotTried("deneb", "deneb udp: at most 64 B in a message"),
     )
-    assert not_tried(plan, ("lyra", "zenoh"), here) == found[2:3], "others were named instead"
+    assert not_tried(plan, ("lyra", "zenoh"), here) == found[2:3], "the request named other adapters"
     assert not_tried_text(found[:3]) == (
         "not tried: moos (MOOS 10 was not found); yarp, zenoh (not built: ./middlemark build yarp zenoh)"
     )
 
 
-def test_every_answer_names_who_was_not_tried() -> None:
+def test_every_answer_names_the_adapters_that_were_not_tried() -> None:
     run = run_of(
         {LYRA: spread(2e4), VEGA: spread(3e4)}, not_tried=(NotTried("zenoh", "not built", "./middlemark build zenoh"),)
     )
@@ -138,14 +138,14 @@ def test_every_answer_names_who_was_not_tried() -> None:
     assert data_of(document)["not_tried_text"] == text
 
 
-def test_the_only_row_of_a_column_has_no_rival_and_is_not_undecided() -> None:
+def test_the_only_row_of_a_column_is_not_undecided() -> None:
     figures = {LYRA: spread(2e4), VEGA: spread(3e4), cell("lyra", size=1024): spread(2e4)}
     assert headline(matrices(document_of(run_of(figures)).experiments)[0]) == (
         "lyra udp is the fastest at 64 B; lyra udp has no rival at 1 KiB."
     )
 
 
-def test_a_best_one_beats_by_name_what_another_middleware_has_beside_its_untried_best() -> None:
+def test_a_winner_also_beats_the_middlewares_whose_best_transport_has_too_few_trials() -> None:
     few: Trials = [1.5e4, 1.5e4]
     run = run_of({VEGA: spread(1e4, 12), LYRA: spread(2e4, 12), cell("lyra", "shm"): few})
     experiment = document_of(run).experiments[0]

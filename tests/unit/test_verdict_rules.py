@@ -14,11 +14,11 @@ REPORT = (DOCS / "reading-a-report.md").read_text()
 RULES = REPORT.partition("## The rules of a verdict")[2].partition("\n## ")[0]
 
 
-def test_each_standing_has_a_line() -> None:
+def test_each_standing_has_a_line_in_the_rules() -> None:
     assert re.findall(r"^\| `(\w+)` \|", RULES, re.MULTILINE) == [str(each) for each in Standing]
 
 
-def test_the_numbers_are_those_of_the_code() -> None:
+def test_the_numbers_in_the_documents_match_the_code() -> None:
     assert (FEWEST, MARGIN, NEAR, WIDEST) == (6, 0.05, 0.1, 1 / 3)
     assert "fewer than six rounds in common have no verdict" in RULES
     assert "within 5 % of the best" in RULES
@@ -26,7 +26,7 @@ def test_the_numbers_are_those_of_the_code() -> None:
     assert "(a third where" in REPORT
 
 
-def test_each_mark_of_a_matrix_has_a_line() -> None:
+def test_each_mark_of_a_matrix_has_a_line_in_the_rules() -> None:
     matrix = (DOCS / "usage.md").read_text().partition("- **The matrix**")[2].partition("\n- **")[0]
     marks = dict(re.findall(r"^\| (\S) \| (.+) \|$", matrix, re.MULTILINE))
     assert marks.keys() == MEANS.keys()

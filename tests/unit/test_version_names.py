@@ -30,17 +30,15 @@ NEWER = msgspec.structs.replace(description("lyra@next"), version="3.0.0", libra
         ("lyra@", False, False),
     ],
 )
-def test_a_build_is_named_by_its_version_its_label_or_where_its_library_is(
-    asked: str, usual: bool, newer: bool
-) -> None:
+def test_a_build_is_named_by_its_version_its_label_or_its_librarys_place(asked: str, usual: bool, newer: bool) -> None:
     assert (is_version(USUAL, asked), is_version(NEWER, asked)) == (usual, newer)
 
 
-def test_the_usual_build_is_a_level_too() -> None:
+def test_the_usual_build_is_also_a_level() -> None:
     assert [version_of(each.name) for each in (USUAL, NEWER)] == ["usual", "next"]
 
 
-def test_a_build_whose_library_says_no_version_has_to_be_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_build_of_a_library_without_a_version_needs_a_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     silent = description("lcm", version="", library=str(tmp_path / "lib" / "liblcm.so"))
 
     async def described(_name: str, path: str) -> Worker:

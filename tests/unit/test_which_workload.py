@@ -49,11 +49,11 @@ def answer(run: MeasuredRun) -> RaceVerdict:
     return races(document_of(run).experiments, run)[0]
 
 
-def said(trial: TrialSummary, wanted: Wanted | None = None) -> Attempt:
+def attempt_of(trial: TrialSummary, wanted: Wanted | None = None) -> Attempt:
     def nothing(_: object) -> Any:
         raise AssertionError("a graph's trial has been read")
 
-    return attempt(robot(), trial, wanted or Wanted(), nothing, nothing, {})
+    return attempt(robot(), trial, Race(experiments=(), budget_s=1.0, wanted=wanted or Wanted()), nothing, nothing, {})
 
 
 def one(share: float = 0.2) -> TrialSummary:
@@ -68,28 +68,30 @@ def with_edge(trial: TrialSummary, number: int, **changed: Any) -> TrialSummary:
     return msgspec.structs.replace(trial, graph=graph)
 
 
-def test_a_trial_is_its_worst_edges_part_of_the_deadline_and_holds_as_the_workload_allows() -> None:
-    assert said(one(0.2)) == Attempt(0.2)
-    assert said(with_edge(one(0.2), 1, late=1)) == Attempt(0.2), "one in a thousand is allowed"
-    assert said(with_edge(one(0.2), 1, late=2)) == Attempt(0.2, "misses the deadline")
+def test_a_trials_figure_is_its_worst_edges_share_of_the_deadline() -> None:
+    assert attempt_of(one(0.2)) == Attempt(0.2)
+    assert attempt_of(with_edge(one(0.2), 1, late=1)) == Attempt(0.2), "one late message in a thousand is allowed"
+    assert attempt_of(with_edge(one(0.2), 1, late=2)) == Attempt(0.2, "misses the deadline")
 
 
-def test_it_fails_by_what_most_messages_of_the_edge_came_to_that_fails_most() -> None:
+def test_a_trial_fails_for_the_most_frequent_fault_of_its_worst_edge() -> None:
     late = with_edge(one(), 0, late=5)
-    assert said(late).misses == "misses the deadline"
-    assert said(with_edge(late, 1, lost=4)).misses == "misses the deadline"
-    assert said(with_edge(late, 1, lost=6)).misses == "loses"
-    assert said(with_edge(late, 0, late=5, unsent=9)).misses == "cannot keep the rate"
-    assert said(with_edge(late, 2, lost=900)).misses == "misses the deadline", "that topic has no deadline"
+    assert attempt_of(late).misses == "misses the deadline"
+    assert attempt_of(with_edge(late, 1, lost=4)).misses == "misses the deadline"
+    assert attempt_of(with_edge(late, 1, lost=6)).misses == "loses"
+    assert attempt_of(with_edge(late, 0, late=5, unsent=9)).misses == "cannot keep the rate"
+    assert attempt_of(with_edge(late, 2, lost=900)).misses == "misses the deadline", (
+        "the other edge's topic has no deadline"
+    )
 
 
-def test_processors_are_those_of_all_processes() -> None:
-    assert said(one(0.5), Wanted(max_cpu=0.31)) == Attempt(0.5), "three processes of a tenth"
-    assert said(one(0.5), Wanted(max_cpu=0.29)) == Attempt(0.5, "takes too much processor time")
+def test_processor_use_is_summed_over_all_processes() -> None:
+    assert attempt_of(one(0.5), Wanted(max_cpu=0.31)) == Attempt(0.5), "three processes use a tenth of a processor each"
+    assert attempt_of(one(0.5), Wanted(max_cpu=0.29)) == Attempt(0.5, "takes too much processor time")
 
 
-def test_too_few_messages_are_no_reason_to_leave_and_none_to_be_best() -> None:
-    few = said(with_edge(one(), 1, sent=900, received=900))
+def test_too_few_messages_neither_eliminate_a_candidate_nor_let_it_win() -> None:
+    few = attempt_of(with_edge(one(), 1, sent=900, received=900))
     assert few == Attempt(0.2, None, conclusive=False)
     assert not holds([few, few])
     assert holds([Attempt(0.2), few])
@@ -118,7 +120,7 @@ def test_a_race_of_graphs_without_deadlines_is_refused() -> None:
         racing(run_of({bare: [0.2]}).file.plan, ("shm", "udp"), 600.0, question=True)
 
 
-def test_who_leaves_most_room_before_its_deadlines_is_best_and_the_others_leave_with_their_reasons() -> None:
+def test_most_slack_before_the_deadlines_wins_and_the_others_have_their_reasons() -> None:
     found = answer(race(FIELD))
     assert (found.verdict, [each.row.name for each in found.answer]) == ("best", ["lyra shm"])
     assert {each.row.name: (elimination(each), rounds_of(each)) for each in found.candidates} == {
@@ -146,7 +148,7 @@ def test_the_screen_names_the_edges() -> None:
     assert max(map(len, lines)) <= 100
 
 
-def test_programs_are_told_the_workload_and_the_worst_edge() -> None:
+def test_the_json_answer_has_the_workload_and_the_worst_edge() -> None:
     found = read_output("which", render_json(answer(race(FIELD, Wanted(max_cpu=2.0), scale=2.0)), None))
     assert found["question"] == {
         "size": None, "rate_hz": None, "workload": "robot", "scale": 2, "copies": 1, "processes": 2,
@@ -165,7 +167,7 @@ def test_programs_are_told_the_workload_and_the_worst_edge() -> None:
     assert left["deneb", "udp"]["worst_share"] is None
 
 
-def test_where_no_graph_holds_none_does() -> None:
+def test_a_race_in_which_no_graph_holds_ends_with_none() -> None:
     found = answer(race({each: spread(1.5, trials=6) for each in (("lyra", "udp"), ("vega", "udp"))}))
     assert (found.verdict, found.answer) == ("none holds", ())
     text = " ".join(render_table(found, "runs/it", 100, None).split())
@@ -175,7 +177,7 @@ def test_where_no_graph_holds_none_does() -> None:
     )
 
 
-def test_what_is_open_is_asked_again_of_those_it_is_open_between() -> None:
+def test_an_undecided_race_repeats_only_the_undecided_candidates() -> None:
     scattered = {
         ("lyra", "udp"): [0.2, 0.4, 0.3, 0.5, 0.2, 0.4],
         ("vega", "udp"): [0.4, 0.2, 0.5, 0.3, 0.3, 0.3],
@@ -190,10 +192,10 @@ def test_what_is_open_is_asked_again_of_those_it_is_open_between() -> None:
 
 def test_the_report_of_the_same_run_has_the_same_verdicts() -> None:
     run = race(FIELD)
-    told = {
+    verdicts = {
         (document.rows[each.a].name, document.rows[each.b].name): each.comparison.word
         for document in [document_of(run)]
         for each in document.comparisons
         if each.comparison.metric == "deadline"
     }
-    assert told["lyra shm", "lyra udp"] == "eliminated"
+    assert verdicts["lyra shm", "lyra udp"] == "eliminated"

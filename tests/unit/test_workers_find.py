@@ -30,19 +30,19 @@ def built(folder: Path, name: str) -> None:
     worker.chmod(0o755)
 
 
-def test_what_was_not_built_says_why(folder: Path) -> None:
+def test_a_worker_that_was_not_built_has_its_reason(folder: Path) -> None:
     (folder / "middlemark-left-out-lyra").write_text("Lyra 3 was not found (Debian: apt-get install lyra-dev)\n")
     assert left_out() == {"lyra": "Lyra 3 was not found (Debian: apt-get install lyra-dev)"}
     assert "Lyra 3 was not found" in CliRunner().invoke(command, ["adapters"]).output
 
 
-def test_a_worker_that_is_there_was_not_left_out(folder: Path) -> None:
+def test_a_worker_that_exists_was_not_left_out(folder: Path) -> None:
     (folder / "middlemark-left-out-lyra").write_text("an older build's word\n")
     built(folder, "lyra")
     assert (list(executables()), left_out()) == (["lyra"], {})
 
 
-def test_a_file_that_cannot_be_run_is_no_worker(folder: Path) -> None:
+def test_a_file_that_is_not_executable_is_no_worker(folder: Path) -> None:
     (folder / "middlemark-worker-lyra").write_text("")
     assert executables() == {}
 
@@ -60,12 +60,12 @@ def broken() -> str:
     return left.reason
 
 
-def test_a_description_without_end_costs_bounded_memory(folder: Path) -> None:
+def test_an_endless_description_takes_bounded_memory(folder: Path) -> None:
     says(folder, "lyra", "exec /bin/cat /dev/zero")
     assert broken() == "--describe answered more than 16 MiB"
 
 
-def test_a_worker_that_complains_without_end_is_given_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_with_endless_error_output_is_given_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(find, "DESCRIBE_S", 0.5)
     says(folder, "lyra", "exec /bin/cat /dev/zero >&2")
     assert broken() == "--describe did not answer within 0.5 s"
@@ -85,28 +85,28 @@ def test_a_worker_that_complains_without_end_is_given_up(folder: Path, monkeypat
         ("max_bytes", 0, "`$.transports[0].max_bytes`"),
     ],
 )
-def test_a_wrong_description_is_refused_by_its_field(folder: Path, field: str, value: object, why: str) -> None:
-    told = msgspec.to_builtins(description("lyra", transport("udp")))
-    owner = told if field in ("transports", "name") else told["transports"][0]
+def test_a_malformed_description_is_refused_with_its_field(folder: Path, field: str, value: object, why: str) -> None:
+    described = msgspec.to_builtins(description("lyra", transport("udp")))
+    owner = described if field in ("transports", "name") else described["transports"][0]
     if value is None:
         del owner[field]
     else:
         owner[field] = value
-    says(folder, "lyra", f"echo '{json.dumps(told)}'")
+    says(folder, "lyra", f"echo '{json.dumps(described)}'")
     assert why in broken()
 
 
-def test_an_adapter_whose_worker_does_not_work_is_not_unknown(folder: Path) -> None:
+def test_an_adapter_with_a_broken_worker_is_not_called_unknown(folder: Path) -> None:
     says(folder, "lyra", "echo no >&2; exit 1")
     says(folder, "vega", f"echo '{json.dumps(msgspec.to_builtins(description('vega', transport('udp'))))}'")
-    told = CliRunner().invoke(run, ["--adapter", "lyra", "--dry-run"])
-    assert isinstance(told.exception, RequestError)
-    [problem] = told.exception.problems
+    ran = CliRunner().invoke(run, ["--adapter", "lyra", "--dry-run"])
+    assert isinstance(ran.exception, RequestError)
+    [problem] = ran.exception.problems
     assert "lyra is not built here: its worker does not work: " in problem.text
     assert "--describe ended with status 1: no" in problem.text
 
 
-def test_a_place_that_nobody_may_read_or_find_hides_no_other(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_or_missing_folder_hides_no_other_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def denied(_: object) -> list[str]:
         raise PermissionError(13, "Permission denied")
 
@@ -119,7 +119,7 @@ def test_a_place_that_nobody_may_read_or_find_hides_no_other(folder: Path, monke
     assert (executables(), left_out(), find.witness()) == ({}, {}, None)
 
 
-def test_the_places_named_count_before_those_on_the_path(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_named_folders_come_before_those_on_the_path(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "other").mkdir()
     for place in (folder, folder / "other"):
         built(place, "lyra")

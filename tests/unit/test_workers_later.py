@@ -43,7 +43,7 @@ def answerer_fields(checkout: Path) -> list[str]:
     return words.read_text().splitlines() if words.exists() else []
 
 
-def test_a_request_that_names_none_builds_none_and_can_say_what_is_missing(checkout: Path) -> None:
+def test_a_request_without_names_builds_nothing_and_lists_the_unbuilt_workers(checkout: Path) -> None:
     build_asked([])
     assert answerer_fields(checkout) == []
     assert left_for_later() == ["slow", "slower", "quick"]
@@ -69,61 +69,63 @@ def test_an_adapter_without_a_worker_and_without_a_reason_is_not_built_yet(check
         (["all"], ["worker-quick worker-slow worker-slower"]),
     ],
 )
-def test_what_is_named_is_built_in_one_go_and_nothing_else(checkout: Path, named: list[str], built: list[str]) -> None:
+def test_named_workers_are_built_at_once_and_no_others(checkout: Path, named: list[str], built: list[str]) -> None:
     build_asked(named)
     assert answerer_fields(checkout) == built
 
 
 @pytest.mark.parametrize(("named", "built"), [([], "again all"), (["lost", "slow"], "again worker-lost worker-slow")])
-def test_the_verb_builds_all_or_what_is_named_after_another_look(checkout: Path, named: list[str], built: str) -> None:
+def test_the_verb_build_looks_again_and_builds_all_or_the_named_workers(
+    checkout: Path, named: list[str], built: str
+) -> None:
     build_again(named)
     assert answerer_fields(checkout) == [built]
 
 
-def test_the_note_that_the_build_leaves_is_the_one_that_is_known() -> None:
+def test_the_build_writes_the_note_that_the_launcher_reads() -> None:
     root = Path(__file__).resolve().parents[2]
     assert f'file(WRITE ${{note}} "{LATER};' in (root / "cmake" / "MiddlemarkAdapter.cmake").read_text()
     for script in ("stages.sh", "workers.sh"):
         assert "it takes long" in (root / "packaging" / "setup" / script).read_text()
 
 
-def test_the_set_up_knows_every_adapter_that_is_left_for_later() -> None:
+def test_the_set_up_lists_every_adapter_that_is_built_on_request() -> None:
     root = Path(__file__).resolve().parents[2]
     script = f'root={root}; source "$root/packaging/setup/stages.sh"; later_adapters; printf "%s\\n" "${{later[@]}}"'
-    known = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    listed = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True).stdout.split()
     text = {each.parent.name: each.read_text() for each in (root / "adapters").glob("*/CMakeLists.txt")}
     later = {name for name, words in text.items() if re.search(r"\bLATER\b|middlemark_rust_adapter\(", words)}
-    assert set(known) == later
+    assert set(listed) == later
     assert later >= {"nng", "zenoh"}
 
 
-def test_a_build_that_fails_ends_the_request(checkout: Path) -> None:
+def test_a_failed_build_ends_the_request(checkout: Path) -> None:
     (checkout / "packaging" / "setup" / "setup.sh").write_text(SCRIPT.format(1))
     with pytest.raises(MeasureError, match="set-up failed"):
         build_asked(["slow"])
 
 
-def test_a_dry_run_builds_nothing_and_says_what_it_could_not_check(checkout: Path) -> None:
+def test_a_dry_run_builds_nothing_and_names_what_it_could_not_check(checkout: Path) -> None:
     assert built_workers(["slow"], dry_run=True).unchecked == ("slow", "slower", "quick")
     for arguments, words in (
         (["--adapter", "slow"], "none of its adapters is built: slow"),
         (["--adapter", "slow,quick"], "none of its adapters is built: slow and quick"),
         ([], "none of its adapters is built: no adapter is"),
     ):
-        said = CliRunner().invoke(run.command, [*arguments, "--dry-run"]).exception
-        assert isinstance(said, MeasureError)
-        assert f"the plan was not checked, because {words}" in str(said)
+        error = CliRunner().invoke(run.command, [*arguments, "--dry-run"]).exception
+        assert isinstance(error, MeasureError)
+        assert f"the plan was not checked, because {words}" in str(error)
     assert answerer_fields(checkout) == []
 
 
-def test_a_dry_run_without_workers_refuses_a_wrong_request_all_the_same(checkout: Path) -> None:
+def test_a_dry_run_without_workers_still_refuses_a_wrong_request(checkout: Path) -> None:
     for wrong in (["--adapter", "nosuch"], ["--size", "huge"]):
-        said = CliRunner().invoke(run.command, [*wrong, "--dry-run"]).exception
-        assert isinstance(said, RequestError)
+        error = CliRunner().invoke(run.command, [*wrong, "--dry-run"]).exception
+        assert isinstance(error, RequestError)
     assert answerer_fields(checkout) == []
 
 
-def test_nothing_is_built_where_the_set_up_is_not_the_commands(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_set_up_command_nothing_is_built(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(find.BUILDER)
     build_asked(["all"])
     assert answerer_fields(checkout) == []

@@ -71,14 +71,14 @@ RECORDED: dict[str, Callable[[Path], Path]] = {
 
 
 @pytest.mark.parametrize("kind", RECORDED)
-def test_rates_sizes_and_qos_are_those_of_the_bag(tmp_path: Path, kind: str) -> None:
+def test_rates_sizes_and_qos_are_read_from_the_bag(tmp_path: Path, kind: str) -> None:
     found = read(RECORDED[kind](tmp_path), "drive")
     topics = {each.name: each for each in found.workload.topics}
     assert topics.keys() == {"/scan", "/map"}
     scan, grid = topics["/scan"], topics["/map"]
     assert (scan.rate_hz, scan.size, scan.type, scan.deadline_s) == (10.0, 115, "sensor_msgs/msg/LaserScan", 0.1)
     assert grid.size == 5000
-    assert grid.rate_hz == pytest.approx(1 / 3, rel=1e-4), "once in three seconds"
+    assert grid.rate_hz == pytest.approx(1 / 3, rel=1e-4), "the map was sent once in three seconds"
     assert grid.deadline_s == 1.0
     assert scan.source == ("/laser" if kind == "ros1" else "scan/publisher")
     assert "31 messages of 100 to 130 bytes, 10 Hz" in found.comments["/scan"]
@@ -92,7 +92,7 @@ def test_rates_sizes_and_qos_are_those_of_the_bag(tmp_path: Path, kind: str) -> 
 
 
 @pytest.mark.parametrize("kind", RECORDED)
-def test_the_true_sequence_of_sizes_and_instants_is_written(tmp_path: Path, kind: str) -> None:
+def test_the_recorded_sequence_of_sizes_and_instants_is_written(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "drive.parquet"
     bag = read(RECORDED[kind](tmp_path), "drive", path)
     found = read_sequence(path)
@@ -115,7 +115,7 @@ def test_a_long_bag_is_written_in_groups_of_rows(tmp_path: Path, monkeypatch: py
     assert len(read_sequence(tmp_path / "drive.parquet").courses["/scan"].sizes) == 31
 
 
-def test_of_a_bag_that_was_cut_off_no_sequence_is_left(tmp_path: Path) -> None:
+def test_a_truncated_bag_leaves_no_sequence_behind(tmp_path: Path) -> None:
     path = of_ros1(tmp_path)
     path.write_bytes(path.read_bytes()[:2000])
     with pytest.raises(RequestError):
@@ -123,7 +123,7 @@ def test_of_a_bag_that_was_cut_off_no_sequence_is_left(tmp_path: Path) -> None:
     assert not (tmp_path / "drive.parquet").exists()
 
 
-def test_the_topic_of_two_publishers_is_two(tmp_path: Path) -> None:
+def test_a_topic_with_two_publishers_becomes_two_topics(tmp_path: Path) -> None:
     types = get_typestore(Stores.ROS1_NOETIC)
     path = tmp_path / "two.bag"
     with Writer1(path) as writer:
@@ -137,7 +137,7 @@ def test_the_topic_of_two_publishers_is_two(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["ros1", "mcap-file"])
 @pytest.mark.parametrize("part", [0.05, 0.5, 0.95])
-def test_a_bag_that_was_cut_off_is_named(tmp_path: Path, kind: str, part: float) -> None:
+def test_a_truncated_bag_is_refused_with_its_name(tmp_path: Path, kind: str, part: float) -> None:
     path = RECORDED[kind](tmp_path)
     whole = path.read_bytes()
     path.write_bytes(whole[: int(len(whole) * part)])
@@ -146,10 +146,10 @@ def test_a_bag_that_was_cut_off_is_named(tmp_path: Path, kind: str, part: float)
     except RequestError as refused:
         assert [str(path) in str(each) for each in refused.problems] == [True]
     else:
-        assert len(found.workload.topics) == 2, "only its index was lost"
+        assert len(found.workload.topics) == 2, "only the bag's index was lost"
 
 
-def test_what_is_no_bag_is_named(tmp_path: Path) -> None:
+def test_a_file_that_is_no_bag_is_refused(tmp_path: Path) -> None:
     for name, data in (("x.bag", b"no"), ("x.mcap", b""), ("x.db3", b"SQLite"), ("x.txt", b"x")):
         (tmp_path / name).write_bytes(data)
         with pytest.raises(RequestError):
@@ -158,9 +158,9 @@ def test_what_is_no_bag_is_named(tmp_path: Path) -> None:
         read(tmp_path, "x")
 
 
-def test_what_is_kept_for_late_joiners_without_reliability_or_a_depth_is_volatile_and_said_so() -> None:
+def test_transient_local_without_reliability_or_depth_becomes_volatile_with_a_note() -> None:
     assert durability("reliable", 3) == ({"durability": "transient-local"}, [])
     for reliability, depth in (("best-effort", 3), ("reliable", None)):
-        found, told = durability(reliability, depth)  # type: ignore[arg-type]
+        found, notes = durability(reliability, depth)  # type: ignore[arg-type]
         assert not found
-        assert "volatile here" in told[0]
+        assert "volatile here" in notes[0]

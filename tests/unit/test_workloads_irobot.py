@@ -57,7 +57,7 @@ def test_topics_have_their_sizes_rates_and_qos() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         ("{", "not JSON"),
         ("[]", "a list 'nodes' of objects is missing"),
@@ -69,9 +69,9 @@ def test_topics_have_their_sizes_rates_and_qos() -> None:
         ("[" * 100_000, "not JSON"),
     ],
 )
-def test_what_is_no_topology_is_named_with_the_place(text: str, said: str) -> None:
+def test_a_malformed_topology_is_refused_with_the_place(text: str, expected: str) -> None:
     with pytest.raises(RequestError) as refused:
         read(text, "robot", "robot.json")
-    told = [str(each) for each in refused.value.problems]
-    assert any(said in each for each in told), told
-    assert all(each.startswith("robot.json") for each in told)
+    problems = [str(each) for each in refused.value.problems]
+    assert any(expected in each for each in problems), problems
+    assert all(each.startswith("robot.json") for each in problems)

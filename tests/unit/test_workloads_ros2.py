@@ -90,7 +90,7 @@ def test_topics_have_their_nodes_types_qos_rates_and_mean_sizes(ros2: Any) -> No
     assert ros2.graph.nodes == []
 
 
-def test_what_several_nodes_publish_is_a_topic_each(ros2: Any) -> None:
+def test_a_topic_with_several_publishers_becomes_one_topic_each(ros2: Any) -> None:
     topic(ros2, "/tf", "tf2_msgs/msg/TFMessage", ["/odom", "/slam"], ["/slam", "/view"], sent=(100.0, [80]))
     text, topics = seen()
     assert {name: (each.source, each.to) for name, each in topics.items()} == {
@@ -101,7 +101,7 @@ def test_what_several_nodes_publish_is_a_topic_each(ros2: Any) -> None:
     assert "2 nodes publish /tf: each is assumed to send as many" in text
 
 
-def test_what_was_published_before_is_seen_where_it_is_kept_and_tells_no_rate(ros2: Any) -> None:
+def test_earlier_messages_of_a_transient_local_topic_are_seen_without_a_rate(ros2: Any) -> None:
     kept = {"durability": ros2.qos.DurabilityPolicy.TRANSIENT_LOCAL, "depth": 1}
     topic(ros2, "/tf_static", "tf2_msgs/msg/TFMessage", ["/robot"], ["/view"], **kept)
     ros2.graph.messages["/tf_static"] = [(-9, bytes(200)), (-5, bytes(400))]
@@ -111,7 +111,7 @@ def test_what_was_published_before_is_seen_where_it_is_kept_and_tells_no_rate(ro
     assert "durability transient-local needs" not in text
 
 
-def test_an_unreliable_publisher_beside_a_reliable_one_is_heard_too(ros2: Any) -> None:
+def test_an_unreliable_publisher_is_heard_together_with_a_reliable_one(ros2: Any) -> None:
     topic(ros2, "/scan", "sensor_msgs/msg/LaserScan", ["/a"], ["/slam"])
     best = ros2.qos.ReliabilityPolicy.BEST_EFFORT
     ros2.graph.publishers["/scan"].append(end(ros2, "/b", "sensor_msgs/msg/LaserScan", reliability=best))
@@ -123,7 +123,7 @@ def test_an_unreliable_publisher_beside_a_reliable_one_is_heard_too(ros2: Any) -
     assert "# this middleware does not report its history: edit depth" in text
 
 
-def test_what_cannot_be_carried_is_left_out_by_name_and_services_are_named(ros2: Any) -> None:
+def test_topics_that_cannot_be_carried_are_named_and_so_are_services(ros2: Any) -> None:
     topic(ros2, "/cmd", "geometry_msgs/msg/Twist", ["/planner"], ["/base"])
     topic(ros2, "/odd", "unheard_of/msg/Odd", ["/planner"], ["/base"])
     topic(ros2, "/alone", "std_msgs/msg/Bool", ["/planner"], [])
@@ -137,19 +137,19 @@ def test_what_cannot_be_carried_is_left_out_by_name_and_services_are_named(ros2:
     ]
     text, topics = seen()
     assert [*topics] == ["/cmd"]
-    for said in (
+    for words in (
         "Left out, because their types are not installed here: /odd.",
         "Left out, because no other node subscribes to them: /alone, /self.",
         "Left out, because no node publishes them: /wanted.",
         "Left out, because no message arrived: /quiet.",
         "write a [[workload.service]] for those that matter: /plan (nav_msgs/srv/GetPlan).",
     ):
-        assert said in text
+        assert words in text
     assert "get_parameters" not in text
     assert "/rosout" not in text
 
 
-def test_the_file_runs_at_once(ros2: Any, tmp_path: Path) -> None:
+def test_the_written_file_runs_without_edits(ros2: Any, tmp_path: Path) -> None:
     topic(ros2, "/cmd", "geometry_msgs/msg/Twist", ["/planner"], ["/base"])
     out = tmp_path / "robot.toml"
     assert asked("-o", str(out)).exception is None
@@ -160,7 +160,7 @@ def test_the_file_runs_at_once(ros2: Any, tmp_path: Path) -> None:
     assert suite.name == "robot"
 
 
-def test_an_empty_graph_is_no_workload(ros2: Any) -> None:
+def test_an_empty_graph_is_refused(ros2: Any) -> None:
     refused = asked("--seconds", "1").exception
     assert isinstance(refused, MeasureError)
     assert "in 1 s no message was seen" in str(refused)
@@ -168,7 +168,7 @@ def test_an_empty_graph_is_no_workload(ros2: Any) -> None:
     assert not ros2.graph.up
 
 
-def test_without_ros_2_it_says_what_to_source(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ros_2_the_error_names_what_to_source(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rclpy", None)
     refused = asked().exception
     assert isinstance(refused, MeasureError)

@@ -29,12 +29,12 @@ def event(name: str, at_ns: int, *, roles: tuple[Counts, ...] = (), **used: Any)
 
 def ping(sent: int, **given: Any) -> PingResult:
     """Return the result of a ping with ``sent`` messages that all came back."""
-    told = dict.fromkeys(PingResult.__struct_fields__, 0) | {"scheduled": None, "late_sends": None, "unsent": None}
-    told |= {"samples": sent, "sent": sent, "received": sent, "measured_s": 1.0, "ticks_per_second": 1e9}
-    return PingResult(**{**told, "event": "result", "ended": "samples", "last_error": "", **given})
+    fields = dict.fromkeys(PingResult.__struct_fields__, 0) | {"scheduled": None, "late_sends": None, "unsent": None}
+    fields |= {"samples": sent, "sent": sent, "received": sent, "measured_s": 1.0, "ticks_per_second": 1e9}
+    return PingResult(**{**fields, "event": "result", "ended": "samples", "last_error": "", **given})
 
 
 def pong(received: int, index: int = 0, **given: Any) -> PongResult:
     """Return the result of a pong that echoed all messages."""
-    told = dict.fromkeys(PongResult.__struct_fields__, 0) | {"received": received, "echoed": received, "index": index}
-    return PongResult(**{**told, "event": "result", "ended": "stopped", "last_error": "", **given})
+    fields = dict.fromkeys(PongResult.__struct_fields__, 0) | {"received": received, "echoed": received, "index": index}
+    return PongResult(**{**fields, "event": "result", "ended": "stopped", "last_error": "", **given})

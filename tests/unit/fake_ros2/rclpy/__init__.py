@@ -81,7 +81,7 @@ class Node:
         inspect.signature(callback).bind(object())
         assert isinstance(msg_type, type)
         assert isinstance(qos_profile, QoSProfile)
-        assert raw, "deserializing takes longer, and tells no size"
+        assert raw, "deserializing takes longer and hides the size"
         self.subscriptions.append((topic, callback, qos_profile))
         offered = [each.qos_profile for each in graph.publishers.get(topic, [])]
         if qos_profile.reliability is ReliabilityPolicy.RELIABLE:
@@ -102,14 +102,14 @@ class Node:
 
 def init(*, args: list[str] | None = None) -> None:
     assert not graph.up
-    assert args == [], "the command line is not ROS's"
+    assert args == [], "rclpy must not read the command line"
     graph.up = True
 
 
 def create_node(node_name: str, *, enable_rosout: bool = True, start_parameter_services: bool = True) -> Node:
     assert graph.up
     assert not enable_rosout
-    assert not start_parameter_services, "it would be seen in the graph itself"
+    assert not start_parameter_services, "parameter services would be visible in the graph"
     graph.nodes.append(Node(node_name))
     return graph.nodes[-1]
 
@@ -127,5 +127,5 @@ def spin_once(node: Node, *, timeout_sec: float | None = None) -> None:
 
 
 def try_shutdown() -> None:
-    assert not graph.nodes, "a node was left"
+    assert not graph.nodes, "a node was not destroyed"
     graph.up = False

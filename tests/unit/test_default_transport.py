@@ -26,28 +26,26 @@ def written(transports: str) -> str:
         ('["default"]', ["plain default", "bare default"]),
     ],
 )
-def test_the_middleware_as_it_comes_is_measured_where_it_is_named_or_all_there_is(
-    transports: str, measured: list[str]
-) -> None:
+def test_the_default_transport_is_used_if_named_or_if_it_is_the_only_one(transports: str, measured: list[str]) -> None:
     assert pairs_of(plan_of(written(transports), HERE)) == measured
 
 
-def test_who_names_no_transport_does_not_get_it() -> None:
+def test_the_default_transport_is_not_used_without_being_named() -> None:
     assert pairs_of(plan_of('[[sweep]]\nadapter = "plain"\n', HERE)) == ["plain udp"]
 
 
-def test_a_baseline_has_none_and_the_others_are_still_planned() -> None:
+def test_a_baseline_has_no_default_transport_and_the_others_are_still_planned() -> None:
     planned = pairs_of(plan_of('[[sweep]]\ntransport = ["all", "default"]\n', HERE))
     assert {"shm shm", "cyclonedds udp", "plain default"} <= set(planned)
     assert "shm default" not in planned
 
 
-def test_nothing_but_default_stands_beside_all() -> None:
+def test_all_excludes_every_other_name_but_default() -> None:
     with pytest.raises(AssertionError, match="'all' includes the other names"):
         problems_of(written('["all", "udp"]'), HERE)
 
 
-def test_a_search_over_a_carrier_that_nobody_knows_has_two_baselines() -> None:
+def test_a_search_over_an_unknown_actual_transport_has_two_baselines() -> None:
     from planning import suite_of
 
     from middlemark.plan import make_plan
@@ -60,7 +58,7 @@ def test_a_search_over_a_carrier_that_nobody_knows_has_two_baselines() -> None:
 @pytest.mark.parametrize(
     ("seen", "label"), [("udp", "udp"), ("shared-memory", "shm"), ("process-memory", "shm"), (None, "shm")]
 )
-def test_its_raw_transport_is_that_of_what_carried_it_and_without_evidence_the_fastest(
+def test_the_raw_transport_of_a_default_configuration_follows_its_actual_transport(
     seen: str | None, label: str
 ) -> None:
     cells = [cell(transport="default"), cell("udp"), cell("shm", "shm")]
@@ -69,7 +67,7 @@ def test_its_raw_transport_is_that_of_what_carried_it_and_without_evidence_the_f
     assert found.label == label
 
 
-def test_nothing_that_carried_it_contradicts_it() -> None:
+def test_no_actual_transport_contradicts_the_default_configuration() -> None:
     over_tcp = outcome(plan(cell()).trials[0], actual_transport="tcp")
     assert not used_another_transport(cell(transport="default"), over_tcp, KNOWN)
     assert used_another_transport(cell(transport="udp"), over_tcp, KNOWN)
