@@ -142,7 +142,7 @@ def test_a_set_of_ones_own_needs_neither_intruder_nor_stranger_nor_broker(folder
             file.unlink()
     assert told(folder) == []
     assert told(folder, "curve", broker=True) == [
-        "broker.curve.pub: there is no such file; it is the public key of CURVE of a companion: a broker, a router. "
+        "broker.curve.pub: there is no such file; it is the public key of CURVE of a companion, such as a broker or a router. "
         "`middlemark certs FOLDER` makes a complete set to start from",
         "broker.curve: there is no such file; it is the secret key that belongs to broker.curve.pub. "
         "`middlemark certs FOLDER` makes a complete set to start from",
@@ -188,7 +188,7 @@ def test_a_certificate_out_of_its_time_or_without_a_name_is_refused(
 
 def test_a_certificate_of_another_authority_is_refused(folder: Path) -> None:
     replace(folder, "sender", *Authority("another").identity("sender"))
-    assert told(folder) == ["sender.pem: ca.pem did not issue it, so the others would refuse it"]
+    assert told(folder) == ["sender.pem: ca.pem did not issue it, so the other processes would refuse it"]
 
 
 def test_an_authority_that_is_none_is_refused(folder: Path) -> None:
@@ -224,7 +224,7 @@ def test_a_brokers_certificate_is_good_where_it_is_reached(folder: Path) -> None
     (folder / "ca.pem").write_bytes((folder / "ca.pem").read_bytes() + authority)
     replace(folder, "broker", certificate, key)
     assert told(folder, "x509", broker=True) == [
-        "broker.pem: it is valid for broker.example, but the broker is reached at 127.0.0.1: clients refuse it"
+        "broker.pem: it is valid for broker.example, but clients reach the broker at 127.0.0.1 and would refuse it"
     ]
 
 
@@ -232,7 +232,7 @@ def test_a_brokers_certificate_is_good_where_it_is_reached(folder: Path) -> None
 def test_a_key_that_cannot_be_read_is_refused(folder: Path) -> None:
     (folder / "sender.key").chmod(0)
     [problem] = told(folder)
-    assert problem == "sender.key: cannot be read (Permission denied); the user who measures must be able to read it"
+    assert problem == "sender.key: cannot be read (Permission denied); let the user who measures read it"
 
 
 def test_no_problem_tells_a_key(folder: Path) -> None:

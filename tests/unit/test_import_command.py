@@ -172,7 +172,7 @@ def test_two_logs_of_one_name_are_told_apart_by_their_folders(tmp_path):
 
 def test_there_is_nothing_to_resume_in_an_imported_run(tmp_path):
     run = read_run(kept(imported(tmp_path, PING), tmp_path))
-    assert list(differences(run.file, {})) == ["it was imported: there is nothing in it to measure"]
+    assert list(differences(run.file, {})) == ["it was imported, so it has no trials to measure"]
 
 
 def test_exports_of_an_imported_run_tell_no_default_for_what_is_not_known(tmp_path):
@@ -223,7 +223,7 @@ def test_runs_of_which_no_cell_is_known_to_be_the_same_say_how_to_name_two(both,
     several = write_measured(tmp_path / "several", {measured_cell(): 9_000, measured_cell(size=64): 8_000})
     result = compared(theirs, several)
     assert isinstance(result.exception, MeasureError)
-    assert "name one of each" in result.exception.advice
+    assert "name one configuration of each" in result.exception.advice
 
 
 def test_a_run_that_knows_nothing_of_imports_is_read(tmp_path):

@@ -139,9 +139,7 @@ def test_messages_within_one_host_keep_their_own_times(stored: Stored) -> None:
 
 def test_what_is_not_all_known_stays_absent_with_the_reason(stored: Stored) -> None:
     stored.in_histogram = 3
-    assert (
-        stored.absent() == "subscriber 0 outgrew its memory, and a histogram of times of two clocks cannot be converted"
-    )
+    assert stored.absent() == "subscriber 0 outgrew its memory, and its histogram cannot be converted to one clock"
     stored.in_histogram = 0
     stored.publisher.raw["late_ns"][7] = SATURATED
     assert "fell behind by more than the 4.29 s" in stored.absent()
@@ -163,7 +161,7 @@ def test_samples_that_cannot_be_read_are_the_reason_and_no_traceback(stored: Sto
     else:
         (stored.folder / "publisher.npy").write_bytes(content)
     told = on_one_clock(outcome, OFFSET, str(stored.folder), {("subscriber", 0)}, seconds=4.0)
-    assert (told.clocks, told.stamps_absent) == (None, "publisher.npy is damaged, or of another build")
+    assert (told.clocks, told.stamps_absent) == (None, "publisher.npy is damaged, or from another build")
 
 
 def test_figures_below_ten_times_the_uncertainty_are_not_told(stored: Stored) -> None:

@@ -113,9 +113,9 @@ def test_a_key_that_nobody_takes_is_refused_with_the_nearest() -> None:
 
 def test_what_is_no_setting_is_refused_as_it_was_typed() -> None:
     assert refusals("segment-size", "=1", "segment-size=1", "segment-size=2") == [
-        "--native segment-size: no '='; write --native KEY=VALUE or ADAPTER.KEY=VALUE",
-        "--native =1: no key before the '='; write --native KEY=VALUE or ADAPTER.KEY=VALUE",
-        "--native segment-size=2: 'segment-size' is given twice; leave one of them out",
+        "--native segment-size: '=' is missing; write --native KEY=VALUE or ADAPTER.KEY=VALUE",
+        "--native =1: the key before '=' is missing; write --native KEY=VALUE or ADAPTER.KEY=VALUE",
+        "--native segment-size=2: 'segment-size' is given twice; remove one of them",
     ]
 
 

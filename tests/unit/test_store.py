@@ -135,7 +135,7 @@ def test_a_line_that_is_not_what_was_written_ends_the_run(writer: RunWriter, mon
         os.write(descriptor, b"of another process")
 
     monkeypatch.setattr(os, "fsync", further)
-    with pytest.raises(StoreError, match="another process writes there"):
+    with pytest.raises(StoreError, match="another process writes to the file"):
         writer.append(outcome(0))
 
 

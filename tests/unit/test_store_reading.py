@@ -97,7 +97,7 @@ def test_a_line_that_is_no_text_or_has_no_end_costs_itself_only(run: Path, line:
         ("plan.cells.2.rate", "quick", "plan.cells[2].rate"),
         ("plan.cells.0.pin", [-1], "plan.cells[0].pin"),
         ("plan.trials.4.cell", 3, "plan.trials[4].cell: there is no configuration 3"),
-        ("plan.trials.4.order", 3, "plan.trials[4].order: 3 is used by another trial"),
+        ("plan.trials.4.order", 3, "plan.trials[4].order: another trial also has 3"),
         ("plan.baselines", [7], "plan.baselines: there is no configuration 7"),
         ("plan.precision", {"part": 0.1, "budget_s": 1.0, "focus": [3]}, "plan.precision.focus"),
         ("reached", {"rounds": 1, "seconds": 1.0, "met": True, "undecided": [3]}, "reached.undecided"),

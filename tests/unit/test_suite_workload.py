@@ -129,7 +129,7 @@ def test_what_is_wrong_with_sites_is_told(old: str, new: str, said: str) -> None
         ('after = "camera/image"', 'after = "camera/imag"', "line 18: workload.topic 2: after: no topic 'camera/imag'"),
         ('from = "detector"', 'from = "map"', "line 18: workload.topic 2: after: 'map' does not subscribe to"),
         ('to = "planner"', 'to = "detector"', "line 16: workload.topic 2: to: 'detector' subscribes to its own"),
-        ('"detections"', '"camera/image"', "a second topic 'camera/image', and of type image there"),
+        ('"detections"', '"camera/image"', "another topic has the name 'camera/image', of type image"),
         ('work = "3ms"', "", ""),
         ('"camera", "detector"]', '"camera", "nobody"]', "workload.process: perception: no topic has a node 'nobody'"),
         ('client = "planner"\n', "", "line 21: workload.service 1: client is missing"),
@@ -178,7 +178,7 @@ size = 64
 rate = 1
 """
     problems = problems_of(circle)
-    assert sum("a circle of topics, none of which has a rate" in each for each in problems) == 2
+    assert sum("these topics follow each other in a circle; give one of them a rate" in each for each in problems) == 2
     assert any("no node receives the topic" in each for each in problems)
 
 
@@ -222,4 +222,4 @@ def test_what_is_written_as_a_suite_is_read_as_it_was(data: st.DataObject) -> No
 def test_what_follows_a_services_requests_beside_its_replies_is_refused() -> None:
     other = '[[workload.topic]]\nname = "log"\nfrom = "map"\nto = "recorder"\nsize = 64\nafter = "plan/request"\n'
     problems = problems_of(ROBOT.replace("[workload.process]", f"{other}\n[workload.process]"))
-    assert ["so only its replies may follow" in each for each in problems] == [True]
+    assert ["so only the service's replies may follow" in each for each in problems] == [True]
