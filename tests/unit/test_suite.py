@@ -196,7 +196,7 @@ def test_every_problem_of_a_suite_and_of_the_options_is_told_at_once(tmp_path: P
     [
         ("a = 1\nb = = 2\n", "lan.toml: line 2: column 5: not TOML: Invalid value"),
         ("", "lan.toml: has no [[sweep]]; a suite needs at least one"),
-        ("[sweep]\nsize = 16", "lan.toml: sweep: one table [sweep]; write [[sweep]]"),
+        ("[sweep]\nsize = 16", "lan.toml: sweep: is a single table; write [[sweep]]"),
         ("sweep = 3", "lan.toml: sweep: 3 is not a sweep"),
         ("sweep = [3]", "lan.toml: sweep 1: 3 is not a sweep"),
         ("defaults = 3\n[[sweep]]", "lan.toml: defaults: 3 is not a table"),

@@ -134,7 +134,7 @@ def test_lists_are_read_with_several_in_a_line_and_remarks(tmp_path: Path) -> No
         ('size = "@none.csv"\nrate = 1\n', "size: none.csv cannot be read: No such file"),
         ('size = "@bad.csv"\nrate = 1\n', "size: bad.csv: line 2: 'x' is not a size"),
         ('size = "@bad.csv"\nrate = 1\n', "; line 4: 'y' is not a size"),
-        ('size = "@empty.csv"\nrate = 1\n', "empty.csv: it is empty"),
+        ('size = "@empty.csv"\nrate = 1\n', "empty.csv is empty"),
         ('size = 16\narrivals = "@back.txt"\n', "line 6: workload.topic 1: arrivals: back.txt: instant 3 is before"),
         ('size = 16\narrivals = "@bad.csv"\n', "line 2: 'x' is not an instant; write it in seconds"),
         ('size = 16\nrate = 1\narrivals = "@back.txt"\n', "arrivals: back.txt"),

@@ -101,9 +101,9 @@ def test_every_node_may_be_on_one_of_two_sites() -> None:
     ("old", "new", "said"),
     [
         ('"planner", "map"', '"planner"', "robot.toml: workload.site: map not on any site; put every node on one"),
-        ('"planner", "map"', '"planner", "map", "camera"', "workload.site: robot: 'camera' is in site base already"),
+        ('"planner", "map"', '"planner", "map", "camera"', "workload.site: robot: 'camera' is already in site base"),
         ('"planner", "map"', '"planner", "nobody", "map"', "workload.site: base: no topic has a node 'nobody'"),
-        ("base =", '"far-away" =', "workload.site: far-away: not a valid name of a site"),
+        ("base =", '"far-away" =', "workload.site: far-away: is not a valid name of a site"),
         (
             'base = ["planner", "map"]\nrobot = ["camera", ',
             'base = ["planner", "map", "camera"]\nrobot = [',
@@ -124,7 +124,7 @@ def test_what_is_wrong_with_sites_is_told(old: str, new: str, said: str) -> None
         ('"900k"', '"9zk"', "line 6: workload.topic 1: size: '9zk': 'zk' is no unit of size"),
         ("rate = 30", "rate = 0", "line 8: workload.topic 1: rate: 0 is not a rate"),
         ("rate = 30", 'rate = "max"', "line 8: workload.topic 1: rate: 'max' is not a rate of a topic"),
-        ("rate = 30\n", "", "line 2: workload.topic 1: neither rate nor after"),
+        ("rate = 30\n", "", "line 2: workload.topic 1: has neither rate nor after"),
         ('"33ms"', '"33ns"', "line 9: workload.topic 1: deadline: '33ns' is too short"),
         ('after = "camera/image"', 'after = "camera/imag"', "line 18: workload.topic 2: after: no topic 'camera/imag'"),
         ('from = "detector"', 'from = "map"', "line 18: workload.topic 2: after: 'map' does not subscribe to"),
@@ -142,7 +142,7 @@ def test_what_is_wrong_with_sites_is_told(old: str, new: str, said: str) -> None
         (
             "depth = 5",
             'durability = "transient-local"',
-            "line 11: workload.topic 1: durability: transient-local with",
+            "line 11: workload.topic 1: durability: transient-local does not work with",
         ),
         ('"best-effort"\ndepth = 5', '"reliable"\ndepth = "all"\ndurability = "transient-local"', "with depth all"),
         ('"best-effort"\ndepth = 5', '"reliable"\ndepth = 5\ndurability = "transient-local"', ""),
