@@ -216,7 +216,7 @@ def test_a_key_with_a_password_is_refused(folder: Path) -> None:
 def test_a_stranger_whom_nobody_would_refuse_proves_nothing(folder: Path) -> None:
     replace(folder, "stranger", (folder / "sender.pem").read_bytes(), (folder / "sender.key").read_bytes())
     [problem] = told(folder)
-    assert problem.startswith("stranger.pem: ca.pem issued it too, so it would be accepted")
+    assert problem.startswith("stranger.pem: ca.pem issued it, so it would be accepted")
 
 
 def test_a_brokers_certificate_is_good_where_it_is_reached(folder: Path) -> None:

@@ -166,7 +166,7 @@ def test_a_sequence_that_is_none_or_lacks_a_topic_is_named(robot: Path) -> None:
         "robot.toml: line 3: workload.topic 1: size is missing; the sequence robot.parquet has no topic 'lidar'"
     ]
     robot.write_bytes(b"PAR1 no more")
-    assert "robot.parquet is no recorded sequence" in problems_of(SEQUENCE + TOPIC + "size=16\nrate=1", folder)[0]
+    assert "robot.parquet is not a recorded sequence" in problems_of(SEQUENCE + TOPIC + "size=16\nrate=1", folder)[0]
     pq.write_table(pa.table({"topic": ["scan"], "at_ns": [1]}), robot)
     assert "is not a recorded sequence (topic, at_ns, size_bytes)" in problems_of(SEQUENCE + TOPIC, folder)[0]
     write(robot, ["scan"], [-1], [100])
