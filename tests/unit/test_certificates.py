@@ -142,8 +142,8 @@ def test_a_set_of_ones_own_needs_neither_intruder_nor_stranger_nor_broker(folder
             file.unlink()
     assert told(folder) == []
     assert told(folder, "curve", broker=True) == [
-        "broker.curve.pub: there is no such file; it is the public key of CURVE of a companion, such as a broker or a router. "
-        "`middlemark certs FOLDER` makes a complete set to start from",
+        "broker.curve.pub: there is no such file; it is the public key of CURVE of a companion, such as a broker "
+        "or a router. `middlemark certs FOLDER` makes a complete set to start from",
         "broker.curve: there is no such file; it is the secret key that belongs to broker.curve.pub. "
         "`middlemark certs FOLDER` makes a complete set to start from",
     ]

@@ -159,12 +159,13 @@ def test_documents_are_looked_at_only_where_a_middleware_reads_them_and_of_the_l
 @pytest.mark.parametrize(
     ("level", "change", "said"),
     [
-        ("encrypted", (">ENCRYPT<", ">NONE<"), "its protection kinds give the level authenticated; set rtps_protection_kind or "
-         "metadata_protection_kind or data_protection_kind to ENCRYPT"),
-        ("encrypted", (">ENCRYPT<", ">SIGN_WITH_ORIGIN_AUTHENTICATION<"), "its protection kinds give the level signed; set "
-         "rtps_protection_kind or metadata_protection_kind or data_protection_kind to ENCRYPT"),
+        ("encrypted", (">ENCRYPT<", ">NONE<"), "its protection kinds give the level authenticated; "
+         "set rtps_protection_kind or metadata_protection_kind or data_protection_kind to ENCRYPT"),
+        ("encrypted", (">ENCRYPT<", ">SIGN_WITH_ORIGIN_AUTHENTICATION<"), "its protection kinds give the "
+         "level signed; set rtps_protection_kind or metadata_protection_kind or data_protection_kind to ENCRYPT"),
         ("authenticated", ("data_protection_kind>NONE", "data_protection_kind>ENCRYPT"), "its protection "
-         "kinds give the level encrypted; set all of rtps_protection_kind, metadata_protection_kind, data_protection_kind to NONE"),
+         "kinds give the level encrypted; set all of rtps_protection_kind, "
+         "metadata_protection_kind, data_protection_kind to NONE"),
         ("signed", ("_participants>false", "_participants>true"), "accepts participants without a certificate; set "
          "allow_unauthenticated_participants to false"),
         ("signed", ("domain_rule", "domain"), "has no <domain_rule>, so it applies to no domain"),

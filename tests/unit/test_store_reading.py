@@ -91,7 +91,7 @@ def test_a_line_that_is_no_text_or_has_no_end_costs_itself_only(run: Path, line:
 @pytest.mark.parametrize(
     ("place", "value", "told"),
     [
-        ("plan.names", ["one"], "plan.names: there are 1 of 3 configurations"),
+        ("plan.names", ["one"], "plan.names: there are 1 names for 3 configurations"),
         ("plan.cells.1.priority", "fifo:x", "plan.cells[1].priority: 'fifo:x' is no priority"),
         ("plan.cells.1.size", -1, "plan.cells[1].size"),
         ("plan.cells.2.rate", "quick", "plan.cells[2].rate"),

@@ -126,7 +126,10 @@ def test_lists_are_read_with_several_in_a_line_and_remarks(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('size = "lognormal(64k)"\nrate = 1\n', "line 5: workload.topic 1: size: 'lognormal(64k)' is not a distribution"),
+        (
+            'size = "lognormal(64k)"\nrate = 1\n',
+            "line 5: workload.topic 1: size: 'lognormal(64k)' is not a distribution",
+        ),
         ('size = "lognormal(64k, x)"\nrate = 1\n', "'x' is not a sigma"),
         ('size = "lognormal(64k, 9)"\nrate = 1\n', "a number above 0, at most 3"),
         ('size = "lognormal(64k, 0.5, 1k)"\nrate = 1\n', "the largest size, 1024, is below the median of 65536"),

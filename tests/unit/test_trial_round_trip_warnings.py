@@ -26,8 +26,8 @@ def pong(index: int = 0, **given: Any) -> PongResult:
 
 
 SHARED = (
-    "the ping found {} damaged messages and the pongs {}; {} of these may be counted twice, as pongs echo damaged messages"
-    " unchanged"
+    "the ping found {} damaged messages and the pongs {}; {} of these may be counted twice, as pongs echo damaged"
+    " messages unchanged"
 )
 
 

@@ -72,7 +72,7 @@ def test_a_subscriber_that_received_nothing_is_named() -> None:
 
 def test_a_subscriber_that_joined_late_and_got_less_than_its_history_is_named() -> None:
     told = found(subscriber(0, history_due=5, history_received=5), subscriber(1, history_due=5, history_received=2))
-    text = "subscriber 1 joined late and got 2 of the 5 messages that were published before"
+    text = "subscriber 1 joined late and got 2 of the 5 messages that were published before it joined"
     assert {code: each.text for code, each in told.items()} == {"history-missed": text}
 
 
@@ -139,7 +139,7 @@ def test_it_is_told_when_the_histogram_took_over() -> None:
 
 def test_a_limit_that_came_is_told() -> None:
     told = found(publisher(ended="limit"), limits=Limits(samples=10**6, limit_s=3.0))
-    assert told["ended-early"].text == "the limit of 3 s came: publisher 0 after 1,000 messages"
+    assert told["ended-early"].text == "the limit of 3 s was reached: publisher 0 after 1,000 messages"
 
 
 def test_a_subscriber_that_was_still_receiving_is_told() -> None:
