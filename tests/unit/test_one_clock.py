@@ -147,10 +147,10 @@ def test_what_is_not_all_known_stays_absent_with_the_reason(stored: Stored) -> N
     stored.publisher.raw["write_ns"][0] = NOT_MEASURED
     assert "could not send its first message" in stored.absent()
     stored.publisher = sending([LATE_NS] * (COUNT - 1))
-    assert stored.absent() == "publisher 0 kept only the first 999 of its sends"
+    assert stored.absent() == "publisher 0 recorded only the first 999 of its sends"
     stored.publisher = sending([LATE_NS] * COUNT)
     stored.subscriber.raw["stamp"][9] |= np.uint64(3 << 48)
-    assert stored.absent() == "publisher 3 kept no record of what it sent"
+    assert stored.absent() == "publisher 3 has no record of its messages"
 
 
 @pytest.mark.parametrize("content", [b"", b"no samples", None])
