@@ -89,7 +89,10 @@ def test_a_certificate_without_a_grant_is_refused_before_anything_starts(bench: 
         (tmp_path / f"mine/sender{ending}").write_bytes((tmp_path / f"mine/intruder{ending}").read_bytes())
     ended = bench.run(*RUN, "--security", "signed", "--certs", str(tmp_path / "mine"))
     assert ended.code == 2
-    assert "permissions.p7s: has no grant for O=Middlemark,CN=intruder: the others would refuse it" in ended.err
+    assert (
+        "permissions.p7s: has no grant for O=Middlemark,CN=intruder, so the other processes would refuse it"
+        in ended.err
+    )
 
 
 def test_latencytests_table_with_security_contains_what_fast_dds_can_protect(bench: Bench, tmp_path: Path) -> None:

@@ -268,15 +268,15 @@ def test_a_missing_requirement_of_a_host_is_named_with_the_next_step(hosts: TwoH
     ended = hosts.start("hosts", "--remote-python", "/nonexistent/python3").ended()
     assert ended.code == 3
     for name in NAMES:
-        assert f"{name}: there is no /nonexistent/python3" in ended.err
-    assert "give the path of its Python: --remote-python PATH" in ended.err
+        assert f"{name}: /nonexistent/python3 does not exist there" in ended.err
+    assert "name the host's Python: --remote-python PATH" in ended.err
     ended = hosts.start("hosts", "--remote-python", f"{sys.executable} -IS").ended()
     assert ended.code == 3
     assert "has no Middlemark" in ended.err
     (hosts.folder / "home/.ssh/known_hosts").write_text("")
     ended = hosts.start("hosts").ended()
     assert ended.code == 3
-    assert f"run `ssh root@{NAMES['robot']} -p 2222` once and accept its host key" in ended.err
+    assert f"connect once and accept the host key: ssh root@{NAMES['robot']} -p 2222" in ended.err
 
 
 def argv(pid: int) -> bytes:
@@ -319,7 +319,7 @@ def test_an_existing_cluster_is_used_by_its_workers_names(bench: Bench) -> None:
     with a_cluster(bench) as (address, tls):
         refused = bench.run("run", "--scheduler", address.replace("tls", "tcp"), "--adapter", "udp")
         assert refused.code == 2
-        assert "whoever reaches a cluster without TLS can run programs on its hosts" in refused.err
+        assert "without TLS, anyone who reaches the cluster can run programs on its hosts" in refused.err
         stranger = [*tls[:2], "--tls-cert", str(bench.folder / "other-cert.pem")]
         stranger += ["--tls-key", str(bench.folder / "other-key.pem")]
         rejected = bench.run("hosts", "--scheduler", address, *stranger, command=PLAIN)

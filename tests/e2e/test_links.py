@@ -43,7 +43,7 @@ def test_a_stream_fills_the_link_and_no_more(bench: Bench) -> None:
         "run", "--adapter", "udp,cyclonedds", "--transport", "udp", "--pattern", "stream", "--size", "1k", *OVER,
         "--duration", "0.5s", "--no-baseline",
     )  # fmt: skip
-    if "no network namespace can be made here" in ended.err:
+    if "no network namespace can be created on this machine" in ended.err:
         pytest.skip(ended.err)
     assert ended.code == 0, ended.err
     cells = {cell["adapter"]: cell for cell in ended.document["cells"]}
@@ -60,7 +60,7 @@ def test_a_stream_fills_the_link_and_no_more(bench: Bench) -> None:
 
 def test_a_round_trip_includes_the_transmission_time_of_the_link(bench: Bench) -> None:
     ended = bench.run("run", "--adapter", "udp", "--size", "32k", *OVER, "--samples", "50", "--no-baseline")
-    if "no network namespace can be made here" in ended.err:
+    if "no network namespace can be created on this machine" in ended.err:
         pytest.skip(ended.err)
     assert ended.code == 0, ended.err
     [cell] = ended.document["cells"]
@@ -73,7 +73,7 @@ def test_multicast_discovery_works_behind_a_delay(bench: Bench) -> None:
         "run", "--adapter", "cyclonedds", "--transport", "udp", "--link", "10mbit,delay=2ms", *OVER[2:],
         "--samples", "50", "--no-baseline",
     )  # fmt: skip
-    if "no network namespace can be made here" in ended.err:
+    if "no network namespace can be created on this machine" in ended.err:
         pytest.skip(ended.err)
     assert ended.code == 0, ended.err
     [cell] = ended.document["cells"]
@@ -102,7 +102,7 @@ def test_without_user_namespaces_the_refusal_names_what_to_allow(bench: Bench) -
     if "unshare" in ended.err and "middlemark: " not in ended.err:
         pytest.skip(ended.err)
     assert ended.code == 2
-    assert "link 100mbit: no network namespace can be made here" in ended.err
+    assert "link 100mbit: no network namespace can be created on this machine" in ended.err
     assert "allow user namespaces" in ended.err
 
 
@@ -111,7 +111,7 @@ def test_a_robots_nodes_are_at_one_end_of_the_link_and_its_operators_at_the_othe
         "run", bench.suite(robot("16k", 50)), "--adapter", "udp,cyclonedds", "--transport", "udp",
         "--link", "10mbit", "--trials", "1", "--warmup", "50ms", "--quiet", "--format", "json", "--no-baseline",
     )  # fmt: skip
-    if "no network namespace can be made here" in ended.err:
+    if "no network namespace can be created on this machine" in ended.err:
         pytest.skip(ended.err)
     assert ended.code == 0, ended.err
     cells = ended.document["cells"]

@@ -142,8 +142,8 @@ def test_a_users_set_needs_neither_intruder_nor_stranger_nor_broker(folder: Path
             file.unlink()
     assert found_problems(folder) == []
     assert found_problems(folder, "curve", broker=True) == [
-        "broker.curve.pub: there is no such file; it is the public key of CURVE of a companion: a broker, a router. "
-        "`middlemark certs FOLDER` makes a complete set to start from",
+        "broker.curve.pub: there is no such file; it is the public key of CURVE of a companion, such as a broker "
+        "or a router. `middlemark certs FOLDER` makes a complete set to start from",
         "broker.curve: there is no such file; it is the secret key that belongs to broker.curve.pub. "
         "`middlemark certs FOLDER` makes a complete set to start from",
     ]
@@ -188,7 +188,7 @@ def test_an_expired_certificate_or_one_without_a_name_is_refused(
 
 def test_a_certificate_of_another_authority_is_refused(folder: Path) -> None:
     replace(folder, "sender", *Authority("another").identity("sender"))
-    assert found_problems(folder) == ["sender.pem: ca.pem did not issue it, so the others would refuse it"]
+    assert found_problems(folder) == ["sender.pem: ca.pem did not issue it, so the other processes would refuse it"]
 
 
 def test_a_certificate_that_is_no_authoritys_is_refused(folder: Path) -> None:
@@ -218,7 +218,7 @@ def test_a_key_with_a_password_is_refused(folder: Path) -> None:
 def test_a_stranger_of_the_accepted_authority_is_refused_as_a_proof(folder: Path) -> None:
     replace(folder, "stranger", (folder / "sender.pem").read_bytes(), (folder / "sender.key").read_bytes())
     [problem] = found_problems(folder)
-    assert problem.startswith("stranger.pem: ca.pem issued it too, so it would be accepted")
+    assert problem.startswith("stranger.pem: ca.pem issued it, so it would be accepted")
 
 
 def test_a_brokers_certificate_must_name_the_brokers_address(folder: Path) -> None:
@@ -226,7 +226,7 @@ def test_a_brokers_certificate_must_name_the_brokers_address(folder: Path) -> No
     (folder / "ca.pem").write_bytes((folder / "ca.pem").read_bytes() + authority)
     replace(folder, "broker", certificate, key)
     assert found_problems(folder, "x509", broker=True) == [
-        "broker.pem: it is valid for broker.example, but the broker is reached at 127.0.0.1: clients refuse it"
+        "broker.pem: it is valid for broker.example, but clients reach the broker at 127.0.0.1 and would refuse it"
     ]
 
 
@@ -234,7 +234,7 @@ def test_a_brokers_certificate_must_name_the_brokers_address(folder: Path) -> No
 def test_a_key_that_cannot_be_read_is_refused(folder: Path) -> None:
     (folder / "sender.key").chmod(0)
     [problem] = found_problems(folder)
-    assert problem == "sender.key: cannot be read (Permission denied); the user who measures must be able to read it"
+    assert problem == "sender.key: cannot be read (Permission denied); let the user who measures read it"
 
 
 def test_no_problem_reveals_a_key(folder: Path) -> None:

@@ -117,7 +117,7 @@ def test_a_document_that_is_not_signed_is_refused(folder: Path) -> None:
 def test_a_document_of_another_authority_with_the_same_name_is_refused(folder: Path) -> None:
     for name in (layout.governance("signed"), layout.PERMISSIONS):
         (folder / name).write_bytes((folder / (layout.FORGED + name)).read_bytes())
-    expected = "was changed after it was signed, or signed by another authority"
+    expected = "was changed after it was signed, or another authority signed it"
     assert found_problems(folder) == [f"governance-signed.p7s: {expected}", f"permissions.p7s: {expected}"]
 
 
@@ -126,7 +126,7 @@ def test_a_changed_document_is_refused(folder: Path, old: bytes, new: bytes) -> 
     path = folder / "governance-encrypted.p7s"
     assert old in path.read_bytes()
     path.write_bytes(path.read_bytes().replace(old, new))
-    changed = "governance-encrypted.p7s: was changed after it was signed, or signed by another authority"
+    changed = "governance-encrypted.p7s: was changed after it was signed, or another authority signed it"
     assert found_problems(folder) == ([changed] if old != new else [])
 
 
@@ -141,7 +141,7 @@ def test_a_truncated_document_is_refused(folder: Path) -> None:
 
 def test_a_signer_that_middlewares_refuse_is_refused(folder: Path) -> None:
     own_documents(folder, usage="keyCertSign")
-    expected = "the signing certificate's key usage lacks digitalSignature: middlewares refuse it"
+    expected = "the signing certificate's key usage lacks digitalSignature, so middlewares refuse it"
     assert [each.partition(": ")[2] for each in found_problems(folder)] == [expected] * 4
 
 
@@ -159,12 +159,13 @@ def test_only_documents_of_the_requested_levels_are_checked_if_the_middleware_re
 @pytest.mark.parametrize(
     ("level", "change", "expected"),
     [
-        ("encrypted", (">ENCRYPT<", ">NONE<"), "is authenticated, by its protection kinds; set rtps_protection_kind or "
-         "metadata_protection_kind or data_protection_kind to ENCRYPT"),
-        ("encrypted", (">ENCRYPT<", ">SIGN_WITH_ORIGIN_AUTHENTICATION<"), "is signed, by its protection kinds; set "
-         "rtps_protection_kind or metadata_protection_kind or data_protection_kind to ENCRYPT"),
-        ("authenticated", ("data_protection_kind>NONE", "data_protection_kind>ENCRYPT"), "is encrypted, by its "
-         "protection kinds; set all of rtps_protection_kind, metadata_protection_kind, data_protection_kind to NONE"),
+        ("encrypted", (">ENCRYPT<", ">NONE<"), "its protection kinds give the level authenticated; "
+         "set rtps_protection_kind or metadata_protection_kind or data_protection_kind to ENCRYPT"),
+        ("encrypted", (">ENCRYPT<", ">SIGN_WITH_ORIGIN_AUTHENTICATION<"), "its protection kinds give the "
+         "level signed; set rtps_protection_kind or metadata_protection_kind or data_protection_kind to ENCRYPT"),
+        ("authenticated", ("data_protection_kind>NONE", "data_protection_kind>ENCRYPT"), "its protection "
+         "kinds give the level encrypted; set all of rtps_protection_kind, "
+         "metadata_protection_kind, data_protection_kind to NONE"),
         ("signed", ("_participants>false", "_participants>true"), "accepts participants without a certificate; set "
          "allow_unauthenticated_participants to false"),
         ("signed", ("domain_rule", "domain"), "has no <domain_rule>, so it applies to no domain"),
@@ -188,7 +189,7 @@ def test_one_of_the_three_protection_kinds_is_enough_for_a_level(folder: Path) -
     ("grants", "expected"),
     [
         (documents.permissions(SUBJECTS[:1], NOW - DAY, NOW + DAY),
-         "has no grant for O=Middlemark,CN=receiver: the others would refuse it"),
+         "has no grant for O=Middlemark,CN=receiver, so the other processes would refuse it"),
         (documents.permissions(["CN=sender, O=Middlemark", SUBJECTS[1]], NOW - DAY, NOW + DAY), None),
         (documents.permissions(SUBJECTS, NOW - DAY, NOW + DAY).replace(TOMORROW, YESTERDAY, 1),
          f"the grant for O=Middlemark,CN=sender expired on {YESTERDAY}; make a new one"),
@@ -221,4 +222,4 @@ def test_a_signature_that_cannot_be_read_is_reported(folder: Path) -> None:
 def test_a_document_cannot_be_verified_without_openssl(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(folder))
     [problem] = [each for each in found_problems(folder, "signed") if each.startswith("governance")]
-    assert problem == ("governance-signed.p7s: cannot be verified without the command openssl; apt install openssl")
+    assert problem == ("governance-signed.p7s: cannot be verified without the command openssl: apt install openssl")

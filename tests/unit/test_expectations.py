@@ -261,19 +261,19 @@ id = "?"
 say = "something"
 """
     ) == [
-        "lan.toml: line 9: expect 1: at_most and change are 2 kinds of expectation; write one [[expect]] for each",
+        "lan.toml: line 9: expect 1: at_most and change are 2 kinds of expectation; write one [[expect]] per kind",
         "lan.toml: line 10: expect 1: of: transprt: 'transprt' is no factor; did you mean 'transport'?",
         "lan.toml: line 10: expect 1: of: size: '1q': 'q' is no unit of size; k, m and g are KiB, MiB and GiB",
         "lan.toml: line 16: expect 2: metric: there is no 'p98'; did you mean 'p99'?",
         "lan.toml: line 22: expect 3: tolerence: no such key; did you mean 'tolerance'?",
         "lan.toml: line 23: expect 3: margin: has no effect with at_most; leave it out",
-        "lan.toml: line 21: expect 3: at_most: 5 is no time with a unit; write '5ms' or '20us', in quotes",
+        "lan.toml: line 21: expect 3: at_most: 5 is not a time with a unit; write '5ms' or '20us', in quotes",
         "lan.toml: line 20: expect 3: metric: cpu describes a whole trial; for a topic use deadline, far_tail, loss, "
         "max, mean, min, p50, p90, p99, p99.9, p99.99 and 5 more",
         "lan.toml: line 27: expect 4: id: '?' is not a valid id; use letters, digits, '.', '_' and '-'",
-        'lan.toml: line 24: expect 4: b is missing: select configurations, as in b = { transport = "shm" }',
+        'lan.toml: line 24: expect 4: b is missing; select configurations, as in b = { transport = "shm" }',
         "lan.toml: line 26: expect 4: change: '67 percent' is not understood; write '-72% … -62%', or '-67%'",
-        "lan.toml: line 28: expect 5: expects nothing; write one of at_most, at_least, direction, "
+        "lan.toml: line 28: expect 5: does not expect anything; write one of at_most, at_least, direction, "
         "change, ratio, within, order, crossover, shape and untestable",
     ]
 
@@ -322,7 +322,7 @@ def test_an_id_is_a_slug_of_say_or_a_number_and_unique() -> None:
     assert [each.id for each in same_ids(found)[0]] == ["in-time", "in-time-2", "3"]
     named = [msgspec.structs.replace(each, id="O1a") for each in found[:2]]
     [problem] = same_ids(named)[1]
-    assert problem.text == "'O1a' is the id of another expectation; choose a different one"
+    assert problem.text == "another expectation also has the id 'O1a'; choose a different one"
 
 
 def test_typed_expectations_are_read_like_written_ones() -> None:

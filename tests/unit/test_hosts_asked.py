@@ -90,10 +90,13 @@ def test_what_cannot_run_between_hosts_is_refused(more: str, problem: str) -> No
 @pytest.mark.parametrize(
     ("asked", "problem"),
     [
-        (HostsAsked(hosts="base=a,robot=b", scheduler="tls://a:1"), "leave --hosts out"),
-        (HostsAsked(scheduler="tcp://a:1"), "whoever reaches a cluster without TLS can run programs on its hosts"),
+        (HostsAsked(hosts="base=a,robot=b", scheduler="tls://a:1"), "leave out --hosts"),
+        (
+            HostsAsked(scheduler="tcp://a:1"),
+            "without TLS, anyone who reaches the cluster can run programs on its hosts",
+        ),
         (HostsAsked(scheduler="tls://a:1", tls_ca="x"), "all three are needed"),
-        (HostsAsked(hosts="base=a,robot=b", insecure=True), "goes with --scheduler"),
+        (HostsAsked(hosts="base=a,robot=b", insecure=True), "needs --scheduler"),
         (HostsAsked(remote_python="python3"), "go with --hosts or --scheduler"),
     ],
 )
@@ -125,7 +128,9 @@ def test_a_run_between_hosts_cannot_be_resumed() -> None:
         middlemark=__version__, suites=(), command=(), started="", seed=0, machine=MACHINE, machines=(base, ROBOT),
         adapters=(), plan=Plan(cells=(), trials=(), names=(), notes=(), seed=0),
     )  # fmt: skip
-    assert next(differences(file, {})) == "it was measured on 2 hosts, which may be others now: start a new run"
+    assert (
+        next(differences(file, {})) == "it was measured on 2 hosts, which may have changed since then: start a new run"
+    )
 
 
 def test_certificates_of_two_runs_do_not_verify_each_other(tmp_path: Path) -> None:

@@ -172,7 +172,7 @@ def test_two_logs_with_one_name_are_distinguished_by_their_folders(tmp_path):
 
 def test_an_imported_run_cannot_be_resumed(tmp_path):
     run = read_run(kept(imported(tmp_path, PING), tmp_path))
-    assert list(differences(run.file, {})) == ["it was imported: there is nothing in it to measure"]
+    assert list(differences(run.file, {})) == ["it was imported, so it has no trials to measure"]
 
 
 def test_exports_of_an_imported_run_contain_no_default_for_unknown_factors(tmp_path):
@@ -223,7 +223,7 @@ def test_runs_without_a_common_cell_are_refused_with_advice_to_name_two(both, tm
     several = write_measured(tmp_path / "several", {measured_cell(): 9_000, measured_cell(size=64): 8_000})
     result = compared(theirs, several)
     assert isinstance(result.exception, MeasureError)
-    assert "name one of each" in result.exception.advice
+    assert "name one configuration of each" in result.exception.advice
 
 
 def test_a_run_file_without_the_field_imported_is_read(tmp_path):

@@ -139,20 +139,18 @@ def test_messages_within_one_host_keep_their_own_times(stored: Stored) -> None:
 
 def test_incomplete_records_are_absent_with_the_reason(stored: Stored) -> None:
     stored.in_histogram = 3
-    assert (
-        stored.absent() == "subscriber 0 outgrew its memory, and a histogram of times of two clocks cannot be converted"
-    )
+    assert stored.absent() == "subscriber 0 outgrew its memory, and its histogram cannot be converted to one clock"
     stored.in_histogram = 0
     stored.publisher.raw["late_ns"][7] = SATURATED
-    assert "fell behind by more than the 4.29 s" in stored.absent()
+    assert "fell behind its schedule by more than the 4.29 s" in stored.absent()
     stored.publisher.raw["late_ns"][7] = 0
     stored.publisher.raw["write_ns"][0] = NOT_MEASURED
     assert "could not send its first message" in stored.absent()
     stored.publisher = sending([LATE_NS] * (COUNT - 1))
-    assert stored.absent() == "publisher 0 kept only the first 999 of its sends"
+    assert stored.absent() == "publisher 0 recorded only the first 999 of its sends"
     stored.publisher = sending([LATE_NS] * COUNT)
     stored.subscriber.raw["stamp"][9] |= np.uint64(3 << 48)
-    assert stored.absent() == "publisher 3 kept no record of what it sent"
+    assert stored.absent() == "publisher 3 has no record of its messages"
 
 
 @pytest.mark.parametrize("content", [b"", b"no samples", None])
@@ -163,7 +161,7 @@ def test_unreadable_samples_are_the_reason_instead_of_a_traceback(stored: Stored
     else:
         (stored.folder / "publisher.npy").write_bytes(content)
     converted = on_one_clock(outcome, OFFSET, str(stored.folder), {("subscriber", 0)}, seconds=4.0)
-    assert (converted.clocks, converted.stamps_absent) == (None, "publisher.npy is damaged, or of another build")
+    assert (converted.clocks, converted.stamps_absent) == (None, "publisher.npy is damaged, or from another build")
 
 
 def test_figures_below_ten_times_the_uncertainty_are_left_out(stored: Stored) -> None:

@@ -113,9 +113,9 @@ def test_an_unknown_key_is_refused_with_the_closest_key() -> None:
 
 def test_a_malformed_setting_is_refused_with_the_typed_text() -> None:
     assert refusals("segment-size", "=1", "segment-size=1", "segment-size=2") == [
-        "--native segment-size: no '='; write --native KEY=VALUE or ADAPTER.KEY=VALUE",
-        "--native =1: no key before the '='; write --native KEY=VALUE or ADAPTER.KEY=VALUE",
-        "--native segment-size=2: 'segment-size' is given twice; leave one of them out",
+        "--native segment-size: '=' is missing; write --native KEY=VALUE or ADAPTER.KEY=VALUE",
+        "--native =1: the key before '=' is missing; write --native KEY=VALUE or ADAPTER.KEY=VALUE",
+        "--native segment-size=2: 'segment-size' is given twice; remove one of them",
     ]
 
 

@@ -147,7 +147,7 @@ def test_cells_that_only_leaves_out_are_not_refused() -> None:
 def test_only_without_a_match_is_refused_with_the_available_levels() -> None:
     text = "[[sweep]]\nadapter=['udp','tcp']\nsize=[16,'1k']\npin='off'"
     assert problems_of(text, only=["adapter=tpc", "size=2k,1k", "pin=0,1", "recieve=poll"]) == [
-        "--only recieve=poll: 'recieve' is no factor; did you mean 'receive'?",
+        "--only recieve=poll: 'recieve' is not a factor; did you mean 'receive'?",
         "--only adapter=tpc: no configuration has adapter tpc; there are udp and tcp",
         "--only size=2k,1k: no configuration has size 2 KiB; there are 16 B and 1 KiB",
         "--only pin=0,1: no configuration has pin 0,1; there are off",

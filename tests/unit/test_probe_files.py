@@ -171,8 +171,10 @@ def test_spans_beyond_the_buffer_are_read_from_the_histogram():
 
 def test_one_sided_topics_and_unclean_ends_are_noted():
     log = read(camera(SENDS, ended_s=None), stamps([(0, "planner"), (1, "plan")], [(2, SPAN, 1.0, 3, 0)]))
-    assert "topic image: 20 sent, but received by no process with a probe: no latency, no losses" in log.notes
-    assert "0.mmprobe: it did not end normally, or still runs" in log.notes
+    assert (
+        "topic image: 20 sent, but received by no process with a probe, so latency and losses are unknown" in log.notes
+    )
+    assert "0.mmprobe: the process did not end normally, or is still running" in log.notes
 
 
 def test_stamps_in_a_file_on_a_disk_get_a_warning():
@@ -185,7 +187,7 @@ def test_half_a_record_is_ignored():
     every["records"]["kind"][0, 5] = every["records"]["topic"][0, 5] = 0
     log = read(camera(SENDS), data)
     assert log.measured[0].counts.received == 19
-    assert "1.mmprobe: 1 stamps were incomplete when it ended" in log.notes
+    assert "1.mmprobe: 1 stamps were incomplete when the process ended" in log.notes
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_a_round_that_disturbed_all_rows_does_not_change_their_order() -> None:
 @pytest.mark.parametrize(
     ("written", "wrong"),
     [
-        ("[scorecard]", "no weights"),
+        ("[scorecard]", "weights are missing"),
         ("[scorecard]\nweights = { p5 = 3 }", "there is no such metric; did you mean 'p50'?"),
         ("[scorecard]\nweights = { p50 = 0 }", "0 is not a weight"),
         ("[scorecard]\nweights = { p50 = 1 }\nscale = 2", "no such key"),

@@ -60,7 +60,7 @@ def test_only_transports_that_need_a_namespace_get_one_and_their_trials_share_it
         try:
             assert await namespaces("wide") == await namespaces("wide") != ()
         except WorkerFailedError as error:
-            if "no network namespace can be made here" in error.text:
+            if "no network namespace can be created on this machine" in error.text:
                 pytest.skip(error.text)
             raise
         finally:

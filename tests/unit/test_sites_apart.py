@@ -220,7 +220,7 @@ def test_a_message_of_an_earlier_trial_reaches_no_worker_of_this_one(across: Acr
         await actor.do("start", "publisher 0", {}, scope="mm_late_1")
         await actor.do("begin", across.launching.cell({}), "fake", "mm_late_2", "127.0.0.1")
         pid: int = await actor.do("start", "publisher 0", {}, scope="mm_late_2")
-        with pytest.raises(WorkerFailedError, match="no longer runs this trial"):
+        with pytest.raises(WorkerFailedError, match="does not run this trial any more"):
             await actor.do("tell", 0, msgspec.json.encode({"cmd": "quit"}), scope="mm_late_1")
         assert await actor.do("close", 0.0, scope="mm_late_1") == []
         await asyncio.sleep(0.3)

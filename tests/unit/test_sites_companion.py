@@ -167,9 +167,9 @@ def test_a_worker_declares_its_companions_for_the_settings(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("script", "code", "says"),
     [
-        ("echo nonsense; echo oh dear >&2", "companion", "answered no JSON: oh dear"),
+        ("echo nonsense; echo oh dear >&2", "companion", "not JSON: oh dear"),
         ('echo \'{"code":"refused","text":"too large"}\'', "refused", "too large"),
-        ("exit 1", "companion", "answered no JSON"),
+        ("exit 1", "companion", "not JSON"),
     ],
 )
 def test_a_worker_that_cannot_declare_companions_is_named(tmp_path: Path, script: str, code: str, says: str) -> None:

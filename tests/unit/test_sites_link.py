@@ -23,7 +23,7 @@ def joined(text: str, use: Callable[[Joined], None]) -> None:
         try:
             link = await join(text)
         except WorkerFailedError as error:
-            if "no network namespace can be made here" in error.text:
+            if "no network namespace can be created on this machine" in error.text:
                 pytest.skip(error.text)
             raise
         try:

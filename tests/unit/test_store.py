@@ -135,7 +135,7 @@ def test_a_line_changed_by_another_process_ends_the_run(writer: RunWriter, monke
         os.write(descriptor, b"of another process")
 
     monkeypatch.setattr(os, "fsync", further)
-    with pytest.raises(StoreError, match="another process writes there"):
+    with pytest.raises(StoreError, match="another process writes to the file"):
         writer.append(outcome(0))
 
 

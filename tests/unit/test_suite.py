@@ -154,7 +154,7 @@ def test_all_problems_of_a_suite_and_of_the_options_are_reported_at_once(tmp_pat
         tmp_path, text, size="16,x", subscribers="0", samples="a", duration="5", only=("sizes=16", "size")
     )
     expected = [
-        ("lan.toml: description", "3 is no text"),
+        ("lan.toml: description", "3 is not text"),
         ("lan.toml: seed", "-1 is no seed"),
         ("lan.toml: size", "move it to [defaults] or a [[sweep]]"),
         ("lan.toml: sweeps", "did you mean 'sweep'?"),
@@ -173,8 +173,8 @@ def test_all_problems_of_a_suite_and_of_the_options_are_reported_at_once(tmp_pat
         ("lan.toml: sweep 1: processes", "(2, without quotes)"),
         ("lan.toml: sweep 1: domain", "233 is no domain; write a whole number from 0 to 232"),
         ("lan.toml: sweep 1: warmup", "a sweep has only one warmup"),
-        ("lan.toml: sweep 1: native: fastdds", "'x' is no table"),
-        ("lan.toml: sweep 1: native: cyclonedds: n", '5 is no text; write "5" in quotes'),
+        ("lan.toml: sweep 1: native: fastdds", "'x' is not a table"),
+        ("lan.toml: sweep 1: native: cyclonedds: n", '5 is not text; write "5" in quotes'),
         ("lan.toml: sweep 2: adapter", "'all' includes the other names"),
         ("lan.toml: sweep 2: pin", "'a' names no processors"),
         ("lan.toml: sweep 2: limit", "1s is shorter than the trial's duration of 2s"),
@@ -195,13 +195,13 @@ def test_all_problems_of_a_suite_and_of_the_options_are_reported_at_once(tmp_pat
     ("text", "problem"),
     [
         ("a = 1\nb = = 2\n", "lan.toml: line 2: column 5: not TOML: Invalid value"),
-        ("", "lan.toml: no [[sweep]]: a suite has at least one"),
-        ("[sweep]\nsize = 16", "lan.toml: sweep: one table [sweep]; write [[sweep]]"),
-        ("sweep = 3", "lan.toml: sweep: 3 is no sweep"),
-        ("sweep = [3]", "lan.toml: sweep 1: 3 is no sweep"),
-        ("defaults = 3\n[[sweep]]", "lan.toml: defaults: 3 is no table"),
+        ("", "lan.toml: has no [[sweep]]; a suite needs at least one"),
+        ("[sweep]\nsize = 16", "lan.toml: sweep: is a single table; write [[sweep]]"),
+        ("sweep = 3", "lan.toml: sweep: 3 is not a sweep"),
+        ("sweep = [3]", "lan.toml: sweep 1: 3 is not a sweep"),
+        ("defaults = 3\n[[sweep]]", "lan.toml: defaults: 3 is not a table"),
         ("name = '../x'\n[[sweep]]", "lan.toml: name: '../x' is not a valid name for a suite"),
-        ("[[sweep]]\nname = ''", "lan.toml: sweep 1: name: '' is no name for a sweep"),
+        ("[[sweep]]\nname = ''", "lan.toml: sweep 1: name: '' is not a name for a sweep"),
         ("[[sweep]]\nsize = {}", "lan.toml: sweep 1: size: a table is no size"),
         ("[[sweep]]\nsize = 1979-05-27", "lan.toml: sweep 1: size: 1979-05-27 is no size"),
         ("[[sweep]]\nsize = true", "lan.toml: sweep 1: size: true is no size"),
@@ -247,9 +247,9 @@ def test_malformed_demands_are_reported_with_line_and_column(tmp_path: Path) -> 
         "lan.toml: sweep 1: size: demands.csv: line 3: column 1: 16 is listed twice",
         "lan.toml: sweep 1: size: demands.csv: line 4: column 1: "
         "'8,9' is not a size; write bytes (64512) or KiB and MiB (64k, 1m); the separator is a semicolon",
-        "lan.toml: sweep 1: size: empty.csv: no size in this file; write them as 16;1024;64512",
+        "lan.toml: sweep 1: size: empty.csv: contains no size; write sizes as 16;1024;64512",
         "lan.toml: sweep 1: size: cannot read raw.csv: it is not text",
-        "lan.toml: sweep 1: size: '@' without a file's name; write @demands.csv",
+        "lan.toml: sweep 1: size: '@' needs the name of a file; write @demands.csv",
     ]
 
 
@@ -331,7 +331,7 @@ def test_an_unknown_suite_is_refused_with_the_existing_ones() -> None:
     with pytest.raises(RequestError) as refused:
         load(["frist-look", "zzz"], raw_options())
     first, second = map(str, refused.value.problems)
-    assert first.startswith("suite 'frist-look': no suite of that name (did you mean 'first-look'?); available: ")
+    assert first.startswith("suite 'frist-look': no suite has this name (did you mean 'first-look'?); available: ")
     assert "available: amr, car, cyclonedds-performance, " in second
 
 
@@ -412,8 +412,8 @@ def test_factors_may_vary_together(tmp_path: Path, written: str, found: tuple[tu
     [
         ('"pin"', "is not a combination of factors"),
         ('["pin"]', "name two or more"),
-        ('["pin", "zeal"]', "'zeal' is no factor"),
-        ('[["pin", 3]]', "3 is no factor"),
+        ('["pin", "zeal"]', "'zeal' is not a factor"),
+        ('[["pin", 3]]', "3 is not a factor"),
     ],
 )
 def test_factors_that_cannot_vary_together_are_refused(tmp_path: Path, written: str, wrong: str) -> None:

@@ -126,7 +126,10 @@ def test_lists_may_have_several_numbers_per_line_and_comments(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ('size = "lognormal(64k)"\nrate = 1\n', "line 5: workload.topic 1: size: 'lognormal(64k)' is no distribution"),
+        (
+            'size = "lognormal(64k)"\nrate = 1\n',
+            "line 5: workload.topic 1: size: 'lognormal(64k)' is not a distribution",
+        ),
         ('size = "lognormal(64k, x)"\nrate = 1\n', "'x' is not a sigma"),
         ('size = "lognormal(64k, 9)"\nrate = 1\n', "a number above 0, at most 3"),
         ('size = "lognormal(64k, 0.5, 1k)"\nrate = 1\n', "the largest size, 1024, is below the median of 65536"),
@@ -134,11 +137,14 @@ def test_lists_may_have_several_numbers_per_line_and_comments(tmp_path: Path) ->
         ('size = "@none.csv"\nrate = 1\n', "size: none.csv cannot be read: No such file"),
         ('size = "@bad.csv"\nrate = 1\n', "size: bad.csv: line 2: 'x' is not a size"),
         ('size = "@bad.csv"\nrate = 1\n', "; line 4: 'y' is not a size"),
-        ('size = "@empty.csv"\nrate = 1\n', "empty.csv: it is empty"),
+        ('size = "@empty.csv"\nrate = 1\n', "empty.csv is empty"),
         ('size = 16\narrivals = "@back.txt"\n', "line 6: workload.topic 1: arrivals: back.txt: instant 3 is before"),
-        ('size = 16\narrivals = "@bad.csv"\n', "line 2: 'x' is not an instant; write seconds"),
+        ('size = 16\narrivals = "@bad.csv"\n', "line 2: 'x' is not an instant; write it in seconds"),
         ('size = 16\nrate = 1\narrivals = "@back.txt"\n', "arrivals: back.txt"),
-        ('size = 16\nrate = 1\narrivals = "@good.txt"\n', "the file determines when it is published; leave rate out"),
+        (
+            'size = 16\nrate = 1\narrivals = "@good.txt"\n',
+            "the file determines when messages are published; remove rate",
+        ),
         ("rate = 1\n", "size is missing"),
     ],
 )
@@ -155,7 +161,7 @@ def test_a_problem_names_its_line(tmp_path: Path, text: str, problem: str) -> No
 def test_a_malformed_sequence_or_one_without_the_topic_is_refused(robot: Path) -> None:
     folder = robot.parent
     assert (
-        "workload.sequence: 3 is no file"
+        "workload.sequence: 3 is not a file"
         in problems_of("[workload]\nsequence = 3\n" + TOPIC + "size=16\nrate=1", folder)[0]
     )
     lacking = problems_of(SEQUENCE + TOPIC.replace("scan", "lidar"), folder)
@@ -163,9 +169,9 @@ def test_a_malformed_sequence_or_one_without_the_topic_is_refused(robot: Path) -
         "robot.toml: line 3: workload.topic 1: size is missing; the sequence robot.parquet has no topic 'lidar'"
     ]
     robot.write_bytes(b"PAR1 no more")
-    assert "robot.parquet is no recorded sequence" in problems_of(SEQUENCE + TOPIC + "size=16\nrate=1", folder)[0]
+    assert "robot.parquet is not a recorded sequence" in problems_of(SEQUENCE + TOPIC + "size=16\nrate=1", folder)[0]
     pq.write_table(pa.table({"topic": ["scan"], "at_ns": [1]}), robot)
-    assert "is no recorded sequence (topic, at_ns, size_bytes)" in problems_of(SEQUENCE + TOPIC, folder)[0]
+    assert "is not a recorded sequence (topic, at_ns, size_bytes)" in problems_of(SEQUENCE + TOPIC, folder)[0]
     write(robot, ["scan"], [-1], [100])
     assert "whole numbers from 0 are needed" in problems_of(SEQUENCE + TOPIC, folder)[0]
     robot.unlink()

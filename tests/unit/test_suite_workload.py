@@ -101,9 +101,9 @@ def test_every_node_can_be_placed_on_one_of_two_sites() -> None:
     ("old", "new", "problem"),
     [
         ('"planner", "map"', '"planner"', "robot.toml: workload.site: map not on any site; put every node on one"),
-        ('"planner", "map"', '"planner", "map", "camera"', "workload.site: robot: 'camera' is in site base already"),
+        ('"planner", "map"', '"planner", "map", "camera"', "workload.site: robot: 'camera' is already in site base"),
         ('"planner", "map"', '"planner", "nobody", "map"', "workload.site: base: no topic has a node 'nobody'"),
-        ("base =", '"far-away" =', "workload.site: far-away: not a valid name of a site"),
+        ("base =", '"far-away" =', "workload.site: far-away: is not a valid name of a site"),
         (
             'base = ["planner", "map"]\nrobot = ["camera", ',
             'base = ["planner", "map", "camera"]\nrobot = [',
@@ -124,12 +124,12 @@ def test_a_problem_of_sites_is_reported(old: str, new: str, problem: str) -> Non
         ('"900k"', '"9zk"', "line 6: workload.topic 1: size: '9zk': 'zk' is no unit of size"),
         ("rate = 30", "rate = 0", "line 8: workload.topic 1: rate: 0 is not a rate"),
         ("rate = 30", 'rate = "max"', "line 8: workload.topic 1: rate: 'max' is not a rate of a topic"),
-        ("rate = 30\n", "", "line 2: workload.topic 1: neither rate nor after"),
+        ("rate = 30\n", "", "line 2: workload.topic 1: has neither rate nor after"),
         ('"33ms"', '"33ns"', "line 9: workload.topic 1: deadline: '33ns' is too short"),
         ('after = "camera/image"', 'after = "camera/imag"', "line 18: workload.topic 2: after: no topic 'camera/imag'"),
         ('from = "detector"', 'from = "map"', "line 18: workload.topic 2: after: 'map' does not subscribe to"),
         ('to = "planner"', 'to = "detector"', "line 16: workload.topic 2: to: 'detector' subscribes to its own"),
-        ('"detections"', '"camera/image"', "a second topic 'camera/image', and of type image there"),
+        ('"detections"', '"camera/image"', "another topic has the name 'camera/image', of type image"),
         ('work = "3ms"', "", ""),
         ('"camera", "detector"]', '"camera", "nobody"]', "workload.process: perception: no topic has a node 'nobody'"),
         ('client = "planner"\n', "", "line 21: workload.service 1: client is missing"),
@@ -142,7 +142,7 @@ def test_a_problem_of_sites_is_reported(old: str, new: str, problem: str) -> Non
         (
             "depth = 5",
             'durability = "transient-local"',
-            "line 11: workload.topic 1: durability: transient-local with",
+            "line 11: workload.topic 1: durability: transient-local does not work with",
         ),
         ('"best-effort"\ndepth = 5', '"reliable"\ndepth = "all"\ndurability = "transient-local"', "with depth all"),
         ('"best-effort"\ndepth = 5', '"reliable"\ndepth = 5\ndurability = "transient-local"', ""),
@@ -178,7 +178,7 @@ size = 64
 rate = 1
 """
     problems = problems_of(circle)
-    assert sum("a circle of topics, none of which has a rate" in each for each in problems) == 2
+    assert sum("these topics follow each other in a circle; give one of them a rate" in each for each in problems) == 2
     assert any("no node receives the topic" in each for each in problems)
 
 
@@ -222,4 +222,4 @@ def test_a_workload_written_as_a_suite_reads_back_as_the_same(data: st.DataObjec
 def test_a_topic_after_a_services_requests_is_refused_if_there_are_replies() -> None:
     other = '[[workload.topic]]\nname = "log"\nfrom = "map"\nto = "recorder"\nsize = 64\nafter = "plan/request"\n'
     problems = problems_of(ROBOT.replace("[workload.process]", f"{other}\n[workload.process]"))
-    assert ["so only its replies may follow" in each for each in problems] == [True]
+    assert ["so only the service's replies may follow" in each for each in problems] == [True]

@@ -96,7 +96,7 @@ def test_unsynchronised_clocks_are_a_note_and_a_limit_between_hosts() -> None:
     judged = [time_sync.CHECK.judge(adrift, each) for each in (GENERAL, between, SUITES["small udp"])]
     assert [each and each.severity for each in judged] == ["note", "limits", None]
     assert time_sync.CHECK.judge(kept, between) is None
-    assert time_sync.synchronised(kept) == "synchronised within 0.5 ms by its own account; chronyd"
+    assert time_sync.synchronised(kept) == "synchronised within 0.5 ms, as the kernel estimates; chronyd"
 
 
 PLANTED = {

@@ -69,7 +69,9 @@ def test_clients_start_after_their_server_and_the_use_of_two_topics_is_noted(lau
     assert outcome.counts is not None
     assert outcome.counts.sent == 100
     assert outcome.native_request_reply is False
-    assert outcome.notes == ("request and reply use two topics: the adapter has no native form here",)
+    assert outcome.notes == (
+        "request and reply use two topics, because this adapter does not use the middleware's services",
+    )
     assert [each.path for each in outcome.files] == ["samples/00007-client-0.npy", "samples/00007-client-1.npy"]
 
 

@@ -101,7 +101,7 @@ def test_a_payload_that_is_too_short_or_not_filled_proves_nothing(launching: Lau
     short, untouched = (proof_of(launching, **factors) for factors in ({"size": 16}, {"payload": "untouched"}))
     assert (short.payload_not_seen, untouched.payload_not_seen) == (None, None)
     assert short.absent["payload-not-seen"].startswith("a message of 16 bytes is only a header")
-    assert untouched.absent["payload-not-seen"] == "an untouched payload has no pattern"
+    assert untouched.absent["payload-not-seen"] == "a payload that is not filled has no pattern"
 
 
 def test_a_level_that_does_not_encrypt_needs_no_payload_proof(launching: Launching) -> None:
@@ -115,7 +115,7 @@ def test_a_capture_that_does_not_even_see_plain_payload_proves_nothing(launching
     fake = Path(launching.worker.path)
     fake.write_text(fake.read_text().replace('self.settings.get("security", "none") == "none" or', "False or"))
     proof = proof_of(launching)
-    assert proof.absent == {"payload-not-seen": "the same capture with security none does not see the payload either"}
+    assert proof.absent == {"payload-not-seen": "the capture does not show the payload even with security none"}
 
 
 def test_without_permissions_the_unauthorised_proof_is_absent(launching: Launching) -> None:
@@ -134,7 +134,10 @@ def test_a_stranger_that_dies_proves_nothing(launching: Launching) -> None:
 
 def test_within_one_process_the_stranger_proof_is_absent(launching: Launching) -> None:
     proof = proof_of(launching, processes=1)
-    assert proof.absent["stranger-refused"] == "one process has one identity: there is no peer to refuse"
+    assert (
+        proof.absent["stranger-refused"]
+        == "there is only one process, with one identity, so there is no peer to refuse"
+    )
 
 
 @captures

@@ -78,7 +78,7 @@ def test_all_refusals_of_the_worker_are_reported_before_anything_starts(place: P
     asked = ("--size", "64,1k,4k", "--receive", "block,poll")
     assert place.problems(*dry, *asked, "--native", "colour=red") == [
         "lyra udp, 1 KiB, block and 3 more: lyra: colour red (take grey)",
-        "--skip-unsupported: leaves out what is refused and measures the rest",
+        "--skip-unsupported: leaves out these configurations and measures the others",
     ]
     assert not (place.folder / "runs").exists()
 

@@ -25,7 +25,10 @@ def pong(index: int = 0, **given: Any) -> PongResult:
     return worker_words.pong(SENT, index, **given)
 
 
-SHARED = "at least: the ping found {} and the pongs {}, and {} of these may be the same messages, echoed unchanged"
+SHARED = (
+    "the ping found {} damaged messages and the pongs {}; {} of these may be counted twice, as pongs echo damaged"
+    " messages unchanged"
+)
 
 
 @pytest.mark.parametrize(

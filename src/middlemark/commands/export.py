@@ -72,7 +72,7 @@ def command(
         modules = [extra_module(each, to, f"--to {to}") for each in format_.MODULES]
         if path.exists():
             raise MeasureError(f"{path}: is there already", "remove it, or name another folder with --out DIR")
-        kept = partial(trials_of, measured, tell=output.tell)
+        kept = partial(trials_of, measured, warn=output.tell)
 
         def fill(draft: Path) -> None:
             format_.write(document, draft, kept, *modules)
@@ -103,7 +103,7 @@ def _compared(document: "Document", asked: "ComparisonRequest") -> str:
     from middlemark.runs.sides import asked_pairings
     from middlemark.show import junit, output
 
-    pairings = asked_pairings(asked, anyway=False, tell=output.tell)
+    pairings = asked_pairings(asked, anyway=False, warn=output.tell)
     metrics = tuple(dict.fromkeys((*asked.metrics, *(name for name, _ in asked.gates))))
     judged = pairings.judged(metrics, asked.part)
     missed = {(id(each.pairing), metric) for metric, _, each in pairings.missed(asked)}

@@ -98,7 +98,7 @@ def _quarto(document: "Document", runs: "Sequence[MeasuredRun]", folder: Path) -
     from middlemark.show import output, quarto
 
     modules = [extra_module(each, "parquet", "--quarto") for each in quarto.MODULES]
-    single_runs = [(document_of([run]), partial(trials_of, run, tell=output.tell)) for run in runs]
+    single_runs = [(document_of([run]), partial(trials_of, run, warn=output.tell)) for run in runs]
     try:
         output.make_whole(folder, lambda draft: quarto.write(document, single_runs, draft, *modules))
     except OSError as error:

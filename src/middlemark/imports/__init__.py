@@ -1,4 +1,4 @@
-"""Logs of other tools, from lines to values: one module for each tool. Pure: the caller reads the files."""
+"""Read the logs of other tools: one module per tool. Pure: the caller reads the files and passes their bytes."""
 
 from middlemark.imports.assemble import SUITE, assemble, samples_of
 from middlemark.imports.find import FORMATS, HEAD_BYTES, find, is_ours, refusal

@@ -9,7 +9,7 @@ from middlemark.model.outcome import SamplesFile, TrialOutcome
 from middlemark.model.plan import Limits, Note, Plan, Trial
 
 SUITE = "imported"
-"""The suite's name of every imported cell."""
+"""The name that every imported cell has in place of its suite's."""
 
 
 def assemble(logs: Sequence[tuple[Source, Log]], started: str) -> tuple[Plan, tuple[TrialOutcome, ...]]:
@@ -31,7 +31,7 @@ def assemble(logs: Sequence[tuple[Source, Log]], started: str) -> tuple[Plan, tu
 
 
 def samples_of(logs: Sequence[tuple[Source, Log]]) -> dict[str, Records]:
-    """Return the messages' own records, keyed by the path in the run's folder that the outcomes name."""
+    """Return the records of single messages, keyed by the path in the run's folder that an outcome names."""
     trials = (each for _, log in logs for each in log.measured)
     return {_path(order, records): records for order, each in enumerate(trials) for records in each.records}
 

@@ -1,4 +1,4 @@
-"""Read the output of Cyclone DDS's ddsperf: each process prints one line per second, its number first."""
+"""Read the output of Cyclone DDS's ddsperf. Each process prints one line per second, which begins with its number."""
 
 import math
 import re
@@ -49,7 +49,7 @@ _KNOWN = re.compile(
 
 
 class _Pings:
-    """The seconds of one process that sent pings of one size. ``row``: the Middlemark row; empty for ddsperf itself."""
+    """The seconds in which one process sent pings of one size. ``row``: Middlemark's row, empty in ddsperf's logs."""
 
     def __init__(self, row: str) -> None:
         self.row = row
@@ -62,7 +62,7 @@ class _Pings:
     def add(self, peer: bytes | None, figures: list[bytes], count: int) -> None:
         mean, low, p50, p90, p99, high = map(float, figures)
         self.p50.append(p50)
-        # With fewer round trips, fewer than ten samples are above the quantile, which is then often the maximum.
+        # With fewer round trips in the second, fewer than ten are above the quantile, which is then often the maximum.
         if count >= 100:
             self.p90.append(p90)
         if count >= 1_000:
@@ -76,7 +76,10 @@ class _Pings:
 
 
 class _Subscriber:
-    """The seconds of one process that received samples of one size. Empty seconds count only between others."""
+    """The seconds in which one process received samples of one size.
+
+    A second without samples counts only if samples arrived before and after it.
+    """
 
     def __init__(self, row: str) -> None:
         self.row = row
@@ -93,7 +96,7 @@ class _Subscriber:
             return
         self.rates.extend([0.0] * min(self.silent, 1_000_000))
         self.silent = 0
-        self.rates.append(delta / since if since > 0 else rate)  # the printed rate is rounded to tens a second
+        self.rates.append(delta / since if since > 0 else rate)  # the printed rate is rounded to tens of messages
         self.received += delta
         self.lost = max(self.lost, lost)
 
@@ -127,16 +130,16 @@ def _read(blocks: Iterable[bytes]) -> Log:
                 found = sub(line.rstrip())
                 if found is not None:
                     pid, at, size, _, lost, delta, _, rate, _ = found.groups()
-                    if int(size):  # 0: nothing has arrived yet
+                    if int(size):  # a size of 0: the process has received nothing yet
                         key = (int(pid), int(size))
                         of = subscribers.get(key) or subscribers.setdefault(key, _Subscriber(row))
                         of.add(number(at), int(lost), int(delta), 1e3 * number(rate))
                     continue
             elif b" rss:" in line and costs[row].read(line.rstrip()):
                 continue
-            elif known := other(line.rstrip()):
-                if known[1] is not None:
-                    publishers.add(int(known[1]))
+            elif printed := other(line.rstrip()):
+                if printed[1] is not None:
+                    publishers.add(int(printed[1]))
                 continue
             elif not line.strip():
                 continue
@@ -164,7 +167,7 @@ def _rows(
     timeouts: dict[int, int],
     publishers: set[int],
 ) -> list[tuple[int, str, ImportedTrial]]:
-    """Return each trial with its process and row."""
+    """Return each trial with the number of its process and the name of its row."""
     rows = [
         (int(pid), each.row, _round_trips(int(pid), int(size), each, timeouts.get(int(pid), 0), int(pid) in publishers))
         for (pid, size), each in pings.items()
@@ -181,7 +184,7 @@ def _rows(
 
 
 def _costed(rows: list[tuple[int, str, ImportedTrial]], costs: dict[str, Costs]) -> Iterator[ImportedTrial]:
-    """Yield the trials with the costs of their processes, if a process has only one trial and no pings among data."""
+    """Yield the trials. A trial gets the costs of its process if the process has no other and its pings were idle."""
     idle = [(pid, row) for pid, row, each in rows if not _among_data(each)]
     with_costs = {(pid, row) for pid, row in idle if idle.count((pid, row)) == 1 and costs[row].has_own(pid)}
     for pid, row, each in rows:
@@ -217,7 +220,7 @@ def _round_trips(pid: int, size: int, of: _Pings, timeouts: int, publishes: bool
         warnings.append(
             RunWarning(
                 "among-data",
-                "its process also published data: these are times under load",
+                "its process also published data while it sent pings: these are times under load",
                 "for an idle system run `ddsperf ping` and `ddsperf pong`; to measure under load use --rate",
             )
         )
@@ -225,17 +228,20 @@ def _round_trips(pid: int, size: int, of: _Pings, timeouts: int, publishes: bool
         warnings.append(
             RunWarning(
                 "each-reply",
-                f"{len(of.peers)} pongs answered, and its figures include every reply; a round trip ends with the last",
-                "compare it with rows that have one subscriber, or compare only maxima",
+                f"{len(of.peers)} pongs answered, and its figures include every reply; in Middlemark's rows a round "
+                "trip "
+                "ends with the last reply",
+                "compare it with rows that have one subscriber, or compare only the maxima",
             )
         )
     if of.truncated:
         warnings.append(
             RunWarning(
                 "first-samples-only",
-                f"ddsperf takes the percentiles of a second from its first {_KEPT:,} round trips: {of.truncated:,} of "
+                f"ddsperf takes the percentiles of a second from its first {_KEPT:,} round trips; {of.truncated:,} of "
                 f"{seconds:,} seconds had more",
-                "minimum, mean and maximum include all; measure again for percentiles of all",
+                "minimum, mean and maximum include all round trips; for percentiles of all, measure again with "
+                "Middlemark",
             )
         )
     figures = Summary(
@@ -274,8 +280,8 @@ def _of_seconds(what: str, theirs: str, seconds: int) -> RunWarning:
     return RunWarning(
         "median-of-seconds",
         f"its {what} {be} the median of the {theirs} of {seconds:,} seconds, not of all samples: the tool "
-        "prints no more",
-        "a stall of one second does not show in it, only in the maximum, if there is one",
+        "prints no more than that",
+        "a stall of one second shows only in the maximum, if there is one",
     )
 
 

@@ -32,7 +32,7 @@ class _Process:
         self.before = at
         self.seconds += since
         self.rss, self.peak = rss, max(self.peak, rss)
-        self.voluntary += switches[0] * since  # printed as a rate
+        self.voluntary += switches[0] * since  # the tool prints switches per second
         self.involuntary += switches[1] * since
         for name, user, system in threads:
             self.user += user * since
@@ -61,15 +61,15 @@ class _Process:
 
 
 class Costs:
-    """The cost lines of a log: of the processes that wrote it, and of peers whose lines they print (``@host:pid``)."""
+    """The cost lines of a log: a process prints its own costs, and its peers' with the prefix ``@host:pid``."""
 
     def __init__(self) -> None:
         """Begin without lines."""
         self._processes: dict[tuple[int, int], _Process] = {}
-        """By the measured process and the process that printed the line."""
+        """Costs by the number of the measured process and the number of the process that printed the line."""
 
     def __len__(self) -> int:
-        """Return the number of such pairs."""
+        """Return the number of pairs of a measured process and a printing process."""
         return len(self._processes)
 
     def read(self, line: bytes) -> bool:
@@ -94,7 +94,7 @@ class Costs:
         return (pid, pid) in self._processes
 
     def costs_of(self, pid: int, *, only_row: bool) -> tuple[WorkerCost, ...]:
-        """Return the costs of the process and of peers whose lines it printed; with ``only_row`` of all in the log."""
+        """Return the costs of the process and of the peers that it printed; with ``only_row``, of all processes."""
         found = {}
         for (costs_of, by), process in sorted(self._processes.items()):
             if (only_row or pid in (costs_of, by)) and (costs_of not in found or costs_of == by):
@@ -109,7 +109,8 @@ def cost_warnings(costs: tuple[WorkerCost, ...]) -> tuple[RunWarning, ...]:
     found = [
         RunWarning(
             "cost-in-per-cents",
-            "its processor time is summed over its threads, each rounded to whole per cents of a second",
+            "its processor time is the sum of its threads' times, and ddsperf rounds each to a whole per cent of a "
+            "second",
             "threads that use less than half a per cent are missing",
         )
     ]
@@ -118,7 +119,7 @@ def cost_warnings(costs: tuple[WorkerCost, ...]) -> tuple[RunWarning, ...]:
             RunWarning(
                 "cost-of-one-process",
                 f"processor time, memory and switches are only those of process {costs[0].pid}",
-                "rows measured here include all processes: with -c ddsperf prints its peers' costs too",
+                "rows measured here include all processes; run ddsperf with -c to print the peers' costs",
             )
         )
     return tuple(found)

@@ -1,8 +1,8 @@
-"""Read figures that a document prints, stored in TOML by a study. Its rows become trials without samples.
+"""Read figures that a document prints and that a study stores as TOML. Each row becomes a trial without samples.
 
-Keys at the top apply to all: ``document``, ``tool``, ``unit`` (ns, us, ms or s) and ``halves`` (of round trips). A
-``[[figures]]`` table has levels by factor name, ``samples``, and figures. A list is a column, and all lists of a
-table have one value per row. A text instead of a figure is the reason why it is missing.
+The keys ``document``, ``tool``, ``unit`` (ns, us, ms or s) and ``halves`` (the round trips are halves) apply to the
+whole file. A ``[[figures]]`` table has levels by factor name, ``samples``, and figures. A list is a column, and all
+lists of a table have one value per row. A text in place of a figure is the reason why it is missing.
 """
 
 import re
@@ -31,7 +31,7 @@ _TIMES = {
     **{f"{of}_{name}": (f"{of}_ns", field) for of in ("write", "take", "one_way") for name, field in _SUMMARY.items()},
 }
 _RATES = ("received", "sent")
-"""In messages a second."""
+"""The rates, in messages per second."""
 _TOP = ("document", "tool", "unit", "halves", "figures")
 _ROW = (*FACTORS, "samples", *_TIMES, *_RATES)
 
@@ -48,9 +48,9 @@ def _read(blocks: Iterable[bytes]) -> Log:
     wrong = [f"{key}: no such key; {did_you_mean(key, _TOP)}" for key in header if key not in _TOP]
     wrong += [f"{key}: not a text; write it in quotes" for key in _TOP[:3] if not isinstance(header.get(key), str)]
     if header.get("unit") not in _UNITS:
-        wrong.append(f"unit: one of {', '.join(_UNITS)}")
+        wrong.append(f"unit: write one of {', '.join(_UNITS)}")
     if not isinstance(header.get("halves"), bool):
-        wrong.append("halves: true if its round trips are halves, else false")
+        wrong.append("halves: write true if its round trips are halves, else false")
     tables = header.get("figures")
     if not isinstance(tables, list) or not all(isinstance(each, dict) for each in tables):
         wrong.append("figures: write [[figures]]")
@@ -65,7 +65,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
 
 
 def _rows(table: Mapping[str, Any], place: str, wrong: list[str]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a table with checked keys: levels as cells store them, figures as numbers or texts."""
+    """Yield the rows of a table with checked keys: levels as cells store them, and figures as numbers or texts."""
     lengths = {len(each) for key, each in table.items() if isinstance(each, list) and key != "pin"}
     if len(lengths) > 1:
         wrong.append(
@@ -74,7 +74,7 @@ def _rows(table: Mapping[str, Any], place: str, wrong: list[str]) -> Iterator[di
         return
     wrong += [f"{place}: {key}: no such key; {did_you_mean(key, _ROW)}" for key in table if key not in _ROW]
     if "adapter" not in table:
-        wrong.append(f"{place}: no adapter")
+        wrong.append(f"{place}: adapter: missing; name the adapter of the rows")
     if wrong:
         return
     for at in range(lengths.pop() if lengths else 1):
@@ -136,28 +136,29 @@ def _cell(row: Mapping[str, Any], tool: str) -> Cell:
     levels = {FACTORS[key].field: value for key, value in row.items() if key in FACTORS and key != "adapter"}
     size, pattern = levels.pop("size", 0), levels.pop("pattern", "ping-pong")
     where = cell(f"{row['adapter']} ({tool})", size, pattern, (), **levels)
-    known = {FACTORS[key].field for key in row if key in FACTORS}  # the level ``off`` is None, but known
-    return msgspec.structs.replace(where, unknown=tuple(each for each in where.unknown if each not in known), **levels)
+    # The level ``off`` is stored as None, which ``cell`` takes for unknown.
+    stated = {FACTORS[key].field for key in row if key in FACTORS}
+    return msgspec.structs.replace(where, unknown=tuple(each for each in where.unknown if each not in stated), **levels)
 
 
 def _warnings(where: Cell, header: Mapping[str, Any], few: list[str], samples: int | None) -> Iterator[RunWarning]:
     missing = [each for each in ("transport", "receive", "reliability", "depth", "pin") if each in where.unknown]
     yield RunWarning(
         "imported",
-        f"printed in {header['document']}: there are no samples"
-        + (f", and it does not state {', '.join(missing)}" if missing else ""),
-        "do not rank it with rows measured here: compare ratios of its rows with ratios of yours",
+        f"printed in {header['document']} without samples"
+        + (f"; the document does not state {', '.join(missing)}" if missing else ""),
+        "do not rank it with rows measured here; compare ratios between its rows with ratios between yours",
     )
     if header["halves"]:
         yield RunWarning(
             "half-round-trip",
-            "the document prints half of each round trip; doubled here, so these are whole",
+            "the document prints half of each round trip; the figures are doubled here, so they are whole round trips",
             "the document's own figure is half of this one",
         )
     if few:
         yield RunWarning(
             "few-samples",
-            f"the document prints {', '.join(few)} of {samples:,} samples; left out: fewer than ten are above it",
+            f"left out: the document's {', '.join(few)} of {samples:,} samples, as fewer than ten samples are above it",
             "such a quantile is often the maximum",
         )
 

@@ -27,7 +27,7 @@ FORMATS = (
     ddsperf.FORMAT,
     figures.FORMAT,
 )
-"""Tried in this order, the most specific first."""
+"""The formats in the order in which they are tried: the most specific first."""
 
 HEAD_BYTES = 1 << 20
 """Only this beginning of a log is searched."""
@@ -40,16 +40,17 @@ _OURS = re.compile(
 
 
 def find(head: bytes) -> LogFormat | None:
-    """Return the format of a log that begins like this; None if it is none of them."""
-    # Include the last line, which HEAD_BYTES may have cut: it can still show the format.
+    """Return the format of a log that begins with these bytes; None: no known tool writes such logs."""
+    # HEAD_BYTES may have cut the last line, which can still show the format: the line end completes it.
     text = b"\n".join(line for lines in Lines([head, b"\n"]) for line in map(bytes.strip, lines))
     return next((each for each in FORMATS if each.knows(text)), None)
 
 
 def is_ours(head: bytes) -> bool:
-    """Say whether Middlemark printed it in another tool's format. It is refused: import the run itself.
+    """Say whether Middlemark printed this in another tool's format. Such a file is refused: import the run itself.
 
-    Output in ddsperf's format is accepted, unless an old version printed whole round trips: they would be doubled.
+    Output in ddsperf's format is accepted, except from old versions that printed whole round trips: the import would
+    double them.
     """
     return _OURS.search(head) is not None
 

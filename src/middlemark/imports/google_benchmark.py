@@ -38,10 +38,10 @@ def _read(blocks: Iterable[bytes]) -> Log:
     for row in rows:
         aggregate = row.get("run_type") == "aggregate"
         if aggregate and (row.get("aggregate_name") != "mean" or _name(row) in repeated):
-            continue  # calculated from rows that are included, or not a time
+            continue  # an aggregate other than the mean, or the mean of repetitions that are rows themselves
         found = _measured(row, aggregate)
         if found is None:
-            objects.refuse(_name(row) or "it has no name")
+            objects.refuse(_name(row) or "a benchmark without a name")
         else:
             measured.append(found)
     return objects.log(measured, tuple(notes))
@@ -89,7 +89,7 @@ def _measured(row: Mapping[str, Any], aggregate: bool) -> ImportedTrial | None:
 
 
 def _size(row: Mapping[str, Any], name: str) -> tuple[int, bool]:
-    """Return the bytes of an iteration (0: unknown), and whether they are a guess: the last number in its name."""
+    """Return the bytes of an iteration (0: unknown), and whether the size is only guessed from the benchmark's name."""
     by_real_time = any(part in name for part in _BY_REAL_TIME)
     rate, time = figure(row.get("bytes_per_second")), figure(row.get("real_time" if by_real_time else "cpu_time"))
     unit = _UNITS.get(word(row.get("time_unit")) or "ns")
@@ -104,19 +104,19 @@ def _warnings(where: Cell, guessed: bool) -> list[RunWarning]:
         RunWarning(
             "iteration-not-round-trip",
             "its time is that of one iteration, whatever the benchmark's body does; it is shown as a round trip here",
-            "it is one only if the body sends a message and waits for the answer",
+            "an iteration is a round trip only if the body sends a message and waits for the answer",
         ),
         RunWarning(
             "no-quantiles",
             "a repetition has only the mean of its iterations",
-            "a mean is not a median: one stall changes it; measure again for quantiles",
+            "a mean is not a median, and one stall changes it; for quantiles, measure again with Middlemark",
         ),
     ]
     if guessed:
         found.append(
             RunWarning(
                 "size-guessed",
-                f"its size of {where.size:,} bytes is the last number in its name, as the log contains no size",
+                f"its size of {where.size:,} bytes is the last number in its name, because the log contains no size",
                 "let the benchmark call SetBytesProcessed",
             )
         )

@@ -30,7 +30,7 @@ _RAW_HEADER = re.compile(rb"Sample,Payload \[Bytes\],Latency \[us\]")
 _RAW_ROW = re.compile(rb"(\d{1,12}),(\d{1,12}),(\d{1,12}(?:[.,]\d{1,12})?(?:e[+-]?0?\d)?)")
 _RAW_KNOWN = re.compile(rb"^" + _RAW_HEADER.pattern, re.M)
 
-_LESS = ", less the time in the echo and of reading the clock"
+_LESS = ", without the time that the echo and the reading of the clock take"
 
 
 def _knows(head: bytes) -> bool:
@@ -51,7 +51,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
 
 def _row(size: int, samples: int, us: list[float]) -> ImportedTrial:
     stdev, mean, low, p50, p90, p99, p99_99, high = (2_000 * each for each in us)
-    # The tool prints quantiles for any number of samples. Leave out those with fewer than ten samples above them.
+    # The tool prints quantiles for any number of samples. A quantile with fewer than ten samples above it is left out.
     summary = Summary(
         min=low,
         mean=mean,
@@ -90,9 +90,9 @@ def _measured(size: int, samples: int, summary: Summary) -> ImportedTrial:
     where = cell(_ADAPTER, size, publishers=1, topics=1, rate="max")
     dropped = RunWarning(
         "samples-dropped",
-        "with --data_loans LatencyTest drops every round trip of more than 20 ms, and the log does not say whether it "
-        "was given",
-        "if it was, the tail and the maximum are too low",
+        "with --data_loans LatencyTest drops every round trip of more than 20 ms, and the log does not say whether the "
+        "option was set",
+        "if it was set, the tail and the maximum are too low",
     )
     return ImportedTrial(
         cell=where,

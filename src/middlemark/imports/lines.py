@@ -8,7 +8,7 @@ LONGEST = 1 << 20
 """No tool writes longer lines. A longer line is dropped while it is read, and counted as not read."""
 
 _ENDS = bytes.maketrans(b"\r\0", b"\n\n")
-"""Lines end at carriage returns too, and at the zero bytes that a crash leaves in a file."""
+"""A carriage return and the zero bytes that a crash leaves in a file also end a line."""
 
 _COLOURS = re.compile(rb"\x1b\[[0-9;]*[A-Za-z]")
 _SHOWN = 60
@@ -20,7 +20,7 @@ _DIGITS = 18
 class Lines:
     """The lines of a log, one list per block, and the number of lines not read. Iterate only once.
 
-    Text after the last line's end may be incomplete (``12`` may have been ``12345``), so it counts as not read.
+    Text after the last line end may be incomplete (``12`` may have been ``12345``), so it counts as not read.
     """
 
     def __init__(self, blocks: Iterable[bytes]) -> None:
@@ -32,7 +32,7 @@ class Lines:
         """The number of non-empty lines so far."""
         self.unread = 0
         self.first_unread: tuple[int, str] | None = None
-        """The first line that was not read: its number from 1, and its beginning."""
+        """The number, from 1, and the beginning of the first line that was not read."""
 
     def __iter__(self) -> Iterator[list[bytes]]:
         """Yield the lines of each block, without line ends, including empty ones."""
@@ -62,13 +62,13 @@ class Lines:
             self.refuse(0, rest)
 
     def refuse(self, index: int, line: bytes) -> None:
-        """Count a line of the current list as not read."""
+        """Count a line of the current list as not read. ``index``: its position in the list."""
         self.unread += 1
         if self.first_unread is None:
             self.first_unread = (self.number + index + 1, shown(line))
 
     def each(self) -> Iterator[tuple[int, bytes]]:
-        """Yield every non-empty line, stripped and without colours, with its index for ``refuse``."""
+        """Yield every non-empty line, stripped and without colours, with its index, which ``refuse`` takes."""
         for lines in self:
             for index, line in enumerate(lines):
                 plain = _COLOURS.sub(b"", line).strip() if b"\x1b" in line else line.strip()
@@ -110,11 +110,11 @@ def whole(text: bytes | str) -> int:
 
 
 def clean(text: str) -> str:
-    """Return text that can be stored as UTF-8: JSON may contain single surrogates."""
+    """Return text that can be stored as UTF-8: JSON may contain lone surrogates, which are escaped."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def shown(line: bytes) -> str:
-    """Return the beginning of a line, printable."""
+    """Return the beginning of a line as text."""
     text = line[: 4 * _SHOWN].decode(errors="backslashreplace").strip()
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"

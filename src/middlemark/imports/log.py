@@ -38,7 +38,7 @@ class ImportedTrial(msgspec.Struct, frozen=True, kw_only=True):
     failed: Failure | None = None
     measured_s: float | None = None
     records: tuple[Records, ...] = ()
-    """If it has every message: their times, and then the next fields are the roles that sent and received them."""
+    """The records of single messages, if the log has them. The next two fields then describe the roles."""
     publishers: tuple[Sent, ...] = ()
     subscribers: tuple[Arrived, ...] = ()
     stamps_absent: str | None = None
@@ -46,7 +46,7 @@ class ImportedTrial(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Log(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything read from a log. ``lines`` and ``unread`` count non-empty lines, or measurements in JSON."""
+    """The result of reading a log. ``lines`` and ``unread`` count non-empty lines, or measurements if it is JSON."""
 
     measured: tuple[ImportedTrial, ...]
     lines: int
@@ -55,11 +55,11 @@ class Log(msgspec.Struct, frozen=True, kw_only=True):
     unit: str = "line"
     """The unit of ``lines``: line or measurement."""
     notes: tuple[str, ...] = ()
-    """Facts in the log about all its measurements: the machine, a date."""
+    """Facts in the log that apply to all its measurements, such as the machine or the date."""
 
 
 class LogFormat(msgspec.Struct, frozen=True):
-    """One format of one tool. ``knows``: says whether a file with this beginning has it. ``read``: reads the blocks."""
+    """One format of one tool. ``knows`` says whether a file that begins with these bytes has the format."""
 
     name: str
     tool: str
@@ -68,7 +68,7 @@ class LogFormat(msgspec.Struct, frozen=True):
 
 
 class NotRead(Exception):
-    """The log has the format but no figures. The text says what it contains instead."""
+    """The file has the format of the tool but no figures. The text says what the file contains instead."""
 
 
 _FACTORS = tuple(each for each in FIELDS if each not in ("adapter", "pattern", "size", "label"))
@@ -77,12 +77,12 @@ _FACTORS = tuple(each for each in FIELDS if each not in ("adapter", "pattern", "
 def cell(
     adapter: str, size: int, pattern: str = "ping-pong", native: tuple[tuple[str, str], ...] = (), **levels: Level
 ) -> Cell:
-    """Return a cell of which only the given levels are known. None, or a size of 0, means unknown."""
-    known = {field: level for field, level in levels.items() if level is not None}
-    given = (*known, *(("native",) if native else ()))
+    """Return a cell of which only the given levels are known. A level of None, or a size of 0, is unknown."""
+    stated = {field: level for field, level in levels.items() if level is not None}
+    given = (*stated, *(("native",) if native else ()))
     unknown = (*(field for field in _FACTORS if field not in given), *(() if size else ("size",)))
     blank = Cell(adapter=adapter, transport="unknown", size=size, rate="unknown", native=native, unknown=unknown)
-    return msgspec.structs.replace(blank, pattern=pattern, **known)
+    return msgspec.structs.replace(blank, pattern=pattern, **stated)
 
 
 def imported_warning(of: Cell) -> RunWarning:
@@ -90,8 +90,8 @@ def imported_warning(of: Cell) -> RunWarning:
     unknown = [each for each in _STATED if each in of.unknown]
     return RunWarning(
         "imported",
-        f"measured by another tool; its log does not record the machine, {', '.join(unknown)}",
-        "do not rank it with rows measured here: measure the same with `middlemark run` on that machine",
+        f"measured by another tool; its log does not record the machine or these settings: {', '.join(unknown)}",
+        "do not rank it with rows measured here; measure the configuration on that machine with `middlemark run`",
     )
 
 
@@ -99,19 +99,19 @@ _STATED = ("size", "transport", "receive", "reliability", "depth", "payload", "p
 
 
 def halved(tool: str, also: str = "") -> RunWarning:
-    """Return the warning about figures that the tool printed as half round trips."""
+    """Return the warning about figures that the tool printed as half round trips. ``also``: what else changes them."""
     return RunWarning(
         "half-round-trip",
-        f"{tool} prints half of each round trip{also}; doubled here, so these are whole",
+        f"{tool} prints half of each round trip{also}; the figures are doubled here, so they are whole round trips",
         "the tool's own figure is half of this one",
     )
 
 
 def no_result(of: Cell, seen: str) -> ImportedTrial:
-    """Return the failed trial of a log without figures. ``seen``: what it contains."""
-    text = f"its log has {seen} but no result after it: it hung, crashed or was stopped"
+    """Return the failed trial of a log without figures. ``seen``: what the log contains instead."""
+    text = f"its log has {seen} but no result after it: the tool hung, crashed or was stopped"
     return ImportedTrial(
-        cell=of, failed=Failure("no-result", text, "do not use a figure of another run instead; measure it again")
+        cell=of, failed=Failure("no-result", text, "measure it again; do not use a figure of another run instead")
     )
 
 
@@ -122,12 +122,12 @@ def not_read(log: Log) -> RunWarning | None:
     return RunWarning(
         "log-damaged",
         f"its log: {how_many_unread(log)}",
-        "cut off, or written by two processes at once: import the log as the tool wrote it, one file per process",
+        "the log was cut off, or two processes wrote into it; import it as the tool wrote it, one file per process",
     )
 
 
 def how_many_unread(log: Log) -> str:
-    """Say how much of a log could not be read, and what came first."""
+    """Say how much of a log could not be read, and show the first line or measurement that could not be read."""
     lines = log.unit if log.lines == 1 else f"{log.unit}s"
     first = f"; the first, {log.unit} {log.first_unread[0]:,}: {log.first_unread[1]}" if log.first_unread else ""
     return f"{log.unread:,} of {log.lines:,} {lines} could not be read{first}"

@@ -1,4 +1,7 @@
-"""Read JSON that benchmarks write: complete, cut off when the program was killed, or several documents in a file."""
+"""Read the JSON that benchmarks write.
+
+The file may be complete, cut off because the program was killed, or contain several documents.
+"""
 
 import json
 import re
@@ -12,11 +15,11 @@ from middlemark.imports.log import ImportedTrial, Log, NotRead
 
 _DECODER = json.JSONDecoder()
 MOST_BYTES = 256 << 20
-"""A JSON document is read at once; a larger one is refused."""
+"""A JSON document is read into memory as a whole. A larger one is refused."""
 
 
 class Element(msgspec.Struct, frozen=True):
-    """One object of the array of measurements, and the fields before the array. ``whole``: it is not cut off."""
+    """An object of the array of measurements, and the fields before the array. ``whole``: it is not cut off."""
 
     head: Mapping[str, Any]
     value: Mapping[str, Any]
@@ -31,14 +34,15 @@ def text_of(blocks: Iterable[bytes]) -> str:
         parts.append(block)
         size += len(block)
         if size > MOST_BYTES:
-            raise NotRead(f"it has more than {MOST_BYTES >> 20} MiB, too large for JSON")
+            raise NotRead(f"it has more than {MOST_BYTES >> 20} MiB, which is too large for a JSON log")
     return b"".join(parts).decode(errors="backslashreplace")
 
 
 def elements(text: str, array: str, inner: str | None = None) -> Iterator[Element | str]:
     """Yield every object of the arrays with this name; for an unreadable object, yield its first characters.
 
-    ``inner``: the name of an array inside the objects. If an object is cut off, its complete elements are still read.
+    ``inner``: the name of an array inside the objects. If an object is cut off, the complete elements of its inner
+    array are still read.
     """
     opening = re.compile(rf'"{array}"\s*:\s*\[')
     at = 0
@@ -49,7 +53,7 @@ def elements(text: str, array: str, inner: str | None = None) -> Iterator[Elemen
 
 
 def _of_array(text: str, at: int, head: Mapping[str, Any], inner: str | None) -> Generator[Element | str, None, int]:
-    """Yield the objects from ``at`` on; return the end of the array."""
+    """Yield the objects that begin at ``at`` or later; return the position after the end of the array."""
     while True:
         at = _skip(text, at, ",")
         if at >= len(text):
@@ -70,13 +74,13 @@ def _of_array(text: str, at: int, head: Mapping[str, Any], inner: str | None) ->
 
 
 def _after(text: str, at: int) -> int:
-    """Return where the next document may begin, after unreadable text."""
+    """Return the position at which the next document may begin, after unreadable text."""
     following = re.compile(r"\n\{").search(text, at + 1)
     return following.start() + 1 if following else len(text)
 
 
 def _partly(text: str, at: int, inner: str) -> Element | None:
-    """Read an object without an end: its fields before the inner array, and the complete elements of that array."""
+    """Read an object that is cut off: its fields before the inner array, and the complete elements of that array."""
     found = re.compile(rf'"{inner}"\s*:\s*\[').search(text, at)
     if found is None:
         return None
@@ -103,25 +107,25 @@ def _skip(text: str, at: int, also: str) -> int:
 
 
 def figure(value: object) -> float | None:
-    """Return a number from a document; None if there is none, or it is too large."""
+    """Return a value of a document as a number; None: it is not a number, or it is too large."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if abs(value) < MOST else None
 
 
 def count(value: object) -> int | None:
-    """Return a count from a document: a number that is not negative."""
+    """Return a value of a document as a count; None: it is not a number, or it is negative."""
     real = figure(value)
     return int(real) if real is not None and real >= 0 else None
 
 
 def word(value: object) -> str:
-    """Return a text from a document, cut to the length of a row's name; empty if there is none."""
+    """Return a text of a document, cut to the length of a row's name; empty: the value is not a text."""
     return clean(value[:100]) if isinstance(value, str) else ""
 
 
 class Objects:
-    """Counts the measurements of a document, and the unreadable ones."""
+    """Counts the measurements of a document, and those that could not be read."""
 
     def __init__(self) -> None:
         """Begin without measurements."""

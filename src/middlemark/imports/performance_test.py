@@ -24,7 +24,7 @@ _BETWEEN = re.compile(rb",[ \t]+")
 
 
 class _Second(msgspec.Struct, frozen=True, kw_only=True):
-    """One row: counts of about a second, latencies in ns (None: no sample was received)."""
+    """One row: counts over about a second, and latencies in ns (None: no sample was received)."""
 
     at_s: float
     seconds: float
@@ -36,11 +36,11 @@ class _Second(msgspec.Struct, frozen=True, kw_only=True):
     high: float | None
     mean: float | None
     variance: float | None
-    """ns²."""
+    """In ns²."""
 
 
 class _Experiment:
-    """The settings of an experiment, by their JSON names, and its seconds."""
+    """The settings of an experiment, by their JSON names, and its rows, one per second."""
 
     def __init__(self) -> None:
         self.settings: dict[str, str] = {}
@@ -97,7 +97,7 @@ _NAMES = {
 
 
 def _row(columns: Sequence[str], line: bytes) -> _Second | None:
-    # Columns are separated by a comma and tabs, so a decimal comma does not separate columns.
+    # The tool separates columns by a comma and tabs, so a comma without tabs is a decimal comma.
     fields = _BETWEEN.split(line.strip(b", \t")) if b"\t" in line else line.strip(b", ").split(b",")
     if len(fields) != len(columns):
         return None
@@ -158,11 +158,11 @@ def _object(row: Mapping[str, Any]) -> _Second | None:
         return None
 
     def ns(name: str, power: int = 1) -> float | None:
-        value = figure(row.get(name)) if received else None  # without samples the tool writes 0
+        value = figure(row.get(name)) if received else None  # the tool writes 0 if no samples arrived
         return None if value is None else value * _NS**power
 
     return _Second(
-        # Despite their names, these are the time since the experiment's start and the length of this row.
+        # Despite their names, these fields are the time since the experiment's start and the length of this row.
         at_s=(figure(row.get("experiment_start")) or 0.0) / _NS,
         seconds=max(figure(row.get("loop_start")) or 0.0, 0.0) / _NS,
         sent=sent,
@@ -199,7 +199,7 @@ def _measured(of: _Experiment) -> ImportedTrial:
         reliability="reliable" if "RELIABLE" in quality else "best-effort" if "BEST_EFFORT" in quality else None,
     )
     if mode == "RELAY":
-        text = "it is the log of a round trip's relay, which measures nothing"
+        text = "its log is that of the relay of a round trip, which measures nothing"
         failure = Failure("relay", text, "import the log of the side with --roundtrip-mode Main")
         return ImportedTrial(cell=where, failed=failure, warnings=(imported_warning(where),))
     figures = _figures(of.seconds)
@@ -233,20 +233,18 @@ def _whole(text: str | None) -> int | None:
 
 
 def _figures(seconds: Sequence[_Second]) -> Summary | None:
-    """Combine the seconds. For minimum, maximum, mean and variance this is exact."""
-    known = [each for each in seconds if each.mean is not None and each.received]
-    received = sum(each.received for each in known)
+    """Combine the seconds. The minimum, maximum, mean and variance of the whole are exact."""
+    busy = [each for each in seconds if each.mean is not None and each.received]
+    received = sum(each.received for each in busy)
     if not received:
         return None
-    mean = sum((each.mean or 0.0) * each.received for each in known) / received
+    mean = sum((each.mean or 0.0) * each.received for each in busy) / received
     squares = [
-        ((each.variance or 0.0) + (each.mean or 0.0) ** 2) * each.received
-        for each in known
-        if each.variance is not None
+        ((each.variance or 0.0) + (each.mean or 0.0) ** 2) * each.received for each in busy if each.variance is not None
     ]
-    variance = sum(squares) / received - mean**2 if len(squares) == len(known) else None
-    low = [each.low for each in known if each.low is not None]
-    high = [each.high for each in known if each.high is not None]
+    variance = sum(squares) / received - mean**2 if len(squares) == len(busy) else None
+    low = [each.low for each in busy if each.low is not None]
+    high = [each.high for each in busy if each.high is not None]
     return Summary(
         min=min(low, default=None),
         max=max(high, default=None),
@@ -256,13 +254,13 @@ def _figures(seconds: Sequence[_Second]) -> Summary | None:
 
 
 def _rate(seconds: Sequence[_Second]) -> float | None:
-    """Return the messages per second received by all subscribers, from the first to the last second with messages."""
+    """Return the messages per second that all subscribers received, from the first to the last second with messages."""
     busy = [index for index, each in enumerate(seconds) if each.received]
     if not busy:
         return None
     part = seconds[busy[0] : busy[-1] + 1]
     lengths = [each.seconds for each in part]
-    if min(lengths) <= 0:  # rows without a length are about a second apart
+    if min(lengths) <= 0:  # a row without a length lasts until the next row
         lengths = [b.at_s - a.at_s for a, b in zip(seconds[busy[0] :], part[1:], strict=False)]
         part = part[1:]
     span = sum(lengths)
@@ -274,21 +272,21 @@ def _warnings(of: _Experiment, figures: Summary | None, pattern: str) -> list[Ru
     found = [
         RunWarning(
             "no-quantiles",
-            f"performance_test keeps only minimum, mean, maximum and variance of its latency ({way})",
-            "a mean is not a median: one stall changes it; measure again for quantiles",
+            f"performance_test keeps only the minimum, mean, maximum and variance of its latency ({way})",
+            "a mean is not a median, and one stall changes it; for quantiles, measure again with Middlemark",
         ),
         RunWarning(
             "size-of-type",
-            "size and throughput use the type's sizeof, and the payload is neither written nor read",
-            "a middleware that passes pointers seems as fast at any size",
+            "size and throughput use the sizeof of the type, and the payload is neither written nor read",
+            "a middleware that passes pointers therefore seems equally fast at any size",
         ),
     ]
     if figures is not None and figures.min is not None and figures.min < 0:
         found.append(
             RunWarning(
                 "clocks-differ",
-                "its least latency is negative: sender and receiver had different clocks",
-                "use its round-trip mode, or one machine",
+                "its minimum latency is negative: sender and receiver had different clocks",
+                "use the tool's round-trip mode, or run both on one machine",
             )
         )
     if of.repeated:

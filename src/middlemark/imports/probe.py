@@ -1,6 +1,6 @@
-"""Read files of the probe, one per process: join both ends of each topic by sequence; show spans as round trips.
+"""Read the files of the probe, one per process. Joins both ends of each topic, and shows spans as round trips.
 
-A row is a topic from one probe to another, in any process with these names, or a span or iteration of a probe.
+A row is a topic from one probe to another, in any processes with these probe names, or a span or iteration of a probe.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,11 +28,11 @@ from middlemark.stats.buckets import summarise_both
 
 TOOL = "probe"
 FORMAT_OF_PROBE = (TOOL, "stamps of the probe")
-"""The tool, and the name of its files. It reads a folder, so it is not a ``LogFormat``."""
+"""The tool, and the name of its files. It is not a ``LogFormat``, as a folder's files are read together."""
 
 
 def read_probes(files: Sequence[tuple[str, bytes]]) -> Log:
-    """Return the measurements of all processes. Raises NotRead with every unreadable file and the reason."""
+    """Return the measurements of all processes. Raises NotRead, which names every unreadable file and the reason."""
     read, wrong = [], []
     for name, data in files:
         try:
@@ -73,7 +73,7 @@ def _rates(read: Sequence[Stamps]) -> dict[tuple[str, str], Rate]:
         if not is_a_clock(pairs):
             files = ", ".join(each.file for each in read if clock_of(each) == key)
             raise NotRead(
-                f"{files}: damaged: they are from the same boot of one machine, but their clocks contradict each other"
+                f"{files}: damaged: the files are from one boot of one machine, but their clocks contradict each other"
             )
         (ticks, ns), (last_ticks, last_ns) = pairs[0], pairs[-1]
         found[key] = Rate(ticks, ns, (last_ns - ns) / (last_ticks - ticks))
@@ -104,14 +104,15 @@ def _spans(of: Stamps, rate: Rate, kind: int) -> Iterator[ImportedTrial]:
             RunWarning(
                 f"{what}-not-round-trip",
                 f"its time is that of a {what} in the program; it is shown as a round trip here",
-                f"it may contain no message at all: compare it with the same {what} in other recordings",
+                f"it need not contain a message; compare it with the same {what} in other recordings",
             ),
             *written_back([of]),
         ]
         if beyond:
             warnings.append(
                 beyond_buffer(
-                    f"{beyond:,} of {beyond + len(raw):,} are only in a histogram, with an error of up to 1.6 %"
+                    f"{beyond:,} of its {beyond + len(raw):,} times are only in a histogram, with an error of up to "
+                    "1.6 %"
                 )
             )
         both = summarise_both(raw["round_trip_ns"], _histogram(counted, rate)) if beyond else None
@@ -127,7 +128,7 @@ def _spans(of: Stamps, rate: Rate, kind: int) -> Iterator[ImportedTrial]:
 
 
 def _histogram(counted: Sequence[npt.NDArray[np.int64]], rate: Rate) -> npt.NDArray[np.void]:
-    """Return the buckets in ns. Buckets within the same ns overlap by less than one."""
+    """Return the histogram in ns. Where a tick is shorter than 1 ns, neighbouring buckets overlap by less than 1 ns."""
     rows = np.concatenate(counted)
     rows = rows[np.argsort(rows[:, 0], kind="stable")]
     found = np.zeros(len(rows), HISTOGRAM)
@@ -140,9 +141,9 @@ def _histogram(counted: Sequence[npt.NDArray[np.int64]], rate: Rate) -> npt.NDAr
 def _notes(read: Sequence[Stamps]) -> Iterator[str]:
     for each in read:
         parts = [
-            "" if each.closed else "it did not end normally, or still runs",
-            f"{each.torn:,} stamps were incomplete when it ended" if each.torn else "",
-            f"{each.unnamed:,} names did not fit or were too long: nothing is recorded for them"
+            "" if each.closed else "the process did not end normally, or is still running",
+            f"{each.torn:,} stamps were incomplete when the process ended" if each.torn else "",
+            f"{each.unnamed:,} names did not fit or were too long, and nothing is recorded for them"
             if each.unnamed
             else "",
         ]
@@ -156,4 +157,4 @@ def _one_sided(sent: Sequence[End], received: Sequence[End]) -> Iterator[str]:
         there = {each.topic for each in others}
         for topic in dict.fromkeys(each.topic for each in own if each.topic not in there):
             number = sum(len(each.at) for each in own if each.topic == topic)
-            yield f"topic {topic}: {number:,} {what} by no process with a probe: no latency, no losses"
+            yield f"topic {topic}: {number:,} {what} by no process with a probe, so latency and losses are unknown"

@@ -1,4 +1,7 @@
-"""Join both ends of a topic of the probe by sequence: one-way latencies, and lost, duplicated or reordered messages."""
+"""Join both ends of a topic of the probe by sequence number.
+
+The result is one-way latencies, and the numbers of lost, duplicated and reordered messages.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -17,7 +20,7 @@ Ns = npt.NDArray[np.int64]
 
 
 class Rate(msgspec.Struct, frozen=True):
-    """The conversion from ticks to CLOCK_MONOTONIC: one line for all processes with this clock, for consistency."""
+    """The conversion from ticks to CLOCK_MONOTONIC. All processes with the same clock use one line, for consistency."""
 
     ticks: int
     ns: int
@@ -42,11 +45,15 @@ class End(msgspec.Struct, frozen=True, eq=False):
     beyond: int
     begin_ns: int
     end_ns: int
-    """The end of the recording: the end of the process, or when the buffer was full."""
+    """The end of the recording: the process ended, or its buffer was full."""
 
 
 class _Sends(msgspec.Struct, frozen=True, eq=False):
-    """The messages of a topic with a unique sequence, by sequence: the end, the message's number there, the time."""
+    """The messages of a topic that have a unique sequence, in the order of the sequences.
+
+    For each message: its sender's index in ``ends``, its position among that sender's messages, and its time.
+    ``twice``: the number of messages that share a sequence.
+    """
 
     sequences: npt.NDArray[np.uint64]
     ends: npt.NDArray[np.int64]
@@ -56,12 +63,12 @@ class _Sends(msgspec.Struct, frozen=True, eq=False):
 
 
 def clock_of(of: Stamps) -> tuple[str, str]:
-    """Return the boot of the machine, or the file if unknown, and the clock."""
+    """Return an id of the machine's boot, or else the file's name, and the name of the clock."""
     return of.boot or of.file, of.clock
 
 
 def ends_of(of: Stamps, rates: Mapping[tuple[str, str], Rate], kind: int) -> Iterator[End]:
-    """Yield the sending or receiving ends of a process, by ``kind``."""
+    """Yield the ends of a process. ``kind``: SENT or RECEIVED."""
     rate = rates[clock_of(of)]
     mine = of.records[of.records["kind"] == kind]
     for probe, topic in dict.fromkeys(of.names.values()):
@@ -96,7 +103,7 @@ def trials_of_topic(sent: Sequence[End], received: Sequence[End]) -> Iterator[Im
 
 
 def _sends(sent: Sequence[End]) -> _Sends:
-    """Return the sent messages. A sequence sent twice is left out: which message arrived is unknown."""
+    """Return the sent messages. A sequence that was sent twice is left out, as it is unknown which message arrived."""
     sequences = np.concatenate([each.sequences for each in sent])
     ends = np.repeat(np.arange(len(sent)), [len(each.sequences) for each in sent])
     numbers = np.concatenate([np.arange(len(each.sequences)) for each in sent])
@@ -107,7 +114,7 @@ def _sends(sent: Sequence[End]) -> _Sends:
 
 
 def _edge(sent: Sequence[End], chosen: Sequence[int], received: Sequence[End], sends: _Sends) -> ImportedTrial | None:
-    """Return the trial from the chosen senders to the receivers of one probe; None: no message was expected."""
+    """Return the trial from the chosen senders to the receivers of one probe; None: no message was due."""
     mine = np.isin(sends.ends, chosen)
     sources = [sent[each] for each in chosen]
     publisher = np.zeros(len(sent), dtype=np.int64)
@@ -167,7 +174,7 @@ def _edge(sent: Sequence[End], chosen: Sequence[int], received: Sequence[End], s
     )
 
 
-_APART = "both ends ran on different machines, or before and after a restart: they have no common clock"
+_APART = "both ends ran on different machines, or in different boots of one: they have no common clock"
 
 
 def _total(arrived: Sequence[Arrived], *fields: str) -> dict[str, int]:
@@ -177,10 +184,11 @@ def _total(arrived: Sequence[Arrived], *fields: str) -> dict[str, int]:
 def _due(
     sends: _Sends, mine: npt.NDArray[np.bool_], arrived: Ns, end: End, sources: Sequence[End], apart: bool
 ) -> tuple[int, int]:
-    """Return how many messages were expected, and how many were sent too early to count.
+    """Return how many messages were due, and how many were sent too early to count.
 
-    Messages are expected from the first one that arrived, when both ends had found each other, to the receiver's end.
-    If a buffer was full, arrivals may be missing in the recording: then to the last one that arrived.
+    Messages are due from the first one that arrived, as both ends had found each other by then, until the receiver
+    ends. If a buffer was full, arrivals may be missing in the recording, so messages are due only until the last one
+    that arrived.
     """
     sent_at = sends.at[mine]
     if not len(arrived):
@@ -245,29 +253,31 @@ def _where(sources: Sequence[End], received: Sequence[End]) -> Cell:
 
 
 def imported_warning(of: Cell) -> RunWarning:
-    """Return the warning of every row."""
+    """Return the warning that every row of the probe has: what its files do not say about the measurement."""
     unstated = [each for each in ("size", "transport", "reliability", "depth") if each in of.unknown]
     return RunWarning(
         "imported",
-        f"stamped by the program itself, which does not say {', '.join(unstated)}, or what else the machine did",
-        "do not rank it with rows measured here: compare it with other recordings of the same program",
+        f"stamped by the program itself, which does not say {', '.join(unstated)}, or what else ran on the machine",
+        "do not rank it with rows measured here; compare it with other recordings of the same program",
     )
 
 
 def beyond_buffer(text: str) -> RunWarning:
     """Return the warning about stamps that did not fit into the buffer."""
-    return RunWarning("beyond-the-buffer", text, "enlarge it: MIDDLEMARK_PROBE_RECORDS, of 32 bytes each")
+    return RunWarning(
+        "beyond-the-buffer", text, "enlarge the buffer: set MIDDLEMARK_PROBE_RECORDS, a number of records of 32 bytes"
+    )
 
 
 def written_back(read: Sequence[Stamps]) -> list[RunWarning]:
-    """Return the warning about stamps written to a file on a disk, if there are any."""
+    """Return the warning about stamps that were written to a file on a disk; empty: all were in memory."""
     if all(each.in_memory for each in read):
         return []
     return [
         RunWarning(
             "stamps-on-disk",
-            "its stamps were written into a folder on a disk: a stamp may wait while the kernel writes a page back",
-            "let MIDDLEMARK_PROBE name a folder in /dev/shm",
+            "its stamps were written into a folder on a disk, and a stamp may wait while the kernel writes a page back",
+            "set MIDDLEMARK_PROBE to a folder in /dev/shm",
         )
     ]
 
@@ -278,31 +288,32 @@ def _doubts(
     sent, arrived = sum(each.beyond for each in sources), sum(each.beyond for each in received)
     if sent or arrived:
         yield beyond_buffer(
-            f"{sent:,} sent and {arrived:,} received did not fit into the buffer: they are only counted"
+            f"{sent:,} sent and {arrived:,} received messages did not fit into the buffer: they are only counted"
         )
     if before:
         yield RunWarning(
             "before-the-first",
-            f"{before:,} messages were sent before the first that arrived: both ends had not found each other, or they "
-            "were lost; they are not counted as lost",
-            "publish when the subscriber is matched",
+            f"{before:,} messages were sent before the first one that arrived: the ends had not found each other, or "
+            "the "
+            "messages were lost; they are not counted as lost",
+            "publish only when the subscriber is matched",
         )
     if unknown:
         yield RunWarning(
             "never-sent",
-            f"{unknown:,} messages arrived without a stamp of their sending: left out",
+            f"{unknown:,} messages arrived that no sender stamped; they are left out",
             "stamp both ends with the same topic and sequence, and start with an empty folder",
         )
     if twice:
         yield RunWarning(
             "sent-twice",
-            f"{twice:,} were sent with the sequence of another message of the topic: left out",
+            f"{twice:,} messages were sent with the sequence of another message of the topic; they are left out",
             "use one sequence per message: number a topic's publishers separately, and continue after a restart",
         )
     if negative:
         yield RunWarning(
             "sent-after-arrival",
-            f"{negative:,} messages arrived before the stamp of their sending: no latency includes them",
-            "stamp just before passing the message to the middleware, not after",
+            f"{negative:,} messages have an arrival before the stamp of their sending; no latency includes them",
+            "stamp a message just before passing it to the middleware, not after",
         )
     yield from written_back([each.of for each in (*sources, *received)])

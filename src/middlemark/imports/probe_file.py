@@ -19,14 +19,14 @@ _CHUNK_RECORDS = 1023
 _OCTAVE_BITS, _OCTAVES = 5, 44
 _BUCKETS = _OCTAVES << _OCTAVE_BITS
 _MEMORY = (0x0102_1994, 0x8584_58F6)
-"""File systems that never write back, so no stamp waits for a disk: tmpfs and ramfs."""
+"""The magic numbers of tmpfs and ramfs. They never write a page back, so no stamp waits for a disk."""
 
 _MOST = 1 << 60
-"""No tick counter is higher."""
+"""No tick counter reaches this number."""
 LONGEST = 1 << 55
-"""In ticks. No recording is longer: at 3 GHz these are months."""
+"""The length of a recording, in ticks, that none reaches: months at 3 GHz."""
 NS_PER_TICK = (0.05, 100.0)
-"""The bounds of any clock: 20 GHz to 10 MHz."""
+"""The shortest and longest tick of any clock: 20 GHz and 10 MHz."""
 
 _ANCHOR = [("ticks", "<u8"), ("ns", "<u8")]
 _HEAD = np.dtype(
@@ -64,17 +64,17 @@ class Stamps(msgspec.Struct, frozen=True, kw_only=True):
     """The id of this boot of the machine; processes with the same id share its clocks. Empty: unknown."""
     clock: str
     anchors: tuple[tuple[int, int], ...]
-    """Ticks and CLOCK_MONOTONIC in ns at the same times, ascending."""
+    """Pairs of ticks and CLOCK_MONOTONIC in ns, read at the same time, ascending."""
     names: dict[int, tuple[str, str]]
     """Topic number → probe and topic."""
     records: Records
-    """The complete records, by time."""
+    """The complete records, in order of time."""
     torn: int
     """The number of records that were incomplete when the process ended."""
     closed: int | None
-    """When it ended; None: it was killed, crashed, or still runs."""
+    """The ticks at which the process ended; None: it was killed, crashed, or is still running."""
     full: int | None
-    """When a stamp first did not fit."""
+    """The ticks at which the first stamp did not fit; None: all fitted."""
     unnamed: int
     beyond: dict[int, tuple[int, int]]
     """Topic number → the numbers of sent and received messages that did not fit."""
@@ -90,7 +90,7 @@ def is_stamps(head: bytes) -> bool:
 
 
 def read_stamps(file: str, data: bytes) -> Stamps:
-    """Read the file. Raises NotRead with the place of the error."""
+    """Read the file. Raises NotRead, which names the damaged bytes or record."""
     if not is_stamps(data):
         raise NotRead(f"it is not a file of the probe: it begins with {shown(data[:24])!r}" if data else "it is empty")
     if len(data) < _CHUNKS_AT:
@@ -158,7 +158,7 @@ def _text(raw: bytes) -> str:
 
 
 def _anchors(pairs: list[Records]) -> tuple[tuple[int, int], ...]:
-    """Return the complete anchors: a thread killed while it claimed a chunk leaves zeros."""
+    """Return the anchors without zeros, which a thread leaves that was killed while it claimed a chunk."""
     found = sorted({(int(each["ticks"]), int(each["ns"])) for each in pairs if each["ticks"] and each["ns"]})
     if len(found) < 2 or max(found[-1]) > _MOST or not is_a_clock(found):
         raise NotRead("bytes 48 to 80: damaged: its clock does not advance")
@@ -173,7 +173,7 @@ def is_a_clock(pairs: Sequence[tuple[int, int]]) -> bool:
 
 
 def _buckets(counts: Records) -> Records:
-    """Return the bounds, upper exclusive, and count of each non-empty bucket; see core/histogram.hpp."""
+    """Return lower bound, upper bound (exclusive) and count of each non-empty bucket; see core/histogram.hpp."""
     index = np.flatnonzero(counts)
     shift = np.where(index < 2 << _OCTAVE_BITS, 0, (index >> _OCTAVE_BITS) - 1)
     lower = (index - (shift << _OCTAVE_BITS)) << shift

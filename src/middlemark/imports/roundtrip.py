@@ -1,4 +1,7 @@
-"""Read Cyclone DDS's RoundtripPing: one line per second and ``# Overall``, with the payload's size but no process."""
+"""Read the output of Cyclone DDS's RoundtripPing: one line per second and ``# Overall``.
+
+The log contains the payload's size, but does not say which process printed a line.
+"""
 
 import itertools
 import re
@@ -18,7 +21,7 @@ _ADAPTER = "cyclonedds (RoundtripPing)"
 _KEPT = 50_000
 
 _HEADER = re.compile(rb"# payloadSize: (\d{1,12}) \| numSamples: \d+ \| timeOut: -?\d+")
-# count, median, min, 99% and max of half round trips; count, median and min of writing and of reading
+# The count; median, min, 99 % and max of half round trips; count, median and min of writing, and the same of reading.
 _FIGURES = rb" +(\d{1,12})" * 11
 _SECOND = re.compile(rb"(\d{1,12})" + _FIGURES)
 _OVERALL = re.compile(rb"# Overall" + _FIGURES)
@@ -48,16 +51,16 @@ class _Line(msgspec.Struct, frozen=True):
 
 
 class _Run:
-    """A header and the lines after it, or several headers if all come before the first figures."""
+    """A header and the lines after it. If several headers come before the first figures, all belong to the run."""
 
     def __init__(self) -> None:
         self.sizes: list[int] = []
         self.warm = 0
         """The number of processes that reported the end of their warm-up."""
         self.begun = False
-        """True if the heading of the figures was read."""
+        """True if the heading above the figures was read."""
         self.refused = False
-        """True if there are figures of an unknown size."""
+        """True if figures were refused, as their size is unknown or a second ``# Overall`` came."""
         self.seconds: list[_Line] = []
         self.overall: _Line | None = None
         self.last = 0
@@ -65,7 +68,7 @@ class _Run:
 
     @property
     def size(self) -> int | None:
-        """The payload's bytes: 0 if the header is lost, None if two sizes are mixed."""
+        """The payload's bytes; 0: the header is lost; None: lines of two sizes are mixed."""
         if self.warm > 1 and len(set(self.sizes)) > 1:
             return None
         return self.sizes[-1] if self.sizes else 0
@@ -107,7 +110,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
         elif _OTHER.fullmatch(line) is None:
             lines.refuse(index, line)
     for before, run in itertools.pairwise(runs):
-        before.refused |= run.mixed  # its lines may be mixed with the next run's
+        before.refused |= run.mixed  # lines of this run may be mixed with those of the next
     measured = tuple(each for run in runs for each in _trials(run))
     return Log(measured=measured, lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
 
@@ -118,11 +121,11 @@ def _line(groups: tuple[bytes, ...]) -> _Line:
 
 
 def _trials(run: _Run) -> Iterator[ImportedTrial]:
-    """Yield the measured trial, after failed trials for headers without figures."""
+    """Yield a failed trial for each header without figures, then the measured trial."""
     figures = bool(run.seconds or run.overall)
     if not run.refused:
-        beside = max(run.warm, 1) if figures else 0  # these processes share its lines
-        for size in run.sizes[: len(run.sizes) - beside]:
+        sharing = max(run.warm, 1) if figures else 0  # the last headers: their processes printed the figures
+        for size in run.sizes[: len(run.sizes) - sharing]:
             yield no_result(_cell(size), f"the heading of {size:,} bytes")
     if figures:
         yield _measured(run)
@@ -136,7 +139,7 @@ def _measured(run: _Run) -> ImportedTrial:
     where = _cell(run.size or 0)
     lines = [run.overall] if run.overall else run.seconds
     count = sum(each.count for each in lines)
-    warnings = [imported_warning(where), halved(TOOL, ", in whole µs cut off"), *_warnings(run, count)]
+    warnings = [imported_warning(where), halved(TOOL, ", cut off to whole µs"), *_warnings(run, count)]
     times = Times(
         round_trip_ns=_figures(
             [(each.median, each.least, each.p99 if each.count >= 1_000 else None, each.most) for each in lines], 2_000
@@ -173,13 +176,13 @@ def _warnings(run: _Run, count: int) -> list[RunWarning]:
         found.append(
             RunWarning(
                 "median-of-seconds",
-                f"the log ends before `# Overall`: its quantiles are medians over {len(run.seconds):,} seconds",
-                "a stall of one second does not show in them, only in the maximum",
+                f"the log ends before `# Overall`: its quantiles are medians of those of {len(run.seconds):,} seconds",
+                "a stall of one second shows only in the maximum",
             )
         )
     elif count > _KEPT:
         seconds = [each.median for each in run.seconds]
-        beside = (
+        of_seconds = (
             f"; the median of the {len(seconds)} seconds' medians is {2 * statistics.median(seconds):g} µs"
             if seconds
             else ""
@@ -187,15 +190,15 @@ def _warnings(run: _Run, count: int) -> list[RunWarning]:
         found.append(
             RunWarning(
                 "first-samples-only",
-                f"median and 99 % of `# Overall` are those of the first {_KEPT:,} of {count:,} round trips{beside}",
-                "minimum and maximum include all; measure again for quantiles of all",
+                f"median and 99 % of `# Overall` are those of the first {_KEPT:,} of {count:,} round trips{of_seconds}",
+                "minimum and maximum include all round trips; for quantiles of all, measure again with Middlemark",
             )
         )
     if run.mixed:
         found.append(
             RunWarning(
                 "interleaved",
-                "two processes wrote into this log and RoundtripPing does not name them: its figures mix both",
+                "two processes wrote into this log, and RoundtripPing does not name them: its figures mix both",
                 "let each process write to its own file",
             )
         )

@@ -1,4 +1,4 @@
-"""Read RTI's perftest with ``-outputFormat json``: one object per data length. A publisher's has latencies."""
+"""Read RTI's perftest with ``-outputFormat json``: one object per data length. Only a publisher's log has latencies."""
 
 import re
 import statistics
@@ -63,7 +63,7 @@ def _latency(
     length: int, summary: Mapping[str, Any] | None, intervals: Sequence[Mapping[str, Any]]
 ) -> ImportedTrial | None:
     where = cell(_ADAPTER, length, publishers=1, topics=1)
-    # Without a summary use the last interval: its mean, minimum and maximum include everything before it.
+    # Without a summary, use the last interval: its mean, minimum and maximum include all earlier intervals.
     figures = summary or intervals[-1]
     times = {
         ours: None if (us := figure(figures.get(theirs))) is None else 2e3 * us for ours, theirs in _LATENCIES.items()
@@ -74,17 +74,17 @@ def _latency(
     warnings.append(
         RunWarning(
             "load-unknown",
-            "without -latencyTest its pings are sent among samples at full rate, and the log does "
-            "not say whether it was given",
-            "if it was not, these are times in queues, not the time of a message",
+            "without -latencyTest perftest sends its pings among samples at the full rate, and the log does not say "
+            "whether the option was set",
+            "if it was not set, these times include waiting in queues",
         )
     )
     if summary is not None:
         warnings.append(
             RunWarning(
                 "samples-unknown",
-                "the log does not say how many round trips its percentiles have",
-                "99.99 % of some thousand samples is their maximum: check -latencyCount and -numIter",
+                "the log does not say from how many round trips its percentiles come",
+                "with only a few thousand samples, 99.99 % is the maximum; check -latencyCount and -numIter",
             )
         )
     return ImportedTrial(cell=where, times=Times(round_trip_ns=Summary(**times)), warnings=tuple(warnings))
@@ -118,8 +118,9 @@ def _cut(summary: object) -> list[RunWarning]:
     return [
         RunWarning(
             "no-summary",
-            "the log ends before its summary: rates are the median of its intervals', latencies those of the last one",
-            "let perftest end normally: -executionTime",
+            "the log ends before its summary: the rate is the median of its intervals, latencies are those of the last "
+            "one",
+            "let perftest end normally, for example with -executionTime",
         )
     ]
 

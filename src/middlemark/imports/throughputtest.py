@@ -10,7 +10,7 @@ from middlemark.model.outcome import RunWarning, TrialCounts
 TOOL = "ThroughputTest"
 _ADAPTER = "fastdds (ThroughputTest)"
 
-# Sizes, counts and whole µs have no decimals, rates have three: this distinguishes decimal commas from separators.
+# Sizes, counts and whole µs have no decimals and rates have three, so decimal commas differ from separators.
 _W, _R = r" *(\d{1,12})", r" *(\d{1,12}[.,]\d{3})"
 _ROW = re.compile(",".join([_W, _W, _W, _W, _W, _R, _R, _W, _W, _W, _R, _R]).encode())
 _CSV = re.compile(",".join([_W, _W, _W, _W, _R, _R, _R, _W, _W, _R, _R, _R]).encode())
@@ -43,7 +43,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
 
 def _row(figures: list[float]) -> ImportedTrial:
     size, demand, recovery_ms, sent, _, sent_hz, _, received, gaps, _, rate_hz, _ = figures
-    # The tool's own count does not include messages sent after the last one that arrived.
+    # The tool counts only gaps before the last message that arrived: messages lost after it are missing in its count.
     lost = int(max(sent - received, gaps))
     where = cell(
         _ADAPTER,
@@ -67,27 +67,29 @@ def _row(figures: list[float]) -> ImportedTrial:
             *_beyond_gaps(lost, int(gaps)),
             RunWarning(
                 "rest-included",
-                "its rate includes the rests between bursts: it is not the highest rate",
+                "its rate includes the pauses between bursts, so it is not the highest rate",
                 "for the highest rate use --rate max without a burst",
             ),
             RunWarning(
                 "subscribers-added",
-                "ThroughputTest adds up what its subscribers received, and the log does not say how many there were",
-                "with several of them, divide rate and received by their number",
+                "ThroughputTest adds up the messages of all its subscribers, and the log does not say how many there "
+                "were",
+                "with several subscribers, divide its rate and its received messages by their number",
             ),
         ),
     )
 
 
 def _beyond_gaps(lost: int, gaps: int) -> tuple[RunWarning, ...]:
-    """Return the warning if more messages were lost than the log says."""
+    """Return the warning if more messages were lost than the tool counted."""
     if lost <= gaps:
         return ()
     return (
         RunWarning(
             "gaps-only",
-            f"ThroughputTest counts {gaps:,} lost, the gaps before the last message that arrived; with what was sent "
-            f"after it, or refused by its writer, {lost:,} were lost",
+            f"ThroughputTest counts {gaps:,} lost messages, from the gaps before the last message that arrived; "
+            "including "
+            f"messages sent after it or refused by its writer, {lost:,} were lost",
             "the tool's own figure is lower than this one",
         ),
     )

@@ -1,4 +1,4 @@
-"""``run --against``: adds another build of each adapter, and an expectation that compares the two builds."""
+"""``run --against``: adds another build of each adapter, and an expectation that compares both builds."""
 
 from collections.abc import Mapping
 
@@ -10,15 +10,15 @@ from middlemark.problems import Problem
 from middlemark.suite.sweep import RawOptions
 
 NOT_WORSE = {"p50": "-99% … 5%", "throughput": "-5% … 9900%"}
-"""Metric → by how much the usual build's figure may differ from the other's. The margin is 5 %, as of every verdict."""
+"""Metric → how much worse than the other build's figure the usual build's may be. The margin is 5 %, as everywhere."""
 
 
 def against_another_build(
     options: RawOptions, workers: Mapping[str, Worker], which: str
 ) -> tuple[RawOptions, list[Problem]]:
-    """Return the options with the other builds as adapters and an expectation for each; and the problems.
+    """Return the options, with the other builds as adapters and an expectation for each, and the problems.
 
-    ``which``: the version of the other builds, their name after the @, or the folder of the installation.
+    ``which``: the version of the other builds (the part of their names after the @), or the folder of an installation.
     """
     named = [each.strip() for each in str(options.keys.get("adapter", "all")).split(",")]
     if "all" in named:
@@ -30,7 +30,7 @@ def against_another_build(
         asked = f"{name}@{which}"
         old = next((each for each, worker in workers.items() if is_version(worker.description, asked)), asked)
         if old == name:
-            problems.append(Problem("--against", f"{which} is what {name} is here; name another build of it"))
+            problems.append(Problem("--against", f"{which} is the build that {name} already names; name another one"))
         adapters += [name, old]
         words = {"a": f"adapter={old}", "b": f"adapter={name}", "metric": metric, "change": NOT_WORSE[metric]}
         words["say"] = f"{name} is no worse than {old}"

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from middlemark.verdicts.rows import MeasuredRun
 
 MOST_RACES = 3
-"""A run with more races has no sentences."""
+"""The most races of a run with a sentence for each. A run with more races has no sentences."""
 
 
 def is_question(run: "MeasuredRun") -> bool:
@@ -28,7 +28,7 @@ def print_answer(run: "MeasuredRun", shown: RunOptions, seconds: float) -> str |
 
 
 def show_answer(run: "MeasuredRun", output_format: str) -> str | None:
-    """Print the answer, as JSON or on a screen; return why it could not be printed."""
+    """Print the answer, as JSON or as text for a screen; return why it could not be printed."""
     from middlemark.document import document_of, with_experiments
 
     return _show(with_experiments(document_of([run])), run, output_format)

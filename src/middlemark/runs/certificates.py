@@ -12,12 +12,15 @@ from middlemark.security.layout import ENDS
 
 
 def own_certificates(certs: str | None, plan: Plan, workers: Mapping[str, Worker], interface: str) -> str:
-    """Return the absolute path of the user's certificates; empty: none. Raises RequestError with all problems."""
+    """Return the absolute path of the user's certificates; empty: the trials make their own.
+
+    Raises RequestError with all problems.
+    """
     if certs is None:
         return ""
     protected = [cell for cell in plan.cells if cell.security != "none"]
     if not protected:
-        text = "no configuration has security; give --security encrypted, or another level"
+        text = "no configuration has security; add --security encrypted, or another level"
         raise RequestError([Problem("--certs", text)])
     if problems := _problems(Path(certs), protected, workers, interface):
         raise RequestError(problems)

@@ -31,23 +31,23 @@ if TYPE_CHECKING:
 DEFAULT_OUT = "runs"
 
 NOT_KEPT = ("disk", "samples")
-"""Failures of trials that were measured, but could not be stored or read back."""
+"""The codes of failures of trials that were measured, but could not be stored or read back."""
 
 
 class Built(NamedTuple):
-    """The workers that are here, by adapter; and for each adapter that is not, the reason."""
+    """The workers that are built, by adapter, and the reason for each adapter that is not built."""
 
     workers: dict[str, Worker]
     absent: dict[str, str]
     unchecked: tuple[str, ...] = ()
-    """Adapters that a run would build first. A dry run cannot check what they support."""
+    """The adapters that a run would build first. A dry run cannot check what they support."""
 
 
 def built_workers(asked: Iterable[str] = (), *, dry_run: bool = False) -> Built:
     """Return the workers. Workers that do not answer are reported and left out. Raises MeasureError if there are none.
 
-    ``asked``: names of adapters, or ``all``; adapters that are not built yet are built first (workers.later).
-    ``dry_run``: nothing is built, and it is no error if no worker is built yet.
+    ``asked``: names of adapters, or ``all``. Adapters that are not built yet are built first (workers.later).
+    ``dry_run``: builds nothing; it is then no error if no worker is built yet.
     """
     asked = tuple(asked)
     if not dry_run:
@@ -56,15 +56,15 @@ def built_workers(asked: Iterable[str] = (), *, dry_run: bool = False) -> Built:
     if later and not asked:
         names = ", ".join(later)
         click.echo(
-            f"middlemark: not built yet: {names}; ./middlemark build, or a run that names one, builds it", err=True
+            f"middlemark: not built yet: {names}; to build them, name them in a run or use ./middlemark build", err=True
         )
     found, broken = find_workers()
     for each in broken:
         click.echo(f"middlemark: {each.name} is left out: {each.path} {each.reason}", err=True)
     if not found and not (dry_run and later):
         raise MeasureError(
-            "no adapter was found: workers are looked for in MIDDLEMARK_WORKERS, in the package and on the PATH",
-            "in a checkout `./middlemark build` builds them; `middlemark list adapters` shows what is found",
+            "no adapter was found in MIDDLEMARK_WORKERS, in the package or on the PATH",
+            "in a checkout, `./middlemark build` builds the adapters; to see what is found: middlemark list adapters",
         )
     workers = {worker.description.name: worker for worker in found}
     silent = {each.name: f"its worker does not work: {each.path} {each.reason}" for each in broken}
@@ -79,9 +79,9 @@ def named_adapters(suites: Sequence[Suite]) -> list[str]:
 
 
 def not_tried(plan: Plan, named: Sequence[str], built: Built) -> "tuple[NotTried, ...]":
-    """Return the requested adapters that are not in the plan, each with the reason, and the command that builds it.
+    """Return the requested adapters that are not in the plan, each with the reason and the command that builds it.
 
-    ``named``: the requested adapters; empty, or with ``all``: every adapter.
+    ``named``: the requested adapters; empty, or with ``all`` in it: every adapter.
     """
     from middlemark.model.run import NotTried
 
@@ -107,7 +107,7 @@ def raw_transports_of(built: Built) -> tuple[str, ...]:
 
 
 def plan_here(suites: Sequence[Suite], built: Built, only: Sequence[str] = (), hosts: Sequence[str] = ()) -> Plan:
-    """Return the plan of these suites with the workers and processors that are here, with a random seed.
+    """Return the plan of these suites for the workers and processors of this machine, with a random seed.
 
     ``hosts``: names of the hosts on which roles may run.
     """
@@ -144,7 +144,7 @@ def without_refused(plan: Plan, suites: Sequence[Suite], workers: Mapping[str, W
     if len(refused) < len(plan.cells):
         if all(sweep.skip_unsupported for suite in suites for sweep in suite.sweeps):
             return without(plan, refused, [Note(place, f"left out: {text}") for place, text in reasons])
-        problems.append(Problem("--skip-unsupported", "leaves out what is refused and measures the rest"))
+        problems.append(Problem("--skip-unsupported", "leaves out these configurations and measures the others"))
     raise RequestError(problems)
 
 
@@ -157,9 +157,9 @@ class RunOptions(NamedTuple):
     verbose: bool = False
     breakdown: bool = False
     fail_if: Sequence[str] = ()
-    """``expectations``: exit with 4 if one does not hold; ``undecided``: also if one is undecided or untestable."""
+    """``expectations``: exit with 4 if one does not hold. ``undecided``: also if one is undecided or untestable."""
     failures_are_results: bool = False
-    """A failed configuration does not change the exit code."""
+    """True if a failed configuration does not change the exit code."""
 
 
 class Show(Protocol):
@@ -178,7 +178,7 @@ def run_file(
 ) -> "RunFile":
     """Return the description of a run that begins now, which is stored with it.
 
-    ``cluster``: the hosts that take part. ``named``: the requested adapters; None: the ones that the suites name.
+    ``cluster``: the hosts that take part. ``named``: the requested adapters; None: those that the suites name.
     """
     from middlemark.model.run import RunFile
     from middlemark.sites.machine import read_machine
@@ -201,7 +201,7 @@ def run_file(
 
 
 def opened_run(out: Path, file: "RunFile") -> "RunWriter":
-    """Make the run's folder in ``out``. Raises MeasureError if it cannot be made."""
+    """Create the run's folder in ``out``. Raises MeasureError if it cannot be created."""
     from middlemark.store import StoreError, open_run
 
     try:
@@ -220,9 +220,9 @@ def measure(
 ) -> int:
     """Measure the trials of a run, print the results with ``show`` and return the exit code.
 
-    ``opened`` opens the run for writing. ``earlier``: trials that are measured already. ``cluster``: the hosts.
+    ``opened``: opens the run for writing. ``earlier``: the trials that are already measured. ``cluster``: the hosts.
     """
-    # Before interrupts unwind: an exception at any instruction of an import may be swallowed there.
+    # Import before interrupts raise: an import may swallow an exception that is raised within it.
     from middlemark.runs.measure import measure_trials
     from middlemark.runs.read import measured
     from middlemark.store import StoreError
@@ -266,7 +266,7 @@ def _report_lacks_of_container(plan: Plan) -> None:
 
 
 def _missed(run: "MeasuredRun", fail_if: Sequence[str]) -> bool:
-    """Print a sentence for each expectation that fails the run; return whether there is one."""
+    """Print a sentence for each expectation that fails the run; return whether there are any."""
     from middlemark.document.expectations import expected_of
     from middlemark.stats.expectations import ClaimVerdict
 
@@ -282,14 +282,14 @@ def _missed(run: "MeasuredRun", fail_if: Sequence[str]) -> bool:
     undecided = sum(each.verdict is ClaimVerdict.UNDECIDED for each in found if each not in missed)
     if undecided:
         more = "a larger --budget adds more rounds" if run.file.plan.deciding else "--until-decided adds rounds"
-        click.echo(f"middlemark: {undecided} of {len(found)} expectations are undecided: {more}", err=True)
+        click.echo(f"middlemark: {undecided} of {len(found)} expectations are undecided; {more}", err=True)
     return bool(missed)
 
 
 def _unkept(results: Sequence["CellResult"], planned: int, error: str | None) -> str | None:
-    """Return what could not be stored, with the path; None: everything is stored."""
+    """Return what could not be stored and its path; None: everything is stored."""
     if error is not None:
-        return f"the run ended early: {error}; what was measured before is kept"
+        return f"the run ended early: {error}; earlier results are kept"
     lost = [failure for result in results for failure in result.failures if failure.code in NOT_KEPT]
     return f"{len(lost)} of {planned} trials could not be kept: {lost[0].text}" if lost else None
 

@@ -1,4 +1,4 @@
-"""The limits that the rows of a run met, what lifts each, and the plan that measures before and after a lift."""
+"""The limits that the rows of a run met, the setting that lifts each, and the plan that measures before and after."""
 
 import math
 import statistics
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 MOST_SENTENCES = 3
 ALL = 0.999
-"""Shares of received messages above this count as all: trials of one rate may differ by one message."""
+"""A larger share of received messages counts as all: trials with the same rate may differ by one message."""
 MOST_CELLS = 6
-"""The most rows that a trial of a lift measures. They are the ones that the limit holds back most."""
+"""The most rows that are measured to try a lift: those that the limit affects most."""
 
 
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
-    """One limit, the rows that met it, and the setting that lifts it (None: no setting of this machine does)."""
+    """One limit, the rows that met it, and the setting that lifts it (None: this machine has none)."""
 
     check: str
     limits: tuple[Limit, ...]
@@ -39,7 +39,7 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def diagnosed(run: "MeasuredRun") -> tuple[Diagnosis, ...]:
-    """Return the limits that the run has evidence for, the worst first. Lifts are found only on the run's machine."""
+    """Return the limits for which the run has evidence, the worst first. Only the run's own machine has lifts."""
     described = {each.name: each for each in run.file.adapters}
     here = not run.file.imported and read_machine().host == run.file.machine.host
     found = limits_of(run.results, run.outcomes, described)
@@ -59,16 +59,16 @@ def _diagnosis(
 
 
 def diagnosis_lines(run: "MeasuredRun", folder: str) -> list[str]:
-    """Return at most three sentences, and the command that tries a lift if there is one."""
+    """Return at most three sentences and, if there is a lift, the command that tries it."""
     found = diagnosed(run)
     lines = [each.sentence for each in found[:MOST_SENTENCES]]
     if any(each.lift for each in found):
-        lines.append(f"Tried before and after: middlemark diagnose {folder} --try")
+        lines.append(f"To measure before and after: middlemark diagnose {folder} --try")
     return lines
 
 
 def named(cell: Cell) -> str:
-    """Name a row: ``cyclonedds udp at 1 MiB``."""
+    """Return the name of a row, such as ``cyclonedds udp at 1 MiB``."""
     name = cell.adapter if cell.adapter == cell.transport else f"{cell.adapter} {cell.transport}"
     return f"{name} at {format_size(cell.size)}"
 
@@ -118,9 +118,9 @@ def _verdict(run: "MeasuredRun", before: "CellResult", after: "CellResult", lift
 
 
 def _received(run: "MeasuredRun", cells: Sequence[Cell]) -> list[dict[int, float]]:
-    """Return for each cell the share of messages that arrived, by round. It is 0 for a failed trial.
+    """Return for each cell round → share of the messages that arrived. A failed trial has 0.
 
-    With a fixed rate the share is of the most messages that any trial sent, so messages not sent in time count as lost.
+    With a fixed rate the whole is the highest number that any trial sent, so messages not sent in time count as lost.
     """
     trials = [[each.outcome for each in run.trials[run.file.plan.cells.index(cell)]] for cell in cells]
     counted = [(outcome, counts_of(outcome)) for some in trials for outcome in some]
@@ -141,7 +141,7 @@ def _received(run: "MeasuredRun", cells: Sequence[Cell]) -> list[dict[int, float
 
 
 def _sign_verdict(differences: Sequence[float]) -> str:
-    """Return the verdict of the exact sign test over the rounds: shares may be 0, so they have no ratio."""
+    """Return the verdict of the exact sign test over the rounds. Shares may be 0, so ratios cannot be compared."""
     more, less = sum(each > 0 for each in differences), sum(each < 0 for each in differences)
     n = more + less
     tail = sum(math.comb(n, k) for k in range(max(more, less), n + 1)) / 2**n
@@ -157,7 +157,7 @@ def _percent(share: float) -> str:
 
 
 def _compared(run: "MeasuredRun", before: Cell, after: Cell, lift: Lift) -> list[str]:
-    """Return the verdicts of ``compare``: on the throughput for streams at the full rate, else on p50 and p99."""
+    """Return verdicts as ``compare`` makes them: on the throughput of streams at the full rate, else on p50 and p99."""
     from middlemark.runs.sides import sides_of
     from middlemark.stats.comparisons import compare
     from middlemark.stats.pairings import by_factors
@@ -177,6 +177,6 @@ def _compared(run: "MeasuredRun", before: Cell, after: Cell, lift: Lift) -> list
 
 
 def _signed(part: float) -> str:
-    """Return a change in percent with its sign, and with more digits if almost nothing remains."""
+    """Return a change in percent with its sign. A fall of more than 98 % gets more digits."""
     text = f"{100 * part:+,.0f}" if part > -0.98 else f"{100 * part:+.4g}"
     return text if float(text.replace(",", "")) else "0"

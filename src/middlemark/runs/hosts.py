@@ -22,7 +22,7 @@ PACKAGES = ("distributed", "asyncssh", "cryptography")
 
 
 class HostsAsked(NamedTuple):
-    """The options that name the hosts, as typed."""
+    """The options about hosts, as typed."""
 
     hosts: str | None = None
     scheduler: str | None = None
@@ -34,7 +34,7 @@ class HostsAsked(NamedTuple):
 
 
 class Reaching(NamedTuple):
-    """The names of the hosts that a run may use. ``connect`` is called after everything else is checked."""
+    """The names of the hosts that a run may use. Call ``connect`` after everything else is checked."""
 
     names: tuple[str, ...]
     connect: "Callable[[], Cluster]"
@@ -42,7 +42,9 @@ class Reaching(NamedTuple):
 
 @contextlib.contextmanager
 def reaching(asked: HostsAsked) -> Iterator[Reaching | None]:
-    """Check the options, and close the connections at the end; yield None if no hosts were typed.
+    """Check the options and yield what connects to the hosts; yield None if no option names hosts.
+
+    Connections are closed at the end.
 
     Raises RequestError, and MeasureError if a host cannot be reached.
     """
@@ -54,7 +56,7 @@ def reaching(asked: HostsAsked) -> Iterator[Reaching | None]:
     hosts = _checked(asked)
     if missing := [name for name in PACKAGES if importlib.util.find_spec(name) is None]:
         install = shlex.join([sys.executable, "-m", "pip", "install", *PACKAGES])
-        raise MeasureError(f"hosts need the Python packages {listing(missing)}, which are not here", install)
+        raise MeasureError(f"hosts need the Python packages {listing(missing)}, which are not installed here", install)
     with contextlib.ExitStack() as stack:
         if asked.scheduler is not None:
             cluster = _entered(stack, _joined(asked.scheduler, asked))
@@ -68,19 +70,19 @@ def _checked(asked: HostsAsked) -> tuple[HostAddress, ...]:
     hosts: tuple[HostAddress, ...] = ()
     tls = (asked.tls_ca, asked.tls_cert, asked.tls_key)
     if asked.hosts is not None and asked.scheduler is not None:
-        problems.append(Problem("--scheduler", "its workers' names are the hosts; leave --hosts out"))
+        problems.append(Problem("--scheduler", "the names of its workers are the hosts; leave out --hosts"))
     elif asked.hosts is not None:
         try:
             hosts = parse_hosts(asked.hosts)
         except Wrong as error:
             problems.append(Problem("--hosts", str(error)))
         if any(tls) or asked.insecure:
-            text = "goes with --scheduler: hosts that are reached by SSH get certificates of the run's own"
+            text = "needs --scheduler: hosts that are reached by SSH get certificates that the run makes"
             problems.append(Problem("--tls-ca, --tls-cert, --tls-key, --insecure", text))
     elif asked.scheduler is not None:
         if not asked.scheduler.startswith("tls://") and not asked.insecure:
-            text = "whoever reaches a cluster without TLS can run programs on its hosts; start it with TLS (tls://…)"
-            problems.append(Problem("--scheduler", f"{text}, or add --insecure in a network of your own"))
+            text = "without TLS, anyone who reaches the cluster can run programs on its hosts; use TLS (tls://…)"
+            problems.append(Problem("--scheduler", f"{text}, or, in a network of your own, add --insecure"))
         if any(tls) and not all(tls):
             problems.append(Problem("--tls-ca, --tls-cert, --tls-key", "all three are needed"))
     if problems:
@@ -95,7 +97,7 @@ def _entered(stack: contextlib.ExitStack, context: "contextlib.AbstractContextMa
         cluster = stack.enter_context(context)
         interrupts.run(cluster.learn())
     except ClusterError as error:
-        raise MeasureError("; ".join(error.problems)) from None  # each has its next step
+        raise MeasureError("; ".join(error.problems)) from None  # each problem contains its next step
     return cluster
 
 
@@ -122,7 +124,7 @@ def refuse_lacking(cluster: "Cluster", cells: Sequence[Cell]) -> None:
                 lacks[f"{name} has no adapter {cell.adapter}"] = None
             there = facts.host.machine.processors
             if cell.pin and max(cell.pin) >= there:
-                lacks[f"{name} has {there} processors, and roles are pinned to {listing(map(str, cell.pin))}"] = None
+                lacks[f"{name} has {there} processors, but roles are pinned to {listing(map(str, cell.pin))}"] = None
     if lacks:
-        advice = "build its adapters there with `./middlemark build`, and choose processors with --pin"
+        advice = "choose other processors with --pin; build missing adapters on the host with: ./middlemark build"
         raise MeasureError("; ".join(lacks), advice)

@@ -1,4 +1,4 @@
-"""Measures the trials of a run, stores each as it ends, and adds rounds if the plan needs them."""
+"""Measures the trials of a run, stores each when it has ended, and adds rounds if the plan asks for them."""
 
 import secrets
 from collections.abc import Iterator, Mapping
@@ -42,9 +42,9 @@ def measure_trials(
     quiet: bool,
     cluster: Cluster | None = None,
 ) -> Ending:
-    """Measure the trials that are not in ``outcomes`` yet, and append each outcome to it.
+    """Measure the trials that have no outcome in ``outcomes`` yet, and append theirs.
 
-    ``cluster``: the hosts that take part; None: none do.
+    ``cluster``: the hosts that take part; None: only this machine.
     """
     plan = writer.file.plan
     measured = {each.order for each in outcomes}
@@ -71,11 +71,11 @@ def measure_trials(
                 return Ending(complete=False)
             complete, reached = until.settle(plan, outcomes, extend)
             return Ending(complete, reached=reached)
-    except KeyboardInterrupt:  # outside run_plan, which handles it itself
+    except KeyboardInterrupt:  # raised outside run_plan, which handles interrupts itself
         return Ending(complete=False)
     except StoreError as failure:
         return Ending(complete=True, error=str(failure))
-    except OSError as failure:  # no room for a scratch folder, say
+    except OSError as failure:  # for example, there is no room for a scratch folder
         what = f"{failure.filename}: {failure.strerror}" if failure.filename else str(failure)
         return Ending(complete=True, error=limits.sentence(failure) or what)
 
@@ -86,10 +86,10 @@ def differences(file: RunFile, workers: Mapping[str, Worker]) -> Iterator[str]:
     Trials measured under different conditions must not be mixed in one cell.
     """
     if file.imported:
-        yield "it was imported: there is nothing in it to measure"
+        yield "it was imported, so it has no trials to measure"
         return
     if file.machines:
-        yield f"it was measured on {len(file.machines)} hosts, which may be others now: start a new run"
+        yield f"it was measured on {len(file.machines)} hosts, which may have changed since then: start a new run"
     if file.middlemark != __version__:
         yield f"Middlemark was {file.middlemark} then and is {__version__} now: start a new run"
     machine = read_machine()

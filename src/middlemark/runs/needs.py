@@ -1,4 +1,4 @@
-"""The needs of a plan: what its trials require of the machine."""
+"""The demands of a plan's trials on the machine."""
 
 from collections.abc import Iterable
 
@@ -13,7 +13,7 @@ from middlemark.system.needs import ConfigurationNeeds, Needs
 
 
 def needs_of(plan: Plan, described: Iterable[Description], interface: str) -> Needs:
-    """Return what the plan needs of the machine. ``described``: all adapters of the plan."""
+    """Return the needs of a plan. ``described``: the descriptions of all its adapters."""
     descriptions = {each.name: each for each in described}
     rows = tuple(dict.fromkeys(_row(cell, descriptions[cell.adapter]) for cell in plan.cells))
     shared = [row for row in rows if "shared-memory" in row.carriers]

@@ -38,12 +38,12 @@ def stored_run(folder: Path) -> Run:
         return read_run(folder)
     except StoreError as error:
         raise MeasureError(
-            str(error), "name the folder of a run; `middlemark list runs` shows those in runs/"
+            str(error), "name the folder of a run; to see those in runs/: middlemark list runs"
         ) from None
 
 
-def trials_of(run: MeasuredRun, index: int, tell: Callable[[str], None]) -> Iterator[tuple[TrialOutcome, list[Kept]]]:
-    """Yield the measured trials of a cell with their samples. ``tell`` reports unreadable trials, which are omitted."""
+def trials_of(run: MeasuredRun, index: int, warn: Callable[[str], None]) -> Iterator[tuple[TrialOutcome, list[Kept]]]:
+    """Yield the measured trials of a cell with their samples. ``warn`` gets a message for each that is unreadable."""
     for outcome in (each.outcome for each in run.trials[index] if each.outcome.failed is None):
         try:
             if outcome.files:
@@ -52,11 +52,11 @@ def trials_of(run: MeasuredRun, index: int, tell: Callable[[str], None]) -> Iter
                 raw = run.samples(outcome)
                 yield outcome, [] if raw is None else [Kept("ping", 0, raw)]
         except SamplesError as error:
-            tell(f"left out: {error}")
+            warn(f"left out: {error}")
 
 
 def damaged(run: Run) -> tuple[str, ...]:
-    """Return the message about damaged lines of trials.jsonl, if there are any."""
+    """Return a message about damaged lines of trials.jsonl; empty: no line is damaged."""
     lines = run.damaged
     if not lines:
         return ()
@@ -65,13 +65,13 @@ def damaged(run: Run) -> tuple[str, ...]:
 
 
 def newest(folder: Path) -> Path:
-    """Return the newest run in a folder of runs, or else the folder itself."""
+    """Return the newest run in a folder of runs; the folder itself if it is a run."""
     inside = list_runs(folder) if folder.is_dir() and not (folder / "run.json").exists() else []
     return inside[-1] if inside else folder
 
 
 def readers(folder: Path) -> tuple[SamplesOf, KeptOf]:
-    """Return the functions that read the samples of a trial and one of its further files."""
+    """Return the functions that read the samples of a trial, and one of the trial's other files."""
 
     def samples(outcome: TrialOutcome) -> Samples | None:
         return load(folder / outcome.samples_file) if outcome.samples_file else None

@@ -1,4 +1,4 @@
-"""Settings that lift a limit on this machine, and all changes that doctor recommends."""
+"""Find the setting that lifts a limit on this machine, and all changes that doctor recommends."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -20,11 +20,11 @@ from middlemark.system.root import Root
 from middlemark.system.settings import CannotError
 
 _BUFFERS = {"rmem_max": ("receive buffer",), "wmem_max": ("send buffer", "send and receive buffer")}
-"""Kernel limit → words in the help of a native setting that sets the same buffer, perhaps to less than the limit."""
+"""Kernel limit → words in the help of native settings for the same buffer, which may be set below the limit."""
 
 
 class Lift(msgspec.Struct, frozen=True, kw_only=True):
-    """A setting that lifts a limit, of the machine or of the middleware, with its values before and after."""
+    """A setting of the machine or of the middleware that lifts a limit, with its values before and after."""
 
     name: str
     before: str
@@ -34,7 +34,7 @@ class Lift(msgspec.Struct, frozen=True, kw_only=True):
     keep: str
     """The command or option that makes the change permanent."""
     change: Setting | None = None
-    """None: a native setting of the middleware."""
+    """The change of the machine; None: the setting is a native one of the middleware."""
 
     def sides(self, cell: Cell) -> tuple[Cell, Cell]:
         """Return the cell before and after the change. Only the changed setting differs."""
@@ -51,7 +51,7 @@ class Lift(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def lift_of(limit: Limit, plan: Plan, descriptions: Mapping[str, Description], interface: str = "lo") -> Lift | None:
-    """Return the setting that lifts a limit on this machine; None: there is none."""
+    """Return the setting that lifts a limit on this machine; None: no setting does."""
     cell = plan.cells[limit.cell]
     plan_of_cell = without(plan, [at for at in range(len(plan.cells)) if at != limit.cell], ())
     needs = needs_of(plan_of_cell, descriptions.values(), interface)
@@ -83,7 +83,7 @@ def _of_machine(limit: Limit, needs: Needs) -> Lift | None:
 
 
 def _of_middleware(check: str, cell: Cell, needs: Needs, described: Description | None) -> Lift | None:
-    """Return the native setting of the buffer, if it is smaller than the kernel allows and the cell needs."""
+    """Return the native setting of the buffer if it is below the kernel's limit and below what the cell needs."""
     if check not in _BUFFERS or described is None:
         return None
     try:
@@ -107,7 +107,7 @@ def _of_middleware(check: str, cell: Cell, needs: Needs, described: Description 
 
 
 def _is_more(before: str, wanted: str) -> bool:
-    """Say whether the limit ``before`` is at least ``wanted``; -1 means unlimited."""
+    """Say whether the limit ``before`` is ``wanted`` or higher; -1 means unlimited."""
     try:
         return int(wanted) >= 0 and (int(before) < 0 or int(before) >= int(wanted))
     except ValueError:
@@ -115,7 +115,7 @@ def _is_more(before: str, wanted: str) -> bool:
 
 
 def changes_here(needs: Needs = GENERAL, checks: Sequence[str] = ()) -> dict[str, tuple[Setting, ...]]:
-    """Return the changes that doctor recommends, by check. ``checks``: only of these, even if nothing is wrong."""
+    """Return check → the changes that doctor recommends. ``checks``: only these checks, even if nothing is wrong."""
     found: dict[str, tuple[Setting, ...]] = {}
     root = Root()
     for check in CHECKS:
@@ -128,8 +128,8 @@ def changes_here(needs: Needs = GENERAL, checks: Sequence[str] = ()) -> dict[str
     return found
 
 
-def tuned(plan: Plan, workers: Mapping[str, Worker], interface: str, tell: Callable[[str], None]) -> Plan:
-    """Return the plan with doctor's changes set for each trial. ``tell`` reports changes that cannot be made here."""
+def tuned(plan: Plan, workers: Mapping[str, Worker], interface: str, warn: Callable[[str], None]) -> Plan:
+    """Return the plan with doctor's changes set for each trial. ``warn`` gets a message for each impossible change."""
     needs = needs_of(plan, [each.description for each in workers.values()], interface)
     wanted: dict[str, str] = {}
     for check, changes in changes_here(needs).items():
@@ -137,16 +137,16 @@ def tuned(plan: Plan, workers: Mapping[str, Worker], interface: str, tell: Calla
             try:
                 setting = setting_of(change.target, change.value)
             except Wrong as error:
-                tell(f"{check} is left as it is: {error}")
+                warn(f"{check} is not changed: {error}")
                 continue
             if (reason := settings.why_not(setting)) is not None:
-                tell(f"{check} is left as it is: {reason}")
+                warn(f"{check} is not changed: {reason}")
             else:
                 wanted[setting.target] = setting.value
     if not wanted:
-        tell("--tuned changes nothing: middlemark doctor finds nothing here that could be set for a run")
+        warn("--tuned changes nothing: middlemark doctor finds nothing on this machine to change for a run")
         return plan
-    tell(
+    warn(
         "set for each trial and restored after it: " + "; ".join(f"{name} = {value}" for name, value in wanted.items())
     )
     cells = tuple(_with(cell, wanted) for cell in plan.cells)

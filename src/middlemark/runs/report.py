@@ -18,14 +18,14 @@ HTML = "report.html"
 
 
 def judged_document(*runs: "MeasuredRun", took: float = 0.0) -> "Document":
-    """Return the document of runs with all verdicts. ``took``: how long the command took, in seconds."""
+    """Return the document of runs with all verdicts. ``took``: the time that the command took, in seconds."""
     from middlemark.document import with_verdicts
 
     return with_verdicts(document_now(*runs, took=took), runs)
 
 
 def document_now(*runs: "MeasuredRun", took: float = 0.0) -> "Document":
-    """Return the document of runs without verdicts, with the present time and version."""
+    """Return the document of runs, without verdicts but with the present time and version."""
     from middlemark.document import document_of
     from middlemark.store.run import utc_now
 
@@ -41,9 +41,9 @@ def html_of(folders: Sequence[Path]) -> str:
 
 
 def write_report_of(run: "MeasuredRun", *, quiet: bool, document: "Document | None" = None) -> None:
-    """Write the report into the run's folder and print its path. Print a message if it cannot be written.
+    """Write the report into the run's folder and print its path, or print why it could not be written.
 
-    ``document``: the run's document, if it exists already.
+    ``document``: the run's document, if it has been made already.
     """
     from middlemark.show.html import render_html
     from middlemark.show.output import tell
@@ -53,7 +53,7 @@ def write_report_of(run: "MeasuredRun", *, quiet: bool, document: "Document | No
         problems = written(path, render_html(document or judged_document(run)), named=False)
     except MeasureError as error:
         problems = [f"{error}; {error.advice}" if error.advice else str(error)]
-    except Exception as error:  # the run is stored and printed; a failure of the report must not end the command
+    except Exception as error:  # the run is stored and printed: a failure of its report must not end the command
         problems = [f"the report of this run cannot be made ({type(error).__name__}: {error})"]
     if problems:
         tell(f"{path.name} was not written: {problems[0]}")
@@ -62,7 +62,7 @@ def write_report_of(run: "MeasuredRun", *, quiet: bool, document: "Document | No
 
 
 def written(path: Path, text: str, *, named: bool = True) -> list[str]:
-    """Write the text, whole or not at all; return the problems. ``named``: the user typed the path."""
+    """Write the text completely or not at all; return the problems. ``named``: the user typed the path."""
     from middlemark.show.output import write_whole
 
     try:

@@ -22,7 +22,7 @@ from middlemark.workers.find import witness
 
 
 def measure_in_scratch(plan: Plan, workers: Mapping[str, Worker], *, quiet: bool) -> list[list[TrialSummary]] | None:
-    """Return the trials of each cell; None: interrupted. Their files are removed."""
+    """Return the trials of each cell; None: interrupted. The files of the trials are removed."""
     outcomes: list[TrialOutcome] = []
     with contextlib.ExitStack() as ending:
         name = make_scratch()  # if this process is killed, the next run removes it

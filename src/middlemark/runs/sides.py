@@ -1,4 +1,4 @@
-"""Checks a request to compare, and returns the pairs of cells to compare."""
+"""Check a request to compare, and return the pairs of cells to compare."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from middlemark.stats.comparisons import Comparison, Pairing, Side
     from middlemark.stats.trials import TrialSummary
 
-Tell = Callable[[str], None]
-"""Takes a message to print beside the verdicts."""
+Warn = Callable[[str], None]
+"""Prints a message next to the verdicts."""
 
 FORMATS = ("table", "json", "markdown")
 
 
 _USUAL = {"security": "p50,throughput,cpu,handshake"}
-"""Factor → the default metrics of a comparison by it. The default for other factors is p50."""
+"""Factor → the default metrics of a comparison by this factor. For other factors the default is p50."""
 
 
 class ComparisonRequest:
@@ -74,7 +74,7 @@ class ComparisonRequest:
 
     @property
     def read(self) -> tuple[str, ...]:
-        """The metrics that are read from the trials: the compared ones and the ones of --fail-if."""
+        """The metrics to read from the trials: those to compare and those of --fail-if."""
         return tuple(dict.fromkeys((*self.metrics, *(metric for metric, _ in self.gates))))
 
 
@@ -100,7 +100,7 @@ def _gate_of(text: str, problems: list[Problem]) -> tuple[str, float] | None:
 
 
 def _edge(text: str) -> "Picked":
-    """Read an edge of a workload: ``camera/image → detector``, or only the topic if one node receives it."""
+    """Read an edge of a workload: ``camera/image → detector``, or only the topic if a single node receives it."""
     from middlemark.model.expectation import Picked
 
     topic, _, node = text.replace("->", "→").partition("→")
@@ -108,7 +108,7 @@ def _edge(text: str) -> "Picked":
 
 
 def _reference(factors: Sequence[str], text: str, problems: list[Problem]) -> "Selection":
-    """Return the levels of side A: typed as ``off`` for one factor, as ``pin=off,priority=other`` for several."""
+    """Return the levels of side A, typed as ``off`` for one factor or as ``pin=off,priority=other`` for several."""
     from middlemark.model.selection import read_typed_selection
 
     [name] = factors if len(factors) == 1 else [""]
@@ -119,7 +119,7 @@ def _reference(factors: Sequence[str], text: str, problems: list[Problem]) -> "S
 
 
 class SelectedRun(msgspec.Struct, frozen=True):
-    """A run's folder, or a folder of runs, and the selection of its cells."""
+    """A run's folder, or a folder of runs, and which of its cells are selected."""
 
     path: Path
     selection: "Selection"
@@ -137,40 +137,41 @@ def _selection(text: str, problems: list[Problem]) -> SelectedRun:
 
 
 class PlannedComparisons(msgspec.Struct, frozen=True):
-    """The requested pairs, and all other pairs that reports of these runs compare. All are judged together."""
+    """The requested pairs, and the other pairs that reports of these runs compare. All are judged together."""
 
     pairings: "Sequence[Pairing]"
-    beside: "Sequence[Pairing]"
+    others: "Sequence[Pairing]"
     edge: str | None = None
-    """The compared edge of the workloads, ``topic → node``; None: the whole workloads."""
+    """The edge of the workloads that is compared, ``topic → node``; None: the whole workloads."""
 
     def judged(self, metrics: Sequence[str], margin: float) -> "list[Comparison]":
         """Return the verdicts on the requested pairs. Raises MeasureError if there are none."""
         from middlemark.stats.comparisons import compare
 
-        found = compare(self.pairings, metrics, margin, self.beside)
+        found = compare(self.pairings, metrics, margin, self.others)
         if not found:
             raise MeasureError(
                 "nothing can be compared: no two configurations have a measured trial of the same round and metric",
-                "--by FACTOR needs more than one level of it; two runs need the same configurations",
+                "for --by FACTOR measure more than one level of the factor; for two runs measure the same "
+                "configurations",
             )
         return found
 
     def missed(self, asked: ComparisonRequest) -> "Iterator[tuple[str, float, Comparison]]":
-        """Yield metric, margin and comparison of each missed --fail-if condition, judged by its own margin."""
+        """Yield metric, margin and comparison of each --fail-if condition that is not met. Each has its own margin."""
         from middlemark.stats.comparisons import compare
 
         for metric, margin in asked.gates:
-            for each in compare(self.pairings, [metric], margin, self.beside):
+            for each in compare(self.pairings, [metric], margin, self.others):
                 if each.is_worse:
                     yield metric, margin, each
 
 
-def asked_pairings(asked: ComparisonRequest, anyway: bool, tell: Tell) -> PlannedComparisons:
-    """Read the runs and pair their cells. ``tell`` reports omitted pairs. Raises RequestError if none is left."""
+def asked_pairings(asked: ComparisonRequest, anyway: bool, warn: Warn) -> PlannedComparisons:
+    """Read the runs and pair their cells. ``warn`` gets the omitted pairs. Raises RequestError if all are omitted."""
     from middlemark.stats.pairings import by_factors, of_run, of_two_runs, reasons_against, run_against_run
 
-    read = [sides_of(each.path, tell, each.text, asked.read, asked.edge) for each in asked.selections]
+    read = [sides_of(each.path, warn, each.text, asked.read, asked.edge) for each in asked.selections]
     runs = [sides for sides, _ in read]
     chosen = [_selected(run, each, asked) for run, each in zip(runs, asked.selections, strict=True)]
     if asked.by:
@@ -180,8 +181,9 @@ def asked_pairings(asked: ComparisonRequest, anyway: bool, tell: Tell) -> Planne
         pairings = run_against_run(chosen[0], chosen[1], tuple(fields))
     if not asked.by and not pairings and any(each.cell.unknown for side in chosen for each in side):
         raise MeasureError(
-            "what was imported has no configuration that is known to be the same as one of the other run",
-            "name one of each: runs/imported:size=1k runs/measured:adapter=cyclonedds,transport=udp,size=1k",
+            "no configuration of an imported run is known to be the same as one of the other run",
+            "name one configuration of each: runs/imported:size=1k "
+            "runs/measured:adapter=cyclonedds,transport=udp,size=1k",
         )
     allowed: list[Pairing] = []
     problems: list[Problem] = []
@@ -189,27 +191,27 @@ def asked_pairings(asked: ComparisonRequest, anyway: bool, tell: Tell) -> Planne
         reasons = reasons_against(pairing)
         if reasons and not anyway:
             problems.append(
-                Problem(" against ".join(pairing.names), f"{'; '.join(reasons)}; --anyway compares them, marked")
+                Problem(" against ".join(pairing.names), f"{'; '.join(reasons)}; to compare them, marked, add --anyway")
             )
         else:
             allowed.append(msgspec.structs.replace(pairing, marks=(*reasons, *pairing.marks)))
     if problems and not allowed:
         raise RequestError(list(dict.fromkeys(problems)))
     for problem in dict.fromkeys(problems):
-        tell(f"left out: {problem}")
+        warn(f"left out: {problem}")
     apart = len(runs) == 2 and not (runs[0] and runs[1] and runs[0][0].run == runs[1][0].run)
     of_one = {} if apart else of_run(*read[0])[0]
-    beside = of_two_runs(*runs) if apart else [each for members in of_one.values() for each in members]
+    others = of_two_runs(*runs) if apart else [each for members in of_one.values() for each in members]
     named = {name for each in chosen for side in each for _, name in asked.edge.edges(side.cell)} if asked.edge else ()
-    return PlannedComparisons(allowed, beside, ", ".join(sorted(named)) or None)
+    return PlannedComparisons(allowed, others, ", ".join(sorted(named)) or None)
 
 
 def sides_of(
-    path: Path, tell: Tell, text: str, metrics: Sequence[str], edge: "Picked | None" = None
+    path: Path, warn: Warn, text: str, metrics: Sequence[str], edge: "Picked | None" = None
 ) -> "tuple[list[Side], Sequence[Sequence[str]]]":
-    """Read one run: the sides that can be compared, with their raw transports, and the factors varied together.
+    """Read one run; return the sides to compare, with their raw transports, and the groups of factors varied together.
 
-    ``edge``: take the figures of this edge of the workload. Raises RequestError if a cell has none or several of it.
+    ``edge``: take the figures of this edge of the workload. Raises RequestError if a cell has no such edge or several.
     """
     from middlemark.runs.read import damaged, newest, readers, stored_run
     from middlemark.stats.baselines import carrier_of, common_actual_transport, used_another_transport
@@ -221,7 +223,7 @@ def sides_of(
     folder = newest(path)
     run = stored_run(folder)
     for each in damaged(run):
-        tell(each)
+        warn(each)
 
     samples, kept = readers(folder)
     descriptions = {each.name: each for each in run.file.adapters}
@@ -232,7 +234,7 @@ def sides_of(
         by_cell.setdefault(outcome.cell, []).append(trial_summary(cell, outcome, samples, kept, times=times))
     machine = f"{run.file.machine.host}/{run.file.machine.cpu}/{run.file.machine.processors}"
     label = text or run.name
-    races = {} if edge else in_races(run, by_cell, samples, kept)  # races compare whole workloads, not one edge
+    races = {} if edge else in_races(run, by_cell, samples, kept)  # a race compares whole workloads, not single edges
     sides = []
     actual: list[str | None] = []
     for index, trials in sorted(by_cell.items()):
@@ -268,7 +270,7 @@ def sides_of(
 
 
 def _number_of(edge: "Picked", cell: "Cell") -> int:
-    """Return the number of the edge in the cell's workload."""
+    """Return the number of the edge in the workload of the cell."""
     from middlemark.model.expectation import Picked, carried
 
     found = [*edge.edges(cell)]
@@ -276,9 +278,9 @@ def _number_of(edge: "Picked", cell: "Cell") -> int:
         return found[0][0]
     graph = carried(cell)
     if graph is None:
-        raise RequestError([Problem("--edge", "the run has configurations without a workload: they have no edges")])
+        raise RequestError([Problem("--edge", "the run has configurations without a workload, which have no edges")])
     names = [name for each in graph.topics for _, name in Picked("", topic=each.name).edges(cell)]
-    wrong = f"{edge.text} is several" if found else f"there is no {edge.text}"
+    wrong = f"{edge.text} matches several edges" if found else f"there is no edge {edge.text}"
     raise RequestError([Problem("--edge", f"{wrong}; there are {', '.join([name for _, name in found] or names)}")])
 
 

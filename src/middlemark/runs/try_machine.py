@@ -1,6 +1,6 @@
-"""Measures the machine for a few seconds: in a virtual machine the files of /proc and /sys say little.
+"""Measure the machine for a few seconds, because in a virtual machine /proc and /sys say little about it.
 
-The raw transports and the witness measure it, with the same code that measures the machine during a run.
+The raw transports and the witness do this with the code that also measures during a run.
 """
 
 import os
@@ -28,11 +28,11 @@ LONG: dict[str, Any] = {"trials": "1", "duration": "0.25s", "warmup": "0.1s", "b
 STILL_NS = 1_000_000_000
 LARGE = 16 * MIB
 SELDOM = 100.0
-"""Messages a second: so few that every receiver sleeps when one arrives."""
+"""The rate in messages per second at which every receiver is asleep when a message arrives."""
 
 
 class RawTransportProbe(NamedTuple):
-    """A raw transport whose round trip's p50 is ``times`` times one property of the machine."""
+    """A raw transport whose p50 of the round trip is ``times`` times one property of the machine."""
 
     name: str
     adapter: str
@@ -41,7 +41,7 @@ class RawTransportProbe(NamedTuple):
     rate: float | str = "max"
 
     def is_of(self, cell: Cell) -> bool:
-        """Say whether this cell measures the property."""
+        """Say whether this cell measures the probe's property."""
         return (cell.adapter, cell.receive, cell.rate) == (self.adapter, self.receive, self.rate)
 
 
@@ -59,7 +59,7 @@ def try_machine(workers: Mapping[str, Worker], *, quiet: bool) -> Tried | None:
     found: dict[str, float | None] = {}
     cpus = tuple(sorted(os.sched_getaffinity(0)))[:MOST_CPUS]
     program = witness()
-    absent = [] if program else ["middlemark-witness is not built: gaps and timers are not measured"]
+    absent = [] if program else ["middlemark-witness is not built, so gaps and timers are not measured"]
     if program:
         stillness, why = interrupts.run(still(program, cpus, STILL_NS))
         found |= _of_stillness(stillness)

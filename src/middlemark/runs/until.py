@@ -1,6 +1,6 @@
-"""Adds rounds to a run until medians are precise, or races or expectations are decided, or the time is spent.
+"""Add rounds to a run until medians are precise, races or expectations are decided, or the time is spent.
 
-The decisions follow from the stored trials. Only the time spent comes from the clock.
+The decisions depend only on the stored trials. The clock only measures the time that is spent.
 """
 
 import statistics
@@ -25,21 +25,21 @@ from middlemark.stats.trials import TrialSummary, figures, trial_summary
 from middlemark.verdicts.expectations import judge_expectations
 
 BASELINE_TRIALS = 8
-"""The number of trials of the baseline. The other raw transports take part in the first rounds only."""
+"""The number of trials of the baseline. Other raw transports are measured only in the first rounds."""
 
 
 class Open(msgspec.Struct, frozen=True):
-    """The cells that are not decided after a round."""
+    """The cells that are undecided after a round."""
 
     undecided: tuple[int, ...]
-    """Indices of the cells that need further rounds; empty: the end is reached."""
+    """The indices of the cells that need more rounds; empty: all are decided."""
     due: Sequence[Collection[int]] | None = None
     """The cells of the next round, in groups that are decided together; None: every cell."""
     needed: Sequence[tuple[int | None, Collection[int]]] = ()
-    """For each group of ``due``, the estimated number of rounds until it is decided; None: too many."""
+    """For each group of ``due``: the estimated number of rounds until it is decided (None: too many), and its cells."""
     unmeasured: tuple[int, ...] = ()
     met: bool = True
-    """False if the rounds end without the goal, as when nothing can be measured."""
+    """False if the rounds end without reaching the goal, for example because nothing can be measured."""
 
 
 class _Precisely:
@@ -89,7 +89,7 @@ class _Racing:
         return Open(running, due=[(*each.running, *self._baseline(each.running[0])) for each in due])
 
     def _baseline(self, candidate: int) -> Sequence[int]:
-        """Return the fastest raw transport of the candidate's experiment, until it has ``BASELINE_TRIALS``."""
+        """Return the fastest raw transport of the candidate's experiment; empty if it has all ``BASELINE_TRIALS``."""
         asked = experiment(self._cells[candidate])
         figures_of = {
             index: [each.figure for each in self._attempts.get(index, {}).values() if each.figure is not None]
@@ -105,7 +105,7 @@ class _Racing:
 
 
 class _Deciding:
-    """Adds rounds until every expectation is decided. Judges after some rounds only, because each look may be wrong."""
+    """Adds rounds until every expectation is decided. It judges only after some rounds, as every look may be wrong."""
 
     def __init__(self, plan: Plan, deciding: Deciding, adapters: Sequence[Description]) -> None:
         self.budget_s = deciding.budget_s
@@ -140,7 +140,7 @@ class Until:
         outcomes: Sequence[TrialOutcome],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """``outcomes``: the trials of an interrupted run that continues. Their time counts towards the budget."""
+        """``outcomes``: the earlier trials of an interrupted run. Their time counts towards the budget."""
         self._readers = readers(folder)
         self._rule: _Precisely | _Racing | _Deciding | None = None
         if plan.precision is not None:
@@ -161,7 +161,7 @@ class Until:
     ) -> tuple[bool, Reached | None]:
         """Add rounds until the goal is reached or the time is spent.
 
-        Return False if interrupted, and how the rounds ended (None: no rounds were to be added). ``extend`` stores the
+        Return False if interrupted, and how the rounds ended (None: the plan adds no rounds). ``extend`` stores the
         longer plan, measures its new trials, appends them to ``outcomes``, and returns False if interrupted.
         """
         while self._rule is not None:
@@ -194,7 +194,7 @@ class Until:
         return Reached(rounds=rounds, seconds=spent, met=met, undecided=found.undecided, unmeasured=found.unmeasured)
 
     def _deciding(self, found: Open, left_s: float) -> Collection[int]:
-        """Return the cells that can be decided in the time that is left, the quickest first; empty: none can."""
+        """Return the cells that can be decided in the remaining time, the quickest first; empty: none can."""
         deciding: set[int] = set()
         due = [(rounds, cells) for rounds, cells in found.needed if rounds]
         for rounds, cells in sorted(due, key=lambda each: each[0] * self._expected_s(each[1])):
@@ -205,7 +205,7 @@ class Until:
         return deciding
 
     def _fitting(self, due: Sequence[Collection[int]], left_s: float) -> Collection[int]:
-        """Return the cells of one more round that fit in the time that is left: whole groups, the quickest first."""
+        """Return cells for one more round within the remaining time. Takes whole groups, the quickest first."""
         fitting: set[int] = set()
         for cells in sorted(due, key=self._expected_s):
             left_s -= self._expected_s(cells)
@@ -214,5 +214,5 @@ class Until:
         return fitting
 
     def _expected_s(self, cells: Collection[int]) -> float:
-        """Return how long a round of these cells takes."""
+        """Return the expected duration of a round of these cells, in seconds."""
         return sum(statistics.mean(self._took[cell]) for cell in cells if cell in self._took)

@@ -1,4 +1,4 @@
-"""Make sets of certificates and keys, and the authority that signs them (X.509, P-256). Its key stays in memory."""
+"""Make sets of certificates and keys (X.509, P-256). The key of the authority that signs them stays in memory."""
 
 import datetime
 import ipaddress
@@ -16,22 +16,22 @@ from middlemark.security import curve, documents, layout
 
 LIFE = datetime.timedelta(days=30)
 EARLIER = datetime.timedelta(days=1)
-"""How much before now a certificate becomes valid, because the clocks of hosts may differ."""
+"""The time by which a certificate is valid before now, because the clocks of hosts may differ."""
 ORGANISATION = "Middlemark"
 
 
 class Authority:
-    """Signs certificates as long as the object exists; its key is never written."""
+    """Signs certificates. Its key is never written and is lost with the object."""
 
     def __init__(self, name: str) -> None:
-        """``name``: the common name of its own certificate."""
+        """``name``: the common name of the authority's own certificate."""
         self._key = ec.generate_private_key(ec.SECP256R1())
         self._name = _name_of(name)
         self._certificate = self._sign_certificate(self._name, self._key.public_key(), authority=True)
 
     @property
     def certificate(self) -> bytes:
-        """Its own certificate, in PEM."""
+        """The authority's own certificate, in PEM."""
         return self._certificate.public_bytes(serialization.Encoding.PEM)
 
     def sign(self, document: str) -> bytes:
@@ -122,16 +122,16 @@ def _usage(*, authority: bool) -> x509.KeyUsage:
 
 
 NAME = "Middlemark authority"
-"""Also the name of the stranger's authority, which differs only in its key."""
+"""The common name of both authorities: the stranger's differs only in its key."""
 HOSTS = ("localhost", "127.0.0.1", "::1")
-"""Names and addresses in every certificate."""
+"""The names and addresses of hosts in every certificate."""
 
 
 def make_set(folder: str, hosts: Sequence[str] = ()) -> None:
-    """Create the folder, which must not exist, with all files of a set. Only the owner may read them.
+    """Create the folder, which must not exist, with all files of a set. Only the owner may read them. Raises OSError.
 
-    ``hosts``: further names and addresses for the certificates. The authorities' keys are lost at the end of this
-    function, so it must make everything they sign (such as permissions). Raises OSError.
+    ``hosts``: further names and addresses for the certificates. The authorities' keys are lost when this function
+    returns, so it also makes everything that they sign, such as permissions.
     """
     os.mkdir(folder, 0o700)
     authority, strangers = Authority(NAME), Authority(NAME)

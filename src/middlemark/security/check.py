@@ -1,4 +1,4 @@
-"""Check a user's own set of certificates, before anything starts. Reports all problems and never shows a key."""
+"""Check a user's own set of certificates before anything starts. Reports all problems, and never shows a key."""
 
 import datetime
 import os
@@ -28,8 +28,8 @@ def problems_of(
 ) -> list[Problem]:
     """Return the problems of the credentials that these identities need.
 
-    Identities that are not needed are checked if their files exist. ``hosts``: where a broker is reached.
-    ``levels``: the levels whose governance is needed.
+    Other identities are also checked, if their files exist. ``hosts``: where clients reach a broker.
+    ``levels``: the levels of security whose governance document is needed.
     """
     return _Check(folder, tuple(credentials), hosts).problems(identities, levels)
 
@@ -61,7 +61,7 @@ class _Check:
             self._documents(needed, levels, authorities)
         return self._found
 
-    def _say(self, name: str, text: str) -> None:
+    def _report(self, name: str, text: str) -> None:
         self._found.append(Problem(str(self._folder / name), text))
 
     def _read(self, name: str, what: str, *, secret: bool = False) -> bytes | None:
@@ -70,13 +70,13 @@ class _Check:
             content = path.read_bytes()
             mode = stat.S_IMODE(os.stat(path).st_mode)
         except FileNotFoundError:
-            self._say(name, f"there is no such file; it is {what}. {MAKE}")
+            self._report(name, f"there is no such file; it is {what}. {MAKE}")
             return None
         except OSError as error:
-            self._say(name, f"cannot be read ({error.strerror}); the user who measures must be able to read it")
+            self._report(name, f"cannot be read ({error.strerror}); let the user who measures read it")
             return None
         if secret and mode & 0o077:
-            self._say(name, f"other users may read it (mode {mode:04o}); chmod 600 {path}")
+            self._report(name, f"other users may read it (mode {mode:04o}); chmod 600 {path}")
         return content
 
     def _authorities(self, name: str) -> list[x509.Certificate]:
@@ -86,20 +86,20 @@ class _Check:
         try:
             found = x509.load_pem_x509_certificates(content)
         except ValueError:
-            self._say(name, "contains no certificate in PEM")
+            self._report(name, "contains no certificate in PEM")
             return []
         for each in found:
             self._dates(name, each)
             if not _is_authority(each):
-                self._say(name, "is not the certificate of an authority (CA:TRUE is missing)")
+                self._report(name, "is not the certificate of an authority (CA:TRUE is missing)")
         return found
 
     def _dates(self, name: str, certificate: x509.Certificate) -> None:
         if certificate.not_valid_after_utc < self._now:
-            self._say(name, f"it expired on {certificate.not_valid_after_utc:%Y-%m-%d}; make a new one")
+            self._report(name, f"it expired on {certificate.not_valid_after_utc:%Y-%m-%d}; make a new one")
         if certificate.not_valid_before_utc > self._now:
             begins = f"{certificate.not_valid_before_utc:%Y-%m-%d %H:%M} UTC"
-            self._say(name, f"it is not valid before {begins}; is this machine's clock right?")
+            self._report(name, f"it is not valid before {begins}; check this machine's clock")
 
     def _identity(self, identity: Identity, authorities: Sequence[x509.Certificate]) -> None:
         name = identity + layout.CERTIFICATE
@@ -115,12 +115,12 @@ class _Check:
         try:
             key = serialization.load_pem_private_key(content, None)
         except TypeError:
-            self._say(key_name, "it has a password, which cannot be entered here; store it without one")
+            self._report(key_name, "it has a password, which cannot be entered here; store it without one")
         except (ValueError, UnsupportedAlgorithm):
-            self._say(key_name, "contains no private key in PEM")
+            self._report(key_name, "contains no private key in PEM")
         else:
             if certificate is not None and key.public_key() != certificate.public_key():
-                self._say(key_name, f"it is not the key of {name}")
+                self._report(key_name, f"it is not the key of {name}")
 
     def _certificate(self, name: str, what: str) -> x509.Certificate | None:
         content = self._read(name, what)
@@ -129,7 +129,7 @@ class _Check:
         try:
             return x509.load_pem_x509_certificate(content)
         except ValueError:
-            self._say(name, "contains no certificate in PEM")
+            self._report(name, "contains no certificate in PEM")
             return None
 
     def _signed(
@@ -139,23 +139,21 @@ class _Check:
             return
         signed = any(_issued(certificate, by) for by in authorities)
         if identity == "stranger" and signed:
-            text = (
-                f"{layout.AUTHORITY} issued it too, so it would be accepted; another authority must issue a stranger's"
-            )
-            self._say(identity + layout.CERTIFICATE, text)
+            text = f"{layout.AUTHORITY} issued it, so it would be accepted; let another authority issue the stranger's"
+            self._report(identity + layout.CERTIFICATE, text)
         if identity != "stranger" and not signed:
-            text = f"{layout.AUTHORITY} did not issue it, so the others would refuse it"
-            self._say(identity + layout.CERTIFICATE, text)
+            text = f"{layout.AUTHORITY} did not issue it, so the other processes would refuse it"
+            self._report(identity + layout.CERTIFICATE, text)
 
     def _subject(self, identity: Identity, certificate: x509.Certificate) -> None:
         name = identity + layout.CERTIFICATE
         self._subjects[identity] = certificate.subject.rfc4514_string()
         if not certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME):
-            self._say(name, "its subject has no common name (CN), which permissions need")
+            self._report(name, "its subject has no common name (CN), which permissions need")
         if identity == "broker" and self._hosts and not set(self._hosts) & set(_hosts_of(certificate)):
             named = ", ".join(_hosts_of(certificate)) or "none"
-            self._say(
-                name, f"it is valid for {named}, but the broker is reached at {self._hosts[0]}: clients refuse it"
+            self._report(
+                name, f"it is valid for {named}, but clients reach the broker at {self._hosts[0]} and would refuse it"
             )
 
     def _documents(
@@ -165,12 +163,12 @@ class _Check:
             name = layout.governance(level)
             if level in levels and (content := self._document(name, "the rules of DDS Security", authorities)):
                 for fault in documents.faults_of_governance(content, level):
-                    self._say(name, fault)
+                    self._report(name, fault)
         name = layout.PERMISSIONS
         if content := self._document(name, "the permissions of DDS Security", authorities):
             subjects = [self._subjects[each] for each in needed if each in self._subjects]
             for fault in documents.faults_of_permissions(content, subjects, self._now):
-                self._say(name, fault)
+                self._report(name, fault)
 
     def _document(self, name: str, what: str, authorities: Sequence[x509.Certificate]) -> bytes | None:
         signed = self._read(name, f"{what}, signed by {layout.AUTHORITY}")
@@ -179,7 +177,7 @@ class _Check:
         try:
             return smime.content_of(signed, authorities)
         except ValueError as error:
-            self._say(name, str(error))
+            self._report(name, str(error))
             return None
 
     def _pair(self, identity: Identity) -> None:
@@ -191,16 +189,16 @@ class _Check:
                 raise ValueError
         except ValueError:
             public = None
-            self._say(public_name, "is not a CURVE key: 40 characters of Z85")
+            self._report(public_name, "is not a CURVE key: 40 characters of Z85")
         if secret is None:
             return
         try:
             expected = curve.public_key_of(_text(secret))
         except ValueError as error:
-            self._say(name, f"{error}")
+            self._report(name, f"{error}")
         else:
             if public is not None and expected != _text(public):
-                self._say(name, f"it does not belong to {public_name}")
+                self._report(name, f"it does not belong to {public_name}")
 
 
 def _text(content: bytes) -> str:

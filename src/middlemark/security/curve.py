@@ -1,4 +1,4 @@
-"""Make and check key pairs of CURVE, ZeroMQ's encryption: Curve25519, as text in Z85 (ZeroMQ's RFC 32)."""
+"""Make and check key pairs of CURVE, ZeroMQ's encryption. Keys are Curve25519, as Z85 text (ZeroMQ's RFC 32)."""
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
@@ -7,7 +7,7 @@ KEY_BYTES = 32
 
 
 def z85(data: bytes) -> str:
-    """Encode bytes, a multiple of four, as text."""
+    """Encode bytes as Z85 text. Their number is a multiple of four."""
     text = bytearray()
     for at in range(0, len(data), 4):
         number = int.from_bytes(data[at : at + 4], "big")
@@ -16,16 +16,16 @@ def z85(data: bytes) -> str:
 
 
 def from_z85(text: str) -> bytes:
-    """Decode a text. Raises ValueError."""
+    """Decode Z85 text. Raises ValueError."""
     if len(text) % 5:
-        raise ValueError("no multiple of five characters")
+        raise ValueError("its length is not a multiple of five characters")
     data = b""
     for at in range(0, len(text), 5):
         number = 0
         for character in text[at : at + 5]:
             number = number * 85 + _DIGITS.index(character.encode())
         if number >> 32:
-            raise ValueError("five characters are more than 32 bits")
+            raise ValueError("five of its characters encode more than 32 bits")
         data += number.to_bytes(4, "big")
     return data
 

@@ -1,6 +1,6 @@
 """Governance and permissions of DDS Security: make them for each level, and check a user's own. Pure.
 
-Each message is protected once, as a whole (``rtps_protection_kind``); so is discovery: docs/decisions/0048.
+Messages and discovery are each protected once, as whole RTPS messages (``rtps_protection_kind``): docs/decisions/0048.
 """
 
 import datetime
@@ -13,9 +13,9 @@ from middlemark.model.protocol import Security
 LEVELS: tuple[Security, ...] = tuple(each for each in get_args(Security) if each != "none")
 _KINDS: Mapping[Security, str] = {"authenticated": "NONE", "signed": "SIGN", "encrypted": "ENCRYPT"}
 _OF_DATA = ("rtps_protection_kind", "metadata_protection_kind", "data_protection_kind")
-"""Each of these kinds alone protects the messages."""
+"""The kinds of protection that cover the data. One of them is enough to protect the messages."""
 _DOMAINS = "<domains><id_range><min>0</min><max>230</max></id_range></domains>"
-"""Cyclone DDS supports no higher domain with its default ports."""
+"""The domains in which the rules apply. With its default ports Cyclone DDS supports none above 230."""
 _TIME = "%Y-%m-%dT%H:%M:%S"
 
 
@@ -51,7 +51,7 @@ def governance(level: Security) -> str:
 
 
 def permissions(subjects: Iterable[str], begins: datetime.datetime, ends: datetime.datetime) -> str:
-    """Return permissions that allow everything to these certificate subjects (RFC 4514), in XML."""
+    """Return permissions, in XML, that allow everything to these certificate subjects (RFC 4514)."""
     everything = "<topics><topic>*</topic></topics><partitions><partition>*</partition></partitions>"
     grants = "".join(
         f"""    <grant name="{number}">
@@ -76,7 +76,7 @@ def permissions(subjects: Iterable[str], begins: datetime.datetime, ends: dateti
 
 
 def faults_of_governance(document: bytes, level: Security) -> Iterator[str]:
-    """Yield the problems of the governance for a level."""
+    """Yield the problems of a governance document for a level, each as the end of a sentence."""
     try:
         rules = list(ElementTree.fromstring(document).iter("domain_rule"))
     except ElementTree.ParseError as error:
@@ -91,11 +91,11 @@ def faults_of_governance(document: bytes, level: Security) -> Iterator[str]:
         strongest = next((each for each in reversed(LEVELS) if _KINDS[each][:4] in kinds), "authenticated")
         if strongest != level:
             wanted = " or ".join(_OF_DATA) if level != "authenticated" else "all of " + ", ".join(_OF_DATA)
-            yield f"is {strongest}, by its protection kinds; set {wanted} to {_KINDS[level]}"
+            yield f"its protection kinds give the level {strongest}; set {wanted} to {_KINDS[level]}"
 
 
 def faults_of_permissions(document: bytes, subjects: Iterable[str], now: datetime.datetime) -> Iterator[str]:
-    """Yield the problems of the grants for these subjects. ``now``: in UTC."""
+    """Yield the problems of the grants for these subjects, each as the end of a sentence. ``now``: in UTC."""
     try:
         grants = list(ElementTree.fromstring(document).iter("grant"))
     except ElementTree.ParseError as error:
@@ -104,12 +104,12 @@ def faults_of_permissions(document: bytes, subjects: Iterable[str], now: datetim
     for subject in subjects:
         own = [each for each in grants if _same(_text(each, "subject_name"), subject)]
         if not own:
-            yield f"has no grant for {subject}: the others would refuse it"
+            yield f"has no grant for {subject}, so the other processes would refuse it"
         for grant in own:
             begins, ends = (_text(grant, f"validity/{each}") for each in ("not_before", "not_after"))
             try:
                 if now < _time(begins):
-                    yield f"the grant for {subject} is not valid before {begins}; is this machine's clock right?"
+                    yield f"the grant for {subject} is not valid before {begins}; check this machine's clock"
                 if now > _time(ends):
                     yield f"the grant for {subject} expired on {ends[:10]}; make a new one"
             except ValueError:
@@ -121,7 +121,7 @@ def _text(element: ElementTree.Element, path: str) -> str:
 
 
 def _same(one: str, other: str) -> bool:
-    """Compare two subjects, ignoring the order of their parts, as some middlewares do."""
+    """Say whether two subjects have the same parts in any order; some middlewares reorder them."""
     return sorted(each.strip() for each in one.split(",")) == sorted(each.strip() for each in other.split(","))
 
 

@@ -15,23 +15,23 @@ CERTIFICATE, KEY = ".pem", ".key"
 CURVE_KEY, CURVE_PUBLIC_KEY = ".curve", ".curve.pub"
 PERMISSIONS = "permissions.p7s"
 FORGED = "stranger-"
-"""The prefix of documents signed by the stranger's authority, which a stranger and an intruder present."""
+"""The prefix of documents that the stranger's authority signed. Strangers and intruders present them."""
 FOLDER = "certs"
-"""The name of the folder in a trial's scratch folder."""
+"""The name of a set's folder inside the scratch folder of a trial."""
 ENDS: tuple[Identity, ...] = ("sender", "receiver")
 """The identities of workers. A user's own set must have these, and the broker's if the adapter has companions."""
 WHO: Mapping[Identity, str] = {
     "sender": "of every process that sends on its own",
-    "receiver": "of the other processes",
-    "broker": "of a companion: a broker, a router",
-    "intruder": "of a process with no or forged permissions: to prove that permissions are in force",
-    "stranger": "of a process certified by another authority: to prove that it is refused",
+    "receiver": "of every other process",
+    "broker": "of a companion, such as a broker or a router",
+    "intruder": "of a process with no or forged permissions, to prove that permissions are in force",
+    "stranger": "of a process that another authority certified, to prove that it is refused",
 }
 IDENTITIES: tuple[Identity, ...] = get_args(Identity)
 
 
 class File(msgspec.Struct, frozen=True):
-    """A file of a set."""
+    """A file of a set. ``what``: its description for users."""
 
     name: str
     what: str
@@ -45,10 +45,10 @@ def governance(level: Security) -> str:
 
 
 def files(credentials: Iterable[Credential], identities: Iterable[Identity]) -> Iterator[File]:
-    """Yield the files that a set with these credentials and identities has, in the order to read about them."""
+    """Yield the files of a set with these credentials and identities, in the order in which documents list them."""
     identities = tuple(identities)
     if "x509" in credentials:
-        yield File(AUTHORITY, "certificate of the authority that issued all others except the stranger's")
+        yield File(AUTHORITY, "certificate of the authority that issued all other certificates except the stranger's")
         if "stranger" in identities:
             yield File(STRANGERS_AUTHORITY, "certificate of the stranger's authority")
         for each in identities:
@@ -57,12 +57,12 @@ def files(credentials: Iterable[Credential], identities: Iterable[Identity]) -> 
     if "dds" in credentials:
         for level in LEVELS:
             yield File(governance(level), f"governance of DDS Security at {level}, signed by the authority")
-        yield File(PERMISSIONS, "permissions of DDS Security, of sender, receiver and broker, signed by the authority")
+        yield File(PERMISSIONS, "permissions of DDS Security for sender, receiver and broker, signed by the authority")
         if {"intruder", "stranger"} & set(identities):
             for level in LEVELS:
                 yield File(
                     FORGED + governance(level),
-                    "governance of DDS Security at {level}, signed by the stranger's authority: only for proofs",
+                    f"governance of DDS Security at {level}, signed by the stranger's authority, only for proofs",
                 )
             yield File(FORGED + PERMISSIONS, "permissions of intruder and stranger, signed by the stranger's authority")
     if "curve" in credentials:

@@ -1,15 +1,15 @@
-"""Find the messages' payload in captured bytes. core/message.hpp defines the content of a filled payload. Pure."""
+"""Find the payload of messages in captured bytes. core/message.hpp defines the content of a payload. Pure."""
 
 import numpy as np
 
 LEAST_BYTES = 24
-"""A shorter message is only a header, which cannot be recognised."""
+"""The size of the shortest message that can be recognised. A shorter one is only a header."""
 _STEP = np.uint64(0x9E3779B97F4A7C15)
-"""The difference between consecutive words of a payload, in all messages."""
+"""The difference between consecutive words of a payload, the same in all messages."""
 _MIXED = np.uint64(0xD1B54A32D192ED03)
-"""The first word after the header is the message's number times this, plus 1."""
+"""The first word after the header is the message's number times this factor, plus 1."""
 _NUMBER = np.uint64((1 << 48) - 1)
-"""The bits of a header's first word that determine the payload."""
+"""The bits of a header's first word that contain the message's number."""
 _CHUNK_BYTES = 4 << 20
 _OVERLAP_BYTES = 32
 

@@ -1,4 +1,4 @@
-"""Verify documents of DDS Security, which an authority signs as S/MIME, with the command ``openssl``."""
+"""Verify documents of DDS Security with the command ``openssl``. An authority signs them as S/MIME."""
 
 import email.parser
 import subprocess
@@ -16,7 +16,7 @@ _UNVERIFIED = 4
 
 
 def content_of(signed: bytes, authorities: Sequence[x509.Certificate]) -> bytes:
-    """Return the signed text without its headers. Raises ValueError: the problem, as the end of a sentence."""
+    """Return the signed text without its headers. Raises ValueError, whose text is the end of a sentence."""
     head = email.parser.BytesHeaderParser().parsebytes(signed)
     boundary = head.get_boundary() if head.get_content_type() == "multipart/signed" else None
     if boundary is None:
@@ -33,15 +33,15 @@ def content_of(signed: bytes, authorities: Sequence[x509.Certificate]) -> bytes:
             argv: list[str | Path] = ["openssl", "smime", "-verify", *how, *where]
             ended = subprocess.run(argv, input=signed, capture_output=True, check=False)
         except FileNotFoundError:
-            raise ValueError("cannot be verified without the command openssl; apt install openssl") from None
+            raise ValueError("cannot be verified without the command openssl: apt install openssl") from None
         if _NO_TEXT in ended.stderr:
             raise ValueError("is signed without a text header; sign it with openssl smime -sign -text")
         if ended.returncode == _UNVERIFIED:
-            raise ValueError("was changed after it was signed, or signed by another authority")
+            raise ValueError("was changed after it was signed, or another authority signed it")
         if ended.returncode:
             raise ValueError("its signature cannot be read; sign it again with openssl smime -sign -text")
         if not all(map(_may_sign, x509.load_pem_x509_certificates(signers.read_bytes()))):
-            raise ValueError("the signing certificate's key usage lacks digitalSignature: middlewares refuse it")
+            raise ValueError("the signing certificate's key usage lacks digitalSignature, so middlewares refuse it")
     return ended.stdout
 
 

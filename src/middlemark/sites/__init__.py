@@ -1,1 +1,1 @@
-"""The machines where roles run: processes, scratch folders, leftovers, counters, evidence, the witness."""
+"""The machines where roles run: their processes, scratch folders, leftovers, counters, evidence and witness."""

@@ -1,4 +1,4 @@
-"""Run trials on other hosts: one session for one or two ends, each behind a connection."""
+"""Run trials on other hosts. One session covers the one or two ends of a trial, each reached through a connection."""
 
 import asyncio
 import contextlib
@@ -33,17 +33,17 @@ from middlemark.sites.witness import Waited
 CLOCKS = "it would compare raw counters of two hosts"
 LOOPBACK = "127.0.0.1"
 ANSWER_S = 30.0
-"""The longest a host may take for a request that does not wait: a probe, a start, a look at the kernel."""
+"""The longest that a host may take for a request that does not wait, such as a probe or a start."""
 SETTLE_S, QUIET_S = 1.0, 0.25
-"""Receivers have opened their ends within SETTLE_S. If they leave notes, all are there after QUIET_S without one."""
+"""Receivers have opened their ends after SETTLE_S, or earlier: when they left notes, and no new one for QUIET_S."""
 SILENCE_S = 8.0
-"""A host that answers this much later than it must is gone."""
+"""A host whose answer is this much later than due is gone."""
 
 Counts = TypeVar("Counts", Evidence, NetworkCost)
 
 
 class Apart:
-    """The hosts of a run, as a site. Trials on none of the hosts run on this machine."""
+    """The hosts of a run, as a site. A trial that uses none of the hosts runs on this machine."""
 
     def __init__(self, cluster: Cluster, here: Here) -> None:
         """``here``: this machine."""
@@ -51,15 +51,15 @@ class Apart:
         self._cluster = cluster
 
     def running(self) -> contextlib.AbstractContextManager[None]:
-        """Like ``Here.running``. Leftovers of a killed coordinator on a host are removed when a trial begins there."""
+        """See ``Here.running``. Leftovers of a killed coordinator are removed from a host when a trial begins there."""
         return self.here.running()
 
     async def begin(self, cell: Cell, worker: Worker, scope: str) -> Session:
-        """Begin a trial at both ends, or at one end if all of it runs on one host."""
+        """Begin a trial at both of its ends, or at a single end if the whole trial runs on one host."""
         if cell.across == HERE:
             return await self.here.begin(cell, worker, scope)
         if any(user_file(value) for _, value in cell.native):
-            text = "a configuration file of your own cannot be copied to other hosts yet"
+            text = "a configuration file of your own cannot be copied to other hosts"
             raise WorkerFailedError("refused", text, "write its settings as --native KEY=VALUE, or measure here")
         names = sites_of(cell.across)
         ends = tuple(_End(self._cluster, name) for name in names)
@@ -108,7 +108,7 @@ class _End:
         self.network = NetworkCost(**dict.fromkeys(NetworkCost.__struct_fields__, 0))
         self.other = self
         self.last_note_s = 0.0
-        """When its last note arrived; 0: none has."""
+        """The time at which a worker of this end last left a note; 0: none has."""
         self._cluster = cluster
         self._workers: list[_FarWorker] = []
         self._tasks: list[asyncio.Task[None]] = []
@@ -134,7 +134,7 @@ class _End:
     def _die(self, why: WorkerFailedError) -> None:
         if not self._death.done():
             self._death.set_exception(why)
-            self._death.exception()  # mark it as retrieved: nobody may be waiting
+            self._death.exception()  # mark the exception as retrieved: possibly no coroutine waits for it
 
     async def begin(self, cell: Cell, adapter: str, scope: str, peer: str) -> Begun:
         try:
@@ -155,7 +155,7 @@ class _End:
         return self._workers[-1]
 
     def send(self, *what: Any) -> None:
-        """Queue a call; it runs after all calls queued before."""
+        """Queue a call. It runs after all earlier calls."""
         self._outgoing.put_nowait(what)
 
     async def _speak(self) -> None:
@@ -190,7 +190,7 @@ class _End:
     async def close(self, grace_s: float) -> list[str]:
         for task in self._tasks:
             task.cancel()
-        if self.lost is not None:  # the host ends its part of the trial itself
+        if self.lost is not None:  # the host ends its part of the trial without us
             return []
         try:
             unclean = await self.call("close", grace_s, timeout_s=ANSWER_S + grace_s)
@@ -214,13 +214,13 @@ class _End:
                     raise WorkerFailedError("internal", f"{name} became shorter on {self.name} while it was fetched")
                 os.replace(aside, path)
             except OSError as error:
-                raise WorkerFailedError("disk", f"{path}: {error.strerror}", "make room there") from None
+                raise WorkerFailedError("disk", f"{path}: {error.strerror}", "make room in its folder") from None
             finally:
                 aside.unlink(missing_ok=True)
 
 
 class _Session:
-    """A ``session.Session`` with the senders at the first end and the receivers at the second."""
+    """A ``session.Session``: the senders run at the first end and the receivers at the second."""
 
     def __init__(
         self, ends: tuple[_End, ...], grounds: Sequence[Ground], domain: int, doubts: tuple[RunWarning, ...]
@@ -250,7 +250,7 @@ class _Session:
     async def prepare(
         self, cell: Cell, limits: Limits, cpus: tuple[Cpus, Cpus], graph: Workload | None, number: int
     ) -> None:
-        pairs = zip(self._ends, cpus, strict=False)  # a trial on one host is on its first site
+        pairs = zip(self._ends, cpus, strict=False)  # a trial on one host has all its roles on the first site
         await asyncio.gather(*(each.call("prepare", cell, limits, mine, graph, number) for each, mine in pairs))
 
     async def start_companions(self, settings: Settings) -> dict[str, str]:
@@ -289,7 +289,7 @@ class _Session:
         return [each.death() for each in self._ends]
 
     async def capture(self) -> None:
-        """Do nothing: hosts have no security yet, and so no proof of it."""
+        """Do nothing. A capture shows whether messages are encrypted, and there is no security between hosts yet."""
 
     async def captured(self) -> Captured:
         return Captured(absent=dict.fromkeys(("network", "shared-memory"), "nothing is captured on other hosts"))

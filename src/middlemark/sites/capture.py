@@ -16,9 +16,9 @@ from middlemark.sites.namespace import Namespace, end_process
 from middlemark.sites.session import Captured
 
 ANSWER_S = 20.0
-"""The limit for the tapping program to start, and for it to search."""
+"""The time within which the tapping program must start, and within which it must finish its search."""
 MOST_SHARED_BYTES = 256 << 20
-"""At most this much shared memory is searched, not counting holes."""
+"""The most shared memory that is searched. Holes do not count."""
 _PIECE_BYTES = 8 << 20
 _OVERLAP_BYTES = 32
 
@@ -27,11 +27,11 @@ class TapEnd(msgspec.Struct, frozen=True):
     """The request that ends the tapping program."""
 
     ports: tuple[int, ...]
-    """The ports of the trial's processes. UDP and TCP traffic of other ports is ignored."""
+    """The ports of the trial's processes. UDP and TCP traffic between other ports is ignored."""
 
 
 class TapAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer of the tapping program: first that it listens, then the result."""
+    """An answer of the tapping program. The first says that it listens, the second contains the result."""
 
     bytes: int = 0
     holds_payload: bool = False
@@ -40,10 +40,10 @@ class TapAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Capture:
-    """A running capture. It must be ended."""
+    """A running capture. The caller must end it."""
 
     def __init__(self, process: subprocess.Popen[bytes], at: Namespace, first: TapAnswer) -> None:
-        """Use :meth:`start`."""
+        """Called by :meth:`start`."""
         self._process = process
         self._at = at
         self._first = first
@@ -67,7 +67,7 @@ class Capture:
             raise
 
     async def captured(self, pids: Sequence[int]) -> Captured:
-        """End the capture and search it and the shared memory of these processes."""
+        """End the capture. Search what it captured, and the shared memory of these processes."""
         answer = self._first
         if not answer.absent:
             assert self._process.stdin is not None
@@ -99,7 +99,7 @@ async def _answer(process: subprocess.Popen[bytes]) -> TapAnswer:
 
 
 def _shared(pids: Iterable[int]) -> TapAnswer:
-    """Search each shared-memory segment that the processes have mapped, once."""
+    """Search every shared-memory segment that one of the processes has mapped, each once."""
     searched, unread = 0, ""
     for path, mapped in _segments(pids).items():
         try:
@@ -120,7 +120,7 @@ def _shared(pids: Iterable[int]) -> TapAnswer:
 
 
 def _segments(pids: Iterable[int]) -> dict[str, str]:
-    """Return the mapped shared-memory files: path → the link to the mapping in /proc."""
+    """Return the shared-memory files that the processes have mapped: path → the link in /proc to the mapping."""
     found: dict[str, str] = {}
     for pid in pids:
         with contextlib.suppress(OSError), open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as maps:
@@ -133,7 +133,7 @@ def _segments(pids: Iterable[int]) -> dict[str, str]:
 
 
 def _opened(path: str, mapped: str) -> int:
-    """Open a segment through its mapping, which works for unlinked files too, else by its path. Raises OSError."""
+    """Open a segment through its mapping, or else by its path. Unlinked files still have a mapping. Raises OSError."""
     try:
         return os.open(mapped, os.O_RDONLY | os.O_CLOEXEC)
     except PermissionError:

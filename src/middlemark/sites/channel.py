@@ -1,4 +1,4 @@
-"""One worker process: its control channel, the end of its stderr, its exit."""
+"""A worker process: its control channel, the end of its stderr, and its exit."""
 
 import asyncio
 import contextlib
@@ -16,32 +16,32 @@ from middlemark.model.protocol import AnyRoleResult, ErrorEvent, Event, Message,
 
 STDERR_END_BYTES = 4096
 MOST_LINE_BYTES = 1 << 20
-"""The longest line of the control channel. The longest line of a witness is a tenth of this."""
+"""The longest line on the control channel, in bytes. The longest line of a witness has a tenth of it."""
 PIPES = 9
-"""Descriptors that a start takes: three pipes, the one that reports a failed exec, and a pidfd. A Popen that gets
-only some of them never closes those (Python before 3.11.4)."""
+"""The descriptors that a start needs: three pipes, the pipe that reports a failed exec, and a pidfd. A Popen that fails
+for lack of descriptors does not close the ones that it already has (Python before 3.11.4)."""
 MOST_WAITING = 10_000
-"""The most events that wait to be read; beyond that the worker's output is not read."""
+"""The most events that wait to be read. With this number waiting, the worker's output is not read."""
 CONTROL_SILENCE_S = 5.0
-"""A worker's control thread ticks every second. A worker that is silent for longer than this is stopped or stuck."""
+"""A worker's control thread sends a tick every second. A worker that is silent for longer is stopped or stuck."""
 
 Awaited = TypeVar("Awaited", bound=Message)
 
 
 class _Head(msgspec.Struct):
-    """The field that distinguishes the events."""
+    """The field that distinguishes the types of events."""
 
     event: str
 
 
-# Created once, before there are threads: creating them in several threads at a time can crash the interpreter.
+# Created at import, before there are threads: several threads that create them at once can crash the interpreter.
 _HEAD = msgspec.json.Decoder(_Head)
 _RESULT = msgspec.json.Decoder(AnyRoleResult)
 _EVENT = msgspec.json.Decoder(Event)
 
 
 class WorkerFailedError(Exception):
-    """A worker failed. ``code`` as in ``Failure.code``; ``text`` names the role, the pid and what happened."""
+    """A worker failed. ``code``: see ``Failure.code``; ``text`` names the role, the pid and what happened."""
 
     def __init__(self, code: str, text: str, advice: str = "") -> None:
         """Store the fields of ``Failure``."""
@@ -66,7 +66,7 @@ class Channel:
         self._events: asyncio.Queue[Message | WorkerFailedError | None] = asyncio.Queue(MOST_WAITING)
 
     def send(self, command: Message) -> None:
-        """Send a command. If the worker is gone, the next :meth:`event` raises."""
+        """Send a command. If the worker is gone, the next call of :meth:`event` raises."""
         raise NotImplementedError
 
     async def next_event(self) -> Message:
@@ -84,16 +84,16 @@ class Channel:
     async def event(
         self, *awaited: type[Awaited], timeout_s: float, ticking: bool = False, also: tuple[type[Awaited], ...] = ()
     ) -> Awaited:
-        """Return the next event of a type in ``awaited`` or ``also``; skip others.
+        """Return the next event of a type in ``awaited`` or ``also``; skip events of other types.
 
-        Raises WorkerFailedError if the worker reports an error, breaks the protocol, ends, or is silent: for
-        ``timeout_s``, or with ``ticking`` for CONTROL_SILENCE_S.
+        Raises WorkerFailedError if the worker reports an error, breaks the protocol, ends, or is silent for
+        ``timeout_s`` or, with ``ticking``, for CONTROL_SILENCE_S.
         """
         deadline = time.monotonic() + timeout_s
         while True:
             until = min(deadline, self.last_heard + CONTROL_SILENCE_S) if ticking else deadline
             try:
-                # Not wait_for(): it may lose a cancellation that arrives together with the event.
+                # wait_for() may lose a cancellation that arrives together with the event; timeout() does not.
                 async with asyncio.timeout(max(0.0, until - time.monotonic())):
                     queued = await self._events.get()
             except TimeoutError:
@@ -108,18 +108,18 @@ class Channel:
                     return event
 
     async def _drain(self) -> None:
-        """Wait until all of its stderr is read."""
+        """Wait until the worker's stderr is read to its end."""
 
     def protocol_error(self, what: str) -> WorkerFailedError:
-        """Return the error for an event that breaks the protocol. ``what``: the message and the field."""
+        """Return the error about an event that breaks the protocol. ``what``: the message and the field."""
         return WorkerFailedError(
             "internal",
             f"{self.who} broke the protocol: {what}",
-            "worker and launcher have different versions: rebuild both",
+            "worker and launcher have different versions; rebuild both",
         )
 
     def hung(self, awaited: Sequence[type[Message]] = ()) -> WorkerFailedError:
-        """Return the error for a worker that did not answer in time, with its state."""
+        """Return the error about a worker that did not answer in time. The error contains the worker's state."""
         awaiting = f" (awaited: {' or '.join(map(_event_name, awaited))})" if awaited else ""
         return WorkerFailedError(
             "hung", f"{self.who} (pid {self.pid}) did not answer in time{awaiting}: {self._state()}{self.stderr_end()}"
@@ -129,19 +129,19 @@ class Channel:
         return "its state is unknown"
 
     def ended_early(self) -> WorkerFailedError:
-        """Return the error for a worker that ended too early, with its exit status."""
+        """Return the error about a worker that ended too early."""
         return WorkerFailedError("crashed", f"{self.who} (pid {self.pid}) closed its control channel")
 
     def stderr_end(self) -> str:
-        """Return the end of its stderr, for an error's text."""
+        """Return the end of the worker's stderr, for the text of an error."""
         return ""
 
 
 class WorkerProcess(Channel):
-    """A started worker. stdin and stdout are pipes: sockets would count as evidence of Unix sockets."""
+    """A started worker. stdin and stdout are pipes, because sockets would be taken for evidence of Unix sockets."""
 
     def __init__(self, who: str, process: subprocess.Popen[bytes]) -> None:
-        """Use :meth:`start`."""
+        """Called by :meth:`start`."""
         super().__init__(who, process.pid)
         self.process = process
         self.started_ns = time.monotonic_ns()
@@ -152,7 +152,7 @@ class WorkerProcess(Channel):
 
     @classmethod
     async def start(cls, who: str, argv: Sequence[str], environment: Mapping[str, str]) -> "WorkerProcess":
-        """Start ``argv`` in a session of its own, so that Ctrl-C in the terminal reaches only the launcher."""
+        """Start ``argv`` in its own session, so that Ctrl-C in the terminal reaches only the launcher."""
         limits.need_descriptors(PIPES)
         process = subprocess.Popen(
             argv,
@@ -174,7 +174,7 @@ class WorkerProcess(Channel):
                 )
                 worker._transports.append(transport)
                 worker._tasks.append(asyncio.create_task(reader(lines)))
-        except BaseException:  # cancelled: no other code knows of the process yet
+        except BaseException:  # cancelled: no other code knows the process yet
             await worker.kill()
             raise
         return worker
@@ -184,7 +184,7 @@ class WorkerProcess(Channel):
 
         def ended() -> None:
             loop.remove_reader(descriptor)
-            if self.process.poll() is None:  # its main thread has ended, others have not
+            if self.process.poll() is None:  # its main thread has ended, but not its other threads
                 loop.call_later(0.002, ended)
                 return
             os.close(descriptor)
@@ -204,7 +204,7 @@ class WorkerProcess(Channel):
             await self._events.put(None)
         except RecursionError:
             await self._events.put(self.protocol_error("a line that is nested too deeply"))
-        except ValueError:  # readline() raises it for a line beyond the limit
+        except ValueError:  # readline() raises ValueError for a line beyond the limit
             await self._events.put(self.protocol_error(f"a line of more than {MOST_LINE_BYTES:,} bytes"))
 
     def _read_event(self, name: str, line: bytes) -> Message | WorkerFailedError:
@@ -220,9 +220,9 @@ class WorkerProcess(Channel):
             del self._stderr[:-STDERR_END_BYTES]
 
     def send(self, command: Message) -> None:
-        """Write a command. If the worker is gone, the next :meth:`event` raises."""
+        """Write a command. If the worker is gone, the next call of :meth:`event` raises."""
         assert self.process.stdin is not None
-        self.last_heard = time.monotonic()  # a worker may be silent before its first command: count from here
+        self.last_heard = time.monotonic()  # a worker may be silent until its first command
         with contextlib.suppress(BrokenPipeError, OSError):
             self.process.stdin.write(msgspec.json.encode(command) + b"\n")
             self.process.stdin.flush()
@@ -239,18 +239,18 @@ class WorkerProcess(Channel):
         return "it is stopped (SIGSTOP or a debugger)" if state in ("T", "t") else f"its state is {state or 'unknown'}"
 
     def ended_early(self) -> WorkerFailedError:
-        """Return the error for a worker that ended too early, with its exit status."""
+        """Return the error about a worker that ended too early, with its exit status."""
         code = self.process.poll()
         how = "closed its control channel" if code is None else _ending(code)
         return WorkerFailedError("crashed", f"{self.who} (pid {self.pid}) {how}{self.stderr_end()}")
 
     def stderr_end(self) -> str:
-        """Return the end of its stderr, for an error's text."""
+        """Return the end of the worker's stderr, for the text of an error."""
         text = self._stderr.decode(errors="replace").strip()
         return f"; its stderr ended with: {text[-800:]}" if text else ""
 
     async def finish(self, grace_s: float) -> str | None:
-        """Send quit, wait ``grace_s``, kill it if it still runs, reap it. Returns what was wrong with its exit."""
+        """Send quit, wait ``grace_s``, kill the worker if it still runs, reap it. Return what was wrong, or None."""
         self.send(QuitCommand())
         try:
             async with asyncio.timeout(grace_s):
@@ -264,7 +264,7 @@ class WorkerProcess(Channel):
         return f"{self.who} {_ending(code)} after its result{self.stderr_end()}" if code else None
 
     async def kill(self) -> None:
-        """Kill its whole session and reap it."""
+        """Kill all processes of the worker's session, and reap the worker."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
         await self._ended.wait()
@@ -286,7 +286,7 @@ def _event_name(event: type[Message]) -> str:
 
 
 def process_state(pid: int) -> str:
-    """Return the one-letter state of /proc/PID/stat (R, S, D, T, Z, …); empty if there is no such process."""
+    """Return a process's state, the letter in /proc/PID/stat (R, S, D, T, Z, …); empty: no such process."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
             return stat.read().rpartition(")")[2].split()[0]
@@ -302,7 +302,7 @@ def _ending(code: int) -> str:
 
 
 def signal_name(number: int) -> str:
-    """Return ``SIGSEGV (signal 11)`` for 11."""
+    """Return the name and number of a signal: ``SIGSEGV (signal 11)`` for 11."""
     try:
         return f"{signal.Signals(number).name} (signal {number})"
     except ValueError:

@@ -14,17 +14,17 @@ ANSWER_S = 10.0
 
 
 class Checked(msgspec.Struct, frozen=True):
-    """The result of the checks of one host."""
+    """The results of the checks of one host."""
 
     name: str
     round_trips_ns: tuple[int, ...]
-    """The round trips of the connection to the coordinator."""
+    """The round trips of the connection between coordinator and host."""
     adapters: dict[str, str]
     """The adapters that differ from those on this machine, each with the difference."""
     clock: ClockOffset | None
-    """The first host's clock relative to this host's; None: it is the first, or the clocks could not be compared."""
+    """The offset of the first host's clock from this host's; None: this is the first host, or it is unknown."""
     passes: dict[str, bool]
-    """True if packets from another host arrive at a free port, keyed by protocol and sender."""
+    """Protocol and sender → whether packets of that host arrive at a free port."""
 
 
 async def check(cluster: Cluster) -> list[Checked]:
@@ -54,7 +54,7 @@ async def _compared(cluster: Cluster, first: str, name: str) -> ClockOffset | No
     finally:
         await cluster.call(
             first, "close", 0.0, timeout_s=ANSWER_S
-        )  # a cluster that we joined stays running: end our part
+        )  # a cluster that we joined keeps running, so our actors must stop themselves
 
 
 async def _passing(cluster: Cluster, sender: str, receiver: str) -> dict[str, bool]:

@@ -1,9 +1,9 @@
 """Compare the clocks of two hosts with small datagrams that go there and back during a trial.
 
-Each exchange bounds the offset of the other clock from both sides: it is at most received - asked, and at least
-answered - back (Cristian, Probabilistic clock synchronization, 1989). A straight line within all bounds describes how
-the offset changed over the trial (Moon, Skelly and Towsley, Estimation and removal of clock skew from network delay
-measurements, 1999). The distance between the extreme lines is the uncertainty.
+Each exchange bounds the offset of the other clock on both sides. The offset is at most ``received - asked`` and at
+least ``answered - back`` (Cristian, Probabilistic clock synchronization, 1989). A straight line within all bounds
+describes how the offset changed during the trial (Moon, Skelly and Towsley, Estimation and removal of clock skew from
+network delay measurements, 1999). The uncertainty is the distance between the two extreme lines.
 """
 
 import socket
@@ -19,12 +19,12 @@ import numpy.typing as npt
 from middlemark.model.outcome import ClockOffset
 
 EVERY_S = 1.0
-"""The time between two bursts."""
+"""The time between two bursts, in seconds."""
 IN_A_BURST = 8
 AT_THE_ENDS, APART_S = 4, 0.02
-"""The number of bursts before and after the measurement, and the time between them."""
+"""The number of bursts before and after the measurement, and the time between two of them."""
 LOST_S = 0.2
-"""A datagram that is not back within LOST_S is lost. A burst ends after ``MOST_LOST`` lost datagrams."""
+"""A datagram without an answer after LOST_S is lost. A burst ends after ``MOST_LOST`` lost datagrams."""
 MOST_LOST = 3
 _ASKED, _ANSWERED = struct.Struct("!Q"), struct.Struct("!QQQ")
 
@@ -33,7 +33,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class Exchange(msgspec.Struct, frozen=True):
-    """A datagram there and back: ``asked`` and ``back`` by the asking host's clock, the others by the answering one."""
+    """A datagram and its answer. ``asked`` and ``back``: by the asking host's clock; the others: by the other's."""
 
     asked_ns: int
     received_ns: int
@@ -55,7 +55,7 @@ class Answering:
     """A thread that answers datagrams at a UDP port until it is closed."""
 
     def __init__(self, address: str, clock: Nanoseconds = time.monotonic_ns) -> None:
-        """Raises OSError if this machine does not have the address."""
+        """Bind a port. Raises OSError if this machine does not have the address."""
         self._socket = socket.socket(type=socket.SOCK_DGRAM)
         try:
             self._socket.bind((address, 0))
@@ -76,7 +76,7 @@ class Answering:
                 received = self._clock()
                 if len(asked) == _ASKED.size:
                     self._socket.sendto(_ANSWERED.pack(*_ASKED.unpack(asked), received, self._clock()), who)
-            except OSError:  # timeout, or the asking host is gone
+            except OSError:  # a timeout, or the asking host is gone
                 continue
 
     def close(self) -> None:
@@ -87,10 +87,10 @@ class Answering:
 
 
 class Asking:
-    """A thread that asks, one burst a second, until :meth:`end`."""
+    """A thread that sends one burst of questions a second until :meth:`end`."""
 
     def __init__(self, address: str, port: int, clock: Nanoseconds = time.monotonic_ns) -> None:
-        """Raises OSError if there is no route to the address."""
+        """Connect to the port. Raises OSError if there is no route to the address."""
         self._socket = socket.socket(type=socket.SOCK_DGRAM)
         try:
             self._socket.connect((address, port))
@@ -105,7 +105,7 @@ class Asking:
         self._thread.start()
 
     def end(self) -> tuple[Exchange, ...]:
-        """Ask one last time. Returns from each burst the exchanges with the closest bounds."""
+        """Send the last bursts. Return the exchanges of each burst that have the closest bounds."""
         self._stopped.set()
         self._thread.join()
         self._socket.close()
@@ -133,7 +133,7 @@ class Asking:
                     reply = self._socket.recv(_ANSWERED.size + 1)
                     back = self._clock()
                     if len(reply) == _ANSWERED.size and (answer := _ANSWERED.unpack(reply))[0] == asked:
-                        break  # else it is a late reply to an earlier datagram
+                        break  # otherwise it is a late answer to an earlier datagram
                 exchanges.append(Exchange(asked, answer[1], answer[2], back))
             except OSError:
                 lost += 1
@@ -145,14 +145,14 @@ class Asking:
 def fitted(exchanges: Sequence[Exchange]) -> ClockOffset | None:
     """Return the offset and drift of the answering clock relative to the asking clock; None: too few exchanges.
 
-    If no straight line is within all bounds (the rate of a clock was changed), the bounds are widened by the least that
-    allows one, and the uncertainty grows by as much.
+    If the rate of a clock was changed, no straight line is within all bounds. Then all bounds are widened by the least
+    amount that allows a line, and the uncertainty grows by that amount.
     """
     if len(exchanges) < 2:
         return None
     begin = min(each.asked_ns for each in exchanges)
     end = max(each.back_ns for each in exchanges)
-    about = exchanges[0].most_ns  # subtract a constant: the offset is large, its changes are small
+    about = exchanges[0].most_ns  # subtracted as a constant, because the offset is large and its changes are small
     at = np.array([[each.asked_ns - begin, each.back_ns - begin] for each in exchanges]) / 1e9
     bounds = np.array([[each.most_ns - about, about - each.least_ns] for each in exchanges], dtype=float)
     ones = np.ones(len(exchanges))
@@ -171,7 +171,7 @@ def fitted(exchanges: Sequence[Exchange]) -> ClockOffset | None:
         found.append((low, -high))
     first, last = (sum(each) / 2 for each in found)
     uncertainty_ns = max(high - low for low, high in found) / 2
-    if widened >= 1.0:  # the bounds contradict each other: the true line may be at either end
+    if widened >= 1.0:  # the bounds contradict each other, so the true line may be anywhere between them
         uncertainty_ns = widened + max(each.most_ns - each.least_ns for each in exchanges)
     return ClockOffset(
         begin_ns=begin,
@@ -184,7 +184,7 @@ def fitted(exchanges: Sequence[Exchange]) -> ClockOffset | None:
 
 
 def _least(goal: Sequence[float], rows: Floats, limits: Floats, widened: float | None) -> float | None:
-    """Minimise ``goal`` · (offset, drift, widening) within the limits; None: there is no solution."""
+    """Return the least ``goal`` · (offset, drift, widening) within the limits; None: there is no solution."""
     from scipy.optimize import linprog  # type: ignore[import-untyped]
 
     slack = (0, None) if widened is None else (widened, widened + 0.5)

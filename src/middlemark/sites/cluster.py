@@ -1,6 +1,6 @@
 """The connection to the hosts of a run: a Dask cluster with one actor (``host.Host``) on each of its workers.
 
-Dask runs in a thread of its own; the run's event loop awaits its results.
+Dask runs in its own thread, and the event loop of the run awaits its results.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ JOIN_S = 10.0
 FACTS_S = 60.0
 
 QUIET = {
-    "distributed.worker.profile.enabled": False,  # it would sample the worker 100 times a second
+    "distributed.worker.profile.enabled": False,  # the profiler samples the worker 100 times a second
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.tick.limit": "1h",
     "distributed.admin.system-monitor.interval": "10s",
@@ -34,12 +34,12 @@ QUIET = {
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.pause": False,
     "distributed.worker.memory.terminate": False,
-    "distributed.nanny.pre-spawn-environ": {},  # the middleware's processes would inherit it
+    "distributed.nanny.pre-spawn-environ": {},  # the middleware's processes would inherit these variables
     "distributed.comm.timeouts.connect": "10s",
-    "distributed.comm.timeouts.tcp": "60s",  # survives a shorter network outage; our calls notice hosts that are gone
+    "distributed.comm.timeouts.tcp": "60s",  # survives a shorter network outage; our own calls notice a lost host
     "distributed.scheduler.work-stealing": False,
 }
-"""Dask's configuration, so that it uses no processor time during a trial. Hosts started by SSH inherit it."""
+"""The configuration with which Dask uses no processor time during a trial. Hosts that SSH started inherit it."""
 
 
 class HostGoneError(Exception):
@@ -47,10 +47,10 @@ class HostGoneError(Exception):
 
 
 class ClusterError(Exception):
-    """The cluster cannot be used. Carries every problem, each with its place and the next step."""
+    """The cluster cannot be used. Contains all problems, each with its place and the next step."""
 
     def __init__(self, problems: Sequence[str]) -> None:
-        """``problems`` is not empty."""
+        """``problems``: at least one."""
         super().__init__("; ".join(problems))
         self.problems = tuple(problems)
 
@@ -59,7 +59,7 @@ class Cluster:
     """The connected hosts of a run."""
 
     def __init__(self, client: Any, addresses: Mapping[str, str]) -> None:
-        """``client``: Dask's. ``addresses``: host name → address."""
+        """``client``: Dask's client. ``addresses``: host name → address."""
         self.addresses = dict(addresses)
         self.facts: dict[str, Facts] = {}
         self._client = client
@@ -68,7 +68,7 @@ class Cluster:
 
     @property
     def machines(self) -> tuple[HostMachine, ...]:
-        """The hosts' descriptions, in order; available after :meth:`learn`."""
+        """The descriptions of the hosts, in their order. Call :meth:`learn` first."""
         return tuple(self.facts[name].host for name in self.addresses)
 
     async def learn(self) -> None:
@@ -90,7 +90,7 @@ class Cluster:
         self.facts[name] = msgspec.json.decode(facts, type=Facts)
 
     def differing(self, name: str) -> dict[str, str]:
-        """Return the adapters that are missing or different on a host, each with the difference."""
+        """Return adapter → how it differs on this host from the one on this machine, for those that differ."""
         there = self.facts[name]
         lacking = {each: "it is built here, but not there" for each in self._builds if each not in there.adapters}
         other = {
@@ -101,7 +101,7 @@ class Cluster:
         return lacking | other
 
     def doubts(self, names: Sequence[str], adapter: str) -> tuple[RunWarning, ...]:
-        """Return warnings about differences between this machine and these hosts, for rows of this adapter."""
+        """Return warnings about differences between this machine and these hosts that concern this adapter's rows."""
         found = []
         for name in names:
             there = self.facts[name]
@@ -117,14 +117,14 @@ class Cluster:
         return tuple(found)
 
     async def connect(self, name: str) -> None:
-        """Create the host's actor if it has none, as after a restart of its Dask worker. Raises HostGoneError."""
+        """Create the host's actor if there is none, as after a restart of its Dask worker. Raises HostGoneError."""
         if name in self._actors:
             with contextlib.suppress(HostGoneError):
                 await self.call(name, "close", 0.0, timeout_s=5.0)
                 return
         self._actors.pop(name, None)
         self._actors[name] = await asyncio.to_thread(self._placed, name)
-        if name in self.facts:  # the new actor must look for its adapters
+        if name in self.facts:  # a new actor does not know its adapters before it is asked for its description
             await self._ask(name)
 
     def _placed(self, name: str) -> Any:
@@ -148,7 +148,7 @@ class Cluster:
         return next((address for address, each in workers.items() if each["name"] == name), "")
 
     async def call(self, name: str, verb: str, *arguments: Any, timeout_s: float, scope: str | None = None) -> Any:
-        """Call a method of the host's actor. Raises HostGoneError, and WorkerFailedError if the method does."""
+        """Call a method of the host's actor. Raises HostGoneError, and what the method raises: WorkerFailedError."""
         actor = self._actors[name]
 
         async def do() -> Any:
@@ -162,12 +162,12 @@ class Cluster:
             raise
         except TimeoutError:
             raise HostGoneError(f"it did not answer within {timeout_s:g} s") from None
-        except Exception as error:  # Dask raises various errors for a broken connection or a restarted worker
+        except Exception as error:  # Dask raises various errors if a connection breaks or a worker restarts
             raise HostGoneError(_sentence(error, "its Dask worker ended")) from None
 
 
 def security_of(authority: str | None, certificate: str | None, key: str | None) -> Any:
-    """Return Dask's ``Security`` with these files; with None those of Dask's own configuration."""
+    """Return Dask's ``Security`` with these files. A file that is None comes from Dask's own configuration."""
     from distributed.security import Security
 
     if authority is None:
@@ -182,9 +182,9 @@ def _sentence(error: Exception, otherwise: str) -> str:
 
 @contextlib.contextmanager
 def joined(address: str, security: Any) -> Iterator[Cluster]:
-    """Connect to the scheduler of an existing cluster. The names of its workers are the hosts' names.
+    """Connect to the scheduler of an existing cluster, whose workers have the names of the hosts.
 
-    ``security``: Dask's ``Security``; None: none. Raises ClusterError.
+    ``security``: Dask's ``Security``; None: without TLS. Raises ClusterError.
     """
     import dask
     from distributed import Client

@@ -1,4 +1,4 @@
-"""Daemons that workers need (RouDi, a broker): started before the workers, stopped after the last one."""
+"""Daemons that workers need (RouDi, a broker). They start before the workers, and stop after the last worker."""
 
 import asyncio
 import contextlib
@@ -40,7 +40,7 @@ async def declared(worker: str, settings: Settings, prefix: Sequence[str] = ()) 
     except msgspec.ValidationError as error:
         raise WorkerFailedError("companion", f"{worker} --companions: {error}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise WorkerFailedError("companion", f"{worker} --companions answered no JSON: {reply.words[-400:]}") from None
+        raise WorkerFailedError("companion", f"{worker} --companions: not JSON: {reply.words[-400:]}") from None
     except re.error as error:
         raise WorkerFailedError("companion", f"{worker} --companions: ready_pattern: {error}") from None
     if answer.companions is None:
@@ -52,11 +52,11 @@ class Companion:
     """A running companion."""
 
     def __init__(self, spec: CompanionSpec, process: subprocess.Popen[bytes]) -> None:
-        """Use :meth:`start`."""
+        """Called by :meth:`start`."""
         self.spec = spec
         self.process = process
         self.ready_ns = 0
-        """The time from its start to its ready message."""
+        """The time from the start until the ready message."""
         self._output = bytearray()
         self._ready = asyncio.Event()
         self._closed = asyncio.Event()
@@ -65,7 +65,7 @@ class Companion:
 
     @classmethod
     async def start(cls, spec: CompanionSpec, prefix: Sequence[str] = ()) -> "Companion":
-        """Start it, its argv after ``prefix``, and wait for its ready message.
+        """Start the companion with ``prefix`` before its argv, and wait for its ready message.
 
         Raises WorkerFailedError with the end of its output.
         """
@@ -79,10 +79,10 @@ class Companion:
                 start_new_session=True,
                 env={**os.environ, **spec.environment},
             )
-        except (OSError, ValueError) as error:  # ValueError: a name that is not a valid path
+        except (OSError, ValueError) as error:  # ValueError: the name is not a valid path
             why = error.strerror if isinstance(error, OSError) else error
             raise WorkerFailedError(
-                "companion", f"{spec.name}: {spec.argv[0]} cannot be started: {why}", "is it installed?"
+                "companion", f"{spec.name}: {spec.argv[0]} cannot be started: {why}", "install it on the PATH"
             ) from None
         companion = cls(spec, process)
         lines = asyncio.StreamReader(limit=1 << 20)
@@ -125,7 +125,7 @@ class Companion:
         )
 
     def death(self) -> str | None:
-        """Return how it ended; None: it still runs."""
+        """Return how the companion ended; None: it still runs."""
         code = self.process.poll()
         if code is None:
             return None
@@ -133,20 +133,20 @@ class Companion:
         return f"{self.spec.name} (pid {self.process.pid}) {how} during the trial: {self._output_end()}"
 
     def _output_end(self) -> str:
-        """Return the end of its output; of a Python traceback only the last line."""
+        """Return the end of the companion's output. A Python traceback is reduced to its last line."""
         text = self._output.decode(errors="replace").strip()
         _, traced, rest = text.rpartition("Traceback (most recent call last):")
         return rest.splitlines()[-1].strip() if traced and rest else text[-600:]
 
     async def watch(self) -> None:
-        """Wait until it ends, then raise WorkerFailedError."""
-        await self._closed.wait()  # a daemon may close its output and run on: check the process too
+        """Wait until the companion ends, then raise WorkerFailedError."""
+        await self._closed.wait()  # a daemon may close its output and keep running, so also check the process
         while (death := self.death()) is None:
             await asyncio.sleep(0.1)
         raise WorkerFailedError("companion", death)
 
     async def stop(self, grace_s: float) -> None:
-        """Send SIGTERM, wait ``grace_s``, send SIGKILL, reap it."""
+        """Send SIGTERM, wait ``grace_s``, send SIGKILL, and reap the process."""
         for number, patience in ((signal.SIGTERM, grace_s), (signal.SIGKILL, 5.0)):
             if self.process.poll() is not None:
                 break
@@ -164,7 +164,7 @@ class Companion:
 
 
 async def _line(lines: asyncio.StreamReader) -> bytes:
-    """Return the next line that is short enough to keep."""
+    """Return the next line. Lines that are too long are skipped."""
     while True:
         try:
             return await lines.readline()
@@ -173,5 +173,5 @@ async def _line(lines: asyncio.StreamReader) -> bytes:
 
 
 def _dying_with_parent(argv: Sequence[str]) -> list[str]:
-    """Return argv so that the daemon dies with the launcher. setpriv is part of util-linux."""
+    """Return the argv with setpriv (of util-linux), which lets the daemon die with the launcher."""
     return ["setpriv", "--pdeathsig", "KILL", "--", *argv]

@@ -1,4 +1,4 @@
-"""Find what a container lacks for a run, as flags of `docker run`. Outside a container nothing is lacking."""
+"""Find what a container lacks for a run, and the options of `docker run` that provide it."""
 
 import os
 import resource
@@ -23,11 +23,11 @@ class Container(msgspec.Struct, frozen=True):
     most_priority: int
     """The value of RLIMIT_RTPRIO."""
     memlock_bytes: int | None
-    """None: unlimited."""
+    """The limit of locked memory; None: unlimited."""
 
 
 def this_container() -> Container | None:
-    """Return the limits of this container; None: this is not recognisably a container."""
+    """Return the limits of this container; None: this does not look like a container."""
     marked = Path("/.dockerenv").exists() or Path("/run/.containerenv").exists() or "container" in os.environ
     if not marked:
         return None
@@ -49,7 +49,7 @@ def _effective_capabilities() -> int:
 
 
 def lacking(container: Container, cells: Sequence[Cell]) -> list[str]:
-    """Return what these cells lack in the container: sentences with the flag that provides it."""
+    """Return what the container lacks for these cells: sentences that end with the option that provides it."""
     found = []
     if container.shm_bytes <= LITTLE_SHM_BYTES:
         size = format_size(container.shm_bytes)
@@ -59,7 +59,7 @@ def lacking(container: Container, cells: Sequence[Cell]) -> list[str]:
         found.append(f"real-time priority {needed} is not allowed: --cap-add SYS_NICE --ulimit rtprio=99")
     if any(each.mlock for each in cells) and container.memlock_bytes is not None:
         size = format_size(container.memlock_bytes)
-        found.append(f"no more than {size} may be locked into memory: --ulimit memlock=-1")
+        found.append(f"at most {size} of memory may be locked: --ulimit memlock=-1")
     return found
 
 

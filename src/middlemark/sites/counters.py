@@ -1,4 +1,4 @@
-"""Read the kernel's counters of the machine around the measurement: steal, interrupts, pressure and throttling."""
+"""Read the kernel's counters of the machine before and after a measurement: steal, interrupts, pressure, throttling."""
 
 import contextlib
 import os
@@ -15,20 +15,20 @@ _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """The counters at one time. None: this kernel or control group has no such counter."""
+    """The counters at one time. None: the kernel or the control group has no such counter."""
 
     at_ns: int
     stat: dict[int, tuple[int, int, int]]
-    """Steal, irq and softirq in ns, by processor."""
+    """Processor → steal, irq and softirq, in ns."""
     softirqs: dict[int, dict[str, int]]
     pressure: dict[str, int] | None
-    """``some`` and ``full`` in ns."""
+    """The totals of ``some`` and ``full``, in ns."""
     throttled: tuple[int, int] | None
-    """The number of throttled periods, and ns."""
+    """The number of throttled periods, and the throttled time in ns."""
     group: str = ""
-    """The folder of this process's control group of the controller cpu."""
+    """The folder of the control group, with the controller cpu, in which this process is."""
     real_time: tuple[int, int, str] | None = None
-    """Runtime and period in µs, and the setting that limits them; None: no limit."""
+    """Runtime and period in µs, and the name of the setting that sets them; None: no limit."""
 
 
 def read() -> Reading:
@@ -47,7 +47,7 @@ def read() -> Reading:
 
 
 def moved(before: Reading, after: Reading, cpus: Iterable[int]) -> tuple[Moved, dict[str, str]]:
-    """Return the increases on ``cpus``, and for each None the reason."""
+    """Return the increases on ``cpus``, and for each counter that is None the reason."""
 
     def processor(cpu: int) -> Processor:
         steal, irq, softirq = (
@@ -88,7 +88,7 @@ def moved(before: Reading, after: Reading, cpus: Iterable[int]) -> tuple[Moved, 
 
 
 def parse_stat(text: str) -> dict[int, tuple[int, int, int]]:
-    """Parse /proc/stat: steal, irq and softirq in ns, by processor."""
+    """Parse /proc/stat. Return processor → steal, irq and softirq, in ns."""
     found = {}
     for line in text.splitlines():
         name, *figures = line.split()
@@ -99,7 +99,7 @@ def parse_stat(text: str) -> dict[int, tuple[int, int, int]]:
 
 
 def parse_softirqs(text: str) -> dict[int, dict[str, int]]:
-    """Parse /proc/softirqs: the counts by processor and kind."""
+    """Parse /proc/softirqs. Return processor → kind → count."""
     head, *lines = text.splitlines() or [""]
     cpus = [int(name[3:]) for name in head.split()]
     found: dict[int, dict[str, int]] = {cpu: {} for cpu in cpus}
@@ -111,7 +111,7 @@ def parse_softirqs(text: str) -> dict[int, dict[str, int]]:
 
 
 def parse_pressure(text: str | None) -> dict[str, int] | None:
-    """Parse /proc/pressure/cpu: the totals in ns of ``some`` and ``full``; None without text."""
+    """Parse /proc/pressure/cpu. Return the totals of ``some`` and ``full`` in ns; None: there is no text."""
     if text is None:
         return None
     found = {}
@@ -124,7 +124,7 @@ def parse_pressure(text: str | None) -> dict[str, int] | None:
 
 
 def parse_throttled(text: str | None) -> tuple[int, int] | None:
-    """Parse cpu.stat: throttled periods and ns; None if it does not count throttling (a root group of cgroup 2)."""
+    """Parse cpu.stat. Return throttled periods and ns; None: nothing is counted, as in the root group of cgroup 2."""
     figures = dict(line.split()[:2] for line in (text or "").splitlines() if len(line.split()) >= 2)
     if "nr_throttled" not in figures:
         return None
@@ -136,13 +136,13 @@ _RT = "kernel.sched_rt_runtime_us"
 
 
 def real_time_limit(root: Root, own: Sequence[str]) -> tuple[int, int, str] | None:
-    """Return the tightest limit of real-time threads: the machine's, or that of one of the ``own`` groups.
+    """Return the tightest limit of real-time threads, either of the machine or of one of the groups in ``own``.
 
-    Runtime and period in µs, and the setting (a sysctl or a file); None: there is no limit.
+    The limit is runtime and period in µs, and the setting (a sysctl or a file); None: there is no limit.
     """
     below = [
         group for group in own if not root.names(f"{group}/release_agent")
-    ]  # the root group's limit is the machine's, added below
+    ]  # the root group's limit is that of the machine, which is added below
     limits = [
         (f"{group}/cpu.rt_runtime_us", f"{group}/cpu.rt_period_us", f"/{group}/cpu.rt_runtime_us") for group in below
     ]

@@ -1,7 +1,7 @@
-"""Find and kill processes that outlive their trial: a daemon in a session of its own survives its worker's kill.
+"""Find and kill processes that outlive their trial, such as a daemon in its own session whose worker was killed.
 
-They inherit the trial's mark in their environment. A process that cleared its environment is found as an orphan: while
-this process is a subreaper, orphaned descendants become its children.
+Such processes inherit the trial's mark in their environment. A process that cleared its environment is found as an
+orphan: while this process is a subreaper, its orphaned descendants become its children.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 @contextlib.contextmanager
 def adopting() -> Iterator[None]:
-    """Make this process a subreaper: orphaned descendants become its children, if the kernel supports it."""
+    """Make this process a subreaper, if the kernel supports it: its orphaned descendants then become its children."""
     prctl = ctypes.CDLL(None).prctl
     prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     try:
@@ -38,9 +38,10 @@ def children() -> frozenset[int]:
 
 
 def end_descendants(trial: str, before: frozenset[int] | None = None) -> tuple[str, ...]:
-    """Kill every process with this trial's mark, and all children not in ``before`` unless it is None.
+    """Kill every process with this trial's mark, and all children of this process that are not in ``before``.
 
-    The trial's own processes must have been reaped. Returns a description of each killed process.
+    ``before``: None: kill no children. The trial's own processes must have been reaped. Returns a description of each
+    killed process.
     """
     ended: dict[int, str] = {}
     deadline = time.monotonic() + PATIENCE_S
@@ -65,7 +66,7 @@ def _still_living(orphans: frozenset[int]) -> set[int]:
 
 
 def _killed(mark: bytes, orphans: set[int]) -> dict[int, str]:
-    """Kill the marked processes and the orphans; return pid → name of those that were alive."""
+    """Kill the marked processes and the orphans. Return pid → name of the processes that were still alive."""
     found: dict[int, str] = {}
     for name in os.listdir("/proc"):
         if not name.isdigit():

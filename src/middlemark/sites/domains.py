@@ -1,22 +1,22 @@
-"""Choose a DDS domain for each trial, so that no leftover or unrelated participant takes part."""
+"""Choose a DDS domain for each trial, so that no leftover or unrelated participant is in the same domain."""
 
 from collections.abc import Iterable
 
 from middlemark.system.checks.participants import LAST, used_domains
 
 FIRST = 1
-"""Not 0, which is the default domain."""
+"""The lowest domain that is used. Domain 0 is the default, which other programs use."""
 
 
 class Domains:
-    """Yields one domain after the other, skipping domains with a bound UDP port."""
+    """Yields domains in order, and skips domains with a bound UDP port."""
 
     def __init__(self, seed: int) -> None:
-        """``seed``: spreads concurrent runs over the range."""
+        """``seed``: spreads runs that measure at the same time over the range."""
         self._last = FIRST + seed % (LAST - FIRST + 1)
 
     def next(self, used_elsewhere: Iterable[int] = ()) -> int:
-        """Return a domain that is unused here and in ``used_elsewhere``; the next one in order if all are used."""
+        """Return a domain that is used neither here nor in ``used_elsewhere``. If all are used, return the next one."""
         used = used_domains().union(used_elsewhere)
         for step in range(1, LAST - FIRST + 2):
             domain = FIRST + (self._last - FIRST + step) % (LAST - FIRST + 1)

@@ -1,4 +1,4 @@
-"""Read the kernel's counters around a trial, in the network namespaces of its roles."""
+"""Read the kernel's counters before and after a trial, in the network namespaces of its roles."""
 
 import contextlib
 import json
@@ -13,11 +13,11 @@ from middlemark.sites.namespace import OWN, Namespace
 
 SHM = "/dev/shm/"
 SYSTEM_V = "/SYSV"
-"""The beginning of the name of a System V segment in /proc/PID/maps; its key follows."""
+"""The beginning of the name of a System V segment in /proc/PID/maps. The segment's key follows it."""
 
 
 class Counters(msgspec.Struct, frozen=True):
-    """The counters of the trial's namespaces at one time, added up."""
+    """The sums of the counters of the trial's namespaces at one time."""
 
     udp_datagrams: int
     tcp_segments: int
@@ -51,7 +51,7 @@ SOFTNET = "/proc/net/softnet_stat"
 
 
 class NetworkCounters:
-    """/proc/net/snmp and /proc/net/dev, kept open: a reading costs two system calls per namespace."""
+    """/proc/net/snmp and /proc/net/dev, kept open so that a reading costs two system calls per namespace."""
 
     def __init__(self, namespaces: Sequence[Namespace] = (OWN,)) -> None:
         """Open both files of each namespace."""
@@ -62,7 +62,7 @@ class NetworkCounters:
         self._softnet = os.open(SOFTNET, os.O_RDONLY | os.O_CLOEXEC) if os.path.exists(SOFTNET) else None
 
     def read(self) -> NetworkCost:
-        """Return the counters. Only the difference of two readings (:func:`moved`) is meaningful."""
+        """Return the counters. Only the difference between two readings (:func:`moved`) is meaningful."""
         snmp, (sent_bytes, packets) = self.tables()
         return NetworkCost(
             loopback_bytes=sent_bytes,
@@ -72,7 +72,7 @@ class NetworkCounters:
         )
 
     def tables(self) -> tuple[Mapping[tuple[str, str], int], tuple[int, int]]:
-        """Return the counters by protocol and name, and the bytes and packets sent by the interfaces."""
+        """Return the counters by protocol and name, and the bytes and packets that the interfaces sent."""
         counted: dict[tuple[str, str], int] = {}
         sent_bytes = packets = 0
         for snmp, dev, namespace in self._tables:
@@ -92,14 +92,14 @@ class NetworkCounters:
 
 
 def dropped_softly(softnet: str) -> int:
-    """Parse /proc/net/softnet_stat: the packets dropped because a processor's backlog was full."""
+    """Return from /proc/net/softnet_stat the number of packets dropped because the backlog of a processor was full."""
     return sum(int(line.split()[1], 16) for line in softnet.splitlines() if line.strip())
 
 
 def dropped_in_queues(namespaces: Sequence[Namespace]) -> int | None:
-    """Return the packets dropped by the queues of a link's ends; None: there is no link, or tc failed.
+    """Return the number of packets that the queues at the ends of a link dropped; None: no link, or tc failed.
 
-    The kernel has no file with these counts.
+    The kernel has no file with this number.
     """
     ends = [each for each in namespaces if each.prefix and each.interface != "lo"]
     found: list[int] = []
@@ -112,7 +112,7 @@ def dropped_in_queues(namespaces: Sequence[Namespace]) -> int | None:
 
 
 def room() -> Room | None:
-    """Return the free space in /dev/shm now; None: there is none."""
+    """Return the free space in /dev/shm; None: there is no /dev/shm."""
     try:
         found = os.statvfs(SHM)
     except OSError:
@@ -148,9 +148,9 @@ ETHERNET_BYTES = 14
 
 
 def _sent(dev: str, namespace: Namespace) -> tuple[int, int]:
-    """Return the bytes, without Ethernet headers, and the packets that the namespace's interfaces have sent.
+    """Return the number of bytes, without Ethernet headers, and of packets that the namespace's interfaces have sent.
 
-    Sent counts are enough: lo receives what it sends, and a link's other end receives it in the other namespace.
+    Received bytes need not be counted: lo receives what it sends, and the other end of a link is in another namespace.
     """
     sent_bytes = sent_packets = 0
     for line in dev.splitlines():
@@ -163,9 +163,9 @@ def _sent(dev: str, namespace: Namespace) -> tuple[int, int]:
 
 
 def mapped_segments(pids: Iterable[int]) -> tuple[Segment, ...]:
-    """Return the shared memory that the processes have mapped (unlinked too), each with its largest mapping.
+    """Return the shared memory that the processes have mapped, even if it is unlinked, each with its largest mapping.
 
-    Files under /dev/shm are named relative to it, System V segments ``SYSV`` and their key.
+    A file under /dev/shm has its name relative to it; a System V segment is named ``SYSV`` and its key.
     """
     found: dict[str, int] = {}
     for pid in pids:
@@ -184,7 +184,7 @@ def mapped_segments(pids: Iterable[int]) -> tuple[Segment, ...]:
 
 
 _TABLES = {
-    # kind: its tables in /proc/net, the column of the inode, the column of the state and the states that can carry data
+    # kind → its tables in /proc/net, the column of the inode, the column of the state, the states that can carry data
     "udp": (("udp", "udp6"), 9, None),
     "tcp": (("tcp", "tcp6"), 9, (3, ("01", "04", "05", "08"))),  # established, or half closed
     "unix": (("unix",), 6, (5, ("03",))),  # connected
@@ -238,7 +238,7 @@ def _usable(kind: str, namespaces: Sequence[Namespace]) -> frozenset[str]:
 def gather(
     before: Counters, after: Counters, pids: Sequence[int], namespaces: Sequence[Namespace] = (OWN,)
 ) -> Evidence:
-    """Return the increases between the two readings, and what the workers have open now."""
+    """Return the increases between both readings, and the sockets and segments that the workers now have open."""
     sockets = own_sockets(pids, namespaces)
     queues = before.qdisc_dropped, after.qdisc_dropped
     return Evidence(

@@ -1,7 +1,7 @@
-"""This machine as a site: its part in each trial of a run, from the first process to the removal of the last leftover.
+"""This machine as a site: its part in each trial of a run, from the first process until the last leftover is removed.
 
-The coordinator of a trial asks a session (``session.Session``) and touches no process and no file of /proc itself.
-A host elsewhere offers the same session through a connection.
+The coordinator of a trial calls a session (``session.Session``), and touches no process and no file of /proc itself.
+Another host offers the same session through a connection.
 """
 
 import contextlib
@@ -39,12 +39,12 @@ from middlemark.sites.witness import Waited, Witness
 
 
 class Here:
-    """This machine, for the trials of one run."""
+    """This machine during one run."""
 
     def __init__(self, domains: Domains, *, interface: str = "lo", witness: str | None = None, certs: str = "") -> None:
-        """``witness``: the executable that watches the machine during trials; None: there is none.
+        """``witness``: the executable that watches the machine during trials; None: it is not built.
 
-        ``certs``: absolute path of the certificates for trials with security; empty: each trial makes its own.
+        ``certs``: absolute path of the certificates for trials with security; empty: every trial makes its own.
         """
         self.domains = domains
         self.interface = interface
@@ -65,7 +65,7 @@ class Here:
             self.end()
 
     async def begin(self, cell: Cell, worker: Worker, scope: str) -> "LocalSession":
-        """Begin a trial of the cell. ``scope``: unique on this machine, as in ``Settings``.
+        """Begin a trial of the cell. ``scope``: a name that is unique on this machine, as in ``Settings``.
 
         Raises OSError, and WorkerFailedError if its sites cannot be joined.
         """
@@ -89,10 +89,10 @@ class Here:
         )
 
     async def _own_network(self) -> Namespace:
-        """Return the isolated namespace. All trials that need one share it, because they run one at a time."""
+        """Return the isolated namespace. All trials that need it share it, as trials run one at a time."""
         if self.interface != "lo":
-            text = f"this adapter listens on every interface, so it gets a network of its own, without {self.interface}"
-            raise WorkerFailedError("refused", text, "leave --interface out, or measure over --link")
+            text = f"this adapter listens on every interface, so its own network is used, which has no {self.interface}"
+            raise WorkerFailedError("refused", text, "leave out --interface, or measure over a link with --link")
         if self._isolated is None or not self._isolated.is_running:
             if self._isolated is not None:
                 self._isolated.end()
@@ -100,7 +100,7 @@ class Here:
         return self._isolated.namespace
 
     def end(self) -> None:
-        """Remove the namespaces and restore the settings. Call this after the last trial, even if it failed."""
+        """Remove the namespaces and restore the settings. Call it after the last trial, even after an error."""
         self._settings.end()
         if self._isolated is not None:
             self._isolated.end()
@@ -110,7 +110,7 @@ class Here:
 
 
 class LocalSession:
-    """This machine's part of one trial. It must be closed."""
+    """This machine's part of one trial. The caller must close it."""
 
     def __init__(
         self,
@@ -124,10 +124,10 @@ class LocalSession:
         settings: TrialSettings | None = None,
         certs: str = "",
     ) -> None:
-        """``namespaces``: those of the trial's sites here, the senders' first. ``joined``: the link between them.
+        """``namespaces``: those of the trial's sites on this machine, the senders' first. ``joined``: their link.
 
-        ``mark``: identifies its processes; empty: the scope, which is the same on every host of a trial.
-        ``settings``: changes settings of the machine; None: the cells change none. ``certs``: as in ``Here``.
+        ``mark``: identifies the trial's processes; empty: use the scope, which is the same on all hosts of a trial.
+        ``settings``: changes the machine's settings; None: the cells change none. ``certs``: as in ``Here``.
         """
         self.link = None if joined is None else joined.how
         self.clocks: str | None = None
@@ -157,7 +157,7 @@ class LocalSession:
         self._capture: Capture | None = None
 
     def _update_free_shm(self) -> None:
-        """Update the least free space seen in /dev/shm."""
+        """Update the least free space that was seen in /dev/shm."""
         now = evidence.room()
         if now is not None and self.shm is not None:
             least = min(now.least_free_bytes, self.shm.least_free_bytes)
@@ -166,12 +166,12 @@ class LocalSession:
 
     @property
     def grounds(self) -> tuple[Ground, Ground]:
-        """Return the same ground for both ends: the interface has the same name in both namespaces."""
+        """Return the same ground for both ends, as the interface has the same name in both namespaces."""
         own = Ground(self._scratch, self._namespaces[0].interface, certs=self._certs)
         return own, own
 
     def domain(self) -> int:
-        """Return an unused domain. The methods below are documented in ``session.Session``."""
+        """Return an unused domain."""
         return self._domains.next()
 
     async def prepare(
@@ -213,10 +213,10 @@ class LocalSession:
         return worker
 
     async def settled(self) -> None:
-        """Return at once: both ends use the same folder."""
+        """Return at once: both ends share a folder, so there are no notes to copy."""
 
     async def keep_awake(self, longest_s: float) -> None:
-        """Let the witness keep them awake."""
+        """Let the witness keep the processors awake."""
         assert self._witness is not None, "it is prepared"
         await self._witness.keep_awake(longest_s)
 
@@ -248,7 +248,7 @@ class LocalSession:
         self._capture = await Capture.start(self._namespaces[0])
 
     async def captured(self) -> Captured:
-        """Search the memory of the workers and the companions too."""
+        """End the capture. Search the shared memory of the workers and of the companions."""
         assert self._capture is not None, "it captures"
         workers = [each.pid for each in self._processes.workers]
         return await self._capture.captured([*workers, *(each.process.pid for each in self._processes.companions)])
@@ -267,12 +267,12 @@ class LocalSession:
         )
 
     async def witnessed(self, *, begins_ns: Sequence[int], to_ns: int, waited: Waited) -> Witnessed | None:
-        """Ask the witness."""
+        """Return the observations of the witness."""
         assert self._witness is not None, "it is prepared"
         return await self._witness.conclude(begins_ns=begins_ns, to_ns=to_ns, waited=waited)
 
     async def bring(self, folder: str) -> None:
-        """Do nothing: the workers have written into the run's folder."""
+        """Do nothing: the workers wrote their samples into the run's folder."""
 
     async def blame(self, error: WorkerFailedError) -> Failure:
         """Look for the cause among the processes."""
@@ -280,7 +280,7 @@ class LocalSession:
         return self._processes.blame(error)
 
     async def close(self, grace_s: float) -> list[str]:
-        """End every process and remove what they left, even after errors. Returns what did not end cleanly."""
+        """End every process and remove what it left, even after errors. Return descriptions of unclean ends."""
         if self._counters is not None:
             self._counters.close()
         if self._capture is not None:

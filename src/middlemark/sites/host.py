@@ -1,7 +1,7 @@
 """A host of a run that another machine coordinates: an actor on its Dask worker.
 
-It offers the session of ``here`` through a connection. Events of its workers are queued until the coordinator fetches
-them, at least once a second. If the coordinator is silent for ``LEASE_S``, the trial is ended.
+The actor offers the session of ``here`` through a connection. Events of its workers are queued until the coordinator
+fetches them, at least once a second. If the coordinator is silent for ``LEASE_S``, the actor ends the trial.
 """
 
 import asyncio
@@ -41,17 +41,17 @@ from middlemark.workers.find import described, executables, witness
 
 KNOCK_S = 2.0
 POLL_S = 1.0
-"""The coordinator gets an answer within this time even if there are no events."""
+"""The longest that the actor waits for events before it answers the coordinator without any."""
 LEASE_S = 15.0
 NOTES_S = 0.02
 MOST_NOTE_BYTES = 1 << 16
 CHUNK_BYTES = 8 << 20
 KEPT = "kept"
-"""The folder for samples in the trial's scratch folder."""
+"""The name of the folder for samples inside the trial's scratch folder."""
 
 
 class WorkerEvent(msgspec.Struct, frozen=True):
-    """An event of worker ``number``, and the network's counters at that time during the measurement."""
+    """An event of worker ``number``. During the measurement it contains the network's counters at that time."""
 
     number: int
     event: Message
@@ -66,7 +66,7 @@ class WorkerFailure(msgspec.Struct, frozen=True):
 
 
 class LeftFile(msgspec.Struct, frozen=True):
-    """A file that a worker has left in the trial's folder for other workers."""
+    """A note: a file that a worker has left in the trial's folder for other workers."""
 
     name: str
     content: bytes
@@ -78,13 +78,13 @@ Report = WorkerEvent | WorkerFailure | LeftFile
 _OF_HOST = ("facts", "ping", "listen", "knock", "heard", "begin", "close", "answer_clock", "ask_clock", "clock_asked")
 KNOCK = b"middlemark"
 
-# Commands arrive as JSON: a default value in a pickled struct would no longer be left out when it is encoded.
+# Commands arrive as JSON: fields with default values would not be left out when a pickled struct is encoded.
 _COMMAND = msgspec.json.Decoder(Command)
 _SETTINGS = msgspec.json.Decoder(Settings)
 
 
 class Facts(msgspec.Struct, frozen=True):
-    """The description of a host. ``adapters``: their versions. ``builds``: the digests of their workers."""
+    """The description of a host. ``adapters``: adapter → version. ``builds``: adapter → digest of the worker."""
 
     host: HostMachine
     adapters: dict[str, str]
@@ -100,15 +100,15 @@ class Begun(msgspec.Struct, frozen=True):
 
 
 _actors: "WeakSet[Host]" = WeakSet()
-"""The actors of this process. An actor whose coordinator gave it up may still run a trial, and ending that trial kills
-processes started later. So a site begins no trial before all its others have ended."""
+"""The actors of this process. An actor that its coordinator has abandoned may still run a trial. The end of that trial
+kills all processes that were started after it. So an actor begins a trial only after all others have ended theirs."""
 
 
 class Host:
-    """The actor. The coordinator only calls :meth:`do`."""
+    """The actor. The coordinator calls only :meth:`do`."""
 
     def __init__(self, site: str) -> None:
-        """``site``: the name of this machine in the run."""
+        """``site``: the name of this host in the run."""
         self._site = site
         self._workers: dict[str, Worker] = {}
         self._trial: _Trial | None = None
@@ -125,7 +125,7 @@ class Host:
     async def do(self, verb: str, *arguments: Any, scope: str | None = None) -> Any:
         """Call ``verb``, a method of this class or of the trial. Raises WorkerFailedError.
 
-        ``scope``: the trial that the call is for. After a network outage, calls of an earlier trial may arrive late.
+        ``scope``: the trial that the call is for. After a network outage a call for an earlier trial may arrive late.
         """
         self._calls += 1
         try:
@@ -135,7 +135,7 @@ class Host:
             if target is None and verb == "close":
                 return []
             if target is None:
-                text = f"{self._site} no longer runs this trial: it has ended, or its Dask worker was restarted"
+                text = f"{self._site} does not run this trial any more: it has ended, or its Dask worker was restarted"
                 raise WorkerFailedError("lost", text)
             return await getattr(target, verb)(*arguments)
         except OSError as error:
@@ -146,7 +146,7 @@ class Host:
             self._heard = time.monotonic()
 
     async def facts(self, address: str, peer: str) -> bytes:
-        """Return ``Facts`` as JSON, which other versions can read too. ``peer``: the address of the other site."""
+        """Return ``Facts`` as JSON, which other versions can read. ``peer``: the address of the other site."""
         found, _ = await described(executables())
         self._workers = {each.description.name: each for each in found}
         host = HostMachine(
@@ -165,7 +165,7 @@ class Host:
         """Do nothing, so that the caller can measure the connection's round trip."""
 
     async def listen(self, address: str) -> tuple[int, int]:
-        """Open a UDP and a TCP port on this address; return both numbers."""
+        """Open a UDP and a TCP port at this address; return their numbers."""
         self._open_sockets = (socket.socket(type=socket.SOCK_DGRAM), socket.socket())
         for each in self._open_sockets:
             each.setblocking(False)
@@ -174,7 +174,7 @@ class Host:
         return self._open_sockets[0].getsockname()[1], self._open_sockets[1].getsockname()[1]
 
     async def knock(self, address: str, udp: int, tcp: int) -> None:
-        """Send to both ports of another host."""
+        """Send a datagram and open a connection to the ports of another host."""
         with socket.socket(type=socket.SOCK_DGRAM) as datagrams:
             datagrams.sendto(KNOCK, (address, udp))
         with contextlib.suppress(OSError, TimeoutError):
@@ -183,7 +183,7 @@ class Host:
                 writer.close()
 
     async def heard(self) -> tuple[bool, bool]:
-        """Return whether a datagram and a connection have arrived; close both ports."""
+        """Return whether a datagram and a connection have arrived, and close both ports."""
         loop = asyncio.get_running_loop()
         datagrams, connections = self._open_sockets
         with datagrams, connections:
@@ -197,7 +197,7 @@ class Host:
         return arrived[0] == KNOCK, isinstance(arrived[1], tuple)
 
     async def begin(self, cell: Cell, adapter: str, scope: str, peer: str) -> Begun:
-        """Begin a trial. First ends any other one."""
+        """Begin a trial. An earlier trial is ended first."""
         for actor in [each for each in _actors if each._site == self._site]:
             await actor.close(0.0)
         if self._watching is None:
@@ -216,18 +216,18 @@ class Host:
         return Begun(ground.scratch, ground.interface, tuple(used_domains()))
 
     async def answer_clock(self, address: str) -> int:
-        """Start answering another host's questions about this clock; return the UDP port."""
+        """Start to answer another host's questions about this host's clock; return the UDP port."""
         await self._stop_answering()
         self._answering = Answering(address)
         return self._answering.port
 
     async def ask_clock(self, address: str, port: int) -> None:
-        """Start comparing this host's clock with another's."""
+        """Start to compare this host's clock with another host's."""
         await self.clock_asked()
         self._asking = Asking(address, port)
 
     async def clock_asked(self) -> tuple[Exchange, ...]:
-        """Stop comparing; return the exchanges."""
+        """Stop the comparison; return its exchanges."""
         asking, self._asking = self._asking, None
         return () if asking is None else await asyncio.to_thread(asking.end)
 
@@ -253,7 +253,7 @@ class Host:
 
 
 class _Trial:
-    """One trial on this machine."""
+    """The part of one trial that runs on this host."""
 
     def __init__(self, scope: str, session: LocalSession) -> None:
         self.scope = scope
@@ -268,10 +268,10 @@ class _Trial:
         self._counting = False
         self._all_cpus = os.sched_getaffinity(0)
         self._free_cpus = self._all_cpus
-        """The processors without a pinned role. Dask is restricted to them while the trial measures."""
+        """The processors without a pinned role. Dask may use only these while the trial measures."""
 
     async def prepare(self, cell: Cell, limits: Limits, cpus: Cpus, graph: Workload | None, number: int) -> None:
-        """Prepare the session. ``cpus``: those of the roles here."""
+        """Prepare the session. ``cpus``: the processors of the roles on this host."""
         self._free_cpus = self._all_cpus - {cpu for cpu in cpus if cpu is not None}
         await self.session.prepare(cell, limits, (cpus, ()), graph, number)
 
@@ -280,7 +280,7 @@ class _Trial:
         return await self.session.start_companions(_SETTINGS.decode(settings))
 
     async def start(self, who: str, environment: Mapping[str, str]) -> int:
-        """Start the next worker (they are numbered from 0); return its pid."""
+        """Start the next worker; return its pid. Workers are numbered from 0 in the order of their starts."""
         if self._noting is None:
             self._noting = asyncio.create_task(self._note())
             self._tasks += [
@@ -297,11 +297,11 @@ class _Trial:
         self._workers[number].send(_COMMAND.decode(command))
 
     async def note(self, name: str, content: bytes) -> None:
-        """Write a file that a worker left on the other site."""
+        """Write a note that a worker left on the other site."""
         self._known_notes.add(name)
         aside = f"{self._scratch}/new.{KEPT}"
         Path(aside).write_bytes(content)
-        with contextlib.suppress(FileExistsError):  # this site has a file of this name
+        with contextlib.suppress(FileExistsError):  # a worker on this site has left a note of this name
             os.link(aside, f"{self._scratch}/{name}")
         os.unlink(aside)
 
@@ -310,7 +310,7 @@ class _Trial:
         await self.session.keep_awake(longest_s)
 
     async def watch(self) -> NetworkCost:
-        """Begin to count; return the network's counters. All workers are connected by now."""
+        """Begin to count; return the network's counters. All workers are connected by then."""
         if self._noting is not None:
             self._noting.cancel()
         await self.session.watch()
@@ -319,7 +319,7 @@ class _Trial:
         return self.session.network()
 
     async def hear(self) -> list[Report]:
-        """Return the new reports, as soon as there is one."""
+        """Return the new reports. Waits until there is one."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(POLL_S):
                 await self._has_reports.wait()
@@ -345,7 +345,7 @@ class _Trial:
         return [(str(each.relative_to(folder)), each.stat().st_size) for each in sorted(folder.glob("samples/*.npy"))]
 
     async def part(self, name: str, offset: int) -> bytes:
-        """Return a chunk of a samples file, compressed."""
+        """Return a part of a samples file, compressed."""
         with open(Path(self._scratch, KEPT, name), "rb") as file:
             file.seek(offset)
             return await asyncio.to_thread(zlib.compress, file.read(CHUNK_BYTES), 1)
@@ -392,13 +392,13 @@ class _Trial:
 
 
 def _keep_to(processors: set[int]) -> None:
-    """Restrict all threads of this process to these processors; if there are none, do nothing."""
+    """Restrict all threads of this process to these processors; without processors do nothing."""
     for thread in os.listdir("/proc/self/task") if processors else ():
-        with contextlib.suppress(OSError):  # the thread has ended
+        with contextlib.suppress(OSError):  # the thread has ended meanwhile
             os.sched_setaffinity(int(thread), processors)
 
 
 def digest(path: str) -> str:
-    """Return the SHA-256 of a worker. Workers with the same digest are the same build."""
+    """Return the SHA-256 of a worker, which is the same for the same build."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -13,7 +13,7 @@ SPEED_UNKNOWN = (0, 0xFFFF, 0xFFFFFFFF)
 
 
 class Interface(msgspec.Struct, frozen=True):
-    """The properties of an interface. None: unknown."""
+    """The properties of an interface; None: unknown."""
 
     interface: str
     mtu: int | None
@@ -29,7 +29,7 @@ def towards(address: str) -> str:
         for _, name in socket.if_nameindex():
             if asked(any_socket, name, 0x8915, 4, 20) == socket.inet_aton(own):  # SIOCGIFADDR
                 return name
-    raise OSError(f"no network interface has the address {own}, from which {address} is reached")
+    raise OSError(f"{address} is reached from {own}, but no network interface has that address")
 
 
 def ipv4_of(name: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Join two network namespaces by an emulated link, which consecutive trials share while it is clean."""
+"""Join two network namespaces by an emulated link. Consecutive trials share the link while it is clean."""
 
 import asyncio
 import contextlib
@@ -16,23 +16,23 @@ from middlemark.workers.ask import NoAnswerError, ask
 
 SET_UP_S = 20.0
 RELAY_SHARE = 0.5
-"""The usable share of what an idle relay moves: the other direction and the roles need processor time too."""
+"""The usable share of an idle relay's rate, because the other direction and the roles also need processor time."""
 NETEM = "load netem (modprobe sch_netem), which delays in the kernel"
 
 
 class EndRequest(msgspec.Struct, frozen=True):
-    """A request to set up one end. Number 1 creates the veth pair, number 2 is its other end."""
+    """A request to set up one end. End 1 creates the veth pair, end 2 is the other end of the pair."""
 
     number: int
     link: Link
     peer_pid: int
     """A process in the other namespace."""
     relayed: bool
-    """True: a relay has created both ends, and delays the packets."""
+    """True if a relay has created both ends and delays the packets."""
 
 
 class EndAnswer(msgspec.Struct, frozen=True):
-    """How the end emulates the link; or the error."""
+    """How the end emulates the link, or an error."""
 
     how: tuple[str, ...] = ()
     error: str = ""
@@ -44,14 +44,14 @@ class RelayRequest(msgspec.Struct, frozen=True):
 
     link: Link
     other: str
-    """The path of the second namespace."""
+    """The path of the second namespace in /proc."""
 
 
 class RelayAnswer(msgspec.Struct, frozen=True):
-    """The relay is ready; or the error."""
+    """The rate of a relay that is ready, or an error."""
 
     frames_hz: float = 0.0
-    """Full frames a second that the relay moves one way, including the cost of sending them to itself."""
+    """The full frames per second that the relay moves in one direction while it also generates them."""
     error: str = ""
 
 
@@ -59,7 +59,7 @@ class Joined:
     """Two namespaces and the link between them."""
 
     def __init__(self, holders: tuple[Holder, Holder], how: str, relay: "subprocess.Popen[bytes] | None") -> None:
-        """Use :func:`join`."""
+        """Called by :func:`join`."""
         self.how = how
         """A description of how the link is emulated."""
         self._holders = holders
@@ -72,16 +72,17 @@ class Joined:
 
     @property
     def is_fresh(self) -> bool:
-        """True if the link still works and no fragments of datagrams wait at its ends.
+        """True if the link still works, and no fragments of datagrams wait at its ends.
 
-        Fragments whose others were lost wait for 30 s in a memory that all datagrams share. When it is full, no
-        fragmented datagram arrives (``ipfrag_time``, ``ipfrag_high_thresh`` in the kernel's ip-sysctl.rst).
+        A fragment of a datagram whose other fragments were lost waits for 30 s in memory that all datagrams share. When
+        that memory is full, no fragmented datagram arrives (``ipfrag_time`` and ``ipfrag_high_thresh`` in the kernel's
+        ip-sysctl.rst).
         """
         running = all(each.is_running for each in self._holders) and (self._relay is None or self._relay.poll() is None)
         return running and not any(_fragments_wait(each.namespace.tables) for each in self._holders)
 
     def named(self, sites: tuple[str, ...]) -> tuple[Namespace, ...]:
-        """Return the namespaces, named for these sites, the senders' first."""
+        """Return the namespaces with the names of these sites, the senders' first."""
         return tuple(
             msgspec.structs.replace(holder.namespace, name=name)
             for holder, name in zip(self._holders, sites, strict=True)
@@ -106,7 +107,7 @@ def _fragments_wait(tables: str) -> bool:
 
 
 async def join(text: str) -> Joined:
-    """Create two namespaces with this link between them. Raises WorkerFailedError if it cannot be emulated."""
+    """Create two namespaces and a link with these properties. Raises WorkerFailedError if it cannot be emulated."""
     link = parse_link(text)
     first = await Holder.start("first")
     try:
@@ -128,7 +129,7 @@ async def join(text: str) -> Joined:
 
 
 async def _set_up(holders: tuple[Holder, Holder], link: Link, *, relayed: bool) -> tuple[str, ...] | None:
-    """Set up both ends and describe how; None: the link has a delay and the kernel no netem."""
+    """Set up both ends. Return how the link is emulated; None: the link has a delay, and the kernel lacks netem."""
     how: dict[str, None] = {}
     for number, holder in enumerate(holders, start=1):
         asked = EndRequest(number, link, holders[2 - number].pid, relayed)
@@ -154,12 +155,12 @@ async def _end_set_up(holder: Holder, asked: bytes) -> EndAnswer:
 
 
 def _program(name: str) -> tuple[str, ...]:
-    """Return the argv of a program of this package, with this process's import path."""
+    """Return the argv of a program of this package that imports from the same paths as this process."""
     return ("env", f"PYTHONPATH={os.pathsep.join(sys.path)}", sys.executable, "-m", f"middlemark.sites.{name}")
 
 
 async def _relay(holders: tuple[Holder, Holder], link: Link) -> "tuple[subprocess.Popen[bytes], str]":
-    """Start the relay; return it and its description. Raises WorkerFailedError if it is too slow."""
+    """Start the relay; return it and its description. Raises WorkerFailedError if it does not start or is too slow."""
     process = subprocess.Popen(
         [*holders[0].namespace.prefix, *_program("relay")],
         stdin=subprocess.PIPE,
@@ -179,8 +180,8 @@ async def _relay(holders: tuple[Holder, Holder], link: Link) -> "tuple[subproces
             raise WorkerFailedError("refused", text, NETEM)
         if link.rate_bps > most_bps:
             most = link_text(Link(rate_bps=float(f"{most_bps:.2g}")))
-            text = f"a delay without netem needs a relay, which moves at most {most} here"
-            raise WorkerFailedError("refused", text, f"take a lower rate, or {NETEM}")
+            text = f"a delay without netem needs a relay, which moves at most {most} on this machine"
+            raise WorkerFailedError("refused", text, f"choose a lower rate, or {NETEM}")
     except (BrokenPipeError, msgspec.DecodeError):
         end_process(process)
         raise WorkerFailedError("refused", "the relay for the delay ended before it was ready", NETEM) from None

@@ -12,7 +12,7 @@ from middlemark.system.root import Root
 
 
 def read_machine() -> Machine:
-    """Read /proc and /sys. Unknown properties are None or empty, never an error."""
+    """Read /proc and /sys. An unknown property is None or empty; there are no errors."""
     root = Root()
     cpuinfo = root.fields("proc/cpuinfo")
     return Machine(

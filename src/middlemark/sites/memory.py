@@ -1,4 +1,4 @@
-"""Check before a trial's first process that the trial fits into this machine's memory."""
+"""Check that a trial fits into this machine's memory before its first process starts."""
 
 from middlemark.model.cell import Cell, show_level
 from middlemark.model.plan import Limits
@@ -14,7 +14,7 @@ def refuse_too_much(cell: Cell, limits: Limits) -> None:
     if available is not None and needed > available:
         raise WorkerFailedError(
             "memory",
-            f"the trial may need {_mebibytes(needed)} of memory, and {_mebibytes(available)} are available",
+            f"the trial may need {_mebibytes(needed)} of memory, but only {_mebibytes(available)} are available",
             _advice(cell, limits),
         )
 
@@ -24,8 +24,8 @@ def _advice(cell: Cell, limits: Limits) -> str:
     records = (
         cell.publishers * publisher * PUBLISHER_RECORD_BYTES + cell.subscribers * subscriber * SUBSCRIBER_RECORD_BYTES
     )
-    fewer = "fewer records: a shorter --duration, fewer --samples or a lower --rate"
-    shallower = f"fewer waiting messages: a shallower --depth than {show_level('depth', cell.depth)}"
+    fewer = "reduce the number of records: a shorter --duration, fewer --samples or a lower --rate"
+    shallower = f"reduce the number of waiting messages: a --depth below {show_level('depth', cell.depth)}"
     if cell.size > SUBSCRIBER_RECORD_BYTES:
         shallower += ", or a smaller --size"
     if cell.subscribers > 1:

@@ -1,6 +1,6 @@
-"""Network namespaces: created without a name, held by a process that dies with this one.
+"""Network namespaces without a name. Each is held by a process that dies with this one.
 
-They have no file. The kernel removes them and their interfaces when the holder and the last process in them have ended,
+A namespace has no file. The kernel removes it and its interfaces when the holder and the last process in it have ended,
 however the run ended.
 """
 
@@ -15,26 +15,26 @@ import msgspec
 from middlemark.sites.channel import WorkerFailedError
 
 INTERFACE = "mm0"
-"""The name of a link's end in each namespace."""
+"""The name that the end of a link has in each namespace."""
 NETWORK = "10.213.0."
-"""The prefix of the ends' addresses: the senders' end is 1, the receivers' 2."""
+"""The beginning of the addresses of a link's ends. The senders' address ends with 1, the receivers' with 2."""
 
 
 class Namespace(msgspec.Struct, frozen=True, kw_only=True):
-    """A network namespace for roles, as seen from outside."""
+    """A network namespace for roles, as other processes see it."""
 
     name: str
-    """The site it stands for."""
+    """The name of the site that the namespace represents."""
     prefix: tuple[str, ...] = ()
-    """The start of an argv that runs a process in it."""
+    """The beginning of an argv that runs a process in the namespace."""
     tables: str = "/proc/net"
-    """The folder with its counters and sockets."""
+    """The folder in /proc with the namespace's counters and sockets."""
     interface: str = "lo"
-    """The interface that the trial's traffic uses."""
+    """The interface that carries the trial's traffic."""
 
 
 _LO_UP = "import fcntl, socket, struct; fcntl.ioctl(socket.socket(), 0x8914, struct.pack('16sH14x', b'lo', 0x49))"
-"""A Python program: SIOCSIFFLAGS, with IFF_UP, IFF_LOOPBACK and IFF_RUNNING."""
+"""A Python program that sets lo up: SIOCSIFFLAGS with IFF_UP, IFF_LOOPBACK and IFF_RUNNING."""
 
 
 OWN = Namespace(name="here")
@@ -42,25 +42,25 @@ OWN = Namespace(name="here")
 
 
 class Holder:
-    """The process that holds one namespace. It ends when its stdin closes or this process dies."""
+    """The process that holds a namespace. It ends when its stdin closes or this process dies."""
 
     def __init__(self, process: subprocess.Popen[bytes], namespace: Namespace) -> None:
-        """Use :meth:`start`."""
+        """Called by :meth:`start`."""
         self.namespace = namespace
         self.pid = process.pid
         self._process = process
 
     @classmethod
-    async def start(cls, name: str, beside: "Holder | None" = None) -> "Holder":
-        """Create a namespace; ``beside``: one that it will be joined to.
+    async def start(cls, name: str, other: "Holder | None" = None) -> "Holder":
+        """Create a namespace. ``other``: the holder of the namespace that it will be joined to.
 
-        Without root both are in a user namespace in which this user is root. Raises WorkerFailedError.
+        Without root, both are in one user namespace in which this user is root. Raises WorkerFailedError.
         """
         root = os.geteuid() == 0
         owner = () if root else ("--user", "--map-root-user")
         within: tuple[str, ...] = ()
-        if beside is not None and not root:
-            owner, within = (), _entering(f"--user=/proc/{beside.pid}/ns/user", "--preserve-credentials")
+        if other is not None and not root:
+            owner, within = (), _entering(f"--user=/proc/{other.pid}/ns/user", "--preserve-credentials")
         hold = ("setpriv", "--pdeathsig", "KILL", "--", "sh", "-c", "echo held; exec cat")
         try:
             process = subprocess.Popen(
@@ -79,9 +79,10 @@ class Holder:
             raise
         if reply != "held":
             end_process(process)
-            advice = "run as root, or allow user namespaces (sysctl kernel.unprivileged_userns_clone=1)"
-            raise WorkerFailedError("refused", f"no network namespace can be made here: {reply or 'no answer'}", advice)
-        user = () if root else (f"--user=/proc/{(beside or process).pid}/ns/user", "--preserve-credentials")
+            advice = "run as root, or allow user namespaces: sysctl kernel.unprivileged_userns_clone=1"
+            text = f"no network namespace can be created on this machine: {reply or 'no answer'}"
+            raise WorkerFailedError("refused", text, advice)
+        user = () if root else (f"--user=/proc/{(other or process).pid}/ns/user", "--preserve-credentials")
         prefix = _entering(*user, f"--net=/proc/{process.pid}/ns/net")
         tables = f"/proc/{process.pid}/net"
         return cls(process, Namespace(name=name, prefix=prefix, tables=tables, interface=INTERFACE))
@@ -96,16 +97,16 @@ class Holder:
         if ended.returncode != 0:
             holder.end()
             why = ended.stderr.strip().splitlines()[-1:] or ["no answer"]
-            raise WorkerFailedError("refused", f"lo of a network namespace does not come up: {why[0]}")
+            raise WorkerFailedError("refused", f"the interface lo of a network namespace cannot be set up: {why[0]}")
         return holder
 
     @property
     def is_running(self) -> bool:
-        """True if it still holds the namespace."""
+        """True if the process still holds the namespace."""
         return self._process.poll() is None
 
     def end(self) -> None:
-        """End it. The namespace exists until its last process ends."""
+        """End the holder. The namespace exists until the last process in it ends."""
         end_process(self._process)
 
 
@@ -119,7 +120,7 @@ def _first_line(process: subprocess.Popen[bytes]) -> str:
 
 
 def end_process(process: subprocess.Popen[bytes]) -> None:
-    """Kill and reap the process; close its pipes."""
+    """Kill and reap the process, and close its pipes."""
     with contextlib.suppress(ProcessLookupError):
         process.kill()
     process.wait()

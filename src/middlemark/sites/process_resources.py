@@ -1,4 +1,4 @@
-"""Read the resource usage of a process that is not a worker from the kernel. Workers report their own."""
+"""Read from the kernel the resource usage of a process that is not a worker. Workers report their own usage."""
 
 import contextlib
 import os
@@ -10,9 +10,9 @@ _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
 def read_account(pid: int) -> Account | None:
-    """Return the process's usage; None: it has ended, or may not be read.
+    """Return the usage of a process; None: it has ended, or may not be read.
 
-    Running threads are exact to the nanosecond; ended threads count in kernel ticks (usually 10 ms).
+    The time of running threads is exact to the nanosecond, that of ended threads to a kernel tick (usually 10 ms).
     """
     try:
         return Account(at_ns=time.monotonic_ns(), roles=(), resources=_resources(f"/proc/{pid}"))
@@ -27,7 +27,7 @@ def _resources(folder: str) -> Resources:
     threads: list[ThreadUse] = []
     switches = [0, 0]
     for tid in os.listdir(f"{folder}/task"):
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # the thread has ended
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # the thread has ended meanwhile
             own = _fields(f"{folder}/task/{tid}/status")
             on_cpu, waiting, _ = _text(f"{folder}/task/{tid}/schedstat").split()
             threads.append(ThreadUse(tid=int(tid), name=own["Name"], cpu_ns=int(on_cpu), waiting_ns=int(waiting)))

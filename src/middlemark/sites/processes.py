@@ -1,4 +1,4 @@
-"""The processes of one trial: stop them in the right order, and find the cause when one fails."""
+"""The processes of one trial: stop them in the right order, and find the cause of a failure."""
 
 import asyncio
 import contextlib
@@ -22,8 +22,8 @@ class Processes:
         self.witness: WorkerProcess | None = None
 
     async def close(self, grace_s: float) -> list[str]:
-        """Stop workers, then companions (a RouDi aborts if its clients died). Returns the exits that were not clean."""
-        witness = [] if self.witness is None else [self.witness]  # its exit says nothing about the trial
+        """Stop workers before companions: a RouDi aborts if its clients died. Return the exits that were not clean."""
+        witness = [] if self.witness is None else [self.witness]  # its exit is ignored: it does not concern the trial
         ended = await asyncio.gather(*(each.finish(grace_s) for each in (*self.workers, *witness)))
         unclean = ended[: len(self.workers)]
         deaths = [companion.death() for companion in self.companions]
@@ -32,7 +32,7 @@ class Processes:
         return [text for text in (*unclean, *deaths) if text]
 
     async def close_to_the_end(self, grace_s: float) -> list[str]:
-        """Close. If cancelled meanwhile, hurry but still finish: nothing else would clean up."""
+        """Close. If cancelled meanwhile, kill everything and finish, because no other code would clean up."""
         closing = asyncio.ensure_future(self.close(grace_s))
         try:
             return await asyncio.shield(closing)
@@ -41,7 +41,7 @@ class Processes:
             return await closing
 
     def kill(self) -> None:
-        """Kill everything now, so that :meth:`close` ends."""
+        """Kill all processes now, so that :meth:`close` ends."""
         processes = [each.process for each in self.workers] + [each.process for each in self.companions]
         processes += [self.witness.process] if self.witness is not None else []
         for process in processes:
@@ -50,7 +50,7 @@ class Processes:
                     os.killpg(process.pid, signal.SIGKILL)
 
     def blame(self, error: WorkerFailedError) -> Failure:
-        """Name the cause instead of the symptom: a dead companion, or a stopped or dead peer of a silent worker."""
+        """Return an error's cause: a dead companion, or a stopped or dead peer of a silent worker; else the error."""
         code, text = error.code, error.text
         for companion in self.companions:
             if (death := companion.death()) and death != text:

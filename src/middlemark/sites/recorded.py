@@ -1,4 +1,4 @@
-"""Write the sizes and send times of a workload's topics to files that the workers read."""
+"""Write the sizes and send times of a workload's topics to the files from which workers read them."""
 
 import zlib
 from pathlib import Path
@@ -12,11 +12,11 @@ from middlemark.sites.channel import WorkerFailedError
 from middlemark.suite.sequence import Sizes, instants_of, sizes_of
 
 DRAWN = 1 << 16
-"""The number of sizes that are drawn; they are then repeated."""
+"""The number of sizes that are drawn. A longer trial repeats them."""
 
 
 def hand_over(graph: Workload, scratch: str, round_: int) -> None:
-    """Write the files. ``round_``: seeds the sizes, so that all cells of a round have the same.
+    """Write the files. ``round_``: the seed of the sizes, so that all cells of a round have the same sizes.
 
     Raises OSError, and WorkerFailedError if a user's file has changed.
     """
@@ -27,12 +27,12 @@ def hand_over(graph: Workload, scratch: str, round_: int) -> None:
             if topic.instants is not None:
                 instants_of(topic.instants, topic.lap_s).tofile(instants_path(scratch, number))
         except Wrong as error:
-            advice = f"put {Path(topic.instants.path).name if topic.instants else 'it'} back, or begin a new run"
+            advice = f"restore {Path(topic.instants.path).name if topic.instants else 'the file'}, or begin a new run"
             raise WorkerFailedError("configure", f"topic {topic.name}: {error}", advice) from None
 
 
 def sizes(topic: Topic, round_: int) -> Sizes:
-    """Return the sizes of a topic: from its file, or drawn for this round. Raises Wrong."""
+    """Return the sizes of a topic, which come from its file or are drawn for this round. Raises Wrong."""
     assert topic.sizes is not None
     if isinstance(topic.sizes, FromFile):
         return sizes_of(topic.sizes)

@@ -1,7 +1,7 @@
 """A relay that delays frames between two TAP devices, for kernels without netem.
 
-Runs as a program in the first namespace, with one request on stdin, until stdin closes. When both ends are up, it
-prints a line of JSON with the number of frames a second that it moves here.
+It runs as a program in the first namespace, with one request on stdin, until stdin closes. When both ends are up, it
+prints a line of JSON with the number of frames per second that it can move.
 """
 
 import contextlib
@@ -29,10 +29,10 @@ _PR_SET_PDEATHSIG, _PR_SET_TIMERSLACK, _CLONE_NEWNET = 1, 29, 0x40000000
 
 
 class Relay:
-    """Two TAP devices and the frames in flight between them."""
+    """Two TAP devices, and the frames on their way between them."""
 
     def __init__(self, link: Link, other: str) -> None:
-        """Create both ends, the first in this process's namespace. Raises OSError."""
+        """Create both ends, the first one in this process's namespace. Raises OSError."""
         self._link = link
         self._first = _tap()
         self._sender = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
@@ -49,7 +49,7 @@ class Relay:
         self._last = {self._first: 0.0, self._second: 0.0}
 
     def frames_hz(self) -> float:
-        """Move full frames as fast as possible and return the rate. They are discarded at the end."""
+        """Move full frames as fast as possible, and return their rate in Hz. The frames are discarded at the end."""
         frame = bytes(12) + b"\x88\xb5" + bytes(self._link.mtu)  # an experimental type, which no protocol receives
         begin = time.monotonic()
         for _ in range(TRIED_FRAMES):
@@ -79,13 +79,13 @@ class Relay:
                 due = time.monotonic()
                 if not link.reorder or random.random() >= link.reorder:
                     due += link.delay_s + random.uniform(-link.jitter_s, link.jitter_s)
-                    due = self._last[end] = max(due, self._last[end])  # jitter does not reorder frames
+                    due = self._last[end] = max(due, self._last[end])  # jitter must not reorder frames
                 heapq.heappush(self._in_flight, (due, next(self._numbers), other, frame))
 
     def _give(self, now: float) -> None:
         while self._in_flight and self._in_flight[0][0] <= now:
             _, _, end, frame = heapq.heappop(self._in_flight)
-            with contextlib.suppress(OSError):  # an interface that is down loses the frame, like a wire
+            with contextlib.suppress(OSError):  # an interface that is down loses the frame, as a wire would
                 os.write(end, frame)
 
 
@@ -104,7 +104,7 @@ def _up(any_socket: socket.socket) -> None:
 
 
 def main() -> int:
-    """Relay as the request on stdin says."""
+    """Read the request on stdin and relay."""
     libc = ctypes.CDLL(None)
     libc.prctl(_PR_SET_PDEATHSIG, 9, 0, 0, 0)
     libc.prctl(_PR_SET_TIMERSLACK, 1, 0, 0, 0)

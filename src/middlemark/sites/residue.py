@@ -1,4 +1,4 @@
-"""Remove what killed workers leave behind: found by the adapter's patterns, removed only if no process uses it."""
+"""Remove what killed workers left. It is found by the adapter's patterns, and removed only if no process uses it."""
 
 import contextlib
 import ctypes
@@ -18,53 +18,53 @@ from middlemark.system.in_use import in_use
 SCRATCH = "middlemark-"
 """The prefix of every trial's scratch folder."""
 UNCLAIMED_S = 60.0
-"""A scratch folder of this age without a claim is abandoned."""
+"""The age in seconds at which a scratch folder without a claim is abandoned."""
 _CLAIM = ".launcher.json"
 _SEMAPHORES = "/dev/shm/sem."
 _HALF_MADE = _SEMAPHORES + 6 * "[0-9A-Za-z]"
-"""glibc's temporary name for a semaphore that it creates. A process killed meanwhile leaves it behind."""
+"""The pattern of glibc's temporary names for new semaphores. A process that is killed meanwhile leaves such a file."""
 SYSTEM_V = "sysv:*"
-"""The pattern for System V segments. They have no path: here their name is ``sysv:`` and their id."""
+"""The pattern for System V segments. They have no path, so their name here is ``sysv:`` and their id."""
 
 
 class _Claim(msgspec.Struct, frozen=True):
-    """The owner of a scratch folder, and what its trial may leave elsewhere. Stored in it, to clean up after a kill."""
+    """The owner of a scratch folder, and what its trial may leave elsewhere. Stored for the cleanup after a kill."""
 
     pid: int
     started: str
-    """The owner's start time in ticks since boot: the kernel reuses pids."""
+    """The time at which the owner started, in ticks since boot, because the kernel reuses pids."""
     world: str
     """The boot and the pid namespace in which the pid is valid."""
     patterns: tuple[str, ...]
     scope: str
     before: tuple[str, ...]
     mark: str = ""
-    """The mark of its processes; empty: the scope."""
+    """The mark of the trial's processes; empty: the scope is the mark."""
 
 
 def patterns_of(declared: Sequence[str]) -> tuple[str, ...]:
-    """Return the patterns for an adapter's leftovers. ``declared``: those of its description."""
+    """Return the patterns for an adapter's leftovers. ``declared``: the patterns in its description."""
     named = any(each.startswith(_SEMAPHORES) for each in declared)
     return (*declared, _HALF_MADE) if named else tuple(declared)
 
 
 def snapshot(patterns: Sequence[str], scope: str) -> frozenset[str]:
-    """Return the paths that match now."""
+    """Return the paths that match the patterns now."""
     paths = frozenset(path for pattern in patterns for path in glob.glob(pattern.replace("{scope}", scope)))
     return paths | _abandoned_segments() if SYSTEM_V in patterns else paths
 
 
 def left_before(patterns: Sequence[str], scope: str) -> frozenset[str]:
-    """Return the matching paths that exist now and that no process uses: leftovers of others, which stay.
+    """Return the matching paths that no process uses now. They are leftovers of others, and stay.
 
-    A path in use may belong to another run in the same domain; if that run ends first, we remove it.
+    A path that is in use may belong to another run in the same domain. If that run ends before ours, we remove it.
     """
     found = snapshot(patterns, scope)
     return found - in_use(found) if found else found
 
 
 def _abandoned_segments() -> frozenset[str]:
-    """Return this user's System V segments with no attached process and whose creator is gone."""
+    """Return this user's System V segments that no process has attached and whose creator has ended."""
     try:
         rows = Path("/proc/sysvipc/shm").read_text(encoding="ascii").splitlines()
     except OSError:
@@ -87,17 +87,17 @@ def _remove_segment(name: str) -> None:
 def make_scratch(
     patterns: Sequence[str] = (), scope: str = "", before: frozenset[str] = frozenset(), mark: str = ""
 ) -> str:
-    """Create a trial's folder, with the claim that :func:`clear_abandoned` needs if this process is killed."""
+    """Create a trial's folder and the claim in it, which :func:`clear_abandoned` needs if this process is killed."""
     folder = tempfile.mkdtemp(prefix=SCRATCH)
     pid = os.getpid()
     claim = _Claim(pid, _started(pid), _boot_and_pid_namespace(), tuple(patterns), scope, tuple(sorted(before)), mark)
-    with contextlib.suppress(OSError, UnicodeEncodeError):  # without the claim a kill leaves a little more behind
+    with contextlib.suppress(OSError, UnicodeEncodeError):  # without a claim, only a kill leaves a little more behind
         (Path(folder) / _CLAIM).write_bytes(msgspec.json.encode(claim))
     return folder
 
 
 def clear_abandoned() -> tuple[str, ...]:
-    """Remove what the trials of dead launchers left behind. Returns what was removed."""
+    """Remove what the trials of dead launchers left. Return what was removed."""
     removed: list[str] = []
     for folder in glob.glob(os.path.join(glob.escape(tempfile.gettempdir()), f"{SCRATCH}*")):
         claim = _abandoned(folder)
@@ -113,7 +113,7 @@ def clear_abandoned() -> tuple[str, ...]:
 
 
 def _was_never_claimed(folder: str) -> bool:
-    """Remove an old, empty folder of ours whose launcher was killed before it wrote its claim."""
+    """Remove a folder of ours if it is old and empty, as its launcher was killed before the claim. Return whether."""
     with contextlib.suppress(OSError):
         about = os.lstat(folder)
         if about.st_uid == os.geteuid() and time.time() - about.st_mtime > UNCLAIMED_S:
@@ -123,7 +123,7 @@ def _was_never_claimed(folder: str) -> bool:
 
 
 def _abandoned(folder: str) -> _Claim | None:
-    """Return the claim of a folder of ours whose launcher is dead; None: it runs, or the folder is not ours."""
+    """Return the claim of our folder if its launcher is dead; None: the launcher runs, or the folder is not ours."""
     try:
         about = os.lstat(folder)
         if os.path.islink(folder) or about.st_uid != os.geteuid():
@@ -151,7 +151,7 @@ def _boot_and_pid_namespace() -> str:
 
 
 def clear(patterns: Sequence[str], scope: str, before: frozenset[str]) -> tuple[str, ...]:
-    """Remove matching paths not in ``before`` that no running process uses. Returns what was removed."""
+    """Remove the matching paths that are not in ``before`` and that no process uses. Return what was removed."""
     found = snapshot(patterns, scope) - before
     if not found:
         return ()

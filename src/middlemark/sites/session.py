@@ -1,6 +1,6 @@
-"""The interface between the coordinator of a trial and the sites that take part in it, here or elsewhere.
+"""The interface between the coordinator of a trial and the sites that take part, on this machine or on others.
 
-Methods that wait for another machine are async; on this machine they do not wait.
+Methods that may wait for another machine are async. On this machine they do not wait.
 """
 
 from collections.abc import Coroutine, Mapping, Sequence
@@ -24,7 +24,7 @@ Cpus = Sequence[int | None]
 
 
 class Ground(msgspec.Struct, frozen=True):
-    """The machine-dependent settings of the workers at one end of a trial."""
+    """The settings of the workers at one end of a trial that depend on the machine."""
 
     scratch: str
     """The trial's folder."""
@@ -33,11 +33,11 @@ class Ground(msgspec.Struct, frozen=True):
     samples: str | None = None
     """The folder for samples; None: the run's own."""
     certs: str = ""
-    """The folder of the trial's certificates; empty without security."""
+    """The folder of the trial's certificates; empty: no security."""
 
 
 class CompanionUse(msgspec.Struct, frozen=True):
-    """A companion, and its resource usage at the beginning and at the end of the measurement."""
+    """A companion, and its resource usage when the measurement began and when it ended."""
 
     name: str
     pid: int
@@ -47,91 +47,91 @@ class CompanionUse(msgspec.Struct, frozen=True):
 
 
 class Captured(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of a capture. ``network``: traffic of the trial's interfaces; ``shared-memory``: its segments."""
+    """The result of a capture by medium: ``network`` (the trial's interfaces) and ``shared-memory`` (its segments)."""
 
     holds_payload: bool = False
-    """True: the messages' payload was recognised."""
+    """Medium → whether the payload of a message was recognised."""
     bytes: Mapping[str, int] = {}
-    """The number of captured and searched bytes, by medium."""
+    """Medium → the number of bytes that were captured and searched."""
     absent: Mapping[str, str] = {}
-    """Why there is no capture, by medium."""
+    """Medium → why there is no capture."""
 
 
 class Session(Protocol):
-    """The sites of one trial. It must be closed. All methods except ``close`` raise WorkerFailedError."""
+    """The sites of one trial. The caller must close it. All methods except ``close`` may raise WorkerFailedError."""
 
     link: str | None
-    """How the link between the sites is emulated; None: there is no link."""
+    """A description of how the link between the sites is emulated; None: there is no link."""
     clocks: str | None
-    """Why times of the two ends cannot be compared; None: both are on one machine."""
+    """Why the times of both ends cannot be compared; None: both ends are on one machine."""
     elsewhere: bool
-    """True: no end is on this machine."""
+    """True if no end is on this machine."""
     offset: ClockOffset | None
-    """The offset between the clocks of the ends, after ``counted``; None: one clock, or unknown."""
+    """The offset between the clocks of both ends, known after ``counted``; None: one clock, or unknown."""
     doubts: tuple[RunWarning, ...]
-    """Warnings about every trial on these sites."""
+    """Warnings that apply to every trial on these sites."""
     shm: Room | None
-    """The least free space seen in /dev/shm; None: unknown."""
+    """The least free space that was seen in /dev/shm; None: unknown."""
 
     @property
     def grounds(self) -> tuple[Ground, Ground]:
         """The settings of the senders' and of the receivers' end."""
 
     def domain(self) -> int:
-        """Return a DDS domain that is unused where the trial runs."""
+        """Return a DDS domain that is unused on the trial's machines."""
 
     async def prepare(
         self, cell: Cell, limits: Limits, cpus: tuple[Cpus, Cpus], graph: Workload | None, number: int
     ) -> None:
-        """Write the files that workers read, and probe the machine before anything runs.
+        """Write the files that workers read, and probe the machine before other processes run.
 
         ``cpus``: the processors of the roles on the first and on the second site. ``number``: the trial's round.
         """
 
     async def start_companions(self, settings: Settings) -> dict[str, str]:
-        """Start the companions that the settings need, on the senders' site; return the workers' environment."""
+        """Start the companions for these settings on the senders' site. Return the environment for the workers."""
 
     async def start(self, who: str, environment: Mapping[str, str], *, receives: bool) -> Channel:
-        """Start a worker on the receivers' site (in a workload: the second site), or on the senders'."""
+        """Start a worker on the receivers' site, which in a workload is the second site, or on the senders' site."""
 
     async def settled(self) -> None:
-        """Wait until the receivers' ends are probably open, and the files that they left are on the other site too."""
+        """Wait until the receivers have probably opened their ends and their notes are on both sites."""
 
     async def keep_awake(self, longest_s: float) -> None:
-        """Keep processors from halting, if the cell requests it."""
+        """Keep processors from halting if the cell requests it."""
 
     async def watch(self) -> None:
-        """Let the witness watch the processors, and begin to count."""
+        """Let the witness watch the processors, and read the counters for the first time."""
 
     def hear(self, event: Message, *, first: bool) -> None:
-        """Process an event of a worker. ``first``: it is the first worker."""
+        """Process an event of a worker. ``first``: the event is from the first worker."""
 
     def network(self) -> NetworkCost:
-        """Return the network's counters. Only the difference of two readings is meaningful."""
+        """Return the network's counters. Only the difference between two readings is meaningful."""
 
     def deaths(self) -> list[Coroutine[Any, Any, None]]:
-        """Return coroutines that wait for the end of a companion or site, and then raise WorkerFailedError."""
+        """Return coroutines that wait until a companion or site ends, and then raise WorkerFailedError."""
 
     async def capture(self) -> None:
-        """Begin to capture the trial's messages. It slows them down: measured trials have no capture."""
+        """Begin to capture the trial's messages. This slows them down, so measured trials have no capture."""
 
     async def captured(self) -> Captured:
         """End the capture and return its result."""
 
     async def counted(self) -> tuple[Evidence, tuple[CompanionUse, ...]]:
-        """Return the counts since :meth:`watch`, what the workers have open, and what the companions used."""
+        """Return the counts since :meth:`watch`, the sockets and segments of the workers, and the companions' usage."""
 
     async def witnessed(self, *, begins_ns: Sequence[int], to_ns: int, waited: Waited) -> Witnessed | None:
-        """Return what the senders' machine did meanwhile, as ``Witness.conclude`` does."""
+        """Return what happened on the senders' machine during the measurement, see ``Witness.conclude``."""
 
     async def bring(self, folder: str) -> None:
-        """Copy samples from elsewhere into the run's folder, each file completely or not at all."""
+        """Copy samples from other machines into the run's folder, each file completely or not at all."""
 
     async def blame(self, error: WorkerFailedError) -> Failure:
-        """Name the cause instead of the symptom."""
+        """Return the cause of an error, which may be a symptom of another failure."""
 
     async def close(self, grace_s: float) -> list[str]:
-        """End every process and remove what they left, even after errors. Returns what did not end cleanly."""
+        """End every process and remove what it left, even after errors. Return descriptions of unclean ends."""
 
 
 class TrialSite(Protocol):
@@ -141,4 +141,4 @@ class TrialSite(Protocol):
         """Return a context manager in which trials may run. First removes what a killed launcher left."""
 
     async def begin(self, cell: Cell, worker: Worker, scope: str) -> Session:
-        """Begin a trial of the cell. ``scope``: unique, as in ``Settings``. Raises OSError and WorkerFailedError."""
+        """Begin a trial of the cell. ``scope``: a unique name, see ``Settings``. Raises OSError, WorkerFailedError."""

@@ -1,4 +1,4 @@
-"""Hosts reached by SSH: prepare them, and start a Dask cluster on them with Dask's own SSH deployment."""
+"""Hosts that are reached by SSH: prepare them, and start a cluster on them with Dask's own SSH deployment."""
 
 import asyncio
 import contextlib
@@ -23,7 +23,7 @@ AUTHORITY, CERTIFICATE, KEY = "authority.pem", "certificate.pem", "key.pem"
 
 
 class Certificates(NamedTuple):
-    """Certificates in PEM for all ends of one run's cluster. The authority signs no others."""
+    """The certificates, in PEM, for all ends of one run's cluster. Their authority signs no others."""
 
     authority: str
     certificate: str
@@ -31,23 +31,26 @@ class Certificates(NamedTuple):
 
 
 def make_certificates() -> Certificates:
-    """Create an authority and a certificate for one run."""
+    """Create an authority and a certificate, used for one run only."""
     authority = Authority("Middlemark, authority of one run")
     certificate, key = authority.identity("Middlemark, hosts of one run")
     return Certificates(authority.certificate.decode(), certificate.decode(), key.decode())
 
 
 class _Ready(msgspec.Struct, frozen=True):
-    """A host that has the run's keys."""
+    """A host to which the run's keys have been copied."""
 
     address: str
-    """The address by which the other hosts reach it."""
+    """The address at which the other hosts reach this host."""
     prepared: Prepared
 
 
 @contextlib.contextmanager
 def started(hosts: Sequence[HostAddress], python: str | None) -> Iterator[Cluster]:
-    """Start a cluster on the hosts; end it on exit. ``python``: its path there, None: as here. Raises ClusterError."""
+    """Start a cluster on the hosts; end it on exit. ``python``: its path on the hosts (None: as on this machine).
+
+    Raises ClusterError.
+    """
     import dask
     from distributed import Client, SpecCluster
     from distributed.deploy.ssh import Scheduler, Worker
@@ -101,7 +104,7 @@ def started(hosts: Sequence[HostAddress], python: str | None) -> Iterator[Cluste
 
 
 def _connecting(host: HostAddress) -> dict[str, Any]:
-    # An outage fails its trial. After a minute it also ends the host's Dask processes, which need this connection.
+    # An outage of this connection fails the trial. After a minute it also ends the Dask processes of the host.
     found: dict[str, Any] = {"connect_timeout": CONNECT_S, "keepalive_interval": 20}
     if host.user is not None:
         found["username"] = host.user
@@ -111,13 +114,13 @@ def _connecting(host: HostAddress) -> dict[str, Any]:
 
 
 async def _prepare(hosts: Sequence[HostAddress], python: str, keys: Certificates) -> dict[str, _Ready]:
-    """Copy the keys to every host. Raises ClusterError with all hosts that failed."""
+    """Copy the keys to every host. Raises ClusterError, which names all hosts that failed."""
     request = msgspec.json.encode(
         Keys({AUTHORITY: keys.authority, CERTIFICATE: keys.certificate, KEY: keys.key})
     ).decode()
     asked = await asyncio.gather(*(_prepare_one(each, python, request) for each in hosts), return_exceptions=True)
     reached = {host.name: each for host, each in zip(hosts, asked, strict=True) if isinstance(each, tuple)}
-    # Hosts must not address each other by a loopback address.
+    # Hosts must not use a loopback address to reach each other.
     own = next((own for own, there, _ in reached.values() if not ipaddress.ip_address(there).is_loopback), None)
     ready = {
         name: _Ready(own if own and ipaddress.ip_address(there).is_loopback else there, prepared)
@@ -132,18 +135,21 @@ async def _prepare(hosts: Sequence[HostAddress], python: str, keys: Certificates
 
 
 async def _prepare_one(host: HostAddress, python: str, request: str) -> tuple[str, str, Prepared]:
-    """Prepare a host. Returns this machine's address as seen there, the host's, and its answer. Raises ClusterError."""
+    """Prepare a host. Return this machine's address as the host sees it, the host's address, and its answer.
+
+    Raises ClusterError.
+    """
     import asyncssh
 
-    reach = f"`ssh {host}` must work without a password"
+    reach = f"this must work without a password: ssh {host}"
     try:
         async with asyncssh.connect(host.host, **_connecting(host)) as connection:
             ended = await connection.run(f"{python} {TETHER} prepare", input=request, timeout=CONNECT_S)
             own, there = (connection.get_extra_info(end)[0] for end in ("sockname", "peername"))
     except asyncssh.PermissionDenied:
-        raise ClusterError([f"{host.name}: it accepts none of your keys; {reach}: ssh-copy-id {host}"]) from None
+        raise ClusterError([f"{host.name}: it accepts none of your keys: ssh-copy-id {host}"]) from None
     except asyncssh.HostKeyNotVerifiable as error:
-        raise ClusterError([f"{host.name}: {error}; run `ssh {host}` once and accept its host key"]) from None
+        raise ClusterError([f"{host.name}: {error}; connect once and accept the host key: ssh {host}"]) from None
     except (OSError, asyncssh.Error, TimeoutError) as error:
         raise ClusterError([f"{host.name}: it cannot be reached ({error or type(error).__name__}); {reach}"]) from None
     words = str(ended.stderr).strip().splitlines()[-1:] or ["no output"]
@@ -158,11 +164,11 @@ async def _prepare_one(host: HostAddress, python: str, request: str) -> tuple[st
 def _lacking(host: HostAddress, python: str, words: str) -> str:
     if "No module named 'middlemark" in words:
         text = f"its Python, {python}, has no Middlemark {__version__} ({words}); install it there"
-        return f"{text}, or give the Python that has it: --remote-python PATH"
+        return f"{text}, or name the Python that has it: --remote-python PATH"
     if "No module named" in words:
         return f"its Python lacks a package ({words}); run: ssh {host} {python} -m pip install {PACKAGES}"
     if "not found" in words or "No such file" in words:
-        return f"there is no {python} ({words}); give the path of its Python: --remote-python PATH"
+        return f"{python} does not exist there ({words}); name the host's Python: --remote-python PATH"
     return f"{python} does not run there: {words}"
 
 

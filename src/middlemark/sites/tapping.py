@@ -1,7 +1,7 @@
-"""Capture the traffic of network interfaces and look for the messages' payload in it. Runs as a program.
+"""Capture the traffic of network interfaces, and search it for the payload of messages. Runs as a program.
 
-It runs in the trial's network namespace, as a process of its own because only a process with a single thread can enter
-a user namespace. It prints a line of JSON when it listens or cannot, and another at the end.
+It runs in the trial's network namespace. It is a process of its own because only a process with a single thread can
+enter a user namespace. It prints a line of JSON when it listens or cannot listen, and another line at the end.
 """
 
 import contextlib
@@ -17,13 +17,13 @@ from middlemark.security.payload import holds_payload
 from middlemark.sites.capture import TapAnswer, TapEnd
 
 MOST_BYTES = 32 << 20
-"""The most bytes that are captured: 32 messages of 1 MiB."""
-NOT_PERMITTED = "a capture of the network needs CAP_NET_RAW: run as root"
+"""The most bytes that are captured: the size of 32 messages of 1 MiB."""
+NOT_PERMITTED = "a capture of the network needs CAP_NET_RAW; run as root"
 _BUFFER_BYTES = 32 << 20
 _FRAME_BYTES = 1 << 17
 _ALL_PROTOCOLS = 3
 _OUTGOING = 4
-"""On lo every packet goes out and comes in; one of both is enough."""
+"""The type of outgoing packets. On lo every packet also comes in, so the outgoing ones are ignored."""
 _RCVBUFFORCE = 33
 _ETHERNET_BYTES = 14
 _IPV4, _IPV6 = 0x0800, 0x86DD
@@ -32,14 +32,14 @@ _IPV6_BYTES = 40
 
 
 def main() -> None:
-    """Capture on the interfaces in ``argv``."""
+    """Capture the traffic of the interfaces in ``argv``."""
     try:
         taps = [_tap(each) for each in dict.fromkeys(sys.argv[1:])]
     except OSError as error:
         permitted = error.errno not in (errno.EPERM, errno.EACCES)
-        _say(TapAnswer(absent=f"no capture of the network: {error.strerror}" if permitted else NOT_PERMITTED))
+        _print(TapAnswer(absent=f"no capture of the network: {error.strerror}" if permitted else NOT_PERMITTED))
         return
-    _say(TapAnswer())
+    _print(TapAnswer())
     captured: list[bytes] = []
     held = 0
     while True:
@@ -51,13 +51,13 @@ def main() -> None:
         if sys.stdin in readable:
             break
     line = sys.stdin.readline()
-    if line:  # empty: the parent process is gone
+    if line:  # otherwise the parent process is gone
         ours = b"".join(of_ports(captured, frozenset(msgspec.json.decode(line, type=TapEnd).ports)))
-        _say(TapAnswer(bytes=len(ours), holds_payload=holds_payload(ours)))
+        _print(TapAnswer(bytes=len(ours), holds_payload=holds_payload(ours)))
 
 
 def of_ports(frames: Iterable[bytes], ports: Container[int]) -> Iterator[bytes]:
-    """Yield all frames except UDP and TCP between other ports; of fragmented datagrams all fragments."""
+    """Yield all frames except UDP and TCP between other ports. A fragmented datagram is yielded with all fragments."""
     begun: set[bytes] = set()
     for frame in frames:
         kind, packet = int.from_bytes(frame[12:14]), frame[_ETHERNET_BYTES:]
@@ -88,18 +88,18 @@ def _tap(interface: str) -> socket.socket:
 
 
 def _waiting(tap: socket.socket, most_bytes: int) -> Iterator[bytes]:
-    """Yield the frames that wait at the socket."""
+    """Yield the frames that are queued at the socket."""
     while most_bytes > 0:
         try:
             frame, address = tap.recvfrom(_FRAME_BYTES)
-        except OSError:  # none waits, or the interface is gone
+        except OSError:  # no frame is queued, or the interface is gone
             return
         if address[0] != "lo" or address[2] != _OUTGOING:
             most_bytes -= len(frame)
             yield frame
 
 
-def _say(answer: TapAnswer) -> None:
+def _print(answer: TapAnswer) -> None:
     sys.stdout.buffer.write(msgspec.json.encode(answer) + b"\n")
     sys.stdout.flush()
 

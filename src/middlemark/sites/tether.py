@@ -1,7 +1,7 @@
-"""Runs on a host for a coordinator elsewhere: a Dask process that ends with the SSH connection.
+"""A program on a host, for a coordinator elsewhere: starts Dask, which ends together with the SSH connection.
 
-``prepare`` writes the run's keys to a private folder. ``FOLDER -m distributed.cli.dask_spec …`` is the command with
-which Dask's SSH deployment starts its scheduler and workers. ``clear FOLDER`` removes the keys.
+``prepare`` writes the run's keys to a private folder. ``FOLDER -m distributed.cli.dask_spec …`` is the command that
+Dask's SSH deployment uses to start its scheduler and its workers. ``clear FOLDER`` removes the keys.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ PATIENCE_S = 5.0
 
 
 class Keys(msgspec.Struct, frozen=True):
-    """The input of ``prepare``: file name → content in PEM."""
+    """The input of ``prepare``: file name → its content in PEM."""
 
     files: dict[str, str]
 
@@ -55,14 +55,14 @@ def prepare() -> int:
 
 
 def clear(folder: str) -> None:
-    """Remove the folder of keys, and what the trials of dead processes left."""
+    """Remove the folder of keys, and what the trials of dead launchers left."""
     if Path(folder).name.startswith(FOLDER):
         shutil.rmtree(folder, ignore_errors=True)
     clear_abandoned()
 
 
 def run(folder: str, arguments: list[str]) -> None:
-    """Run Dask until it ends or stdin closes."""
+    """Run Dask until it ends or until stdin closes."""
     import dask
     from distributed.cli.dask_spec import main as run_dask
 
@@ -85,7 +85,7 @@ def run(folder: str, arguments: list[str]) -> None:
 
 
 def main() -> int:
-    """Run the command in the arguments."""
+    """Run the command that the arguments name."""
     match sys.argv[1:]:
         case ["prepare"]:
             return prepare()
@@ -94,7 +94,7 @@ def main() -> int:
         case [folder, "-m", "distributed.cli.dask_spec", *arguments]:
             run(folder, arguments)
         case _:
-            print("Middlemark starts this program from another machine", file=sys.stderr)
+            print("this program is started by Middlemark from another machine", file=sys.stderr)
             return 2
     return 0
 

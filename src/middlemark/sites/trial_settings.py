@@ -1,4 +1,4 @@
-"""Change settings of this machine for a trial: before its first process, restored after its last."""
+"""Change settings of this machine before a trial's first process, and restore them after its last process."""
 
 import contextlib
 import sys
@@ -12,7 +12,7 @@ from middlemark.system.settings import CannotError, Prefix, why_not
 
 
 def refused(level: str) -> WorkerFailedError | None:
-    """Return why this machine cannot have these settings, as far as this is known in advance; None: it can."""
+    """Return why this machine cannot have these settings; None: nothing is known that prevents them."""
     for each in settings_of(level):
         if (reason := why_not(each)) is not None:
             return WorkerFailedError("refused", str(reason), reason.advice)
@@ -20,16 +20,16 @@ def refused(level: str) -> WorkerFailedError | None:
 
 
 class TrialSettings:
-    """The settings that the trials of a run change. From the first change on, no other process may change any."""
+    """The settings that the trials of a run change. After the first change no other process may change settings."""
 
     def __init__(self) -> None:
-        """Begin without changes and without the lock."""
+        """Begin without changes, and without the lock that keeps other processes from changing settings."""
         self._changing = contextlib.ExitStack()
         self._changes: Changes | None = None
         self._printed: set[str] = set()
 
     def make(self, level: str | None, prefixes: Sequence[Prefix]) -> None:
-        """Change the settings of a cell in the trial's network namespaces. Raises WorkerFailedError."""
+        """Change a cell's settings, network settings in the trial's namespaces. Raises WorkerFailedError."""
         if level is None:
             return
         try:
@@ -42,7 +42,7 @@ class TrialSettings:
             raise WorkerFailedError("refused", str(error), error.advice) from None
 
     def restore(self) -> list[str]:
-        """Restore the settings. Returns a sentence per setting that is not as it was."""
+        """Restore the settings. Return a sentence for each setting that could not be restored."""
         return [] if self._changes is None else self._changes.restore()
 
     def end(self) -> None:

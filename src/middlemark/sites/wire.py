@@ -1,7 +1,7 @@
 """Set up one end of an emulated link inside its network namespace. Runs as a program with a request on stdin.
 
-It is a process of its own because only a process with one thread can enter a user namespace. It prints a line of JSON:
-how the link is emulated, or why it cannot be.
+It is a process of its own because only a process with a single thread can enter a user namespace. It prints a line of
+JSON, which describes how the link is emulated, or why it cannot be.
 """
 
 import asyncio
@@ -28,21 +28,21 @@ from middlemark.sites.link import EndAnswer, EndRequest
 from middlemark.sites.namespace import INTERFACE, NETWORK
 
 FRAMES_AT_ONCE = 4
-"""The number of full frames that may leave back to back after a pause. With fewer, timer delays slow a gigabit link."""
+"""The full frames that may leave back to back after a pause. With fewer, timer delays would slow a gigabit link."""
 _TICK_NS = 64
-"""The unit in which the kernel counts a bucket's time."""
+"""The unit, in ns, of the time by which the kernel describes a token bucket."""
 _MADE = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL
 
 
 class NoNetemError(Exception):
-    """The kernel has no netem, so a delay is impossible."""
+    """The kernel has no netem, so the end cannot delay packets."""
 
 
 async def set_up(asked: EndRequest) -> tuple[str, ...]:
-    """Set up the end and describe how. Raises NoNetemError, NetlinkError and OSError."""
+    """Set up the end; return descriptions of how. Raises NoNetemError, NetlinkError and OSError."""
     link = asked.link
     number, other = asked.number, 3 - asked.number
-    with contextlib.suppress(OSError):  # each trial must learn the line's properties itself
+    with contextlib.suppress(OSError):  # TCP must not remember properties of the link from an earlier trial
         Path("/proc/sys/net/ipv4/tcp_no_metrics_save").write_text("1", encoding="ascii")
     async with AsyncIPRoute() as route:
         if number == 1 and not asked.relayed:
@@ -55,8 +55,8 @@ async def set_up(asked: EndRequest) -> tuple[str, ...]:
         await route.link("set", index=index, mtu=link.mtu, txqlen=link.queue, address=_mac(number))
         await route.addr("add", index=index, address=NETWORK + str(number), prefixlen=24)
         await route.link("set", index=index, state="up")
-        await route.route("add", dst="0.0.0.0/0", oif=index)  # for multicast that names no interface
-        # A static neighbour entry: a lost ARP request would cost a second.
+        await route.route("add", dst="0.0.0.0/0", oif=index)  # for multicast without an interface
+        # A static entry for the neighbour, because a lost ARP request would cost a second.
         await route.neigh("add", dst=NETWORK + str(other), lladdr=_mac(other), ifindex=index, state="permanent")
         if number == 2:
             await _wait_until_up(route, index)
@@ -68,7 +68,7 @@ async def set_up(asked: EndRequest) -> tuple[str, ...]:
 
 
 async def _wait_until_up(route: AsyncIPRoute, index: int) -> None:
-    """Wait until the kernel has seen that both ends are up; it drops packets before."""
+    """Wait until the kernel has noticed that both ends are up. Before that it drops packets."""
     for _ in range(300):
         [state] = await route.link("get", index=index)
         if state.get("state") == "up" and state.get_attr("IFLA_OPERSTATE") in (
@@ -118,7 +118,7 @@ async def _shaped(route: AsyncIPRoute, index: int, asked: EndRequest) -> AsyncIt
 
 
 async def _netem(route: AsyncIPRoute, index: int, link: Link) -> str | None:
-    """Delay, lose and reorder packets by netem; None: the kernel has no netem, and the link needs none."""
+    """Delay, lose and reorder packets with netem; None: the kernel has no netem, and the link has no delay."""
     waiting = round(link.rate_bps * (link.delay_s + link.jitter_s) / 8 / (link.mtu + HEADER_BYTES + BEYOND_BYTES))
     parameters: dict[str, Any] = {"delay": round(link.delay_s * 1e6), "jitter": round(link.jitter_s * 1e6)}
     parameters |= {"loss": link.loss * 100, "limit": link.queue + waiting}
@@ -136,7 +136,7 @@ async def _netem(route: AsyncIPRoute, index: int, link: Link) -> str | None:
 
 
 class _Classifier(nla):
-    """Attributes of a classic BPF filter; pyroute2 has no field for its program."""
+    """The attributes of a classic BPF filter. pyroute2 has no field for the filter's program."""
 
     nla_map = (
         *(("TCA_BPF_UNSPEC", "none"), ("TCA_BPF_ACT", "none"), ("TCA_BPF_POLICE", "none")),
@@ -152,7 +152,7 @@ class _Filter(nlmsg):
 
 
 async def _lose(route: AsyncIPRoute, index: int, share: float) -> None:
-    """Drop this share of the arriving frames at random."""
+    """Drop this share of the arriving frames, chosen at random."""
     await route.tc("add", "clsact", index)
     load, greater, back = 0x20, 0x25, 0x06  # BPF_LD|BPF_W|BPF_ABS, BPF_JMP|BPF_JGT|BPF_K, BPF_RET|BPF_K
     a_random_number, drop, pass_on = 0xFFFFF000 + 56, 2, 0  # SKF_AD_OFF + SKF_AD_RANDOM, TC_ACT_SHOT, TC_ACT_OK
@@ -184,7 +184,7 @@ async def _request(
 
 
 def _without_offloads() -> None:
-    """Switch off segmentation offloads, so that every packet is a frame that the line can carry."""
+    """Switch off segmentation offloads, so that every packet is a frame that fits the link."""
     with contextlib.closing(socket.socket(type=socket.SOCK_DGRAM)) as any_socket:
         for command in (0x1F, 0x24, 0x2C):  # ETHTOOL_STSO, SGSO, SGRO
             value = bytearray(struct.pack("=II", command, 0))
@@ -198,7 +198,7 @@ def _ethtool(descriptor: int, value: bytearray) -> None:
 
 
 def main() -> int:
-    """Answer the request on stdin."""
+    """Read the request on stdin and print the answer."""
     asked = msgspec.json.decode(sys.stdin.buffer.read(), type=EndRequest)
     try:
         answer = EndAnswer(how=asyncio.run(set_up(asked)))

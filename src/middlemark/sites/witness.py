@@ -1,6 +1,6 @@
-"""The witness of one trial: a process that probes the roles' processors before and after, and watches them meanwhile.
+"""The witness of a trial: a process that probes the roles' processors before and after it, and watches them meanwhile.
 
-A failing witness fails no trial: its evidence is absent, with the reason.
+If the witness fails, the trial does not: its result lacks the evidence and says why.
 """
 
 import os
@@ -31,24 +31,24 @@ from middlemark.sites.processes import Processes
 
 ANSWER_S = 5.0
 SHARE = 0.02
-"""The longest probe, as a share of the trial's warm-up and duration. There is one before and one after."""
+"""The longest duration of a probe, as a share of warm-up and duration. One probe precedes the trial, one follows it."""
 PROBE_NS = 20_000_000
 LEAST_PROBE_NS = 2_000_000
 UNKNOWN_S = 0.2
-"""The assumed duration of a measurement that is limited only by a number of samples."""
+"""The assumed duration of a measurement that only a number of samples limits."""
 MOST_CPUS = 16
-NO_PROGRAM = "middlemark-witness was not found beside the workers: build it (./middlemark does)"
+NO_PROGRAM = "middlemark-witness was not found next to the workers; ./middlemark builds it"
 SLEEPS = "the roles sleep for their messages, and recording their context switches would slow every round trip"
 
 
 def probe_ns(limits: Limits) -> int:
-    """Return how long each of the two probes takes, in ns."""
+    """Return the duration of each of both probes, in ns."""
     seconds = limits.warmup_s + (UNKNOWN_S if limits.duration_s is None else limits.duration_s)
     return round(min(max(seconds * 1e9 * SHARE, LEAST_PROBE_NS), PROBE_NS))
 
 
 async def still(program: str, cpus: Sequence[int], duration_ns: int) -> tuple[tuple[Still, ...], str | None]:
-    """Probe these processors without a trial, half of the time asleep. Returns the results, or why there are none."""
+    """Probe these processors without a trial, half of the time asleep. Return the results, and why there are none."""
     try:
         process = await WorkerProcess.start("witness", [program], {})
     except OSError as error:
@@ -63,7 +63,7 @@ async def still(program: str, cpus: Sequence[int], duration_ns: int) -> tuple[tu
 
 
 class Waited(msgspec.Struct, frozen=True, kw_only=True):
-    """As in ``Witnessed``. None: unknown (no schedstat, or the roles ended before the reading)."""
+    """How long roles waited for a processor, as in ``Witnessed``. None: no schedstat, or the roles ended too early."""
 
     delay_ns: int | None
     middleware_ns: int | None = None
@@ -72,10 +72,10 @@ class Waited(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Witness:
-    """The witness's observations, from before the first worker's start to after the last result."""
+    """The observations of the witness, from before the first worker starts until after the last result."""
 
     def __init__(self, program: str | None, cell: Cell, limits: Limits, roles: Sequence[int | None]) -> None:
-        """``program``: the executable; None: there is none. ``roles``: their processors; None: not pinned."""
+        """``program``: the executable; None: it is not built. ``roles``: their processors; None: not pinned."""
         self.pinned = None not in roles
         usable = sorted(os.sched_getaffinity(0))[:MOST_CPUS]
         self.cpus = tuple(sorted({cpu for cpu in roles if cpu is not None})) if self.pinned else tuple(usable)
@@ -93,7 +93,7 @@ class Witness:
         self._measuring = False
 
     async def look_before(self, running: Processes) -> None:
-        """Start the witness as one of the trial's processes, and probe before anything else runs."""
+        """Start the witness as a process of the trial, and probe before any other process of the trial runs."""
         if self._program is None:
             self.absent |= dict.fromkeys(("before", "after", "switches"), NO_PROGRAM)
             return
@@ -109,7 +109,7 @@ class Witness:
     async def keep_awake(self, longest_s: float) -> None:
         """Keep the processors from halting until :meth:`conclude`, if the cell requests it. Raises WorkerFailedError.
 
-        A polling role keeps its processor awake itself; another spinning thread would only take time from it.
+        A polling role keeps its own processor awake. Another spinning thread would only take time from the role.
         """
         if not self._awake:
             return
@@ -124,7 +124,7 @@ class Witness:
             raise WorkerFailedError("refused", f"the processors cannot be kept awake: {why}", "leave out --awake")
 
     async def watch(self, running: Processes, carriers: Sequence[int] = ()) -> None:
-        """Begin to watch who uses the processors if the roles poll. Sleeping roles switch too often to record."""
+        """Begin to record who uses the processors, if the roles poll. Roles that sleep switch too often to record."""
         self._begin = counters.read()
         if not self._polls:
             self.absent.setdefault("switches", SLEEPS)
@@ -146,7 +146,7 @@ class Witness:
             self._end = counters.read()
 
     async def conclude(self, *, begins_ns: Sequence[int], to_ns: int, waited: Waited) -> Witnessed | None:
-        """Return the observations from min(``begins_ns``) to ``to_ns``, and probe again. None: nothing was measured."""
+        """Probe again. Return the observations from min(``begins_ns``) to ``to_ns``; None: nothing was measured."""
         begins = [each for each in begins_ns if each]
         if not begins or self._begin is None:
             return None
@@ -198,7 +198,7 @@ class Witness:
         )
 
     async def _ask(self, field: str, answer: type[Awaited], command: Message) -> Awaited | None:
-        """Return the witness's answer; on failure None, with the reason in ``absent``."""
+        """Return the answer of the witness; None: it failed, and ``absent`` contains the reason."""
         if self._process is None:
             return None
         if self._failure is not None:

@@ -10,7 +10,7 @@ from middlemark.model.run import RunFile
 
 
 class InvalidFile(Exception):
-    """A value is wrong. The text begins with its place: ``plan.cells[3].priority: 'fifo:x' is no priority``."""
+    """A value is wrong. The text begins with the value's place: ``plan.cells[3].priority: 'fifo:x' is no priority``."""
 
 
 def check_run(file: RunFile) -> None:
@@ -20,7 +20,7 @@ def check_run(file: RunFile) -> None:
 
 
 def check_outcome(outcome: TrialOutcome, trials: Mapping[int, Trial]) -> None:
-    """Raise InvalidFile unless this is the outcome of one of these trials, with files in the run's own folder."""
+    """Raise InvalidFile unless this is the outcome of one of these trials, with files inside the run's folder."""
     for each in _outcome_problems(outcome, trials):
         raise InvalidFile(each)
 
@@ -29,8 +29,8 @@ def _run_problems(file: RunFile) -> Iterator[str]:
     plan = file.plan
     cells = range(len(plan.cells))
     if len(plan.names) != len(plan.cells):
-        yield f"plan.names: there are {len(plan.names)} of {len(plan.cells)} configurations"
-    # Other tools may have measured levels that cannot be requested here, such as a thousand subscribers.
+        yield f"plan.names: there are {len(plan.names)} names for {len(plan.cells)} configurations"
+    # Other tools may have measured levels that Middlemark refuses, such as a thousand subscribers.
     for index, cell in enumerate(() if file.imported else plan.cells):
         for field, why in wrong_levels(cell):
             yield f"plan.cells[{index}].{field}: {why}"
@@ -39,7 +39,7 @@ def _run_problems(file: RunFile) -> Iterator[str]:
         if trial.cell not in cells:
             yield f"plan.trials[{index}].cell: there is no configuration {trial.cell}"
         if trial.order in orders:
-            yield f"plan.trials[{index}].order: {trial.order} is used by another trial"
+            yield f"plan.trials[{index}].order: another trial also has {trial.order}"
         orders.add(trial.order)
     for name, weight in plan.scorecard:
         if not 0 < weight <= 1e6:
@@ -84,6 +84,6 @@ def _files(outcome: TrialOutcome) -> Iterator[tuple[str, str]]:
 
 
 def _is_inside(path: str) -> bool:
-    """Say whether a path stays inside the folder as written. Symbolic links of the folder's owner are followed."""
+    """Say whether a path, as written, stays inside the folder. Symbolic links of the folder's owner are followed."""
     there = PurePosixPath(path)
     return "\0" not in path and there != PurePosixPath() and not there.is_absolute() and ".." not in there.parts

@@ -1,4 +1,4 @@
-"""The lock on a run during its measurement. The kernel releases it when the process ends."""
+"""The lock on a run while it is measured. The kernel releases it when the process ends."""
 
 import contextlib
 import errno
@@ -11,14 +11,14 @@ from pathlib import Path
 from middlemark.files import open_regular
 
 _PROBES = 20
-"""How many times to try a lock, because a process that only checks it holds it for some microseconds."""
+"""The number of attempts to take a lock. A process that only checks a lock holds it for some microseconds."""
 
 
 class Held(Exception):
-    """Another process measures the run. ``pid``: None if the kernel does not show it."""
+    """Another process measures the run. ``pid``: that process; None: the kernel does not show it."""
 
     def __init__(self, pid: int | None) -> None:
-        """``pid``: as seen in this process's /proc."""
+        """``pid``: its number in this process's /proc."""
         super().__init__(f"by process {pid}" if pid else "by another process")
         self.pid = pid
 
@@ -51,7 +51,7 @@ def is_held(path: Path) -> bool | None:
 
 
 def _open_locked(path: Path) -> int:
-    for flags in (os.O_RDONLY, os.O_RDWR):  # open for writing only if necessary: it prevents a read-only remount
+    for flags in (os.O_RDONLY, os.O_RDWR):  # open for writing only if necessary, as that prevents a read-only remount
         with os.fdopen(open_regular(path, flags), "rb", buffering=0) as file:
             if _locked(file.fileno()) or flags == os.O_RDWR:
                 return os.dup(file.fileno())  # the duplicate keeps the lock
@@ -65,7 +65,7 @@ def _locked(descriptor: int) -> bool:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             time.sleep(0.01)
-        except OSError as error:  # a file system without locks: two processes could measure into one run there
+        except OSError as error:  # without locks in the file system, two processes could measure into one run
             return error.errno != errno.EBADF
         else:
             return True
@@ -75,7 +75,7 @@ def _locked(descriptor: int) -> bool:
 def _holder(descriptor: int) -> int | None:
     """Return the process that has the lock on an open file, from /proc/locks.
 
-    Compares only the inode: on btrfs and overlayfs the device in that table differs from the one that stat() returns.
+    Compares only the inodes: on btrfs and overlayfs the device in /proc/locks differs from the one that stat() returns.
     """
     inode = str(os.fstat(descriptor).st_ino)
     with contextlib.suppress(OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Read a run's folder. Damaged lines are skipped and reported; everything else has been checked."""
+"""Read a run's folder. Damaged lines are skipped and reported; all other values have been checked."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -15,12 +15,12 @@ from middlemark.store.lock import is_held
 from middlemark.store.schema1 import converted_run, converted_trial
 
 DESCRIPTION_BYTES = 1 << 28
-"""The largest ``run.json``: a hundred times that of a run with ten thousand trials."""
+"""The largest ``run.json``, in bytes: a hundred times the size for a run with ten thousand trials."""
 LINE_BYTES = 1 << 26
-"""The longest line of a trial: ten times that of a trial of one week, with one row a second."""
+"""The longest line of a trial, in bytes: ten times the length for a trial of one week with one row per second."""
 
 NOT_READ = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, InvalidFile)
-"""The errors of decoding; RecursionError comes from text nested a thousand levels deep."""
+"""The errors of decoding. Text that is nested a thousand levels deep causes RecursionError."""
 
 
 class StoreError(Exception):
@@ -36,7 +36,8 @@ class _Written(msgspec.Struct):
 
 def read_run(folder: Path) -> Run:
     """Read a run: complete, killed or running. Raises StoreError with the path and the problem."""
-    held = is_held(folder / "trials.jsonl")  # checked first: a run that ends after this has written so to run.json
+    # Check the lock first: a run that ends after this check has already stored in run.json that it ended.
+    held = is_held(folder / "trials.jsonl")
     file = _description(folder / "run.json")
     return _with_trials(folder, file, running=held if file.ended is None else False)
 
@@ -52,7 +53,7 @@ def list_runs(root: Path) -> list[Path]:
     for path in root.glob("*/run.json"):
         try:
             found.append((path.parent.stat().st_mtime, path.parent))
-        except OSError:  # it has been removed
+        except OSError:  # the run was removed meanwhile
             continue
     return [folder for _, folder in sorted(found)]
 

@@ -22,7 +22,7 @@ class RunWriter:
     """Writes a run's folder. Every method raises StoreError with the path if writing fails."""
 
     def __init__(self, folder: Path, file: RunFile, lock: Lock, damaged: tuple[str, ...] = ()) -> None:
-        """Use :func:`open_run` or :func:`reopen_run`."""
+        """Called by :func:`open_run` and :func:`reopen_run`."""
         self.folder = folder
         self.file = file
         self._lock = lock
@@ -30,7 +30,7 @@ class RunWriter:
         self._save()
 
     def run(self, outcomes: Iterable[TrialOutcome]) -> Run:
-        """Return the run as written. ``outcomes``: the trials appended by this or an earlier process."""
+        """Return the run as written. ``outcomes``: the trials that this or an earlier process appended."""
         return Run(folder=self.folder, file=self.file, outcomes=tuple(outcomes), damaged=self._damaged)
 
     def extend(self, plan: Plan) -> None:
@@ -55,7 +55,7 @@ class RunWriter:
             line = msgspec.json.encode(outcome)
         _append(
             self.folder / "trials.jsonl", line + b"\n"
-        )  # fails if the file was removed: a new one would lack the earlier trials
+        )  # fails if the file was removed: a new file would lack the earlier trials
         return outcome
 
     def close(self, *, interrupted: bool = False, error: str | None = None, reached: Reached | None = None) -> None:
@@ -75,7 +75,7 @@ class RunWriter:
         path = self.folder / "run.json"
         draft = path.with_suffix(".json.new")
         try:
-            draft.unlink(missing_ok=True)  # a pipe at this path would block
+            draft.unlink(missing_ok=True)  # opening a pipe at this path would block
             draft.write_bytes(msgspec.json.format(msgspec.json.encode(self.file), indent=1))
             draft.replace(path)
         except OSError as error:
@@ -117,14 +117,14 @@ class ReopenedRun:
     """A locked run that can be continued. Nothing is written before ``writer`` is called."""
 
     def __init__(self, folder: Path) -> None:
-        """Use :func:`reopen_run`."""
+        """Called by :func:`reopen_run`."""
         self._lock = _locked(folder)
         self.run = read_held_run(folder)
 
     def writer(self) -> RunWriter:
         """Continue the run. Raises StoreError with the path.
 
-        A last line that was cut off stays as a damaged line; new lines begin after it.
+        A last line that was cut off stays in the file as a damaged line. New lines begin after it.
         """
         path = self.run.folder / "trials.jsonl"
         try:
@@ -145,7 +145,7 @@ class ReopenedRun:
 
 
 def reopen_run(folder: Path) -> ReopenedRun:
-    """Lock the run in a folder and read it. Raises StoreError, also if another process measures into it."""
+    """Lock the run in a folder and read it. Raises StoreError, also if another process measures the run."""
     return ReopenedRun(folder)
 
 
@@ -174,7 +174,7 @@ def _append(path: Path, line: bytes, flags: int = 0) -> None:
     except OSError as error:
         raise store_error(path, error) from None
     if written != line:
-        raise StoreError(f"{path}: does not contain what was written to it; another process writes there")
+        raise StoreError(f"{path}: does not contain what was written to it; another process writes to the file")
 
 
 def _safe(name: str) -> str:

@@ -26,7 +26,7 @@ def converted_run(text: bytes) -> bytes:
 
 
 def converted_trial(line: bytes) -> bytes:
-    """Return a line of ``trials.jsonl``, of any schema, as one of schema 2. A resumed run has lines of both.
+    """Return a line of ``trials.jsonl`` as one of schema 2. A resumed run of schema 1 has lines of both schemas.
 
     Raises msgspec.DecodeError.
     """

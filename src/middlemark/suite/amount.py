@@ -1,4 +1,4 @@
-"""Read the figures of expectations: an amount in its metric's unit, or a band of ratios of B to A."""
+"""Read the figures of expectations: amounts in a metric's unit, or bands of ratios (B's figure divided by A's)."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -15,12 +15,12 @@ _RATIOS = re.compile(rf"{_NUMBER}(?:{_TO}{_NUMBER})?")
 
 
 def read_change(value: object, tolerance: float) -> Band:
-    """Return the ratios of ``-72% … -62%``, or those around ``-67%`` within ``tolerance``. Raises Wrong."""
+    """Return the band of ratios for a change ``-72% … -62%``, or for ``-67%`` ± ``tolerance``. Raises Wrong."""
     return _band(value, _PERCENTS, lambda each: 1 + each / 100, tolerance, "'-72% … -62%', or '-67%'")
 
 
 def read_ratio(value: object, tolerance: float) -> Band:
-    """Return the ratios of ``2 … 2.6``, or those around 2.3 within ``tolerance``. Raises Wrong."""
+    """Return the band of ratios for ``2 … 2.6``, or for ``2.3`` ± ``tolerance``. Raises Wrong."""
     return _band(value, _RATIOS, float, tolerance, "2.3, or '2 … 2.6'")
 
 
@@ -48,7 +48,7 @@ def read_amount(value: object, unit: str) -> float:
 
 def _ns(value: object) -> float:
     if not isinstance(value, str):
-        raise Wrong(f"{quoted(value)} is no time with a unit; write '5ms' or '20us', in quotes")
+        raise Wrong(f"{quoted(value)} is not a time with a unit; write '5ms' or '20us', in quotes")
     return parse_seconds(value) * 1e9
 
 
@@ -68,7 +68,7 @@ def _part(value: object) -> float:
 
 def _plain(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e18:
-        raise Wrong(f"{quoted(value)} is not a number from 0; write it without quotes, as in 1.5")
+        raise Wrong(f"{quoted(value)} is not a number, or is negative; write a number without quotes, such as 1.5")
     return float(value)
 
 

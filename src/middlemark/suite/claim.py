@@ -1,4 +1,4 @@
-"""Read one table ``[[expect]]``: an expectation, or every problem in it."""
+"""Read one table ``[[expect]]``. The result is an expectation, or all problems of the table."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -44,25 +44,25 @@ _BESIDE: Mapping[str, tuple[str, ...]] = {
     "shape": ("of", "tolerance"),
     "untestable": (),
 }
-"""The keys of each kind, in addition to ``say``, ``id`` and ``metric``."""
+"""Kind of expectation → the keys that it may have, in addition to ``say``, ``id`` and ``metric``."""
 _KIND_OF = {"at_most": "bound", "at_least": "bound"} | {each: each for each in _BESIDE if each != "bound"}
 KEYS = (*dict.fromkeys(("id", "say", "metric", *_KIND_OF, *(key for keys in _BESIDE.values() for key in keys))),)
 _SIDE = ("topic", "to", "sweep")
-"""Keys of a selection that are not factors."""
+"""The keys of a selection that are not factors."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 class ClaimReader:
-    """Reads one table. Problems are added to ``problems``."""
+    """Reads one table and adds its problems to ``problems``."""
 
     def __init__(self, table: Mapping[str, Any], where: Callable[[str], str]) -> None:
-        """``where``: returns the place of a key, or of the table for ""."""
+        """``where``: returns the place of a key; for "" the place of the table."""
         self.problems: list[Problem] = []
         self._table = table
         self._where = where
 
     def expectation(self) -> Expectation | None:
-        """Return the expectation; None: there are problems."""
+        """Return the expectation; None: the table has problems."""
         table = self._table
         for key in table:
             if key not in KEYS:
@@ -70,10 +70,10 @@ class ClaimReader:
         asked = {_KIND_OF[key]: key for key in table if key in _KIND_OF}
         if len(asked) > 1:
             self._wrong(
-                "", f"{listing(asked.values())} are {len(asked)} kinds of expectation; write one [[expect]] for each"
+                "", f"{listing(asked.values())} are {len(asked)} kinds of expectation; write one [[expect]] per kind"
             )
         elif not asked:
-            self._wrong("", f"expects nothing; write one of {listing(_KIND_OF)}")
+            self._wrong("", f"does not expect anything; write one of {listing(_KIND_OF)}")
         name, say = self._text("id"), self._text("say")
         if name and not _ID.fullmatch(name):
             self._wrong("id", f"{quoted(name)} is not a valid id; use letters, digits, '.', '_' and '-'")
@@ -109,7 +109,7 @@ class ClaimReader:
     def _text(self, key: str) -> str:
         value = self._table.get(key, "")
         if not isinstance(value, str):
-            self._wrong(key, f"{quoted(value)} is no text; write it in quotes")
+            self._wrong(key, f"{quoted(value)} is not text; write it in quotes")
             return ""
         return " ".join(value.split())
 
@@ -129,7 +129,7 @@ class ClaimReader:
             self._wrong("metric", f"{name} describes a whole trial; for a topic use {listing(sorted(OF_EDGES))}")
 
     def _claim(self, kind: str, metric: "Metric | None") -> tuple[Claim | None, str]:
-        """Return the claim, and its text as written."""
+        """Return the claim, and the part of its sentence that says what is claimed, as typed."""
         if kind == "untestable":
             return Untestable(self._text("untestable")), self._text("untestable")
         if metric is None:
@@ -151,7 +151,7 @@ class ClaimReader:
         at_least, at_most = (self._amount(key, metric.unit) for key in ("at_least", "at_most"))
         texts = [f"{key.replace('_', ' ')} {self._table[key]}" for key in ("at_least", "at_most") if key in self._table]
         if at_least is not None and at_most is not None and at_least > at_most:
-            self._wrong("at_least", "is above at_most: no figure is between them")
+            self._wrong("at_least", "is above at_most, so no figure can hold")
         return None if of is None else Bound(of, Band(at_least, at_most)), " and ".join(texts)
 
     def _direction(self, metric: "Metric") -> tuple[Claim | None, str]:
@@ -160,9 +160,9 @@ class ClaimReader:
         words = {"better": True, "worse": False, metric.better: True, metric.worse: False}
         side, _, word = self._text("direction").partition(" ")
         if side not in ("a", "b") or word not in words:
-            known = [f"'b {each}'" for each in words]
+            valid = [f"'b {each}'" for each in words]
             self._wrong(
-                "direction", f"{quoted(self._table['direction'])} is not understood; there are {listing(known)}"
+                "direction", f"{quoted(self._table['direction'])} is not understood; write one of {listing(valid)}"
             )
             return None, ""
         if a is None or b is None:
@@ -189,28 +189,28 @@ class ClaimReader:
         along = self._factor("along", self._table["along"]) if "along" in self._table else ""
         keys = ("of",) if along else ("a", "b")
         for key in {"a", "b", "of"} - {*keys} & self._table.keys():
-            self._wrong(key, "write either of and along, or a and b")
+            self._wrong(key, "write either of and along, or a and b, not both")
         sides = [self._side(key) for key in keys]
         max_loss = self._percent("max_loss", MOST_LOSS)
         if None in sides or along is None:
             return None, ""
-        known = tuple(each for each in sides if each is not None)
+        chosen = tuple(each for each in sides if each is not None)
         return (
-            NoInfluence(known, along, Band(1 / (1 + within), 1 + within), max_loss),
+            NoInfluence(chosen, along, Band(1 / (1 + within), 1 + within), max_loss),
             f"within {self._table['within']}" + (f" along {along}" if along else ""),
         )
 
     def _order(self, metric: "Metric") -> tuple[Claim | None, str]:
         value = self._table["order"]
         if not isinstance(value, list) or len(value) < 2:
-            self._wrong("order", "needs a list of two or more selections, the best first")
+            self._wrong("order", "needs a list of at least two selections, the best first")
             return None, ""
         sides = [self._picked("order", each) for each in value]
         margin = self._percent("margin", MARGIN)
         if None in sides:
             return None, ""
-        known = tuple(each for each in sides if each is not None)
-        return Order(known, better(metric, margin, False)), " < ".join(each.text for each in known)
+        chosen = tuple(each for each in sides if each is not None)
+        return Order(chosen, better(metric, margin, False)), " < ".join(each.text for each in chosen)
 
     def _crossover(self, metric: "Metric") -> tuple[Claim | None, str]:
         table = self._inner("crossover", ("factor", "a", "b", "at"))
@@ -221,7 +221,7 @@ class ClaimReader:
         at = self._level("crossover", factor, table["at"])
         a, b = self._picked("crossover", table["a"]), self._picked("crossover", table["b"])
         if factor is not None and at is not None and (isinstance(at, bool) or not isinstance(at, int | float)):
-            self._wrong("crossover", f"{factor} {table['at']} is not a number: no level is below it")
+            self._wrong("crossover", f"{factor} {table['at']} is not a number, so no level is below it")
         if a is None or b is None or factor is None or self.problems:
             return None, ""
         wins = better(metric, margin, True)
@@ -252,7 +252,7 @@ class ClaimReader:
     def _inner(self, key: str, keys: Sequence[str]) -> Mapping[str, Any] | None:
         table = self._table[key]
         if not isinstance(table, dict):
-            self._wrong(key, f"{quoted(table)} is no table; write {{ {', '.join(f'{each} = …' for each in keys)} }}")
+            self._wrong(key, f"{quoted(table)} is not a table; write {{ {', '.join(f'{each} = …' for each in keys)} }}")
             return None
         for each in table:
             if each not in keys:
@@ -264,7 +264,7 @@ class ClaimReader:
 
     def _side(self, key: str) -> Picked | None:
         if key not in self._table:
-            self._wrong("", f'{key} is missing: select configurations, as in {key} = {{ transport = "shm" }}')
+            self._wrong("", f'{key} is missing; select configurations, as in {key} = {{ transport = "shm" }}')
             return None
         return self._picked(key, self._table[key])
 
@@ -285,15 +285,15 @@ class ClaimReader:
             self._wrong(key, f'{quoted(value)} selects nothing; write {{ transport = "shm", size = "1k" }}')
             return None
         wrong += [
-            f"{name}: {quoted(each)} is no name; write it in quotes"
+            f"{name}: {quoted(each)} is not a name; write it in quotes"
             for name, each in parts.items()
             if not isinstance(each, str)
         ]
         wrong += [f"{field}: an empty list selects nothing" for field, each in levels.levels.items() if not each]
         if SHARED_MEMORY in levels.levels:
-            wrong.append("shared_memory is only known after measuring; name the transport")
+            wrong.append("shared_memory is known only after measuring; select by transport instead")
         if "to" in parts and "topic" not in parts:
-            wrong.append("to: the topic is missing; name it too")
+            wrong.append("to: the topic is missing; also write topic")
         for each in wrong:
             self._wrong(key, each)
         return None if wrong else Picked(text, levels, **parts)
@@ -301,7 +301,7 @@ class ClaimReader:
     def _factor(self, key: str, value: object) -> str | None:
         if isinstance(value, str) and value in FACTORS:
             return value
-        self._wrong(key, f"{quoted(value)} is no factor; {did_you_mean(str(value), FACTORS)}")
+        self._wrong(key, f"{quoted(value)} is not a factor; {did_you_mean(str(value), FACTORS)}")
         return None
 
     def _level(self, key: str, factor: str | None, value: object, *, typed: bool = False) -> Level:
@@ -341,7 +341,7 @@ class ClaimReader:
 
 
 def better(metric: "Metric", margin: float, is_better: bool) -> Band:
-    """Return the ratios of B to A at which B is better (or worse) by more than ``margin``."""
+    """Return the ratios of B's figure to A's at which B is better (or worse) by more than ``margin``."""
     more = Band(1 + margin, None)
     return more if metric.higher_is_better == is_better else Band(None, 1 / (1 + margin))
 

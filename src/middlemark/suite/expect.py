@@ -1,4 +1,4 @@
-"""Read ``[[expect]]`` of a suite and ``--expect``: checked expectations, or every problem at once."""
+"""Read the tables ``[[expect]]`` of a suite, and ``--expect``. The result is expectations, or all problems at once."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +15,7 @@ from middlemark.suite.table import line_of, parse_toml
 def read_expectations(tables: object, place: str, text: str = "") -> tuple[tuple[Expectation, ...], list[Problem]]:
     """Check the tables ``[[expect]]`` of a file. ``text``: its content, to report line numbers."""
     if not isinstance(tables, list) or not all(isinstance(each, dict) for each in tables):
-        return (), [Problem(f"{place}: expect", "no tables; write [[expect]] and its keys below")]
+        return (), [Problem(f"{place}: expect", "is not a list of tables; write [[expect]] and its keys below")]
     found: list[Expectation] = []
     problems: list[Problem] = []
     for number, table in enumerate(tables):
@@ -48,10 +48,10 @@ def _below(place: str) -> Callable[[str], str]:
 
 
 def same_ids(expectations: Sequence[Expectation]) -> tuple[tuple[Expectation, ...], list[Problem]]:
-    """Return the expectations with ids derived where none is given, and a problem for each duplicate id."""
+    """Return the expectations, with an id for each that has none, and a problem for each id that is used twice."""
     named = [each.id for each in expectations if each.id]
     problems = [
-        Problem(each.place, f"'{each.id}' is the id of another expectation; choose a different one")
+        Problem(each.place, f"another expectation also has the id '{each.id}'; choose a different one")
         for at, each in enumerate(expectations)
         if each.id and each.id in [other.id for other in expectations[:at]]
     ]

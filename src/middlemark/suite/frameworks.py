@@ -1,4 +1,4 @@
-"""The table of frameworks, measured here or only documented. Each fact has a source."""
+"""The table of frameworks. Some are measured, others only documented. Each fact has a source."""
 
 import tomllib
 from pathlib import Path
@@ -9,18 +9,18 @@ FACTS = ("licence", "languages", "transports", "patterns", "serialisation", "dis
 
 
 class Fact(msgspec.Struct, frozen=True, array_like=True):
-    """A fact, and the source that states it."""
+    """A fact and the source that states it."""
 
     text: str
     source: str
 
 
 class Framework(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One framework. None: no source was found."""
+    """One framework. A fact is None if no source was found."""
 
     title: str
     adapter: str | None = None
-    """The adapter that measures it; None: it is only documented."""
+    """The adapter that measures it; None: the framework is only documented."""
     licence: Fact | None = None
     languages: Fact | None = None
     transports: Fact | None = None
@@ -29,19 +29,19 @@ class Framework(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     discovery: Fact | None = None
     security: Fact | None = None
     last_release: Fact | None = None
-    """The newest release when the table was written."""
+    """The newest release at the time the table was written."""
 
     @property
     def facts(self) -> dict[str, Fact | None]:
-        """Return all facts by name."""
+        """Return fact name → fact."""
         return {name: getattr(self, name) for name in FACTS}
 
 
 class Frameworks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """``frameworks.toml``."""
+    """The content of ``frameworks.toml``."""
 
     sources: dict[str, str]
-    """By the key used in the facts."""
+    """Key of a source, as the facts use it → the source."""
     framework: dict[str, Framework]
 
 

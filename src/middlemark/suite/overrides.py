@@ -1,4 +1,4 @@
-"""The command line's part of a request: options that override every sweep, ``--only``, and the required precision."""
+"""The part of a request on the command line: options that override every sweep, ``--only``, and the precision."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +19,7 @@ COMMAND_LINE = "command line"
 
 
 class Only(msgspec.Struct, frozen=True):
-    """One ``--only``: keep the cells whose ``factor`` has one of ``values``, in the form that cells store."""
+    """One ``--only``: keep the cells whose ``factor`` has one of these ``values``, which have the form of a cell's."""
 
     factor: str
     values: tuple[Level, ...]
@@ -32,7 +32,7 @@ class Only(msgspec.Struct, frozen=True):
 
 
 def read_options(options: RawOptions) -> tuple[Table, int | None, list[Problem]]:
-    """Return the given keys, the seed, and every problem. Places of levels and problems are ``--size`` and so on."""
+    """Return the given keys, the seed, and all problems. The place of a level or problem is its option: ``--size``."""
     found: Table = {}
     problems: list[Problem] = []
     for name, raw in options.keys.items():
@@ -52,7 +52,7 @@ def read_options(options: RawOptions) -> tuple[Table, int | None, list[Problem]]
 
 
 def read_only(raw: Sequence[str], option: str = "--only") -> tuple[list[Only], list[Problem]]:
-    """Read each ``KEY=VALUE``. Commas separate several values (except processors, which are one value)."""
+    """Read each ``KEY=VALUE``. Commas separate several values, except for processors, whose list is one value."""
     found: list[Only] = []
     problems: list[Problem] = []
     for text in raw:
@@ -60,11 +60,11 @@ def read_only(raw: Sequence[str], option: str = "--only") -> tuple[list[Only], l
         name, equals, value = text.partition("=")
         name = name.strip()
         if not equals:
-            problems.append(Problem(place, f"no '='; write {option} KEY=VALUE, as in {option} size=64k"))
+            problems.append(Problem(place, f"'=' is missing; write {option} KEY=VALUE, as in {option} size=64k"))
             continue
         key = FACTORS.get(name)
         if key is None:
-            problems.append(Problem(place, f"'{name}' is no factor; {did_you_mean(name, FACTORS)}"))
+            problems.append(Problem(place, f"'{name}' is not a factor; {did_you_mean(name, FACTORS)}"))
             continue
         given, wrong = read_key(key, typed(key, value), place, Path())
         problems += wrong
@@ -82,17 +82,17 @@ def read_native(raw: Sequence[str]) -> tuple[tuple[TypedNative, ...], list[Probl
         word, equals, value = text.partition("=")
         native = TypedNative(word.strip(), value)
         if not equals or not native.word:
-            missing = "no '='" if not equals else "no key before the '='"
+            missing = "'=' is missing" if not equals else "the key before '=' is missing"
             problems.append(Problem(f"--native {text}", f"{missing}; write --native KEY=VALUE or ADAPTER.KEY=VALUE"))
         elif native.word in found:
-            problems.append(Problem(native.place, f"'{native.word}' is given twice; leave one of them out"))
+            problems.append(Problem(native.place, f"'{native.word}' is given twice; remove one of them"))
         else:
             found[native.word] = native
     return tuple(found.values()), problems
 
 
 def typed(key: Key, raw: str | bool) -> object:
-    """Convert a typed value to its form in a suite: split lists at commas, convert digits to numbers."""
+    """Convert a typed value to the form that a suite has. Splits lists at commas and converts digits to numbers."""
     if not isinstance(raw, str):
         return raw
     if key.kind.compound or not key.listed:
@@ -101,18 +101,21 @@ def typed(key: Key, raw: str | bool) -> object:
 
 
 def flag_name(key: str) -> str:
-    """Return the option for this key."""
+    """Return the option that sets this key."""
     return "--" + key.replace("_", "-")
 
 
 FIRST_ROUNDS = 6
-"""With fewer trials a median has no interval."""
+"""The fewest trials: with fewer, a median has no interval."""
 BUDGET_S = 600.0
-"""The default: a bimodal cell never becomes precise, and the rounds must end."""
+"""The default most trials. A bimodal cell never becomes precise, and its rounds must end."""
 
 
 class PrecisionAsked(msgspec.Struct, frozen=True):
-    """Add rounds until the interval of every cell's median (with ``focus``, of those selected) is within ``part``."""
+    """Add rounds until the interval of each median is within ``part`` of it.
+
+    ``focus``: only the medians of these cells.
+    """
 
     part: float
     budget_s: float
@@ -122,13 +125,13 @@ class PrecisionAsked(msgspec.Struct, frozen=True):
 def read_precision(
     part: str | None, budget: str | None, focus: Sequence[str], trials: str | bool | None
 ) -> tuple[PrecisionAsked | None, list[Problem]]:
-    """Read the options as typed; None: not given. Returns every problem."""
+    """Read the options as typed (None: not typed); return all problems."""
     problems: list[Problem] = []
     if part is None:
-        text = "goes with --until-precise PERCENT, which is not given"
+        text = "needs --until-precise PERCENT; add it, or remove this option"
         return None, [Problem("--focus", text)] if focus else []
     if trials is not None:
-        problems.append(Problem("--trials", "--until-precise finds the number of trials; leave one of the two out"))
+        problems.append(Problem("--trials", "--until-precise chooses the number of trials; remove one of both"))
     share = 0.0
     try:
         share = parse_percent(part)
@@ -142,7 +145,7 @@ def read_precision(
 
 
 def race_budget_s(suites: Sequence[Suite]) -> float | None:
-    """Return the time for the rounds of the races: the longest budget of any sweep; None: there are no races."""
+    """Return the time for the rounds of the races, which is the longest budget of a sweep; None: there are no races."""
     racing = [sweep for suite in suites for sweep in suite.sweeps if sweep.race]
     return max((each.budget_s for each in racing if each.budget_s is not None), default=BUDGET_S) if racing else None
 

@@ -1,4 +1,4 @@
-"""Read the text of a suite file: a Suite, or every problem in it at once."""
+"""Read the text of a suite file. The result is a Suite, or all problems of the file at once."""
 
 import itertools
 import re
@@ -37,7 +37,7 @@ Natives = dict[str, Native]
 
 
 def read_document(path: Path, place: str) -> tuple[dict[str, object] | None, list[Problem], str]:
-    """Return the content of a suite file as a document and as text; None, with the problems, if it cannot be read."""
+    """Return the content of a suite file, parsed and as text, and its problems. Parsed is None if it cannot be read."""
     try:
         with path.open("rb") as file:
             data = file.read(_LARGEST_FILE + 1)
@@ -47,10 +47,10 @@ def read_document(path: Path, place: str) -> tuple[dict[str, object] | None, lis
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         return None, [Problem(f"{place}: line {line}", "not TOML: not UTF-8 text")], ""
-    except ValueError as error:  # a NUL in the path
+    except ValueError as error:  # the path contains a NUL
         return None, [Problem(place, f"cannot be read: {error}")], ""
     if len(data) > _LARGEST_FILE:
-        return None, [Problem(place, "larger than 4 MiB, too large for a suite")], ""
+        return None, [Problem(place, "larger than 4 MiB, which is too large for a suite")], ""
     return *parse_toml(text, place), text
 
 
@@ -63,9 +63,9 @@ def read_suite(
     text: str = "",
     expected: bool = False,
 ) -> tuple[Suite | None, list[Problem]]:
-    """Check a parsed suite file. ``name``: the file's name without ending. ``options`` override every sweep.
+    """Check a parsed suite file. ``name``: the file's name without its ending. ``options`` override every sweep.
 
-    ``text``: the file's content, to report line numbers. ``expected``: the command line has expectations for it.
+    ``text``: the file's content, for line numbers. ``expected``: the command line has expectations about the suite.
     """
     problems = [_unknown_top(key, place) for key in document if key not in TOP]
     named = document.get("name", None)
@@ -78,7 +78,7 @@ def read_suite(
         )
     description = document.get("description", "")
     if not isinstance(description, str):
-        problems.append(Problem(f"{place}: description", f"{quoted(description)} is no text; write it in quotes"))
+        problems.append(Problem(f"{place}: description", f"{quoted(description)} is not text; write it in quotes"))
     seed: int | None = None
     if "seed" in document:
         try:
@@ -108,13 +108,15 @@ def read_suite(
         problems += wrong
     tables = document.get("sweep", [{}] if "workload" in document else [])
     if isinstance(tables, dict):
-        problems.append(Problem(f"{place}: sweep", "one table [sweep]; write [[sweep]], as there may be several"))
+        problems.append(Problem(f"{place}: sweep", "is a single table; write [[sweep]], as a suite may have several"))
         tables = []
     elif not isinstance(tables, list):
-        problems.append(Problem(f"{place}: sweep", f"{quoted(tables)} is no sweep; write [[sweep]] and its keys below"))
+        problems.append(
+            Problem(f"{place}: sweep", f"{quoted(tables)} is not a sweep; write [[sweep]] and its keys below")
+        )
         tables = []
     elif not tables:
-        problems.append(Problem(place, "no [[sweep]]: a suite has at least one"))
+        problems.append(Problem(place, "has no [[sweep]]; a suite needs at least one"))
     sweeps = [
         _read_sweep(
             _spelled(table, links, f"{place}: sweep {number}", problems),
@@ -143,15 +145,15 @@ def read_suite(
 
 
 def _read_links(tables: object, place: str, problems: list[Problem]) -> dict[str, str]:
-    """Return the links of the tables ``[link.NAME]``, by name, in the form of the factor link's levels."""
+    """Return name → link for the tables ``[link.NAME]``. Links have the form of levels of the factor ``link``."""
     if not isinstance(tables, dict):
-        problems.append(Problem(place, f"{quoted(tables)} is no table; write [link.NAME] and rate, delay, … below"))
+        problems.append(Problem(place, f"{quoted(tables)} is not a table; write [link.NAME] and rate, delay, … below"))
         return {}
     found: dict[str, str] = {}
     for name, table in tables.items():
         try:
             if not isinstance(table, dict):
-                raise Wrong(f"{quoted(table)} is no table; write [link.{name}] and rate, delay, … below")
+                raise Wrong(f"{quoted(table)} is not a table; write [link.{name}] and rate, delay, … below")
             found[name] = link_text(link_of(table))
         except Wrong as error:
             problems.append(Problem(f"{place}.{name}", str(error)))
@@ -160,7 +162,7 @@ def _read_links(tables: object, place: str, problems: list[Problem]) -> dict[str
 
 
 def _spelled(table: object, links: Mapping[str, str], place: str, problems: list[Problem]) -> object:
-    """Return the table of a sweep with names of links replaced by the links, and settings as levels."""
+    """Return the table of a sweep after replacing names of links by the links, and settings by levels."""
     if isinstance(table, dict) and "system" in table:
         table = {**table, "system": _settings(table["system"], f"{place}: system", problems)}
     if not isinstance(table, dict) or "link" not in table:
@@ -172,7 +174,7 @@ def _spelled(table: object, links: Mapping[str, str], place: str, problems: list
 
 
 def _settings(value: object, place: str, problems: list[Problem]) -> object:
-    """Return all combinations of ``{ NAME = [VALUE, …], … }`` as levels; for a list of tables those of each."""
+    """Return all combinations of ``{ NAME = [VALUE, …], … }`` as levels; for a list of tables, those of each table."""
     if isinstance(value, list):
         spelled = [_settings(each, place, problems) for each in value]
         return [one for each in spelled for one in (each if isinstance(each, list) else [each])]
@@ -187,19 +189,24 @@ def _settings(value: object, place: str, problems: list[Problem]) -> object:
 
 
 def _read_together(value: object, place: str, problems: list[Problem]) -> tuple[tuple[str, ...], ...]:
-    """Return the combinations of factors: ``["pin", "priority"]``, or several: ``[["pin", "priority"], …]``."""
+    """Return the combinations of factors.
+
+    One is written ``["pin", "priority"]``, several ``[["pin", "priority"], …]``.
+    """
     found = [value] if isinstance(value, list) and value and isinstance(value[0], str) else value
     if not isinstance(found, list) or not all(isinstance(each, list) and len(each) > 1 for each in found):
         text = f"{quoted(value)} is not a combination of factors; name two or more, as in ['pin', 'priority']"
         problems.append(Problem(place, text))
         return ()
     unknown = [name for each in found for name in each if not isinstance(name, str) or name not in FACTORS]
-    problems += [Problem(place, f"{quoted(name)} is no factor; {did_you_mean(str(name), FACTORS)}") for name in unknown]
+    problems += [
+        Problem(place, f"{quoted(name)} is not a factor; {did_you_mean(str(name), FACTORS)}") for name in unknown
+    ]
     return tuple(tuple(map(str, each)) for each in found)
 
 
 def suite_name(stem: str) -> str:
-    """Convert a file's name to one that is valid for a folder."""
+    """Convert a file's name to a suite name, which is also valid for a folder."""
     cleaned = re.sub(r"[^A-Za-z0-9._-]+", "-", stem).strip("-.")
     return cleaned[:100] or "suite"
 
@@ -207,7 +214,7 @@ def suite_name(stem: str) -> str:
 def find_workload(
     value: object, name: str, place: str, folder: Path, text: str
 ) -> tuple[Workload | None, list[Problem]]:
-    """Return the workload of a suite: its own, or that of the file it names."""
+    """Return the workload of a suite, from the suite itself or from the file that it names."""
     if not isinstance(value, str):
         return read_workload(value, name, place, text, folder)
     document, problems, other = read_document(folder / value, value)
@@ -225,7 +232,7 @@ def make_sweep(
     workload: Workload | None = None,
     expected: bool = False,
 ) -> tuple[Sweep, list[Problem]]:
-    """Complete the given keys with defaults. ``expected``: the trials must decide expectations."""
+    """Add defaults to the given keys. ``expected``: the trials must decide expectations."""
     problems: list[Problem] = []
     if workload is not None:
         given, problems = _carrying(given, workload, place)
@@ -263,7 +270,7 @@ def make_sweep(
 
 
 def _carrying(given: Table, workload: Workload, place: str) -> tuple[Table, list[Problem]]:
-    """Add the keys that follow from the workload. A key that is also given is a problem."""
+    """Add the keys that the workload determines. If such a key is also given, it is a problem."""
     problems = [
         Problem(given[each].place, f"the workload's topics determine {each}; leave it out")
         for each in OF_WORKLOAD
@@ -282,7 +289,10 @@ def _carrying(given: Table, workload: Workload, place: str) -> tuple[Table, list
 
 
 def overlay(*layers: Table) -> Table:
-    """Merge tables, the last has priority. Samples and duration replace each other: only one is allowed."""
+    """Merge tables.
+
+    A later table has priority. Samples and duration replace each other, as a sweep may have only one.
+    """
     merged: dict[str, Given] = {}
     for layer in layers:
         if "samples" in layer or "duration" in layer:
@@ -294,7 +304,7 @@ def overlay(*layers: Table) -> Table:
 
 def _read_defaults(table: object, place: str, folder: Path, problems: list[Problem]) -> tuple[Table, Natives]:
     if not isinstance(table, dict):
-        problems.append(Problem(place, f"{quoted(table)} is no table; write [defaults] and its keys below"))
+        problems.append(Problem(place, f"{quoted(table)} is not a table; write [defaults] and its keys below"))
         return {}, {}
     given, wrong = read_table(table, place, folder, extra=("native", "config"))
     problems += wrong
@@ -312,12 +322,12 @@ def _read_sweep(
     expected: bool,
 ) -> Sweep | None:
     if not isinstance(table, dict):
-        problems.append(Problem(place, f"{quoted(table)} is no sweep; write [[sweep]] and its keys below"))
+        problems.append(Problem(place, f"{quoted(table)} is not a sweep; write [[sweep]] and its keys below"))
         return None
     name = table.get("name")
     if name is not None and not (isinstance(name, str) and name.strip() and len(name) <= 100 and name.isprintable()):
         problems.append(
-            Problem(f"{place}: name", f"{quoted(name)} is no name for a sweep; write a few words in quotes")
+            Problem(f"{place}: name", f"{quoted(name)} is not a name for a sweep; write a few words in quotes")
         )
         name = None
     given, wrong = read_table(table, place, folder, extra=("name", "native", "config"))
@@ -329,7 +339,7 @@ def _read_sweep(
 
 
 def _natives_of(table: Table, place: str, folder: Path, problems: list[Problem]) -> Natives:
-    """Return the native settings of one table, including the user's own configuration files."""
+    """Return the native settings of one table. They include the user's own configuration files."""
     files, wrong = read_table_of_files(table.get("config", {}), f"{place}: config", folder)
     problems += wrong
     return _overridden(_read_native(table.get("native", {}), f"{place}: native", problems), files)
@@ -348,7 +358,7 @@ def _read_native(table: object, place: str, problems: list[Problem]) -> Natives:
     natives: Natives = {}
     if not isinstance(table, dict):
         problems.append(
-            Problem(place, f"{quoted(table)} is no table; write [sweep.native.ADAPTER] and the settings below")
+            Problem(place, f"{quoted(table)} is not a table; write [sweep.native.ADAPTER] and the settings below")
         )
         return natives
     for adapter, settings in table.items():
@@ -356,7 +366,7 @@ def _read_native(table: object, place: str, problems: list[Problem]) -> Natives:
             problems.append(
                 Problem(
                     f"{place}: {adapter}",
-                    f"{quoted(settings)} is no table; put native settings in a table named after their adapter",
+                    f"{quoted(settings)} is not a table; put native settings in a table named after their adapter",
                 )
             )
             continue
@@ -365,7 +375,7 @@ def _read_native(table: object, place: str, problems: list[Problem]) -> Natives:
                 shown = value if isinstance(value, int | float) and not isinstance(value, bool) else "…"
                 problems.append(
                     Problem(
-                        f"{place}: {adapter}: {key}", f'{quoted(value)} is no text; write "{quoted(shown)}" in quotes'
+                        f"{place}: {adapter}: {key}", f'{quoted(value)} is not text; write "{quoted(shown)}" in quotes'
                     )
                 )
         texts = {key: value for key, value in settings.items() if isinstance(value, str)}

@@ -1,4 +1,4 @@
-"""Load the requested suites: by name, from this checkout or package, or from files."""
+"""Load the requested suites by name, from this checkout or package, or by the path of their file."""
 
 import os
 from collections.abc import Sequence
@@ -22,8 +22,9 @@ DEFAULT_SUITE = "first-look"
 def load(names_or_paths: Sequence[str], options: RawOptions) -> tuple[Suite, ...]:
     """Return the requested suites, with the options applied to every sweep.
 
-    Without a suite but with a factor among the options, the request is one suite with one sweep, ``command-line``; with
-    neither it is ``first-look``. Raises RequestError with every problem of every suite and of the options.
+    Without the name of a suite, a factor among the options makes the request one suite with one sweep,
+    ``command-line``. Without either, the request is ``first-look``. Raises RequestError with all problems of all
+    suites and options.
     """
     given, seed, problems = read_options(options)
     typed_native, wrong = read_native(options.native)
@@ -47,9 +48,9 @@ def load(names_or_paths: Sequence[str], options: RawOptions) -> tuple[Suite, ...
             suites.append(suite)
     named, wrong = same_ids([*(each for suite in suites for each in suite.expectations), *expected])
     problems += wrong
-    problems = list(dict.fromkeys(problems))  # a wrong option is reported by every sweep
+    problems = list(dict.fromkeys(problems))  # every sweep reports a wrong option
     if seed is None and len({suite.seed for suite in suites if suite.seed is not None}) > 1:
-        problems.append(Problem("--seed", "these suites name different seeds; choose one with --seed N"))
+        problems.append(Problem("--seed", "these suites have different seeds; choose one with --seed N"))
     if problems:
         raise RequestError(problems)
     suites = [msgspec.structs.replace(suite, expectations=()) for suite in suites]
@@ -67,7 +68,7 @@ def load(names_or_paths: Sequence[str], options: RawOptions) -> tuple[Suite, ...
 
 
 def available() -> list[tuple[str, str, str]]:
-    """Return name, path and description of every suite that comes with Middlemark, sorted by name."""
+    """Return name, path and description of every suite that Middlemark provides, sorted by name."""
     found = []
     for name, path in suite_files().items():
         document, problems, _ = read_document(path, shown_path(path))
@@ -89,24 +90,27 @@ def _load_one(name: str, options: Table, expected: bool) -> tuple[Suite | None, 
 
 
 def folder_of(name: str) -> Path | None:
-    """Return the folder ``suites`` or ``studies`` of Middlemark; None: this installation has none."""
+    """Return Middlemark's folder ``suites`` or ``studies``; None: this installation does not have it."""
     package = Path(__file__).resolve().parents[1]
     checkout = package.parents[1]
     for folder in (package / name, checkout / name):
-        # Only a checkout has src/middlemark: a folder "suites" next to site-packages would not be ours.
+        # Only a checkout has src/middlemark. In an installation, a folder "suites" next to site-packages is not ours.
         if folder.is_dir() and (folder.parent == package or package.parent.name == "src"):
             return folder
     return None
 
 
 def suite_files() -> dict[str, Path]:
-    """Return name → file of every suite that comes with Middlemark, sorted by name."""
+    """Return name → file for the suites that Middlemark provides, sorted by name."""
     folder = folder_of("suites")
     return {path.stem: path for path in sorted(folder.glob("*.toml"))} if folder else {}
 
 
 def find_suite(name: str) -> Path | str:
-    """Return the file of a suite, given by path (ends in .toml or contains a slash) or by name; or an error text."""
+    """Return the file of a suite, or a text that says why there is none.
+
+    ``name``: a path if it ends in .toml or contains a slash, else the name of a suite.
+    """
     if name.endswith(".toml") or "/" in name:
         return Path(name)
     files = suite_files()
@@ -114,13 +118,13 @@ def find_suite(name: str) -> Path | str:
         return files[name]
     near = nearest(name, files)
     question = f" (did you mean '{near}'?)" if near else ""
-    known = f"available: {listing(files)}" if files else "none is installed"
-    beside = f"; for the file here write './{name}.toml'" if Path(f"{name}.toml").is_file() else ""
-    return f"no suite of that name{question}; {known}{beside}"
+    names = f"available: {listing(files)}" if files else "none is installed"
+    in_folder = f"; for the file in this folder write './{name}.toml'" if Path(f"{name}.toml").is_file() else ""
+    return f"no suite has this name{question}; {names}{in_folder}"
 
 
 def shown_path(path: Path) -> str:
-    """Return the path as a person would write it: relative if it is below the current folder."""
+    """Return the path as a person would type it: relative if it is below the current folder."""
     absolute = os.path.abspath(path)
     try:
         relative = os.path.relpath(absolute)

@@ -1,7 +1,7 @@
-"""Read sizes and send times of messages from files: a recorded sequence (Parquet), or a list in a text file.
+"""Read sizes and send times of messages from a file: a recorded sequence (Parquet), or a list (text).
 
-A sequence has one row per message: ``topic``, ``at_ns`` (since the first message of all) and ``size_bytes``. It is
-repeated every lap. A lap lasts from the first message to the last, plus the mean interval of the busiest topic.
+A sequence has one row per message: ``topic``, ``at_ns`` (since the first message of all topics) and ``size_bytes``.
+A trial repeats it in laps. A lap lasts from the first to the last message, plus the mean interval of the busiest topic.
 """
 
 import functools
@@ -25,13 +25,13 @@ Sizes = npt.NDArray[np.uint32]
 Instants = npt.NDArray[np.uint64]
 
 ONLY_LAP_S = 1.0
-"""The length of a sequence with only one send time."""
+"""The length, in ns, of a lap of a sequence with only one send time."""
 _LARGEST_LIST = 64 << 20
 _MOST_LISTED = 5
 
 
 class Course(msgspec.Struct, frozen=True):
-    """The messages of one topic: the time in ns since the sequence's beginning and the size of each."""
+    """The messages of one topic: the time of each in ns since the sequence began, and its size."""
 
     at_ns: Instants
     sizes: Sizes
@@ -50,7 +50,7 @@ class Sequence(msgspec.Struct, frozen=True):
         return FromFile(self.path, self.digest, len(self.courses[topic].sizes), topic)
 
     def rate_hz(self, topic: str) -> float:
-        """Return the mean rate of this topic."""
+        """Return the mean rate of this topic in Hz."""
         return len(self.courses[topic].sizes) * 1e9 / self.lap_ns
 
 
@@ -70,9 +70,9 @@ def read_sequence(path: Path) -> Sequence:
         raise Wrong(f"{path.name} cannot be read: {error.strerror or error}") from None
     except (pyarrow.ArrowException, ValueError, OverflowError) as error:
         what = str(error).splitlines()[0]
-        raise Wrong(f"{path.name} is no recorded sequence (topic, at_ns, size_bytes): {what}") from None
+        raise Wrong(f"{path.name} is not a recorded sequence (topic, at_ns, size_bytes): {what}") from None
     if not len(numbers):
-        raise Wrong(f"{path.name}: it contains no messages")
+        raise Wrong(f"{path.name} contains no messages")
     at_ns, sizes = columns
     courses: dict[str, Course] = {}
     for number, name in enumerate(names):
@@ -105,7 +105,7 @@ def _at_least_the_header(sizes: npt.NDArray[Any]) -> Sizes:
 
 
 def read_sizes(path: Path) -> tuple[FromFile, Sizes]:
-    """Read a list of sizes, separated by lines or semicolons. Raises Wrong."""
+    """Read a list of sizes that line ends or semicolons separate. Raises Wrong."""
     digest, text = _text_of(path)
     sizes = _each(text, path.name, lambda word: SIZE.read(int(word) if word.isdigit() else word))
     found = _at_least_the_header(np.array(sizes, dtype=np.uint64).clip(max=(1 << 32) - 1))
@@ -113,7 +113,7 @@ def read_sizes(path: Path) -> tuple[FromFile, Sizes]:
 
 
 def read_instants(path: Path) -> tuple[FromFile, Instants, float]:
-    """Read an ascending list of send times in seconds; return it relative to the first, and the mean rate.
+    """Read an ascending list of send times in seconds. Return them relative to the first, and their mean rate.
 
     Raises Wrong.
     """
@@ -121,7 +121,7 @@ def read_instants(path: Path) -> tuple[FromFile, Instants, float]:
     stamps = np.array(_each(text, path.name, _stamp_ns), dtype=np.int64)
     back = np.flatnonzero(np.diff(stamps) < 0)
     if len(back):
-        raise Wrong(f"{path.name}: instant {back[0] + 2} is before the previous one; they must ascend")
+        raise Wrong(f"{path.name}: instant {back[0] + 2} is before the previous one; sort them in ascending order")
     at_ns = (stamps - stamps[0]).astype(np.uint64)
     return (
         FromFile(str(path.resolve()), digest, len(at_ns)),
@@ -136,7 +136,7 @@ def _stamp_ns(word: str) -> int:
     except (InvalidOperation, OverflowError, ValueError):
         stamp = -1
     if not 0 <= stamp < 1 << 62:
-        raise Wrong(f"{quoted(word)} is not an instant; write seconds, as 0.033")
+        raise Wrong(f"{quoted(word)} is not an instant; write it in seconds, such as 0.033")
     return stamp
 
 
@@ -145,7 +145,7 @@ def _text_of(path: Path) -> tuple[str, str]:
         with path.open("rb") as file:
             data = file.read(_LARGEST_LIST + 1)
         if len(data) > _LARGEST_LIST:
-            raise Wrong(f"{path.name} is larger than 64 MiB, too large for a list")
+            raise Wrong(f"{path.name} is larger than 64 MiB, which is too large for a list")
         return hashlib.sha256(data).hexdigest(), data.decode("utf-8-sig")
     except OSError as error:
         raise Wrong(f"{path.name} cannot be read: {error.strerror or error}") from None
@@ -154,7 +154,7 @@ def _text_of(path: Path) -> tuple[str, str]:
 
 
 def _each(text: str, name: str, read: Callable[[str], Any]) -> list[Any]:
-    """Read the words between semicolons and line ends. Raises Wrong with the line of every bad one."""
+    """Read the words between semicolons and line ends. Raises Wrong, which names the line of each invalid word."""
     found: list[Any] = []
     wrong: list[str] = []
     for line, word in _words(text):
@@ -166,7 +166,7 @@ def _each(text: str, name: str, read: Callable[[str], Any]) -> list[Any]:
         more = f"; and {len(wrong) - _MOST_LISTED} more" if len(wrong) > _MOST_LISTED else ""
         raise Wrong(f"{name}: {'; '.join(wrong[:_MOST_LISTED])}{more}")
     if not found:
-        raise Wrong(f"{name}: it is empty")
+        raise Wrong(f"{name} is empty")
     return found
 
 
@@ -182,7 +182,7 @@ def digest_of(path: Path) -> str:
 
 
 def sizes_of(file: FromFile) -> Sizes:
-    """Return the sizes in the file. Raises Wrong, also if the file has changed."""
+    """Return the sizes in a file. Raises Wrong, also if the file has changed."""
     if file.topic is not None:
         return _read_unchanged(file.path, file.digest).courses[file.topic].sizes
     found, sizes = read_sizes(Path(file.path))
@@ -190,7 +190,7 @@ def sizes_of(file: FromFile) -> Sizes:
 
 
 def instants_of(file: FromFile, lap_s: float) -> Instants:
-    """Return the send times in ns, stretched to a lap of ``lap_s``. Raises Wrong like ``sizes_of``."""
+    """Return the send times in ns, stretched to a lap of ``lap_s``. Raises Wrong, also if the file has changed."""
     if file.topic is not None:
         recorded = _read_unchanged(file.path, file.digest)
         at_ns, lap_ns = recorded.courses[file.topic].at_ns, recorded.lap_ns

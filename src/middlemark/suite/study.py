@@ -1,4 +1,4 @@
-"""The studies of Middlemark: a document's claims as a suite, with the document's own figures."""
+"""The studies that Middlemark provides: the claims of a document as a suite, and the document's own figures."""
 
 import re
 from pathlib import Path
@@ -11,45 +11,45 @@ from middlemark.suite.read import read_document
 from middlemark.suite.request import folder_of, shown_path
 
 _PART = re.compile(r"(?<=[0-9])[a-z]$")
-"""The part letter of an expectation's id: ``O1b`` is a part of claim O1."""
+"""The letter at the end of an expectation's id that names a part of a claim: ``O1b`` is a part of claim O1."""
 
 
 class Claimed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A claim as the document states it."""
 
     figure: str
-    """The document's figure, as printed, or a note that there is none."""
+    """The figure of the document, as printed, or a note that it prints none."""
     contradicts: str = ""
-    """The place where the document contradicts this claim."""
+    """Where the document contradicts this claim."""
 
 
 class Study(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``studies/NAME/study.toml``."""
+    """The content of ``studies/NAME/study.toml``."""
 
     title: str
     document: str
     measured_on: str
     conditions: str
     here: str
-    """The similarities and differences of the measurement here."""
+    """The similarities and the differences between the document's measurement and the one here."""
     claims: dict[str, Claimed]
-    """By claim id, without part letters."""
+    """Id of a claim, without the letter of a part → the claim."""
     name: str = ""
     folder: Path = Path()
 
     @property
     def suite(self) -> Path:
-        """The file of its suite, which has one or more expectations per claim."""
+        """The file of the study's suite, which has at least one expectation per claim."""
         return self.folder / "suite.toml"
 
     @property
     def figures(self) -> Path | None:
-        """The file with the document's figures, for ``import``; None: there is none."""
+        """The file with the document's figures, which ``import`` can read; None: the study has none."""
         path = self.folder / "figures.toml"
         return path if path.is_file() else None
 
     def claim_of(self, expectation: str) -> Claimed | None:
-        """Return the document's claim of which this expectation (its id) is all or part."""
+        """Return the document's claim that an expectation tests, completely or in part. ``expectation``: its id."""
         return self.claims.get(_PART.sub("", expectation))
 
 
@@ -64,8 +64,8 @@ def read_study(name: str) -> Study:
     folder = folder_of("studies")
     names = study_names()
     if folder is None or name not in names:
-        near = f"{did_you_mean(name, names)}; there are {listing(names)}" if names else "none is installed"
-        raise RequestError([Problem(f"study '{name}'", f"there is no study of this name; {near}")])
+        near = f"{did_you_mean(name, names)}; available: {listing(names)}" if names else "none is installed"
+        raise RequestError([Problem(f"study '{name}'", f"no study has this name; {near}")])
     path = folder / name / "study.toml"
     document, problems, _ = read_document(path, shown_path(path))
     if document is None:

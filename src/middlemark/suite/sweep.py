@@ -1,4 +1,4 @@
-"""The structs of a suite. Every level keeps its place, so that later problems can name it."""
+"""The structs of a suite. Every level contains its place, so that later problems can name the place."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -15,9 +15,9 @@ from middlemark.model.workload import Workload
 
 
 class Levels(msgspec.Struct, frozen=True):
-    """The levels of one factor in one sweep, in the order written.
+    """The levels of one factor in one sweep, in the order in which they are written.
 
-    ``place``: where they are given. ``named``: false if they are the default.
+    ``place``: where they are written. ``named``: False if they are the default.
     """
 
     factor: str
@@ -27,7 +27,7 @@ class Levels(msgspec.Struct, frozen=True):
 
 
 class Native(msgspec.Struct, frozen=True):
-    """The middleware's own settings for one adapter of a sweep, sorted by key."""
+    """The settings of a middleware's own for one adapter of a sweep, sorted by key."""
 
     adapter: str
     settings: tuple[tuple[str, str], ...]
@@ -35,14 +35,17 @@ class Native(msgspec.Struct, frozen=True):
 
 
 class TypedNative(msgspec.Struct, frozen=True):
-    """One ``--native``. ``word`` is ADAPTER.KEY or KEY, as typed; the available adapters decide which of both."""
+    """One ``--native``.
+
+    ``word`` is ADAPTER.KEY or KEY, as typed; which of the two depends on the available adapters.
+    """
 
     word: str
     value: str
 
     @property
     def place(self) -> str:
-        """Return where it is given."""
+        """The option that gave the setting."""
         file = user_file(self.value)
         return (
             f"--config {self.word.removesuffix(f'.{KEY}')}={file.path}"
@@ -55,42 +58,47 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True):
     """Factors to combine, and how to measure each cell."""
 
     place: str
-    """``suites/lan.toml: sweep 2``, or ``command line``."""
+    """Where the sweep is written: ``suites/lan.toml: sweep 2``, or ``command line``."""
     name: str | None = None
     factors: tuple[Levels, ...]
-    """One per factor, in the order of ``FACTORS``."""
+    """The levels of each factor, in the order of ``FACTORS``."""
     limits: Limits
     trials: Annotated[
         int, Key(kind=whole("number of trials", 1, 10_000), metavar="N", help="Fresh starts of each configuration.")
     ] = 3
     domain: Annotated[
         int | None,
-        Key(kind=whole("domain", 0, 232), metavar="N", help="One DDS domain for all trials.", default_text="one each"),
+        Key(
+            kind=whole("domain", 0, 232),
+            metavar="N",
+            help="One DDS domain for all trials.",
+            default_text="one per trial",
+        ),
     ] = None
     skip_unsupported: Annotated[
         bool, Key(kind=FLAG, help="Leave out what cannot be measured, instead of refusing it.")
     ] = False
-    baseline: Annotated[bool, Key(kind=FLAG, help="Measure the raw transports too, for the baseline.")] = True
+    baseline: Annotated[bool, Key(kind=FLAG, help="Also measure the raw transports, for the baseline.")] = True
     race: Annotated[
-        bool, Key(kind=FLAG, help="Add rounds of those that may be the best, until it is clear who is: the whole run.")
+        bool, Key(kind=FLAG, help="Add rounds for the candidates that may be the best, until the best is clear.")
     ] = False
     budget_s: Annotated[
         float | None,
         Key(
             name="budget",
             kind=seconds(1e-6),
-            help="The time for the rounds of a race: the whole run; --budget goes first.",
+            help="The time for the rounds of the run's races. --budget overrides it.",
             option=False,
             default_text="`10m`",
         ),
     ] = None
     deciding_trials: bool = False
-    """True: no number of trials is given, and expectations need as many as it takes to decide them."""
+    """True if no number of trials is given, and as many are needed as decide the expectations."""
     workload: Workload | None = None
-    """The workload that its cells carry."""
+    """The workload that the sweep's cells transmit."""
     native: tuple[Native, ...] = ()
     typed_native: tuple[TypedNative, ...] = ()
-    """From the command line; they override ``native``."""
+    """The settings from the command line. They override ``native``."""
 
     def levels(self, factor: str) -> Levels:
         """Return the levels of this factor. Raises KeyError."""
@@ -101,35 +109,35 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Suite(msgspec.Struct, frozen=True, kw_only=True):
-    """An experiment: sweeps in file order. ``place``: its file, or ``command line``."""
+    """An experiment: the sweeps in the order of the file. ``place``: the file, or ``command line``."""
 
     name: str
     description: str = ""
     place: str
     seed: int | None = None
     together: tuple[tuple[str, ...], ...] = ()
-    """Combinations of factors that are compared too (``vary_together``)."""
+    """Combinations of factors that are also compared (``vary_together``)."""
     scorecard: tuple[tuple[str, float], ...] = ()
-    """Metrics and their weights."""
+    """The metrics of the scorecard and their weights."""
     sweeps: tuple[Sweep, ...]
     expectations: tuple[Expectation, ...] = ()
-    """Expectations of the whole request. The last suite also has those of the command line."""
+    """The expectations of the suite. The last suite of a request also has those of the command line."""
 
 
 class RawOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """The options of the command line, as typed and unchecked; only those given."""
+    """The options of the command line, as typed and unchecked. Contains only options that were typed."""
 
     keys: Mapping[str, str | bool] = {}
-    """By name; any of ``KEYS``."""
+    """Name of a key (any of ``KEYS``) → its value."""
     seed: str | None = None
     native: tuple[str, ...] = ()
-    """``[ADAPTER.]KEY=VALUE``, each as typed."""
+    """Each ``--native`` as typed: ``[ADAPTER.]KEY=VALUE``."""
     only: tuple[str, ...] = ()
-    """``KEY=VALUE``, each as typed."""
+    """Each ``--only`` as typed: ``KEY=VALUE``."""
     config: tuple[str, ...] = ()
-    """``ADAPTER=FILE``, each as typed."""
+    """Each ``--config`` as typed: ``ADAPTER=FILE``."""
     expect: tuple[str, ...] = ()
-    """The keys of an ``[[expect]]``, separated by commas, each as typed."""
+    """Each ``--expect`` as typed: the keys of an ``[[expect]]``, separated by commas."""
 
 
 def raw_options(
@@ -143,7 +151,7 @@ def raw_options(
 ) -> RawOptions:
     """Return the options without those that are None. Raises TypeError for an unknown key."""
     if unknown := keys.keys() - KEYS.keys():
-        raise TypeError(f"no key of a sweep: {unknown}")
+        raise TypeError(f"not a key of a sweep: {unknown}")
     return RawOptions(
         keys={name: typed for name, typed in keys.items() if typed is not None},
         seed=seed,
@@ -155,6 +163,6 @@ def raw_options(
 
 
 ONCE: Mapping[str, Key] = {**LIMITS, **declared(Sweep, Key)}
-"""Keys that are set once per sweep, by name."""
+"""The keys that a sweep has once, by name."""
 
 KEYS: Mapping[str, Key] = {**FACTORS, **ONCE}

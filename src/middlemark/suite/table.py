@@ -1,4 +1,4 @@
-"""Read a table of keys (a sweep, the defaults, the command line): checked levels, or every problem in it."""
+"""Read a table of keys: a sweep, the defaults, or the command line. The result is checked levels, or all problems."""
 
 import re
 import tomllib
@@ -17,7 +17,7 @@ from middlemark.suite.sweep import KEYS
 
 
 class Given(msgspec.Struct, frozen=True):
-    """The value of one key: a factor's levels in order, or one value."""
+    """The value of one key: a single value, or the levels of a factor in order."""
 
     values: tuple[Level, ...]
     place: str
@@ -30,7 +30,7 @@ SEED = whole("seed", 0, 2**63 - 1)
 
 
 def parse_toml(text: str, place: str) -> tuple[dict[str, object] | None, list[Problem]]:
-    """Parse TOML. A syntax error is a problem with its line."""
+    """Parse TOML. A syntax error is returned as a problem with its line."""
     try:
         return tomllib.loads(text), []
     except tomllib.TOMLDecodeError as error:
@@ -38,14 +38,14 @@ def parse_toml(text: str, place: str) -> tuple[dict[str, object] | None, list[Pr
         if match:
             return None, [Problem(f"{place}: line {match[2]}: column {match[3]}", f"not TOML: {match[1]}")]
         return None, [Problem(place, f"not TOML: {error}")]
-    except ValueError:  # too many digits, or a date that does not exist
+    except ValueError:  # a number with too many digits, or a date that does not exist
         return None, [Problem(place, "not TOML: it contains a number or a date that is out of range")]
     except RecursionError:
         return None, [Problem(place, "not TOML: lists or tables are nested too deeply")]
 
 
 def line_of(text: str, head: str, number: int, key: str) -> int | None:
-    """Return the line of a key in the table ``[[head]]`` with this number; without such a key, the line of the head."""
+    """Return the line of a key in table ``number`` of ``[[head]]``. Without that key it is the line of the head."""
     heads = [*re.finditer(r"(?m)^[ \t]*\[\[?[^\]\n]*\]\]?", text)]
     matching = [at for at, each in enumerate(heads) if re.sub(r"\s", "", each[0]) == f"[[{head}]]"]
     if number >= len(matching):
@@ -64,7 +64,7 @@ def read_seed(value: object) -> int:
 def read_table(
     table: Mapping[str, object], place: str, folder: Path, extra: tuple[str, ...] = ()
 ) -> tuple[Table, list[Problem]]:
-    """Read every key of a table. ``extra``: keys to skip. ``folder``: where files named with @ are."""
+    """Read every key of a table. ``extra``: keys to skip. ``folder``: contains the files that values name with @."""
     found: Table = {}
     problems: list[Problem] = []
     for name, value in table.items():
@@ -84,17 +84,17 @@ def read_table(
 
 
 def read_key(key: Key, value: object, place: str, folder: Path) -> tuple[Given | None, list[Problem]]:
-    """Read one key: a single value or, for a factor, a list of levels. Returns None if nothing of it is valid."""
+    """Read one key, which has a single value or, for a factor, a list of levels. Returns None if no value is valid."""
     if not key.listed:
         if isinstance(value, list):
-            return None, [Problem(place, f"a list, but a sweep has only one {key.name}; write another [[sweep]]")]
+            return None, [Problem(place, f"is a list, but a sweep has only one {key.name}; write another [[sweep]]")]
         levels: list[object] = [value]
     else:
         levels = _spread(key, value)
         if not levels:
-            return None, [Problem(place, "an empty list leaves nothing to measure; leave the key out for its default")]
+            return None, [Problem(place, "is an empty list; write a level, or remove the key for its default")]
         if len(levels) > MOST_LEVELS:
-            return None, [Problem(place, f"{len(levels)} levels; at most {MOST_LEVELS} can be crossed")]
+            return None, [Problem(place, f"has {len(levels)} levels; at most {MOST_LEVELS} can be combined")]
     values: list[Level] = []
     seen: set[Level] = set()
     problems: list[Problem] = []
@@ -118,7 +118,7 @@ def read_key(key: Key, value: object, place: str, folder: Path) -> tuple[Given |
                 values.append(one)
     has_all = key.kind.not_in_all is not None and "all" in values
     if has_all and not {"all", *(key.kind.not_in_all or ())}.issuperset(values):
-        problems.append(Problem(place, "'all' includes the other names; leave them out, or leave out 'all'"))
+        problems.append(Problem(place, "'all' includes the other names; remove them, or remove 'all'"))
     return (Given(tuple(values), place) if values else None), problems
 
 
@@ -126,7 +126,7 @@ def _spread(key: Key, value: object) -> list[object]:
     if not isinstance(value, list):
         return [value]
     if key.kind.compound and value and all(isinstance(each, int) for each in value):
-        return [value]  # [0, 1] is one placement; [[0, 1], "off"] are two
+        return [value]  # [0, 1] is one placement; [[0, 1], "off"] are two placements
     return value
 
 
@@ -134,9 +134,9 @@ _LARGEST_FILE = 1 << 20
 
 
 def read_demands(text: str, place: str) -> tuple[list[int], list[Problem]]:
-    """Return the sizes in order, and a problem with line and column (both from 1) for each invalid entry.
+    """Return the sizes in order, and a problem for each invalid entry, with line and column (both from 1).
 
-    Blank entries and lines are skipped: LatencyTest's own files end their lines with a semicolon.
+    Blank entries and lines are skipped, because LatencyTest's own files end their lines with a semicolon.
     """
     sizes: list[int] = []
     problems: list[Problem] = []
@@ -156,20 +156,20 @@ def read_demands(text: str, place: str) -> tuple[list[int], list[Problem]]:
                 problems.append(Problem(f"{place}: line {number}: column {column}", f"{word} is listed twice"))
             sizes.append(size)
     if not sizes and not problems:
-        problems.append(Problem(place, "no size in this file; write them as 16;1024;64512"))
+        problems.append(Problem(place, "contains no size; write sizes as 16;1024;64512"))
     return sizes, problems
 
 
 def load_demands(name: str, folder: Path) -> tuple[list[int], list[Problem]]:
     """Read the file ``name`` in ``folder``. Raises Wrong if it is not readable text."""
     if not name:
-        raise Wrong("'@' without a file's name; write @demands.csv")
+        raise Wrong("'@' needs the name of a file; write @demands.csv")
     path = folder / name
     try:
         with path.open("rb") as file:
             data = file.read(_LARGEST_FILE + 1)
         if len(data) > _LARGEST_FILE:
-            raise Wrong(f"{name} is larger than 1 MiB, too large for a list of sizes")
+            raise Wrong(f"{name} is larger than 1 MiB, which is too large for a list of sizes")
         text = data.decode("utf-8-sig")
     except OSError as error:
         raise Wrong(f"cannot read {path}: {error.strerror or error}") from None

@@ -14,7 +14,7 @@ LARGEST = 4 << 20
 
 
 def read_user_file(path: Path, place: str) -> tuple[UserFile | None, list[Problem]]:
-    """Return the file's absolute path and hash, or the problem."""
+    """Return the absolute path and the hash of a file, or its problem."""
     try:
         with path.open("rb") as file:
             content = file.read(LARGEST + 1)
@@ -22,7 +22,7 @@ def read_user_file(path: Path, place: str) -> tuple[UserFile | None, list[Proble
         why = getattr(error, "strerror", None) or str(error)
         return None, [Problem(place, f"{path}: {why}; give the path of a configuration file")]
     if len(content) > LARGEST:
-        return None, [Problem(place, f"{path}: larger than 4 MiB, too large for a configuration")]
+        return None, [Problem(place, f"{path}: larger than 4 MiB, which is too large for a configuration")]
     return UserFile(os.path.abspath(path), hashlib.sha256(content).hexdigest()), []
 
 
@@ -36,7 +36,7 @@ def read_typed(raw: Sequence[str]) -> tuple[tuple[TypedNative, ...], list[Proble
         if not equals or not adapter or not path:
             problems.append(Problem(place, "write --config ADAPTER=FILE, as in --config cyclonedds=my.xml"))
         elif adapter in found:
-            problems.append(Problem(place, f"{adapter} is given twice; leave one of them out"))
+            problems.append(Problem(place, f"{adapter} is given twice; remove one of them"))
         else:
             file, wrong = read_user_file(Path(path), place)
             problems += wrong
@@ -46,15 +46,15 @@ def read_typed(raw: Sequence[str]) -> tuple[tuple[TypedNative, ...], list[Proble
 
 
 def read_table_of_files(table: object, place: str, folder: Path) -> tuple[list[Native], list[Problem]]:
-    """Read a suite's ``config``: adapter → path, relative to the suite's ``folder``."""
+    """Read a suite's ``config`` table: adapter → path, relative to the suite's folder ``folder``."""
     if not isinstance(table, dict):
-        return [], [Problem(place, f'{quoted(table)} is no table; write config.ADAPTER = "FILE"')]
+        return [], [Problem(place, f'{quoted(table)} is not a table; write config.ADAPTER = "FILE"')]
     natives: list[Native] = []
     problems: list[Problem] = []
     for adapter, path in table.items():
         where = f"{place}: {adapter}"
         if not isinstance(path, str):
-            problems.append(Problem(where, f"{quoted(path)} is no path; write it in quotes"))
+            problems.append(Problem(where, f"{quoted(path)} is not a path; write it in quotes"))
             continue
         file, wrong = read_user_file(folder / path, where)
         problems += wrong

@@ -1,4 +1,4 @@
-"""Read the ``workload`` of a suite: a table of topics, services and processes, or the file with one."""
+"""Read the ``workload`` of a suite: a table of topics, services and processes, or the file that contains it."""
 
 import math
 import re
@@ -16,10 +16,10 @@ from middlemark.suite import sequence
 from middlemark.suite.table import line_of
 
 MOST_ENDS = 4096
-"""The most publishers and subscribers of a graph; each has a thread."""
+"""The most publishers and subscribers of a graph. Each has its own thread."""
 SHORTEST_DEADLINE_S = 1e-6
 LARGEST_SIGMAS = 4
-"""The default largest size of a lognormal distribution, in sigmas above the median: 1 in 30,000 would be larger."""
+"""The largest size of a lognormal distribution, in sigmas above the median. Only 1 in 30,000 would be larger."""
 WIDEST_SIGMA = 3.0
 _NAME = re.compile(r"[A-Za-z0-9_~/][A-Za-z0-9_~/.:-]{0,199}")
 
@@ -33,7 +33,7 @@ def _read_name(value: object) -> str:
 def _read_nodes(value: object) -> tuple[str, ...]:
     nodes = value if isinstance(value, list) else [value]
     if not nodes:
-        raise Wrong("an empty list: no node receives the topic; name a node, or leave the topic out")
+        raise Wrong("an empty list, so no node receives the topic; name a node, or remove the topic")
     found = tuple(map(_read_name, nodes))
     if len(set(found)) < len(found):
         raise Wrong("a node is named twice")
@@ -43,13 +43,13 @@ def _read_nodes(value: object) -> tuple[str, ...]:
 def _read_hz(value: object) -> float:
     rate = RATE.read(value)
     if not isinstance(rate, float):
-        raise Wrong(f"{quoted(value)} is not a rate of a topic; write messages a second (30, '1k')")
+        raise Wrong(f"{quoted(value)} is not a rate of a topic; write messages per second (30, '1k')")
     return rate
 
 
 _ARRIVALS = words("kind of arrivals", "periodic", "poisson")
 Reads = Callable[[object], Any]
-"""Converts a TOML value to a level. Raises Wrong."""
+"""A function that converts a TOML value to a level. Raises Wrong."""
 
 _KINDS: Mapping[str, Reads] = {
     "name": _read_name,
@@ -87,7 +87,7 @@ def _read_lognormal(value: str) -> dict[str, Any]:
     match = _LOGNORMAL.fullmatch(value.strip())
     if match is None:
         raise Wrong(
-            f"{quoted(value)} is no distribution; write 'lognormal(64k, 0.5)': median and sigma of the logarithm"
+            f"{quoted(value)} is not a distribution; write 'lognormal(64k, 0.5)': median and sigma of the logarithm"
         )
     median = max(_size(match[1].strip()), SMALLEST_MESSAGE)
     try:
@@ -109,7 +109,7 @@ def _size(word: str) -> int:
 
 
 class _Reader:
-    """Reads one table. Problems are added to ``problems``."""
+    """Reads one workload and adds its problems to ``problems``."""
 
     def __init__(self, place: str, text: str, folder: Path) -> None:
         self.problems: list[Problem] = []
@@ -123,13 +123,13 @@ class _Reader:
         """Read the recorded sequence that the workload names."""
         try:
             if not isinstance(value, str) or not value:
-                raise Wrong(f'{quoted(value)} is no file; write sequence = "robot.parquet"')
+                raise Wrong(f'{quoted(value)} is not a file; write sequence = "robot.parquet"')
             self.recorded = sequence.read_sequence(self._folder / value)
         except Wrong as error:
             self.problems.append(Problem(f"{self.place}: workload.sequence", str(error)))
 
     def sizes(self, value: object) -> dict[str, Any]:
-        """Return ``size``, and ``sizes`` if they vary. Raises Wrong."""
+        """Return ``size`` and, if sizes vary, ``sizes``. Raises Wrong."""
         if isinstance(value, str) and value.startswith("@"):
             found, sizes = sequence.read_sizes(self._folder / value[1:])
             return {"size": int(sizes.max()), "sizes": found}
@@ -138,14 +138,14 @@ class _Reader:
         return {"size": SIZE.read(value)}
 
     def arrivals(self, value: object) -> dict[str, Any]:
-        """Return ``arrivals``, or ``instants`` and their mean rate. Raises Wrong."""
+        """Return ``arrivals``, or ``instants`` and the mean rate of the instants. Raises Wrong."""
         if isinstance(value, str) and value.startswith("@"):
             found, _, rate_hz = sequence.read_instants(self._folder / value[1:])
             return {"instants": found, "rate": rate_hz}
         return {"arrivals": _ARRIVALS.read(value)}
 
     def wrong(self, kind: str, number: int, key: str, text: str) -> None:
-        """Add a problem of table ``number`` of ``[[workload.kind]]``, with the line of its key."""
+        """Add a problem of a key in table ``number`` of ``[[workload.kind]]``, with the key's line."""
         line = line_of(self._text, f"workload.{kind}", number, key)
         where = f"line {line}: " if line else ""
         self.problems.append(Problem(f"{self.place}: {where}workload.{kind} {number + 1}: {key}".rstrip(": "), text))
@@ -154,14 +154,16 @@ class _Reader:
         """Return the tables ``[[workload.kind]]``."""
         found = table.get(kind, [])
         if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-            self.problems.append(Problem(f"{self.place}: workload.{kind}", f"no tables; write [[workload.{kind}]]"))
+            self.problems.append(
+                Problem(f"{self.place}: workload.{kind}", f"is not a list of tables; write [[workload.{kind}]]")
+            )
             return []
         return found
 
     def read(
         self, kind: str, number: int, table: Mapping[str, object], kinds: Mapping[str, Reads], needed: Sequence[str]
     ) -> dict[str, Any] | None:
-        """Return the levels of a table by key; None: there are problems."""
+        """Return key → level of a table; None: it has problems."""
         before = len(self.problems)
         found: dict[str, Any] = {}
         for key, value in table.items():
@@ -186,15 +188,15 @@ def read_workload(
 ) -> tuple[Workload | None, list[Problem]]:
     """Check the table ``workload`` of a file.
 
-    ``text``: the file's content, to report line numbers. ``folder``: has the files that it names.
+    ``text``: the file's content, for line numbers. ``folder``: contains the files that the workload names.
     """
     if not isinstance(table, dict):
-        return None, [Problem(f"{place}: workload", "no table; write [[workload.topic]] and its keys below")]
+        return None, [Problem(f"{place}: workload", "is not a table; write [[workload.topic]] and its keys below")]
     reader = _Reader(place, text, folder)
     for key in table:
         if key not in _TABLES:
-            known = did_you_mean(key, _TABLES)
-            reader.problems.append(Problem(f"{place}: workload.{key}", f"no such key; {known}"))
+            suggestion = did_you_mean(key, _TABLES)
+            reader.problems.append(Problem(f"{place}: workload.{key}", f"no such key; {suggestion}"))
     if "sequence" in table:
         reader.find_sequence(table["sequence"])
     topics = [*_topics(reader, table), *_services(reader, table)]
@@ -203,14 +205,14 @@ def read_workload(
     sites = _sites(reader, table.get("site", {}), nodes, shared)
     _check(reader, topics)
     if not topics and not reader.problems:
-        reader.problems.append(Problem(f"{place}: workload", "no [[workload.topic]]: a graph has at least one"))
+        reader.problems.append(Problem(f"{place}: workload", "has no [[workload.topic]]; a graph needs at least one"))
     if reader.problems:
         return None, reader.problems
     return Workload(name=name, topics=tuple(each for _, _, each in topics), shared=shared, sites=sites), []
 
 
 Placed = tuple[str, int, Topic]
-"""The kind and number of the table that a topic comes from, and the topic."""
+"""The kind and the number of the table that defines a topic, and the topic."""
 
 
 def _nodes_of(topic: Topic) -> tuple[str, ...]:
@@ -227,7 +229,7 @@ def _topics(reader: _Reader, table: Mapping[str, object]) -> Iterator[Placed]:
         arrivals = found.pop("arrivals", {})
         if "instants" in arrivals and ("rate" in found or "after" in found):
             key = "rate" if "rate" in found else "after"
-            reader.wrong("topic", number, "arrivals", f"the file determines when it is published; leave {key} out")
+            reader.wrong("topic", number, "arrivals", f"the file determines when messages are published; remove {key}")
             continue
         found |= arrivals
         found = _as_recorded(reader.recorded, found)
@@ -235,16 +237,16 @@ def _topics(reader: _Reader, table: Mapping[str, object]) -> Iterator[Placed]:
             reader.wrong("topic", number, "", f"size is missing{_not_in(reader.recorded, found['name'])}")
             continue
         if ("rate" in found) == ("after" in found):
-            what = "both rate and after" if "rate" in found else "neither rate nor after"
+            what = "has both rate and after" if "rate" in found else "has neither rate nor after"
             reader.wrong(
                 "topic",
                 number,
                 "",
-                f"{what}: a topic needs one of both{_not_in(reader.recorded, found['name'])}",
+                f"{what}; a topic needs one of them{_not_in(reader.recorded, found['name'])}",
             )
             continue
         if "work" in found and "after" not in found:
-            reader.wrong("topic", number, "work", "work without after: a node only works on messages that it received")
+            reader.wrong("topic", number, "work", "needs after, because a node works only on messages that it received")
             continue
         if found.get("durability") == "transient-local" and (why := _keeps_no_history(found)):
             reader.wrong("topic", number, "durability", why)
@@ -256,14 +258,14 @@ def _topics(reader: _Reader, table: Mapping[str, object]) -> Iterator[Placed]:
 def _keeps_no_history(found: Mapping[str, Any]) -> str:
     """Return why the topic cannot have late joiners; empty: it can."""
     if found.get("reliability") == "best-effort":
-        return "transient-local with best-effort: earlier messages are not sent again; use reliable"
+        return "transient-local does not work with best-effort, which never sends messages again; use reliable"
     if "depth" in found and found["depth"] is None:
-        return "transient-local with depth all: give the depth that a late subscriber receives, such as 1"
+        return "transient-local does not work with depth all; write the depth for a late subscriber, such as 1"
     return ""
 
 
 def _as_recorded(recorded: sequence.Sequence | None, found: dict[str, Any]) -> dict[str, Any]:
-    """Fill in the sizes and send times of the sequence where the topic has none of its own."""
+    """Return the keys of a topic, with sizes and send times from the sequence if the topic has none of its own."""
     name = found["name"]
     if recorded is None or name not in recorded.courses:
         return found
@@ -282,7 +284,7 @@ def _not_in(recorded: sequence.Sequence | None, name: str) -> str:
 
 
 def _services(reader: _Reader, table: Mapping[str, object]) -> Iterator[Placed]:
-    """Yield two topics per service: the request, and the reply that follows it."""
+    """Yield two topics per service: the request, and the reply that follows the request."""
     for number, each in enumerate(reader.tables(table, "service")):
         found = reader.read("service", number, each, _SERVICE, ("name", "client", "server", "request", "reply", "rate"))
         if found is None:
@@ -315,7 +317,7 @@ def _processes(reader: _Reader, table: object, nodes: set[str]) -> tuple[Process
     found = _groups(reader, "process", table, nodes)
     for name, members in found.items():
         if name in nodes and name not in members:
-            text = f"a node outside this process has the name '{name}'; choose another name"
+            text = f"'{name}' is the name of a node outside this process; choose another name"
             reader.problems.append(Problem(f"{reader.place}: workload.process: {name}", text))
     return tuple(Process(name, members) for name, members in found.items())
 
@@ -326,20 +328,22 @@ def _sites(reader: _Reader, table: object, nodes: set[str], shared: Sequence[Pro
     of_node = {node: name for name, members in found.items() for node in members}
     for name in found:
         if not is_site(name):
-            text = "not a valid name of a site; use lower-case letters, digits and _, beginning with a letter"
+            text = "is not a valid name of a site; use lower-case letters, digits and _, beginning with a letter"
             reader.problems.append(Problem(f"{where}: {name}", text))
     if found and (missing := sorted(nodes - of_node.keys())):
-        reader.problems.append(Problem(where, f"{listing(missing)} not on any site; put every node on one"))
+        reader.problems.append(Problem(where, f"{listing(missing)} not on any site; put every node on one site"))
     for process in shared:
         if len(on := sorted({of_node[node] for node in process.nodes if node in of_node})) > 1:
-            reader.problems.append(Problem(where, f"process {process.name} would be on {listing(on)}"))
+            reader.problems.append(
+                Problem(where, f"process {process.name} would be on {listing(on)}; put its nodes on one")
+            )
     return tuple(Site(name, members) for name, members in found.items())
 
 
 def _groups(reader: _Reader, kind: str, table: object, nodes: set[str]) -> dict[str, tuple[str, ...]]:
-    """Return the nodes of each group. A node is in one group only."""
+    """Return the nodes of each group. A node may be in only one group."""
     if not isinstance(table, dict):
-        text = f"no table; write [workload.{kind}] and NAME = [nodes] below"
+        text = f"is not a table; write [workload.{kind}] and NAME = [nodes] below"
         reader.problems.append(Problem(f"{reader.place}: workload.{kind}", text))
         return {}
     found: dict[str, tuple[str, ...]] = {}
@@ -356,20 +360,20 @@ def _groups(reader: _Reader, kind: str, table: object, nodes: set[str]) -> dict[
             if node not in nodes:
                 reader.problems.append(Problem(where, f"no topic has a node '{node}'; {did_you_mean(node, nodes)}"))
             elif node in of_node:
-                reader.problems.append(Problem(where, f"'{node}' is in {kind} {of_node[node]} already"))
+                reader.problems.append(Problem(where, f"'{node}' is already in {kind} {of_node[node]}"))
             of_node.setdefault(node, name)
         found[name] = read
     return found
 
 
 def _check(reader: _Reader, topics: Sequence[Placed]) -> None:
-    """Report inconsistencies: duplicate names, wrong predecessors, too many ends."""
+    """Report inconsistencies: duplicate names, invalid predecessors, too many publishers and subscribers."""
     by_name: dict[str, Topic] = {}
     for kind, number, each in topics:
         first = by_name.setdefault(each.name, each)
         if first is not each:
-            other = f", and of type {first.type} there" if first.type != each.type else ""
-            reader.wrong(kind, number, "name", f"a second topic '{each.name}'{other}: one topic has one publisher here")
+            other = f", of type {first.type}" if first.type != each.type else ""
+            reader.wrong(kind, number, "name", f"another topic has the name '{each.name}'{other}; choose another name")
         if each.source in each.to:
             reader.wrong(kind, number, "to", f"'{each.source}' subscribes to its own topic")
     called = {each.after for _, _, each in topics if each.service}
@@ -380,17 +384,18 @@ def _check(reader: _Reader, topics: Sequence[Placed]) -> None:
         if before is None:
             reader.wrong(kind, number, "after", f"no topic '{each.after}'; {did_you_mean(each.after, by_name)}")
         elif each.source not in before.to:
-            text = f"'{each.source}' does not subscribe to '{each.after}', whose nodes are {', '.join(before.to)}"
+            text = f"'{each.source}' does not subscribe to '{each.after}'; its subscribers are {', '.join(before.to)}"
             reader.wrong(kind, number, "after", text)
         elif not each.service and before.name in called:
-            text = f"'{each.after}' has the requests of a service, so only its replies may follow"
+            text = f"'{each.after}' contains the requests of a service, so only the service's replies may follow"
             reader.wrong(kind, number, "after", text)
         elif _is_in_circle(each, by_name):
-            reader.wrong(kind, number, "after", "a circle of topics, none of which has a rate")
+            reader.wrong(kind, number, "after", "these topics follow each other in a circle; give one of them a rate")
     ends = sum(1 + len(each.to) for _, _, each in topics)
     if ends > MOST_ENDS:
         where = Problem(
-            "workload", f"{ends:,} publishers and subscribers; at most {MOST_ENDS:,} are possible, as each has a thread"
+            "workload",
+            f"has {ends:,} publishers and subscribers; at most {MOST_ENDS:,} are possible, as each has a thread",
         )
         reader.problems.append(where)
 

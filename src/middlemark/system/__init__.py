@@ -1,1 +1,1 @@
-"""The machine: which of its settings limit a middleware, and how to change a setting and restore it."""
+"""The machine: which of its settings limit a middleware, and how a setting is changed and restored."""

@@ -1,16 +1,16 @@
-"""Find the control groups of this process and their limits. Several checks use it."""
+"""Find the control groups of this process and their limits."""
 
 from middlemark.system.root import Root
 
 MOUNT = "sys/fs/cgroup"
 UNLIMITED = 1 << 60
-"""A number near this means unlimited in version 1, as ``max`` does in version 2."""
+"""A limit of about this number means unlimited in version 1, as ``max`` does in version 2."""
 
 
 def groups(root: Root, controller: str) -> tuple[str, ...]:
     """Return the folders of this process's control group and of its parents, the own group first.
 
-    Uses version 1 if it has the controller, else version 2. In a container the own group may be the mount point itself.
+    Version 1 is used if it has the controller, else version 2. In a container the own group may be the mount point.
     """
     for line in sorted((root.text("proc/self/cgroup") or "").splitlines(), reverse=True):
         number, controllers, path = line.split(":", 2)
@@ -31,7 +31,7 @@ def groups(root: Root, controller: str) -> tuple[str, ...]:
 
 
 def least(root: Root, controller: str, *names: str) -> tuple[int, str] | None:
-    """Return the lowest limit with one of ``names`` in the groups, and its file; None: no group has a limit."""
+    """Return the lowest of the limits in files named ``names`` in the groups, and its file; None: there is no limit."""
     found = [
         (value, f"{group}/{name}")
         for group in groups(root, controller)

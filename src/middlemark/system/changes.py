@@ -1,4 +1,4 @@
-"""Change settings of the machine for a while or until ``--restore``. Each is written to the journal first."""
+"""Change settings of the machine until the process ends, or until ``--restore``. The journal has each change first."""
 
 import contextlib
 import os
@@ -28,29 +28,29 @@ _HOLD = (
     'exec setsid sh -c \'read go || exit; exec 3>"$1" || exit; printf "$2" >&3;'
     ' echo held; exec sleep infinity <&- >&- 2>&-\' sh "$@"'
 )
-"""A shell that holds a setting. It waits for ``go``, so that a holder that the journal does not list holds nothing."""
+"""A shell that holds a setting. It waits for ``go``, so that no setting is held before the journal lists the holder."""
 
 
 class Changes:
-    """The changes made by one process. Only one process at a time may make some: see :func:`changing`."""
+    """The changes that one process makes. Only one process at a time may make changes: see :func:`changing`."""
 
     def __init__(self, journal: Journal, announce: Announce | None = None, *, kept: bool = False) -> None:
-        """``announce`` gets each command before sudo runs it; None: no sudo.
+        """``announce`` gets each command before sudo runs it; None: sudo is not used.
 
-        ``kept``: the changes outlast this process.
+        ``kept``: the changes remain when this process ends.
         """
         self._journal = journal
         self._announce = announce
         self._kept = kept
         self._own: list[Entry] = []
         self._prefixes: dict[str, tuple[str, ...]] = {}
-        """By namespace: how it is entered."""
+        """Namespace → the beginning of the argv that enters it."""
         self._held: list[int] = []
 
     def make(self, wanted: Sequence[Setting], prefixes: Sequence[Prefix] = ((),), *, file: str = "") -> None:
-        """Make all changes, or none. Skips settings that already have their value.
+        """Make all changes, or none. A setting that already has its value is skipped.
 
-        ``prefixes``: the network namespaces to change. Raises CannotError and JournalError; then nothing was changed.
+        ``prefixes``: the network namespaces to change. If it raises CannotError or JournalError, nothing was changed.
         """
         due: list[tuple[Entry, tuple[str, ...]]] = []
         for each in wanted:
@@ -88,7 +88,7 @@ class Changes:
             self._held.append(settings.hold(setting))
 
     def _hold_on(self, entry: Entry) -> None:
-        """Start a process that holds the setting after this one has ended. Write it to the journal before it holds."""
+        """Start a process that holds the setting after this process ends. The journal lists it before it holds."""
         word = "".join(f"\\{each:03o}" for each in int(entry.after).to_bytes(4, "little"))
         holder = subprocess.Popen(
             ["sh", "-c", _HOLD, "sh", entry.target, word],
@@ -109,11 +109,11 @@ class Changes:
         holder.stdout.close()
         if held != b"held\n":
             holder.wait()
-            raise CannotError(entry.target, "cannot be opened, or refuses that value")
-        holder.returncode = 0  # do not wait for it: it outlasts this process
+            raise CannotError(entry.target, "cannot be opened, or refuses the value")
+        holder.returncode = 0  # Popen must not wait for the holder, which runs longer than this process
 
     def _place(self, target: str, prefix: tuple[str, ...]) -> str:
-        """Return the setting's namespace ("" if there is only one), and remember how to enter it."""
+        """Return the setting's namespace and remember how to enter it; "": the machine has one value of the setting."""
         kind = "net" if target.startswith("net.") else "mnt" if kind_of(target) == "size" else ""
         if not kind:
             return ""
@@ -126,7 +126,7 @@ class Changes:
         return asked.stdout.strip()
 
     def restore(self) -> list[str]:
-        """Restore what this object changed, the last first. Returns one sentence per setting that is not as before."""
+        """Restore the changes, the last first. Return one sentence for each setting that could not be restored."""
         while self._held:
             os.close(self._held.pop())
         own, self._own = self._own, []
@@ -141,10 +141,10 @@ def changing(
     kept: bool = False,
     report: Announce | None = None,
 ) -> Iterator[Changes]:
-    """Lock the settings of this machine; restore them at the end unless ``kept``.
+    """Lock the settings of this machine. Restore them at the end unless ``kept``.
 
-    First restores what a killed process left changed. ``report`` gets one sentence per setting that could not be
-    restored. Raises JournalError.
+    First restores the settings that a killed process left changed. ``report`` gets one sentence for each setting that
+    could not be restored. Raises JournalError.
     """
     journal = journal or Journal()
     with journal.locked():
@@ -165,9 +165,10 @@ def changing(
 def put_back(
     journal: Journal, entries: Sequence[Entry], announce: Announce | None, prefixes: dict[str, tuple[str, ...]]
 ) -> list[str]:
-    """Restore these entries of the journal, the last first. Returns one sentence per setting that is not as before.
+    """Restore these entries of the journal, the last first. Return one sentence for each that could not be restored.
 
-    An entry that could not be restored stays in the journal. An entry that somebody else changed is removed from it.
+    An entry that could not be restored stays in the journal. An entry whose setting another program has changed
+    since is removed from it.
     """
     sentences: list[str] = []
     for entry in reversed(entries):
@@ -180,23 +181,23 @@ def put_back(
         try:
             if done:
                 journal.write([each for each in journal.entries() if each != entry])
-        except JournalError as error:  # the next --restore finds nothing left to do for this entry
+        except JournalError as error:  # the entry stays in the journal, and the next --restore removes it
             sentences.append(str(error))
     return sentences
 
 
 def _put_back(entry: Entry, announce: Announce | None, prefixes: dict[str, tuple[str, ...]]) -> str:
-    """Restore one setting. Returns a sentence about it, or "". Raises CannotError."""
+    """Restore one setting. Return a sentence if it is not as before, else "". Raises CannotError."""
     if entry.file:
         _remove(entry.file, announce)
     if not entry.is_in_force:
-        return ""  # the restart of the machine restored it
+        return ""  # a restart of the machine has restored it
     kind = kind_of(entry.target)
     if kind == "hold":
         _end_holder(entry.holder, announce)
         return ""
     if kind == "group" and entry.owner != this_process():
-        return ""  # that process was the only one in the group's change, and has ended
+        return ""  # the setting was that process's group, and the process has ended
     prefix: tuple[str, ...] = ()
     if entry.place:
         own = namespace(entry.place.partition(":")[0])
@@ -204,14 +205,14 @@ def _put_back(entry: Entry, announce: Announce | None, prefixes: dict[str, tuple
             if entry.place in prefixes:
                 prefix = prefixes[entry.place]
             elif not is_inhabited(entry.place):
-                return ""  # the namespace is gone, with its settings
+                return ""  # the namespace no longer exists, and neither do its settings
             else:
                 raise CannotError(entry.target, f"was set in another namespace ({entry.place})")
     now = settings.read(entry.target, prefix)
     if settings.same(now, entry.before):
         return ""
     if not settings.same(now, entry.after):
-        return f"{entry.target}: another program has set it to {now} since: it stays (it was {entry.before} before)"
+        return f"{entry.target}: another program has changed it to {now}: not restored (it was {entry.before} before)"
     settings.write(Setting(entry.target, entry.before), prefix, announce)
     return ""
 
@@ -226,7 +227,7 @@ def _end_holder(holder: RecordedProcess | None, announce: Announce | None) -> No
 
 
 def persist(changes: Changes, wanted: Sequence[Setting], announce: Announce | None = None) -> list[str]:
-    """Make the changes now and at every boot. Returns a sentence per setting that cannot be set at boot.
+    """Make the changes now and at every boot. Return one sentence for each setting that cannot be set at boot.
 
     Raises CannotError and JournalError.
     """
@@ -237,11 +238,11 @@ def persist(changes: Changes, wanted: Sequence[Setting], announce: Announce | No
         settings.write_file(SYSCTL_FILE, _HEAD + lines, announce)
     others = [each for each in wanted if each not in lasting]
     changes.make(others)
-    return [f"{each.target} is no sysctl: it lasts until the next boot" for each in others]
+    return [f"{each.target} is not a sysctl, so it stays changed only until the next boot" for each in others]
 
 
 def _remove(path: str, announce: Announce | None) -> None:
-    """Remove our file; leave a file that another program wrote at its path."""
+    """Remove our file. If another program wrote a file at its path, leave that file."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             if file.readline() != _HEAD:
@@ -254,12 +255,12 @@ def _remove(path: str, announce: Announce | None) -> None:
 
 
 def in_force(journal: Journal | None = None) -> tuple[Entry, ...]:
-    """Return the changes that are or may still be in force. Raises JournalError."""
+    """Return the changes that are in force, or may be. Raises JournalError."""
     return tuple(each for each in (journal or Journal()).entries() if each.is_in_force)
 
 
 def unrestored_warning() -> str | None:
-    """Return a warning if a killed run left settings changed. Every command prints it first."""
+    """Return a warning if a run that was killed left settings changed. Every command prints it first."""
     journal = Journal()
     if not journal.path.exists():
         return None
@@ -270,4 +271,4 @@ def unrestored_warning() -> str | None:
     if not orphaned:
         return None
     named = ", ".join(f"{each.target} is {each.after} (before: {each.before or 'free'})" for each in orphaned)
-    return f"a run that was killed left these settings changed: {named}; `middlemark tune --restore` restores them"
+    return f"a run that was killed left settings changed: {named}; to restore them: middlemark tune --restore"

@@ -1,4 +1,4 @@
-"""A check of the machine: what it reads, what the reading means for which rows, and the remedy."""
+"""A check of the machine: what it reads, what the reading means for which rows, and how to fix it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,33 +11,33 @@ from middlemark.system.needs import GENERAL, ConfigurationNeeds, Needs, list_row
 from middlemark.system.root import Root
 
 Severity = Literal["falsifies", "limits", "note"]
-"""``falsifies``: figures would measure something other than the middleware, or differ from trial to trial.
+"""``falsifies``: figures would not measure the middleware, or would differ from trial to trial.
 ``limits``: figures would be worse than this machine allows. ``note``: worth knowing."""
 SEVERITIES = get_args(Severity)
-"""The worst first."""
+"""All severities, the worst first."""
 Family = Literal["sockets", "memory", "processors", "surroundings"]
 SYSCTL_FILE = "/etc/sysctl.d/90-middlemark.conf"
 R = TypeVar("R")
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of a check. A text is empty if there is nothing to say."""
+    """The result of a check that found something. A text is empty if there is nothing to say."""
 
     check: str
     severity: Severity
     seen: str
     why: str
     rows: str
-    """The rows for which it matters."""
+    """The rows that the finding affects."""
     remedy: str = ""
-    """A command, where there is one."""
+    """The command that fixes it; empty: no command does."""
     persist: str = ""
-    """How to make the remedy last over a restart of the machine."""
+    """How to keep the remedy after a restart of the machine."""
     risk: str = ""
 
 
 class Remedy(NamedTuple):
-    """How to fix a finding. Checks with :class:`Setting` changes get their command from these."""
+    """How to fix a finding. A check that declares changes (:class:`Setting`) gets its command from them."""
 
     command: str = ""
     persist: str = ""
@@ -48,12 +48,12 @@ NO_REMEDY = Remedy()
 
 
 class Seen(NamedTuple):
-    """A problem that a check sees in its reading. Empty fields default to those of the check."""
+    """A problem that a check found in its reading. Empty fields have the default of the check."""
 
     severity: Severity
     text: str
     rows: tuple[ConfigurationNeeds, ...] = ()
-    """The rows of the suite for which it matters; none: all rows that the check names in general."""
+    """The affected rows of the suite; empty: all rows that the check names in general."""
     remedy: Remedy = NO_REMEDY
 
 
@@ -63,31 +63,31 @@ def _no_change(_reading: object, _needs: Needs) -> tuple[Setting, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Check(Generic[R]):
-    """One check. ``name`` is the name of its file."""
+    """One check of the machine. ``name`` is the name of its file."""
 
     name: str
     family: Family
     looks: str
-    """The files or values that it looks at, for docs/machine.md."""
+    """The files or values that the check reads, as docs/machine.md shows them."""
     why: str
     rows: str
-    """The rows for which it matters, in general."""
+    """The rows that the check concerns in general."""
     read: Callable[[Root], R | None]
-    """Returns None if this machine does not have it, or does not show it."""
+    """Reads the files. Returns None if this machine does not have them, or hides them."""
     sees: Callable[[R, Needs], Seen | None]
-    """A pure function of the reading."""
+    """Returns the problem in the reading, or None. A pure function."""
     remedy: Remedy = NO_REMEDY
     change: Callable[[R, Needs], tuple[Setting, ...]] = _no_change
 
     def look(self, root: Root) -> R | None:
-        """Read; return None if the files are damaged or hidden."""
+        """Return the reading; None: the files are damaged or hidden."""
         try:
             return self.read(root)
         except (OSError, ValueError, LookupError, TypeError):
             return None
 
     def judge(self, reading: R, needs: Needs = GENERAL) -> Finding | None:
-        """Return the finding for these needs; None: nothing is wrong."""
+        """Return the finding for these needs; None: there is no problem."""
         seen = self.sees(reading, needs)
         if seen is None:
             return None
@@ -109,19 +109,19 @@ class Check(Generic[R]):
 
     @property
     def reversible(self) -> bool:
-        """True if a program can fix it and undo the fix."""
+        """True if a program can fix the finding and undo the fix."""
         return self.change is not _no_change
 
     def changes(self, reading: R, needs: Needs = GENERAL) -> tuple[Setting, ...]:
-        """Return the settings that a program could change and restore; none if nothing is wrong."""
+        """Return the settings that a program could change and restore; empty: nothing is wrong, or it cannot."""
         return self.change(reading, needs) if self.sees(reading, needs) else ()
 
 
 def sysctl(name: str) -> Callable[[Root], int | None]:
-    """Return a reader of a sysctl that holds one number."""
+    """Return a function that reads a sysctl with one number."""
     return lambda root: root.number(f"proc/sys/{name.replace('.', '/')}")
 
 
 def too_low(name: str, value: int, least: int, rows: Sequence[ConfigurationNeeds]) -> Seen | None:
-    """Return a finding if a limit is below ``least``, the value that ``rows`` need."""
+    """Return a problem if a limit is below ``least``, the value that ``rows`` need."""
     return Seen("limits", f"{name} is {value}; needed: {least}", tuple(rows)) if rows and value < least else None

@@ -1,4 +1,4 @@
-"""Find files that some process uses. Two checks use it."""
+"""Find files that a process uses."""
 
 import contextlib
 import os
@@ -6,14 +6,14 @@ from collections.abc import Iterable
 
 
 def in_use(paths: Iterable[str], proc: str = "/proc") -> frozenset[str]:
-    """Return the subset of ``paths`` that some process has mapped, open or bound."""
+    """Return those of ``paths`` that a process has mapped, open or bound."""
     wanted = set(paths)
     used: set[str] = set()
     networks: set[str] = set()
     for pid in filter(str.isdigit, os.listdir(proc)):
         process = f"{proc}/{pid}"
         with contextlib.suppress(OSError):
-            # The path of a Unix socket is not in /proc/PID/fd, but in the table of its network namespace.
+            # /proc/PID/fd does not show the path of a Unix socket; the table of its network namespace does.
             network = os.readlink(f"{process}/ns/net")
             if network not in networks:
                 used |= wanted & _bound(f"{process}/net/unix")

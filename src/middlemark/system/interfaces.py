@@ -1,4 +1,4 @@
-"""The network interfaces of the machine. Several checks use them."""
+"""The network interfaces of the machine."""
 
 import fcntl
 import socket
@@ -12,9 +12,9 @@ from middlemark.system.root import Root
 
 UP, LOOPBACK, MULTICAST = 0x1, 0x8, 0x1000
 DATAGRAM = 65_507
-"""The largest UDP datagram, in bytes. A larger message is split into several."""
+"""The largest UDP datagram, in bytes. A larger message is sent in several datagrams."""
 HEADERS = 28
-"""Bytes of the IPv4 and UDP headers."""
+"""The bytes of the IPv4 and UDP headers."""
 
 
 class NetworkDevice(NamedTuple):
@@ -26,23 +26,23 @@ class NetworkDevice(NamedTuple):
 
     @property
     def loopback(self) -> bool:
-        """True if it is the loopback interface."""
+        """True for the loopback interface."""
         return bool(self.flags & LOOPBACK)
 
     @property
     def fragments(self) -> bool:
-        """True if the largest datagram is fragmented."""
+        """True if the interface splits the largest datagram into fragments."""
         return self.mtu < DATAGRAM + HEADERS
 
     def packets(self, size: int) -> int:
-        """Return how many packets a UDP message of ``size`` bytes takes."""
+        """Return the number of packets of a UDP message with ``size`` bytes."""
         return -(-size // max(1, min(self.mtu - HEADERS, DATAGRAM)))
 
 
 def interfaces(root: Root) -> tuple[NetworkDevice, ...]:
     """Return the interfaces that are up.
 
-    Asks the kernel for this machine's: /sys may be mounted for another network namespace than the one of this process.
+    For this machine it asks the kernel, because /sys may be mounted for another network namespace than this process's.
     """
     return tuple(each for each in (_own() if root.folder == Path("/") else _written(root)) if each.flags & UP)
 
@@ -66,7 +66,7 @@ def _written(root: Root) -> Iterator[NetworkDevice]:
 
 
 def asked(any_socket: socket.socket, name: str, request: int, size: int, at: int = 16) -> bytes | None:
-    """Ask the kernel about an interface. Returns ``size`` bytes of its answer (``struct ifreq``), or None."""
+    """Ask the kernel about an interface. Return ``size`` bytes of its answer (``struct ifreq``); None: no answer."""
     try:
         answer = fcntl.ioctl(any_socket, request, name.encode().ljust(40, b"\0"))
     except OSError:
@@ -75,5 +75,5 @@ def asked(any_socket: socket.socket, name: str, request: int, size: int, at: int
 
 
 def used(interfaces_up: tuple[NetworkDevice, ...], needs: Needs) -> tuple[NetworkDevice, ...]:
-    """Return the interfaces that traffic is restricted to; all if it is not restricted."""
+    """Return the interfaces that the traffic is restricted to; all interfaces if it is not restricted."""
     return tuple(each for each in interfaces_up if not needs.interfaces or each.name in needs.interfaces)

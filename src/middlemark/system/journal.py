@@ -1,6 +1,6 @@
-"""The journal of changed settings: the old values are on disk before the first change, so they can always be restored.
+"""The journal of changed settings. The old values are on disk before the first change, so they can always be restored.
 
-It is one file, replaced atomically. A process that changes settings holds the lock until it has restored them.
+The journal is one file, replaced atomically. A process that changes settings has the lock until it has restored them.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ _LOCK = "lock"
 
 
 class JournalError(Exception):
-    """The journal cannot be read, written or locked. No setting may be changed."""
+    """The journal cannot be read, written or locked, so no setting may be changed."""
 
     def __init__(self, text: str, advice: str = "") -> None:
         """``advice``: the next step."""
@@ -26,7 +26,7 @@ class JournalError(Exception):
 
 
 class RecordedProcess(msgspec.Struct, frozen=True):
-    """A process, identified by its pid and start time, because the kernel reuses pids."""
+    """A process, identified by pid and start time, because the kernel reuses pids."""
 
     pid: int
     started: str
@@ -34,31 +34,31 @@ class RecordedProcess(msgspec.Struct, frozen=True):
 
     @property
     def is_running(self) -> bool:
-        """True if the process still runs (is not a zombie)."""
+        """True if the process still runs and is not a zombie."""
         return _started(self.pid) == self.started
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """One setting that was changed or is about to be."""
+    """A setting that was changed or is about to be changed."""
 
     target: str
     before: str
     after: str
     owner: RecordedProcess
     boot: str
-    """The boot in which it was changed. A restart of the machine undoes the change."""
+    """The boot during which it was changed. A restart of the machine undoes the change."""
     kept: bool = False
-    """True if it stays changed until ``--restore``; else until its owner ends."""
+    """True if it stays changed until ``--restore``, otherwise until its owner ends."""
     file: str = ""
-    """The file under /etc that sets it at every boot; empty: none."""
+    """The file under /etc that sets it at every boot; empty: no file does."""
     place: str = ""
-    """The namespace of the setting; empty if the machine has only one value of it."""
+    """The namespace in which it was set; empty: the machine has only one value of the setting."""
     holder: RecordedProcess | None = None
-    """The process that holds the setting, if the setting lasts only while a process holds a file open."""
+    """The process that holds the setting, if the setting lasts only while a process has a file open."""
 
     @property
     def is_orphaned(self) -> bool:
-        """True if the process that should restore it has ended."""
+        """True if the process that should restore the setting has ended."""
         return not self.kept and self.is_in_force and not self.owner.is_running
 
     @property
@@ -74,7 +74,7 @@ class Journal:
     """The journal's file. Every method raises JournalError."""
 
     def __init__(self, path: Path | None = None) -> None:
-        """``path``: None means the default path."""
+        """``path``: None: the default path."""
         self.path = path or Path(changed())
 
     def entries(self) -> tuple[Entry, ...]:
@@ -87,10 +87,10 @@ class Journal:
             raise JournalError(f"{self.path}: {error.strerror or error}") from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             text = f"{self.path}: the list of changed settings cannot be read: {error}"
-            raise JournalError(text, "restore the settings that it lists by hand, and remove it") from None
+            raise JournalError(text, "restore the settings in the list by hand, then remove the file") from None
 
     def write(self, entries: Iterable[Entry]) -> None:
-        """Replace the entries; they are on disk before this returns. If this fails, the file is unchanged."""
+        """Replace the entries. They are on disk before this returns. On an error the file is unchanged."""
         data = msgspec.json.format(msgspec.json.encode(tuple(entries)), indent=1)
         draft = self.path.with_suffix(".new")
         try:
@@ -110,7 +110,7 @@ class Journal:
             with contextlib.suppress(OSError):
                 draft.unlink(missing_ok=True)
             text = f"{self.path}: the list of changed settings cannot be written: {error.strerror or error}"
-            raise JournalError(text, "nothing was changed; make room there, or set XDG_STATE_HOME") from None
+            raise JournalError(text, "nothing was changed; make room in the folder, or set XDG_STATE_HOME") from None
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
@@ -126,9 +126,9 @@ class Journal:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 who = os.pread(descriptor, 20, 0).decode(errors="replace").strip() or "unknown"
-                text = f"process {who} has changed settings of this machine, and restores them when it ends"
-                raise JournalError(text, "wait for it, or end it") from None
-            with contextlib.suppress(OSError):  # without it, only the message above lacks the process
+                text = f"process {who} has changed settings of this machine and restores them when it ends"
+                raise JournalError(text, "wait for the process, or end it") from None
+            with contextlib.suppress(OSError):  # on an error, only the message above lacks the number of the process
                 os.truncate(descriptor, 0)
                 os.pwrite(descriptor, str(os.getpid()).encode(), 0)
             yield
@@ -137,7 +137,7 @@ class Journal:
 
 
 def this_process() -> RecordedProcess:
-    """Return this process."""
+    """Return the present process."""
     return RecordedProcess(os.getpid(), _started(os.getpid()))
 
 
@@ -147,21 +147,21 @@ def process(pid: int) -> RecordedProcess:
 
 
 def boot() -> str:
-    """Return the id of this boot; empty if the kernel does not provide it."""
+    """Return the id of the present boot; empty: the kernel does not provide it."""
     with contextlib.suppress(OSError):
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     return ""
 
 
 def namespace(kind: str, pid: int | None = None) -> str:
-    """Return the namespace of a process (None: this one), such as ``net:[4026531840]``."""
+    """Return a namespace of a process (None: this process), such as ``net:[4026531840]``."""
     with contextlib.suppress(OSError):
         return os.readlink(f"/proc/{pid or 'self'}/ns/{kind}")
     return ""
 
 
 def is_inhabited(place: str) -> bool:
-    """Say whether any visible process is in this namespace."""
+    """Say whether a process that this one can see is in the namespace."""
     kind = place.partition(":")[0]
     return any(namespace(kind, int(each)) == place for each in os.listdir("/proc") if each.isdigit())
 

@@ -1,4 +1,4 @@
-"""Requirements of trials on the machine: the trials of a suite, or those of middlewares in general."""
+"""The demands on the machine: those of a suite's trials, or those of middlewares in general."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -11,26 +11,26 @@ MOST_LISTED = 4
 
 
 class ConfigurationNeeds(msgspec.Struct, frozen=True, kw_only=True):
-    """One configuration, with the factors for which the machine matters."""
+    """A configuration, with the factors that make demands on the machine."""
 
     name: str
-    """The candidate; empty: any middleware."""
+    """The name of the candidate; empty: any middleware."""
     carriers: tuple[str, ...]
     size: int
     rate_hz: float | None = None
-    """None: as fast as possible."""
+    """The rate of messages; None: as fast as possible."""
     receive: str = "block"
     priority: int = 0
     """The real-time priority; 0: none."""
     roles: int = 2
     cpus: tuple[int, ...] = ()
-    """The processors of the roles; none: not pinned, or chosen by the run."""
+    """The processors of the roles; empty: not pinned, or chosen by the run."""
     waiting: int = 1
     """The number of messages that a history may hold."""
     mlock: bool = False
     awake: bool = False
     across: bool = False
-    """True if its roles are on several hosts, or in namespaces behind a link."""
+    """True if the roles are on several hosts, or in namespaces at both ends of a link."""
     between_clocks: bool = False
 
     @property
@@ -39,26 +39,26 @@ class ConfigurationNeeds(msgspec.Struct, frozen=True, kw_only=True):
         return self.receive == "poll"
 
     def label(self) -> str:
-        """Return its label, such as ``cyclonedds over udp at 1 MiB``."""
+        """Return the label of the row, such as ``cyclonedds over udp at 1 MiB``."""
         name = [self.name] if self.name else []
         extra = [*(["polling"] if self.polls else []), *([f"priority {self.priority}"] if self.priority else [])]
         return ", ".join([" ".join([*name, "over", "/".join(self.carriers), "at", format_size(self.size)]), *extra])
 
 
 class Needs(msgspec.Struct, frozen=True, kw_only=True):
-    """The requirements that a check compares its reading with."""
+    """The needs that a check compares with its reading."""
 
     rows: tuple[ConfigurationNeeds, ...]
     general: bool = False
-    """True if this is not a suite, but what middlewares need in general."""
+    """True if these are the needs of middlewares in general, not those of a suite."""
     interfaces: tuple[str, ...] = ()
-    """The interfaces that traffic is restricted to; none: every one that is up."""
+    """The interfaces that the traffic is restricted to; empty: all that are up."""
     memory_bytes: int = 0
-    """The memory of the most demanding trial: records and waiting messages."""
+    """The memory that the most demanding trial uses for records and waiting messages."""
     shm_bytes: int = 0
-    """The bytes that the most demanding trial puts into /dev/shm, estimated."""
+    """The estimated bytes that the most demanding trial puts into /dev/shm."""
     adapters: tuple[str, ...] = ()
-    """The adapters that are measured; none: any."""
+    """The adapters that are measured; empty: any."""
     domains: tuple[int, ...] = ()
     """The DDS domains that the suite requests by number."""
 
@@ -91,13 +91,13 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
         return self.where(lambda row: row.across)
 
     def cpus(self, allowed: Sequence[int]) -> tuple[int, ...]:
-        """Return the processors of all roles. If none is pinned: the first allowed ones, which a run uses."""
+        """Return the processors of all roles. If no role is pinned, these are the first allowed ones, as in a run."""
         named = sorted({cpu for row in self.rows for cpu in row.cpus})
         return tuple(named) or tuple(allowed[: self.roles])
 
     @property
     def roles(self) -> int:
-        """The largest number of roles of any row."""
+        """The number of roles of the row with the most roles."""
         return max((row.roles for row in self.rows), default=2)
 
 
@@ -124,5 +124,5 @@ GENERAL = Needs(
     ),
     general=True,
     memory_bytes=512 * MIB,
-    shm_bytes=256 * MIB,  # iceoryx's default pools take 147 MiB, and its management some 60 more
+    shm_bytes=256 * MIB,  # iceoryx's default pools need 147 MiB, and its management about 60 MiB more
 )

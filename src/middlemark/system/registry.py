@@ -1,4 +1,4 @@
-"""Every check, by family."""
+"""All checks, by family."""
 
 from typing import Any
 

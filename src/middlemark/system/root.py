@@ -1,4 +1,4 @@
-"""Read the kernel's files below a folder: ``/``, or a recorded machine. An absent file is None, never an error."""
+"""Read the kernel's files below a folder: ``/``, or a recorded machine. A missing file gives None, never an error."""
 
 import glob
 import os
@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 MOST_PROCESSORS = 1 << 16
-"""A list of processors that names a higher number is damaged."""
+"""The highest number of a processor. A list with a higher number is damaged."""
 
 
 class Root:
-    """Reads files below one folder. Names are relative to it: ``proc/meminfo``."""
+    """Reads files below a folder. Their names are relative to it: ``proc/meminfo``."""
 
     def __init__(self, folder: str | Path = "/") -> None:
         """``folder``: / for this machine."""
@@ -24,46 +24,46 @@ class Root:
             return None
 
     def text(self, name: str) -> str | None:
-        """Return the content as text, stripped of surrounding white space."""
+        """Return the content as text, without surrounding white space."""
         raw = self.bytes(name)
         return None if raw is None else raw.decode(errors="replace").strip()
 
     def number(self, name: str) -> int | None:
-        """Return the file's only number; None if it contains anything else."""
+        """Return the only number in the file; None: the file contains anything else."""
         numbers = self.numbers(name)
         return numbers[0] if numbers and len(numbers) == 1 else None
 
     def numbers(self, name: str) -> tuple[int, ...] | None:
-        """Return the file's numbers; None if it contains anything else."""
+        """Return the numbers in the file; None: the file contains anything else."""
         try:
             return tuple(map(int, (self.text(name) or "").split())) or None
         except ValueError:
             return None
 
     def three(self, name: str) -> tuple[int, int, int]:
-        """Return the file's three numbers. Raises ValueError if it contains anything else."""
+        """Return the three numbers in the file. Raises ValueError if it contains anything else."""
         least, middle, most = self.numbers(name) or ()
         return least, middle, most
 
     def fields(self, name: str) -> dict[str, str]:
-        """Return the fields of a file of ``key: value`` lines."""
+        """Return the fields of a file with ``key: value`` lines."""
         parts = (line.partition(":") for line in (self.text(name) or "").splitlines())
         return {key.strip(): value.strip() for key, colon, value in parts if colon}
 
     def names(self, pattern: str) -> tuple[str, ...]:
-        """Return the matching paths, sorted, relative to the folder."""
+        """Return the paths that match the pattern, sorted and relative to the folder."""
         found = glob.glob(pattern, root_dir=self.folder, include_hidden=True)
         return tuple(sorted(found, key=lambda name: (len(name), name)))
 
     def size(self, name: str) -> int | None:
-        """Return how many bytes of memory or disk the file occupies."""
+        """Return the bytes of memory or disk that the file occupies."""
         try:
             return os.lstat(self.folder / name).st_blocks * 512
         except OSError:
             return None
 
     def processes(self) -> Iterator[tuple[str, str]]:
-        """Yield the id and the name (cut by the kernel to 15 characters) of every process."""
+        """Yield the id and the name of every process. The kernel cuts names to 15 characters."""
         for name in self.names("proc/[0-9]*/comm"):
             if (comm := self.text(name)) is not None:
                 yield name.split("/")[1], comm
@@ -73,7 +73,7 @@ class Root:
         return processors(self.fields("proc/self/status").get("Cpus_allowed_list", ""))
 
     def limit(self, name: str) -> int | None:
-        """Return one of this process's soft limits, by its name in /proc/self/limits; -1: unlimited."""
+        """Return a soft limit of this process by its name in /proc/self/limits; -1: unlimited."""
         for line in (self.text("proc/self/limits") or "").splitlines():
             if line.startswith(name) and (words := line[len(name) :].split()):
                 return -1 if words[0] == "unlimited" else int(words[0])

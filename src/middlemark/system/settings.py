@@ -1,4 +1,4 @@
-"""Read and set one setting of the machine, or say why it cannot be set. Every write is read back."""
+"""Read and set one setting of the machine, or explain why it cannot be set. Every value that is set is read back."""
 
 import contextlib
 import errno
@@ -14,7 +14,7 @@ from middlemark.system.root import processors
 
 Announce = Callable[[str], None]
 Prefix = Sequence[str]
-"""The start of an argv that runs a command in another network namespace; empty: in this process's own."""
+"""The beginning of an argv that runs a command in another network namespace; empty: in that of this process."""
 
 _READ = 'cat "$1"'
 _WRITE = 'printf %s "$2" > "$1"'
@@ -32,7 +32,7 @@ class CannotError(Exception):
 
 
 def place_of(target: str, prefix: Prefix) -> tuple[str, ...]:
-    """Return the prefix with which to set ``target``: ``prefix`` if its namespace has the setting, else none."""
+    """Return the prefix for setting ``target``: ``prefix`` if its namespace has the setting, else an empty one."""
     if not prefix or not target.startswith("net."):
         return ()
     asked = subprocess.run([*prefix, "test", "-w", path_of(target)], capture_output=True, check=False)
@@ -40,7 +40,7 @@ def place_of(target: str, prefix: Prefix) -> tuple[str, ...]:
 
 
 def read(target: str, prefix: Prefix = ()) -> str:
-    """Return the current value, in comparable form; "" for settings that a process holds. Raises CannotError."""
+    """Return the value in a form that can be compared; "" for a setting that a process holds. Raises CannotError."""
     kind = kind_of(target)
     if kind == "hold":
         return ""
@@ -58,7 +58,7 @@ def read(target: str, prefix: Prefix = ()) -> str:
 
 
 def write(setting: Setting, prefix: Prefix = (), announce: Announce | None = None) -> None:
-    """Set it, and check that the kernel accepted the value. Raises CannotError.
+    """Set a value, and check that the kernel accepted it. Raises CannotError.
 
     ``announce`` gets each command before sudo runs it; None: do not use sudo.
     """
@@ -79,7 +79,7 @@ def write(setting: Setting, prefix: Prefix = (), announce: Announce | None = Non
 
 
 def hold(setting: Setting) -> int:
-    """Write the value and keep the file open: the setting lasts as long as that. Raises CannotError."""
+    """Write the value and keep the file open, as the setting lasts only while it is open. Raises CannotError."""
     try:
         descriptor = os.open(setting.target, os.O_WRONLY | os.O_CLOEXEC)
         try:
@@ -93,7 +93,7 @@ def hold(setting: Setting) -> int:
 
 
 def why_not(setting: Setting, prefix: Prefix = ()) -> CannotError | None:
-    """Return why it cannot be set, as far as this is known without trying."""
+    """Return why the setting cannot be set; None: nothing is known that prevents it."""
     target = setting.target
     try:
         if setting.kind == "group":
@@ -104,7 +104,7 @@ def why_not(setting: Setting, prefix: Prefix = ()) -> CannotError | None:
         if setting.kind == "size":
             allowed = os.geteuid() == 0
         elif prefix:
-            return None  # place_of() has checked that it is writable there
+            return None  # place_of() has checked that the namespace can write it
         else:
             os.stat(path)
             allowed = os.access(path, os.W_OK)
@@ -118,7 +118,7 @@ def why_not(setting: Setting, prefix: Prefix = ()) -> CannotError | None:
 
 
 def can_sudo() -> bool:
-    """Say whether this user is not root, but has sudo without a password."""
+    """Say whether this user is not root, but may use sudo without a password."""
     if os.geteuid() == 0 or shutil.which("sudo") is None:
         return False
     asked = subprocess.run(["sudo", "-n", "true"], capture_output=True, check=False)
@@ -130,7 +130,7 @@ def _quoted(value: str) -> str:
 
 
 def same(now: str, value: str) -> bool:
-    """Say whether two values mean the same: the kernel writes lists, masks and "no limit" in its own format."""
+    """Say whether two values mean the same, as the kernel has its own format for lists, masks and "no limit"."""
     if now == value or (value == "-1" and now.isdigit() and int(now) >= UNLIMITED):
         return True
     with contextlib.suppress(ValueError):
@@ -141,7 +141,7 @@ def same(now: str, value: str) -> bool:
 
 
 def _within(prefix: Prefix, program: str, *arguments: str) -> str:
-    """Run a program in another network namespace, because /proc/sys/net shows the reader's own."""
+    """Run a program in another network namespace, because /proc/sys/net shows the namespace of its reader."""
     argv = [*prefix, "sh", "-c", program, "sh", *arguments]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=_COMMAND_S, check=False)
     if done.returncode != 0:
@@ -150,7 +150,7 @@ def _within(prefix: Prefix, program: str, *arguments: str) -> str:
 
 
 def write_file(path: str, text: str, announce: Announce | None) -> None:
-    """Write a file under /etc atomically; it is on disk before this returns. Raises CannotError."""
+    """Write a file under /etc atomically. It is on disk before this returns. Raises CannotError."""
     try:
         if os.geteuid() != 0:
             run_as_root(["tee", path], announce, text)
@@ -176,7 +176,7 @@ def _write_file(path: str, value: str, announce: Announce | None) -> None:
 
 
 def run_as_root(argv: Sequence[str], announce: Announce | None, text: str = "") -> None:
-    """Run a command as root, through sudo if need be. ``announce`` gets the sudo command first."""
+    """Run a command as root, with sudo if necessary. ``announce`` gets the sudo command before it runs."""
     if os.geteuid() != 0:
         if announce is None or not can_sudo():
             raise OSError(errno.EACCES, "")
@@ -188,7 +188,7 @@ def run_as_root(argv: Sequence[str], announce: Announce | None, text: str = "") 
 
 
 def _group_root(target: str) -> str:
-    """Return where the hierarchy of the controller is mounted."""
+    """Return the folder at which the controller's hierarchy is mounted."""
     name = target.removeprefix(GROUP)
     roots = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"] if name == _UNIFIED else [f"/sys/fs/cgroup/{name}"]
     for root in roots:
@@ -198,29 +198,29 @@ def _group_root(target: str) -> str:
 
 
 def _group_of(target: str) -> str:
-    """Return the control group of this process."""
+    """Return the control group in which this process is."""
     name = target.removeprefix(GROUP)
     for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
         number, controllers, path = line.split(":", 2)
         if (number == "0") if name == _UNIFIED else name in controllers.split(","):
             return path
-    raise CannotError(target, "this process is in none of its groups")
+    raise CannotError(target, "this process is in no group of this hierarchy")
 
 
 def _cannot(target: str, error: OSError, value: str = "") -> CannotError:
     """Return the error with the setting, the reason and the next step."""
     root = os.geteuid() == 0
     why: dict[int, tuple[str, str]] = {
-        errno.ENOENT: ("there is no such setting on this kernel, or in this network namespace", ""),
-        errno.EROFS: ("is read-only here, as in a container", "set it on the host"),
+        errno.ENOENT: ("this kernel or this network namespace does not have the setting", ""),
+        errno.EROFS: ("is read-only, as in a container", "set it on the host"),
         errno.EINVAL: (f"the kernel refuses {value}", ""),
         errno.ERANGE: (f"the kernel refuses {value}", ""),
     }
     for each in (errno.EACCES, errno.EPERM):
         why[each] = (
-            ("is read-only here, as in a container or a network namespace", "set it on the host")
+            ("is read-only, as in a container or a network namespace", "set it on the host")
             if root
-            else ("only root may set it", "run as root, or give this user sudo")
+            else ("only root may set it", "run as root, or let this user use sudo")
         )
     if kind_of(target) == "sysctl" and root and os.path.exists(path_of(target)) and not os.access(path_of(target), 2):
         return CannotError(target, *why[errno.EACCES])

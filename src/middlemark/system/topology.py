@@ -1,4 +1,4 @@
-"""Find processors that share something (a core, a cache). Two checks use it."""
+"""Find processors that share something, such as a core or a cache."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,14 +14,14 @@ class ProcessorSets(NamedTuple):
 
 
 def shared(root: Root, name: str) -> ProcessorSets | None:
-    """Return the sets of processors that the files ``name`` in the processors' folders list."""
+    """Return the sets of processors that are listed in the files ``name`` in the folders of the processors."""
     files = root.names(f"sys/devices/system/cpu/cpu[0-9]*/{name}")
     sets = dict.fromkeys(processors(root.text(file) or "") for file in files)
     return ProcessorSets(tuple(sets), root.allowed()) if sets else None
 
 
 def one_each(found: ProcessorSets, count: int) -> Sequence[int]:
-    """Return ``count`` allowed processors from different sets; none if there are too few sets."""
+    """Return ``count`` allowed processors from different sets; empty: there are too few sets."""
     firsts = [next((cpu for cpu in each if cpu in found.allowed), None) for each in found.sets]
     free = sorted(cpu for cpu in firsts if cpu is not None)
     return free[:count] if len(free) >= count else ()

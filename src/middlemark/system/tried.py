@@ -4,7 +4,7 @@ import msgspec
 
 
 class Tried(msgspec.Struct, frozen=True, kw_only=True):
-    """Results of a short test with the raw transports and the witness. None: not measured; ``absent`` says why."""
+    """Results of a short test with the raw transports and the witness. None: not measured, as ``absent`` explains."""
 
     line_ns: float | None = None
     """The round trip of a cache line between two processors."""
@@ -13,12 +13,12 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
     wake_up_asleep_ns: float | None = None
     """The time to wake a role that sleeps, at 100 messages a second."""
     loopback_udp_ns: float | None = None
-    """A round trip of 64 bytes between roles that sleep."""
+    """The time of a round trip of 64 bytes between roles that sleep."""
     loopback_tcp_ns: float | None = None
     memory_bytes_per_s: float | None = None
-    """The rate at which one processor copies 16 MiB from memory to memory."""
+    """The rate in bytes per second at which one processor copies 16 MiB from memory to memory."""
     gaps_hz: float | None = None
-    """How many times a second a spinning thread is stopped for 1 µs or more: interrupts, hypervisor, other threads."""
+    """How often per second interrupts, the hypervisor or other threads stop a spinning thread for 1 µs or more."""
     longest_gap_ns: float | None = None
     timer_late_ns: float | None = None
     """How much later than requested a sleep of 0.2 ms ends, on average."""

@@ -1,4 +1,4 @@
-"""Await several tasks: some results while others must not fail, or all results or the first failure."""
+"""Await several tasks: either some results while the other tasks must not fail, or all results or the first failure."""
 
 import asyncio
 import contextlib
@@ -14,7 +14,10 @@ Item = TypeVar("Item")
 async def while_alive(
     tasks: Sequence[asyncio.Task[None]], *wanted: Awaitable[Any], timeout_s: float | None = None
 ) -> bool:
-    """Await all of ``wanted``, or raise the error of the first of ``tasks`` that fails. False: time is over."""
+    """Await all of ``wanted``, or raise the error of the first of ``tasks`` to fail.
+
+    Returns False after the timeout.
+    """
     waiting = asyncio.ensure_future(asyncio.gather(*wanted))
     deadline = None if timeout_s is None else time.monotonic() + timeout_s
     try:
@@ -22,7 +25,7 @@ async def while_alive(
             pending = [task for task in tasks if not task.done()]
             remaining_s = None if deadline is None else max(0.0, deadline - time.monotonic())
             ended, _ = await asyncio.wait([waiting, *pending], timeout=remaining_s, return_when=asyncio.FIRST_COMPLETED)
-            # In the order of their start, so that it is not left to chance which of two errors is raised.
+            # In the order of their start, so that it is always the same one of two errors that is raised.
             for task in tasks:
                 if task in ended:
                     task.result()
@@ -37,7 +40,7 @@ async def while_alive(
 
 
 async def all_of(awaitables: Iterable[Awaitable[Item]]) -> list[Item]:
-    """Gather the results. The first failure cancels the rest and is the only one raised."""
+    """Gather the results. The first failure cancels the other tasks and is the only one that is raised."""
     tasks = [asyncio.ensure_future(awaitable) for awaitable in awaitables]
     try:
         return list(await asyncio.gather(*tasks))

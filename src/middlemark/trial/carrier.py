@@ -6,19 +6,19 @@ from middlemark.model.description import ANY, Transport
 from middlemark.model.outcome import Evidence
 
 MESSAGE_QUEUE = "message-queue"
-"""A queue of the kernel (POSIX). No counter or mapping shows its use."""
+"""The carrier of a transport that uses a queue of the kernel (POSIX). No counter or mapping shows its use."""
 
 
 def actual_transport(
     evidence: Evidence, transport: Transport, *, messages: int, size: int, processes: int
 ) -> str | None:
-    """Return the actual transport of ``messages`` messages of ``size`` bytes; None: the evidence does not say.
+    """Return the actual transport of ``messages`` messages of ``size`` bytes; None: the evidence does not show it.
 
-    A network transport must have moved half of the bytes over the loopback interface, in one datagram per message (a
-    process has one message to send at a time) or in one segment per two messages. Discovery traffic rarely reaches
-    this, acknowledgements never. The workers must also hold a socket of this kind, because the counters include all
-    processes of the machine. Mapped segments count only if the network did not move the data: a middleware may map
-    shared memory and not use it.
+    A network transport must have moved half of the bytes over the loopback interface. It needs one datagram per
+    message, as a process has one message to send at a time, or one segment per two messages. Discovery rarely causes
+    this much traffic, and acknowledgements never do. The workers must also have a socket of this kind, because the
+    counters include all processes of the machine. Mapped segments count only if the network did not move the data,
+    because a middleware may map shared memory and not use it.
     """
     if messages <= 0:
         return None
@@ -35,13 +35,13 @@ def actual_transport(
 
 
 _KINDS = {
-    # kind: its counter, the workers' sockets of it, its header bytes as the loopback interface counts them
-    # (IP 20, UDP 8 or TCP with timestamps 32; without Ethernet's), the most payload of one frame
+    # kind → its counter, the workers' sockets of this kind, the header's bytes as the loopback interface counts them
+    # (IP 20, UDP 8, TCP with timestamps 32, no Ethernet), and the most payload of one frame
     "udp": ("udp_datagrams", "udp_sockets", 28, 65_507),
     "tcp": ("tcp_segments", "tcp_sockets", 52, 65_483),
 }
 CONTROL_BYTES = 200
-"""Acknowledgements and heartbeats are smaller on average (RTPS: 52 to 100 bytes)."""
+"""A mean size of frames below which they may be only acknowledgements and heartbeats (RTPS: 52 to 100 bytes)."""
 
 
 def stream_actual_transport(
@@ -49,12 +49,13 @@ def stream_actual_transport(
 ) -> str | None:
     """Return the actual transport of a stream of ``messages`` sent messages of ``size`` bytes.
 
-    A stream differs from other patterns in two ways. It batches: several messages share a datagram or a segment, so
-    only bytes count. The moved bytes, without frame headers, must be at least half of the bytes sent (counted once,
-    because a multicast reaches all subscribers), in frames large enough, and the workers must hold a socket of this
-    kind. A reliable stream also acknowledges: for small messages, heartbeats and acknowledgements take more bytes than
-    the messages. So if the workers have mapped shared memory, the frames must also be larger than CONTROL_BYTES on
-    average. If they are not, either transport is possible, and the result is None.
+    A stream differs from other patterns in two ways. Firstly, several messages may share a datagram or a segment, so
+    only bytes count. The moved bytes, without frame headers, must be at least half of the bytes sent. Sent bytes are
+    counted once, because a multicast reaches all subscribers. There must be enough frames for them, and the workers
+    must have a socket of this kind. Secondly, a reliable stream also acknowledges. For small messages, heartbeats and
+    acknowledgements take more bytes than the messages. So if the workers have mapped shared memory, the frames must
+    also be larger than CONTROL_BYTES on average. If they are not, either transport is possible, and the result is
+    None.
     """
     if messages <= 0:
         return None
@@ -80,10 +81,10 @@ def stream_actual_transport(
 
 
 def _unseen(evidence: Evidence, transport: Transport, processes: int) -> str | None:
-    """Return the transport when neither the network nor shared memory shows the data; None: unknown.
+    """Return the transport if neither the network nor shared memory shows the data; None: unknown.
 
-    A message queue is assumed if the transport is one. Within one process the data stayed in its memory, unless the
-    transport is one that the kernel does not count.
+    If the transport is a message queue, that is assumed. Within one process the data is assumed to stay in its memory,
+    unless the kernel does not count what the transport sends.
     """
     if evidence.unix_sockets > 0:
         return "unix-socket"
@@ -94,10 +95,10 @@ def _unseen(evidence: Evidence, transport: Transport, processes: int) -> str | N
 
 
 def _mapped(evidence: Evidence, transport: Transport, processes: int) -> bool:
-    """Say whether a segment is mapped that may have carried the data.
+    """Say whether a mapped segment may have carried the data.
 
-    Within one process a mapped segment proves nothing for a transport that the middleware chooses itself: it maps its
-    segments before it chooses.
+    If the middleware chooses the transport and all roles are in one process, a mapped segment proves nothing, because
+    the middleware maps its segments before it chooses.
     """
     if transport.carrier == ANY and processes == 1:
         return False

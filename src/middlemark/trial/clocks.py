@@ -6,18 +6,18 @@ from middlemark.model.protocol import Clock
 from middlemark.sites.channel import WorkerFailedError
 
 APART = 0.001
-"""Two calibrations of the same counter differ by less than this fraction."""
+"""The largest relative difference between two calibrations of the same counter."""
 
 
 def refuse_different(clocks: Sequence[tuple[str, Clock]]) -> None:
-    """Raise WorkerFailedError unless all clocks, given as (worker, clock), are the same counter at the same rate."""
+    """Raise WorkerFailedError unless all clocks are the same counter at the same rate. ``clocks``: (worker, clock)."""
     apart = difference(clocks)
     if apart is not None:
         raise WorkerFailedError(
             "clock",
             apart,
-            "one-way times need one clock; measure again; if this happens again use --pattern ping-pong, which needs"
-            " only the ping's",
+            "measure again, as one-way times need one clock; if it happens again, use --pattern ping-pong, which needs"
+            " only the clock of the ping",
         )
 
 

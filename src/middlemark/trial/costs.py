@@ -1,4 +1,4 @@
-"""Compute costs and the time series from the resource usage that the workers report. Pure."""
+"""Compute costs and the time series from the resource usage that workers report. Pure."""
 
 from collections.abc import Iterable, Sequence
 
@@ -10,7 +10,7 @@ from middlemark.sites.evidence import moved
 from middlemark.sites.witness import Waited
 
 ENDED = "(ended)"
-"""The name for threads of different names that ended between two readings."""
+"""The name of threads that ended between two readings, if they had different names."""
 
 
 class WorkerAccounts(msgspec.Struct, frozen=True, kw_only=True):
@@ -19,15 +19,15 @@ class WorkerAccounts(msgspec.Struct, frozen=True, kw_only=True):
     who: str
     pid: int
     events: tuple[Account, ...]
-    """From its ``measuring`` event on, in order."""
+    """The worker's events from ``measuring`` on, in order."""
     network: tuple[NetworkCost, ...] = ()
-    """The network counters at each event; only for the first worker."""
+    """The counters of the network at each event. Only the first worker has them."""
 
 
 def account(who: str, pid: int, heard: Sequence[Account], network: Sequence[NetworkCost] = ()) -> WorkerAccounts | None:
-    """Return the reports from the start of the measurement on; None: the worker did not measure.
+    """Return the reports since the measurement began; None: the worker did not measure.
 
-    ``heard`` are the worker's events in order; ``network`` is as long as ``heard``, or empty.
+    ``heard``: the worker's events in order. ``network``: as long as ``heard``, or empty.
     """
     begin = next((at for at, event in enumerate(heard) if isinstance(event, MeasuringEvent)), len(heard))
     if len(heard) - begin < 2:
@@ -36,7 +36,7 @@ def account(who: str, pid: int, heard: Sequence[Account], network: Sequence[Netw
 
 
 def worker_cost(accounts: WorkerAccounts) -> WorkerCost:
-    """Return the cost of one worker from the start of its measurement to its end."""
+    """Return the cost of a worker from the beginning to the end of its measurement."""
     first, last = accounts.events[0], accounts.events[-1]
     return WorkerCost(
         who=accounts.who,
@@ -51,7 +51,7 @@ def worker_cost(accounts: WorkerAccounts) -> WorkerCost:
 
 
 def companion_cost(who: str, pid: int, ready_ns: int, first: Account, last: Account) -> CompanionCost:
-    """Return the cost of a companion between two readings. Costs never decrease, even if a thread ended in between."""
+    """Return the cost of a companion between two readings. No figure is negative, even if a thread ended in between."""
     before, after = first.resources, last.resources
     kept = {name: max(getattr(before, name), getattr(after, name)) for name in _RESOURCES.values()}
     last = msgspec.structs.replace(last, resources=msgspec.structs.replace(after, **kept))
@@ -60,7 +60,7 @@ def companion_cost(who: str, pid: int, ready_ns: int, first: Account, last: Acco
 
 
 def series(workers: Sequence[WorkerAccounts]) -> tuple[Second, ...]:
-    """Return the time series of all workers, one worker after the other."""
+    """Return the time series of all workers, one after the other."""
     if not workers:
         return ()
     origin_ns = min(each.events[0].at_ns for each in workers)
@@ -89,12 +89,12 @@ def _steps(accounts: WorkerAccounts, origin_ns: int) -> Iterable[Second]:
 
 
 def _memory(event: Account, figure: str) -> int:
-    """Return the resident memory without the memory for the bench's samples, which is resident from the start."""
+    """Return the resident memory without the bench's memory for samples, which is resident from the start."""
     return max(0, int(getattr(event.resources, figure)) - event.resources.bench_bytes)
 
 
 def _counted(name: str, before: Account, after: Account) -> int | None:
-    """Return the increase of a count, summed over the roles that report it; None: no role does."""
+    """Return the increase of a count, summed over the roles that report it; None: no role reports it."""
     late = [count for role in after.roles if (count := getattr(role, name)) is not None]
     early = [count for role in before.roles if (count := getattr(role, name)) is not None]
     return sum(late) - sum(early) if late else None
@@ -117,11 +117,11 @@ def _resources(before: Account, after: Account) -> dict[str, int]:
 
 
 def _threads(events: Sequence[Account], since: int = 0) -> tuple[ThreadCost, ...]:
-    """Return the threads and their processor time between ``events[since]`` and the last of ``events``, by name.
+    """Return the threads, by name, with their processor time between ``events[since]`` and the last event.
 
-    A thread that started in between counts from its start. A thread that ended (a role's thread ends before its worker
-    says ``done``) is no longer listed. Its time is the rest of the process's total; it goes to the ended thread's name,
-    or to ENDED if threads of several names ended.
+    The time of a thread that started in between counts from its start. A thread that has ended is no longer listed,
+    and a role's thread ends before its worker says ``done``. Its time is what remains of the process's total. It is
+    counted for the name of the ended threads, or for ENDED if their names differ.
     """
     first, final = events[since].resources, events[-1].resources
     before = {thread.tid: thread.cpu_ns for thread in first.threads}
@@ -145,7 +145,7 @@ def _seconds(before: Account, after: Account) -> float:
 
 
 def waited(workers: Sequence[Sequence[Account]], roles: Sequence[str]) -> Waited:
-    """Return how long the roles waited for processors, each worker from its ``measuring`` to its ``done``.
+    """Return how long the roles waited for processors, for each worker from ``measuring`` to ``done``.
 
     ``workers``: the events of each worker in order. ``roles``: the names of the threads whose waiting counts.
     """

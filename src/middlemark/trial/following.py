@@ -23,24 +23,24 @@ from middlemark.model.protocol import (
 from middlemark.sites.channel import CONTROL_SILENCE_S, Channel, WorkerFailedError
 
 RESULT_S = 60.0
-"""The worker writes its samples between ``done`` and the results, and may not tick meanwhile."""
+"""The timeout, in seconds, between ``done`` and the results. Meanwhile the worker writes samples and may not tick."""
 
 
 class Following:
-    """One measuring worker. Await :meth:`run` in a task of its own after :meth:`start`."""
+    """A measuring worker. After :meth:`start`, await :meth:`run` in its own task."""
 
     def __init__(
         self, worker: Channel, roles: Sequence[AnyRoleRequest], hear: Callable[["Following", Message], None]
     ) -> None:
-        """``hear`` is called with every event on arrival; it must not raise."""
+        """``hear``: called with every event when it arrives; must not raise."""
         self.worker = worker
         self.roles = tuple(roles)
         self.ticked = asyncio.Event()
-        """Set when all its roles are in their measuring loops."""
+        """Set when all roles of the worker are in their measuring loops."""
         self.done = asyncio.Event()
-        """Set when all its roles have ended and the results follow."""
+        """Set when all roles of the worker have ended and their results follow."""
         self.on_end: Callable[[EndedEvent], None] = lambda _: None
-        """Called as soon as a role of a workload has ended."""
+        """Called when a role of a workload has ended."""
         self._hear = hear
         self._due = {(role.role, role.index): role for role in self.roles}
         self._forwards = [each for role in self.roles if isinstance(role, SubscriberRequest) for each in role.forwards]
@@ -50,14 +50,14 @@ class Following:
         self._late = ""
 
     def start(self, patience_s: float = math.inf) -> None:
-        """Start its roles; they must have ended ``patience_s`` later."""
+        """Start the worker's roles. They must end within ``patience_s``."""
         self._allow(patience_s, "its start")
         self.worker.send(StartCommand())
 
     def stop(self, expected: int, patience_s: float, subscribers: tuple[int, ...] = ()) -> None:
-        """Stop its receivers after ``expected`` different messages; with 0 at once.
+        """Stop the worker's receivers after ``expected`` different messages; with 0 at once.
 
-        ``subscribers``: stop only these. The deadline for the others stays as it was.
+        ``subscribers``: stop only these. The deadline of the others does not change.
         """
         if not subscribers:
             self._allow(patience_s, "the stop command")
@@ -103,10 +103,10 @@ class Following:
         if remaining_s <= 0:
             raise WorkerFailedError(
                 "hung",
-                f"{self.worker.who} (pid {self.worker.pid}) did not end: {self._late}, beyond all its own limits, it"
-                f" still has not come back from the middleware{self.worker.stderr_end()}",
+                f"{self.worker.who} (pid {self.worker.pid}) did not end: {self._late}, later than its own limits"
+                f" allow, the middleware had not returned from a call{self.worker.stderr_end()}",
             )
-        # A measuring worker ticks; a worker that falls silent has failed.
+        # A measuring worker ticks, so a silent worker has failed.
         wanted: tuple[type[Message], ...] = (TickEvent, DoneEvent)
         return await self.worker.event(
             *wanted,
@@ -116,15 +116,15 @@ class Following:
         )
 
     def result(self, role: RoleRequest) -> AnyRoleResult:
-        """Return the result of this role after it has arrived. Raises KeyError."""
+        """Return the result of a role, if it has arrived. Raises KeyError."""
         return self._results[role.role, role.index]
 
     def forwarded(self) -> list[AnyRoleResult]:
-        """Return the results of the topics that its subscribers forwarded, after they have arrived."""
+        """Return the results of the topics that the worker's subscribers forwarded, if they have arrived."""
         return [self._results["publisher", each.index] for each in self._forwards]
 
     def sent(self, role: RoleRequest) -> int | None:
-        """Return how many measured messages this role has sent in total; None: not reported yet."""
+        """Return the number of measured messages that this role has sent; None: it has not reported yet."""
         key = (role.role, role.index)
         counts = next((each for each in self._counts if (each.role, each.index) == key), None)
         sent: int | None = getattr(self._results.get(key, counts), "sent", None)

@@ -11,10 +11,10 @@ from middlemark.trial.following import Following
 
 
 class Ledger:
-    """The workers' resource reports, and the network's counters at each report of the first worker."""
+    """The resource reports of the workers, and the network's counters at each report of the first worker."""
 
     def __init__(self, network: Callable[[], NetworkCost]) -> None:
-        """``network``: reads the counters. Set ``first`` to the worker whose reports they are read with."""
+        """``network``: reads the counters. Set ``first`` to the worker at whose reports they are read."""
         self.first: Following | None = None
         self._network = network
         self._events: dict[int, list[Account]] = {}
@@ -23,7 +23,7 @@ class Ledger:
         self.moved: NetworkCost | None = None
 
     def hear(self, who: Following, event: Account) -> None:
-        """Record an event for the costs."""
+        """Record an event that contains resource usage."""
         begins = isinstance(event, MeasuringEvent) and self._begin is None
         if begins or who is self.first:
             reading = self._network()
@@ -33,7 +33,7 @@ class Ledger:
         self._events.setdefault(id(who), []).append(event)
 
     def end(self) -> None:
-        """Read the counters one last time."""
+        """Read the network's counters one last time."""
         if self._begin is not None:
             self.moved = evidence.moved(self._begin, self._network())
 

@@ -47,17 +47,17 @@ from middlemark.trial.warnings import with_last_words
 from middlemark.trial.worker_request import reply_timeout_s
 
 START_S = 10.0
-"""A worker must say hello within this time. Opening a middleware may take as long plus the match timeout."""
+"""The time within which a worker must say hello. To open a middleware it may take the match timeout in addition."""
 FIRST_TICK_S = 5.0
 STOP_S = 5.0
 AWAKE_BEYOND_S = 60.0
-"""The witness stops spinning this long after the end of a measurement even if nothing ends it."""
+"""How long after a measurement the witness stops to keep processors awake, even if it gets no command."""
 
 Tick = Callable[[Underway], None]
 
 
 class TrialSetup(msgspec.Struct, frozen=True, kw_only=True):
-    """The settings of one trial: names, paths, a domain."""
+    """The settings of one trial, such as its names, paths and domain."""
 
     cell: Cell
     limits: Limits
@@ -69,18 +69,18 @@ class TrialSetup(msgspec.Struct, frozen=True, kw_only=True):
     folder: str
     """The run's folder."""
     samples_stem: str
-    """The prefix of the trial's samples files, relative to the run's folder."""
+    """The beginning of the names of the trial's samples files, relative to the run's folder."""
     receiver: Identity = "receiver"
     """The identity whose certificate and key the receiving workers use."""
     captures: bool = False
-    """True: the trial's traffic is captured, and its figures are not used."""
+    """True if the trial's traffic is captured. Its figures are then not used."""
 
 
 class Measurement:
-    """One trial. ``outcome`` is what is known so far; ``heard`` is set at the end."""
+    """One trial. ``outcome`` contains what is known so far; ``heard`` is set at the end."""
 
     def __init__(self, setting: TrialSetup, session: Session, tick: Tick, outcome: TrialOutcome) -> None:
-        """``session``: where it runs. ``tick``: called with the first sender's progress. ``outcome``: empty so far."""
+        """``session``: where the trial runs. ``tick``: gets the first sender's progress. ``outcome``: still empty."""
         self.setting = setting
         self.session = session
         self.tick = tick
@@ -90,7 +90,7 @@ class Measurement:
         sending, receiving = session.grounds
         self.tasks = self._tasks_on(sending)
         self.receiver_tasks = self.tasks if receiving == sending else self._tasks_on(receiving)
-        """``tasks`` with the receivers' folders, which differ on another machine."""
+        """Like ``tasks``, with the receivers' folders, which differ on another machine."""
         self.pattern: Pattern = self.tasks.pattern
         self.roles: Roles = self.tasks.roles
 
@@ -141,7 +141,7 @@ class Measurement:
     async def try_to_meet(self) -> tuple[list[WorkerFailedError | None], list[WorkerFailedError | None]]:
         """Start the workers and only let them connect. Raises WorkerFailedError.
 
-        Returns for each sender, and for each other worker, why it did not find its peers; None: it did.
+        Returns two lists, of the senders and of the other workers: why each did not find its peers (None: it did).
         """
         workers = await self._start(await self._prepare())
         timeout = self.setting.limits.match_timeout_s + START_S
@@ -152,7 +152,7 @@ class Measurement:
         return found
 
     async def _prepare(self) -> dict[str, str]:
-        """Return the environment that the companions need in the workers."""
+        """Prepare the session. Return the environment variables that the companions need in the workers."""
         cpus = self.tasks.cpus(far=False), self.tasks.cpus(far=True)
         await self.session.prepare(self.setting.cell, self.setting.limits, cpus, self.tasks.graph, self.outcome.number)
         needed = self.setting.transport.companions
@@ -172,7 +172,7 @@ class Measurement:
         return hear
 
     async def _start(self, environment: dict[str, str]) -> list[tuple[Channel, tuple[AnyRoleRequest, ...]]]:
-        """Start every process with its roles, the first sender's process first."""
+        """Start every process with its roles. The first sender's process is first."""
         worker_tasks = self.tasks.workers
         receives = [each.far for each in worker_tasks]
         workers = [
@@ -182,7 +182,7 @@ class Measurement:
         hellos = await asyncio.gather(*(worker.event(HelloEvent, timeout_s=START_S) for worker in workers))
         for worker, hello in zip(workers, hellos, strict=True):
             if hello.protocol != PROTOCOL_VERSION:
-                raise worker.protocol_error(f"hello: protocol {hello.protocol}, and this is {PROTOCOL_VERSION}")
+                raise worker.protocol_error(f"hello: protocol {hello.protocol}, but this is {PROTOCOL_VERSION}")
         self._know(clock=hellos[0].clock, version=hellos[0].version)
         read = [(worker.who, hello.clock) for worker, hello in zip(workers, hellos, strict=True)]
         if self.pattern.one_clock and self.session.clocks is None:
@@ -190,7 +190,7 @@ class Measurement:
         self._know(stamps_absent=self.session.clocks or clocks.difference(read))
         tasks = [self.receiver_tasks if far else self.tasks for far in receives]
         commands = [each.command(each.workers[at]) for at, each in enumerate(tasks)]
-        if self.session.clocks is not None:  # between two machines configure receivers first: senders then find them
+        if self.session.clocks is not None:  # on two machines, configure receivers first: senders then find them
             for at, worker in enumerate(workers):
                 if receives[at]:
                     worker.send(commands[at])
@@ -207,11 +207,11 @@ class Measurement:
             for worker, _ in workers:
                 worker.send(JoinCommand())
         readies = await all_of(worker.event(ReadyEvent, timeout_s=timeout) for worker, _ in workers)
-        # Only the senders count: the time from creating their topics to finding their peers.
+        # Only senders count: their time from the creation of their topics until they have found their peers.
         sending = [
             ready
             for ready, (_, mine) in zip(readies, workers, strict=True)
-            if mine[0] in self.roles.senders or self.tasks.graph  # in a graph every worker counts
+            if mine[0] in self.roles.senders or self.tasks.graph  # in a graph all workers count
         ]
         self._know(
             discovery_ns=max(ready.discovery_ns for ready in sending),
@@ -225,7 +225,7 @@ class Measurement:
         )
 
     async def _measure(self, following: Sequence[Following]) -> None:
-        """Start receivers first, then all senders; when the senders are done, tell the receivers what to expect."""
+        """Start receivers, then senders. When the senders are done, send the receivers the number of sent messages."""
         senders = [each for each in following if each.roles[0] in self.roles.senders]
         receivers = [each for each in following if each not in senders]
         watching = [asyncio.create_task(each) for each in self.session.deaths()]
@@ -266,7 +266,7 @@ class Measurement:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _measure_graph(self, following: Sequence[Following]) -> None:
-        """Start all at once; whenever a sender has ended, tell its receivers what to expect."""
+        """Start all workers. Whenever a sender has ended, send its receivers the number of sent messages."""
         limits = self.setting.limits
         topics = {each.index: each.topic for each in self.roles.senders if isinstance(each, PublisherRequest)}
         ends = Ends([each for each in self.roles.receivers if isinstance(each, SubscriberRequest)])
@@ -294,7 +294,7 @@ class Measurement:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     def _expected(self, receiver: AnyRoleRequest, senders: Sequence[Following]) -> int:
-        """Return how many messages the senders of this receiver's topic have sent; in a ping-pong the ping has."""
+        """Return how many messages were sent to this receiver: on its topic, or in a ping-pong by the ping."""
         return sum(
             each.sent(role) or 0
             for each in senders
@@ -328,7 +328,7 @@ class Measurement:
         assert self.heard is not None
         far = (
             self.tasks.far if self.session.clocks is not None else ()
-        )  # clocks are set: the witness is on the first site's machine
+        )  # if clocks are compared, only the witness of the first site's machine is asked
         senders = [each for each in self.heard.senders if (each.role, each.index) not in far]
         receivers = self.heard.receivers
         begins = [_begin_ns(each) for each in senders]
@@ -341,19 +341,19 @@ class Measurement:
             ends += [each.last_received_ns for each in receivers if isinstance(each, SubscriberResult)]
         roles = (*self.roles.senders, *self.roles.receivers)
         threads = [role.role if role.role == "ping" else f"{role.role} {role.index}" for role in roles]
-        found = ledger.waited([each[:15] for each in threads])  # the kernel truncates thread names to 15 characters
+        found = ledger.waited([each[:15] for each in threads])  # the kernel cuts thread names to 15 characters
         return await self.session.witnessed(begins_ns=begins, to_ns=max(ends, default=0), waited=found)
 
 
 def _begin_ns(sender: AnyRoleResult) -> int:
-    """Return the CLOCK_MONOTONIC time of a sender's first measured message; 0: there was none."""
+    """Return when a sender's first measured message was sent, as CLOCK_MONOTONIC; 0: it sent none."""
     if isinstance(sender, CallerResult):
         return sender.first_begin_ns
     return sender.first_sent_ns if isinstance(sender, PublisherResult) else 0
 
 
 async def _ready(worker: Channel, timeout_s: float) -> WorkerFailedError | None:
-    """Return why this worker did not get ready, or None. For a late joiner the published history is enough."""
+    """Return why a worker did not get ready; None: it did. A late joiner is ready when the history is published."""
     try:
         event = await worker.event(PublishedEvent, ReadyEvent, timeout_s=timeout_s)
         if isinstance(event, PublishedEvent):

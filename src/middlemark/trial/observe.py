@@ -1,4 +1,4 @@
-"""Run one trial: start processes, connect, measure, collect evidence, stop the processes."""
+"""Run one trial: start its processes, connect them, measure, collect evidence, stop them."""
 
 import datetime
 import time
@@ -22,7 +22,7 @@ QUIT_GRACE_S = 3.0
 
 
 class Shared(msgspec.Struct, frozen=True):
-    """State shared by all trials of a run: the samples folder, the token in unique names, and the site."""
+    """The state that all trials of a run share: the samples folder, the token in unique names, and the site."""
 
     folder: str
     token: str
@@ -30,7 +30,7 @@ class Shared(msgspec.Struct, frozen=True):
 
 
 class Observed(msgspec.Struct, frozen=True):
-    """An outcome with the results of the roles; None if the trial failed."""
+    """An outcome and the results of the roles; None: the trial failed."""
 
     outcome: TrialOutcome
     heard: Heard | None = None
@@ -39,20 +39,20 @@ class Observed(msgspec.Struct, frozen=True):
 
 
 def samples_stem(trial: Trial, part: str = "") -> str:
-    """Return the prefix of the trial's samples files, relative to the run's folder."""
+    """Return the beginning of the names of the trial's samples files, relative to the run's folder."""
     return f"samples/{trial.order:05d}{part}"
 
 
 async def run_trial(cell: Cell, trial: Trial, worker: Worker, shared: Shared, tick: Tick) -> TrialOutcome:
-    """Measure ``trial`` of ``cell``. The outcome records any failure of the workers; only cancellation is raised.
+    """Measure ``trial`` of ``cell``. A failure of a worker is part of the outcome; only a cancellation is raised.
 
-    A cancellation after the measurement only shortens the clean-up: the outcome is returned.
+    A cancellation after the measurement only shortens the clean-up, and the outcome is returned.
     """
     return (await observe_trial(cell, trial, worker, shared, tick)).outcome
 
 
 def scope_of(trial: Trial, shared: Shared, part: str = "") -> str:
-    """Return the prefix of all names that this part of a trial creates."""
+    """Return the beginning of all names that this part of a trial creates."""
     return f"mm_{shared.token}_{trial.order}{part}"
 
 
@@ -94,9 +94,9 @@ def setup_of(
 async def observe_trial(
     cell: Cell, trial: Trial, worker: Worker, shared: Shared, tick: Tick, *, part: str = "", captures: bool = False
 ) -> Observed:
-    """Measure like :func:`run_trial`. ``part`` ([a-z0-9_]) separates the names of a trial's parts.
+    """Measure like :func:`run_trial`. ``part`` ([a-z0-9_]): distinguishes the names of a trial's parts.
 
-    ``captures``: capture the traffic; the figures are then not valid.
+    ``captures``: capture the traffic, which makes the figures invalid.
     """
     scope = scope_of(trial, shared, part)
     begun = new_outcome(trial)
@@ -122,7 +122,7 @@ async def observe_trial(
     except WorkerFailedError as error:
         failure = await session.blame(error)
         if failure.code == "silent" and not failure.advice and measurement is not None:
-            # A note often contains the reason, such as a socket buffer that is too small.
+            # A note often contains the cause, for example a socket buffer that is too small.
             failure = msgspec.structs.replace(failure, advice="; ".join(measurement.outcome.notes))
     except OSError as error:
         failure = Failure(
@@ -130,27 +130,27 @@ async def observe_trial(
         )
     finally:
         unclean = await session.close(grace)
-    known = measurement.outcome if measurement is not None else begun
+    reached = measurement.outcome if measurement is not None else begun
     begun = msgspec.structs.replace(begun, shm=session.shm)
-    known = msgspec.structs.replace(known, shm=session.shm)
+    reached = msgspec.structs.replace(reached, shm=session.shm)
     seconds = time.monotonic() - begin
-    if failure is not None:  # discard everything that was measured in part
+    if failure is not None:  # discard incomplete measurements
         outcome = msgspec.structs.replace(
             begun,
             seconds=seconds,
             failed=failure,
-            clock=known.clock,
-            version=known.version,
-            discovery_ns=known.discovery_ns,
-            handshake_ns=known.handshake_ns,
-            notes=known.notes,
+            clock=reached.clock,
+            version=reached.version,
+            discovery_ns=reached.discovery_ns,
+            handshake_ns=reached.handshake_ns,
+            notes=reached.notes,
         )
     else:
         unclean_warnings = [
-            RunWarning("unclean-exit", text, "its figures are valid; only its end was not clean") for text in unclean
+            RunWarning("unclean-exit", text, "its figures are valid; it only did not end cleanly") for text in unclean
         ]
         outcome = msgspec.structs.replace(
-            known, seconds=seconds, warnings=(*known.warnings, *session.doubts, *unclean_warnings)
+            reached, seconds=seconds, warnings=(*reached.warnings, *session.doubts, *unclean_warnings)
         )
     if measurement is None or failure is not None:
         return Observed(outcome)

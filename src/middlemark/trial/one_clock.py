@@ -1,4 +1,4 @@
-"""Convert timestamps of a stream from the second host's clock to the first host's."""
+"""Convert the times of a stream on the second host to the clock of the first host."""
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -12,8 +12,8 @@ from middlemark.model.outcome import Arrived, ClockOffset, SamplesFile, Sent, Tr
 from middlemark.model.samples import KEPT, NOT_MEASURED, SATURATED, Stamps, publishers_of, records_of
 
 CALIBRATION_PPM = 1.0
-"""The error of a worker's counter, calibrated against CLOCK_MONOTONIC for 20 ms at its start (0.5 was seen)."""
-UNCOMPARED = "the datagrams that compare the clocks of two hosts did not come back: check that UDP passes between them"
+"""The relative error, in ppm, of a worker's counter, which is calibrated for 20 ms at the start (0.5 was measured)."""
+UNCOMPARED = "no answer came to the datagrams that compare the clocks of both hosts; check that UDP passes between them"
 
 Instants = npt.NDArray[np.int64]
 
@@ -25,11 +25,11 @@ class _AbsentError(Exception):
 def on_one_clock(
     outcome: TrialOutcome, offset: ClockOffset | None, folder: str, far: Collection[tuple[str, int]], seconds: float
 ) -> TrialOutcome:
-    """Rewrite the one-way times of a stream; return the outcome with the second host's times by the first host's clock.
+    """Rewrite the one-way times of a stream; return the outcome with all times by the first host's clock.
 
     ``offset``: None if the clocks could not be compared. ``far``: the roles on the second host, as (role, index).
-    ``seconds``: the time since its workers were started. If the time of any message is unknown, all times stay absent,
-    with the reason. Raises OSError.
+    ``seconds``: the time since the trial's workers started. If the time of one message is unknown, all one-way times
+    stay absent, and the outcome says why. Raises OSError.
     """
     if not outcome.subscribers:
         return outcome
@@ -72,16 +72,16 @@ def on_one_clock(
 
 
 class _Publisher:
-    """The intended send times of one publisher's messages, by the first host's clock."""
+    """The intended send times of a publisher's messages, by the first host's clock."""
 
     def __init__(self, folder: str, file: SamplesFile, sent: Sent, offset: ClockOffset | None) -> None:
-        """``offset``: set if the publisher is on the second host."""
+        """``offset``: None if the publisher is on the first host."""
         raw = _raw(folder, file)
         who = f"publisher {file.index}"
         if len(raw) and raw["write_ns"][0] == NOT_MEASURED:
-            raise _AbsentError(f"{who} could not send its first message, which its record is relative to")
+            raise _AbsentError(f"{who} could not send its first message, and its other times are relative to it")
         if (raw["late_ns"] >= SATURATED).any():
-            raise _AbsentError(f"{who} fell behind by more than the 4.29 s that its record holds")
+            raise _AbsentError(f"{who} fell behind its schedule by more than the 4.29 s that its record can contain")
         begins = raw["begin_ns"].astype(np.int64)
         instants = begins - (begins[0] if len(begins) else 0) + sent.first_sent_ns - raw["late_ns"]
         self.is_far = offset is not None
@@ -92,14 +92,14 @@ class _Publisher:
     def intended(self, stamps: Stamps) -> Instants:
         records = records_of(stamps, self._every)
         if len(records) and not 0 <= records.min() <= records.max() < len(self._instants):
-            raise _AbsentError(f"{self._who} kept only the first {len(self._instants):,} of its sends")
+            raise _AbsentError(f"{self._who} recorded only the first {len(self._instants):,} of its sends")
         instants: Instants = self._instants[records]
         return instants
 
 
 def _raw(folder: str, file: SamplesFile) -> npt.NDArray[np.void]:
-    """Map a role's samples file, which a worker on another host may have written."""
-    damaged = _AbsentError(f"{file.path} is damaged, or of another build")
+    """Map the samples file of a role into memory. A worker on another host may have written it."""
+    damaged = _AbsentError(f"{file.path} is damaged, or from another build")
     try:
         raw: npt.NDArray[np.void] = np.load(Path(folder, file.path), mmap_mode="r")
     except (ValueError, EOFError):
@@ -110,7 +110,7 @@ def _raw(folder: str, file: SamplesFile) -> npt.NDArray[np.void]:
 
 
 class _OneWayTimes(NamedTuple):
-    """For each message, its receive time and one-way time; and whether any came from the other host."""
+    """The receive time and the one-way time of each message, and whether any message came from the other host."""
 
     received: Instants
     one_way: Instants
@@ -120,9 +120,9 @@ class _OneWayTimes(NamedTuple):
 def _arrivals(
     folder: str, file: SamplesFile, publishers: Mapping[int, _Publisher], offset: ClockOffset | None
 ) -> _OneWayTimes:
-    """Return the times of a subscriber's messages. ``offset``: set if the subscriber is on the second host."""
+    """Return the times of a subscriber's messages. ``offset``: None if the subscriber is on the first host."""
     if file.in_histogram:
-        text = f"subscriber {file.index} outgrew its memory, and a histogram of times of two clocks cannot be converted"
+        text = f"subscriber {file.index} outgrew its memory, and its histogram cannot be converted to one clock"
         raise _AbsentError(text)
     raw = _raw(folder, file)
     received = raw["received_ns"].astype(np.int64)
@@ -134,19 +134,19 @@ def _arrivals(
     crossed = False
     for index in map(int, np.unique(sources)):
         if index not in publishers:
-            raise _AbsentError(f"publisher {index} kept no record of what it sent")
+            raise _AbsentError(f"publisher {index} has no record of its messages")
         if publishers[index].is_far == (offset is not None):
-            continue  # both on one host
+            continue  # both are on the same host
         crossed = True
         mine = sources == index
         one_way[mine] = received[mine] - publishers[index].intended(stamps[mine])
     return _OneWayTimes(
         received, np.maximum(one_way, 0), crossed
-    )  # within the uncertainty a message may seem to arrive before it was sent
+    )  # within the uncertainty of the clocks, a message may seem to arrive before it was sent
 
 
 def _to_first_clock(instants: Instants, offset: ClockOffset) -> Instants:
-    """Convert times of the second host's clock to the first host's."""
+    """Convert times by the second host's clock to times by the first host's."""
     drifted = (instants - offset.begin_ns) * (offset.drift_ppm * 1e-6)
     moved: Instants = instants + round(offset.offset_ns) + np.rint(drifted).astype(np.int64)
     return moved
@@ -158,7 +158,7 @@ Of = TypeVar("Of", Sent, Arrived)
 
 
 def _moved(kept_times: Of, names: Sequence[str], offset: ClockOffset) -> Of:
-    """Convert the named times, where they are known, to the first host's clock."""
+    """Convert the named times to the first host's clock. Unknown times stay unknown."""
     known_times = {name: instant for name in names if (instant := getattr(kept_times, name))}
     moved = _to_first_clock(np.array(list(known_times.values()), dtype=np.int64), offset)
     return msgspec.structs.replace(kept_times, **dict(zip(known_times, map(int, moved), strict=True)))

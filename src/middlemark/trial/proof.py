@@ -1,4 +1,4 @@
-"""Prove once per cell, in short extra trials, that its protection is in force: docs/decisions/0047."""
+"""Prove in short extra trials, once per cell, that its protection is in force: docs/decisions/0047."""
 
 import contextlib
 import glob
@@ -21,35 +21,35 @@ from middlemark.trial.measurement import Measurement
 from middlemark.trial.observe import Observed, Shared, new_outcome, observe_trial, samples_stem, scope_of, setup_of
 
 CAPTURED_S = 0.2
-"""How long messages are captured; at a low rate until three were sent."""
+"""The duration of a capture, in seconds. At a low rate it lasts until three messages were sent."""
 MOST_CAPTURED_S = 3.0
 LEAST_MEETING_S = 1.0
 MEETINGS = 4
-"""A refused worker gets this multiple of the peers' discovery time to connect, at least LEAST_MEETING_S."""
+"""The time in which a refused worker may try to connect, as a multiple of the peers' discovery time."""
 _MEDIA = {"udp": "network", "tcp": "network", "shared-memory": "shared-memory"}
 _REFUSED = ("unmatched", "refused")
-"""Error codes of a worker that could not connect. No other failure proves anything."""
+"""The error codes of a worker that could not connect. No other failure proves a refusal."""
 
 PARTS = ("payload_not_seen", "stranger_refused", "unauthorised_refused")
-ONE_THREAD = "one thread: nothing leaves it, and there is no peer to refuse"
+ONE_THREAD = "the cell runs in one thread, so no message leaves it, and there is no peer to refuse"
 
 MeetingResults = tuple[list[WorkerFailedError | None], list[WorkerFailedError | None]]
 Answer = bool | str
-"""True or false, or the reason why it is unknown."""
+"""True or False, or the reason why the answer is unknown."""
 
 
 class Proofs:
     """The proofs of a run's cells."""
 
     def __init__(self, outcomes: Iterable[TrialOutcome] = ()) -> None:
-        """``outcomes``: earlier trials, which may already contain proofs."""
+        """``outcomes``: earlier trials. Their proofs are used again."""
         self._proven = {each.cell for each in outcomes if each.proof}
         self._refused: dict[tuple[Cell, Identity], Answer] = {}
 
     async def proven(
         self, cell: Cell, trial: Trial, worker: Worker, shared: Shared, outcome: TrialOutcome
     ) -> TrialOutcome:
-        """Return the outcome of a trial of the cell, with the proof if the cell has none yet."""
+        """Return the outcome of a trial of the cell. It contains the proof, unless an earlier trial has it."""
         if cell.security == "none" or outcome.failed is not None or trial.cell in self._proven:
             return outcome
         if not cell.subscribers:
@@ -68,7 +68,7 @@ class Proofs:
         return msgspec.structs.replace(outcome, proof=_proof(answers))
 
     async def _refusal(self, trying: "_Trying", identity: Identity) -> Answer:
-        """Return whether the identity is refused. Cells that differ only in their messages share one answer."""
+        """Return whether the identity is refused. Cells that differ only in their messages share the answer."""
         same = msgspec.structs.replace(trying.cell, size=0, rate=None, burst=None, payload="filled")
         if (same, identity) not in self._refused:
             self._refused[same, identity] = await trying.refused(identity)
@@ -82,7 +82,7 @@ def _proof(answers: Mapping[str, Answer]) -> ProtectionProof:
 
 
 class _Trying:
-    """The extra trials of one cell's proof. Their results are not kept."""
+    """The extra trials that prove one cell's protection. Their results are discarded."""
 
     def __init__(self, cell: Cell, trial: Trial, worker: Worker, shared: Shared, discovery_ns: int) -> None:
         transport = worker.description.transport(cell.transport)
@@ -95,7 +95,7 @@ class _Trying:
         self._discovery_s = discovery_ns / 1e9
 
     async def payload_not_seen(self) -> Answer:
-        """Capture a trial of the cell, and one of the same cell with security ``none``."""
+        """Capture a trial of the cell, and a trial of the same cell with security ``none``."""
         if why := _unrecognisable(self.cell, self.transport):
             return why
         protected = await self._captured(self.cell, "_protected")
@@ -107,7 +107,7 @@ class _Trying:
         if plain.captured is None:
             failed = plain.outcome.failed.text if plain.outcome.failed else "no capture"
             return f"the same trial with security none failed: {failed}"
-        return plain.captured.holds_payload or "the same capture with security none does not see the payload either"
+        return plain.captured.holds_payload or "the capture does not show the payload even with security none"
 
     async def _captured(self, cell: Cell, part: str) -> Observed:
         try:
@@ -121,9 +121,9 @@ class _Trying:
                     os.unlink(path)
 
     async def refused(self, identity: Identity) -> Answer:
-        """Let the receiving workers try to connect to the others with this identity."""
+        """Return whether the peers refuse receiving workers that try to connect with this identity."""
         if self.cell.processes == 1:
-            return "one process has one identity: there is no peer to refuse"
+            return "there is only one process, with one identity, so there is no peer to refuse"
         limits = self._trial.limits
         patience_s = min(limits.match_timeout_s, max(LEAST_MEETING_S, MEETINGS * self._discovery_s))
         limits = msgspec.structs.replace(limits, match_timeout_s=patience_s)
@@ -133,10 +133,10 @@ class _Trying:
         except (WorkerFailedError, OSError) as error:
             return f"the trial with the {identity} failed: {error}"
         if not others:
-            return "every process sends: none can take another identity"
+            return "every process sends, so no process can use another identity"
         if (
             None in senders and None in others
-        ):  # None on one side only: that worker thinks it has met its peers, but they have not met it
+        ):  # with None on one side only, a worker considers itself connected, but its peers do not
             return False
         other = next((each for each in (*senders, *others) if each and each.code not in _REFUSED), None)
         return f"the {identity} failed for another reason: {other.text}" if other else True
@@ -152,7 +152,10 @@ class _Trying:
             await session.close(INTERRUPTED_GRACE_S)
 
     def _refuse_absent(self, identity: Identity, certs: str) -> None:
-        """Raise WorkerFailedError if the user's own certificates lack this identity. Generated ones have all."""
+        """Raise WorkerFailedError if the user's own certificates lack this identity.
+
+        Generated certificates have all.
+        """
         if not os.path.isdir(certs):
             return
         for file in files(self._worker.description.credentials, (identity,)):
@@ -161,7 +164,7 @@ class _Trying:
 
 
 def _ignore_tick(_: Underway) -> None:
-    """Ignore the progress of these trials."""
+    """Do nothing: nobody watches the progress of these trials."""
 
 
 def _short(cell: Cell, limits: Limits) -> Limits:
@@ -171,18 +174,18 @@ def _short(cell: Cell, limits: Limits) -> Limits:
 
 
 def _unrecognisable(cell: Cell, transport: Transport) -> str:
-    """Return why the payload cannot be recognised in a capture; empty: it can."""
+    """Return why a capture cannot show the payload; empty: it can."""
     if cell.security != "encrypted":
         return f"{cell.security} does not hide the payload"
     if cell.payload != "filled":
-        return "an untouched payload has no pattern"
+        return "a payload that is not filled has no pattern to recognise"
     if cell.size < LEAST_BYTES and cell.workload is None:
-        return f"a message of {cell.size} bytes is only a header: there is no payload to recognise"
-    return "" if "none" in transport.security else "there is no security level none to compare with"
+        return f"a message of {cell.size} bytes is only a header and has no payload to recognise"
+    return "" if "none" in transport.security else "the transport has no security level none to compare with"
 
 
 def _uncaptured(protected: Observed, size: int) -> str:
-    """Return why the capture of the protected trial proves nothing; empty: it contains the messages."""
+    """Return why the capture of the protected trial proves nothing; empty: it contains the trial's messages."""
     captured = protected.captured
     if captured is None:
         failed = protected.outcome.failed
@@ -196,4 +199,4 @@ def _uncaptured(protected: Observed, size: int) -> str:
 
 def _nothing(captured: Captured, media: Iterable[str]) -> str:
     absent = [captured.absent[each] for each in media if each in captured.absent]
-    return "; ".join(dict.fromkeys(absent)) or "the capture holds less than one message"
+    return "; ".join(dict.fromkeys(absent)) or "the capture contains less than one message"

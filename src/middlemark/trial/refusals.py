@@ -1,4 +1,4 @@
-"""Find cells of a plan that cannot be measured, before anything starts: ask the adapters, try links and settings."""
+"""Find the cells of a plan that cannot be measured, before anything starts. Asks adapters; tries links and settings."""
 
 import asyncio
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ _ANSWER = msgspec.json.Decoder(ErrorEvent | None)
 
 
 async def refusals(plan: Plan, workers: Mapping[str, Worker], interface: str) -> dict[int, ErrorEvent]:
-    """Return the refusals, by cell number. An adapter that does not answer is not in it: its trials will fail."""
+    """Return number of a cell → its refusal. An adapter that does not answer refuses nothing: its trials will fail."""
     first = {trial.cell: trial for trial in reversed(plan.trials)}
     asked: dict[str, list[tuple[int, bytes]]] = {}
     for number, cell in enumerate(plan.cells):
@@ -45,8 +45,8 @@ async def refusals(plan: Plan, workers: Mapping[str, Worker], interface: str) ->
 
 
 def _commands(cell: Cell, trial: Trial, transport: Transport, interface: str) -> list[bytes]:
-    """Return the configure commands of the cell's workers as lines, one for all workers with the same roles."""
-    if cell.rate in SEARCHES:  # the steps of a search differ only in their rate, which no middleware sees
+    """Return the configure commands of the cell's workers as lines. Workers with the same roles share a command."""
+    if cell.rate in SEARCHES:  # the steps of a search differ only in the rate, which the middleware does not know
         cell = msgspec.structs.replace(cell, rate="max")
     tasks = tasks_of(
         cell,

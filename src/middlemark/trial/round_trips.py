@@ -9,9 +9,10 @@ from middlemark.trial.worker_request import TrialRequest
 
 
 def counted(callers: Sequence[CallerResult], answerers: Sequence[AnswererResult]) -> TrialCounts:
-    """Add up the counts of both ends.
+    """Return the sums of the counts of both ends.
 
-    ``damaged`` is the least number of damaged exchanges (a message to one pong and its reply) that explains the counts.
+    ``damaged`` is the least number of damaged exchanges that explains the counts. An exchange is a message to a pong
+    and its reply.
     """
     both: tuple[CallerResult | AnswererResult, ...] = (*callers, *answerers)
     return TrialCounts(
@@ -19,7 +20,7 @@ def counted(callers: Sequence[CallerResult], answerers: Sequence[AnswererResult]
         received=sum(each.received for each in callers),
         lost=sum(each.lost for each in callers),
         late=sum(each.late for each in callers),
-        # A message that a pong received twice or out of order came back in the same way, and the ping has counted it.
+        # If a pong received a message twice or out of order, so did the ping with the reply, and the ping counts it.
         duplicated=sum(each.duplicated for each in callers),
         reordered=sum(each.reordered for each in callers),
         damaged=sum(each.damaged for each in both) - found_by_both(callers, answerers),
@@ -28,17 +29,17 @@ def counted(callers: Sequence[CallerResult], answerers: Sequence[AnswererResult]
 
 
 def found_by_both(callers: Sequence[CallerResult], answerers: Sequence[AnswererResult]) -> int:
-    """Return how many of the damaged messages that the ping found may be the ones that pongs found before.
+    """Return how many damaged messages may be counted twice: by a pong, and again by the ping.
 
-    A pong echoes a damaged message unchanged, and the ping may find it again. Neither role knows whether it did (the
-    ping checks only the last of several replies in full), or whether the ping found damage from the way back.
+    A pong echoes a damaged message unchanged, and the ping may find it again. Neither role knows whether this happened:
+    of several replies the ping checks only the last in full, and the damage may be from the way back.
     """
     echoed = sum(min(each.damaged, each.echoed) for each in answerers)
     return min(sum(each.damaged for each in callers), echoed)
 
 
 def answerer_fields(asked: TrialRequest, role: str) -> dict[str, Any]:
-    """Return the extra fields of the ``AnswererRequest`` of the one role that answers every round trip."""
+    """Return the additional fields of the ``AnswererRequest`` of the only role that answers every round trip."""
     limits = asked.limits
     senders = asked.cell.publishers if role == "server" else 1
     return {
@@ -49,7 +50,7 @@ def answerer_fields(asked: TrialRequest, role: str) -> dict[str, Any]:
 
 
 def files(stem: str, answerers: Sequence[AnswererResult]) -> tuple[SamplesFile, ...]:
-    """Return the files with the answering roles' timestamps."""
+    """Return the files with the timestamps of the answering roles."""
     return tuple(
         SamplesFile(role=each.role, index=each.index, path=_path(stem, each.role), samples=each.stamped)
         for each in answerers
@@ -58,7 +59,7 @@ def files(stem: str, answerers: Sequence[AnswererResult]) -> tuple[SamplesFile, 
 
 
 def starts(callers: Sequence[CallerResult]) -> tuple[Started, ...]:
-    """Return the start times of the callers' samples."""
+    """Return when each caller's samples begin."""
     return tuple(
         Started(index=each.index, ticks=each.start_ticks, ticks_per_second=each.ticks_per_second) for each in callers
     )

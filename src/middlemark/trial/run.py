@@ -1,4 +1,4 @@
-"""Run all trials of a plan, one after the other. Each outcome is stored before the next trial starts."""
+"""Run all trials of a plan, one after the other. The outcome of each is stored before the next one starts."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -22,26 +22,26 @@ class Watcher(Protocol):
     """Observes the trials while they run. Its methods must not raise."""
 
     def trial_begins(self, cell: Cell, trial: Trial) -> None:
-        """Called before the trial's first process starts."""
+        """Called before the first process of a trial starts."""
 
     def tick(self, event: Underway) -> None:
         """Called about once a second during the measurement."""
 
     def trial_ended(self, cell: Cell, outcome: TrialOutcome) -> None:
-        """Called after the outcome is stored."""
+        """Called after the outcome of a trial is stored."""
 
     def more(self, plan: Plan) -> None:
-        """Called before additional trials, those of ``plan``."""
+        """Called before the additional trials of ``plan``."""
 
 
 def storable(outcome: TrialOutcome) -> TrialOutcome:
-    """Return the outcome if it can be stored and read back unchanged, else a failure that names the field."""
+    """Return the outcome if it can be stored and read back unchanged, or else a failure that names the field."""
     try:
         read = _OUTCOME.decode(msgspec.json.encode(outcome))
         if read == outcome:
             return outcome
         differ = (name for name in outcome.__struct_fields__ if getattr(read, name) != getattr(outcome, name))
-        why = f"it reads back as something else - at `$.{next(differ)}`"
+        why = f"it is different when it is read back - at `$.{next(differ)}`"
     except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError) as error:
         why = str(error)
     begun = TrialOutcome(
@@ -59,10 +59,10 @@ def run_plan(
     watcher: Watcher,
     proofs: Proofs | None = None,
 ) -> bool:
-    """Run every trial and call ``keep`` with each outcome. Returns False if SIGINT or SIGTERM ended it early.
+    """Run every trial and call ``keep`` with each outcome. Returns False if SIGINT or SIGTERM ended the run early.
 
-    ``proofs``: the proofs of the cells so far; None: prove nothing. An exception from ``keep`` (a full disk) ends the
-    run and is raised. First removes what a killed launcher left behind.
+    ``proofs``: the earlier proofs of the cells; None: prove nothing. If ``keep`` raises, for example because the disk
+    is full, the run ends and the exception is raised. First removes what a killed launcher left.
     """
     interrupted = asyncio.Event()
     with shared.here.running():
@@ -105,7 +105,7 @@ async def _run_plan(
 async def _measured(
     cell: Cell, trial: Trial, worker: Worker, shared: Shared, watcher: Watcher, proofs: Proofs | None
 ) -> TrialOutcome:
-    """Measure and prove. A cancellation during the proof returns the outcome without it; a later trial proves it."""
+    """Measure and prove. If the proof is cancelled, return the outcome without it; a later trial proves the cell."""
     run = run_search if cell.rate in SEARCHES else run_trial
     outcome = await run(cell, trial, worker, shared, watcher.tick)
     if proofs is None:

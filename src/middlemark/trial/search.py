@@ -1,4 +1,4 @@
-"""Search for a rate: the highest sustainable one, or the curve up to saturation."""
+"""Search for the highest sustainable rate, or measure the curve of rates up to saturation."""
 
 import asyncio
 import contextlib
@@ -18,16 +18,16 @@ from middlemark.trial.observe import Observed, Shared, observe_trial, samples_st
 from middlemark.trial.steps import CURVE, Search, bound_hz, first_confirmed, highest_held, step_of, why_not
 
 MOST_FAILED = 2
-"""This many failed trials in a row end the search if no step has held yet. A failed trial counts as not held."""
+"""The number of failed trials in a row that ends a search in which no step has held. A failed trial does not hold."""
 HOPELESS = ("refused", "configure", "disk", "memory", "clock", "companion", "lost", "internal")
-"""Failures that another rate would not fix."""
+"""The codes of failures that also occur at any other rate."""
 
 
 async def run_search(cell: Cell, trial: Trial, worker: Worker, shared: Shared, tick: Tick) -> TrialOutcome:
-    """Measure a cell whose rate is ``sustainable`` or ``curve``, each step in fresh processes.
+    """Measure a cell with the rate ``sustainable`` or ``curve``, each step in new processes.
 
-    The outcome is that of the chosen step, with all ``steps``. Only its samples are kept. Raises nothing but a
-    cancellation, as ``run_trial`` does; a cancellation discards the whole search.
+    Returns the outcome of the chosen step, with all ``steps``. Only the samples of this step are kept. Like
+    ``run_trial``, it raises only a cancellation, which discards the whole search.
     """
     search = _Search(cell, trial, worker, shared, tick)
     begin = time.monotonic()
@@ -47,7 +47,7 @@ async def run_search(cell: Cell, trial: Trial, worker: Worker, shared: Shared, t
 
 
 class _Hopeless(Exception):
-    """No other rate can succeed. ``outcome`` is that of the step that showed this."""
+    """No rate can succeed. ``outcome``: the outcome of the step that showed it."""
 
     def __init__(self, outcome: TrialOutcome) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class _Hopeless(Exception):
 
 
 class _Search:
-    """One search. A step's samples keep the step's name until a step is chosen."""
+    """One search. The files of a step have the name of the step until one step is chosen."""
 
     def __init__(self, cell: Cell, trial: Trial, worker: Worker, shared: Shared, tick: Tick) -> None:
         self.cell = cell
@@ -73,27 +73,27 @@ class _Search:
         self._short = msgspec.structs.replace(limits, samples=None, duration_s=min(limits.duration_s or STEP_S, STEP_S))
 
     async def sustainable(self) -> TrialOutcome:
-        """Find the highest sustainable rate and measure it over the full duration."""
+        """Find the highest sustainable rate, then measure it for the full duration."""
         try:
             saturated = await self._step(None, self._short)
             bound = bound_hz(self.cell, saturated)
             if bound <= 0:
-                return self._unsustainable("at rate max nothing arrived")
+                return self._unsustainable("no message arrived at rate max")
             found = await self._follow(highest_held(bound), self._short)
             if found is None:
                 lowest = self.steps[-1].rate_hz or 0.0
-                return self._unsustainable(f"not even {_hertz(lowest)} held: {self._why()}")
+                return self._unsustainable(f"even {_hertz(lowest)} did not hold: {self._why()}")
             if await self._follow(first_confirmed(found), self.trial.limits) is None:
                 return self._unsustainable(
-                    f"{_hertz(found)} held for {self._short.duration_s:g} s, but over the full duration no rate down to"
-                    f" {_hertz(self.steps[-1].rate_hz or 0.0)} did: {self._why()}"
+                    f"{_hertz(found)} held for {self._short.duration_s:g} s, but over the full duration neither this"
+                    f" rate nor lower ones down to {_hertz(self.steps[-1].rate_hz or 0.0)} held: {self._why()}"
                 )
         except _Hopeless as hopeless:
             return hopeless.outcome
         return self._chosen()
 
     async def curve(self) -> TrialOutcome:
-        """Measure saturation, then the offered loads up to it. The saturated step is the chosen one."""
+        """Measure saturation, then the offered loads up to saturation. The chosen step is the saturated one."""
         try:
             saturated = await self._step(None, self.trial.limits)
             chosen = self._chosen()
@@ -107,7 +107,7 @@ class _Search:
         return chosen
 
     async def _follow(self, search: Search, limits: Limits) -> float | None:
-        """Measure the rates that ``search`` yields. Returns its result."""
+        """Measure the rates that ``search`` yields; return the result of ``search``."""
         try:
             rate = next(search)
             while True:
@@ -117,9 +117,9 @@ class _Search:
             return rate_found
 
     async def _step(self, rate_hz: float | None, limits: Limits) -> Step:
-        """Measure one rate (None: as fast as possible). Raises _Hopeless, and CancelledError also between two steps."""
+        """Measure one rate (None: as fast as possible). Raises _Hopeless, and CancelledError also before the step."""
         task = asyncio.current_task()
-        if task is not None and task.cancelling():  # the cancellation came while the last step was cleaning up
+        if task is not None and task.cancelling():  # cancelled while the previous step was cleaning up
             raise asyncio.CancelledError
         self.remove_samples()
         number = len(self.steps)
@@ -160,7 +160,7 @@ class _Search:
             failed=Failure(
                 "unsustainable",
                 f"no sustainable rate was found: {text}",
-                "allow more (--max-loss, --max-p99), or look at every rate's loss and latency: --rate curve",
+                "allow more (--max-loss, --max-p99), or see loss and latency of all rates with --rate curve",
             ),
             clock=outcome.clock,
             version=outcome.version,
@@ -170,13 +170,13 @@ class _Search:
         )
 
     def _chosen(self) -> TrialOutcome:
-        """Return the last step's outcome, with its samples renamed to the trial's own names."""
+        """Return the outcome of the last step. Its samples get the names of the trial's own files."""
         assert self._last is not None
         step, own = samples_stem(self.trial, self._part), samples_stem(self.trial)
 
         def renamed(path: str) -> str:
             to = own + path.removeprefix(step)
-            with contextlib.suppress(OSError):  # a missing file is reported when the samples are read
+            with contextlib.suppress(OSError):  # reading the samples will report a missing file
                 os.replace(os.path.join(self.shared.folder, path), os.path.join(self.shared.folder, to))
             return to
 
@@ -194,7 +194,7 @@ class _Search:
         )
 
     def remove_samples(self, *, chosen: bool = False) -> None:
-        """Remove the samples of the steps not chosen; with ``chosen`` those of the chosen step."""
+        """Remove the samples of the steps that were not chosen; with ``chosen``, those of the chosen step."""
         stem = glob.escape(os.path.join(self.shared.folder, samples_stem(self.trial)))
         for path in glob.glob(f"{stem}-*.npy" if chosen else f"{stem}_*.npy"):
             with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""Choose the rates that a search tries, and decide whether a step held. Pure."""
+"""Choose the rates that a search tries, and decide whether a rate held. Pure."""
 
 from collections.abc import Generator
 from statistics import fmean
@@ -12,24 +12,24 @@ from middlemark.trial.patterns import Heard, results_of
 from middlemark.trial.warnings import list_all, schedules
 
 PRECISION = 1.02
-"""The search ends when the highest rate that held and the lowest that did not are within this factor."""
+"""A search ends when the lowest rate that did not hold, divided by the highest that held, is at most this."""
 MOST_HALVINGS = 12
 UP = 1.25
 MOST_UP = 4
-"""If even the bound holds, try up to this many higher rates: a flood may arrive more slowly than a schedule."""
+"""The most higher rates to try if the bound itself holds, because a flood may arrive more slowly than a schedule."""
 DOWN = (0.5, 0.1, 0.01, 0.001)
-"""Fractions of the bound, tried in this order; if not even the last holds, the search ends."""
+"""Fractions of the bound, tried in this order. If the last does not hold, the search ends."""
 CONFIRMATIONS = (1.0, 0.95, 0.85, 0.7, 0.5)
-"""Fractions of the rate found, tried over the full duration until one holds."""
+"""Fractions of the rate that was found, tried over the full duration until one holds."""
 CURVE = (0.01, 0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0, 1.1)
-"""Offered loads of a curve, as fractions of the saturation rate."""
+"""The offered loads of a curve, as fractions of the saturation rate."""
 
 Search = Generator[float, bool, float | None]
-"""Yields rates to try and is sent whether each held. Returns the highest that held, or None."""
+"""Yields rates to try, and receives whether each held. Returns the highest rate that held, or None."""
 
 
 def highest_held(bound: float) -> Search:
-    """Search for the highest rate that holds, starting at ``bound``, the rate received at rate max."""
+    """Search for the highest rate that holds. Starts at ``bound``, the rate that was received at rate max."""
     low: float | None = None
     high: float | None = None
     if (yield bound):
@@ -60,7 +60,7 @@ def highest_held(bound: float) -> Search:
 
 
 def first_confirmed(rate: float) -> Search:
-    """Try ``rate`` and then lower ones until one holds."""
+    """Try ``rate``, then lower rates until one holds."""
     for part in CONFIRMATIONS:
         if (yield rate * part):
             return rate * part
@@ -68,11 +68,11 @@ def first_confirmed(rate: float) -> Search:
 
 
 BEHIND = 0.01
-"""A publisher may be behind its schedule by this fraction at the end: less than the search's own precision."""
+"""The fraction of its schedule that a publisher may be behind at the end, less than the precision of the search."""
 
 
 def step_of(cell: Cell, rate_hz: float | None, outcome: TrialOutcome, heard: Heard | None) -> Step:
-    """Return the step of ``outcome``, at ``rate_hz`` per publisher (None: as fast as possible)."""
+    """Return the step of an outcome. ``rate_hz``: the rate of each publisher (None: as fast as possible)."""
     if outcome.failed is not None or heard is None:
         why = outcome.failed.text if outcome.failed is not None else "no result"
         return Step(
@@ -106,12 +106,12 @@ def step_of(cell: Cell, rate_hz: float | None, outcome: TrialOutcome, heard: Hea
 
 
 def why_not(cell: Cell, step: Step, outcome: TrialOutcome) -> tuple[str, ...]:
-    """Return the limits that a step exceeds; empty: it held.
+    """Return the limits that a step exceeds; empty: the rate held.
 
-    Loss is that of all subscribers together; p99 is that of the worst one, from the intended send times. A step also
-    fails if a publisher is behind its schedule at the end, because the rate was never offered. Late sends only show in
-    the latency, which ``max_p99_s`` limits. Publishes that failed or timed out are not lost messages, but a rate with
-    any is not sustained.
+    Loss is the loss of all subscribers together. p99 is that of the subscriber with the highest, from the intended send
+    times. A step also fails if a publisher is behind its schedule at the end, because the rate was then never offered.
+    Late sends only increase the latency, which ``max_p99_s`` limits. A publish that failed or timed out is not a lost
+    message, but a rate with such publishes does not hold.
     """
     if step.failed is not None:
         return (step.failed,)
@@ -129,19 +129,19 @@ def why_not(cell: Cell, step: Step, outcome: TrialOutcome) -> tuple[str, ...]:
     behind = [each for each in schedules("publisher", outcome.publishers) if each.unsent > BEHIND * each.scheduled]
     if behind:
         reasons.append(
-            list_all(behind, lambda each: f"{each.who} did not send {each.unsent:,} of {each.scheduled:,} due")
+            list_all(behind, lambda each: f"{each.who} did not send {each.unsent:,} of {each.scheduled:,} due messages")
         )
     return tuple(reasons)
 
 
 def mean_received_hz(outcome: TrialOutcome) -> float:
-    """Return the intact messages a second at one subscriber, averaged over subscribers; 0 if nothing was sent."""
+    """Return the intact messages per second at one subscriber, as the mean over subscribers; 0: nothing was sent."""
     rates = [received_hz(each, outcome.publishers) or 0.0 for each in outcome.subscribers]
     return fmean(rates) if rates else 0.0
 
 
 def bound_hz(cell: Cell, saturated: Step) -> float:
-    """Return the rate per publisher that adds up to the rate received at rate max."""
+    """Return the rate per publisher at which all publishers together send the rate received at rate max."""
     return saturated.received_hz * cell.topics / cell.publishers
 
 

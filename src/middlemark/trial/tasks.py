@@ -24,24 +24,24 @@ from middlemark.trial.patterns import Pattern, Roles, pattern_of
 from middlemark.trial.worker_request import TrialRequest, settings_of
 
 DRAIN_S = 12.0
-"""A receiver that waits for outstanding messages ends by itself within 10 s of the stop command."""
+"""How long to wait, after the stop command, for a receiver of outstanding messages. It ends by itself within 10 s."""
 
 
 class WorkerPlacement(msgspec.Struct, frozen=True, kw_only=True):
-    """The placement of one worker process, and each role's processor (None: not pinned)."""
+    """The placement of one worker process, and the processor of each role (None: not pinned)."""
 
     placement: Placement
     role_cpus: tuple[int | None, ...]
 
 
 class WorkerTask(msgspec.Struct, frozen=True):
-    """One worker's placement and roles. ``who``: its name in errors and costs."""
+    """The placement and the roles of one worker. ``who``: the worker's name in errors and costs."""
 
     who: str
     place: WorkerPlacement
     roles: tuple[AnyRoleRequest, ...]
     far: bool
-    """True if it is on the second of two sites."""
+    """True if the worker is on the second of two sites."""
 
 
 class Tasks(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,21 +50,21 @@ class Tasks(msgspec.Struct, frozen=True, kw_only=True):
     limits: Limits
     pattern: Pattern
     workers: tuple[WorkerTask, ...]
-    """The first sender's worker comes first."""
+    """The tasks of all workers. The worker of the first sender is first."""
     roles: Roles
     settings: Settings
     graph: Workload | None
     """The workload, as its transport carries it."""
     receiver: Identity = "receiver"
-    """The identity whose certificate and key the receive-only workers use."""
+    """The identity whose certificate and key are used by workers that only receive."""
 
     def cpus(self, *, far: bool) -> tuple[int | None, ...]:
-        """Return the processor of each role on the second site, or on the first."""
+        """Return the processor of each role on the second site (``far``), or on the first."""
         return tuple(cpu for each in self.workers if each.far == far for cpu in each.place.role_cpus)
 
     @property
     def far(self) -> frozenset[tuple[str, int]]:
-        """The roles on the second site, as (role, index), including the topics that they forward."""
+        """The roles on the second site, as (role, index). They include the topics that the roles forward."""
         found: set[tuple[str, int]] = set()
         for role in (role for each in self.workers if each.far for role in each.roles):
             found.add((role.role, role.index))
@@ -72,7 +72,7 @@ class Tasks(msgspec.Struct, frozen=True, kw_only=True):
         return frozenset(found)
 
     def command(self, task: WorkerTask) -> ConfigureCommand:
-        """Return the configure command of this worker."""
+        """Return the configure command of a worker."""
         return ConfigureCommand(
             settings=msgspec.structs.replace(self.settings, identity=self.identity_of(task)),
             placement=task.place.placement,
@@ -82,7 +82,7 @@ class Tasks(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def identity_of(self, task: WorkerTask) -> Identity:
-        """Return the identity the worker uses: a worker that sends on its own uses the sender's."""
+        """Return the identity of a worker. A worker that sends on its own has the sender's."""
         return "sender" if any(isinstance(each, SenderRequest) for each in task.roles) else self.receiver
 
 
@@ -106,7 +106,7 @@ def tasks_of(
     receiver: Identity = "receiver",
     folder: str = "",
 ) -> Tasks:
-    """Return the tasks of a trial. ``samples_stem``: the absolute prefix of the trial's samples files."""
+    """Return the tasks of a trial. ``samples_stem``: the absolute beginning of the names of its samples files."""
     pattern, graph = pattern_of(cell), graph_of(cell, transport)
     spinning_s = limits.warmup_s + measuring_s(limits) + DRAIN_S
     processes = _processes(cell, graph) if graph else ()
@@ -150,7 +150,7 @@ def tasks_of(
 
 
 def _tasks_of_roles(roles: Roles, cell: Cell, places: tuple[WorkerPlacement, ...]) -> tuple[WorkerTask, ...]:
-    """Return one worker for each role, or one with all roles."""
+    """Return one worker for each role, or one worker with all roles."""
     every = (*roles.senders, *roles.receivers)
     mine: list[tuple[AnyRoleRequest, ...]] = [every] if cell.processes == 1 else [(each,) for each in every]
     return tuple(
@@ -170,7 +170,7 @@ def _tasks_of_nodes(
     places: tuple[WorkerPlacement, ...],
     far: tuple[str, ...],
 ) -> tuple[WorkerTask, ...]:
-    """Return one worker for each process, with the roles of its nodes. ``far``: the nodes on the second site."""
+    """Return one worker for each process, with the roles of the process's nodes. ``far``: nodes on the second site."""
     of_node: dict[str, list[AnyRoleRequest]] = {}
     for sender in roles.senders:
         of_node.setdefault(graph.topics[sender.index].source, []).append(sender)
@@ -188,11 +188,11 @@ def _tasks_of_nodes(
 
 
 def place_roles(cell: Cell, *, spinning_s: float) -> tuple[WorkerPlacement, ...]:
-    """Place every role, senders before receivers, one process each (or all in one).
+    """Place every role in a process of its own, or all roles in one process. Senders come before receivers.
 
     The order is that of ``Cell.pin``: ping, pongs; publishers, subscribers; clients, server.
 
-    ``spinning_s`` is the longest a role may legitimately spin; RLIMIT_RTTIME is a margin above it.
+    ``spinning_s``: the longest time for which a role may have to spin. RLIMIT_RTTIME is set a margin above it.
     """
     roles = count_roles(cell.pattern, cell.publishers, cell.subscribers)
     cpus = [_cpu(cell, role) for role in range(roles)]
@@ -202,7 +202,7 @@ def place_roles(cell: Cell, *, spinning_s: float) -> tuple[WorkerPlacement, ...]
 
 
 def place_processes(cell: Cell, processes: int, *, spinning_s: float) -> tuple[WorkerPlacement, ...]:
-    """Place the processes of a workload; if processors are named, assign them in rotation."""
+    """Place the processes of a workload. If processors are named, they are assigned to the processes in rotation."""
     return tuple(_place(cell, [_cpu(cell, process)], spinning_s) for process in range(processes))
 
 

@@ -23,32 +23,35 @@ from middlemark.trial.round_trips import counted, found_by_both
 from middlemark.trial.worker_request import echoes
 
 NAMED = 4
-"""Up to this many roles are listed; of more, only the first and the number of others."""
+"""The most roles that are listed. If there are more, only the first is listed, with the number of the others."""
 
 Concerned = TypeVar("Concerned")
 
 
 def list_all(concerned: Sequence[Concerned], words: Callable[[Concerned], str]) -> str:
-    """List all in words; if there are many, only the first (the worst if sorted) and the number of others."""
+    """List all in words. If there are many, list only the first (the worst if sorted) and the number of the others."""
     if len(concerned) <= NAMED:
         return "; ".join(words(each) for each in concerned)
     return f"{words(concerned[0])}; and {len(concerned) - 1} more"
 
 
 def part(number: int, of: int) -> str:
-    """Format ``number`` of ``of`` in percent."""
+    """Format the share of ``number`` in ``of`` in percent."""
     return f"{100 * number / of:.2g} %" if number * 2 < of else f"{100 * number / of:.3g} %"
 
 
 LATE_SHARE = 0.02
-"""A schedule counts as held if at most this fraction was sent over a period late. At 1 MHz the gaps of a virtual
-machine (1,250 a second of 8 µs) make 1 % late; a publisher that cannot keep up makes nearly all late."""
+"""The largest share of late messages (by more than a period) with which a schedule held. At 1 MHz the gaps of a virtual
+machine (1,250 of 8 µs per second) make 1 % late; with a publisher that cannot keep up, nearly all are late."""
 UNSENT_SHARE = 0.001
-"""A schedule also needs at most this fraction unsent: a publisher that cannot keep up is behind at its end."""
+"""The largest share of unsent messages with which a schedule held.
+
+A publisher that cannot keep up is behind at the end.
+"""
 
 
 class Schedule(msgspec.Struct, frozen=True):
-    """How well one sender kept its schedule."""
+    """How well a sender kept to its schedule."""
 
     who: str
     scheduled: int
@@ -57,12 +60,12 @@ class Schedule(msgspec.Struct, frozen=True):
 
     @property
     def held(self) -> bool:
-        """True if few enough messages were late or unsent."""
+        """True if only few messages were late or unsent."""
         return self.late <= LATE_SHARE * self.scheduled and self.unsent <= UNSENT_SHARE * self.scheduled
 
 
 def schedules(role: str, senders: Iterable[Sent | CallerResult]) -> tuple[Schedule, ...]:
-    """Return the schedules of the senders that had one."""
+    """Return the schedules of those senders that had one."""
     return tuple(
         Schedule(
             role if role == "ping" else f"{role} {each.index}", each.scheduled, each.late_sends or 0, each.unsent or 0
@@ -73,7 +76,7 @@ def schedules(role: str, senders: Iterable[Sent | CallerResult]) -> tuple[Schedu
 
 
 def missed_instants(cell: Cell, found: Sequence[Schedule]) -> RunWarning | None:
-    """Return the warning about a rate that was not held, or None."""
+    """Return the warning about a rate that did not hold; None: it held."""
     missing = [each for each in found if not each.held]
     if not missing:
         return None
@@ -87,46 +90,46 @@ def missed_instants(cell: Cell, found: Sequence[Schedule]) -> RunWarning | None:
     return RunWarning(
         "missed-instants",
         f"the rate{rate} was not held: {list_all(missing, words)}; the latency counts from the intended instants",
-        "a lower --rate, or give the sender a processor of its own (--pin 0,1)"
+        "use a lower --rate, or give the sender a processor of its own (--pin 0,1)"
         + ("" if cell.receive == "poll" else " and let the receiver poll (--receive poll)"),
     )
 
 
 def ping_pong_warnings(cell: Cell, limits: Limits, ping: PingResult, pongs: Sequence[PongResult]) -> list[RunWarning]:
-    """Return warnings from the roles' reports. ``stats`` adds warnings from the figures."""
+    """Return the warnings that follow from the roles' reports. ``stats`` adds warnings about the figures."""
     counts = counted([ping], pongs)
     found = []
     if ping.ended == "full":
         text = f"the memory for samples was full after {ping.measured_s:.3g} s; the trial ended there"
-        found.append(RunWarning("ended-early", text, "a shorter --duration, or --samples"))
+        found.append(RunWarning("ended-early", text, "use a shorter --duration, or --samples"))
     if ping.ended == "limit":
-        text = f"the limit of {limits.limit_s:g} s came after {counts.sent} messages"
-        found.append(RunWarning("ended-early", text, "fewer --samples, or a higher limit in the suite"))
+        text = f"the limit of {limits.limit_s:g} s was reached after {counts.sent} messages"
+        found.append(RunWarning("ended-early", text, "use fewer --samples, or a higher limit in the suite"))
     if counts.publish_failed:
         why = _last_errors([ping, *pongs]) or "no reason given"
         text = f"{counts.publish_failed} publishes failed and count as lost: {why}"
         found.append(RunWarning("publish-failed", text))
     if both := found_by_both([ping], pongs):
         of_pongs = sum(pong.damaged for pong in pongs)
-        same = f"{both} of these may be the same messages, echoed unchanged"
+        same = f"{both} of these may be counted twice, as pongs echo damaged messages unchanged"
         found.append(
-            RunWarning("damaged", f"at least: the ping found {ping.damaged} and the pongs {of_pongs}, and {same}")
+            RunWarning("damaged", f"the ping found {ping.damaged} damaged messages and the pongs {of_pongs}; {same}")
         )
-    # A message lost on the way to a single or echoing pong is also missing at the ping, which counts it.
+    # The ping also misses a message that was lost on the way to a pong that echoes, and counts it.
     silent = [pong.index for pong in pongs if counts.sent and pong.received == 0]
     if silent:
         found.append(RunWarning("pong-received-nothing", f"pongs {silent} received none of {counts.sent} messages"))
     missed = sum(max(0, counts.sent - pong.received) for pong in pongs if not echoes(cell, pong.index))
     if missed:
         text = f"pongs that do not echo missed {missed} messages"
-        found.append(RunWarning("loss", text, "a deeper history, or reliable"))
+        found.append(RunWarning("loss", text, "use a deeper history, or reliable"))
     return found
 
 
 def with_last_words(
     warnings: tuple[RunWarning, ...], counts: TrialCounts | None, results: Sequence[AnyRoleResult]
 ) -> tuple[RunWarning, ...]:
-    """Return the warnings with the middleware's last errors added to the loss. Failed publishes quote them already."""
+    """Return the warnings. The warning about loss gets the middleware's last errors; that about publishes has them."""
     errors = _last_errors(results)
     if counts is None or not counts.lost or counts.publish_failed or not errors:
         return warnings
@@ -146,11 +149,15 @@ def _last_errors(results: Iterable[AnyRoleResult]) -> str:
 def call_warnings(
     limits: Limits, clients: Sequence[ClientResult], server: ServerResult, counts: TrialCounts
 ) -> list[RunWarning]:
-    """Return warnings from the roles' reports. ``stats`` adds warnings from the figures."""
+    """Return the warnings that follow from the roles' reports. ``stats`` adds warnings about the figures."""
     found: list[RunWarning] = []
     for ended, text, advice in (
-        ("full", "the memory for samples was full", "a shorter --duration, or --samples"),
-        ("limit", f"the limit of {limits.limit_s:g} s came", "fewer --samples, or a higher limit in the suite"),
+        ("full", "the memory for samples was full", "use a shorter --duration, or --samples"),
+        (
+            "limit",
+            f"the limit of {limits.limit_s:g} s was reached",
+            "use fewer --samples or a higher limit in the suite",
+        ),
     ):
         cut = [client for client in clients if client.ended == ended]
         if cut:
@@ -158,11 +165,11 @@ def call_warnings(
             found.append(RunWarning("ended-early", f"{text}: {who}", advice))
     if counts.publish_failed:
         why = _last_errors((*clients, server)) or "no reason given"
-        text = f"{counts.publish_failed:,} requests or replies were rejected by the middleware and count as lost: {why}"
+        text = f"the middleware rejected {counts.publish_failed:,} requests or replies, which count as lost: {why}"
         found.append(RunWarning("publish-failed", text))
     if counts.sent and not server.received:
         text = f"the server received none of {counts.sent:,} requests"
-        found.append(RunWarning("received-nothing", text, "look at its last error"))
+        found.append(RunWarning("received-nothing", text, "look at the server's last error"))
     return found
 
 
@@ -175,7 +182,7 @@ def stream_warnings(
     senders: Sequence[PublisherResult],
     receivers: Sequence[SubscriberResult],
 ) -> list[RunWarning]:
-    """Return at most one warning per code. ``senders`` and ``receivers`` are the results behind the other two."""
+    """Return at most one warning per code. ``senders``, ``receivers``: the results from which the outcome was made."""
     found = (
         _received_nothing(cell, subscribers),
         _history_missed(subscribers),
@@ -185,13 +192,13 @@ def stream_warnings(
             "duplicated",
             "arrived more than once",
             subscribers,
-            "check that no other run uses the same domain: leave --domain out",
+            "check that no other run uses the same domain: leave out --domain",
         ),
         _wrong(
             "reordered",
             "arrived after a later one",
             subscribers,
-            "the figures are still right; an application would see the wrong order",
+            "the figures are valid, but an application would see the wrong order",
         ),
         _unexplained(cell, publishers, subscribers),
         missed_instants(cell, schedules("publisher", publishers)),
@@ -212,8 +219,8 @@ def _received_nothing(cell: Cell, subscribers: Sequence[Arrived]) -> RunWarning 
     return RunWarning(
         "received-nothing",
         list_all(silent, lambda each: f"subscriber {each.index} received none of {each.expected:,} messages"),
-        "the message may be larger than what the transport takes without a deeper history; "
-        + ("--reliability reliable would ask for it again" if cell.reliability == "best-effort" else "try --depth all"),
+        "the message may be larger than the transport accepts without a deeper history; "
+        + ("with --reliability reliable it is sent again" if cell.reliability == "best-effort" else "try --depth all"),
     )
 
 
@@ -225,10 +232,10 @@ def _history_missed(subscribers: Sequence[Arrived]) -> RunWarning | None:
         missing,
         lambda each: (
             f"subscriber {each.index} joined late and got {each.history_received:,} of the {each.history_due:,}"
-            " messages that were published before"
+            " messages that were published before it joined"
         ),
     )
-    return RunWarning("history-missed", text, "a shallower depth, or another transport")
+    return RunWarning("history-missed", text, "use a shallower depth, or another transport")
 
 
 def _loss(cell: Cell, subscribers: Sequence[Arrived]) -> RunWarning | None:
@@ -250,12 +257,13 @@ def _against_loss(cell: Cell) -> str:
         first = "--reliability reliable makes the middleware resend lost messages"
     elif cell.depth is not None:
         first = (
-            f"a history of {cell.depth:,} overwrites messages that a slow subscriber has not taken yet: --depth all"
-            " (keep-all) makes the publisher wait instead, and a deeper one loses fewer"
+            f"a history of {cell.depth:,} overwrites messages that a slow subscriber has not taken yet; with --depth "
+            "all"
+            " (keep-all) the publisher waits instead, and with a deeper history fewer are lost"
         )
     else:
         first = (
-            "reliable and keep-all should lose nothing: look in the adapter's README for the resource limits it sets,"
+            "with reliable and keep-all nothing should be lost: see the resource limits in the adapter's README,"
             " and enlarge the kernel's socket buffers (sysctl net.core.rmem_max)"
         )
     return f"{first}; {load.lower(cell)}"
@@ -283,11 +291,13 @@ def _unexplained(cell: Cell, publishers: Sequence[Sent], subscribers: Sequence[A
         lambda each: f"subscriber {each.index} received {each.received:,} different messages of {each.expected:,} sent",
     )
     if sum(each.timed_out + each.publish_failed for each in publishers):
-        return RunWarning("more-than-sent", text, "publishes that timed out or failed arrived anyway; a lower --rate")
+        return RunWarning(
+            "more-than-sent", text, "publishes that timed out or failed still arrived; use a lower --rate"
+        )
     return RunWarning(
         "more-than-sent",
         text,
-        f"another run shares its topics: leave --domain out; otherwise the adapter {cell.adapter} has a bug",
+        f"another run shares its topics (leave out --domain), or the adapter {cell.adapter} has a bug",
     )
 
 
@@ -301,7 +311,7 @@ def _back_pressure(cell: Cell, publishers: Sequence[Sent]) -> RunWarning | None:
     )
     return RunWarning(
         "back-pressure",
-        f"publishing took longer than the write timeout: {text}; these count as neither sent nor lost",
+        f"publishing took longer than the write timeout: {text}; these messages count as neither sent nor lost",
         f"a deeper history (--depth) blocks the publisher less; {load.lower(cell)}",
     )
 
@@ -321,7 +331,9 @@ def _publish_failed(senders: Sequence[PublisherResult]) -> RunWarning | None:
             f" {each.last_error or 'no reason given'}"
         ),
     )
-    return RunWarning("publish-failed", text, "they count as neither sent nor lost; --depth all, or fewer subscribers")
+    return RunWarning(
+        "publish-failed", text, "they count as neither sent nor lost; use --depth all, or fewer subscribers"
+    )
 
 
 def _in_histogram(senders: Sequence[PublisherResult], receivers: Sequence[SubscriberResult]) -> RunWarning | None:
@@ -335,8 +347,8 @@ def _in_histogram(senders: Sequence[PublisherResult], receivers: Sequence[Subscr
     )
     return RunWarning(
         "histogram",
-        f"the memory for samples was full and the histogram took over: {text} are known to within 0.8 %",
-        "a shorter --duration or a lower --rate keeps every sample",
+        f"the memory for samples was full, and further times are in a histogram: {text} are known to within 0.8 %",
+        "to keep every sample, use a shorter --duration or a lower --rate",
     )
 
 
@@ -347,8 +359,8 @@ def _stamped_in_part(senders: Sequence[PublisherResult]) -> RunWarning | None:
     text = list_all(parts, lambda each: f"one in {each.stamped_every} of publisher {each.index}")
     return RunWarning(
         "stamped-in-part",
-        f"a reading of the clock would add much to the time of a message: {text} is timed, all are counted",
-        "--samples or a --rate in Hz times every message",
+        f"reading the clock would add much to the time of a message, so only {text} is timed; all are counted",
+        "to time every message, use --samples or a --rate in Hz",
     )
 
 
@@ -359,8 +371,8 @@ def _limit(limits: Limits, senders: Sequence[PublisherResult]) -> RunWarning | N
     text = list_all(cut, lambda each: f"publisher {each.index} after {each.sent:,} messages")
     return RunWarning(
         "ended-early",
-        f"the limit of {limits.limit_s:g} s came: {text}",
-        "fewer --samples, or a higher limit in the suite",
+        f"the limit of {limits.limit_s:g} s was reached: {text}",
+        "use fewer --samples, or a higher limit in the suite",
     )
 
 
@@ -372,5 +384,5 @@ def _drain_cut(receivers: Sequence[SubscriberResult]) -> RunWarning | None:
     return RunWarning(
         "still-receiving",
         f"messages still arrived long after the last one was sent: {text}; messages that arrive later count as lost",
-        "the queues are long: a shallower history (--depth) or a lower --rate",
+        "the queues are long: use a shallower history (--depth) or a lower --rate",
     )

@@ -1,4 +1,4 @@
-"""Convert a cell to ``settings`` and ``roles`` of docs/protocol.md. Pure."""
+"""Convert a cell to the ``settings`` and ``roles`` of docs/protocol.md. Pure."""
 
 from pathlib import Path
 from typing import Any
@@ -13,26 +13,26 @@ from middlemark.model.user_file import user_file
 from middlemark.model.workload import Workload, sizes_path
 
 TIMEOUT_PER_BYTE_S = 1 / (32 << 20)
-"""Added to timeouts: 2 s more for 64 MiB, which some middlewares move at 100 MiB/s both ways."""
+"""The timeouts' increase per byte: 2 s for 64 MiB, which some middlewares move at 100 MiB/s, there and back."""
 WRITE_TIMEOUT_S = 1.0
 
 
 class TrialRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that determines the roles of one trial."""
+    """The values that determine the roles of a trial."""
 
     cell: Cell
     limits: Limits
     cpus: tuple[int | None, ...]
-    """Each role's processor, senders first; None: not pinned."""
+    """The processor of each role, senders first; None: not pinned."""
     samples_stem: str
-    """The absolute prefix of the trial's samples files."""
+    """The absolute beginning of the names of the trial's samples files."""
     seed: int
     kept: tuple[int, int]
-    """The number of raw records that each publisher and each subscriber of a stream may keep."""
+    """The number of records that each publisher and each subscriber of a stream may keep."""
     graph: Workload | None = None
     """The workload, as its transport carries it."""
     kept_by_topic: tuple[int, ...] = ()
-    """The number of raw records that each end of each topic may keep."""
+    """The number of records that each end of each topic may keep."""
     scratch: str = ""
     """The trial's folder."""
 
@@ -48,10 +48,10 @@ def settings_of(
     folder: str = "",
     graph: Workload | None = None,
 ) -> Settings:
-    """Return the settings of the workers of one trial. ``graph``: the workload, as its transport carries it.
+    """Return the settings of the workers of a trial. ``graph``: the workload, as its transport carries it.
 
-    ``certs``: the folder of the trial's certificates. ``folder``: the run's folder, which has the copies of the user's
-    own files; empty: there is none yet.
+    ``certs``: the folder of the trial's certificates. ``folder``: the run's folder, which contains copies of the user's
+    own files; empty: the run has no folder yet.
     """
     topics = _topics(cell) if graph is None else _topics_of(graph, cell, scratch)
     workers = 1 if cell.processes == 1 else len(graph.processes) if graph else cell.publishers + cell.subscribers
@@ -116,12 +116,12 @@ def _topics_of(graph: Workload, cell: Cell, scratch: str) -> tuple[TopicRequest,
 
 
 def bounds_of(limits: Limits) -> dict[str, Any]:
-    """Return the fields of a ``SenderRequest`` that limit its duration."""
+    """Return the fields of a ``SenderRequest`` that limit how long it sends."""
     return {name: getattr(limits, name) for name in ("samples", "duration_s", "warmup_s", "limit_s")}
 
 
 def reply_timeout_s(cell: Cell, limits: Limits) -> float:
-    """Return how long a sender waits for a reply to a message of the cell's size."""
+    """Return how long a sender waits for the reply to a message of the cell's size, in seconds."""
     return limits.reply_timeout_s + cell.size * TIMEOUT_PER_BYTE_S
 
 

@@ -1,1 +1,1 @@
-"""Serve stored runs to the user's own browser: only reads folders, only listens on 127.0.0.1."""
+"""Serve stored runs to the user's own browser. Only reads folders, and listens only on 127.0.0.1."""

@@ -1,4 +1,4 @@
-"""The list of runs in a folder. Names from requests are looked up in it and never joined to a path."""
+"""The list of runs in a folder. A name from a request is looked up in the list and never joined to a path."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ class Shelved(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The text that a search looks in, in lower case."""
+        """The text that searches look in, in lower case."""
         fields = (self.name, self.suites, self.started, self.machine, self.adapters, self.state, self.wrong or "")
         return " ".join(fields).lower()
 
@@ -60,7 +60,7 @@ class Shelf:
             shelved = _listed(read_run(folder))
         except StoreError as error:
             shelved = Shelved(folder.resolve().name, folder, state="damaged", wrong=str(error))
-        if shelved.state != "running":  # do not cache it: if it is killed, its files do not change
+        if shelved.state != "running":  # a running run is not cached: if it is killed, its files do not change
             self._cache[folder] = (state, shelved)
         return shelved
 
@@ -84,7 +84,7 @@ def _listed(run: Run) -> Shelved:
 
 
 def _state_of(folder: Path) -> tuple[float, int]:
-    """Return a value that changes with the run: the newest time of its two files, and their size."""
+    """Return a value that changes with the run: the newest time of its two files, and the sum of their sizes."""
     times = []
     size = 0
     for name in ("run.json", "trials.jsonl"):

@@ -25,7 +25,7 @@ _TEMPLATES = Environment(
 )
 
 Report = Callable[[Sequence[Path]], str]
-"""Folders of runs → the HTML page of their report. May raise MeasureError."""
+"""A function from folders of runs to the HTML page of their report. It may raise MeasureError."""
 
 HEADERS = {
     "Cache-Control": "no-store",
@@ -36,7 +36,7 @@ HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
     "img-src data: blob:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 }
-"""Forbid other origins in both directions, and keep the token out of Referer headers."""
+"""Forbids requests from and to other origins, and keeps the token out of Referer headers."""
 
 
 def site(shelf: Shelf, report: Report, token: str) -> Starlette:
@@ -51,7 +51,7 @@ def site(shelf: Shelf, report: Report, token: str) -> Starlette:
 
     def not_found() -> HTMLResponse:
         return answer(
-            _refusal("", "There is no page at this address: open the address that middlemark view printed."), 404
+            _refusal("", "There is no page at this address. Open the address that middlemark view printed."), 404
         )
 
     async def runs(request: Request) -> HTMLResponse:
@@ -66,12 +66,12 @@ def site(shelf: Shelf, report: Report, token: str) -> Starlette:
         return answer(await run_in_threadpool(page))
 
     async def reported(names: Sequence[str]) -> HTMLResponse:
-        known = await run_in_threadpool(shelf.runs)
-        missing = [each for each in names if each not in known]
+        shelved = await run_in_threadpool(shelf.runs)
+        missing = [each for each in names if each not in shelved]
         if missing:
             return answer(_refusal(base, f"There is no run {' and no run '.join(missing)} in {shelf.root}."), 404)
         try:
-            return answer(await run_in_threadpool(report, [known[each].folder for each in names]))
+            return answer(await run_in_threadpool(report, [shelved[each].folder for each in names]))
         except MeasureError as error:
             return answer(_refusal(base, str(error), error.advice), 409)
 
@@ -105,7 +105,7 @@ def site(shelf: Shelf, report: Report, token: str) -> Starlette:
 
 
 def _shelf(base: str, root: str, runs: Sequence[Shelved], words: str, of: int) -> str:
-    """Return the list of ``runs``, which match ``words``, out of ``of`` runs. ``base``: the address of this page."""
+    """Return the page that lists ``runs``: those of ``of`` runs that match ``words``. ``base``: the page's address."""
     return _TEMPLATES.get_template("shelf.html").render(base=base, root=root, runs=runs, words=words, of=of)
 
 

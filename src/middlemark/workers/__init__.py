@@ -1,1 +1,1 @@
-"""The worker executables: find them and read their descriptions."""
+"""Find the worker executables and read their descriptions."""

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import IO, NamedTuple
 
 MOST_ANSWER_BYTES = 16 << 20
-"""A description has about 20 KiB; the refusals of a plan have one line per trial."""
+"""The most bytes of an answer. A description has about 20 KiB; the refusals of a plan have one line per trial."""
 WORDS_BYTES = 4096
-"""How much of the end of stderr is kept."""
+"""The number of bytes that are kept of the end of stderr."""
 
 
 class WorkerReply(NamedTuple):
@@ -24,7 +24,7 @@ class WorkerReply(NamedTuple):
 
 
 class NoAnswerError(Exception):
-    """It did not answer. The text says why and follows the executable's name in messages."""
+    """The executable did not answer. The text says why, and follows the executable's name in messages."""
 
 
 async def ask(argv: Sequence[str], request: bytes = b"", *, timeout_s: float) -> WorkerReply:
@@ -62,7 +62,7 @@ async def ask(argv: Sequence[str], request: bytes = b"", *, timeout_s: float) ->
             transport.close()
         for pipe in (process.stdout, process.stderr):
             if pipe is not None:
-                pipe.close()  # its transport would only close it in the next loop iteration, which may not come
+                pipe.close()  # its transport closes the pipe only in the loop's next iteration, which may not come
 
 
 async def _reader(pipe: IO[bytes] | None) -> tuple[asyncio.StreamReader, asyncio.ReadTransport]:
@@ -72,7 +72,7 @@ async def _reader(pipe: IO[bytes] | None) -> tuple[asyncio.StreamReader, asyncio
 
 
 async def _read(lines: asyncio.StreamReader, most: int | None) -> bytes:
-    """Read up to one byte more than ``most``; None: read everything and keep the end."""
+    """Read at most ``most`` bytes and one more; None: read everything and keep the end."""
     kept = bytearray()
     while (most is None or len(kept) <= most) and (chunk := await lines.read(1 << 16)):
         kept += chunk

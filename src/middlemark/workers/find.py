@@ -21,11 +21,11 @@ WITNESS = "middlemark-witness"
 BUILDER = "MIDDLEMARK_BUILDER"
 """The variable with the path of the set-up script; ./middlemark sets it."""
 NOT_YET = "it is not built yet"
-"""The beginning of the reason for an adapter of this checkout of which the build has no note."""
+"""The beginning of the reason why an adapter of this checkout is absent if the build left no note about it."""
 DESCRIBE_S = 10.0
 AT_ONCE = 8
 ROS = Path("/opt/ros")
-"""The folder of ROS 2 distributions. Each has a script to source before its libraries can be loaded."""
+"""The folder of ROS 2 distributions. Their libraries can be loaded after a shell has sourced their script."""
 
 _DECODER = msgspec.json.Decoder(Description)
 
@@ -33,8 +33,8 @@ _DECODER = msgspec.json.Decoder(Description)
 def find_workers() -> tuple[tuple[Worker, ...], tuple[BrokenWorker, ...]]:
     """Return the workers that described themselves, sorted by name, and those that could not.
 
-    Searches MIDDLEMARK_WORKERS (folders or files, separated by colons), the package's own folder and the PATH; the
-    first worker of each name counts. Raises OSError if a limit of this process prevents starting one.
+    Searches MIDDLEMARK_WORKERS (folders or files, separated by colons), the package's own folder and the PATH. The
+    first worker of a name is used. Raises OSError if a limit of this process prevents starting one.
     """
     paths = executables()
     return interrupts.run(described(paths)) if paths else ((), ())
@@ -63,7 +63,8 @@ def executables() -> dict[str, str]:
 def left_out() -> dict[str, str]:
     """Return adapter name → why it was not built, and how to build it.
 
-    The build writes these notes to files next to the workers. An adapter of this checkout without one is not built yet.
+    The build writes these notes to files next to the workers. An adapter of this checkout with neither a worker nor a
+    note is not built yet.
     """
     here = executables()
     found: dict[str, str] = {}
@@ -81,7 +82,7 @@ def left_out() -> dict[str, str]:
 
 
 def checkout_adapters() -> list[str]:
-    """Return the names of this checkout's adapters, sorted; empty if ./middlemark was not used."""
+    """Return the names of this checkout's adapters, sorted; empty if the program was not started by ./middlemark."""
     builder = os.environ.get(BUILDER)
     if not builder:
         return []
@@ -89,7 +90,7 @@ def checkout_adapters() -> list[str]:
 
 
 def witness() -> str | None:
-    """Return the absolute path of the noise witness, which is built next to the workers; None: there is none."""
+    """Return the absolute path of the witness, which is built next to the workers; None: it is not built."""
     for place in _places():
         path = (place.parent if place.name.startswith(PREFIX) else place) / WITNESS
         if _is_executable(path):
@@ -108,7 +109,7 @@ def _files_with_prefix(place: Path, prefix: str) -> list[Path]:
 
 
 def _is_executable(path: Path) -> bool:
-    return os.path.isfile(path) and os.access(path, os.X_OK)  # both return False for a name that is too long
+    return os.path.isfile(path) and os.access(path, os.X_OK)  # both are False for a name that is too long
 
 
 def _places() -> list[Path]:
@@ -134,7 +135,7 @@ async def _describe_all(paths: Mapping[str, str]) -> list[Worker | BrokenWorker]
 
 
 async def describe(name: str, path: str) -> Worker | BrokenWorker:
-    """Ask one worker for its description. Errors are part of the result."""
+    """Ask one worker for its description. An error is returned as a BrokenWorker."""
     try:
         answer = await ask([path, "--describe"], timeout_s=DESCRIBE_S)
     except NoAnswerError as error:
@@ -151,17 +152,17 @@ async def describe(name: str, path: str) -> Worker | BrokenWorker:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         return BrokenWorker(name, path, f"--describe: {error}")
     if description.protocol != PROTOCOL_VERSION:
-        return BrokenWorker(name, path, f"uses protocol {description.protocol}, not {PROTOCOL_VERSION}: rebuild it")
-    _, at, version = name.partition("@")  # the version of one of several builds, which the worker does not know
+        return BrokenWorker(name, path, f"uses protocol {description.protocol}, not {PROTOCOL_VERSION}; rebuild it")
+    _, at, version = name.partition("@")  # one of several builds: the worker itself does not know the version
     return Worker(path, msgspec.structs.replace(description, name=f"{description.name}{at}{version}"))
 
 
 def _sourcing(words: str) -> str:
-    """Return advice about a library that the loader did not find, or ""."""
+    """Return advice about a library that the loader did not find; empty if none is missing."""
     missing = re.search(r"error while loading shared libraries: ([^:\s]+)", words)
     if missing is None:
         return ""
     homes = sorted(ROS.glob(f"*/lib/{missing[1]}"))
     script = homes[-1].parents[1] / "setup.bash" if homes else ROS / "DISTRO" / "setup.bash"
-    where = "" if homes else ", if it belongs to ROS 2"
-    return f" → `source {script}` in this shell{where}, or rebuild the workers"
+    where = "" if homes else "if it belongs to ROS 2, "
+    return f"; rebuild the workers or, {where}run in this shell: source {script}"

@@ -9,7 +9,7 @@ from middlemark.problems import MeasureError
 from middlemark.workers.find import BUILDER, NOT_YET, checkout_adapters, left_out
 
 LATER = "it takes long to compile"
-"""The beginning of the note of an adapter that is built on request (cmake/MiddlemarkAdapter.cmake)."""
+"""The beginning of the note about an adapter that is built only on request (cmake/MiddlemarkAdapter.cmake)."""
 
 
 def left_for_later() -> list[str]:
@@ -26,13 +26,13 @@ def build_asked(asked: Iterable[str]) -> None:
 
 
 def build_again(asked: Iterable[str]) -> None:
-    """Build these adapters of the checkout (default: all) after looking again for installed middlewares.
+    """Look again for installed middlewares and build these adapters of the checkout (empty: all).
 
-    Raises like :func:`build_asked`.
+    Raises MeasureError if a build fails.
     """
     _set_up("again", *([f"worker-{name}" for name in asked] or ["all"]))
 
 
 def _set_up(*words: str) -> None:
     if subprocess.run([os.environ[BUILDER], *words], check=False).returncode:
-        raise MeasureError("the set-up failed; its messages are above", "leave this adapter out, or fix it first")
+        raise MeasureError("the set-up failed; its messages are above", "fix the cause, or leave this adapter out")

@@ -1,1 +1,1 @@
-"""Make workloads from other sources: topologies of other tools, recordings, a running ROS 2."""
+"""Make workloads from other sources: topologies of other tools, recordings, or a running ROS 2."""

@@ -1,9 +1,10 @@
-"""Read recorded bags: ROS 1's, and rosbag2's with sqlite3 or MCAP, compressed or not. Reads message by message.
+"""Read recorded bags message by message: those of ROS 1, and rosbag2's with sqlite3 or MCAP, compressed or not.
 
-A bag contains topics, types, sizes and times, and in ROS 1 the publishers. The sizes and times of all messages are
-written to a Parquet file (the ``sequence`` of a workload) for an exact replay. A bag does not contain subscribers
-and deadlines: each topic gets one subscriber, and the mean interval of its messages as deadline, at most
-``LONGEST_DEADLINE_S``. Users edit both in the suite.
+A bag contains topics, types, sizes and times. Only a bag of ROS 1 contains the publishers. The sizes and times of all
+messages are written to a Parquet file, the ``sequence`` of a workload, for an exact replay.
+
+A bag contains neither subscribers nor deadlines. So each topic gets one subscriber. Its deadline is the mean interval
+of its messages, at most ``LONGEST_DEADLINE_S``. Users edit both in the suite.
 """
 
 from array import array
@@ -30,7 +31,7 @@ _REPAIR = "`rosbag reindex` or `ros2 bag reindex` may repair it"
 
 
 class Recorded(msgspec.Struct, frozen=True):
-    """The workload of a bag. ``remarks``: about the whole; ``comments``: about each topic."""
+    """The workload of a bag. ``remarks``: about the whole bag; ``comments``: about each topic."""
 
     workload: Workload
     remarks: tuple[str, ...]
@@ -131,7 +132,7 @@ def read(path: Path, name: str, sequence: Path | None = None) -> Recorded:
 
 
 def _names(seen: Iterable[_Seen]) -> Iterator[str]:
-    """Yield a topic name for each connection: a second publisher of a topic gets a topic of its own."""
+    """Yield a topic name for each connection. A further publisher of a topic gets a topic of its own."""
     taken: set[str] = set()
     for each in seen:
         topic = each.connection.topic
@@ -141,7 +142,7 @@ def _names(seen: Iterable[_Seen]) -> Iterator[str]:
 
 @contextmanager
 def _written(path: Path | None, names: list[str]) -> Iterator[Callable[[int, int, int], None]]:
-    """Yield a function that records a message: topic number, time and size. Removes the file if it is incomplete."""
+    """Yield a function that records a message's topic number, time and size. Removes an incomplete file."""
     if path is None:
         yield lambda _topic, _at_ns, _size: None
         return
@@ -180,11 +181,11 @@ def _workload(name: str, path: Path, seen: list[tuple[str, _Seen]], sequence: Pa
         comments[called] = comment
     remarks = [
         f"Recorded in {path.name}: {sum(each.messages for each in recorded):,} messages in {long_s:.1f} s.",
-        "A bag does not contain subscribers (to) and deadlines (deadline): edit both.",
-        "Sizes and rates are the means of the recorded messages. type is the recorded type; octets are sent."
+        "A bag contains neither subscribers (to) nor deadlines (deadline): edit both.",
+        "Sizes and rates are the means of the recorded messages. type is the recorded type; plain octets are sent."
         if sequence is None
-        else f"Sizes and times of all messages are in {sequence.name}; a size, rate or after that is given for a topic"
-        " has priority. type is the recorded type; octets are sent.",
+        else f"Sizes and times of all messages are in {sequence.name}; a size, rate or after of a topic has priority."
+        " type is the recorded type; plain octets are sent.",
     ]
     empty = [each.connection.topic for _, each in seen if not each.messages]
     if empty:
@@ -214,7 +215,7 @@ def _topic(called: str, seen: _Seen, long_s: float) -> tuple[Topic, tuple[str, .
 
 
 def _publisher(called: str, connection: "Connection") -> tuple[str, list[str]]:
-    """Return the publishing node and remarks. Only ROS 1 records it; otherwise each topic has a node of its own."""
+    """Return the publishing node, and remarks. Only ROS 1 records the node; otherwise each topic gets its own."""
     caller = getattr(connection.ext, "callerid", None)
     if caller and caller != f"/{SUBSCRIBER}":
         return caller, []
@@ -222,7 +223,7 @@ def _publisher(called: str, connection: "Connection") -> tuple[str, list[str]]:
 
 
 def _qos(connection: "Connection") -> tuple[dict[str, Any], list[str]]:
-    """Return the factors of the QoS, and remarks about the rest."""
+    """Return the factors that the QoS sets, and remarks about settings that no factor has."""
     profiles = getattr(connection.ext, "offered_qos_profiles", None)
     if not profiles:
         latched = getattr(connection.ext, "latching", 0)

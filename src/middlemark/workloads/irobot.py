@@ -1,7 +1,7 @@
 """Read topologies of iRobot's ros2-performance: nodes with publishers, subscribers, clients and servers, as JSON.
 
-Its messages have a header of 20 bytes (PerformanceHeader: stamp, number, frequency, size) and data whose size is in the
-type's name: ``stamped9_float32``, ``stamped250kb`` (KiB), ``stamped_vector`` with ``msg_size``.
+Its messages have a header of 20 bytes (PerformanceHeader: stamp, number, frequency, size), then data. The size of the
+data is in the type's name: ``stamped9_float32``, ``stamped250kb`` (KiB), or ``stamped_vector`` with ``msg_size``.
 """
 
 import re
@@ -25,11 +25,11 @@ _KNOWN_QOS = ("qos_history", "qos_depth", "qos_reliability", "qos_durability")
 TOO_LATE_S = 0.05
 """ros2-performance counts a message as too late if it takes longer than this or its period."""
 CALL_BYTES = 64
-"""The size of a request or reply, which the topology does not contain."""
+"""The assumed bytes of a request or reply, which the topology does not contain."""
 
 
 class Topology(msgspec.Struct, frozen=True):
-    """The workload of a topology. ``remarks``: everything that differs from it or is left out."""
+    """The workload of a topology. ``remarks``: all differences from the topology."""
 
     workload: Workload
     remarks: tuple[str, ...]
@@ -68,7 +68,7 @@ class _Reading:
         found = table.get(key)
         if isinstance(found, str) and found:
             return found
-        self.wrong(where, f"{key} is missing, or not text")
+        self.wrong(where, f"{key} is missing, or is not a text")
         return "?"
 
     def tables(self, node: Mapping[str, Any], key: str, where: str) -> Sequence[Mapping[str, Any]]:
@@ -84,7 +84,7 @@ class _Reading:
             return float(hertz)
         if isinstance(period, int | float) and period > 0:
             return 1000 / period
-        self.wrong(where, "neither a period_ms nor a freq_hz above 0")
+        self.wrong(where, "has neither a period_ms nor a freq_hz above 0")
         return 1.0
 
     def qos(self, table: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -101,7 +101,7 @@ class _Reading:
             self.remarks += [f"{where}: {each}" for each in remarks]
         others = [f"{key} {table[key]}" for key in table if key.startswith("qos_") and key not in _KNOWN_QOS]
         if others:
-            self.remarks.append(f"{where}: not carried: {', '.join(others)}")
+            self.remarks.append(f"{where}: left out, because no factor has them: {', '.join(others)}")
         return found
 
     def size(self, table: Mapping[str, Any], where: str) -> int:
@@ -128,7 +128,7 @@ def _subscribers(reading: _Reading, nodes: _Named) -> dict[str, list[str]]:
 
 
 def _topics(reading: _Reading, nodes: _Named, subscribers: Mapping[str, list[str]]) -> Iterator[Topic]:
-    """Yield the topics with subscribers. A second publisher of a topic gets a topic of its own."""
+    """Yield the topics that have subscribers. A further publisher of a topic gets a topic of its own."""
     taken: set[str] = set()
     for name, node in nodes:
         for each in reading.tables(node, "publishers", name):
@@ -141,7 +141,7 @@ def _topics(reading: _Reading, nodes: _Named, subscribers: Mapping[str, list[str
                 continue
             called = topic if topic not in taken else f"{topic}/{name}"
             if called != topic:
-                reading.remarks.append(f"{where}: named '{called}' here, because another node publishes it too")
+                reading.remarks.append(f"{where}: renamed to '{called}', because another node also publishes it")
             taken.add(called)
             yield Topic(
                 name=called,
@@ -154,7 +154,7 @@ def _topics(reading: _Reading, nodes: _Named, subscribers: Mapping[str, list[str
             )
     unpublished = [topic for topic in subscribers if topic not in taken]
     if unpublished:
-        reading.remarks.append(f"subscribed to, but not published: {', '.join(unpublished)}")
+        reading.remarks.append(f"left out, because no node publishes them: {', '.join(unpublished)}")
 
 
 def _services(reading: _Reading, nodes: _Named) -> Iterator[Topic]:
@@ -181,5 +181,5 @@ def _services(reading: _Reading, nodes: _Named) -> Iterator[Topic]:
                 service=True,
             )
             reading.remarks.append(
-                f"{where}: requests and replies have {CALL_BYTES} bytes, because the topology has no sizes"
+                f"{where}: requests and replies are assumed to have {CALL_BYTES} bytes; the topology has no sizes"
             )

@@ -1,8 +1,7 @@
-"""Watch a running ROS 2 graph for some seconds: publishers, subscribers, QoS, rates and sizes.
+"""Watch a running ROS 2 graph for some seconds: its publishers, subscribers, QoS, rates and sizes.
 
-The caller provides ``rclpy``, which belongs to a ROS 2 installation, and a clock. Messages are received as octets, so
-only the packages of their types must be installed. Messages of best-effort topics may be missed while this process
-handles another message.
+The caller provides a clock, and ``rclpy`` from a ROS 2 installation. Messages are received as octets, so of each type
+only the package must be installed. While this process handles a message, it may miss others of best-effort topics.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,10 +16,10 @@ from middlemark.workloads.bag import LEAST_RATE_HZ, LONGEST_DEADLINE_S
 from middlemark.workloads.written import durability
 
 DISCOVERY_S = 2.0
-"""The time a node takes to discover its neighbours."""
+"""The time that a node needs to discover its neighbours."""
 OWN_TOPICS = ("/parameter_events", "/rosout")
 OWN_SERVICES = ("rcl_interfaces/", "type_description_interfaces/", "composition_interfaces/", "lifecycle_msgs/")
-"""The services of every node, by the packages of their types."""
+"""The packages of the services that every node has."""
 _QUEUE = 1000
 _SPIN_S = 0.1
 _NS = 1_000_000_000
@@ -35,7 +34,7 @@ class Ros2(msgspec.Struct, frozen=True):
 
 
 class Watched(msgspec.Struct, frozen=True):
-    """The workload of the graph. ``remarks``: about the whole; ``comments``: about each topic."""
+    """The workload of the graph. ``remarks``: about the whole graph; ``comments``: about each topic."""
 
     workload: Workload
     remarks: tuple[str, ...]
@@ -63,21 +62,21 @@ class _WatchedTopic:
 
     @property
     def latched(self) -> bool:
-        """True if late subscribers get earlier messages; the first messages then say nothing about the rate."""
+        """True if late subscribers get earlier messages. The first messages then say nothing about the rate."""
         return all(_is(each.durability, "TRANSIENT_LOCAL") for each in self.publishers.values())
 
     def rate_hz(self, seconds: float) -> float:
-        """Return the mean rate of each of its publishers."""
+        """Return the mean rate of one of the topic's publishers."""
         between_s = (self.last_ns - self.first_ns) / _NS
-        known = self.messages > 1 and between_s > 0 and not self.latched
-        total_hz = (self.messages - 1) / between_s if known else self.messages / seconds
+        timed = self.messages > 1 and between_s > 0 and not self.latched
+        total_hz = (self.messages - 1) / between_s if timed else self.messages / seconds
         return float(f"{max(total_hz / len(self.publishers), LEAST_RATE_HZ):.6g}")
 
 
 def watch(ros2: Ros2, name: str, node_name: str, seconds: float, now_ns: Callable[[], int]) -> Watched | None:
-    """Take part in the graph as a node of this name. Returns None if no topic can be carried.
+    """Take part in the graph as the node ``node_name``. Returns None if no topic can become part of a workload.
 
-    ``name``: the workload's. ``seconds``: how long.
+    ``name``: the name of the workload. ``seconds``: how long to watch.
     """
     ros2.rclpy.init(args=[])
     try:
@@ -108,7 +107,7 @@ def _spin(ros2: Ros2, node: Any, seconds: float, now_ns: Callable[[], int]) -> N
 
 
 def _subscribe(ros2: Ros2, node: Any, heard: _WatchedTopic) -> None:
-    """Subscribe with QoS that all its publishers offer: a subscriber that requests more receives nothing."""
+    """Subscribe with QoS that all publishers of the topic offer: a subscriber that requests more receives nothing."""
     if not heard.publishers:
         return
     try:
@@ -133,7 +132,7 @@ def _by_node(endpoints: Sequence[Any], own_name: str) -> dict[str, Any]:
 
 
 def _is(policy: Any, name: str) -> bool:
-    return str(policy.name).endswith(name)  # early distributions prefix it with RMW_QOS_POLICY_…
+    return str(policy.name).endswith(name)  # early distributions prefix the name with RMW_QOS_POLICY_…
 
 
 def _workload(
@@ -154,8 +153,8 @@ def _workload(
     messages = sum(each.messages for each in heard)
     remarks = [
         f"Seen in {seconds:g} s of a running ROS 2: {messages:,} messages of {len(topics)} topics.",
-        "ROS 2 does not know deadlines (deadline) and which topic follows another (after): edit both.",
-        "Sizes and rates are the means of the messages seen. type is the original type; octets are sent.",
+        "ROS 2 does not record deadlines (deadline) or which topic follows another (after): edit both.",
+        "Sizes and rates are the means of the received messages. type is the original type; plain octets are sent.",
         *(f"Left out, {why}: {', '.join(names)}." for why, names in left_out.items()),
     ]
     asked = [f"{service} ({kind})" for service, kind in services if not kind.startswith(OWN_SERVICES)]
@@ -178,7 +177,7 @@ def _topics(heard: _WatchedTopic, seconds: float) -> Iterator[tuple[Topic, tuple
         rate_hz = heard.rate_hz(seconds)
         remarks = [f"{heard.messages:,} messages of {heard.least:,} to {heard.most:,} bytes"]
         if several:
-            remarks.append(f"{len(heard.publishers)} nodes publish {heard.name}: each is assumed to send as many")
+            remarks.append(f"{len(heard.publishers)} nodes publish {heard.name}; all are assumed to have the same rate")
         qos, more = _qos(offered)
         topic = Topic(
             name=f"{heard.name}/{node.strip('/')}" if several else heard.name,
@@ -194,12 +193,13 @@ def _topics(heard: _WatchedTopic, seconds: float) -> Iterator[tuple[Topic, tuple
 
 
 def _qos(offered: Any) -> tuple[Mapping[str, Any], list[str]]:
-    """Return the factors of the QoS, and remarks about the rest."""
+    """Return the factors that the QoS sets, and remarks about settings that no factor has."""
     reliability: Reliability = "best-effort" if _is(offered.reliability, "BEST_EFFORT") else "reliable"
-    keeps_all, known = _is(offered.history, "KEEP_ALL"), _is(offered.history, "KEEP_LAST") and offered.depth > 0
-    more = [] if known or keeps_all else ["this middleware does not report its history: edit depth"]
+    keeps_all = _is(offered.history, "KEEP_ALL")
+    keeps_last = _is(offered.history, "KEEP_LAST") and offered.depth > 0
+    more = [] if keeps_last or keeps_all else ["this middleware does not report its history: edit depth"]
     found: dict[str, Any] = {"reliability": reliability}
-    if keeps_all or known:
+    if keeps_all or keeps_last:
         found["depth"] = None if keeps_all else offered.depth
     if _is(offered.durability, "TRANSIENT_LOCAL"):
         durable, remarks = durability(reliability, None if keeps_all else 1)

@@ -1,4 +1,4 @@
-"""Write a workload as the text of a suite, with comments about everything that its source did not contain."""
+"""Write a workload as the text of a suite, with comments about everything that is not in its source."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -20,8 +20,8 @@ def toml(
 ) -> str:
     """Return a suite with the workload.
 
-    ``remarks``: comments about the whole; ``comments``: topic name → comments about it. ``sequence``: the file next to
-    the suite with sizes and times; None: write the topics' own.
+    ``remarks``: comments about the whole; ``comments``: topic name → comments about it. ``sequence``: the name of the
+    file with sizes and times, next to the suite; None: write the size and rate of each topic.
     """
     parts = ["\n".join([*_commented(remarks), f"description = {_text(description)}"])]
     if sequence is not None:
@@ -41,10 +41,10 @@ def toml(
 
 
 def durability(reliability: Reliability, depth: int | None) -> tuple[dict[str, Durability], list[str]]:
-    """Return the durability for a transient-local topic, and a remark if it cannot be carried."""
+    """Return the durability of a transient-local topic as a factor; or else none, and a remark that says why."""
     if reliability == "reliable" and depth is not None:
         return {"durability": "transient-local"}, []
-    return {}, ["durability transient-local needs reliability reliable and a depth: volatile here"]
+    return {}, ["durability is volatile here: transient-local needs reliability reliable and a depth"]
 
 
 def _commented(remarks: Sequence[str]) -> list[str]:

@@ -10,14 +10,14 @@ from middlemark.system.root import Root
 
 
 class Quota(NamedTuple):
-    """Processor time per period in µs, and its file."""
+    """The processor time per period, in µs, and the file of the quota."""
 
     processors: float
     quota_us: int
     period_us: int
     file: str
     usable: int = 0
-    """The number of processors that this process may use, ignoring the quota."""
+    """The number of processors that this process may use if there were no quota."""
 
 
 def _read(root: Root) -> Quota | None:
@@ -37,7 +37,7 @@ def _sees(quota: Quota, needs: Needs) -> Seen | None:
     if quota.processors >= min(needs.roles, quota.usable or needs.roles):
         return None
     text = (
-        f"this control group has {quota.quota_us / 1000:g} ms of processor time in every {quota.period_us / 1000:g} ms"
+        f"this control group may use {quota.quota_us / 1000:g} ms of processor time per {quota.period_us / 1000:g} ms"
     )
     return Seen("falsifies", f"{text}: {quota.processors:g} processors for {needs.roles} roles")
 
@@ -50,13 +50,13 @@ CHECK = Check(
     name="cgroup_cpu",
     family="processors",
     looks="`cpu.max` of this control group and of those above it, `cpu.cfs_quota_us` of version 1",
-    why="when the time is used up every thread of the group stops until the next period: tens of ms in the tail, and "
-    "a busier candidate is stopped for longer",
+    why="when the time is used up, every thread of the group stops until the next period: this adds tens of ms to the "
+    "tail, and a candidate that uses more time is stopped for longer",
     rows="all; polling and full rates most of all",
     read=_read,
     sees=_sees,
     remedy=Remedy(
-        persist="where the group is made: CPUQuota= of the unit, --cpus of the container, limits.cpu of the pod",
+        persist="where the group is created: CPUQuota= of the unit, --cpus of the container, limits.cpu of the pod",
         risk="the machine's other processes have less",
     ),
     change=_change,

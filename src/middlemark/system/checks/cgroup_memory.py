@@ -11,7 +11,7 @@ def _sees(limit: tuple[int, str], needs: Needs) -> Seen | None:
     needed = needs.memory_bytes + needs.shm_bytes
     if limit[0] >= needed:
         return None
-    return Seen("limits", f"this control group may take {limit[0] // MIB} MiB; needed: {-(-needed // MIB)} MiB")
+    return Seen("limits", f"this control group may use {limit[0] // MIB} MiB; needed: {-(-needed // MIB)} MiB")
 
 
 def _change(limit: tuple[int, str], _: Needs) -> tuple[Setting, ...]:
@@ -22,12 +22,12 @@ CHECK = Check(
     name="cgroup_memory",
     family="memory",
     looks="`memory.max` of this control group and of those above it, `memory.limit_in_bytes` of version 1",
-    why="a group that exceeds it is paged out or killed; files in /dev/shm count",
+    why="processes of a group that exceeds its limit are paged out or killed; files in /dev/shm count towards it",
     rows="deep histories, large messages, shared memory",
     read=lambda root: least(root, "memory", "memory.max", "memory.limit_in_bytes"),
     sees=_sees,
     remedy=Remedy(
-        persist="where the group is made: MemoryMax= of the unit, --memory of the container",
+        persist="where the group is created: MemoryMax= of the unit, --memory of the container",
         risk="the machine's other processes have less",
     ),
     change=_change,

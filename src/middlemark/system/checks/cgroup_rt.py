@@ -11,7 +11,7 @@ USUAL_US = 950_000
 
 
 def _read(root: Root) -> tuple[Budget, str] | None:
-    """Return the smallest budget and its file. The root group's is the machine's: ``sched_rt_runtime_us`` checks it."""
+    """Return the smallest budget and its file. Ignores the root group, whose budget ``sched_rt_runtime_us`` checks."""
     found = []
     for group in groups(root, "cpu"):
         if root.names(f"{group}/release_agent"):
@@ -26,7 +26,7 @@ def _sees(found: tuple[Budget, str], needs: Needs) -> Seen | None:
     budget = found[0]
     if not needs.real_time or budget.runtime_us < 0 or budget.runtime_us >= LEAST * budget.period_us:
         return None
-    text = f"this control group has {budget.runtime_us} µs of real time in every {budget.period_us}"
+    text = f"real-time threads of this control group may run {budget.runtime_us} µs in every {budget.period_us}"
     refused = "" if budget.runtime_us else ": priorities are refused"
     return Seen("limits", f"{text}{refused}", needs.real_time)
 
@@ -35,13 +35,13 @@ CHECK = Check(
     name="cgroup_rt",
     family="processors",
     looks="`cpu.rt_runtime_us` of this control group and of those above it (version 1)",
-    why="a group without a budget of its own may have no real-time thread at all, and one with little is throttled",
+    why="a group without a budget may have no real-time thread, and in one with a small budget they are throttled",
     rows="priority fifo or rr",
     read=_read,
     sees=_sees,
     remedy=Remedy(
-        persist="where the group is made: --cpu-rt-runtime of the container",
-        risk="groups together have no more than the machine's budget; the groups above need as much",
+        persist="where the group is created: --cpu-rt-runtime of the container",
+        risk="all groups together cannot have more than the machine's budget; each group above needs at least as much",
     ),
     change=lambda found, _: (Setting(f"/{found[1]}", str(min(USUAL_US, found[0].period_us * 19 // 20))),),
 )

@@ -9,7 +9,7 @@ from middlemark.system.root import Root
 
 FOLDER = "/sys/devices/system/clocksource/clocksource0"
 FAST = ("tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "riscv_clocksource", "timebase")
-"""Clocks that are read without a system call."""
+"""The clocks that can be read without a system call."""
 
 
 class ClockSource(NamedTuple):
@@ -32,7 +32,7 @@ def _read(root: Root) -> ClockSource | None:
 def _sees(clock: ClockSource, _: Needs) -> Seen | None:
     if clock.current in FAST:
         return None
-    return Seen("falsifies", f"the clock is {clock.current}; there are {', '.join(clock.available)}")
+    return Seen("falsifies", f"the clock is {clock.current}; available: {', '.join(clock.available)}")
 
 
 def _change(clock: ClockSource, _: Needs) -> tuple[Setting, ...]:
@@ -44,13 +44,14 @@ CHECK = Check(
     name="clocksource",
     family="processors",
     looks=f"`{FOLDER}/current_clocksource`",
-    why="each of a message's four stamps, and every timer of a middleware, is a system call and a slow reading: 1 µs",
+    why="each of a message's four stamps, and each timer of a middleware, then needs a system call and a slow reading: "
+    "1 µs",
     rows="all; round trips of a few µs most of all",
     read=_read,
     sees=_sees,
     remedy=Remedy(
         persist="clocksource=tsc tsc=reliable on the kernel's command line",
-        risk="if the kernel rejected the TSC it had a reason: read it in dmesg first",
+        risk="if the kernel rejected the TSC, it had a reason; read the reason first: dmesg | grep -i tsc",
     ),
     change=_change,
 )

@@ -12,7 +12,7 @@ FULL = 0.8
 
 
 class ConnectionTable(NamedTuple):
-    """The number of tracked connections, and the limit."""
+    """The number of tracked connections, and the most that can be tracked."""
 
     tracked: int
     most: int
@@ -35,7 +35,7 @@ CHECK = Check(
     name="conntrack",
     family="sockets",
     looks=f"`net.netfilter.nf_conntrack_count` against `{NAME}`",
-    why="when the table is full, packets of connections that are not in it are dropped",
+    why="when the table is full, the kernel drops packets of connections that are not in it",
     rows="udp and tcp",
     read=_read,
     sees=_sees,

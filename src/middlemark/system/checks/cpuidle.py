@@ -13,7 +13,7 @@ LONG_US = 10
 
 
 class Idle(NamedTuple):
-    """The deepest enabled idle state, and the wake-up latency that some process limits it to, µs."""
+    """The deepest enabled idle state, and the longest wake-up latency that other processes allow, in µs."""
 
     name: str
     latency_us: int
@@ -21,7 +21,7 @@ class Idle(NamedTuple):
 
 
 def held_us(root: Root) -> int:
-    """Return the wake-up latency that some process limits the processors to, µs."""
+    """Return the longest wake-up latency that other processes allow, in µs."""
     raw = root.bytes(LATENCY[1:])
     return int.from_bytes(raw[:4], "little", signed=True) if raw else NOT_HELD_US
 
@@ -39,7 +39,7 @@ def _read(root: Root) -> Idle | None:
 def _sees(idle: Idle, needs: Needs) -> Seen | None:
     if not needs.sleeping or idle.latency_us <= LONG_US or idle.held_us <= LONG_US:
         return None
-    text = f"idle processors sleep as deep as {idle.name}, which takes {idle.latency_us} µs to leave"
+    text = f"idle processors may enter the state {idle.name}, from which a wake-up takes {idle.latency_us} µs"
     return Seen("limits", text, needs.sleeping)
 
 
@@ -47,7 +47,7 @@ CHECK = Check(
     name="cpuidle",
     family="processors",
     looks=f"the states of `cpuidle`, and `{LATENCY}`",
-    why="a message that finds the receiver's processor asleep waits until it is awake; the rarer messages are, the "
+    why="a message for a sleeping processor waits until the processor is awake; the rarer the messages are, the "
     "deeper it sleeps",
     rows="all that do not poll; low rates most of all",
     read=_read,

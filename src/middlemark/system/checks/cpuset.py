@@ -8,7 +8,7 @@ from middlemark.system.root import Root, processors
 
 
 class Usable(NamedTuple):
-    """The processors that this process may use, and those online."""
+    """The processors that this process may use, and all processors that are online."""
 
     allowed: tuple[int, ...]
     online: tuple[int, ...]
@@ -21,8 +21,8 @@ def _read(root: Root) -> Usable | None:
 
 def _sees(found: Usable, needs: Needs) -> Seen | None:
     if len(found.allowed) >= needs.roles or len(found.allowed) >= len(found.online):
-        return None  # if the machine has no more, the plan refuses to poll with more roles
-    text = f"{len(found.allowed)} of {len(found.online)} processors may be used, by {needs.roles} roles"
+        return None  # if the machine itself has too few, the plan already refuses roles that poll
+    text = f"only {len(found.allowed)} of {len(found.online)} processors may be used, for {needs.roles} roles"
     return Seen(
         "falsifies" if needs.polling else "limits", text, needs.where(lambda row: row.roles > len(found.allowed))
     )
@@ -32,13 +32,13 @@ CHECK = Check(
     name="cpuset",
     family="processors",
     looks="`Cpus_allowed_list` of this process",
-    why="roles that share a processor wait for each other; two that spin alternate every few ms",
-    rows="all with more roles than processors, where this process may not use them all; polling most of all",
+    why="roles that share a processor wait for each other; two roles that poll take turns of several ms",
+    rows="all with more roles than allowed processors, if the machine has more; polling most of all",
     read=_read,
     sees=_sees,
     remedy=Remedy(
         command="taskset -c 0- middlemark run …",
-        persist="where it was narrowed: AllowedCPUs= of the unit, --cpuset-cpus of the container, isolcpus=",
-        risk="the machine's other processes may run beside the roles",
+        persist="remove the restriction: AllowedCPUs= of the unit, --cpuset-cpus of the container, isolcpus=",
+        risk="the machine's other processes may use the roles' processors",
     ),
 )

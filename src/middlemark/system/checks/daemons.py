@@ -8,7 +8,7 @@ from middlemark.system.root import Root
 
 
 class Daemon(NamedTuple):
-    """A description of the daemon, and the adapters that use it or start one of their own."""
+    """A description of the daemon, and the adapters that use it or start their own."""
 
     what: str
     adapters: tuple[str, ...]
@@ -29,7 +29,7 @@ KNOWN = {
     "ecal_mon_gui": Daemon("a monitor of eCAL", ("ecal",)),
     "ecal_rec": Daemon("a recorder of eCAL", ("ecal",)),
 }
-"""Keyed by process name, as the kernel truncates it."""
+"""Process name, which the kernel cuts off → daemon."""
 
 
 def _read(root: Root) -> tuple[tuple[str, str], ...]:
@@ -54,9 +54,9 @@ CHECK = Check(
     name="daemons",
     family="surroundings",
     looks="processes: " + ", ".join(f"`{name}`" for name in KNOWN),
-    why="a second RouDi is refused; the others take part in discovery, or answer in place of a trial's own",
+    why="a second RouDi is refused; other daemons take part in discovery, or answer instead of the trial's own daemon",
     rows="the middleware that the daemon belongs to",
     read=_read,
     sees=_sees,
-    remedy=Remedy(persist="systemctl disable the unit that starts it", risk="programs that use it lose it"),
+    remedy=Remedy(persist="disable the unit that starts it: systemctl disable …", risk="programs that use it lose it"),
 )

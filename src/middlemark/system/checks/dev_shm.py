@@ -13,7 +13,7 @@ SHM = "/dev/shm"
 
 
 class ShmMount(NamedTuple):
-    """Size in bytes, and mount options."""
+    """The size in bytes, and the mount options."""
 
     total: int
     used: int
@@ -71,14 +71,14 @@ CHECK = Check(
     name="dev_shm",
     family="memory",
     looks="size, use and options of `/dev/shm`",
-    why="a middleware that finds no room for its segments does not start, uses another transport, or is killed "
-    "(SIGBUS) when it writes",
+    why="a middleware that has no room for its segments does not start, uses another transport, or is killed by SIGBUS "
+    "when it writes",
     rows="shared memory",
     read=_read,
     sees=_sees,
     remedy=Remedy(
-        persist="echo 'tmpfs /dev/shm tmpfs size=50% 0 0' >> /etc/fstab; of a container: --shm-size=1g",
-        risk="what is in it is memory: no more than the machine can spare",
+        persist="echo 'tmpfs /dev/shm tmpfs size=50% 0 0' >> /etc/fstab; for a container: --shm-size=1g",
+        risk="files in it occupy memory, so do not make it larger than the memory that the machine can spare",
     ),
     change=_change,
 )

@@ -11,7 +11,7 @@ MOST_SHOWN = 60
 
 
 class Variable(NamedTuple):
-    """The effect of variables with this prefix, and the adapters that read them; none: any."""
+    """The effect of variables with this prefix, and the adapters that read them (empty: any adapter)."""
 
     severity: Severity
     adapters: tuple[str, ...] = ()
@@ -37,13 +37,13 @@ BEGINNINGS: Mapping[str, Variable] = {
     "YARP_": Variable("note", ("yarp",)),
     "ECAL_": Variable("falsifies", ("ecal",)),
 }
-"""By prefix. A longer prefix stands before one that it begins with."""
+"""Prefix → variable. The first matching prefix counts, so a longer prefix comes before a shorter one."""
 ROS_SETUP = ("ROS_DISTRO", "ROS_VERSION", "ROS_PYTHON_VERSION", "ROS_ROOT", "ROS_PACKAGE_PATH", "ROS_ETC_DIR")
 CHANGES_A_MIDDLEWARE = (
     *("MIDDLEMARK_", "ROS_", *BEGINNINGS),
     *("GRPC_", "LD_LIBRARY_PATH", "AMENT_PREFIX_PATH", "PYTHONPATH"),
 )
-"""Prefixes of the variables that a bug report should contain."""
+"""The prefixes of the variables that a bug report should contain."""
 
 
 def _read(root: Root) -> dict[str, str] | None:
@@ -76,12 +76,12 @@ CHECK = Check(
     name="environment",
     family="surroundings",
     looks=f"variables that begin with {', '.join(f'`{each}`' for each in BEGINNINGS)}",
-    why="they choose the middleware, its transports or its domain, and readers of the figures do not see them",
-    rows="the middleware that reads them: ROS 2's, and your own programs; the other adapters ignore most of them",
+    why="they choose the middleware, its transports or its domain, and a reader of the figures does not see them",
+    rows="the middlewares that read them: ROS 2's, and your own programs; other adapters ignore most of them",
     read=_read,
     sees=_sees,
     remedy=Remedy(
-        persist="take them out of ~/.bashrc, or out of the unit or image that sets them",
+        persist="remove them from ~/.bashrc, or from the unit or image that sets them",
         risk="other programs started from this shell lose them too",
     ),
 )

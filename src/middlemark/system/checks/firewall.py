@@ -1,4 +1,4 @@
-"""Check for firewall rules that every packet passes."""
+"""Check for firewall rules that packets have to pass."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from middlemark.system.root import Root
 
 
 class Rules(NamedTuple):
-    """The used tables of iptables, and the number of rules of nftables."""
+    """The tables of iptables that are in use, and the number of rules of nftables."""
 
     tables: tuple[str, ...]
     rules: int
@@ -21,7 +21,7 @@ def _read(root: Root) -> Rules:
 
 
 def _nftables() -> int:
-    """Ask the kernel, which answers only root; no file in /proc shows them."""
+    """Return the number of rules from the kernel, which answers only root. No file in /proc contains it."""
     from pyroute2.netlink.exceptions import NetlinkError
     from pyroute2.nftables.main import NFTables
 
@@ -45,13 +45,13 @@ CHECK = Check(
     name="firewall",
     family="sockets",
     looks="tables of iptables (`/proc/net/ip_tables_names`), rules of nftables",
-    why="each packet is compared with them; rules that allow only known ports block middlewares that choose others",
+    why="each packet is compared with the rules; rules that allow only certain ports block middlewares that use others",
     rows="udp and tcp; between hosts most of all",
     read=_read,
     sees=_sees,
     remedy=Remedy(
         command="nft list ruleset",
-        persist="where the firewall is configured (firewalld, ufw)",
-        risk="a machine without rules accepts packets from everybody: allow the ports instead",
+        persist="change it where the firewall is configured (firewalld, ufw)",
+        risk="a machine without rules accepts all packets: instead, allow the ports that the middleware uses",
     ),
 )

@@ -1,4 +1,4 @@
-"""Check which governor chooses the processors' frequency."""
+"""Check which governor chooses the frequency of the processors."""
 
 from middlemark.model.setting import Setting
 from middlemark.system.check import Check, Remedy, Seen
@@ -10,7 +10,7 @@ STEADY = ("performance", "userspace")
 
 
 def governors(root: Root) -> dict[str, str]:
-    """Return each processor's governor, keyed by its file; empty if the kernel offers no choice."""
+    """Return file → the governor of its processor; empty: the kernel offers no choice."""
     return {name: text for name in root.names(PATTERN) if (text := root.text(name))}
 
 
@@ -26,14 +26,15 @@ CHECK = Check(
     name="governor",
     family="processors",
     looks="`cpufreq/scaling_governor` of each processor",
-    why="the frequency follows the load: a busier candidate gets a higher clock, and a sleeper wakes at the lowest",
+    why="the frequency follows the load: a candidate that works more gets a higher clock, and a role that wakes up has "
+    "the lowest",
     rows="all; low rates most of all",
     read=lambda root: governors(root) or None,
     sees=_sees,
     remedy=Remedy(
         command="echo performance | tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor",
         persist="echo 'GOVERNOR=performance' > /etc/default/cpufrequtils, or a unit that runs the command",
-        risk="more heat and, on a battery, less time",
+        risk="more heat and, on a battery, a shorter running time",
     ),
     change=lambda found, _: tuple(
         Setting(f"/{name}", "performance") for name, governor in found.items() if governor not in STEADY

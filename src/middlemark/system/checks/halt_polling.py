@@ -10,7 +10,7 @@ from middlemark.system.root import Root
 
 
 class Halting(NamedTuple):
-    """True if there is a hypervisor, whether idle processors already poll, and whether a setting can make them."""
+    """Three booleans: there is a hypervisor, idle processors already poll, a setting can let them poll."""
 
     virtual: bool
     polls: bool
@@ -18,7 +18,7 @@ class Halting(NamedTuple):
 
 
 def is_virtual(root: Root) -> bool | None:
-    """True if the processor reports a hypervisor; None if it does not say."""
+    """Return whether the processor reports a hypervisor; None: it reports nothing."""
     flags = root.fields("proc/cpuinfo").get("flags")
     return "hypervisor" in flags.split() if flags else None
 
@@ -48,15 +48,15 @@ CHECK = Check(
     name="halt_polling",
     family="processors",
     looks=f"the flag `hypervisor`, `idle=poll` on the kernel's command line, and `{LATENCY}`",
-    why="each wake-up then goes through the hypervisor: blocking round trips are bimodal, and take several "
-    "times as long as they need",
+    why="each wake-up goes through the hypervisor: blocking round trips are bimodal and take several times as long as "
+    "necessary",
     rows="all that do not poll",
     read=_read,
     sees=_sees,
     remedy=Remedy(
         persist="idle=poll on the guest's kernel command line; halt_poll_ns of the host's module kvm",
-        risk="idle processors spin: heat, and time that the host cannot give to others; latencies are then those of a "
-        "machine that never idles",
+        risk="idle processors spin: this causes heat and takes time from the host's other machines; the latencies are "
+        "those of a machine whose processors never sleep",
     ),
     change=_change,
 )

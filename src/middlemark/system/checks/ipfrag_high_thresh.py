@@ -1,4 +1,4 @@
-"""Check the memory for datagrams that wait for fragments."""
+"""Check how much memory incomplete datagrams may use."""
 
 from typing import NamedTuple
 
@@ -13,14 +13,14 @@ NAME = "net.ipv4.ipfrag_high_thresh"
 
 
 class Fragments(NamedTuple):
-    """A limit of reassembly, and the interfaces that packets use."""
+    """A limit of reassembly, and the interfaces that the traffic uses."""
 
     value: int
     interfaces: tuple[NetworkDevice, ...]
 
 
 def read(root: Root, name: str) -> Fragments | None:
-    """Read this sysctl of IPv4."""
+    """Read this sysctl of IPv4 and the interfaces."""
     value = root.number(f"proc/sys/net/ipv4/{name}")
     return None if value is None else Fragments(value, interfaces(root))
 
@@ -35,12 +35,12 @@ def _sees(found: Fragments, needs: Needs) -> Seen | None:
 CHECK = Check(
     name="ipfrag_high_thresh",
     family="sockets",
-    looks=f"`{NAME}`, and whether an interface's MTU makes fragments",
-    why="a datagram larger than the MTU waits here for its last fragment; when the memory is full the kernel drops all "
-    "waiting fragments, and a message of 1 MiB needs every one",
+    looks=f"`{NAME}`, and whether an interface's MTU requires fragments",
+    why="a datagram larger than the MTU waits in this memory for its last fragment; when it is full, the kernel "
+    "drops all waiting fragments, and a message of 1 MiB needs every fragment",
     rows="udp over a network, from 16 KiB on",
     read=lambda root: read(root, "ipfrag_high_thresh"),
     sees=_sees,
-    remedy=Remedy(risk="a host that sends only first fragments can occupy this much memory"),
+    remedy=Remedy(risk="a host that sends only first fragments can occupy this amount of memory"),
     change=lambda _, needs: (Setting(NAME, str(max(128 * MIB, 8 * largest(needs.over("udp"))))),),
 )

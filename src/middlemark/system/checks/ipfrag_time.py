@@ -22,9 +22,9 @@ def _sees(found: Fragments, needs: Needs) -> Seen | None:
 CHECK = Check(
     name="ipfrag_time",
     family="sockets",
-    looks=f"`{NAME}`, and whether an interface's MTU makes fragments",
-    why="after a few lost fragments the memory for reassembly is full of incomplete datagrams, and large "
-    "messages stop arriving for this time",
+    looks=f"`{NAME}`, and whether an interface's MTU requires fragments",
+    why="after a few lost fragments, incomplete datagrams fill the memory for reassembly, and no large message arrives "
+    "for this time",
     rows="udp over a network that loses packets (WiFi), from 16 KiB on",
     read=lambda root: read(root, "ipfrag_time"),
     sees=_sees,

@@ -11,7 +11,7 @@ MANY_HZ = 100.0
 
 
 class Interrupt(NamedTuple):
-    """The interrupts of one device: their rate since the start of the machine, by processor."""
+    """The interrupts of one device: processor → their mean rate since the machine started."""
 
     number: str
     name: str
@@ -19,7 +19,7 @@ class Interrupt(NamedTuple):
 
 
 class Interrupts(NamedTuple):
-    """The interrupts of all devices, the processors this process may use, and all processors."""
+    """The interrupts of all devices, the processors that this process may use, and all processors."""
 
     devices: tuple[Interrupt, ...]
     allowed: tuple[int, ...]
@@ -68,7 +68,7 @@ CHECK = Check(
     name="irq_affinity",
     family="processors",
     looks="`/proc/interrupts`: interrupts of devices on the roles' processors, per second",
-    why="an interrupt and the softirq behind it take a role's processor for some 10 µs, whatever its priority",
+    why="an interrupt and its softirq take a role's processor for about 10 µs, whatever the role's priority",
     rows="priority fifo or rr, and polling",
     read=_read,
     sees=_sees,

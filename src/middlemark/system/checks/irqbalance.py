@@ -18,13 +18,13 @@ CHECK = Check(
     name="irqbalance",
     family="processors",
     looks="processes called irqbalance",
-    why="every ten seconds it may put a device's interrupts on a role's processor",
+    why="every ten seconds it may move a device's interrupts to a role's processor",
     rows="priority fifo or rr, and polling",
     read=_read,
     sees=_sees,
     remedy=Remedy(
         command="systemctl stop irqbalance",
         persist="systemctl disable irqbalance, or IRQBALANCE_BANNED_CPULIST= in /etc/default/irqbalance",
-        risk="interrupts stay where they are",
+        risk="interrupts stay on the processors where they are now",
     ),
 )

@@ -8,7 +8,7 @@ from middlemark.system.root import Root, processors
 
 
 class Isolated(NamedTuple):
-    """The isolated processors, those without a tick, and those that this process may use."""
+    """The isolated processors, the processors without a tick, and the processors that this process may use."""
 
     isolated: tuple[int, ...]
     tickless: tuple[int, ...]
@@ -26,26 +26,26 @@ def _sees(found: Isolated, needs: Needs) -> Seen | None:
     rows = needs.where(lambda row: row.priority or row.polls)
     cpus = needs.cpus(found.allowed)
     if not rows or len(found.allowed) <= len(cpus) + 1:
-        return None  # one processor must remain for everything else
+        return None  # isolation needs one more processor, for everything else
     if found.isolated and not set(cpus) & set(found.isolated):
         listed = ",".join(map(str, found.isolated[: len(cpus)]))
-        text = f"processors {', '.join(map(str, found.isolated))} are isolated, and no role is on one"
+        text = f"processors {', '.join(map(str, found.isolated))} are isolated, but no role is on one of them"
         return Seen("note", text, rows, Remedy(f"middlemark run … --pin {listed}"))
     if found.isolated:
         return None
-    return Seen("note", "no processor is isolated: any thread of the machine may be put beside a role", rows)
+    return Seen("note", "no processor is isolated, so any thread of the machine may run on a role's processor", rows)
 
 
 CHECK = Check(
     name="isolcpus",
     family="processors",
     looks="`/sys/devices/system/cpu/isolated` and `nohz_full`",
-    why="the scheduler's tick and other threads are in the tail of every latency",
+    why="the scheduler's tick and other threads add to the tail of every latency",
     rows="priority fifo or rr, and polling: p99.9 and above",
     read=_read,
     sees=_sees,
     remedy=Remedy(
         persist="isolcpus=2,3 nohz_full=2,3 rcu_nocbs=2,3 on the kernel's command line",
-        risk="only threads pinned to these processors use them",
+        risk="these processors run only threads that are pinned to them",
     ),
 )

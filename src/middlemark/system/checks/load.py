@@ -8,7 +8,7 @@ from middlemark.system.root import Root, processors
 
 
 class RunQueue(NamedTuple):
-    """Threads that needed a processor: average of the last minute, and now without this one."""
+    """The threads that needed a processor: on average over the last minute, and now without this thread."""
 
     minute: float
     now: int
@@ -25,16 +25,16 @@ def _sees(load: RunQueue, needs: Needs) -> Seen | None:
     spare = max(load.processors - needs.roles, 0)
     if min(load.minute, load.now) <= max(spare, 0.5):
         return None
-    return Seen("falsifies", f"{load.minute:g} threads needed one of {load.processors} processors over the last minute")
+    return Seen("falsifies", f"over the last minute {load.minute:g} threads needed one of {load.processors} processors")
 
 
 CHECK = Check(
     name="load",
     family="processors",
     looks="`/proc/loadavg`",
-    why="other programs take the roles' processors in the middle of messages, and in some trials more than in others",
+    why="other programs use the roles' processors while messages are on their way, in some trials more than in others",
     rows="all",
     read=_read,
     sees=_sees,
-    remedy=Remedy(command="top", persist="a machine of its own for measuring", risk="end only what is yours"),
+    remedy=Remedy(command="top", persist="a machine that does nothing else", risk="end only your own programs"),
 )

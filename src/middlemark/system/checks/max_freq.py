@@ -1,4 +1,4 @@
-"""Check whether the processors' frequency is capped."""
+"""Check whether a cap limits the frequency of the processors."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from middlemark.system.root import Root
 
 
 class Cap(NamedTuple):
-    """The cap of one processor, kHz, and its file."""
+    """The cap of one processor in kHz, and its file."""
 
     file: str
     allowed: int
@@ -28,7 +28,7 @@ def _read(root: Root) -> tuple[Cap, ...]:
 def _sees(caps: tuple[Cap, ...], _: Needs) -> Seen | None:
     if not caps:
         return None
-    text = f"{len(caps)} processors are capped at {caps[0].allowed // 1000} MHz of {caps[0].possible // 1000}"
+    text = f"{len(caps)} processors are capped at {caps[0].allowed // 1000} of {caps[0].possible // 1000} MHz"
     return Seen("limits", text)
 
 
@@ -36,10 +36,10 @@ CHECK = Check(
     name="max_freq",
     family="processors",
     looks="`cpufreq/scaling_max_freq` against `cpuinfo_max_freq`",
-    why="everything takes longer than this processor needs",
+    why="everything takes longer than the processor needs at its full frequency",
     rows="all",
     read=_read,
     sees=_sees,
-    remedy=Remedy(persist="where the cap was set: a power profile, tlp, thermald", risk="more heat"),
+    remedy=Remedy(persist="remove the cap where it was set: a power profile, tlp, thermald", risk="more heat"),
     change=lambda caps, _: tuple(Setting(f"/{each.file}", str(each.possible)) for each in caps),
 )

@@ -7,7 +7,7 @@ from middlemark.system.root import Root
 
 CAP_IPC_LOCK = 14
 USUAL = 8 * MIB
-"""The kernel's default since 5.16; it was 64 KiB before."""
+"""The default of the kernel since version 5.16. Before, it was 64 KiB."""
 
 
 def _read(root: Root) -> int | None:
@@ -27,14 +27,14 @@ CHECK = Check(
     name="memlock",
     family="memory",
     looks="the limit of locked memory (`/proc/self/limits`), and CAP_IPC_LOCK",
-    why="memory that cannot be locked may be paged out; a middleware that locks its segments (zenoh) does not start",
+    why="memory that cannot be locked may be paged out; a middleware that locks its segments (zenoh) cannot start",
     rows="--mlock, and shared memory of middlewares that lock their segments",
     read=_read,
     sees=_sees,
     remedy=Remedy(
         command="ulimit -l unlimited",
         persist="echo '* - memlock unlimited' > /etc/security/limits.d/60-middlemark.conf; "
-        "of a container: --ulimit memlock=-1",
-        risk="a user's process may take all memory of the machine from the others",
+        "for a container: --ulimit memlock=-1",
+        risk="a process of a user may lock all memory, so that none is left for other processes",
     ),
 )

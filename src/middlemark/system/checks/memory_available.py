@@ -8,7 +8,7 @@ from middlemark.system.root import Root
 
 
 def available_bytes(root: Root | None = None) -> int | None:
-    """Return the memory available without paging, in bytes; None: the kernel does not say."""
+    """Return the memory that is available without paging, in bytes; None: the kernel does not report it."""
     return CHECK.look(root or Root())
 
 
@@ -23,9 +23,9 @@ CHECK = Check(
     name="memory_available",
     family="memory",
     looks="`MemAvailable`",
-    why="trials that do not fit are refused, and the others page or are killed",
+    why="trials that do not fit are refused, and trials that only just fit cause paging or are killed",
     rows="deep histories, large messages, many samples",
     read=lambda root: kib(root, "MemAvailable") * 1024,
     sees=_sees,
-    remedy=Remedy(command="ps -eo rss,comm --sort=-rss | head", risk="end only what is yours"),
+    remedy=Remedy(command="ps -eo rss,comm --sort=-rss | head", risk="end only your own programs"),
 )

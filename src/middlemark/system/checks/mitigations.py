@@ -1,4 +1,4 @@
-"""Check for mitigations of processor faults that slow down system calls."""
+"""Check for mitigations of processor flaws that slow down system calls."""
 
 from middlemark.system.check import Check, Remedy, Seen
 from middlemark.system.needs import Needs
@@ -8,7 +8,7 @@ AT_EVERY_CALL = ("PTI", "IBRS", "Clear CPU buffers", "Untrained return thunk", "
 
 
 def _read(root: Root) -> tuple[str, ...]:
-    """Return the faults whose mitigation costs time at every system call or switch."""
+    """Return the flaws whose mitigation costs time at every system call or context switch."""
     names = root.names("sys/devices/system/cpu/vulnerabilities/*")
     texts = {name.rpartition("/")[2]: root.text(name) or "" for name in names}
     return tuple(
@@ -25,13 +25,14 @@ CHECK = Check(
     name="mitigations",
     family="processors",
     looks="`/sys/devices/system/cpu/vulnerabilities`",
-    why="each system call and each switch takes up to 1 µs longer: sockets are slower, polling shared memory is not",
+    why="each system call and each context switch takes up to 1 µs longer: sockets are slower, polled shared "
+    "memory is not",
     rows="udp, tcp, unix sockets, and all that blocks",
     read=_read,
     sees=_sees,
     remedy=Remedy(
         persist="mitigations=off on the kernel's command line",
-        risk="programs may read each other's memory: use it only where all code is trusted. Robots are sold with "
-        "mitigations on: measure with them on",
+        risk="programs may read each other's memory: use it only where all code is trusted; robots are sold with "
+        "mitigations on, so measure with mitigations on",
     ),
 )

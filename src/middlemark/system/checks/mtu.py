@@ -1,4 +1,4 @@
-"""Check how many bytes one packet carries."""
+"""Check how many bytes fit into one packet."""
 
 from middlemark.model.units import KIB
 from middlemark.system.check import Check, Remedy, Seen, Severity
@@ -24,12 +24,12 @@ CHECK = Check(
     name="mtu",
     family="sockets",
     looks="the MTU of the interfaces in use",
-    why="every packet costs the kernel some µs at both ends, and one lost packet loses the message",
+    why="each packet costs the kernel some µs at each end, and one lost packet loses the whole message",
     rows="udp and tcp, from 1 KiB on",
     read=lambda root: interfaces(root) or None,
     sees=_sees,
     remedy=Remedy(
         persist="set it where the interface is configured (netplan, NetworkManager, systemd-networkd)",
-        risk="above 1500 every device on the path must support it",
+        risk="above 1500, every device on the path must support this MTU",
     ),
 )

@@ -12,19 +12,19 @@ def _sees(interfaces_up: tuple[NetworkDevice, ...], needs: Needs) -> Seen | None
         return None
     name = unable[0].name
     remedy = Remedy(f"ip link set dev {name} multicast on")
-    return Seen("note" if needs.general else "limits", f"{name} does not take part in multicast", rows, remedy)
+    return Seen("note" if needs.general else "limits", f"{name} does not have multicast enabled", rows, remedy)
 
 
 CHECK = Check(
     name="multicast",
     family="sockets",
     looks="the MULTICAST flag of the interfaces in use (the loopback interface does not need it)",
-    why="DDS and LCM find each other by multicast; without it only participants named as peers do",
+    why="DDS and LCM discover each other by multicast; without it they find only participants that are named as peers",
     rows="udp between machines or containers",
     read=lambda root: interfaces(root) or None,
     sees=_sees,
     remedy=Remedy(
-        persist="set it where the interface is configured; or name the peers in the middleware's configuration",
-        risk="on WiFi multicast is slow and not repeated when it is lost",
+        persist="set it where the interface is configured, or name the peers in the middleware's configuration",
+        risk="on WiFi, multicast is slow, and lost packets are not sent again",
     ),
 )

@@ -1,4 +1,4 @@
-"""Check how many packets may wait for a processor's network softirq."""
+"""Check how many packets may wait until a processor's network softirq handles them."""
 
 from typing import NamedTuple
 
@@ -10,11 +10,11 @@ from middlemark.system.root import Root
 
 NAME = "net.core.netdev_max_backlog"
 BUDGET = 300
-"""The packets that one softirq processes by default."""
+"""The number of packets that one softirq handles by default."""
 
 
 class Backlog(NamedTuple):
-    """The limit, and the interfaces that packets use."""
+    """The limit, and the interfaces that the traffic uses."""
 
     packets: int
     interfaces: tuple[NetworkDevice, ...]
@@ -35,10 +35,10 @@ CHECK = Check(
     name="netdev_max_backlog",
     family="sockets",
     looks=f"`{NAME}`, and the interfaces' MTU",
-    why="the loopback interface and virtual ones queue here; a message of more packets than fit loses the others",
+    why="packets of lo and of virtual interfaces wait here; a message with more packets than fit loses the others",
     rows="udp and tcp on this machine or between containers, large messages",
     read=_read,
     sees=_sees,
-    remedy=Remedy(risk="hardly any: packets may wait longer on an overloaded machine"),
+    remedy=Remedy(risk="almost none: on an overloaded machine, packets may wait longer"),
     change=lambda _, __: (Setting(NAME, "5000"),),
 )

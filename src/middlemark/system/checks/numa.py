@@ -1,4 +1,4 @@
-"""Check whether the roles' processors are on one NUMA node."""
+"""Check whether the roles' processors are on the same NUMA node."""
 
 from typing import NamedTuple
 
@@ -8,14 +8,14 @@ from middlemark.system.root import Root, processors
 
 
 class Nodes(NamedTuple):
-    """The processors of each node, and those that this process may use."""
+    """The processors of each node, and the processors that this process may use."""
 
     nodes: tuple[tuple[int, ...], ...]
     allowed: tuple[int, ...]
 
 
 def nodes(root: Root) -> tuple[tuple[int, ...], ...]:
-    """Return the processors of each NUMA node that has any."""
+    """Return the processors of each NUMA node that has processors."""
     found = (processors(root.text(name) or "") for name in root.names("sys/devices/system/node/node[0-9]*/cpulist"))
     return tuple(filter(None, found))
 
@@ -36,7 +36,7 @@ CHECK = Check(
     name="numa",
     family="memory",
     looks="`/sys/devices/system/node`, and the roles' processors",
-    why="every byte that goes from one node to the other crosses the link between the sockets",
+    why="every byte between two nodes crosses the link between the processor sockets",
     rows="all whose roles are on different nodes; shared memory most of all",
     read=lambda root: Nodes(nodes(root), root.allowed()) if len(nodes(root)) > 1 else None,
     sees=_sees,

@@ -12,7 +12,7 @@ NAME = "kernel.numa_balancing"
 
 
 class Balancing(NamedTuple):
-    """The setting, and the number of NUMA nodes."""
+    """The setting's value, and the number of NUMA nodes."""
 
     on: int
     nodes: int
@@ -30,11 +30,11 @@ def _sees(found: Balancing, _: Needs) -> Seen | None:
 CHECK = Check(
     name="numa_balancing",
     family="memory",
-    looks=f"`{NAME}`, on machines of several NUMA nodes",
-    why="the kernel unmaps pages to see who uses them: now and then a message takes a fault, and its page is moved",
-    rows="all, in their p99 and above",
+    looks=f"`{NAME}`, on machines with several NUMA nodes",
+    why="the kernel unmaps pages to see who uses them: sometimes a message causes a fault, and its page moves",
+    rows="all; their p99 and higher quantiles",
     read=_read,
     sees=_sees,
-    remedy=Remedy(risk="programs that are not pinned keep memory that is far from them"),
+    remedy=Remedy(risk="programs that are not pinned may keep using memory on a distant node"),
     change=lambda _, __: (Setting(NAME, "0"),),
 )

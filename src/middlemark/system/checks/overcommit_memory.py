@@ -1,4 +1,4 @@
-"""Check whether the kernel promises more memory than there is."""
+"""Check whether the kernel lets programs reserve more memory than the machine has."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ NAME = "vm.overcommit_memory"
 
 
 class Promised(NamedTuple):
-    """The policy, and the bytes that the kernel may still promise under policy 2."""
+    """The policy, and the bytes that programs may still reserve under policy 2."""
 
     policy: int
     remaining: int
@@ -27,11 +27,11 @@ def _read(root: Root) -> Promised | None:
 
 
 def _sees(promised: Promised, needs: Needs) -> Seen | None:
-    needed = 4 * (needs.memory_bytes + needs.shm_bytes)  # address space: middlewares reserve more than they touch
+    needed = 4 * (needs.memory_bytes + needs.shm_bytes)  # middlewares reserve more address space than they use
     if promised.policy != 2 or promised.remaining >= needed:
         return None
     return Seen(
-        "limits", f"{NAME} is 2, and {promised.remaining // MIB} MiB may still be promised; needed: {needed // MIB} MiB"
+        "limits", f"{NAME} is 2: {promised.remaining // MIB} MiB can still be reserved; needed: {needed // MIB} MiB"
     )
 
 
@@ -39,10 +39,10 @@ CHECK = Check(
     name="overcommit_memory",
     family="memory",
     looks=f"`{NAME}`, `CommitLimit` and `Committed_AS`",
-    why="middlewares reserve pools much larger than they use; where that is refused they do not start",
-    rows="all; shared memory and deep histories first",
+    why="middlewares reserve pools that are much larger than what they use, and do not start if this is refused",
+    rows="all; shared memory and deep histories most of all",
     read=_read,
     sees=_sees,
-    remedy=Remedy(risk="when memory does run out a process is killed"),
+    remedy=Remedy(risk="when the memory is really used up, the kernel kills a process"),
     change=lambda _, __: (Setting(NAME, "0"),),
 )

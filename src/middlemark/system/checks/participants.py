@@ -7,9 +7,9 @@ from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
 BASE, PER_DOMAIN, LAST = 7400, 250, 101
-"""Above domain 101 the ports lie in Linux's ephemeral range (32768 and up)."""
+"""The highest domain whose ports are all below Linux's ephemeral range (32768 and up)."""
 DISCOVERY = 0
-"""The port, within its domain, for multicast discovery."""
+"""The offset, from the first port of a domain, of the port for multicast discovery."""
 
 
 def udp_ports(root: Root) -> frozenset[int]:
@@ -28,7 +28,7 @@ def used_domains(root: Root | None = None) -> frozenset[int]:
 
 
 def _read(root: Root) -> tuple[int, ...]:
-    """Return the domains in which some process listens for discovery."""
+    """Return the domains in which a process listens for discovery."""
     places = (divmod(port - BASE, PER_DOMAIN) for port in udp_ports(root) if port >= BASE)
     return tuple(sorted(domain for domain, place in places if place == DISCOVERY and domain <= LAST))
 
@@ -44,11 +44,11 @@ def _sees(domains: tuple[int, ...], needs: Needs) -> Seen | None:
 CHECK = Check(
     name="participants",
     family="surroundings",
-    looks="`/proc/net/udp`: the ports at which DDS participants hear each other",
-    why="every participant of a domain talks with all others, and one with a topic of the same name receives messages; "
-    "a trial has a domain of its own unless one is asked for",
+    looks="`/proc/net/udp`: the ports on which DDS participants discover each other",
+    why="every participant of a domain talks to all others, and receives the messages of topics with the same name; a "
+    "trial uses an unused domain unless the suite asks for one",
     rows="DDS in that domain",
     read=_read,
     sees=_sees,
-    remedy=Remedy(command="ss -lunp 'sport >= 7400'", risk="end only what is yours"),
+    remedy=Remedy(command="ss -lunp 'sport >= 7400'", risk="end only your own programs"),
 )

@@ -6,7 +6,7 @@ from middlemark.system.root import Root
 
 
 def _read(root: Root) -> str | None:
-    """Return the flavour: rt, full, lazy, voluntary or none; dynamic if the kernel does not say which."""
+    """Return the kind of preemption: rt, full, lazy, voluntary or none; dynamic: the kernel does not say which."""
     version = root.text("proc/version")
     if version is None:
         return None
@@ -28,7 +28,7 @@ CHECK = Check(
     name="preempt",
     family="processors",
     looks="`/proc/version`, `/sys/kernel/realtime`, `/sys/kernel/debug/sched/preempt`",
-    why="a woken role of any priority waits until the kernel finishes its current work, which may take ms",
+    why="a role that wakes up, whatever its priority, waits until the kernel ends its current work, which may take ms",
     rows="priority fifo or rr: p99.9 and above",
     read=_read,
     sees=_sees,

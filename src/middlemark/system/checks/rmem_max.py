@@ -19,7 +19,7 @@ def _sees(most: int, needs: Needs) -> Seen | None:
 
 
 def wanted(needs: Needs) -> int:
-    """Return the bytes for eight of the largest messages, between 1 and 64 MiB."""
+    """Return the size, in bytes, that holds eight of the largest messages, but at least 1 MiB and at most 64 MiB."""
     return min(max(8 * largest(needs.over("udp")), MIB), MOST)
 
 
@@ -27,8 +27,8 @@ CHECK = Check(
     name="rmem_max",
     family="sockets",
     looks=f"`{NAME}`",
-    why="a receive buffer for less than two messages drops datagrams while the receiver is busy; one lost "
-    "datagram loses the message, or causes a retransmission",
+    why="a buffer for fewer than two messages drops datagrams while the receiver is busy; one lost datagram loses the "
+    "message, or causes a retransmission",
     rows="udp, from 64 KiB on, and bursts of any size",
     read=sysctl(NAME),
     sees=_sees,

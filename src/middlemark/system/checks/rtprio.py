@@ -1,4 +1,4 @@
-"""Check which real-time priority a process may use."""
+"""Check which real-time priority a process may request."""
 
 from middlemark.system.check import Check, Remedy, Seen
 from middlemark.system.needs import Needs
@@ -29,7 +29,7 @@ CHECK = Check(
     sees=_sees,
     remedy=Remedy(
         command="ulimit -r 98",
-        persist="echo '* - rtprio 98' > /etc/security/limits.d/60-middlemark.conf; of a container: --cap-add SYS_NICE",
-        risk="a user's thread that spins at such a priority stops everything else on its processor",
+        persist="echo '* - rtprio 98' > /etc/security/limits.d/60-middlemark.conf; for a container: --cap-add SYS_NICE",
+        risk="a thread that spins with such a priority stops everything else on its processor",
     ),
 )

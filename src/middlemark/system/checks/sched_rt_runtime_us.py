@@ -10,11 +10,11 @@ from middlemark.system.root import Root
 
 NAME = "kernel.sched_rt_runtime_us"
 LEAST = 0.9
-"""A role that sleeps between messages never needs more."""
+"""The share of a period that is enough for any role that sleeps between messages."""
 
 
 class Budget(NamedTuple):
-    """The µs of real time per period; -1: no limit."""
+    """The µs of each period in which real-time threads may run (-1: no limit), and the period in µs."""
 
     runtime_us: int
     period_us: int
@@ -37,7 +37,7 @@ def _sees(budget: Budget, needs: Needs) -> Seen | None:
         lost_ms = (budget.period_us - budget.runtime_us) / 1000
         text = f"a real-time thread that spins is stopped for {lost_ms:g} ms in every {budget.period_us / 1000:g} ms"
         return Seen("falsifies", text, spinning)
-    text = f"real-time threads have {format_percent(share)} of every {budget.period_us / 1000:g} ms"
+    text = f"real-time threads may run for {format_percent(share)} of every {budget.period_us / 1000:g} ms"
     return Seen("limits", text, needs.real_time) if share < LEAST else None
 
 
@@ -45,11 +45,11 @@ CHECK = Check(
     name="sched_rt_runtime_us",
     family="processors",
     looks=f"`{NAME}` and its period",
-    why="a real-time thread that has used up the budget waits for the next period, and so do its messages",
+    why="real-time threads that have used up the budget wait for the next period, and their messages also wait",
     rows="priority fifo or rr; always with polling",
     read=_read,
     sees=_sees,
-    remedy=Remedy(risk="with -1 a real-time thread that never sleeps blocks its processor forever"),
+    remedy=Remedy(risk="with -1, a real-time thread that never sleeps blocks its processor forever"),
     change=lambda budget, needs: (
         Setting(
             NAME,

@@ -19,15 +19,15 @@ def _sees(found: ProcessorSets, needs: Needs) -> Seen | None:
         (free for each in found.sets if len(free := [x for x in each if x in found.allowed]) >= len(cpus)), []
     )
     remedy = Remedy(f"middlemark run … --pin {','.join(map(str, better[: len(cpus)]))}") if better else Remedy()
-    text = f"processors {', '.join(map(str, cpus))} have no cache in common"
+    text = f"processors {', '.join(map(str, cpus))} do not share a cache"
     return Seen("limits", text, needs.over("shared-memory"), remedy)
 
 
 CHECK = Check(
     name="shared_cache",
     family="processors",
-    looks="`shared_cpu_list` of the last cache (a probe measures the round trip of a cache line)",
-    why="every line of a message then goes from one cache to the other through memory: two to five times as long",
+    looks="`shared_cpu_list` of the largest cache (a probe measures the round trip of a cache line)",
+    why="every cache line of a message then passes through memory, which takes two to five times as long",
     rows="shared memory, polling most of all",
     read=_read,
     sees=_sees,

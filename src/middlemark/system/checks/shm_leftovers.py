@@ -23,13 +23,13 @@ KNOWN = (
     ),
     *("sem.iox*", "psm_*", "ecal_*", "sem.ecal_*", "dds_*", "rti*", "middlemark*"),
 )
-"""Patterns of the middlewares' file names."""
+"""The patterns of the names that middlewares give their files."""
 MUCH = 64 * MIB
 MOST_LISTED = 3
 
 
 class StaleFile(NamedTuple):
-    """A file that no process has open or mapped; size in bytes."""
+    """A file that no process has open or mapped, and its size in bytes."""
 
     name: str
     size: int
@@ -37,9 +37,9 @@ class StaleFile(NamedTuple):
 
 def _read(root: Root) -> tuple[StaleFile, ...]:
     files = [f"/{name}" for name in root.names(f"{SHM[1:]}*")]
-    known = [each for each in files if any(fnmatchcase(each.removeprefix(SHM), pattern) for pattern in KNOWN)]
-    used = in_use(known, str(root.folder / "proc")) if known else frozenset()
-    return tuple(StaleFile(each, root.size(each[1:]) or 0) for each in known if each not in used)
+    ours = [each for each in files if any(fnmatchcase(each.removeprefix(SHM), pattern) for pattern in KNOWN)]
+    used = in_use(ours, str(root.folder / "proc")) if ours else frozenset()
+    return tuple(StaleFile(each, root.size(each[1:]) or 0) for each in ours if each not in used)
 
 
 def _sees(stale: tuple[StaleFile, ...], needs: Needs) -> Seen | None:
@@ -49,7 +49,7 @@ def _sees(stale: tuple[StaleFile, ...], needs: Needs) -> Seen | None:
     size = sum(each.size for each in stale)
     names = ", ".join(each.name for each in stale[:MOST_LISTED])
     more = f" and {len(stale) - MOST_LISTED} more" if len(stale) > MOST_LISTED else ""
-    text = f"{names}{more}: {format_size(size)} that no process uses"
+    text = f"{names}{more}: no process uses them, and they occupy {format_size(size)}"
     return Seen(
         "limits" if size >= MUCH else "note", text, rows, Remedy(f"rm -r {' '.join(each.name for each in stale)}")
     )
@@ -59,9 +59,9 @@ CHECK = Check(
     name="shm_leftovers",
     family="surroundings",
     looks="files of middlewares in `/dev/shm` that no process has open or mapped",
-    why="they occupy memory, and a middleware that finds an old segment of its name attaches to it or refuses to start",
+    why="they occupy memory, and a middleware that finds an old segment with its name attaches to it or does not start",
     rows="shared memory",
     read=_read,
     sees=_sees,
-    remedy=Remedy(risk="a process in another container may use one: look there first"),
+    remedy=Remedy(risk="a process in another container may still use a file: check the containers first"),
 )

@@ -21,13 +21,13 @@ CHECK = Check(
     name="smt",
     family="processors",
     looks="`topology/thread_siblings_list` of the roles' processors",
-    why="the two threads take turns on one core: a spinning role halves the speed of the other",
+    why="both threads share one core: a role that spins halves the speed of the other role",
     rows="all; polling most of all",
     read=lambda root: shared(root, "topology/thread_siblings_list"),
     sees=_sees,
     remedy=Remedy(
         command="echo off > /sys/devices/system/cpu/smt/control",
         persist="nosmt on the kernel's command line",
-        risk="half of the processors are gone, for everybody",
+        risk="every program then has half as many processors",
     ),
 )

@@ -1,4 +1,4 @@
-"""Check how much processor time the hypervisor gave to other machines."""
+"""Check how much processor time the hypervisor gave to other virtual machines."""
 
 from middlemark.model.units import format_percent
 from middlemark.system.check import Check, Remedy, Seen
@@ -9,7 +9,7 @@ SOME, MUCH = 0.01, 0.05
 
 
 def _read(root: Root) -> float | None:
-    """Return the stolen share of the time in which this machine needed a processor, since its start."""
+    """Return the stolen share of the time in which this machine needed a processor, since the machine started."""
     words = (root.text("proc/stat") or "").partition("\n")[0].split()
     if len(words) < 9 or words[0] != "cpu":
         return None
@@ -21,7 +21,7 @@ def _read(root: Root) -> float | None:
 def _sees(share: float, _: Needs) -> Seen | None:
     if share < SOME:
         return None
-    text = f"the hypervisor gave {format_percent(share)} of the processor time that this machine needed to others"
+    text = f"the hypervisor gave other machines {format_percent(share)} of the processor time that this machine needed"
     return Seen("falsifies" if share >= MUCH else "limits", text)
 
 
@@ -35,7 +35,7 @@ CHECK = Check(
     sees=_sees,
     remedy=Remedy(
         command="middlemark run … --until-precise 5%",
-        persist="a machine with processors of its own (dedicated, bare metal)",
-        risk="it takes longer",
+        persist="measure on a machine with dedicated processors (dedicated, bare metal)",
+        risk="the run takes longer",
     ),
 )

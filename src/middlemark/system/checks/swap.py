@@ -7,18 +7,18 @@ from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
 MUCH = 0.05
-"""As a share of the machine's memory."""
+"""The share of the machine's memory that may be paged out without a finding."""
 
 
 class Swap(NamedTuple):
-    """KiB."""
+    """Amounts of memory, in KiB."""
 
     used: int
     memory: int
 
 
 def kib(root: Root, name: str) -> int:
-    """Return one field of /proc/meminfo."""
+    """Return a field of /proc/meminfo, in KiB."""
     return int(root.fields("proc/meminfo")[name].split()[0])
 
 
@@ -33,13 +33,13 @@ CHECK = Check(
     name="swap",
     family="memory",
     looks="`SwapTotal`, `SwapFree` and `MemTotal`",
-    why="reading a page back from the disk takes ms, in the middle of a message",
+    why="a page that was paged out must be read from the disk while a message waits, which takes ms",
     rows="all that run without --mlock",
     read=lambda root: Swap(kib(root, "SwapTotal") - kib(root, "SwapFree"), kib(root, "MemTotal")),
     sees=_sees,
     remedy=Remedy(
         command="swapoff -a",
-        persist="take swap out of /etc/fstab; or run with --mlock",
-        risk="the paged-out memory must fit into MemAvailable, or processes are killed",
+        persist="remove swap from /etc/fstab, or run with --mlock",
+        risk="if the paged-out memory does not fit into MemAvailable, processes are killed",
     ),
 )

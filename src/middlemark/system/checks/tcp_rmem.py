@@ -9,7 +9,7 @@ USUAL = 4 * MIB
 
 
 def grows_to(name: str) -> Check[tuple[int, int, int]]:
-    """Return the check of ``net.ipv4.<name>``, which holds the smallest, initial and largest buffer size."""
+    """Return the check of ``net.ipv4.<name>``, which contains the smallest, initial and largest size of a buffer."""
     setting = f"net.ipv4.{name}"
 
     def sees(sizes: tuple[int, int, int], needs: Needs) -> Seen | None:
@@ -23,8 +23,8 @@ def grows_to(name: str) -> Check[tuple[int, int, int]]:
         name=name,
         family="sockets",
         looks=f"the third value of `{setting}`",
-        why="a message larger than the buffer goes in pieces, each of which waits for the other end",
-        rows="tcp, large messages, and any over a link with delay",
+        why="a message larger than the buffer is sent in pieces, and each piece waits for the other end",
+        rows="tcp: large messages, and all messages over a link with delay",
         read=lambda root: root.three(f"proc/sys/net/ipv4/{name}"),
         sees=sees,
         remedy=Remedy(risk="each busy connection may use this much kernel memory"),

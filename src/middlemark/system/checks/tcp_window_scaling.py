@@ -1,4 +1,4 @@
-"""Check whether TCP may have more than 64 KiB in flight."""
+"""Check whether more than 64 KiB of a TCP connection may be in flight."""
 
 from middlemark.model.setting import Setting
 from middlemark.model.units import KIB
@@ -17,7 +17,7 @@ CHECK = Check(
     name="tcp_window_scaling",
     family="sockets",
     looks=f"`{NAME}`",
-    why="a connection waits for an acknowledgement after every 64 KiB",
+    why="the sender waits for an acknowledgement after every 64 KiB",
     rows="tcp, from 64 KiB on",
     read=sysctl(NAME),
     sees=_sees,

@@ -1,4 +1,4 @@
-"""Check what keeps this machine's time of day, and how well."""
+"""Check whether and how well the time of day of this machine is synchronised."""
 
 import ctypes
 from typing import NamedTuple
@@ -8,12 +8,12 @@ from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
 DAEMONS = ("chronyd", "ptp4l", "phc2sys", "ntpd", "ntpsec", "systemd-timesyn", "timemaster")
-"""Process names, as the kernel truncates them."""
+"""The names of their processes, as the kernel cuts them off."""
 TIME_ERROR = 5
 
 
 class TimeOfDay(NamedTuple):
-    """The result of adjtimex(2), and the daemons that keep the time."""
+    """The result of adjtimex(2), and the daemons that synchronise the clock."""
 
     state: int
     error_us: int
@@ -21,7 +21,7 @@ class TimeOfDay(NamedTuple):
 
 
 class _Timex(ctypes.Structure):
-    """The beginning of the kernel's ``struct timex``, padded to its size."""
+    """The beginning of the kernel's ``struct timex``, padded to the size of the whole struct."""
 
     _fields_ = (
         ("modes", ctypes.c_uint),
@@ -38,14 +38,14 @@ def _read(root: Root) -> TimeOfDay:
 
 
 def synchronised(time: TimeOfDay | None = None) -> str:
-    """Describe how well the time of day is synchronised, and by what. Default: this machine's."""
+    """Describe how well the time of day (default: this machine's) is synchronised, and by which daemon."""
     time = time or _read(Root())
-    keepers = " and ".join(time.keepers) or "no daemon found that keeps it"
+    keepers = " and ".join(time.keepers) or "no daemon was found that synchronises it"
     if time.state < 0:
-        return f"not known whether synchronised; {keepers}"
+        return f"unknown whether synchronised; {keepers}"
     if time.state == TIME_ERROR:
         return f"not synchronised; {keepers}"
-    return f"synchronised within {time.error_us / 1e3:.1f} ms by its own account; {keepers}"
+    return f"synchronised within {time.error_us / 1e3:.1f} ms, as the kernel estimates; {keepers}"
 
 
 def _sees(time: TimeOfDay, needs: Needs) -> Seen | None:
@@ -58,15 +58,15 @@ def _sees(time: TimeOfDay, needs: Needs) -> Seen | None:
 CHECK = Check(
     name="time_sync",
     family="surroundings",
-    looks="what the kernel says (adjtimex) and the processes that keep the time: chrony, ptp4l, ntpd, …",
-    why="clocks that drift apart widen the uncertainty of one-way latencies; programs that compare the time of day of "
-    "two hosts are wrong by their difference",
-    rows="one way between hosts",
+    looks="what the kernel reports (adjtimex), and the daemons that synchronise the clock: chrony, ptp4l, ntpd, …",
+    why="clocks that drift apart increase the uncertainty of one-way latencies; the times that two hosts' programs "
+    "compare are wrong by the difference of the clocks",
+    rows="one-way latencies between hosts",
     read=_read,
     sees=_sees,
     remedy=Remedy(
         command="systemctl start chrony",
         persist="systemctl enable chrony; ptp4l and phc2sys are 1000 times as exact, if the network cards support them",
-        risk="the clock may step when it starts: do not start it during a run",
+        risk="the clock may step when the daemon starts: do not start it during a run",
     ),
 )

@@ -10,14 +10,14 @@ def _sees(slack_ns: int, needs: Needs) -> Seen | None:
     rows = needs.where(lambda row: not row.priority and not row.polls)
     if slack_ns <= USUAL_NS or not rows:
         return None
-    return Seen("limits", f"sleeps may end {slack_ns / 1000:g} µs late; {USUAL_NS / 1000:g} are usual", rows)
+    return Seen("limits", f"sleeps may end {slack_ns / 1000:g} µs late; usual: {USUAL_NS / 1000:g} µs", rows)
 
 
 CHECK = Check(
     name="timer_slack",
     family="processors",
     looks="`/proc/self/timerslack_ns`, which processes inherit",
-    why="timers of middlewares (heartbeats, batching, resending) may wait this much longer; the roles set 1 ns",
+    why="timers of middlewares (heartbeats, batching, resending) may end this much later; the roles set 1 ns",
     rows="all that block, except priority fifo and rr",
     read=lambda root: root.number("proc/self/timerslack_ns"),
     sees=_sees,

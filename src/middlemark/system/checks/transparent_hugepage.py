@@ -1,4 +1,4 @@
-"""Check whether and when the kernel makes huge pages."""
+"""Check whether the kernel creates huge pages, and whether a page fault waits for one."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ FOLDER = "/sys/kernel/mm/transparent_hugepage"
 
 
 class HugePages(NamedTuple):
-    """The current choices."""
+    """The values that are set now."""
 
     enabled: str
     defrag: str
@@ -29,7 +29,7 @@ def _read(root: Root) -> HugePages | None:
 def _sees(pages: HugePages, needs: Needs) -> Seen | None:
     if pages.enabled != "never" and pages.defrag == "always":
         return Seen("limits", "a page fault waits until the kernel has made a huge page (defrag is always)", needs.rows)
-    return Seen("note", "there are no huge pages (enabled is never)") if pages.enabled == "never" else None
+    return Seen("note", "huge pages are switched off (enabled is never)") if pages.enabled == "never" else None
 
 
 def _change(pages: HugePages, _: Needs) -> tuple[Setting, ...]:
@@ -41,8 +41,8 @@ CHECK = Check(
     name="transparent_hugepage",
     family="memory",
     looks=f"`{FOLDER}/enabled` and `defrag`",
-    why="with defrag a fault may take ms while memory is moved; without huge pages large messages miss the TLB",
-    rows="all, where memory is touched for the first time; sizes from 1 MiB on",
+    why="with defrag a page fault may take ms while memory is moved; without huge pages large messages miss the TLB",
+    rows="all that touch memory for the first time; sizes from 1 MiB on",
     read=_read,
     sees=_sees,
     remedy=Remedy(persist="transparent_hugepage=madvise on the kernel's command line", risk="none known"),

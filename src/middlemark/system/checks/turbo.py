@@ -1,4 +1,4 @@
-"""Check whether the clock rises above its nominal rate while the processor is cool."""
+"""Check whether the processor's clock rises above its nominal rate while it is cool."""
 
 from middlemark.model.setting import Setting
 from middlemark.system.check import Check, Remedy, Seen
@@ -9,7 +9,7 @@ INTEL, OTHERS = "sys/devices/system/cpu/intel_pstate/no_turbo", "sys/devices/sys
 
 
 def _read(root: Root) -> tuple[bool, str] | None:
-    """Return whether turbo is on, and the file that says so."""
+    """Return whether turbo is on, and the file with this setting."""
     for file, on in ((INTEL, 0), (OTHERS, 1)):
         if (value := root.number(file)) is not None:
             return value == on, file
@@ -24,10 +24,10 @@ CHECK = Check(
     name="turbo",
     family="processors",
     looks=f"`/{INTEL}`, or `/{OTHERS}`",
-    why="how long it lasts depends on the temperature and on other programs: long runs are slower than short ones",
+    why="how long turbo lasts depends on the temperature and on other programs: long runs are slower than short runs",
     rows="all; comparisons over hours, and polling",
     read=_read,
     sees=_sees,
-    remedy=Remedy(risk="everything is slower while it is off: for comparing, not for the robot"),
+    remedy=Remedy(risk="everything is slower without it: switch it off for comparisons, not on the robot"),
     change=lambda turbo, _: (Setting(f"/{turbo[1]}", "1" if turbo[1] == INTEL else "0"),),
 )

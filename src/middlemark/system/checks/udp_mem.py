@@ -1,4 +1,4 @@
-"""Check how much memory all UDP sockets of the machine may use together."""
+"""Check how much memory all UDP sockets of the machine may use in total."""
 
 import os
 
@@ -21,7 +21,7 @@ def _sees(pages: tuple[int, int, int], needs: Needs) -> Seen | None:
     most = pages[2]
     if not rows or most >= _pages(needs):
         return None
-    text = f"all UDP sockets together may hold {format_size(most * PAGE)} ({NAME} is {' '.join(map(str, pages))} pages)"
+    text = f"all UDP sockets together may use {format_size(most * PAGE)} ({NAME} is {' '.join(map(str, pages))} pages)"
     return Seen("limits", f"{text}; needed: {format_size(_pages(needs) * PAGE)}", rows)
 
 
@@ -34,10 +34,10 @@ CHECK = Check(
     name="udp_mem",
     family="sockets",
     looks=f"`{NAME}`",
-    why="above it the kernel drops datagrams even if the socket's own buffer has room",
-    rows="udp, with large or many messages waiting",
+    why="above this limit the kernel drops datagrams, even if the socket's own buffer has room",
+    rows="udp: large messages, or many messages that wait",
     read=lambda root: root.three("proc/sys/net/ipv4/udp_mem"),
     sees=_sees,
-    remedy=Remedy(risk="sockets may use this much of the machine's memory"),
+    remedy=Remedy(risk="sockets may use this amount of the machine's memory"),
     change=_change,
 )

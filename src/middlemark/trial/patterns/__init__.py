@@ -1,4 +1,7 @@
-"""The patterns of a trial, one per module: the roles of each, and the outcome of their results. Pure."""
+"""The patterns of a trial, one per module.
+
+Each defines its roles, and the outcome that follows from their results. Pure.
+"""
 
 from middlemark.model.cell import Cell
 from middlemark.trial.patterns.graph import GRAPH

@@ -1,4 +1,4 @@
-"""A workload: a stream whose topics differ, with nodes that forward messages they receive."""
+"""A workload: a stream with different topics, whose nodes forward messages that they receive."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -23,11 +23,14 @@ from middlemark.trial.patterns.pattern import Heard, Pattern, Roles, results_of
 from middlemark.trial.warnings import stream_warnings
 from middlemark.trial.worker_request import TrialRequest, bounds_of
 
-TWO_TOPICS = "services over two topics each: the adapter has no native form in a graph here"
+TWO_TOPICS = "each service uses two topics, because the adapter's native services are not available in a graph"
 
 
 def roles(asked: TrialRequest) -> Roles:
-    """Return a publisher per topic with a rate, and a subscriber per edge. Publishers have their topics' numbers."""
+    """Return a publisher for each topic with a rate, and a subscriber for each edge.
+
+    A publisher has its topic's number.
+    """
     graph = asked.graph
     assert graph is not None
 
@@ -84,23 +87,23 @@ def _load(asked: TrialRequest, number: int, topic: Topic) -> Load:
 
 
 def _following(graph: Workload, number: int, node: str) -> Iterator[int]:
-    """Yield the topics that the node publishes after receiving from topic ``number``."""
+    """Yield the topics that the node publishes when it receives a message of topic ``number``."""
     name = graph.topics[number].name
     yield from (at for at, each in enumerate(graph.topics) if (each.after, each.source) == (name, node))
 
 
 class Ends:
-    """Decides who must stop after a role has ended, topic by topic from the sensors to the actuators."""
+    """Decides which subscribers must stop when a role has ended, topic by topic from the sensors to the actuators."""
 
     def __init__(self, subscribers: Sequence[SubscriberRequest]) -> None:
-        """``subscribers``: those of all workers."""
+        """``subscribers``: the subscribers of all workers."""
         self._forwards = {each.index: each.forwards for each in subscribers}
         self._of_topic: dict[int, list[int]] = {}
         for each in subscribers:
             self._of_topic.setdefault(each.topic, []).append(each.index)
 
     def after(self, publisher: Mapping[int, int], event: EndedEvent) -> Iterator[StopCommand]:
-        """Yield the stop commands that follow. ``publisher``: each publisher's topic, by its index."""
+        """Yield the stop commands after an event. ``publisher``: index of a publisher → its topic."""
         if event.role == "publisher":
             yield self._stop(publisher[event.index], event.sent)
         for forward, sent in zip(self._forwards.get(event.index, ()), event.forwarded, strict=False):
@@ -145,7 +148,7 @@ def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
 
 
 def _native(cell: Cell, graph: Workload) -> bool | None:
-    """Say whether the services use the middleware's native form; None: there are no services."""
+    """Say whether services use the middleware's native services; None: the workload has none."""
     called = cell.workload is not None and any(each.service for each in cell.workload.topics)
     return any(each.service for each in graph.topics) if called else None
 

@@ -1,4 +1,4 @@
-"""The interface of a pattern to the launcher."""
+"""The interface between a pattern and the launcher."""
 
 import statistics
 from collections.abc import Callable, Iterable
@@ -18,14 +18,14 @@ Result = TypeVar("Result", bound=RoleResult)
 
 
 class Roles(msgspec.Struct, frozen=True):
-    """The roles of one trial. Receivers are started first and stopped last."""
+    """The roles of one trial. Receivers start first and stop last."""
 
     senders: tuple[AnyRoleRequest, ...]
     receivers: tuple[AnyRoleRequest, ...]
 
 
 class Heard(msgspec.Struct, frozen=True, kw_only=True):
-    """The results of a trial's roles, each in the order of its role."""
+    """The results of a trial's roles, in the order of the roles."""
 
     cell: Cell
     limits: Limits
@@ -34,13 +34,13 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
     receivers: tuple[AnyRoleResult, ...]
     evidence: Evidence
     samples_stem: str
-    """Relative to the run's folder."""
+    """The beginning of the names of the samples files, relative to the run's folder."""
     graph: Workload | None = None
     """The workload, as its transport carries it."""
 
     @property
     def warmed_up(self) -> int:
-        """The number of messages (or round trips) in the senders' warm-up, which the kernel has counted too."""
+        """The number of messages (or round trips) in the senders' warm-up. The kernel's counters include them."""
         return sum(getattr(sender, "warmup_samples", 0) for sender in self.senders)
 
 
@@ -50,7 +50,7 @@ def results_of(kind: type[Result], results: Iterable[AnyRoleResult]) -> tuple[Re
 
 
 def coding(heard: Heard) -> Coding | None:
-    """Return the median times of (de)serialising; None: no role measured them."""
+    """Return the median times of serialising and deserialising; None: no role measured them."""
 
     def median(roles: Iterable[AnyRoleResult], field: str) -> float | None:
         times_ns = [ns for each in roles if (ns := getattr(each, field, None)) is not None]
@@ -70,8 +70,8 @@ class Pattern(msgspec.Struct, frozen=True, kw_only=True):
 
     roles: Callable[[TrialRequest], Roles]
     conclude: Callable[[Heard, TrialOutcome], TrialOutcome]
-    """Complete the outcome from the results."""
+    """Completes the outcome from the results."""
     drains: Callable[[Cell, RoleRequest], bool]
-    """True if the receiver waits for all messages that were sent; false if it stops at the stop command."""
+    """True if a receiver waits for all messages that were sent; False if it stops at the stop command."""
     one_clock: bool = False
-    """True if times of different workers are compared."""
+    """True if the pattern compares times of different workers."""

@@ -1,4 +1,4 @@
-"""Request-reply: one or more clients, and one server that answers them."""
+"""Request-reply: one or more clients send requests, and one server answers them."""
 
 import msgspec
 
@@ -11,7 +11,7 @@ from middlemark.trial.patterns.pattern import Heard, Pattern, Roles, coding, res
 from middlemark.trial.warnings import call_warnings, missed_instants, schedules
 from middlemark.trial.worker_request import TrialRequest, bounds_of, reply_timeout_s
 
-TWO_TOPICS = "request and reply use two topics: the adapter has no native form here"
+TWO_TOPICS = "request and reply use two topics, because this adapter does not use the middleware's services"
 
 
 def roles(asked: TrialRequest) -> Roles:

@@ -44,7 +44,7 @@ def roles(asked: TrialRequest) -> Roles:
 
 
 def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
-    """Return the outcome with the counts of sent and received messages."""
+    """Return the outcome with the counts of messages that were sent and received."""
     senders, receivers = results_of(PublisherResult, heard.senders), results_of(SubscriberResult, heard.receivers)
     published = tuple(map(sent, senders))
     taken = tuple(arrived(result, published) for result in receivers)
@@ -81,9 +81,9 @@ def sent(result: PublisherResult) -> Sent:
 
 
 def arrived(result: SubscriberResult, publishers: Sequence[Sent]) -> Arrived:
-    """Return the fields of a subscriber's result that the outcome keeps, and its loss.
+    """Return the fields of a subscriber's result that the outcome keeps, and the subscriber's loss.
 
-    More messages received than sent (a publish that timed out may still arrive) is not a negative loss.
+    If it received more messages than were sent (a publish that timed out may still arrive), the loss is 0.
     """
     expected = sum(each.sent for each in publishers if each.topic == result.topic)
     fields = {name: getattr(result, name) for name in Arrived.__struct_fields__ if hasattr(result, name)}
@@ -91,7 +91,10 @@ def arrived(result: SubscriberResult, publishers: Sequence[Sent]) -> Arrived:
 
 
 def counted(publishers: Sequence[Sent], subscribers: Sequence[Arrived]) -> TrialCounts:
-    """Add up both ends. ``received`` and ``lost`` count every subscriber, ``sent`` counts each message once."""
+    """Return the sums of both ends.
+
+    ``received`` and ``lost`` count every subscriber, ``sent`` counts a message once.
+    """
     return TrialCounts(
         sent=sum(each.sent for each in publishers),
         received=sum(each.received for each in subscribers),
@@ -104,7 +107,7 @@ def counted(publishers: Sequence[Sent], subscribers: Sequence[Arrived]) -> Trial
 
 
 def _moved(heard: Heard, counts: TrialCounts, taken: Sequence[Arrived]) -> int:
-    """Return how many messages the transport must have moved. A best-effort message may be lost before it is."""
+    """Return how many messages the transport has moved at least. A best-effort message may be lost before that."""
     sent = counts.sent + heard.warmed_up
     if heard.cell.reliability == "reliable":
         return sent
@@ -112,7 +115,7 @@ def _moved(heard: Heard, counts: TrialCounts, taken: Sequence[Arrived]) -> int:
 
 
 def file_of(stem: str, result: PublisherResult | SubscriberResult) -> SamplesFile:
-    """Return the description of the samples file that this role wrote."""
+    """Return the description of the samples file that a role wrote."""
     path = path_of(stem, result.role, result.index)
     return SamplesFile(
         role=result.role,
