@@ -75,6 +75,6 @@ def test_an_interface_that_is_named_is_refused() -> None:
     begun = Here(Domains(1), interface="eth7").begin(
         Cell(adapter="north", transport="wide", size=64), worker, "mm_test_0"
     )
-    with pytest.raises(WorkerFailedError, match="without eth7") as refused:
+    with pytest.raises(WorkerFailedError, match="has no eth7") as refused:
         asyncio.run(begun)
     assert "--link" in refused.value.advice

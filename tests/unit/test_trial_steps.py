@@ -66,7 +66,7 @@ def test_a_p99_that_nobody_knows_is_not_within_bounds() -> None:
 
 def test_a_publisher_that_is_behind_at_the_end_did_not_offer_the_rate() -> None:
     behind = publisher(scheduled=2000, unsent=SENT, late_sends=SENT)
-    assert reasons(behind) == ("publisher 0 did not send 1,000 of 2,000 due",)
+    assert reasons(behind) == ("publisher 0 did not send 1,000 of 2,000 due messages",)
     assert reasons(publisher(scheduled=SENT, unsent=1, late_sends=SENT)) == (), "what is late shows in the latency"
 
 
