@@ -75,6 +75,6 @@ def test_a_named_interface_is_refused_in_a_namespace() -> None:
     begun = Here(Domains(1), interface="eth7").begin(
         Cell(adapter="north", transport="wide", size=64), worker, "mm_test_0"
     )
-    with pytest.raises(WorkerFailedError, match="without eth7") as refused:
+    with pytest.raises(WorkerFailedError, match="has no eth7") as refused:
         asyncio.run(begun)
     assert "--link" in refused.value.advice

@@ -36,7 +36,7 @@ def test_exactly_the_needed_memory_is_enough(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_refusal_names_the_needed_and_the_available_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     refused = refusal(cell(size=16 << 20, depth=10_000, rate=1e5), monkeypatch, 3 << 30)
-    assert "and 3 GiB are available" in refused.text
+    assert "but only 3 GiB are available" in refused.text
     assert "GiB of memory" in refused.text or "MiB of memory" in refused.text
 
 
@@ -44,7 +44,7 @@ def test_a_refusal_names_the_needed_and_the_available_memory(monkeypatch: pytest
     ("factors", "words"),
     [
         ({}, "a shorter --duration"),
-        ({"size": 16 << 20, "depth": 10_000, "rate": 1e5}, "a shallower --depth than 10000"),
+        ({"size": 16 << 20, "depth": 10_000, "rate": 1e5}, "a --depth below 10000"),
         ({"size": 16 << 20, "depth": 10_000, "rate": 1e5, "subscribers": 8}, "fewer --subscribers"),
     ],
 )

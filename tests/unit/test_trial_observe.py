@@ -146,7 +146,7 @@ def test_a_trial_that_would_not_fit_into_memory_starts_nothing(
     assert failed is not None
     assert failed.code == "memory"
     assert "1 MiB are available" in failed.text
-    assert "a shallower --depth than 10000" in failed.advice
+    assert "a --depth below 10000" in failed.advice
     assert not launching.log.exists()
 
 

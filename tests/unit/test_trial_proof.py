@@ -101,7 +101,7 @@ def test_a_payload_that_is_too_short_or_not_filled_proves_nothing(launching: Lau
     short, untouched = (proof_of(launching, **factors) for factors in ({"size": 16}, {"payload": "untouched"}))
     assert (short.payload_not_seen, untouched.payload_not_seen) == (None, None)
     assert short.absent["payload-not-seen"].startswith("a message of 16 bytes is only a header")
-    assert untouched.absent["payload-not-seen"] == "a payload that is not filled has no pattern"
+    assert untouched.absent["payload-not-seen"] == "a payload that is not filled has no pattern to recognise"
 
 
 def test_a_level_that_does_not_encrypt_needs_no_payload_proof(launching: Launching) -> None:

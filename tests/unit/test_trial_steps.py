@@ -66,8 +66,8 @@ def test_an_unknown_p99_is_not_within_bounds() -> None:
 
 def test_a_publisher_behind_schedule_at_the_end_did_not_offer_the_rate() -> None:
     behind = publisher(scheduled=2000, unsent=SENT, late_sends=SENT)
-    assert reasons(behind) == ("publisher 0 did not send 1,000 of 2,000 due",)
-    assert reasons(publisher(scheduled=SENT, unsent=1, late_sends=SENT)) == (), "lateness is part of the latency"
+    assert reasons(behind) == ("publisher 0 did not send 1,000 of 2,000 due messages",)
+    assert reasons(publisher(scheduled=SENT, unsent=1, late_sends=SENT)) == (), "what is late shows in the latency"
 
 
 def test_failed_publishes_do_not_hold() -> None:

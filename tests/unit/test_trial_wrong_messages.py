@@ -33,7 +33,7 @@ def refused(launching: Launching, at: str, event: str, field: str, value: object
     ("field", "value", "why"),
     [
         ("version", 1.5, "hello: Expected `str`, got `float` - at `$.version`"),
-        ("protocol", 2, "hello: protocol 2, and this is 1"),
+        ("protocol", 2, "hello: protocol 2, but this is 1"),
         ("clock.ticks_per_second", 0, "hello: Expected `float` > 0.0 - at `$.clock.ticks_per_second`"),
         ("clock.cost_ns", -1, "hello: Expected `float` >= 0.0 - at `$.clock.cost_ns`"),
         ("pid", "absent", "hello: Object missing required field `pid`"),
