@@ -49,6 +49,8 @@ def test_each_middleware_stands_at_its_best_transport_beside_the_machine_alone_a
     assert document.rows[standing.baseline].name == "shm", "the fastest raw transport, whatever carries it"
     assert standing.lead == "lyra shm is lowest, 10.0 µs a round trip, 1.25 × the baseline shm (copying)."
     assert standing.why == "The other is slower."
+    assert standing.said == "The other is slower. vega udp, the next, takes 3.00 times as long."
+    assert standing.mark == "significant"
     assert (standing.verdict, standing.sure, standing.command) == ("best", True, None)
     assert [each.standing for each in standing.places] == ["best", "slower"]
 
