@@ -5,13 +5,16 @@ from collections.abc import Sequence
 
 import msgspec
 
+from middlemark.document.answers import states
 from middlemark.document.document import Document
 from middlemark.document.next_steps import settling_of
-from middlemark.document.numbers import rounded
-from middlemark.document.statements import CARRIERS, lead, next_in_words, reason, why
+from middlemark.document.numbers import part, rounded
+from middlemark.document.statements import CARRIERS, lead, next_in_words, reason, some, why
 from middlemark.document.which import how_sure
+from middlemark.document.workloads import conclusion
+from middlemark.model.units import format_count
 from middlemark.verdicts.experiments import JudgedExperiment, Standing
-from middlemark.verdicts.names import ASKED, WORDS, plain, words
+from middlemark.verdicts.names import ASKED, WORDS, plain, what, words
 from middlemark.verdicts.race import RaceVerdict, races
 from middlemark.verdicts.rows import Row
 
@@ -19,6 +22,9 @@ USUAL_SIZE = 1024
 """The measured size nearest to this one is shown first."""
 _KEPT = ("pattern", "rate", "processes", "subscribers", "receive")
 """Factors to keep, in this order, if several would distinguish the experiments equally well."""
+
+_HEADLINES = ("p50", "throughput")
+_MOST_CHANGES = 3
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -91,6 +97,31 @@ def usual(found: Sequence[Choice]) -> int:
         return 0
     first = [at for at, each in enumerate(found) if (each.levels, each.by) == (found[0].levels, found[0].by)]
     return min(first, key=lambda at: abs(math.log(max(found[at].size, 1) / USUAL_SIZE)))
+
+
+def in_a_line(document: Document) -> str:
+    """Return the verdict of a document in one line: its mark and its first sentence; empty: nothing was compared."""
+    found = choices(document)
+    if found:
+        shown = found[usual(found)]
+        return f"{shown.mark}: {shown.lead}"
+    return " ".join(map(conclusion, document.workloads)) or " ".join(states(document))
+
+
+def changed_in_a_line(document: Document) -> str:
+    """Return the significant changes by p50 or throughput from the first run to the second, the largest first."""
+    compared = [each for each in document.comparisons if each.factor == "run" and each.comparison.metric in _HEADLINES]
+    decided = [each.comparison for each in compared if each.comparison.word in ("faster", "slower", "more", "less")]
+    if not compared:
+        return "the runs have no configuration in common that could be compared"
+    number = format_count(len(compared), "configuration")
+    if not decided:
+        return f"nothing changed significantly in {number}"
+    decided.sort(key=lambda each: -abs(each.judged.shift))
+    names = some(
+        (f"{what(each.pairing, ())} {each.word} ({part(each.judged.shift)})".strip() for each in decided), _MOST_CHANGES
+    )
+    return plain(f"{len(decided)} of {number} changed: {names}")
 
 
 def _distinct(everything: Sequence[dict[str, str]], factors: Sequence[str]) -> int:

@@ -7,7 +7,7 @@ import { download, element } from "./table.mjs";
 export const [WIDTH, HEIGHT] = [1200, 630];
 const EDGE = 56;
 const MOST = 8;
-const WIDTHS = { ratio: 92, p99: 92, cpu: 72, memory: 92, standing: 230 };
+const WIDTHS = { ratio: 92, p99: 92, cpu: 72, memory: 92, standing: 236 };
 const SHOWN = ["ratio", "p99", "cpu", "standing"];
 
 // Breaks a text into lines of at most `most` characters; the last line ends with an ellipsis if there are more.
@@ -23,7 +23,7 @@ export function lines(text, most, number) {
   found.push(line);
   if (found.length <= number) return found;
   const last = found[number - 1];
-  return [...found.slice(0, number - 1), `${last.slice(0, most - 1).trimEnd()}…`];
+  return [...found.slice(0, number - 1), `${last.slice(0, most - 1).replace(/[\s,:→]+$/, "")} …`];
 }
 
 // Returns the picture as the text of an SVG file; null: the run has no answer to draw.
@@ -42,7 +42,7 @@ export function pictureOf(context) {
   const quiet = { fill: "var(--quiet)" };
   const end = { "text-anchor": "end" };
   let y = 78;
-  for (const line of lines(data.question, 50, 2)) {
+  for (const line of lines(data.question, 44, 2)) {
     text(line, EDGE, y, 40, { "font-weight": 700 });
     y += 48;
   }
@@ -51,16 +51,16 @@ export function pictureOf(context) {
   text(lines(answer.headline, 38, 1)[0], EDGE + 24, y, 32, { "font-weight": 700 });
   text(`${answer.figure} ${answer.what}`, WIDTH - EDGE, y, 32, { "font-weight": 700, ...end });
   y += 34;
-  for (const line of lines(`${answer.mark}: ${answer.said}`, 104, 2)) {
+  for (const line of lines(answer.line?.name === "deadline" ? answer.said : `${answer.mark} · ${answer.said}`, 104, 2)) {
     text(line, EDGE, y, 20, quiet);
     y += 26;
   }
-  const shown = answer.rows.slice(0, MOST);
+  const shown = answer.rows.filter((row) => !row.isRawTransport).slice(0, MOST);
   const columns = columnsOf(answer).filter(([key]) => SHOWN.includes(key));
   const right = columns.reduce((sum, [key]) => sum + WIDTHS[key], 0);
   const [left, track] = [EDGE + 260, WIDTH - EDGE - right - EDGE - 260 - 90];
   const bottom = HEIGHT - 96;
-  const step = Math.min(40, (bottom - y - 22) / shown.length);
+  const step = Math.min(54, (bottom - y - 22) / shown.length);
   const most = endOf({ ...answer, rows: shown });
   const at = (value) => left + track * Math.min(1, value / most);
   let x = WIDTH - EDGE - right;
@@ -73,7 +73,7 @@ export function pictureOf(context) {
   const top = y;
   for (const row of shown) {
     const middle = y + step / 2;
-    text(lines(row.name, 25, 1)[0], left - 14, middle + 6, 18, { ...end, "font-weight": row.isLeading ? 700 : 400 });
+    text(lines(row.name, 27, 1)[0], left - 14, middle + 6, 18, { ...end, "font-weight": row.isLeading ? 700 : 400 });
     if (row.value > 0)
       rect(left, y + step * 0.15, at(row.value) - left, step * 0.7, row.colour, {
         rx: 3,
