@@ -554,6 +554,7 @@ def _standings(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
                         "standing": ("best" if sure else "undecided") if at == 0 else other[0],
                         "why": "" if at == 0 else other[1],
                         "figure": cells[row]["latency"]["p50"],
+                        "text": f"{cells[row]['latency']['p50'] / 1e3:.1f} µs",
                         "ratio": cells[row]["latency"]["p50"] / lowest["latency"]["p50"],
                     }
                     for at, row in enumerate(rows)

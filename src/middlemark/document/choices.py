@@ -9,7 +9,7 @@ from middlemark.document.answers import states
 from middlemark.document.document import Document
 from middlemark.document.next_steps import settling_of
 from middlemark.document.numbers import part, rounded
-from middlemark.document.statements import CARRIERS, lead, next_in_words, reason, some, why
+from middlemark.document.statements import CARRIERS, figure_text, lead, next_in_words, reason, some, why
 from middlemark.document.which import how_sure
 from middlemark.document.workloads import conclusion
 from middlemark.model.units import format_count
@@ -28,12 +28,13 @@ _MOST_CHANGES = 3
 
 
 class Place(msgspec.Struct, frozen=True):
-    """A row in the ranking. ``figure``: ns, or messages a second where the experiment is by rate."""
+    """A row in the ranking. ``figure``: in ns, messages a second or the metric's unit; ``text``: with its unit."""
 
     row: int
     standing: Standing
     why: str
     figure: float
+    text: str
     ratio: float | None
 
 
@@ -150,6 +151,7 @@ def _choice(
                 standing=each.standing,
                 why=reason(experiment, each),
                 figure=experiment.shown(each.figure) or 0.0,
+                text=figure_text(experiment, each.figure),
                 ratio=each.ratio,
             )
             for each in experiment.ranked

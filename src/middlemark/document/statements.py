@@ -185,8 +185,10 @@ def next_in_words(experiment: JudgedExperiment) -> str:
     found = next((each for each in experiment.beaten if each.comparison is not None), None)
     if found is None or found.comparison is None or not math.isfinite(found.comparison.judged.shift):
         return ""
-    takes = "receives" if experiment.by_rate else "takes"
-    return f"{found.row.name}, the next, {takes} {longer(found.comparison.judged.shift, rate=experiment.by_rate)}."
+    far = longer(found.comparison.judged.shift, rate=experiment.by_rate)
+    if not experiment.in_ns and not experiment.by_rate:
+        far = far.replace(" longer", " more").replace(" long", " much")
+    return f"{found.row.name}, the next, {'receives' if experiment.by_rate else 'takes'} {far}."
 
 
 def no_verdict(experiment: JudgedExperiment) -> str:

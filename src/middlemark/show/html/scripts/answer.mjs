@@ -44,6 +44,7 @@ export function answerOf(context) {
   const { cells } = data;
   const byRate = standing.by === "p50" && Boolean(cells[standing.places[0].row].by_rate);
   const show = byRate ? rate : us;
+  const isTime = ["p50", "p99"].includes(standing.by);
   const bound = (cell, end) => (standing.by === "p50" ? (cell.interval?.[end] ?? null) : null);
   const rows = standing.places.map((place) => {
     const cell = cells[place.row];
@@ -54,7 +55,7 @@ export function answerOf(context) {
       value: place.figure,
       low: bound(cell, 0),
       high: bound(cell, 1),
-      figure: show(place.figure),
+      figure: byRate ? show(place.figure) : place.text,
       ratio: times(place.ratio),
       ...costs(cell),
       standing:
@@ -74,7 +75,7 @@ export function answerOf(context) {
     headline: headlineOf(standing, rows, tied),
     colour: rows[0].colour,
     figure: rows[0].figure,
-    what: byRate ? "received" : `${standing.by === "p99" ? "p99 " : ""}${whatOf(kind)}`,
+    what: byRate ? "received" : isTime ? `${standing.by === "p99" ? "p99 " : ""}${whatOf(kind)}` : standing.by,
     ratio: rows[0].ratio && `${rows[0].ratio} baseline`,
     mark: standing.mark,
     isSure: standing.sure,
@@ -84,7 +85,7 @@ export function answerOf(context) {
     failed: standing.failed.map((index) => cells[index]),
     line: own ? { value: own, name: `baseline: ${baseline.name}`, figure: show(own) } : null,
     isMore: byRate,
-    title: byRate ? "messages a second" : `${standing.by}, ${whatOf(kind)}`,
+    title: byRate ? "messages a second" : isTime ? `${standing.by}, ${whatOf(kind)}` : standing.by,
   };
 }
 
