@@ -257,7 +257,7 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       for (const text of [
         "Which middleware for 16 B to 64 KiB",
         "lyra shm",
-        "significant: The other 2 are slower",
+        "significant · The other 2 are slower",
         "A processor, 2 processors",
         "middlemark 0.2",
       ])

@@ -251,4 +251,4 @@ function watch(figures) {
   });
 }
 
-start();
+setTimeout(start); // the browser first paints the question and the answer, which the page has as text
