@@ -2,7 +2,7 @@
 const page = ["URL", "document", "getComputedStyle", "location", "performance", "requestAnimationFrame", "setTimeout", "window"];
 const browser = [
   ...page,
-  ...["Blob", "CSS", "IntersectionObserver", "Node", "ResizeObserver", "URLSearchParams", "XMLSerializer"],
+  ...["Blob", "Image", "atob", "IntersectionObserver", "Node", "ResizeObserver", "URLSearchParams", "XMLSerializer"],
   ...["history", "navigator"],
 ];
 const node = ["Buffer", "console", "process", ...page, "fetch"]; // the names of a page are used within page.evaluate()

@@ -58,8 +58,9 @@ export async function open(browser, file, { width = 1280, height = 800, scheme =
   return { page, complaints, requests, close: () => context.close() };
 }
 
-// Scrolls to every figure, so that all of them are drawn.
+// Opens "All figures" and scrolls to every figure, so that all of them are drawn.
 export async function drawAll(page) {
+  await page.evaluate(() => document.getElementById("all")?.setAttribute("open", ""));
   await page.mouse.move(0, 0); // what passes under the pointer has a tip
   for (const id of await ids(page)) {
     await page.locator(`[id="${id}"]`).scrollIntoViewIfNeeded();

@@ -1,17 +1,21 @@
 """Documents of invented runs for the browser tests, made as src/middlemark/document makes them from real runs.
 
-``python tests/browser/documents.py FOLDER`` writes small.html (24 cells), large.html (1,000), two.html, hostile.html,
-failed.html and empty.html. It also writes first.html, single.html and robot.html (a workload), whose verdicts are
-computed from trials as for real runs.
+``python tests/browser/documents.py FOLDER`` writes small.html (24 cells), large.html (1,000), two.html, hostile.html.
+It also writes a page for each kind of first screen (first.html, tie.html, robot.html, …), whose verdicts are computed
+from trials as for real runs.
 """
 
 import itertools
 import json
 import math
 import random
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 HOSTILE = "<script>document.title='pwned'</script><img src=x onerror=alert(1)>"
 _ADAPTERS = ("cyclonedds", "fastdds", "zenoh", "zeromq", "iceoryx2", "lcm", "mqtt", "ros1", "rclcpp", "nng")
@@ -79,7 +83,7 @@ def two() -> dict[str, Any]:
 
 def first() -> dict[str, Any]:
     """Return a run of three middlewares over their transports, at three sizes, in one process and in two."""
-    from report_runs import cell, data_of, run_of
+    from report_runs import cell, run_of
 
     def trials(middle: float, seed: str, scatter: float) -> list[float]:
         draw = random.Random(seed)
@@ -103,20 +107,20 @@ def first() -> dict[str, Any]:
         for size in (16, 1024, 65536)
         for processes in (1, 2)
     }
-    return json.loads(json.dumps(data_of(run_of(figures))))
+    return _of_run(run_of(figures))
 
 
 def single() -> dict[str, Any]:
     """Return a run of one middleware over one transport, in two trials, without any other row."""
-    from report_runs import cell, data_of, run_of
+    from report_runs import cell, run_of
 
-    return json.loads(json.dumps(data_of(run_of({cell(): [21_000.0, 22_000.0]}))))
+    return _of_run(run_of({cell(): [21_000.0, 22_000.0]}))
 
 
 def robot() -> dict[str, Any]:
     """Return a run of a workload at three scales: three middlewares and two baselines, some of which miss deadlines."""
     from descriptions import transport as described
-    from report_runs import ROBOT, Failure, cell, data_of, run_of, spread
+    from report_runs import ROBOT, Failure, cell, run_of, spread
 
     from middlemark.model.cell import carrying
 
@@ -136,7 +140,7 @@ def robot() -> dict[str, Any]:
     }
     broken = Failure("no-match", "the workers did not match within 10 s", "")
     figures[carrying(cell("deneb", "udp", scale=1.0, processes=2), ROBOT, described("udp"))] = [broken] * 6
-    return json.loads(json.dumps(data_of(run_of(figures))))
+    return _of_run(run_of(figures))
 
 
 def hostile() -> dict[str, Any]:
@@ -155,38 +159,103 @@ def hostile() -> dict[str, Any]:
                 return f"{value} {HOSTILE}"
         return value
 
-    return soil(document) | {"title": HOSTILE}
+    return soil(document) | {"title": HOSTILE, "question": HOSTILE}
+
+
+def _of_run(run: Any) -> dict[str, Any]:
+    from report_runs import data_of
+
+    return json.loads(json.dumps(data_of(run)))
 
 
 def failed() -> dict[str, Any]:
-    """Return a run without any measurement."""
-    document = small()
-    failure = {"code": "no-match", "text": "the workers did not match within 10 s", "advice": "try --match-timeout 30s"}
-    keep = ("i", "run", "suite", "label", "series", "is_raw_transport", "f", "kind")
-    document["cells"] = [
-        {name: cell[name] for name in keep}
-        | {
-            "trials": 0,
-            "failed_trials": 3,
-            "samples": 0,
-            "failed": failure,
-            "warnings": [],
-            "steps": [],
-            "trial_values": [],
-        }
-        for cell in document["cells"]
-    ]
-    document |= {"comparisons": [], "warnings_summary": [], "standings": []}
-    document["answers"] = [{"text": "Nothing was measured: every trial failed.", "sure": "unsure", "cells": []}]
-    document["runs"][0] |= {"failed_trials": 72, "interrupted": True, "ended": None}
-    document["runs"][0] |= {"state": "96 trials, 72 of them failed, interrupted: what was measured by then is shown"}
-    return document
+    """Return a run in which every trial failed, and which was then interrupted."""
+    from report_runs import Failure, cell, run_of
+
+    broken = Failure("no-match", "the workers did not match within 10 s", "try --match-timeout 30s")
+    crashed = Failure("crashed", "the worker crashed with signal 11", "")
+    figures = {
+        cell("lyra"): [broken] * 6,
+        cell("vega"): [broken] * 6,
+        cell("udp"): [broken] * 6,
+        cell("deneb"): [crashed] * 6,
+    }
+    return _of_run(run_of(figures, interrupted=True, ended=None))
 
 
 def empty() -> dict[str, Any]:
     """Return a run that was stopped before its first trial."""
-    document = failed()
-    return document | {"cells": [], "answers": [], "warnings_summary": [], "factors": []}
+    from report_runs import run_of
+
+    return _of_run(run_of({}, interrupted=True, ended=None))
+
+
+def tie() -> dict[str, Any]:
+    """Return a run in which two middlewares are equivalent and one is slower."""
+    from report_runs import cell, run_of, spread
+
+    middles = {"udp": 15_000, "lyra": 20_000, "vega": 20_100, "deneb": 31_000}
+    return _of_run(run_of({cell(name, processes=2): spread(middle) for name, middle in middles.items()}))
+
+
+def security() -> dict[str, Any]:
+    """Return a run of two middlewares without security, signed and encrypted."""
+    from report_runs import cell, run_of, spread
+
+    times = {"none": 1.0, "signed": 1.4, "encrypted": 2.1}
+    figures = {
+        cell(name, processes=2, security=level): spread(middle * factor)
+        for name, middle in (("lyra", 20_000), ("vega", 27_000))
+        for level, factor in times.items()
+    }
+    return _of_run(run_of(figures | {cell("udp", processes=2): spread(15_000)}))
+
+
+def links() -> dict[str, Any]:
+    """Return a run over three links; over the slowest another middleware is the best."""
+    from report_runs import cell, run_of, spread
+
+    times = {"1gbit,1ms": 1.0, "100mbit,5ms": 4.0, "10mbit,20ms": 9.0}
+    figures = {
+        cell(name, processes=2, link=link, rate=100.0): spread(
+            middle * factor * (0.5 if name == "vega" and factor == 9.0 else 1)
+        )
+        for name, middle in (("udp", 15_000), ("lyra", 20_000), ("vega", 27_000))
+        for link, factor in times.items()
+    }
+    return _of_run(run_of(figures))
+
+
+def race() -> dict[str, Any]:
+    """Return a race for one question that ends with one candidate."""
+    from race_runs import Truth
+    from race_runs import race as raced
+
+    from middlemark.document import document_of, with_verdicts
+    from middlemark.runs.read import read_measured
+    from middlemark.show.html.data import data_of
+
+    with tempfile.TemporaryDirectory() as root:
+        truths = {"lyra": Truth(45.0), "vega": Truth(72.0), "deneb": Truth(180.0), "rigel": Truth(900.0)}
+        run = read_measured(raced(Path(root), truths))
+        document = with_verdicts(document_of([run], generated="2026-11-21T13:00:00Z", middlemark="0.2"), [run])
+        return json.loads(msgspec.json.encode(data_of(document)))
+
+
+def imported() -> dict[str, Any]:
+    """Return a log of ddsperf as a run."""
+    from middlemark.document import document_of, with_verdicts
+    from middlemark.runs.read import newest, read_measured
+    from middlemark.show.html.data import data_of
+
+    log = Path(__file__).parents[1] / "fixtures" / "imports" / "ddsperf" / "ping.log"
+    with tempfile.TemporaryDirectory() as root:
+        subprocess.run(
+            [sys.executable, "-m", "middlemark", "import", log, "--out", root], check=True, capture_output=True
+        )
+        run = read_measured(newest(Path(root)))
+        document = with_verdicts(document_of([run], generated="2026-11-21T13:00:00Z", middlemark="0.2"), [run])
+        return json.loads(msgspec.json.encode(data_of(document)))
 
 
 class _Maker:
@@ -265,6 +334,10 @@ class _Maker:
                 "steps": _steps(hz) if rate == "curve" else [],
                 "breakdown": _breakdown(base),
                 "warnings": [_WARNING] if index % 3 == 0 else [],
+                "trial_curves": [
+                    [[0, round(base * 0.7)], [50, round(base * (0.95 + 0.03 * trial))], [100, round(base * 9)]]
+                    for trial in range(self.trials)
+                ],
                 "curve": [[p, round(base * (0.8 + 0.2 * -math.log10(max(1 - p / 100, 1e-5))))] for p in _PERCENTILES],
                 "heat": _heat(base, self.random) if index < 12 else None,
             }
@@ -281,6 +354,7 @@ class _Maker:
         return {
             "schema": 2,
             "title": title,
+            "question": "Which middleware for 64 B to 1 MiB messages?",
             "generated": "2026-11-21T10:00:00Z",
             "middlemark": "0.1.0",
             "margin": 0.05,
@@ -288,6 +362,7 @@ class _Maker:
             "quantiles": ["p50", "p90", "p99", "p99.9", "p99.99"],
             "factors": factors,
             "cells": self.cells,
+            "workloads": [],
             "comparisons": _comparisons(self.cells, self.random),
             "answers": _answers(self.cells),
             "standings": _standings(self.cells) if len(self.cells) < 100 else [],
@@ -465,6 +540,11 @@ def _standings(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 "levels": {"pattern": pattern, "subscribers": f"{subscribers} subscribers"},
                 "verdict": "best" if sure else "undecided",
                 "sure": sure,
+                "mark": "significant" if sure else "undecided",
+                "said": "The other is slower."
+                if sure
+                else "Undecided against fastdds udp: about 24 trials would decide.",
+                "settings": "Eclipse Cyclone DDS 0.10.2: transport udp, block, reliable",
                 "lead": "cyclonedds udp is lowest, 22.0 µs a round trip, 1.35 × the baseline shm (copying).",
                 "why": "The other is slower." if sure else "Undecided against fastdds udp: about 24 trials would tell.",
                 "winner": cells[rows[0]]["f"]["adapter"],
@@ -474,6 +554,7 @@ def _standings(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
                         "standing": ("best" if sure else "undecided") if at == 0 else other[0],
                         "why": "" if at == 0 else other[1],
                         "figure": cells[row]["latency"]["p50"],
+                        "text": f"{cells[row]['latency']['p50'] / 1e3:.1f} µs",
                         "ratio": cells[row]["latency"]["p50"] / lowest["latency"]["p50"],
                     }
                     for at, row in enumerate(rows)
@@ -508,10 +589,11 @@ def _answers(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def main() -> None:
     from middlemark.show.html import page_of
 
-    sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
+    sys.path[:0] = [str(Path(__file__).parents[1] / each) for each in ("unit", "golden")]
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    for make in (small, large, two, hostile, failed, empty, first, single, robot):
+    made = (small, large, two, hostile, failed, empty, first, single, robot, tie, security, links, race, imported)
+    for make in made:
         document = make()
         (folder / f"{make.__name__}.html").write_text(page_of(document), encoding="utf-8")
         (folder / f"{make.__name__}.json").write_text(json.dumps(document), encoding="utf-8")

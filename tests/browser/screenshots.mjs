@@ -1,21 +1,25 @@
-// screenshots.mjs REPORT: makes the two pictures in docs/ from a report of `middlemark run first-look`: its first screen,
-// and Decide in the dark scheme at 400 pixels. pngquant then reduces them to a palette of 256 colours.
+// screenshots.mjs REPORT [FOLDER]: makes the documents' pictures of a report of `middlemark which`, into docs/ or
+// FOLDER: its first screen at 1280 and 400 pixels, in dark colours, and as printed. pngquant then reduces them to 256 colours.
 import { join, resolve } from "node:path";
 import { launch, open, root } from "./browser.mjs";
 
 const report = resolve(process.argv[2]);
+const into = process.argv[3] ?? join(root, "docs");
+const VIEWS = [
+  { name: "report-1280", width: 1280, height: 800 },
+  { name: "report-400", width: 400, height: 860 },
+  { name: "report-dark", width: 1280, height: 800, scheme: "dark" },
+  { name: "report-print", width: 800, height: 1130, media: "print" }, // A4
+];
 const browser = await launch();
 try {
-  const wide = await open(browser, report);
-  await wide.page.waitForSelector("#answer-picture svg, #changes svg");
-  await wide.page.screenshot({ path: join(root, "docs", "report-1280.png") });
-
-  const { page } = await open(browser, report, { width: 400, height: 860, scheme: "dark" });
-  await page.getByLabel("Message size").fill("4 KiB");
-  await page.getByLabel("Deadline", { exact: true }).fill("500 µs");
-  await page.locator("#decision .plot svg").waitFor();
-  await page.locator("#decide-title").evaluate((title) => title.scrollIntoView());
-  await page.screenshot({ path: join(root, "docs", "report-400.png") });
+  for (const { name, media, ...view } of VIEWS) {
+    const { page, close } = await open(browser, report, view);
+    if (media) await page.emulateMedia({ media });
+    await page.locator(".bars, .hero").first().waitFor();
+    await page.screenshot({ path: join(into, `${name}.png`) });
+    await close();
+  }
 } finally {
   await browser.close();
 }

@@ -5,7 +5,7 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { drawAll, installed, launch, open, python, root } from "./browser.mjs";
+import { drawAll, installed, launch, open, python, reads, root } from "./browser.mjs";
 
 const AXE = readFileSync(installed.resolve("axe-core/axe.min.js"), "utf8");
 const HOSTILE = "<img src=x onerror=alert(1)>.log";
@@ -18,7 +18,7 @@ let address;
 const environment = { ...process.env, PYTHONPATH: join(root, "src") };
 const middlemark = (...words) => [python(), ["-m", "middlemark", ...words]];
 
-// Imported logs are runs like any other, and need no worker.
+// Imported logs and invented races are runs like any other, and need no worker.
 function keepRuns() {
   folder = mkdtempSync(join(tmpdir(), "middlemark-view-"));
   const logs = join(root, "tests", "fixtures", "imports", "ddsperf");
@@ -27,6 +27,7 @@ function keepRuns() {
     const [command, words] = middlemark("import", log, "--out", join(folder, "runs"));
     execFileSync(command, words, { env: environment, stdio: ["ignore", "ignore", "inherit"] });
   }
+  execFileSync(python(), [join(root, "tests/browser/races.py"), join(folder, "runs")], { env: environment });
 }
 
 function serve() {
@@ -78,18 +79,18 @@ describe("the stored runs in a browser", () => {
 
   it("are listed, and found by their words", () =>
     on({}, async ({ page }) => {
-      assert.equal(await page.locator("tbody tr").count(), 3);
+      assert.equal(await page.locator("tbody tr").count(), 5);
       await page.getByLabel("Search").fill("no such words");
       await page.keyboard.press("Enter");
       await page.getByText("No run with these words").waitFor();
       await page.getByLabel("Search").fill("imported");
       await page.getByRole("button", { name: "Search" }).click();
-      await page.getByText("3 of 3 runs").waitFor();
+      await page.getByText("3 of 5 runs").waitFor();
     }));
 
   it("have a report each, with figures that draw and names that are text", () =>
     on({}, async ({ page }) => {
-      for (let place = 0; place < 3; place += 1) {
+      for (let place = 0; place < 5; place += 1) {
         await page.locator("tbody a").nth(place).click();
         await page.waitForSelector("h1");
         await drawAll(page);
@@ -98,25 +99,39 @@ describe("the stored runs in a browser", () => {
       }
     }));
 
-  it("are compared, two at a time", () =>
+  it("have a verdict each in the list", () =>
     on({}, async ({ page }) => {
-      const compare = page.getByRole("button", { name: "Compare B with A" });
+      const verdict = /^(only candidate: .* (takes|receives)|significant: lyra shm is lowest,) .*\.$/;
+      for (const each of await page.locator("td.verdict").all()) await reads(each, verdict);
+    }));
+
+  it("begin with what changed between the last two runs of one suite", () =>
+    on({}, async ({ page }) => {
+      await reads(page.locator(".changes li"), /^ping-twice: \d of \d configurations changed: lyra shm.* slower \(\+[\d.]+ %\)/);
+      await page.getByRole("link", { name: /^Compare/ }).first().click();
+      await reads(page.locator("h1"), /^What changed from monday to tuesday\?$/);
+    }));
+
+  it("are compared where two are ticked, the older first", () =>
+    on({}, async ({ page }) => {
+      const compare = page.getByRole("button", { name: "Compare the two" });
+      const boxes = page.getByRole("checkbox");
       assert.equal(await compare.isDisabled(), true);
-      await page.getByLabel(/ as A$/).nth(0).check();
-      await page.getByLabel(/ as B$/).nth(0).check();
-      assert.equal(await compare.isDisabled(), true); // with itself
-      await page.getByLabel(/ as B$/).nth(1).check();
-      await page.getByRole("button", { name: "Compare B with A" }).click();
+      await boxes.nth(0).check();
+      assert.equal(await compare.isDisabled(), true);
+      await boxes.nth(1).check();
+      assert.equal(await boxes.nth(2).isDisabled(), true); // a third cannot be ticked
+      await compare.click();
       await page.waitForSelector("h1");
       const told = JSON.parse(await page.locator("#data").textContent());
       assert.equal(told.runs.length, 2);
-      assert.ok((await page.locator("figure .plot svg").count()) > 0);
+      assert.ok(told.runs[0].started <= told.runs[1].started);
     }));
 
-  it("want two different runs to compare, and say so", async () => {
-    const answer = await fetch(`${address}compare?a=x`);
+  it("want two runs to compare, and say so", async () => {
+    const answer = await fetch(`${address}compare?run=x`);
     assert.equal(answer.status, 400);
-    assert.match(await answer.text(), /Choose two different runs/);
+    assert.match(await answer.text(), /Tick two runs/);
   });
 
   it("are reached by the keyboard alone", () =>
@@ -126,8 +141,19 @@ describe("the stored runs in a browser", () => {
         await page.keyboard.press("Tab");
         seen.add(await page.evaluate(() => `${document.activeElement.tagName} ${document.activeElement.name ?? ""}`.trim()));
       }
-      for (const each of ["INPUT q", "INPUT a", "INPUT b", "A", "BUTTON"]) assert.ok(seen.has(each), `${each} of ${[...seen]}`);
+      for (const each of ["INPUT q", "INPUT run", "A", "BUTTON"]) assert.ok(seen.has(each), `${each} of ${[...seen]}`);
     }));
+
+  for (const kind of ["png", "svg"]) {
+    it(`have a picture of 1200 × 630 by \`report --picture\`, as ${kind}`, () => {
+      const file = join(folder, `answer.${kind}`);
+      const [command, words] = middlemark("report", join(folder, "runs", "tuesday"), "--picture", file);
+      execFileSync(command, words, { env: environment, stdio: ["ignore", "ignore", "inherit"] });
+      const made = readFileSync(file);
+      if (kind === "png") assert.deepEqual([made.readUInt32BE(16), made.readUInt32BE(20)], [1200, 630]);
+      else assert.match(made.toString(), /^<svg [^>]*width="1200" height="630".*>Which middleware for 1 KiB messages/s);
+    });
+  }
 
   for (const scheme of ["light", "dark"]) {
     it(`have a list in which axe-core finds nothing: ${scheme}`, () =>

@@ -97,16 +97,16 @@ class Kind:
         yield from run_apart("run", "--resume", str(victim)).losses({2, 3})
 
     def _viewed(self) -> Iterator[str]:
-        from middlemark.runs.report import html_of
+        from middlemark.runs.report import html_of, line_of
         from middlemark.view.shelf import Shelf
         from middlemark.view.site import site
 
-        app = site(Shelf(self.root), html_of, TOKEN)
+        app = site(Shelf(self.root), html_of, line_of, TOKEN)
         wanted = {
             "/": {200},
             "/run/neighbour": {200},
             "/run/victim": {200, 404, 409},
-            "/compare?a=neighbour&b=victim": {200, 404, 409},
+            "/compare?run=neighbour&run=victim": {200, 404, 409},
         }
         for address, allowed in wanted.items():
             try:

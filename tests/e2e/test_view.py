@@ -89,11 +89,11 @@ def test_one_run_and_two_runs_have_a_report(site: Site, kept: Path) -> None:
         status, headers, page = site.get(f"run/{quote(name, safe='')}")
         assert (status, headers["content-type"]) == (200, "text/html; charset=utf-8")
         assert page.lower().startswith("<!doctype html>")
-    status, _, page = site.get(f"compare?a={quote(names[0])}&b={quote(names[1])}")
+    status, _, page = site.get(f"compare?run={quote(names[0])}&run={quote(names[1])}")
     assert status == 200
-    status, _, page = site.get(f"compare?a={quote(names[0])}&b={quote(names[0])}")
+    status, _, page = site.get(f"compare?run={quote(names[0])}&run={quote(names[0])}")
     assert status == 400
-    assert "Choose two different runs" in page
+    assert "Tick two runs" in page
 
 
 def test_without_the_token_every_request_is_refused(site: Site) -> None:

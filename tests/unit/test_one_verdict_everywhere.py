@@ -237,7 +237,7 @@ def check_workloads(document: Document) -> None:
                     continue
                 kept, found = cells[row.index]["workload"], row.result.workload
                 if found is None:
-                    assert (entry, text.text, kept) == ({"state": "failed"}, "failed", None)
+                    assert (entry, text.text, kept) == ({"state": "failed", "row": row.index}, "failed", None)
                     continue
                 assert (
                     kept["holds"] == found.holds == {"holds": True, "fails": False, "undecided": None}[entry["state"]]

@@ -160,3 +160,52 @@ def test_damaged_lines_are_printed_and_counted_in_the_report(run: Path) -> None:
     assert "1 damaged lines of trials.jsonl are left out: line 16: " in done.stderr
     assert "1 damaged line of its file left out" in done.stdout
     assert "ended after 15 of 16 trials" in done.stdout
+
+
+CHROMIUM = '#!/bin/sh\nprintf "<pre id=\\"picture\\">{}</pre>"\n'
+"""A program in the place of Chromium that prints this text."""
+
+
+def chromium(folder: Path, monkeypatch: pytest.MonkeyPatch, printed: str) -> None:
+    program = folder / "chromium"
+    program.write_text(CHROMIUM.replace("{}", printed))
+    program.chmod(0o755)
+    monkeypatch.setenv("MIDDLEMARK_CHROMIUM", str(program))
+
+
+def test_a_picture_is_written_by_its_ending_and_alone(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chromium(
+        tmp_path, monkeypatch, "{&quot;svg&quot;: &quot;&lt;svg/&gt;&quot;, &quot;png&quot;: &quot;aGVsbG8=&quot;}"
+    )
+    for name, content in (("a.svg", b"<svg/>"), ("a.PNG", b"hello")):
+        result = asked(run, "--picture", tmp_path / name)
+        assert (result.return_value, result.stderr) == (0, f"picture: {tmp_path / name}\n")
+        assert (tmp_path / name).read_bytes() == content
+    assert not (run / "report.html").exists()
+
+
+def test_a_picture_needs_chromium_and_says_which_package_has_it(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("MIDDLEMARK_CHROMIUM", raising=False)
+    with pytest.raises(MeasureError, match="a picture needs Chromium, which is not installed") as raised:
+        raise asked(run, "--picture", tmp_path / "a.png").exception or AssertionError
+    assert "the package chromium (Debian)" in raised.value.advice
+
+
+def test_a_picture_of_another_kind_is_refused_before_anything_is_read(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match=r"'a\.gif' ends in neither \.svg nor \.png"):
+        raise asked(tmp_path / "nothing", "--picture", "a.gif").exception or AssertionError
+
+
+def test_a_report_without_an_answer_has_no_picture(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chromium(tmp_path, monkeypatch, "{}")
+    with pytest.raises(MeasureError, match="this report compares nothing"):
+        raise asked(run, "--picture", tmp_path / "a.png").exception or AssertionError
+    chromium(tmp_path, monkeypatch, "")
+    (tmp_path / "chromium").write_text("#!/bin/sh\necho 'cannot open display' >&2\nexit 1\n")
+    with pytest.raises(MeasureError, match="drew no picture: cannot open display"):
+        raise asked(run, "--picture", tmp_path / "a.png").exception or AssertionError

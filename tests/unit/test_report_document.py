@@ -301,7 +301,7 @@ def test_without_a_series_the_median_trial_represents_the_cell() -> None:
 
     run = with_samples(run_of({LYRA: [30_000.0, 10_000.0, 20_000.0]}), trips(100))
     data_of(msgspec.structs.replace(run, samples=samples))
-    assert seen == [3]
+    assert seen == [3, 1, 2, 3], "for its curve and map, then each trial for its own curve"
 
 
 @given(st.floats(1e-6, 1e15, allow_nan=False))

@@ -24,6 +24,7 @@ STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 @click.option("--html", metavar="FILE", help="Where the HTML file is written (default: report.html in the first RUN).")
 @click.option("--markdown", metavar="FILE", help="Write Markdown to FILE; - is the standard output.")
 @click.option("--quarto", metavar="FOLDER", help="Make FOLDER with report.qmd and its data, for Quarto or R Markdown.")
+@click.option("--picture", metavar="FILE", help="Write the answer as a picture of 1200 × 630 pixels, .svg or .png.")
 @click.option("--step-summary", is_flag=True, help=f"Append the Markdown to the file that ${STEP_SUMMARY} names.")
 @click.option("--open", "opens", is_flag=True, help="Show the HTML file in the browser.")
 def command(
@@ -31,17 +32,22 @@ def command(
     html: str | None,
     markdown: str | None,
     quarto: str | None,
+    picture: str | None,
     step_summary: bool,
     opens: bool,
 ) -> int:
     """Write the results of RUN… as one HTML file that needs no other file.
 
-    RUN is the folder of a run, or a folder of such folders (then the newest counts). With --markdown, --quarto or
-    --step-summary the HTML file is written only where --html or --open asks for it.
+    RUN is the folder of a run, or a folder of such folders (then the newest counts). With --markdown, --quarto,
+    --picture or --step-summary the HTML file is written only where --html or --open asks for it.
     """
+    from middlemark.runs import picture as pictures
     from middlemark.runs.read import damaged, newest, read_measured
     from middlemark.show import output, render
 
+    if picture is not None:  # refused before the runs are read
+        pictures.kind_of(Path(picture))
+        pictures.browser()
     summary = _summary_file(step_summary)
     read, unread = [], []
     for path in map(Path, runs):
@@ -68,7 +74,9 @@ def command(
             problems += _appended(summary, text)
     if quarto is not None:
         problems += _quarto(document, read, Path(quarto))
-    if html is not None or opens or (markdown is None and summary is None and quarto is None):
+    if picture is not None:
+        problems += _picture(document, Path(picture))
+    if html is not None or opens or all(each is None for each in (markdown, summary, quarto, picture)):
         problems += _html(
             document, read[0].folder / HTML if html is None else Path(html), html is not None, opens=opens
         )
@@ -89,6 +97,21 @@ def _html(document: "Document", path: Path, named: bool, *, opens: bool) -> list
             if not webbrowser.open(path.resolve().as_uri()):
                 problems.append(f"no browser could be started; open {path} in one")
     return problems
+
+
+def _picture(document: "Document", path: Path) -> list[str]:
+    """Write the picture, whole or not at all; return the problems."""
+    from middlemark.runs.picture import kind_of, picture_of
+    from middlemark.show.html import render_html
+    from middlemark.show.output import write_whole
+
+    drawn = picture_of(render_html(document), kind_of(path))
+    try:
+        write_whole(path, drawn)
+    except OSError as error:
+        return [f"{path}: {error.strerror or error}"]
+    click.echo(f"picture: {path}", err=True)
+    return []
 
 
 def _quarto(document: "Document", runs: "Sequence[MeasuredRun]", folder: Path) -> list[str]:

@@ -17,7 +17,7 @@ from middlemark.problems import MeasureError, Problem, RequestError
 @click.option("--port", metavar="N", default="0", help="The port on 127.0.0.1 (default: one that is free).")
 @click.option("--open", "open_", is_flag=True, help="Open the page in the browser.")
 def command(folder: str, port: str, open_: bool) -> int:
-    """Show the runs in DIR (default: runs): a list to search, the report of each run, and comparisons of two runs.
+    """Show the runs in DIR (default: runs): a list with verdicts, the report of each run, and comparisons of two runs.
 
     The pages are served on 127.0.0.1 only, under an address with a secret token, until Ctrl-C. No file is written.
     """
@@ -50,13 +50,13 @@ def _listen(port: str) -> socket.socket:
 def _serve(root: Path, listening: socket.socket, open_: bool) -> None:
     import uvicorn
 
-    from middlemark.runs.report import html_of
+    from middlemark.runs.report import html_of, line_of
     from middlemark.view.shelf import Shelf
     from middlemark.view.site import site
 
     token = secrets.token_urlsafe(16)
     address = f"http://127.0.0.1:{listening.getsockname()[1]}/{token}/"
-    app = site(Shelf(root), html_of, token)
+    app = site(Shelf(root), html_of, line_of, token)
     config = uvicorn.Config(
         app, log_level="error", access_log=False, server_header=False, lifespan="off", timeout_graceful_shutdown=2
     )

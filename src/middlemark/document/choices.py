@@ -5,26 +5,36 @@ from collections.abc import Sequence
 
 import msgspec
 
+from middlemark.document.answers import states
 from middlemark.document.document import Document
 from middlemark.document.next_steps import settling_of
-from middlemark.document.numbers import rounded
-from middlemark.document.statements import CARRIERS, lead, reason, why
+from middlemark.document.numbers import part, rounded
+from middlemark.document.statements import CARRIERS, figure_text, lead, next_in_words, reason, some, why
+from middlemark.document.which import how_sure
+from middlemark.document.workloads import conclusion
+from middlemark.model.units import format_count
 from middlemark.verdicts.experiments import JudgedExperiment, Standing
-from middlemark.verdicts.names import WORDS, plain
+from middlemark.verdicts.names import ASKED, WORDS, plain, what, words
+from middlemark.verdicts.race import RaceVerdict, races
+from middlemark.verdicts.rows import Row
 
 USUAL_SIZE = 1024
 """The measured size nearest to this one is shown first."""
 _KEPT = ("pattern", "rate", "processes", "subscribers", "receive")
 """Factors to keep, in this order, if several would distinguish the experiments equally well."""
 
+_HEADLINES = ("p50", "throughput")
+_MOST_CHANGES = 3
+
 
 class Place(msgspec.Struct, frozen=True):
-    """A row in the ranking. ``figure``: ns, or messages per second if the experiment is judged by its rate."""
+    """A row in the ranking. ``figure``: in ns, messages a second or the metric's unit; ``text``: with its unit."""
 
     row: int
     standing: Standing
     why: str
     figure: float
+    text: str
     ratio: float | None
 
 
@@ -38,9 +48,15 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     """The levels that distinguish this experiment from the others, in words: by factor, ``carrier`` and ``run``."""
     verdict: str
     sure: bool
+    mark: str
+    """The verdict in one or two words."""
     lead: str
     why: str
     """Two sentences: which candidate is first, and the verdict."""
+    said: str
+    """The verdict of a question as the terminal prints it, else ``why`` with the distance to the next candidate."""
+    settings: str
+    """The winner's name, version and settings, to copy."""
     winner: str
     places: tuple[Place, ...]
     """Each middleware over its best transport, the best first."""
@@ -63,6 +79,8 @@ def choices(document: Document) -> tuple[Choice, ...]:
         if _distinct(everything, without) == _distinct(everything, factors):
             factors = without
     several = len(document.runs) > 1
+    raced = [each for number, run in enumerate(document.runs) for each in races(document.experiments, run, number)]
+    asked = {id(each.experiment): each for each in raced if each.race.question}
     carriers = any(each.restricted for each in found)
 
     def levels(each: JudgedExperiment) -> dict[str, str]:
@@ -71,7 +89,7 @@ def choices(document: Document) -> tuple[Choice, ...]:
         own |= {"carrier": carrier} if carriers else {}
         return own | ({"run": plain(document.runs[each.run].name)} if several else {})
 
-    return tuple(_choice(document, each, levels(each)) for each in found)
+    return tuple(_choice(document, each, levels(each), asked.get(id(each))) for each in found)
 
 
 def usual(found: Sequence[Choice]) -> int:
@@ -82,11 +100,38 @@ def usual(found: Sequence[Choice]) -> int:
     return min(first, key=lambda at: abs(math.log(max(found[at].size, 1) / USUAL_SIZE)))
 
 
+def in_a_line(document: Document) -> str:
+    """Return the verdict of a document in one line: its mark and its first sentence; empty: nothing was compared."""
+    found = choices(document)
+    if found:
+        shown = found[usual(found)]
+        return f"{shown.mark}: {shown.lead}"
+    return " ".join(map(conclusion, document.workloads)) or " ".join(states(document))
+
+
+def changed_in_a_line(document: Document) -> str:
+    """Return the significant changes by p50 or throughput from the first run to the second, the largest first."""
+    compared = [each for each in document.comparisons if each.factor == "run" and each.comparison.metric in _HEADLINES]
+    decided = [each.comparison for each in compared if each.comparison.word in ("faster", "slower", "more", "less")]
+    if not compared:
+        return "the runs have no configuration in common that could be compared"
+    number = format_count(len(compared), "configuration")
+    if not decided:
+        return f"nothing changed significantly in {number}"
+    decided.sort(key=lambda each: -abs(each.judged.shift))
+    names = some(
+        (f"{what(each.pairing, ())} {each.word} ({part(each.judged.shift)})".strip() for each in decided), _MOST_CHANGES
+    )
+    return plain(f"{len(decided)} of {number} changed: {names}")
+
+
 def _distinct(everything: Sequence[dict[str, str]], factors: Sequence[str]) -> int:
     return len({tuple(levels.get(each) for each in factors) for levels in everything})
 
 
-def _choice(document: Document, experiment: JudgedExperiment, levels: dict[str, str]) -> Choice:
+def _choice(
+    document: Document, experiment: JudgedExperiment, levels: dict[str, str], race: RaceVerdict | None
+) -> Choice:
     first = experiment.ranked[0]
     baseline = None if first.row.is_raw_transport else experiment.baseline_of(first.row)
     command, seconds = settling_of(document, experiment, {"size", *levels}) or (None, None)
@@ -94,8 +139,11 @@ def _choice(document: Document, experiment: JudgedExperiment, levels: dict[str, 
     return Choice(
         **{name: getattr(experiment, name) for name in ("by", "size", "verdict", "sure")},
         levels=levels,
+        mark=_mark(experiment),
         lead=lead(experiment),
         why=plain(why(experiment)),
+        said=plain((race and how_sure(race)) or f"{why(experiment)} {next_in_words(experiment)}".strip()),
+        settings=_settings(document, first.row),
         winner=first.row.result.cell.adapter if len({*adapters}) == len(adapters) else first.row.name,
         places=tuple(
             Place(
@@ -103,6 +151,7 @@ def _choice(document: Document, experiment: JudgedExperiment, levels: dict[str, 
                 standing=each.standing,
                 why=reason(experiment, each),
                 figure=experiment.shown(each.figure) or 0.0,
+                text=figure_text(experiment, each.figure),
                 ratio=each.ratio,
             )
             for each in experiment.ranked
@@ -112,3 +161,18 @@ def _choice(document: Document, experiment: JudgedExperiment, levels: dict[str, 
         command=command,
         seconds=rounded(seconds),
     )
+
+
+def _mark(experiment: JudgedExperiment) -> str:
+    if experiment.verdict == "best":
+        return "significant" if experiment.sure else "doubtful"
+    if experiment.verdict == "tie":
+        return "tie" if experiment.sure else "doubtful tie"
+    return {"only": "only candidate"}.get(experiment.verdict, experiment.verdict)
+
+
+def _settings(document: Document, row: Row) -> str:
+    cell = row.result.cell
+    adapter = next((each for each in document.runs[row.run].file.adapters if each.name == cell.adapter), None)
+    named = f"{adapter.title} {adapter.version}".strip() if adapter else cell.adapter
+    return plain(f"{named}: transport {cell.transport}, {words(cell, (*ASKED, 'receive'))}")

@@ -1,6 +1,6 @@
-"""The samples of one trial → its percentile curve, and a heat map of its latencies over time."""
+"""The samples of trials → percentile curves, and a heat map of the latencies of one trial over time."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -25,6 +25,11 @@ PERCENTILES = tuple(
 
 _ASKED = tuple((float(each), each / 100, samples_needed(each / 100)) for each in PERCENTILES)
 
+_FEW = frozenset((1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 98.0, 99.0, 99.9))
+"""The percentiles of each trial."""
+MOST_TRIALS = 2_000
+"""The most trials of a document that have curves of their own."""
+
 TIMES = 24
 LATENCIES = 16
 _FEWEST = 100
@@ -34,8 +39,13 @@ _FEWEST = 100
 Curve = tuple[tuple[Number, Number], ...]
 
 
-def distribution(result: CellResult, trials: Sequence[TrialSummary], samples: SamplesOf, kept: KeptOf) -> Distribution:
-    """Return the distribution of the trial whose figure is the median of the cell; trials are never pooled."""
+def distribution(
+    result: CellResult, trials: Sequence[TrialSummary], samples: SamplesOf, kept: KeptOf, *, every: bool = False
+) -> Distribution:
+    """Return the distribution of the trial whose figure is the median of the cell; trials are never pooled.
+
+    ``every``: with a short curve of each trial.
+    """
     trial = median_trial(result, trials)
     if trial is None:
         return Distribution()
@@ -47,7 +57,20 @@ def distribution(result: CellResult, trials: Sequence[TrialSummary], samples: Sa
         return Distribution(_curve_of_both(values, histogram), None, trial.outcome.number)
     if len(values) == 0:
         return Distribution()
-    return Distribution(_curve(values), _heat(at_ns, values), trial.outcome.number)
+    curves = tuple(_short_curves(trials, samples, kept)) if every and len(trials) > 1 else ()
+    return Distribution(_curve(values), _heat(at_ns, values), trial.outcome.number, curves)
+
+
+def _short_curves(trials: Sequence[TrialSummary], samples: SamplesOf, kept: KeptOf) -> Iterator[Curve]:
+    """Yield a few percentiles of each trial, with minimum and maximum."""
+    for each in trials:
+        if each.outcome.failed is None and each.samples:
+            try:
+                _, values, histogram = _latencies(each, samples, kept)
+            except SamplesError:
+                continue
+            if histogram is None and len(values):
+                yield tuple(point for point in _curve(values) if point[0] in _FEW or point[0] in (0, 100))
 
 
 def median_trial(result: CellResult, trials: Sequence[TrialSummary]) -> TrialSummary | None:

@@ -31,6 +31,9 @@ class Distribution(msgspec.Struct, frozen=True):
     curve: tuple[tuple[Number, Number], ...] | None = None
     heat: HeatMap | None = None
     trial: int | None = None
+    """The number of the trial."""
+    trials: tuple[tuple[tuple[Number, Number], ...], ...] = ()
+    """A few percentiles of each trial with their ns; empty: there are too many trials."""
 
 
 class Compared(msgspec.Struct, frozen=True, kw_only=True):

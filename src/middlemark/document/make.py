@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from middlemark.document.answers import answers
-from middlemark.document.distributions import distribution
+from middlemark.document.distributions import MOST_TRIALS, distribution
 from middlemark.document.document import Compared, Document
 from middlemark.document.expectations import expectations_of
 from middlemark.document.next_steps import commands_of
@@ -21,7 +21,7 @@ from middlemark.verdicts.scorecards import scorecards
 from middlemark.verdicts.security import cost_tables
 from middlemark.verdicts.workloads import cheapest, graph_tables
 
-MOST_COMPARISONS = 3_000
+MOST_COMPARISONS = 1_000
 
 
 def document_of(
@@ -61,6 +61,7 @@ def with_verdicts(document: Document, runs: Sequence[MeasuredRun]) -> Document:
     """Return the document of these runs with all verdicts, comparisons and distributions."""
     comparisons = Comparisons(document.rows, document.runs)
     shown, left_out = _compared(document, comparisons)
+    every = sum(len(row.trials) for row in document.rows) <= MOST_TRIALS
     document = msgspec.structs.replace(
         _judged(document, comparisons, document.rows),
         comparisons=shown,
@@ -69,7 +70,8 @@ def with_verdicts(document: Document, runs: Sequence[MeasuredRun]) -> Document:
             document.runs, list(dict.fromkeys(factor for factor, _ in comparisons.families if factor != "run"))
         ),
         distributions=tuple(
-            distribution(row.result, row.trials, runs[row.run].samples, runs[row.run].kept) for row in document.rows
+            distribution(row.result, row.trials, runs[row.run].samples, runs[row.run].kept, every=every)
+            for row in document.rows
         ),
     )
     return msgspec.structs.replace(document, answers=answers(document, comparisons))

@@ -72,7 +72,7 @@ def machine_and_duration(run: Run) -> str:
     machine, seconds = run.machine, seconds_of(run)
     took = format_seconds(four_digits(seconds)) if seconds else ""
     if machine is None or run.file.machines:
-        return joined(" · ", machine_line(run, whole=False), took)
+        return joined(" · ", machine_line(run, whole=machine is None), took)
     processors = format_count(machine.processors, "processor")
     kind = "virtual machine" if machine.virtual else ""
     return joined(" · ", joined(", ", machine.cpu, processors, kind), format_count(len(run.outcomes), "trial"), took)

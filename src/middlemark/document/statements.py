@@ -178,6 +178,19 @@ def why(experiment: JudgedExperiment) -> str:
     return f"{slower or 'Undecided'}{against}{trials}{doubts}."
 
 
+def next_in_words(experiment: JudgedExperiment) -> str:
+    """Return how much more the next candidate takes: ``lyra udp, the next, takes 60 % longer``, with a full stop."""
+    if experiment.verdict != "best":
+        return ""
+    found = next((each for each in experiment.beaten if each.comparison is not None), None)
+    if found is None or found.comparison is None or not math.isfinite(found.comparison.judged.shift):
+        return ""
+    far = longer(found.comparison.judged.shift, rate=experiment.by_rate)
+    if not experiment.in_ns and not experiment.by_rate:
+        far = far.replace(" longer", " more").replace(" long", " much")
+    return f"{found.row.name}, the next, {'receives' if experiment.by_rate else 'takes'} {far}."
+
+
 def no_verdict(experiment: JudgedExperiment) -> str:
     """Return why an experiment can have no verdict: too few trials, or too few common rounds."""
     few = next((each for each in experiment.ranked if each.row.result.trials < FEWEST), None)

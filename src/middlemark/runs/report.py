@@ -40,6 +40,18 @@ def html_of(folders: Sequence[Path]) -> str:
     return render_html(judged_document(*(read_measured(newest(each)) for each in folders)))
 
 
+def line_of(folders: Sequence[Path]) -> str:
+    """Return the verdict of one run, or the changes from one to another, in one line. Raises MeasureError."""
+    from middlemark.document import with_experiments
+    from middlemark.document.choices import changed_in_a_line, in_a_line
+    from middlemark.runs.read import read_measured
+
+    runs = [read_measured(each) for each in folders]
+    if len(runs) == 1:
+        return in_a_line(with_experiments(document_now(*runs)))
+    return changed_in_a_line(judged_document(*runs))
+
+
 def write_report_of(run: "MeasuredRun", *, quiet: bool, document: "Document | None" = None) -> None:
     """Write the report into the run's folder and print its path, or print why it could not be written.
 

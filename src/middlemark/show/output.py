@@ -61,21 +61,22 @@ def discard() -> None:
         os.close(nowhere)
 
 
-def write_whole(path: Path, text: str, *, named: bool = True) -> None:
-    """Replace the file's content by the text, as a whole or not at all.
+def write_whole(path: Path, content: str | bytes, *, named: bool = True) -> None:
+    """Replace the file's content, as a whole or not at all.
 
     A pipe or a terminal is written to directly if the user ``named`` it; any other is refused, because it may have no
     reader. Raises OSError; the file is then unchanged, and no draft remains.
     """
+    written = content.encode() if isinstance(content, str) else content
     if path.exists() and not path.is_file():
         if not named:
             raise OSError(errno.EINVAL, "is not a regular file", str(path))
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(written)
         return
     there = Path(os.path.realpath(path))  # write to the target of a link, and keep the link
     draft = there.with_name(f".{there.name}.{os.getpid()}.new")
     try:
-        draft.write_text(text, encoding="utf-8")
+        draft.write_bytes(written)
         draft.replace(there)
     finally:  # also after Ctrl-C
         with contextlib.suppress(OSError):

@@ -91,7 +91,7 @@ def _edges(
                 late=_late(arrived[index], topic.deadline_s),
                 unsent=_unsent(sent.get(number)),
                 received_hz=edge_hz(mine, outcome),
-                worst=_part_of(topic.deadline_s, latencies.get(index)),
+                worst=part_of(topic.deadline_s, latencies.get(index)),
                 history_due=mine.history_due,
                 history_received=mine.history_received,
                 history_ns=mine.history_ns,
@@ -100,7 +100,7 @@ def _edges(
     return tuple(edges)
 
 
-def _part_of(deadline_s: float | None, latency: Summary | None) -> float | None:
+def part_of(deadline_s: float | None, latency: Summary | None) -> float | None:
     """Return the p99 latency (the longest, with too few samples) divided by the deadline; None: there is none."""
     if deadline_s is None or latency is None:
         return None
@@ -243,8 +243,8 @@ def fails_most(edges: Sequence[EdgeResult]) -> EdgeResult | None:
 
 
 def worst_edge(edges: Sequence[EdgeResult]) -> EdgeResult | None:
-    """Return the edge with the highest p99 latency relative to its deadline; None: no arrivals, or no deadlines."""
-    known = [(part, each) for each in edges if (part := _part_of(each.deadline_s, each.one_way_ns)) is not None]
+    """Return the edge with the highest p99 latency relative to its deadline; None: none has one, or no arrivals."""
+    known = [(part, each) for each in edges if (part := part_of(each.deadline_s, each.one_way_ns)) is not None]
     return max(known, key=lambda each: each[0], default=(0.0, None))[1]
 
 

@@ -25,6 +25,8 @@ class Shelved(msgspec.Struct, frozen=True):
     failed: int = 0
     state: str = ""
     wrong: str | None = None
+    version: tuple[float, int] = (0.0, 0)
+    """A value that changes with the run's files."""
 
     @property
     def text(self) -> str:
@@ -57,7 +59,7 @@ class Shelf:
         if cached is not None and cached[0] == state:
             return cached[1]
         try:
-            shelved = _listed(read_run(folder))
+            shelved = msgspec.structs.replace(_listed(read_run(folder)), version=state)
         except StoreError as error:
             shelved = Shelved(folder.resolve().name, folder, state="damaged", wrong=str(error))
         if shelved.state != "running":  # a running run is not cached: if it is killed, its files do not change

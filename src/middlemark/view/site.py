@@ -10,11 +10,12 @@ from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from middlemark.problems import MeasureError
-from middlemark.view.shelf import Shelf, Shelved
+from middlemark.view.shelf import Shelf
+from middlemark.view.verdicts import Line, Verdicts, pairs
 
 _TEMPLATES = Environment(
     loader=PackageLoader("middlemark.view"),
@@ -39,9 +40,21 @@ HEADERS = {
 """Forbids requests from and to other origins, and keeps the token out of Referer headers."""
 
 
-def site(shelf: Shelf, report: Report, token: str) -> Starlette:
-    """Return the application: ``/TOKEN/``, ``/TOKEN/run/NAME`` and ``/TOKEN/compare?a=NAME&b=NAME``."""
+MOST_CHANGES = 5
+"""The most suites whose changes are shown."""
+
+
+def site(shelf: Shelf, report: Report, line: Line, token: str) -> Starlette:
+    """Return the application: ``/TOKEN/``, ``/TOKEN/verdicts``, ``/TOKEN/run/NAME``, ``/TOKEN/compare?run=A&run=B``."""
     base = f"/{token}/"
+    verdicts = Verdicts(line)
+
+    def lines() -> dict[str, str | None]:
+        """Return the known lines by the element that shows them."""
+        runs = [*shelf.runs().values()]
+        changes = {f"changed-{at}": verdicts.of(*pair) for at, pair in enumerate(pairs(runs)[:MOST_CHANGES])}
+        judged = [each for each in runs if each.wrong is None and each.state != "running"]
+        return changes | {f"verdict-{each.name}": verdicts.of(each) for each in judged}
 
     def answer(text: str, status: int = 200) -> HTMLResponse:
         return HTMLResponse(text, status, HEADERS)
@@ -60,10 +73,25 @@ def site(shelf: Shelf, report: Report, token: str) -> Starlette:
         words = request.query_params.get("q", "")
 
         def page() -> str:
-            everything = len(shelf.runs())
-            return _shelf(base, str(shelf.root), shelf.search(words), words, everything)
+            everything = [*shelf.runs().values()]
+            return _TEMPLATES.get_template("shelf.html").render(
+                base=base,
+                root=str(shelf.root),
+                runs=shelf.search(words),
+                words=words,
+                of=len(everything),
+                changes=pairs(everything)[:MOST_CHANGES],
+                lines=lines(),
+            )
 
-        return answer(await run_in_threadpool(page))
+        found = answer(await run_in_threadpool(page))
+        found.headers["Content-Security-Policy"] += "; connect-src 'self'"  # for the verdicts
+        return found
+
+    async def known(request: Request) -> Response:
+        if not has_token(request):
+            return not_found()
+        return JSONResponse(await run_in_threadpool(lines), headers=HEADERS)
 
     async def reported(names: Sequence[str]) -> HTMLResponse:
         shelved = await run_in_threadpool(shelf.runs)
@@ -83,10 +111,11 @@ def site(shelf: Shelf, report: Report, token: str) -> Starlette:
     async def compare(request: Request) -> HTMLResponse:
         if not has_token(request):
             return not_found()
-        names = [request.query_params.get(side, "") for side in ("a", "b")]
-        if not all(names) or names[0] == names[1]:
-            return answer(_refusal(base, "Choose two different runs, one as A and one as B."), 400)
-        return await reported(names)
+        names = [*dict.fromkeys(request.query_params.getlist("run"))]
+        if len(names) != 2:
+            return answer(_refusal(base, "Tick two runs to compare them."), 400)
+        shelved = await run_in_threadpool(shelf.runs)
+        return await reported(sorted(names, key=lambda each: shelved[each].started if each in shelved else ""))
 
     async def handle_error(_request: Request, _: Exception) -> HTMLResponse:
         return not_found()
@@ -94,6 +123,7 @@ def site(shelf: Shelf, report: Report, token: str) -> Starlette:
     app = Starlette(
         routes=[
             Route("/{token}/", runs),
+            Route("/{token}/verdicts", known),
             Route("/{token}/run/{name}", run),
             Route("/{token}/compare", compare),
         ],
@@ -102,11 +132,6 @@ def site(shelf: Shelf, report: Report, token: str) -> Starlette:
     )
     app.router.redirect_slashes = False  # redirecting would reveal that a token is right
     return app
-
-
-def _shelf(base: str, root: str, runs: Sequence[Shelved], words: str, of: int) -> str:
-    """Return the page that lists ``runs``: those of ``of`` runs that match ``words``. ``base``: the page's address."""
-    return _TEMPLATES.get_template("shelf.html").render(base=base, root=root, runs=runs, words=words, of=of)
 
 
 def _refusal(base: str, text: str, advice: str = "") -> str:

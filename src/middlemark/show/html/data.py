@@ -14,6 +14,7 @@ from middlemark.document.document import Compared, Distribution, Document
 from middlemark.document.expectations import counted
 from middlemark.document.next_steps import command_of
 from middlemark.document.numbers import megabytes, processors, ratio, rounded, us
+from middlemark.document.questions import question
 from middlemark.document.report_tables import growth_tables, scorecard_table
 from middlemark.document.runs import (
     MOST_ORDER,
@@ -35,8 +36,9 @@ from middlemark.show.json import expectations_document
 from middlemark.show.json.output import readable
 from middlemark.stats.baselines import by_rate
 from middlemark.stats.metrics import COMPANION, METRICS
-from middlemark.stats.result import CurveStep, Noise
+from middlemark.stats.result import CurveStep, EdgeResult, Noise
 from middlemark.stats.warnings.cells import SERIOUS
+from middlemark.stats.workload import part_of
 from middlemark.verdicts.experiments import doubt_of
 from middlemark.verdicts.names import native_settings, plain, warning_name
 from middlemark.verdicts.rows import Row, latency_of, loss_of
@@ -79,6 +81,7 @@ def data_of(document: Document) -> Json:
     data = {
         "schema": SCHEMA,
         "title": document.title,
+        "question": question(document),
         "generated": document.generated,
         "middlemark": document.middlemark,
         "margin": document.margin,
@@ -247,6 +250,7 @@ def _cell(row: Row, levels: Json, found: Distribution) -> Json:
             "noise": _compact(msgspec.to_builtins(result.noise)),
             "warnings": [_fields(each, *_WARNING_FIELDS) for each in result.warnings],
             "curve": found.curve,
+            "trial_curves": found.trials or None,
             "heat": _heat(found, result.noise),
         }
     )
@@ -359,16 +363,26 @@ def _entry(row: Row | None) -> Json | None:
         return None
     found = row.result.workload
     if found is None:
-        return {"state": "failed"}
+        return {"state": "failed", "row": row.index}
     part = None if found.worst_share is None else min(found.worst_share / FULL, 1.0)
     return {
         "state": STATES[found.holds],
+        "row": row.index,
+        "times": rounded(found.worst_share),
+        "edges": [*map(_edge, found.topics)],
         "share": ratio(found.worst_share),
         "percent": None if part is None else round(100 * part),
         "cpu": processors(found.cpu),
         "mb": megabytes(found.rss_bytes),
         "first": found.first_failing or "",
     }
+
+
+def _edge(edge: EdgeResult) -> Json:
+    """Return an edge of the graph; ``share``: its p99 divided by its deadline."""
+    share = part_of(edge.deadline_s, edge.one_way_ns)
+    state = STATES[edge.holds] if edge.deadline_s else None
+    return _present({"topic": edge.name, "from": edge.source, "to": edge.to, "share": rounded(share), "state": state})
 
 
 def _detail(name: str, column: str, row: Row) -> Json:

@@ -1,6 +1,7 @@
 """Fills the template: Jinja escapes texts, and data go into a JSON block that no text can end."""
 
 import os
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -35,6 +36,7 @@ def page_of(data: Mapping[str, Any]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["unbroken"] = unbroken
     return environment.get_template("report.html").render(
         document=data,
         failures=[cell for cell in data["cells"] if cell.get("failed")],
@@ -42,6 +44,11 @@ def page_of(data: Mapping[str, Any]) -> str:
         script=script(),
         styles=(_HERE / "report.css").read_text(encoding="utf-8"),
     )
+
+
+def unbroken(text: str) -> str:
+    """Return the text with no line break between a number and its unit."""
+    return re.sub(r"(?<=\d) (?=([KMG]i)?B\b|[kMG]?Hz\b)", "\u00a0", text)
 
 
 def data_block(data: Mapping[str, Any]) -> str:

@@ -20,23 +20,40 @@ export function along({ id, title, says, metrics, together, first = "size", only
       ? metrics.filter((each) => together.includes(each.key))
       : metrics.filter((each) => each.key === key);
   };
+  const isMeasured = (cell) => only(cell) && metrics.some((each) => each.value(cell) > 0);
+  const known = new WeakMap();
+  const axes = (data) => {
+    if (!known.has(data)) known.set(data, axesOf(data, isMeasured));
+    return known.get(data);
+  };
+  const usualAxis = (data) => {
+    const names = axes(data).map(([name]) => name);
+    return [first, "size"].find((each) => names.includes(each)) ?? names[0];
+  };
   return {
     id,
     title,
     says,
-    has: (data) => data.cells.some((cell) => only(cell) && metrics.some((each) => each.value(cell) > 0)),
+    has: (data) => axes(data).length > 0,
+    lacks: (data) =>
+      data.cells.some(isMeasured)
+        ? "a line needs several sizes, rates or other numbers, and this run has one"
+        : "not measured",
     options: (context) => [
       {
         key: "figure",
         label: "Figure",
-        values: [...(together ? [["together", together.join(", ")]] : []), ...metrics.map((each) => [each.key, each.title])],
+        values: [
+          ...(together ? [["together", together.join(", ")]] : []),
+          ...metrics.map((each) => [each.key, each.title]),
+        ],
         initial: together && isWorthPanels(context.cells.filter(only), metrics, together) ? "together" : metrics[0].key,
       },
-      { key: "along", label: "Along", values: axes(context.data), initial: usualAxis(context.data, first) },
+      { key: "along", label: "Along", values: axes(context.data), initial: usualAxis(context.data) },
       {
         key: "panels",
         label: "Panels by",
-        values: panelChoices(context, context.option("along") ?? usualAxis(context.data, first)),
+        values: panelChoices(context, context.option("along") ?? usualAxis(context.data)),
         initial: usualPanels(context),
       },
     ],
@@ -72,11 +89,8 @@ export function along({ id, title, says, metrics, together, first = "size", only
             ...Object.fromEntries(metrics.flatMap((each) => [[each.name, each.value(cell)], ...bounds(each, cell)])),
           })),
       );
-      // A single point shows no slope. It is drawn along the size only, where it is the only figure.
-      const kept =
-        axis === "size"
-          ? rows
-          : rows.filter((row) => rows.some((each) => each.line === row.line && each.along !== row.along));
+      // A single point shows no slope.
+      const kept = rows.filter((row) => rows.some((each) => each.line === row.line && each.along !== row.along));
       const columns = [
         { name: "label", title: "what" },
         { name: "along", title: nameOfAxis(context.data, axis), show: shownAlong(context.data, axis) },
@@ -98,27 +112,18 @@ export function along({ id, title, says, metrics, together, first = "size", only
   };
 }
 
-const known = new WeakMap();
-
-// The factors along which a line has several points.
-function axes(data) {
-  if (known.has(data)) return known.get(data);
+// The factors along which a line of the measured cells has several points.
+function axesOf(data, isMeasured) {
   const found = data.factors.filter(({ name, levels }) => {
     if (levels.filter((level) => typeof level === "number" && level > 0).length < 2) return false;
     const lines = new Map();
-    for (const cell of data.cells.filter((each) => !each.failed && each.f[name] > 0)) {
+    for (const cell of data.cells.filter((each) => !each.failed && each.f[name] > 0 && isMeasured(each))) {
       const line = lineName(cell, data.factors, name);
       lines.set(line, (lines.get(line) ?? new Set()).add(cell.f[name]));
     }
     return [...lines.values()].some((each) => each.size > 1);
   });
-  known.set(data, found.length ? found.map((each) => [each.name, each.label]) : [["size", "message size"]]);
-  return known.get(data);
-}
-
-function usualAxis(data, first) {
-  const names = axes(data).map(([name]) => name);
-  return [first, "size"].find((each) => names.includes(each)) ?? names[0];
+  return found.map((each) => [each.name, each.label]);
 }
 
 const nameOfAxis = (data, axis) =>

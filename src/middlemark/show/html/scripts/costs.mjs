@@ -1,5 +1,105 @@
-// Throughput, loss, processor time, memory and context switches along a factor.
+// The costs of the chosen experiment, and throughput, loss, processor time, memory and context switches along a
+// factor.
+import * as Plot from "@observablehq/plot";
 import { along } from "./along.mjs";
+import { chosen } from "./answer.mjs";
+import { NARROW, bands, plotted, roomFor, stacked, tip } from "./style.mjs";
+import { bytes, plain, rate, time } from "./words.mjs";
+
+const COSTS = [
+  ["cpu", "processors in use", plain],
+  ["cpu_ns_per_message", "processor time a message", time],
+  ["rss_bytes", "memory of all workers", bytes],
+  ["voluntary_hz", "times a thread waited", rate],
+  ["involuntary_hz", "times a thread was preempted", rate],
+  ["bytes_per_s", "bytes received a second", bytes],
+];
+
+export const cost = {
+  id: "cost-of-each",
+  title: "Processors, memory, context switches and bytes",
+  says: "The medians over the trials of each row of the experiment above. The companions (RouDi, a broker) are not included.",
+  isChosen: true,
+  has: (data) => data.cells.some((cell) => COSTS.some(([key]) => cell[key] > 0)),
+  lacks: () => "no costs were measured",
+  rows(context) {
+    const rows = chosen(context).map(({ cell, name }) => ({
+      cell,
+      label: name,
+      ...Object.fromEntries(COSTS.map(([key]) => [key, cell[key] ?? null])),
+    }));
+    const columns = [{ name: "label", title: "what" }, ...COSTS.map(([name, title, show]) => ({ name, title, show }))];
+    return { rows, columns };
+  },
+  draw(rows, context, width) {
+    const known = COSTS.filter(([key]) => rows.some((row) => row[key] > 0));
+    const wide = width >= NARROW;
+    const across = wide ? Math.min(3, known.length) : 1;
+    const names = new Map(rows.map((row) => [row.cell.i, row.label]));
+    const room = roomFor([...names.values()], wide ? width / 2 : width);
+    const inner = (width - room) / across;
+    const drawings = [];
+    for (let first = 0; first < known.length; first += across) {
+      const points = known.slice(first, first + across).flatMap(([key, title, show]) => {
+        const most = Math.max(...rows.map((row) => row[key] ?? 0));
+        return rows
+          .filter((row) => row[key] !== null)
+          .map((row) => ({
+            ...row,
+            title,
+            show,
+            value: row[key],
+            part: row[key] / most,
+            style: context.styles.of(row.cell.series),
+          }));
+      });
+      const frame = {
+        width: first + across > known.length ? room + inner * (known.length - first) : width,
+        height: rows.length * 24 + 46,
+        marginLeft: room,
+        marginRight: 4,
+        marginTop: 30,
+        marginBottom: 10,
+      };
+      const titles = [...new Set(points.map((each) => each.title))];
+      drawings.push(
+        plotted(
+          frame,
+          {
+            x: { domain: [0, 1.45], axis: null },
+            y: {
+              ...bands(
+                rows.map((row) => row.cell.i),
+                names,
+                room,
+              ),
+              padding: 0.25,
+            },
+            fx: { label: null, axis: "top", domain: titles, padding: 0.04 },
+          },
+          [
+            Plot.rect(points, { x1: 0, x2: "part", y: (row) => row.cell.i, fx: "title", fill: (row) => row.style.colour }),
+            Plot.text(points, {
+              x: "part",
+              y: (row) => row.cell.i,
+              fx: "title",
+              dx: 5,
+              textAnchor: "start",
+              text: (row) => row.show(row.value),
+              fill: "var(--ink)",
+            }),
+            tip({
+              data: points,
+              at: { x: "part", y: (row) => row.cell.i, fx: "title" },
+              title: (row) => `${row.label}\n${row.title}: ${row.show(row.value)}`,
+            }),
+          ],
+        ),
+      );
+    }
+    return { svg: stacked(drawings, width) };
+  },
+};
 
 const field = (name, title, scale) => ({ key: name, name, title, scale, value: (cell) => cell[name] ?? null });
 

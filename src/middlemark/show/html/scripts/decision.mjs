@@ -120,7 +120,9 @@ export const decision = {
     "A full mark was measured. A hollow mark is interpolated between two measured sizes, has a lower " +
     "percentile, or, if nothing was measured near the rate, is for messages one at a time. A rate counts as " +
     "measured within a factor of two; there is no interpolation between sizes that are more than 64 times " +
-    "apart.",
+    "apart. “Held at” names the percentile that is judged.",
+  has: (data) => data.cells.some((each) => !each.failed),
+  lacks: () => "every trial failed",
   options(context) {
     const kinds = [...new Set(context.cells.map((each) => each.kind))];
     const known = [...context.data.quantiles, "max"].filter((name) => context.cells.some((each) => each.latency?.[name] > 0));

@@ -9,7 +9,6 @@ export class Figure {
   constructor(spec, context, changed) {
     Object.assign(this, { spec, context, changed, isStale: true, isSeen: false, rows: [], columns: [], drawnWidth: 0 });
     this.controls = element("div", { class: "options" });
-    this.chips = element("div", { class: "options", role: "group", "aria-label": "Among them" });
     this.plot = element("div", { class: "plot" });
     this.legend = element("ul", { class: "legend", "aria-hidden": "true" });
     this.notes = element("p", { class: "notes", "aria-live": "polite" });
@@ -27,7 +26,6 @@ export class Figure {
       { id: spec.id, tabindex: "-1" },
       caption,
       this.controls,
-      ...(spec.controls ? [this.chips] : []),
       this.plot,
       this.legend,
       this.notes,
@@ -109,10 +107,6 @@ export class Figure {
       );
     }
     for (const select of this.controls.querySelectorAll("select")) select.value = this.option(select.dataset.key);
-    if (!this.spec.controls) return;
-    const focused = this.chips.contains(document.activeElement) ? document.activeElement.dataset.chip : undefined;
-    this.chips.replaceChildren(...this.spec.controls(this.context, this.context.apply));
-    if (focused !== undefined) this.chips.querySelector(`[data-chip="${CSS.escape(focused)}"]`)?.focus();
   }
 
   choose(key, value) {
@@ -150,7 +144,7 @@ export class Figure {
     download(
       `${this.spec.id}.svg`,
       "image/svg+xml;charset=utf-8",
-      standing(
+      standalone(
         drawn,
         this.spec.title,
         [...this.legend.children].map((each) => each.textContent.trim()),
@@ -161,7 +155,7 @@ export class Figure {
 
 const XMLNS = "http://www.w3.org/2000/svg";
 
-function vector(name, attributes) {
+export function vector(name, attributes) {
   const made = document.createElementNS(XMLNS, name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
   return made;
@@ -186,13 +180,14 @@ function swatchOf(colour) {
 }
 
 // Returns the drawing as a standalone file, with its colours, a background and its title.
-function standing(drawn, title, names) {
+export function standalone(drawn, title, names) {
   const copy = drawn.cloneNode(true);
   const styles = getComputedStyle(document.documentElement);
   const resolved = (text) =>
     text.replace(/var\((--[\w-]+)\)/g, (_, name) => styles.getPropertyValue(name).trim() || "currentColor");
   for (const node of [copy, ...copy.querySelectorAll("*")]) {
-    for (const { name, value } of [...node.attributes]) if (value.includes("var(")) node.setAttribute(name, resolved(value));
+    for (const { name, value } of [...node.attributes])
+      if (value.includes("var(")) node.setAttribute(name, resolved(value));
     if (node.localName === "style") node.textContent = resolved(node.textContent);
   }
   copy.setAttribute("xmlns", XMLNS);

@@ -31,6 +31,7 @@ export function filters(place, factors, selection, changed, best) {
     },
     ...choices,
   );
+  place.hidden = panels.length === 0 && !best;
   place.replaceChildren(
     ...(best ? [element("label", {}, "Transports ", transports)] : []),
     ...panels.map((each) => each.node),

@@ -30,6 +30,7 @@ const forestOf = ({ id, title, says, fixed = {}, most = MOST, isFixed }) => ({
   says,
   isFixed,
   has: (data) => data.comparisons.some((each) => Object.entries(fixed).every(([key, value]) => each[key] === value)),
+  lacks: isFixed ? null : () => "no two rows differ in one factor alone",
   options({ data }) {
     if (isFixed) return [];
     const values = (name) => [...new Set(data.comparisons.map((each) => each[name]))];

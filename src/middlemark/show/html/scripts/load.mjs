@@ -54,9 +54,11 @@ const COLUMNS = columnsOf(
   ["knee", "knee"],
 );
 
-const has = (data) => data.cells.some((cell) => cell.offered_hz || cell.steps?.length);
+// A round trip at a rate receives what it offers: one load of it is no figure.
+const has = (data) =>
+  data.cells.some((cell) => cell.steps?.length || (cell.offered_hz && cell.kind === "one_way" && cell.rate_hz));
 
-const absent = "No load was offered in this selection: --rate with a number, curve or sustainable offers one.";
+const absent = "no load was offered: --rate with a number, curve or sustainable offers one";
 
 function legendOf(points) {
   const series = new Map(points.map((each) => [each.line, { name: each.line, ...each.style }]));
@@ -72,6 +74,7 @@ export const offeredReceived = {
     "On the dashed diagonal all offered messages arrived; below it messages were late or lost. A hollow mark " +
     "lost messages. Both axes are messages a second at one subscriber, logarithmic.",
   has,
+  lacks: () => absent,
   options: () => [
     {
       key: "figure",
@@ -139,6 +142,7 @@ export const latencyThroughput = {
     "Latency against the rate received, one line a curve. A ring marks the knee: the highest load before " +
     "latency rises steeply. Hollow marks did not hold their rate.",
   has,
+  lacks: () => absent,
   options: () => [
     {
       key: "figure",

@@ -1,16 +1,18 @@
 // The page: its sections and figures, the stored selection, and when figures are drawn.
+import { chooseColumn } from "./answer.mjs";
+import { cost, loss, memory, processor, switches, throughput } from "./costs.mjs";
 import { decision, decisionForm } from "./decision.mjs";
 import { ecdf, percentileCurve } from "./distribution.mjs";
 import { Figure } from "./figure.mjs";
 import { filters } from "./filters.mjs";
-import { firstPicture, firstScreen } from "./first.mjs";
+import { firstScreen } from "./first.mjs";
 import { changes, forest } from "./forest.mjs";
 import { latencyBySize, timesRawTransport } from "./latency.mjs";
 import { latencyThroughput, offeredReceived } from "./load.mjs";
-import { loss, memory, processor, switches, throughput } from "./costs.mjs";
 import { order } from "./order.mjs";
-import { overall } from "./overall.mjs";
+import { printPicture } from "./picture.mjs";
 import { ranges, usualSize } from "./ranges.mjs";
+import { robots } from "./robot.mjs";
 import { Selection, filtered, indexed } from "./selection.mjs";
 import { Styles } from "./style.mjs";
 import { element } from "./table.mjs";
@@ -22,22 +24,27 @@ function sections(data) {
   const has = (kind) => data.cells.some((each) => each.kind === kind);
   return {
     "changes-figure": [changes],
-    "answer-figure": [firstPicture],
-    "overall-figure": [overall],
+    "time-figures": [breakdown],
+    "distribution-figures": [ecdf],
+    "cost-figures": [cost],
     "decide-figures": [decision],
-    "latency-figures": [
+    "comparison-figures": [forest],
+    "all-figures": [
       ...(has("round_trip") || !has("one_way") ? [latencyBySize("round_trip", "round trip", data.quantiles)] : []),
       ...(has("one_way") ? [latencyBySize("one_way", "one way", data.quantiles)] : []),
       ranges,
       timesRawTransport,
       percentileCurve,
-      ecdf,
-      breakdown,
       heatMap,
+      throughput,
+      offeredReceived,
+      latencyThroughput,
+      loss,
+      processor,
+      memory,
+      switches,
+      order,
     ],
-    "throughput-figures": [throughput, offeredReceived, latencyThroughput, loss, processor, memory, switches],
-    "comparison-figures": [forest],
-    "experiment-figures": [order],
   };
 }
 
@@ -55,7 +62,17 @@ function start() {
   let cells = data.cells;
   const isBest = () =>
     best.size < data.cells.length && selection.options.get("transports") !== "all" && !selection.levels.has("transport");
-  const context = { data, selection, styles: new Styles(data.cells), cells: () => cells, isBest, apply: () => apply() };
+  const context = {
+    data,
+    selection,
+    styles: new Styles(
+      data.cells,
+      data.standings[data.usual]?.places.map(({ row }) => row),
+    ),
+    cells: () => cells,
+    isBest,
+    apply: () => apply(),
+  };
 
   const figures = [];
   const keep = () => {
@@ -67,22 +84,29 @@ function start() {
     }
     for (const each of figures) each.link.setAttribute("href", selection.hash(each.spec.id));
   };
+  const missing = new Map(); // reason → titles
   for (const [place, specs] of Object.entries(sections(data))) {
     const made = specs.filter((spec) => spec.has?.(data) ?? true).map((spec) => new Figure(spec, context, keep));
-    const missing = specs.filter((spec) => !(spec.has?.(data) ?? true)).map((spec) => spec.title);
-    const note =
-      missing.length && !["changes-figure", "answer-figure", "overall-figure"].includes(place)
-        ? [element("p", { class: "notes" }, `Nothing was measured for: ${missing.join("; ")}.`)]
-        : [];
-    document.getElementById(place).replaceChildren(...made.map((each) => each.node), ...note);
+    for (const spec of specs.filter((each) => each.lacks && !each.has(data)))
+      missing.set(spec.lacks(data), [...(missing.get(spec.lacks(data)) ?? []), spec.title]);
+    const section = document.getElementById(place);
+    section.replaceChildren(...made.map((each) => each.node));
+    if (made.length === 0) leaveOut(section);
     figures.push(...made);
   }
+  document.getElementById("filters").classList.toggle(
+    "unused",
+    data.cells.every((each) => each.failed),
+  );
+  document.getElementById("missing").textContent = missing.size
+    ? `Not drawn: ${[...missing].map(([why, titles]) => `${titles.join(", ")} (${why})`).join("; ")}.`
+    : "";
 
   const apply = () => {
     cells = filtered(data.cells, indices, selection).filter((each) => !isBest() || best.has(each.i));
     panel.show(cells.length, data.cells.length);
     for (const each of figures) {
-      if (each.spec.isFixed && each.drawnWidth) continue; // the first screen does not depend on the filters
+      if ((each.spec.isFixed || each.spec.isChosen) && each.drawnWidth) continue; // they do not depend on the filters
       each.markStale();
     }
     for (const each of figures) if (each.isOnScreen()) each.drawIfDue();
@@ -97,13 +121,15 @@ function start() {
     best.size < data.cells.length && { isBest },
   );
   const first = firstScreen(context, () => {
-    const picture = figures.find((each) => each.spec === firstPicture);
-    picture.markStale();
-    picture.drawIfDue(true);
+    for (const each of figures.filter(({ spec }) => spec.isChosen)) {
+      each.markStale();
+      each.drawIfDue();
+    }
     keep();
   });
   const decided = figures.find((each) => each.spec === decision);
-  const form = decisionForm(document.getElementById("decide-form"), selection, usualSize(data), () => {
+  const needs = document.getElementById("decide-form") ?? element("form"); // it is gone if nothing was measured
+  const form = decisionForm(needs, selection, usualSize(data), () => {
     decided.markStale();
     decided.drawIfDue(true);
     keep();
@@ -113,7 +139,7 @@ function start() {
     if (!selection.restore(location.hash)) return false;
     form.show();
     first.show();
-    figures.find((each) => each.spec === firstPicture)?.markStale();
+    for (const each of figures.filter(({ spec }) => spec.isChosen)) each.markStale();
     apply();
     const at = figures.find((each) => each.spec.id === selection.at);
     if (at) {
@@ -124,6 +150,7 @@ function start() {
   };
   // Figures above the target of a link are drawn first, because drawing them later would move the target.
   const goTo = (node) => {
+    for (let around = node.closest("details"); around; around = around.parentElement.closest("details")) around.open = true;
     for (const each of figures)
       if (each.node === node || node.compareDocumentPosition(each.node) & Node.DOCUMENT_POSITION_PRECEDING)
         each.drawIfDue(true);
@@ -150,6 +177,13 @@ function start() {
     apply();
     land(opened);
   }
+  robots(context, (workload, column) => {
+    if (workload > 0) return;
+    chooseColumn(context, column);
+    first.show();
+    keep();
+  });
+  if (opened === "#picture") return void printPicture(context);
   window.addEventListener("hashchange", follow);
   // A link to the current address causes no event.
   document.addEventListener("click", (event) => {
@@ -157,6 +191,14 @@ function start() {
     if (link && link.getAttribute("href") === location.hash) follow();
   });
   performance.mark("started");
+}
+
+// Removes a section without a figure and its link.
+function leaveOut(place) {
+  const section = place.closest("section, details");
+  if (!section || section.id === "answer") return;
+  document.querySelector(`nav a[href="#${section.id}"]`)?.closest("li").remove();
+  section.remove();
 }
 
 // The rows of every series that is the best of its middleware in an experiment, and the rows of their baselines.
@@ -209,4 +251,4 @@ function watch(figures) {
   });
 }
 
-start();
+setTimeout(start); // the browser first paints the question and the answer, which the page has as text

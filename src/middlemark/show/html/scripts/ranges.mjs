@@ -55,6 +55,7 @@ export const ranges = {
     "Each line is a configuration, with its p50 (circle), p99 (triangle) and p99.9 (square), fastest first; " +
     "grey lines are raw transports. Left is better.",
   has: (data) => data.cells.some(has),
+  lacks: () => "no latency was measured",
   options: (context) => atOneSize(context, has),
   rows(context) {
     const cells = ofOneSize(context, has).sort((a, b) => a.latency.p50 - b.latency.p50);

@@ -4,12 +4,14 @@ import * as Plot from "@observablehq/plot";
 import * as d3 from "d3";
 import { bytes, bytesRate, plain, rate, share, time } from "./words.mjs";
 
-const COLOURS = 10;
+const COLOURS = 20;
 export const SYMBOLS_OF = { p50: "circle", p99: "triangle", "p99.9": "square" };
 const SYMBOLS = ["circle", "square", "triangle", "diamond", "star", "cross", "wye"];
 
 export class Styles {
-  constructor(cells) {
+  // leaders: the rows of the first ranking, whose colours are the most distinct.
+  constructor(all, leaders = []) {
+    const cells = [...leaders.map((row) => all[row]), ...all];
     const adapters = [...new Set(cells.filter((each) => !each.is_raw_transport).map((each) => each.f.adapter))];
     // With a single adapter, each series has its own colour.
     const coloured = adapters.length > 1 ? (cell) => cell.f.adapter : (cell) => cell.series;

@@ -1,7 +1,6 @@
 // Where the time goes: the parts of a round trip, and latency over the seconds of a trial.
 import * as Plot from "@observablehq/plot";
-import { nameOf } from "./labels.mjs";
-import { atOneSize, ofOneSize } from "./ranges.mjs";
+import { chosen } from "./answer.mjs";
 import { NARROW, bands, differing, logAxis, plotted, roomFor, tip } from "./style.mjs";
 import { columnsOf } from "./table.mjs";
 import { plain, time } from "./words.mjs";
@@ -11,17 +10,20 @@ const has = (cell) => cell.breakdown?.length > 0;
 
 export const breakdown = {
   id: "breakdown",
-  title: "Where the time goes",
-  says: "The parts of the time of a message near the median, in their order in time.",
+  title: "The parts of one message",
+  says: "The parts of the time of a message near the median, in their order in time, for the experiment above.",
+  isChosen: true,
   has: (data) => data.cells.some(has),
-  options: (context) => atOneSize(context, has),
+  lacks: () => "no trial was measured in parts",
   rows(context) {
-    const cells = ofOneSize(context, has).sort((a, b) => total(a) - total(b));
-    const rows = cells.flatMap((cell) => {
+    const cells = chosen(context)
+      .filter(({ cell }) => has(cell))
+      .sort((a, b) => total(a.cell) - total(b.cell));
+    const rows = cells.flatMap(({ cell, name }) => {
       let from = 0;
       return cell.breakdown.map(({ part, ns }) => ({
         cell,
-        label: nameOf(cell, context, "size"),
+        label: name,
         part,
         ns,
         from,
@@ -38,16 +40,18 @@ export const breakdown = {
     const notes = cells.length > MOST ? [`The ${MOST} fastest of ${cells.length} are drawn; the table has all.`] : [];
     notes.push(
       ...cells
-        .filter((cell) => cell.coding_absent)
-        .map((cell) => `${nameOf(cell, context, "size")}: not told, ${cell.coding_absent}.`),
+        .filter(({ cell }) => cell.coding_absent)
+        .map(({ cell, name }) => `${name}: the time for encoding is not known, ${cell.coding_absent}.`),
     );
-    return { rows, columns, notes, absent: "No configuration of this selection was measured in parts." };
+    return { rows, columns, notes, absent: "No row of this experiment was measured in parts." };
   },
   draw(rows, context, width) {
     const drawn = new Set([...new Set(rows.map((row) => row.cell.i))].slice(0, MOST));
     const bars = rows.filter((row) => drawn.has(row.cell.i));
     const parts = [...new Set(bars.map((row) => row.part))];
-    const colour = (part) => `var(--c${parts.indexOf(part) % 10})`;
+    // The way back has the colours of the way there. No middleware has these colours.
+    const kinds = [...new Set(parts.map(kindOf))];
+    const colour = (part) => `var(--p${kinds.indexOf(kindOf(part)) % 5})`;
     const most = Math.max(...bars.map((row) => row.to));
     const [short, shared] = differing(bars.filter((row) => !row.cell.is_raw_transport).map((row) => row.label));
     const names = new Map(bars.map((row) => [row.cell.i, short(row.label)]));
@@ -95,6 +99,8 @@ export const breakdown = {
   },
 };
 
+const kindOf = (part) => part.replace(/^reply |,? back$/g, "");
+
 const total = (cell) => cell.breakdown.reduce((sum, each) => sum + each.ns, 0);
 
 const CLASSES = 6;
@@ -106,6 +112,7 @@ export const heatMap = {
     "Each column is a slice of one trial, each row a band of latency; the stronger its colour, the more " +
     "messages (on a logarithmic scale). Outlined slices were disturbed: other processes used the processors.",
   has: (data) => data.cells.some((cell) => cell.heat),
+  lacks: () => "no trial has 100 samples with their instants",
   options(context) {
     const cells = context.cells.filter((cell) => cell.heat);
     return [

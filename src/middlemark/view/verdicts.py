@@ -1,0 +1,50 @@
+"""Lines on stored runs, computed one after the other beside the requests, because a large run takes seconds."""
+
+import queue
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from middlemark.problems import MeasureError
+from middlemark.view.shelf import Shelved
+
+Line = Callable[[Sequence[Path]], str]
+"""One run → its verdict in one line; two runs → the changes between them. May raise MeasureError."""
+
+
+class Verdicts:
+    """The lines that are known, by their runs and the state of the runs' files."""
+
+    def __init__(self, line: Line) -> None:
+        """``line``: returns the line of one run or of two."""
+        self._line = line
+        self._known: dict[tuple[object, ...], str | None] = {}
+        self._asked: queue.SimpleQueue[tuple[tuple[object, ...], list[Path]]] = queue.SimpleQueue()
+        threading.Thread(target=self._work, daemon=True).start()
+
+    def of(self, *runs: Shelved) -> str | None:
+        """Return the line; None: it is not known yet."""
+        key = tuple((each.name, each.version) for each in runs)
+        if key not in self._known:
+            self._known[key] = None
+            self._asked.put((key, [each.folder for each in runs]))
+        return self._known[key]
+
+    def _work(self) -> None:
+        while True:
+            key, folders = self._asked.get()
+            try:
+                self._known[key] = self._line(folders)
+            except MeasureError as error:
+                self._known[key] = str(error)
+            except Exception as error:  # a run that cannot be judged must not end the thread
+                self._known[key] = f"it cannot be judged ({type(error).__name__}: {error})"
+
+
+def pairs(runs: Sequence[Shelved]) -> list[tuple[Shelved, Shelved]]:
+    """Return the last two complete runs of each suite on one machine, the older first. ``runs``: newest first."""
+    found: dict[tuple[str, str], list[Shelved]] = {}
+    for each in runs:
+        if each.wrong is None and each.state != "running" and each.suites not in ("", "command-line", "imported"):
+            found.setdefault((each.suites, each.machine), []).append(each)
+    return [(members[1], members[0]) for members in found.values() if len(members) > 1]
