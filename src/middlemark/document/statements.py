@@ -63,7 +63,7 @@ def reason(experiment: JudgedExperiment, row: JudgedRow) -> str:
     first = experiment.judged_by
     match row.standing:
         case Standing.SLOWER:
-            return f"significantly {METRICS[experiment.metric].worse}"
+            return f"significantly {worse(experiment.metric)}"
         case Standing.EQUIVALENT:
             return f"within {format_percent(experiment.within)}" if row is not first else ""
         case Standing.ELIMINATED:
@@ -185,9 +185,7 @@ def next_in_words(experiment: JudgedExperiment) -> str:
     found = next((each for each in experiment.beaten if each.comparison is not None), None)
     if found is None or found.comparison is None or not math.isfinite(found.comparison.judged.shift):
         return ""
-    far = longer(found.comparison.judged.shift, rate=experiment.by_rate)
-    if not experiment.in_ns and not experiment.by_rate:
-        far = far.replace(" longer", " more").replace(" long", " much")
+    far = shift_in_words(found.comparison.judged.shift, experiment.metric)
     return f"{found.row.name}, the next, {'receives' if experiment.by_rate else 'takes'} {far}."
 
 
@@ -224,11 +222,17 @@ def some(names: Iterable[str], most: int = 3) -> str:
     return listing([*different[:most], *([f"{len(different) - most} more"] if len(different) > most else [])])
 
 
-def shift_in_words(shift: float, *, rate: bool) -> str:
-    """Return a shift in words: ``12 % longer``, ``2.3 times as long``, ``32 % fewer messages``."""
-    if rate:
+def worse(metric: str) -> str:
+    """Return the word for a candidate that is worse: ``slower`` for times and rates, ``more`` for what it uses."""
+    return "slower" if METRICS[metric].latency else METRICS[metric].worse
+
+
+def shift_in_words(shift: float, metric: str) -> str:
+    """Return a shift in words: ``12 % longer``, ``2.3 times as much``, ``32 % fewer messages``."""
+    if metric == "throughput":
         return f"{percent(-shift)} fewer messages" if shift < 0 else f"{percent(shift)} more messages"
-    return f"{ratio(1 + shift)} times as long" if shift >= 1 else f"{percent(shift)} longer"
+    times, more = ("much", "more") if metric in ("cpu", "memory") else ("long", "longer")
+    return f"{ratio(1 + shift)} times as {times}" if shift >= 1 else f"{percent(shift)} {more}"
 
 
 def percent(share: float) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from middlemark.document.numbers import ABSENT, measured, megabytes, of_deadline, processors, ratio, share, us, whole
-from middlemark.document.statements import eliminated_after, how_it_works, shift_in_words, some
+from middlemark.document.statements import eliminated_after, how_it_works, shift_in_words, some, worse
 from middlemark.document.table import Column, Line, Table, TableCell
 from middlemark.document.workloads import HOLDS
 from middlemark.model.cell import Cell
@@ -129,9 +129,7 @@ def _next(verdict: RaceVerdict) -> str:
     if found is None or found.comparison is None:
         return ""
     judged = found.comparison.judged
-    far = shift_in_words(judged.shift, rate=False) if math.isfinite(judged.shift) else ""
-    if verdict.race.metric in ("cpu", "memory"):
-        far = far.replace(" longer", " more").replace(" long", " much")
+    far = shift_in_words(judged.shift, verdict.experiment.metric) if math.isfinite(judged.shift) else ""
     if found.standing is Standing.ELIMINATED:
         return f"{found.row.name}, the next, was {eliminated_after(found)}, {far}"
     return f"{found.row.name}, the next, takes {far} ({judged.pairs} rounds)"
@@ -186,7 +184,7 @@ def standing_text(row: JudgedRow, metric: str) -> str:
     if missed not in (None, "slower"):
         return str(missed)
     return {
-        Standing.SLOWER: f"significantly {METRICS[metric].worse}",
+        Standing.SLOWER: f"significantly {worse(metric)}",
         Standing.TOO_FEW_TRIALS: f"fewer than {FEWEST} trials",
         Standing.NO_COMMON_ROUNDS: f"fewer than {FEWEST} common rounds",
     }.get(row.standing, str(row.standing))
@@ -254,7 +252,7 @@ def reasons(verdict: RaceVerdict) -> str:
         names = [f"{each.row.name}: {edge}" if (edge := _failing(each)) else each.row.name for each in members]
         more = ", …" if len(members) > _NAMED else ""
         named = "" if reason == "slower" else f" ({', '.join(names[:_NAMED])}{more})"
-        shown = METRICS[verdict.experiment.metric].worse if reason == "slower" else reason
+        shown = worse(verdict.experiment.metric) if reason == "slower" else reason
         parts.append(f"{shown} {len(members)}{named}")
     return "; ".join(parts)
 
