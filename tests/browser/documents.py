@@ -541,7 +541,7 @@ def _standings(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 "verdict": "best" if sure else "undecided",
                 "sure": sure,
                 "mark": "significant" if sure else "undecided",
-                "said": "The other is slower."
+                "sentence": "The other is slower."
                 if sure
                 else "Undecided against fastdds udp: about 24 trials would decide.",
                 "settings": "Eclipse Cyclone DDS 0.10.2: transport udp, block, reliable",

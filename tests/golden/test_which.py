@@ -237,7 +237,7 @@ def test_the_report_names_the_winner_and_the_eliminated_with_their_rounds(field:
     [standing] = [each for each in choices(document) if each.by == "p50"]
     assert (standing.verdict, standing.winner) == ("best", "lyra")
     assert standing.why == "The other is slower, 3 were eliminated."
-    assert standing.said == "Sure: vega shm, the next, takes 22 % longer (8 rounds)."
+    assert standing.sentence == "Sure: vega shm, the next, takes 22 % longer (8 rounds)."
     experiment = document.experiments[0]
     reasons = {each.row.result.cell.adapter: reason(experiment, each) for each in experiment.ranked}
     assert reasons["vega"] == "significantly slower"

@@ -258,6 +258,14 @@ def check_workloads(document: Document) -> None:
             holds = {name: bool(row.result.workload and row.result.workload.holds) for name, row in rows.items()}
             held, _, missed = text.partition(", not over ")
             assert held.startswith("holds over") == any(holds.values())
+            shown_verdict = table_data["verdicts"][at]
+            assert (shown_verdict["mark"] == "holds") == any(holds.values())
+            assert (shown_verdict["mark"] == "undecided") == text.startswith("too few messages")
+            assert shown_verdict["holding"] == [name for name in holds if holds[name]]
+            assert (
+                shown_verdict["figure"]
+                == f"{sum(holds.values())} of {sum(line.rows[at] is not None for line in lines)}"
+            )
             assert bool(missed) == (len({*holds.values()}) > 1)
             for name in holds if missed else ():
                 assert (name in held, name in missed) == (holds[name], not holds[name])

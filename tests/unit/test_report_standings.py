@@ -51,7 +51,7 @@ def test_each_middleware_is_ranked_by_its_best_transport_with_one_baseline() -> 
     )
     assert standing.lead == "lyra shm is lowest, 10.0 µs a round trip, 1.25 × the baseline shm (copying)."
     assert standing.why == "The other is slower."
-    assert standing.said == "The other is slower. vega udp, the next, takes 3.00 times as long."
+    assert standing.sentence == "The other is slower. vega udp, the next, takes 3.00 times as long."
     assert standing.mark == "significant"
     assert (standing.verdict, standing.sure, standing.command) == ("best", True, None)
     assert [each.standing for each in standing.places] == ["best", "slower"]

@@ -13,7 +13,7 @@ from middlemark.document.statements import CARRIERS, figure_text, lead, next_in_
 from middlemark.document.which import how_sure
 from middlemark.document.workloads import conclusion
 from middlemark.model.units import format_count
-from middlemark.verdicts.experiments import JudgedExperiment, Standing
+from middlemark.verdicts.experiments import OF_MESSAGES, JudgedExperiment, Standing
 from middlemark.verdicts.names import ASKED, WORDS, plain, what, words
 from middlemark.verdicts.race import RaceVerdict, races
 from middlemark.verdicts.rows import Row
@@ -23,7 +23,6 @@ USUAL_SIZE = 1024
 _KEPT = ("pattern", "rate", "processes", "subscribers", "receive")
 """Factors to keep, in this order, if several would distinguish the experiments equally well."""
 
-_HEADLINES = ("p50", "throughput")
 _MOST_CHANGES = 3
 
 
@@ -42,7 +41,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     """The ranking of one experiment at one size, over all carriers or one of them."""
 
     by: str
-    """``p50`` or ``p99``; ``p50`` also if the experiment is judged by its rate."""
+    """The metric; ``p50`` also if the experiment is judged by its rate."""
     size: int
     levels: dict[str, str]
     """The levels that distinguish this experiment from the others, in words: by factor, ``carrier`` and ``run``."""
@@ -53,8 +52,8 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     lead: str
     why: str
     """Two sentences: which candidate is first, and the verdict."""
-    said: str
-    """The verdict of a question as the terminal prints it, else ``why`` with the distance to the next candidate."""
+    sentence: str
+    """The verdict of ``which`` as the terminal prints it; of other runs ``why`` and how much more the next takes."""
     settings: str
     """The winner's name, version and settings, to copy."""
     winner: str
@@ -111,7 +110,7 @@ def in_a_line(document: Document) -> str:
 
 def changed_in_a_line(document: Document) -> str:
     """Return the significant changes by p50 or throughput from the first run to the second, the largest first."""
-    compared = [each for each in document.comparisons if each.factor == "run" and each.comparison.metric in _HEADLINES]
+    compared = [each for each in document.comparisons if each.factor == "run" and each.comparison.metric in OF_MESSAGES]
     decided = [each.comparison for each in compared if each.comparison.word in ("faster", "slower", "more", "less")]
     if not compared:
         return "the runs have no configuration in common that could be compared"
@@ -142,7 +141,7 @@ def _choice(
         mark=_mark(experiment),
         lead=lead(experiment),
         why=plain(why(experiment)),
-        said=plain((race and how_sure(race)) or f"{why(experiment)} {next_in_words(experiment)}".strip()),
+        sentence=plain((race and how_sure(race)) or f"{why(experiment)} {next_in_words(experiment)}".strip()),
         settings=_settings(document, first.row),
         winner=first.row.result.cell.adapter if len({*adapters}) == len(adapters) else first.row.name,
         places=tuple(
@@ -168,7 +167,7 @@ def _mark(experiment: JudgedExperiment) -> str:
         return "significant" if experiment.sure else "doubtful"
     if experiment.verdict == "tie":
         return "tie" if experiment.sure else "doubtful tie"
-    return {"only": "only candidate"}.get(experiment.verdict, experiment.verdict)
+    return "only candidate" if experiment.verdict == "only" else experiment.verdict
 
 
 def _settings(document: Document, row: Row) -> str:

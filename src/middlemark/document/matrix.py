@@ -13,7 +13,7 @@ from middlemark.document.statements import bare_figure
 from middlemark.document.table import Column, Line, Table, TableCell
 from middlemark.model.cell import EXPERIMENT, FACTORS
 from middlemark.model.units import format_size
-from middlemark.verdicts.experiments import JudgedExperiment, JudgedRow, Standing
+from middlemark.verdicts.experiments import OF_MESSAGES, JudgedExperiment, JudgedRow, Standing
 from middlemark.verdicts.names import ASKED, NOT_SHOWN, plain
 from middlemark.verdicts.rows import Row, grouped, headline_figure
 
@@ -60,7 +60,7 @@ class Matrix(msgspec.Struct, frozen=True, kw_only=True):
 
 def matrices(experiments: Sequence[JudgedExperiment]) -> tuple[Matrix, ...]:
     """Return a matrix for each experiment by its headline figure, in the order of the experiments."""
-    shown = (each for each in experiments if not each.restricted and each.metric in ("p50", "throughput"))
+    shown = (each for each in experiments if not each.restricted and each.metric in OF_MESSAGES)
     groups = grouped((each for each in shown if each.ranked), lambda each: each.key)
     levels = [each[0].levels for each in groups.values()]
     varied = {factor for each in levels for factor, level in each.items() if level != levels[0].get(factor)}

@@ -11,6 +11,7 @@ from middlemark.document.table import Table, table_of
 from middlemark.stats.baselines import by_rate
 from middlemark.stats.interval import FEWEST
 from middlemark.stats.scorecard import RESAMPLES
+from middlemark.verdicts.experiments import OF_MESSAGES
 from middlemark.verdicts.growth import Grown, Growth
 from middlemark.verdicts.names import size
 from middlemark.verdicts.rows import Row, grouped, latency_of, place_of
@@ -95,7 +96,7 @@ def comparisons(document: Document) -> Table | None:
     chosen = [
         each
         for each in document.comparisons
-        if each.comparison.metric in ("p50", "throughput") and each.comparison.judged.low is not None
+        if each.comparison.metric in OF_MESSAGES and each.comparison.judged.low is not None
     ]
     if not chosen:
         return None

@@ -5,8 +5,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from middlemark.document.numbers import ABSENT, measured, megabytes, of_deadline, processors, ratio, share, us, whole
-from middlemark.document.statements import eliminated_after, how_it_works, shift_in_words, some, worse
+from middlemark.document.numbers import ABSENT, megabytes, of_deadline, processors, ratio, share, us, whole
+from middlemark.document.statements import bare_figure, eliminated_after, how_it_works, shift_in_words, some, worse
 from middlemark.document.table import Column, Line, Table, TableCell
 from middlemark.document.workloads import HOLDS
 from middlemark.model.cell import Cell
@@ -49,23 +49,19 @@ def answer(verdict: RaceVerdict) -> str:
     named = _NAMED if len(verdict.answer) > FINALISTS else FINALISTS
     first = verdict.answer[0]
     times = f", {ratio(first.ratio)} × the baseline" if first.ratio is not None else ""
-    took = f"{_took(verdict.answer[:named], verdict.race.metric)}{times}."
+    took = f"{_took(verdict, verdict.answer[:named])}{times}."
     names = some((each.row.name for each in verdict.answer), named)
     if verdict.verdict == "best":
         return f"{names} is best for {asked}: {took}"
     return f"{'Tie' if verdict.verdict == 'tie' else 'Undecided'} for {asked}: {names}, {took}"
 
 
-def _figure(metric: str, figure: float | None) -> str:
-    return us(figure) if METRICS[metric].latency else measured(figure, METRICS[metric].unit)
-
-
-def _took(rows: Sequence[JudgedRow], metric: Raced) -> str:
+def _took(verdict: RaceVerdict, rows: Sequence[JudgedRow]) -> str:
     cell = rows[0].row.result.cell
     if cell.workload is None:
-        figures = dict.fromkeys(_figure(metric, each.figure) for each in (rows[0], rows[-1]))
+        figures = dict.fromkeys(bare_figure(verdict.experiment, each.figure) for each in (rows[0], rows[-1]))
         way = "one way" if cell.pattern == "stream" else "round trip"
-        return f"{' to '.join(figures)} {_WHAT[metric].format(way=way)}"
+        return f"{' to '.join(figures)} {_WHAT[verdict.race.metric].format(way=way)}"
     figures = dict.fromkeys(of_deadline(each.figure) for each in (rows[0], rows[-1]))
     edges = dict.fromkeys(edge.label for each in rows if (edge := worst_edge_of(each.row)))
     edge_text = f" ({next(iter(edges))})" if len(edges) == 1 else ""

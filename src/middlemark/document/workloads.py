@@ -10,30 +10,35 @@ from middlemark.model.units import format_seconds
 from middlemark.stats.result import EdgeResult, HistoryResult, NodeResult, WorkloadResult
 from middlemark.stats.workload import fails_most
 from middlemark.verdicts.rows import Row
-from middlemark.verdicts.workloads import Cheapest, GraphTable
+from middlemark.verdicts.workloads import Cheapest, ColumnVerdict, GraphTable
 
 HOLDS = {True: "✓", False: "✗", None: "?"}
 STATES = {True: "holds", False: "fails", None: "undecided"}
+NO_VERDICT = "too few messages for a verdict"
 
 
 def conclusion(table: GraphTable) -> str:
     """Return which middlewares hold in which column, in one sentence."""
     parts = []
     for at, column in enumerate(table.columns):
-        lines = [line for line in table.lines if not line.is_raw_transport] or table.lines
-        rows = {line.name: line.rows[at] for line in lines}
-        known = {name: found.holds for name, row in rows.items() if row and (found := row.result.workload)}
-        holding = [name for name, holds in known.items() if holds]
-        where = table.at(column)
-        if known and all(holds is None for holds in known.values()):
-            parts.append(f"too few messages for a verdict{where}, or no deadlines")
-        elif not holding:
-            parts.append(f"does not hold over any of {len(known)}{where}")
-        elif len(holding) == len(known):
-            parts.append(f"holds over all {len(known)}{where}" if len(known) > 1 else f"holds over {holding[0]}{where}")
+        found, where = table.verdict(at), table.at(column)
+        number = len(found.holding) + len(found.others)
+        if found.mark == "undecided":
+            parts.append(f"{NO_VERDICT}{where}, or no deadlines")
+        elif found.mark == "does not hold":
+            parts.append(f"does not hold over any of {number}{where}")
+        elif not found.others:
+            parts.append(f"holds over all {number}{where}" if number > 1 else f"holds over {found.holding[0]}{where}")
         else:
-            parts.append(f"holds over {some(holding)}{where}, not over {some([n for n in known if n not in holding])}")
+            parts.append(f"holds over {some(found.holding)}{where}, not over {some(found.others)}")
     return f"{table.name}: {'; '.join(parts)}."
+
+
+def short_verdict(found: ColumnVerdict) -> str:
+    """Return a column's verdict as a heading: ``lyra udp and vega udp hold``."""
+    if found.mark == "holds":
+        return f"{some(found.holding)} {'hold' if len(found.holding) > 1 else 'holds'}"
+    return NO_VERDICT.capitalize() if found.mark == "undecided" else "None holds"
 
 
 def failing(table: GraphTable) -> Iterator[str]:
@@ -92,7 +97,7 @@ def graph_table(table: GraphTable) -> Table:
             )
             for line in table.lines
         ),
-        legend=("✓ holds its deadlines", "✗ does not hold them", "? too few messages for a verdict"),
+        legend=("✓ holds its deadlines", "✗ does not hold them", f"? {NO_VERDICT}"),
     )
 
 

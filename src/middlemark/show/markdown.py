@@ -15,6 +15,7 @@ from middlemark.document.screen import not_tried_text
 from middlemark.document.table import Table
 from middlemark.model.run import Run
 from middlemark.show import View
+from middlemark.verdicts.experiments import OF_MESSAGES
 from middlemark.verdicts.names import plain
 
 _CHARACTERS = {
@@ -82,7 +83,7 @@ def _figures(document: Document) -> Iterator[str]:
     for title, tables in report_tables.latency(document):
         yield from section(title, *tables)
     yield from section("Throughput and cost", *report_tables.throughput(document))
-    shown = [each for each in document.growths if each.metric in ("p50", "throughput")][:MOST_GROWTHS]
+    shown = [each for each in document.growths if each.metric in OF_MESSAGES][:MOST_GROWTHS]
     for _, growth in growth_tables(shown):
         yield from (f"### {escaped(growth.title)}", "", *table(growth), "")
     yield from section("Protection and its proofs", report_tables.protection(document))

@@ -200,9 +200,8 @@ def due_of(race: Race, found: Sequence[RaceState], rounds: int, adapters: Sequen
 def _run(cells: Sequence[int], attempts: Attempts, rounds: int, fewest: int, *, spent: bool) -> RaceState:
     before = state = RaceState(tuple(cells), {}, None, 0)
     for number in range(1, rounds + 1):
-        ran = any(
-            number in attempts.get(each, {}) for each in state.running
-        )  # False: the race had no trial in this round
+        # False: the race had no trial in this round.
+        ran = any(number in attempts.get(each, {}) for each in state.running)
         if state.ended is None and ran:
             before, state = state, _after(state, attempts, number, fewest)
     if spent and state.ended is None and state.had:  # the last round gets the last look

@@ -1,6 +1,5 @@
 """Experiments, their rows and each row's standing, as values. ``judging.py`` makes them."""
 
-import statistics
 from enum import StrEnum
 from typing import Literal
 
@@ -17,7 +16,9 @@ from middlemark.stats.warnings.cells import SERIOUS
 from middlemark.verdicts.names import warning_name
 from middlemark.verdicts.rows import Row, headline_figure, latency_of
 
-HEADLINE = ("p50", "throughput", "deadline")
+OF_MESSAGES = ("p50", "throughput")
+"""The metrics whose figure is the headline figure of a row without a workload."""
+HEADLINE = (*OF_MESSAGES, "deadline")
 """The metrics whose figure is the headline figure of a row."""
 
 
@@ -205,8 +206,7 @@ def figure_of(row: Row, metric: str) -> float | None:
         return headline_figure(row.result)
     if metric in QUANTILES:
         return None if by_rate(row.result.cell) else getattr(latency_of(row.result), metric, None)
-    figures = [each for each in row.result.metrics.get(metric, ()) if each is not None]
-    return statistics.median(figures) if figures else None
+    return row.result.median(metric)
 
 
 def doubt_of(row: Row) -> str:

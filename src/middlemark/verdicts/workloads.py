@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
+from typing import Literal
 
 import msgspec
 
@@ -19,6 +20,18 @@ class GraphLine(msgspec.Struct, frozen=True):
     rows: tuple[Row | None, ...]
 
 
+class ColumnVerdict(msgspec.Struct, frozen=True):
+    """Which middlewares hold every deadline of a workload in one column, without those that were not measured."""
+
+    mark: Literal["holds", "undecided", "does not hold"]
+    """``undecided``: no middleware had enough messages for a verdict, or the workload has no deadlines."""
+    holding: tuple[str, ...]
+    others: tuple[str, ...]
+    """They miss a deadline, or had too few messages for a verdict."""
+    failed: tuple[str, ...]
+    """They have no result."""
+
+
 class GraphTable(msgspec.Struct, frozen=True, kw_only=True):
     """One workload in one experiment, by scale and copies. Raw transports first, then by columns that hold and CPU."""
 
@@ -26,6 +39,18 @@ class GraphTable(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     columns: tuple[str, ...]
     lines: tuple[GraphLine, ...]
+
+    def verdict(self, column: int) -> "ColumnVerdict":
+        """Return which middlewares hold in a column; raw transports count only if there is nothing else."""
+        lines = [each for each in self.lines if not each.is_raw_transport] or self.lines
+        found = {each.name: row.result.workload for each in lines if (row := each.rows[column]) is not None}
+        holds = {name: result.holds for name, result in found.items() if result}
+        holding = tuple(name for name, each in holds.items() if each)
+        undecided = bool(holds) and all(each is None for each in holds.values())
+        mark: Literal["holds", "undecided", "does not hold"] = "undecided" if undecided else "does not hold"
+        others = tuple(each for each in holds if each not in holding)
+        failed = tuple(name for name, result in found.items() if result is None)
+        return ColumnVerdict("holds" if holding else mark, holding, others, failed)
 
     def at(self, column: str) -> str:
         """Return `` at COLUMN``, to append to a name; empty if there is only one column."""

@@ -29,7 +29,7 @@ from middlemark.document.runs import (
 from middlemark.document.screen import not_tried_text
 from middlemark.document.security import proof_in_full
 from middlemark.document.table import Table
-from middlemark.document.workloads import STATES, conclusion, edges_table, node_text
+from middlemark.document.workloads import STATES, conclusion, edges_table, node_text, short_verdict
 from middlemark.model.cell import FACTORS, Cell
 from middlemark.model.times import NAMES, QUANTILES
 from middlemark.show.json import expectations_document
@@ -42,7 +42,7 @@ from middlemark.stats.workload import part_of
 from middlemark.verdicts.experiments import doubt_of
 from middlemark.verdicts.names import native_settings, plain, warning_name
 from middlemark.verdicts.rows import Row, latency_of, loss_of
-from middlemark.verdicts.workloads import GraphTable
+from middlemark.verdicts.workloads import ColumnVerdict, GraphTable
 
 Json = dict[str, Any]
 
@@ -341,6 +341,7 @@ def _table(table: GraphTable) -> Json:
         "title": table.title,
         "conclusion": conclusion(table),
         "columns": list(table.columns),
+        "verdicts": [_column(table.verdict(at)) for at in range(len(table.columns))],
         "lines": [
             {
                 "name": line.name,
@@ -356,6 +357,12 @@ def _table(table: GraphTable) -> Json:
             if row is not None and row.result.workload is not None
         ],
     }
+
+
+def _column(found: ColumnVerdict) -> Json:
+    measured = len(found.holding) + len(found.others) + len(found.failed)
+    figure = f"{len(found.holding)} of {measured}"
+    return {"mark": found.mark, "headline": short_verdict(found), "figure": figure, "holding": list(found.holding)}
 
 
 def _entry(row: Row | None) -> Json | None:

@@ -67,20 +67,17 @@ export function answerOf(context) {
   });
   const baseline = cells[standing.baseline];
   const own = baseline && (byRate ? baseline.rate_hz : baseline.latency?.[standing.by]);
-  const tied = rows.filter((row) =>
-    ["best", "equivalent"].includes(row.cell && standing.places[rows.indexOf(row)].standing),
-  );
   const kind = cells[standing.places[0].row];
   return {
-    headline: headlineOf(standing, rows, tied),
+    headline: headlineOf(standing, rows),
     colour: rows[0].colour,
     figure: rows[0].figure,
     what: byRate ? "received" : isTime ? `${standing.by === "p99" ? "p99 " : ""}${whatOf(kind)}` : standing.by,
     ratio: rows[0].ratio && `${rows[0].ratio} baseline`,
     mark: standing.mark,
     isSure: standing.sure,
-    said: standing.said,
-    text: `${standing.lead} ${standing.said}`,
+    sentence: standing.sentence,
+    text: `${standing.lead} ${standing.sentence}`,
     rows,
     failed: standing.failed.map((index) => cells[index]),
     line: own ? { value: own, name: `baseline: ${baseline.name}`, figure: show(own) } : null,
@@ -92,9 +89,9 @@ export function answerOf(context) {
 const whatOf = (cell) =>
   cell.kind === "one_way" ? "one way" : cell.f.pattern === "request-reply" ? "a call" : "round trip";
 
-function headlineOf({ verdict }, rows, tied) {
+function headlineOf({ verdict }, rows) {
   if (verdict === "none holds") return "No candidate meets the requirements";
-  if (verdict === "tie") return `${listed(tied.map((each) => each.name))} tie`;
+  if (verdict === "tie") return `${listed(rows.filter((each) => each.isLeading).map((each) => each.name))} tie`;
   return verdict === "undecided" ? `Undecided: ${rows[0].name} leads` : rows[0].name;
 }
 
@@ -126,25 +123,17 @@ export function workloadAnswer({ data, styles }, graph, column) {
         isLeading: entry.state === "holds",
       };
     });
-  const own = rows.filter((row) => !row.isRawTransport);
-  const held = own.filter((row) => row.isLeading);
-  const open = own.filter(({ entry }) => entry.state === "undecided");
-  const isOpen = held.length === 0 && open.length > 0;
-  const named = listed(held.map((row) => row.name));
-  const mark = held.length ? "holds" : isOpen ? "undecided" : "does not hold";
+  const { mark, headline, figure, holding } = graph.verdicts[column];
+  const leading = rows.find((row) => row.name === holding[0]);
   return {
-    headline: held.length
-      ? `${named} ${held.length > 1 ? "hold" : "holds"}`
-      : isOpen
-        ? "Too few messages to say"
-        : "None holds",
-    colour: held[0]?.colour ?? (isOpen ? "var(--quiet)" : "var(--bad)"),
-    figure: `${held.length} of ${own.length}`,
+    headline,
+    colour: leading?.colour ?? (mark === "undecided" ? "var(--quiet)" : "var(--bad)"),
+    figure,
     what: graph.columns.length > 1 ? `hold at ${graph.columns[column]}` : "hold every deadline",
     ratio: "",
     mark,
-    isSure: held.length > 0,
-    said: graph.conclusion,
+    isSure: mark === "holds",
+    sentence: graph.conclusion,
     text: graph.conclusion,
     rows,
     failed: [],

@@ -54,7 +54,7 @@ function winner(answer) {
       "p",
       { class: "verdict", id: "verdict", "aria-live": "polite" },
       element("b", { class: `mark ${answer.isSure ? "sure" : "unsure"}` }, answer.mark),
-      ` ${answer.said}`,
+      ` ${answer.sentence}`,
     ),
   ];
 }
