@@ -144,6 +144,7 @@ def test_without_switches_the_roles_own_waiting_is_used() -> None:
 def test_the_waiting_of_a_wake_up_is_not_guessed() -> None:
     seen = witnessed(switches=None, delay_ns=900 * MS, voluntary=10_000, absent={"switches": "they sleep"})
     assert noise_of(seen).delay_share is None
+    assert noise_of(seen).absent["delay_share"].startswith("the probes before and after the run's trials never slept")
     assert warning_of(seen) is None
 
 
@@ -203,6 +204,7 @@ def test_the_roles_waiting_is_not_attributed_if_there_is_a_companion() -> None:
         [result] = cell_results(of, outcomes, lambda _: samples([10_000] * 1000), {"dds": described})
         assert result.noise is not None
         assert (result.noise.delay_share is not None) == is_attributed
+        assert ("daemon" in result.noise.absent.get("delay_share", "")) != is_attributed
 
 
 def test_marked_trials_are_counted_and_the_worst_is_described() -> None:

@@ -39,6 +39,8 @@ TICK_NS = 10_000_000
 
 DISTURBED = "machine-disturbed"
 CROWDED = "there are more roles than processors: they wait for each other"
+NO_WAKES = "the probes before and after the run's trials never slept: the time that a wake-up takes is unknown"
+DAEMON = "the roles also wait for the middleware's daemon"
 
 _ROLES = ("ping", "pong", "publisher", "subscriber", "client", "server")
 """First words of the names of the roles' threads; some have a number after it."""
@@ -92,6 +94,7 @@ def noise_of(
         return None
     irq = _median(_irq(seen) for _, seen in watched)
     irq = irq if len(watched) > 2 else None
+    no_delay = DAEMON if has_daemon else NO_WAKES if usual.wake_ns is None else None
     usual = msgspec.structs.replace(usual, wake_ns=None) if has_daemon else usual
     of_trials = tuple(_trial(each, seen, still, usual, irq) for each, seen in watched)
     measured = [each for each in trials if each.outcome.failed is None]
@@ -123,6 +126,7 @@ def noise_of(
         disturbed=_intervals(chosen),
         disturbed_trial=chosen.number,
         absent={field: reason for _, seen in watched for field, reason in seen.absent.items()}
+        | ({"delay_share": no_delay} if no_delay and any(seen.switches is None for _, seen in watched) else {})
         | ({"delay_share": CROWDED} if any(_crowded(each.outcome) for each, _ in watched) else {}),
     )
 
