@@ -104,7 +104,7 @@ def test_shared_memory_that_is_too_small_is_named_and_lifted(bench: Bench) -> No
     assert said.startswith("/dev/shm 6291456 → "), tried.err
     assert "measured in 0 of 6 → 6 of 6 trials" in said
     assert "(better in 6 of 6 rounds)" in said
-    assert said.endswith("Kept off; to keep it: middlemark tune --apply dev_shm")
+    assert said.endswith("Kept off; to keep it: middlemark tune apply dev_shm")
     assert "1536×4096" in tried.err, "it is put back"
 
 

@@ -119,7 +119,7 @@ def test_an_interrupt_tells_how_to_go_on_and_that_ends_in_the_answer(bench: Benc
     first = run.ended()
     assert first.code == 130
     assert "Undecided: the run was cut short" in first.out or "Nothing is known yet" in first.out
-    assert f"next: middlemark run --resume {first.folder}" in " ".join(first.out.replace("\\\n", "").split())
+    assert f"next: middlemark run --resume kept/{first.folder.name}" in " ".join(first.out.replace("\\\n", "").split())
     ended = bench.run_leaving("run", "--resume", str(first.folder), "--quiet")
     assert ended.code == 0, ended.err
     assert ended.out.startswith("null memory is best for 1 KiB at 200 Hz, 2 processes: ")

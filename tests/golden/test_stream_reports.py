@@ -209,4 +209,4 @@ def test_formats_of_round_trips_say_that_a_stream_has_none(facts: MeasuredRun) -
     for name in ("latencytest", "roundtrip"):
         lines = render(name, facts, streams.floods()[:1]).splitlines()
         assert not [line for line in lines if line.lstrip().startswith("1024,")]
-        assert [line for line in lines if "--format table" in line]
+        assert [line for line in lines if "--format text" in line]

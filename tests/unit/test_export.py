@@ -311,7 +311,7 @@ def test_an_extra_that_is_missing_is_named_with_how_to_get_it(run: Path, monkeyp
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("--to", "xml"), "there is no xml; there are csv, csv-long, google-benchmark"),
+        (("--to", "xml"), "there is no format xml; there are csv, csv-long, google-benchmark"),
         (("--to", "csv", "--by", "transport"), "are for verdicts, which only junit has"),
         (("--to", "hdr", "--out", "-"), "which stdout cannot be"),
         (("--to", "junit", "--fail-if", "p50 slower than 5%"), "needs something to compare"),

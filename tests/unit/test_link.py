@@ -39,7 +39,7 @@ def test_what_is_written_reads_back_as_the_same(link: Link) -> None:
     ("text", "said"),
     [
         ("fast", "is no rate of a link; write 100mbit"),
-        ("1000", "is no rate of a link"),
+        ("1000", "is ambiguous; write 1000bit"),
         ("40gbit", "cannot be emulated; from 1kbit to 10gbit can"),
         ("1gbit,2ms", "'2ms' is no property of a link; write NAME=VALUE"),
         ("1gbit,delays=2ms", "did you mean 'delay'?"),

@@ -75,7 +75,7 @@ def test_unknown_and_absent_adapters_are_told_apart() -> None:
         "sweep 1: adapter: no adapter is called 'fast-dds'; did you mean 'fastdds'?",
         "sweep 1: adapter: zenoh is not built here: cargo builds it",
         "sweep 1: adapter: no adapter is called 'mqtt'; "
-        "there is null, shm, uds, udp, tcp, cyclonedds, fastdds and zenoh",
+        "there are null, shm, uds, udp, tcp, cyclonedds, fastdds and zenoh",
     ]
     plan = plan_of("[[sweep]]\nadapter=['udp','zenoh']\nskip_unsupported=true")
     assert pairs_of(plan) == ["udp udp"]

@@ -90,7 +90,7 @@ def test_what_may_be_skipped_is_left_out_with_a_note(place: Place) -> None:
     told = place.run("--dry-run", "--skip-unsupported", "--size", "64,1k", "--native", "colour=red")
     assert told.exit_code == 0, told.exception
     assert "note: lyra udp, 1 KiB, block: left out: lyra: colour red (take grey)" in told.output
-    assert "1 configurations, 3 trials" in told.output
+    assert "1 configuration, 3 trials" in told.output
 
 
 def test_when_nothing_would_be_left_it_is_refused_all_the_same(place: Place) -> None:

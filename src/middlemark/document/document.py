@@ -120,7 +120,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     not_tried: tuple[NotTried, ...] = ()
     """The adapters that did not take part."""
     took: float = 0.0
-    """The seconds that the command took."""
+    """The seconds from the beginning of the first run to its end."""
     growths: tuple[Growth, ...] = ()
     scorecards: tuple[Scorecard, ...] = ()
     workloads: tuple[GraphTable, ...] = ()

@@ -1,7 +1,8 @@
 """Load the requested suites: by name, from this checkout or package, or from files."""
 
+import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -80,7 +81,7 @@ def available() -> list[tuple[str, str, str]]:
 def _load_one(name: str, options: Table, expected: bool) -> tuple[Suite | None, list[Problem]]:
     path = find_suite(name)
     if isinstance(path, str):
-        return None, [Problem(f"suite '{name}'", path)]
+        return None, [Problem(name if name.endswith(".toml") or "/" in name else f"suite '{name}'", path)]
     place = shown_path(path)
     document, problems, text = read_document(path, place)
     if document is None:
@@ -107,9 +108,15 @@ def suite_files() -> dict[str, Path]:
 
 def find_suite(name: str) -> Path | str:
     """Return the file of a suite, given by path (ends in .toml or contains a slash) or by name; or an error text."""
-    if name.endswith(".toml") or "/" in name:
-        return Path(name)
     files = suite_files()
+    if name.endswith(".toml") or "/" in name:
+        path = Path(name)
+        with contextlib.suppress(OSError, ValueError):  # reading it says what is wrong
+            try:
+                path.stat()
+            except FileNotFoundError:
+                return _no_file(path, files)
+        return path
     if name in files:
         return files[name]
     near = nearest(name, files)
@@ -117,6 +124,16 @@ def find_suite(name: str) -> Path | str:
     known = f"available: {listing(files)}" if files else "none is installed"
     beside = f"; for the file here write './{name}.toml'" if Path(f"{name}.toml").is_file() else ""
     return f"no suite of that name{question}; {known}{beside}"
+
+
+def _no_file(path: Path, files: Mapping[str, Path]) -> str:
+    """Return the error text about a path that does not exist: the files beside it, and the suites that have names."""
+    there = sorted(str(each) for each in path.parent.glob("*.toml"))
+    if path.stem in files:
+        return f"there is no such file; the suite of that name is written without a path: {path.stem}"
+    near = nearest(str(path), there)
+    beside = f"did you mean {near}?" if near else f"{path.parent}/ has {listing(there) or 'no file *.toml'}"
+    return f"there is no such file; {beside}; suites with names are {listing(files)}"
 
 
 def shown_path(path: Path) -> str:

@@ -61,18 +61,35 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True):
     """One per factor, in the order of ``FACTORS``."""
     limits: Limits
     trials: Annotated[
-        int, Key(kind=whole("number of trials", 1, 10_000), metavar="N", help="Fresh starts of each configuration.")
+        int,
+        Key(
+            kind=whole("number of trials", 1, 10_000),
+            group="How long",
+            metavar="N",
+            help="Fresh starts of each configuration.",
+        ),
     ] = 3
     domain: Annotated[
         int | None,
-        Key(kind=whole("domain", 0, 232), metavar="N", help="One DDS domain for all trials.", default_text="one each"),
+        Key(
+            kind=whole("domain", 0, 232),
+            group="Machine",
+            metavar="N",
+            help="One DDS domain for all trials.",
+            default_text="one each",
+        ),
     ] = None
     skip_unsupported: Annotated[
         bool, Key(kind=FLAG, help="Leave out what cannot be measured, instead of refusing it.")
     ] = False
     baseline: Annotated[bool, Key(kind=FLAG, help="Measure the raw transports too, for the baseline.")] = True
     race: Annotated[
-        bool, Key(kind=FLAG, help="Add rounds of those that may be the best, until it is clear who is: the whole run.")
+        bool,
+        Key(
+            kind=FLAG,
+            group="How long",
+            help="Add rounds of those that may be the best, until it is clear who is: the whole run.",
+        ),
     ] = False
     budget_s: Annotated[
         float | None,

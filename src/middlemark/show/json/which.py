@@ -33,7 +33,7 @@ class Question(Output, frozen=True, kw_only=True):
     loss: float | None
     """The share of messages that may be lost."""
     metric: Raced
-    """What decides the race."""
+    """The figure that decides the race."""
     cpu: float | None
     """Processors that all workers of a trial may use together."""
     budget_s: Number
