@@ -10,17 +10,19 @@ readonly compiled=(-type f ! -name '*.md' ! -name conformance.toml)  # arguments
 # convert need Python, and those that write HTML also need the drawing scripts. `build` itself says which workers to
 # build.
 stages_for() {
-  local word tries=''
+  local word tries='' draws=''
   stages=(python)
   if [[ -n ${_MIDDLEMARK_COMPLETE:-} ]]; then return; fi
   for word in "$@"; do
     case $word in
       -h | --help | --version | --dry-run | --list) return ;;
       --try | --try=*) tries=yes ;;
+      html | --format=html) draws=yes ;;
     esac
   done
   case ${1:-} in
     report | view) stages=(python web) ;;
+    show | import) if [[ -n $draws ]]; then stages=(python web); fi ;;
     build) stages=(packages python pypi) ;;
     diagnose) if [[ -n $tries ]]; then all_stages; fi ;;
     run | which | reproduce | selftest | hosts) all_stages ;;
