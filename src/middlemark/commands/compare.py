@@ -31,7 +31,7 @@ def _factors(_context: click.Context, _parameter: click.Parameter, typed: str) -
     "compare",
     ("compare runs/before runs/after", "B against A"),
     ("compare --by adapter", "the adapters of the newest run"),
-    ("compare --fail-if 'p50 slower than 5%'", "the newest run against the one before it; exits with 4 if slower"),
+    ("compare --fail-if 'p50 slower than 5%'", "the newest run against the previous one; exits with 4 if slower"),
     notes=("A selection may follow a run: runs/today:adapter=zeromq,size=1k.",),
 )
 @runs_argument(
@@ -67,7 +67,10 @@ def _factors(_context: click.Context, _parameter: click.Parameter, typed: str) -
     help="Also compare configurations that are not comparable, and mark these lines.",
 )
 @formats("text", "json", "csv", "markdown")
-@fail_if_option("'p50 slower than 5%': a comparison shows it; 'undecided': a comparison is undecided")
+@fail_if_option(
+    "Exit with 4 if the condition holds. 'p50 slower than 5%': a comparison shows it; 'undecided': a comparison is "
+    "undecided."
+)
 def command(
     runs: tuple[str, ...],
     by: str | None,

@@ -119,9 +119,8 @@ def margin_option() -> Callable[[Decorated], Decorated]:
     )
 
 
-def fail_if_option(says: str) -> Callable[[Decorated], Decorated]:
+def fail_if_option(text: str) -> Callable[[Decorated], Decorated]:
     """Return the decorator that gives a verb ``--fail-if``. ``runs.fail_if`` reads its conditions."""
-    text = f"Exit with 4 if the condition holds. {says}."
     return option("--fail-if", "fail_if", multiple=True, metavar="CONDITION", group="Output", help=text)
 
 
@@ -245,7 +244,10 @@ _OTHER_OPTIONS: tuple[Decorator, ...] = (
     option("--verbose", "-v", is_flag=True, group="Output", help="Also print every row and warning."),
     option("--breakdown", is_flag=True, group="Output", help="Print every row and where its time went."),
     quiet_option(),
-    fail_if_option("'expectations': one does not hold; 'undecided': also if one is undecided or untestable"),
+    fail_if_option(
+        "Exit with 4 if the condition holds. 'expectations': one does not hold; 'undecided': also if one is undecided "
+        "or untestable."
+    ),
 )
 
 

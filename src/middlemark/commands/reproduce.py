@@ -55,7 +55,10 @@ def _studies(_context: click.Context, _parameter: click.Parameter, typed: str) -
 @out_option("NAME")
 @formats("text", "json", "csv", "markdown", "html")
 @quiet_option()
-@fail_if_option("'expectations': a claim is contradicted; 'undecided': also if one is undecided or untestable")
+@fail_if_option(
+    "Exit with 4 if the condition holds. 'expectations': a claim is contradicted; 'undecided': also if one is undecided "
+    "or untestable."
+)
 def command(
     name: str | None,
     lists: bool,
