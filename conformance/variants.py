@@ -56,7 +56,10 @@ class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     """Only messages that together with all their replies are larger than the transport's largest message."""
 
     def largest(self, who: Candidate) -> int:
-        """Return the size of the largest message that is not left out at any level of the other factors, in bytes."""
+        """Return the size of the largest message, in bytes, that this entry does not leave out because of its size.
+
+        It is the transport's maximum if the entry has no limit, or applies to other transports or to one ``echo`` only.
+        """
         if (self.transports and who.transport.name not in self.transports) or self.echo is not None:
             return who.transport.max_bytes
         if self.together_larger_than_max:

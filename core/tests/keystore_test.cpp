@@ -101,7 +101,7 @@ TEST_F(Sros2, a_set_without_the_governance_file_of_the_level_is_refused) {
     use_security(asked(Security::authenticated, Identity::sender));
     FAIL() << "the set was accepted";
   } catch (const AdapterError& error) {
-    EXPECT_NE(std::string(error.what()).find("governance-authenticated.p7s is not there"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("governance-authenticated.p7s does not exist"), std::string::npos);
   }
   EXPECT_NE(variable("ROS_SECURITY_KEYSTORE"), scratch_.string());
 }

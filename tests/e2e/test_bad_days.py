@@ -103,7 +103,7 @@ def test_damage_found_by_several_pongs_and_the_ping_counts_once_per_pong(bench: 
     assert cell["damaged"] == 3, "one message reached three pongs"
     [warning_text] = [warning["text"] for warning in cell["warnings"] if warning["code"] == "damaged"]
     assert warning_text.startswith("3 of 300 messages")
-    assert "the ping found 1 and the pongs 3, and 1 of these may be the same" in warning_text
+    assert "the ping found 1 damaged messages and the pongs 3; 1 of these may be counted twice" in warning_text
 
 
 def test_a_run_with_doubtful_rows_succeeds(counted: Ended) -> None:

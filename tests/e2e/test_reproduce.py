@@ -32,4 +32,4 @@ def test_an_undecided_claim_fails_only_with_fail_if_undecided(bench: Bench) -> N
     ended = bench.run("reproduce", "cyclonedds-page", "--budget", "1s", "--fail-if", "undecided", "--quiet")
     assert ended.code == 4, ended.err
     assert "undecided" in ended.out
-    assert "its figure over 1,000,000 samples a second" in " ".join(ended.out.split())
+    assert "its figure over 1,000,000 samples per second" in " ".join(ended.out.split())

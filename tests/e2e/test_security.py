@@ -88,7 +88,7 @@ def test_a_set_with_a_problem_is_refused_before_anything_starts(bench: Bench, tm
 def test_certificates_for_a_run_without_security_are_refused(bench: Bench, tmp_path: Path) -> None:
     ended = bench.run(*RUN, "--certs", str(tmp_path))
     assert ended.code == 2
-    assert "--certs: no configuration has security; give --security encrypted" in ended.err
+    assert "--certs: no configuration has security; add --security encrypted" in ended.err
 
 
 def test_a_resumed_run_has_the_same_certificates_and_proves_each_row_once(bench: Bench, tmp_path: Path) -> None:

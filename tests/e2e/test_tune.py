@@ -101,7 +101,7 @@ def test_a_setting_is_made_for_each_trial_and_restored_afterwards(place: Place) 
     ("setting", "why"),
     [
         ("net.ipv4.no_such_thing=1", "this kernel or this network namespace does not have the setting"),
-        ("kernel.core_pattern=x", "is not among what may be set here"),
+        ("kernel.core_pattern=x", "is not a setting that may be changed"),
         (f"{FIN}=abc", "the kernel refuses abc"),
     ],
 )

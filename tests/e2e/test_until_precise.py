@@ -53,7 +53,7 @@ def test_an_interrupted_run_is_resumed_to_its_end(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (("--until-precise", "2%", "--trials", "3"), "--trials: --until-precise finds the number of trials"),
+        (("--until-precise", "2%", "--trials", "3"), "--trials: --until-precise chooses the number of trials"),
         (("--budget", "10m"), "--budget: goes with --until-precise"),
         (
             ("--until-precise", "2%", "--budget", "1s", "--size", "16,32,64,128,256,512"),

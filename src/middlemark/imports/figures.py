@@ -1,8 +1,9 @@
 """Read figures that a document prints and that a study stores as TOML. Each row becomes a trial without samples.
 
-The keys ``document``, ``tool``, ``unit`` (ns, us, ms or s) and ``halves`` (the round trips are halves) apply to the
-whole file. A ``[[figures]]`` table has levels by factor name, ``samples``, and figures. A list is a column, and all
-lists of a table have one value per row. A text in place of a figure is the reason why it is missing.
+The keys ``document``, ``tool``, ``unit`` (ns, us, ms or s) and ``halves`` apply to the whole file. With ``halves`` the
+document prints half of each round trip, and the figures are doubled here. A ``[[figures]]`` table has levels by factor
+name, ``samples``, and figures. A list is a column, and all lists of a table have one value per row. A text in place of
+a figure is the reason why it is missing.
 """
 
 import re

@@ -194,7 +194,10 @@ class Until:
         return Reached(rounds=rounds, seconds=spent, met=met, undecided=found.undecided, unmeasured=found.unmeasured)
 
     def _deciding(self, found: Open, left_s: float) -> Collection[int]:
-        """Return the cells that can be decided in the remaining time, the quickest first; empty: none can."""
+        """Return the cells of the groups that can be decided in the remaining time.
+
+        Groups are chosen by the time that they need, the shortest first. Empty: the time suffices for none.
+        """
         deciding: set[int] = set()
         due = [(rounds, cells) for rounds, cells in found.needed if rounds]
         for rounds, cells in sorted(due, key=lambda each: each[0] * self._expected_s(each[1])):

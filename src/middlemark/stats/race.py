@@ -134,7 +134,11 @@ def _screened(values: Values, differences: Values, rivals: Sequence[int], margin
 
 
 def _beaten(differences: Values, rivals: Sequence[int], margin: float, *, last: bool) -> set[int]:
-    """Return the finalists that the exact test finds slower, if this round is one of its looks, or the last one."""
+    """Return the finalists that the exact test finds slower.
+
+    The test is applied after the rounds in ``FINAL_LOOKS`` and after the last round of the race. After any other round
+    the set is empty.
+    """
     rounds = len(differences)
     spent = [
         error for look, error in zip(FINAL_LOOKS, _FINAL, strict=True) if look == rounds or (last and look > rounds)

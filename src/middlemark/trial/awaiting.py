@@ -25,7 +25,7 @@ async def while_alive(
             pending = [task for task in tasks if not task.done()]
             remaining_s = None if deadline is None else max(0.0, deadline - time.monotonic())
             ended, _ = await asyncio.wait([waiting, *pending], timeout=remaining_s, return_when=asyncio.FIRST_COMPLETED)
-            # In the order of their start, so that it is always the same one of two errors that is raised.
+            # Tasks are checked in the order of their start. If two have failed, the same error is always raised.
             for task in tasks:
                 if task in ended:
                     task.result()

@@ -144,9 +144,11 @@ def varying(results: Sequence[CellResult]) -> frozenset[str]:
 
 
 def usual(results: Sequence[CellResult], varied: frozenset[str]) -> dict[str, str]:
-    """Return the most common level, in words, of each factor in ``ASKED``; the first one if several are.
+    """Return the usual level of factors in words, by factor.
 
-    ``varied``: the factors with several levels. Headings contain the levels of an experiment's factors.
+    ``varied``: the factors with several levels. For those in ``ASKED`` it is the most common level, or the first of
+    several equally common ones. Levels in ``WITHOUT_SAYING`` are usual even if they are rare. Other factors of an
+    experiment are left out, because headings show them.
     """
     without_saying = {
         factor: level for factor, level in WITHOUT_SAYING.items() if factor in ASKED or factor not in varied
