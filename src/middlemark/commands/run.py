@@ -248,7 +248,7 @@ def _contradictions(options: RawOptions, *, quiet: bool, verbose: bool) -> list[
         problems.append(Problem("--quiet", "excludes --verbose; leave one of them out"))
     if "trials" in options.keys and options.keys.get("race"):
         text = (
-            "excludes --race, which finds the number of trials; leave one of them out, or limit the race with --budget"
+            "excludes --race, which chooses the number of trials; leave one of them out, or limit the race with --budget"
         )
         problems.append(Problem("--trials", text))
     return problems
