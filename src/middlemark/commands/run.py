@@ -247,9 +247,7 @@ def _contradictions(options: RawOptions, *, quiet: bool, verbose: bool) -> list[
     if quiet and verbose:
         problems.append(Problem("--quiet", "excludes --verbose; leave one of them out"))
     if "trials" in options.keys and options.keys.get("race"):
-        text = (
-            "excludes --race, which chooses the number of trials; leave one of them out, or limit the race with --budget"
-        )
+        text = "excludes --race, which chooses the number of trials; leave one out, or limit the race with --budget"
         problems.append(Problem("--trials", text))
     return problems
 
