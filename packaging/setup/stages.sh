@@ -9,17 +9,19 @@ readonly compiled=(-type f ! -name '*.md' ! -name conformance.toml)  # arguments
 # stages_for ARGUMENT…: sets `stages`, the stages that the command needs for these arguments. Verbs that only read or convert
 # need Python. Verbs that write HTML also need the drawing scripts. The verb `build` later requests the workers itself.
 stages_for() {
-  local word tries=''
+  local word tries='' draws=''
   stages=(python)
   if [[ -n ${_MIDDLEMARK_COMPLETE:-} ]]; then return; fi
   for word in "$@"; do
     case $word in
       -h | --help | --version | --dry-run | --list) return ;;
       --try | --try=*) tries=yes ;;
+      html | --format=html) draws=yes ;;
     esac
   done
   case ${1:-} in
     report | view) stages=(python web) ;;
+    show | import) if [[ -n $draws ]]; then stages=(python web); fi ;;
     build) stages=(packages python pypi) ;;
     diagnose) if [[ -n $tries ]]; then all_stages; fi ;;
     run | which | reproduce | selftest | hosts) all_stages ;;

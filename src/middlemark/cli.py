@@ -86,23 +86,24 @@ def _run() -> int:
     from middlemark import exits
     from middlemark.commands import group
     from middlemark.problems import MeasureError, RequestError
+    from middlemark.show.output import tell
 
     _print_unrestored_settings()
     try:
         status: object = group.main(prog_name="middlemark", standalone_mode=False)
     except RequestError as error:
         for problem in error.problems:
-            click.echo(f"middlemark: {problem}", err=True)
+            tell(str(problem))
         return exits.BAD_REQUEST
     except MeasureError as error:
-        click.echo(f"middlemark: {error}", err=True)
-        if error.advice:
-            click.echo(f"  {error.advice}", err=True)
+        tell(str(error), error.advice)
         return exits.NOTHING_MEASURED
     except click.exceptions.Exit as error:
         return error.exit_code
     except click.ClickException as error:
-        error.show()
+        from middlemark.commands.page import advice_on
+
+        tell(error.format_message(), advice_on(error))
         return exits.BAD_REQUEST
     except click.Abort:  # click's word for KeyboardInterrupt
         return exits.INTERRUPTED

@@ -84,7 +84,7 @@ class Kind:
                 adapter=worker.description.name, transport=transport.name, shape=shape, processes=processes, size=size,
                 duration=duration,
             )  # fmt: skip
-            output = draw.choice(("summary", "table", "json", "csv"))
+            output = draw.choice(("text", "json", "csv", "markdown"))
             quiet, seed = draw.choice((("--quiet",), ())), draw.randrange(1000)
             for each in Path(worker.path).parent.glob("middlemark-*"):
                 if each.name in (Path(worker.path).name, "middlemark-witness"):

@@ -41,7 +41,7 @@ class Kind:
         damaged.write_bytes(content)
         runs = self.folder / "runs"
         shutil.rmtree(runs, ignore_errors=True)
-        form = draw.choice(("table", "json", "csv"))
+        form = draw.choice(("text", "json", "csv"))
         losses = [*run("import", str(damaged), "--out", str(runs), "--format", form).losses({0, 1, 2, 3})]
         if kept := [*runs.glob("*/run.json")]:
             losses += run("report", str(kept[0].parent), "--markdown", "-").losses({0})

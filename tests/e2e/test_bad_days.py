@@ -182,11 +182,11 @@ def test_a_transport_that_did_not_carry_the_data_is_marked(bench: Bench) -> None
     cell = ended.cells["label"]
     assert cell["actual_transport"] == "shared-memory"
     assert "transport-contradicted" in {each["code"] for each in cell["warnings"]}
-    assert "(!)" in bench.run("run", bench.suite(text), "--format", "table").out
+    assert "(!)" in bench.run("run", bench.suite(text), "--rows").out
 
 
 def test_the_table_shows_the_reason_of_a_row_without_figures(bench: Bench) -> None:
-    ended = bench.run("run", bench.suite(COMMON + sweep("crash", 'crash = "5"') + sweep("good")), "--format", "table")
+    ended = bench.run("run", bench.suite(COMMON + sweep("crash", 'crash = "5"') + sweep("good")), "--rows")
     assert "failed: " in ended.out
     assert "SIGABRT" in re.sub(r"\s+", " ", ended.out)
 
@@ -210,7 +210,7 @@ def test_all_problems_of_a_command_line_are_reported_at_once(bench: Bench) -> No
         (["run", "/nowhere/lan.toml"], "/nowhere/lan.toml"),
         (["run", "--adapter", "null", "--no-such-option"], "no-such-option"),
         (["run", "--adapter", "null", "--transport", "memory", "--size", "1g"], "at most 1 MiB"),
-        (["rnu"], "Did you mean run"),
+        (["rnu"], "did you mean 'run'?"),
         (["list", "adaptors"], "adaptors"),
     ],
 )

@@ -115,7 +115,7 @@ def test_a_disk_that_fills_up_ends_the_run_with_its_path_and_the_results_so_far(
     assert cell["samples"] == 200 * cell["trials"]
     (disk / "full").unlink()
     listed = bench.run("list", "runs", str(disk)).out
-    assert "of 1000 trials" in listed
+    assert "of 1,000 trials" in listed
 
 
 def test_a_disk_that_becomes_read_only_ends_the_run_with_its_path_and_the_results_so_far(
@@ -162,7 +162,7 @@ def closed_pipe() -> int:
     return writer
 
 
-@pytest.mark.parametrize("output_format", ["table", "roundtrip"])
+@pytest.mark.parametrize("output_format", ["text", "roundtrip"])
 def test_a_closed_pipe_does_not_harm_the_run(bench: Bench, output_format: str) -> None:
     writer = closed_pipe()
     try:

@@ -184,7 +184,7 @@ def test_workers_end_with_a_killed_launcher_and_its_trials_are_kept(bench: Bench
     until(lambda: run.children() == [])
     listed = bench.run_leaving("list", "runs", str(run.out)).out
     assert "killed" in listed
-    assert f"{run.trials()} of 1000 trials" in listed
+    assert f"{run.trials()} of 1,000 trials" in listed
 
 
 def test_a_run_under_way_is_listed_as_running_until_it_ends(bench: Bench) -> None:
@@ -193,11 +193,11 @@ def test_a_run_under_way_is_listed_as_running_until_it_ends(bench: Bench) -> Non
     until(lambda: run.trials() >= 2)
     listed = bench.run_leaving("list", "runs", str(run.out)).out
     workers = until(run.measuring)
-    assert re.search(r" [1-9]\d* of 1000 trials, running$", listed, re.MULTILINE)
+    assert re.search(r" [1-9]\d* of 1,000 trials, running$", listed, re.MULTILINE)
     os.kill(workers[0], signal.SIGSTOP)  # a worker that outlives the launcher must not be taken for the launcher
     run.signal(signal.SIGKILL)
     run.process.wait()
-    assert re.search(r" of 1000 trials, killed$", bench.run_leaving("list", "runs", str(run.out)).out, re.MULTILINE)
+    assert re.search(r" of 1,000 trials, killed$", bench.run_leaving("list", "runs", str(run.out)).out, re.MULTILINE)
     run.kill()
 
 

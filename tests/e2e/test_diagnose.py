@@ -104,7 +104,7 @@ def test_too_small_shared_memory_is_named_and_enlarged(bench: Bench) -> None:
     assert verdict.startswith("/dev/shm 6291456 → "), tried.err
     assert "measured in 0 of 6 → 6 of 6 trials" in verdict
     assert "(better in 6 of 6 rounds)" in verdict
-    assert verdict.endswith("Kept off; to keep it: middlemark tune --apply dev_shm")
+    assert verdict.endswith("Kept off; to keep it: middlemark tune apply dev_shm")
     assert "1536×4096" in tried.err, "the setting is restored"
 
 

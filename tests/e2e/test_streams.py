@@ -118,7 +118,7 @@ def test_a_stream_at_a_rate_never_exceeds_it(bench: Bench) -> None:
 
 def test_the_table_of_a_stream_names_its_cell_and_its_rate(bench: Bench) -> None:
     options = ("--pattern", "stream", "--size", "64", "--duration", "200ms")
-    out = bench.run("run", "--adapter", "shm", *options, *SHORT, "--format", "table").out
+    out = bench.run("run", "--adapter", "shm", *options, *SHORT, "--rows").out
     for word in ("shm", "64 B", "stream", "lost", "How to read it"):
         assert word in out, word
     assert max(map(len, out.splitlines())) <= 100

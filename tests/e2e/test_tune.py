@@ -58,11 +58,11 @@ def place(bench: Bench) -> Iterator[Place]:
 def test_an_applied_setting_stays_until_restore(place: Place) -> None:
     before = place.value(TIME)
     assert before == "30"
-    planned = place.run("tune", "--plan", "ipfrag_time")
+    planned = place.run("tune", "plan", "ipfrag_time")
     assert planned.code == 0
     assert planned.out.startswith(f"sysctl -w {TIME}=")
     assert place.value(TIME) == before, "a plan changes nothing"
-    applied = place.run("tune", "--apply", "ipfrag_time")
+    applied = place.run("tune", "apply", "ipfrag_time")
     assert applied.code == 0, applied.err
     now = place.value(TIME)
     assert now != before
@@ -70,14 +70,14 @@ def test_an_applied_setting_stays_until_restore(place: Place) -> None:
     assert f"{TIME} = {now} (before: {before})" in place.run("tune").out
     listed = place.run("list", "suites")
     assert listed.err == "", "a requested setting needs no warning"
-    restored = place.run("tune", "--restore")
+    restored = place.run("tune", "restore")
     assert (restored.code, restored.out) == (0, f"{TIME} = {before}\n")
     assert place.value(TIME) == before
-    assert place.run("tune", "--restore").out == "nothing is changed\n"
+    assert place.run("tune", "restore").out == "nothing is changed\n"
 
 
 def test_an_unknown_check_is_refused_with_the_closest_name(place: Place) -> None:
-    ended = place.run("tune", "--apply", "ipfrag_tim")
+    ended = place.run("tune", "apply", "ipfrag_tim")
     assert ended.code == 2
     assert "there is no check ipfrag_tim; did you mean 'ipfrag_time'?" in ended.err
 
@@ -137,8 +137,8 @@ def test_after_a_killed_run_the_next_start_reports_the_missing_restore(place: Pl
     run.process.communicate()
     warning = place.run("list", "suites").err
     assert f"{FIN} is 31 (before: 60)" in warning
-    assert "middlemark tune --restore" in warning
-    assert place.run("tune", "--restore").code == 0
+    assert "middlemark tune restore" in warning
+    assert place.run("tune", "restore").code == 0
     assert place.value(FIN) == "60"
     run.kill()
 
@@ -158,7 +158,7 @@ def test_without_root_and_without_sudo_the_commands_are_printed(place: Place) ->
     if os.geteuid() != 0:
         pytest.skip("only root becomes somebody else")
     command = [*place.prefix, *as_nobody("os.environ['PATH'] = '/nowhere'; ")]
-    ended = place.bench.start("tune", "--apply", "ipfrag_time", command=command, environment=place.environment).ended()
+    ended = place.bench.start("tune", "apply", "ipfrag_time", command=command, environment=place.environment).ended()
     assert ended.code == 1, ended.err
     assert f"  sysctl -w {TIME}=" in ended.out
     assert place.value(TIME) == "30"
@@ -181,12 +181,12 @@ def test_with_sudo_each_command_is_announced_and_undone(place: Place) -> None:
             environment = {"XDG_STATE_HOME": str(state)}
             return place.bench.start("tune", *words, command=command, environment=environment).ended()
 
-        applied = tune("--apply", "ipfrag_time")
+        applied = tune("apply", "ipfrag_time")
         assert applied.code == 0, applied.err
         now = place.value(TIME)
         assert now != "30"
         assert f"echo {now} | sudo tee /proc/sys/{TIME.replace('.', '/')}" in applied.err
-        assert tune("--restore").code == 0
+        assert tune("restore").code == 0
         assert place.value(TIME) == "30"
         assert not (state / "middlemark/changed.json").exists()
 
@@ -198,15 +198,15 @@ def test_a_file_under_etc_is_written_only_on_request_and_removed_by_restore(plac
     etc.mkdir()
     script = 'mount --bind "$1" /etc/sysctl.d && shift && exec "$@"'  # hides the machine's own folder
     place.prefix = (*place.prefix, "unshare", "--mount", "sh", "-c", script, "sh", str(etc))
-    applied = place.run("tune", "--persist", "ipfrag_time")
+    applied = place.run("tune", "apply", "--persist", "ipfrag_time")
     assert applied.code == 0, applied.err
     [file] = etc.iterdir()
     lines = file.read_text().splitlines()
-    assert lines[0].startswith("# Written by `middlemark tune --persist`")
+    assert lines[0].startswith("# Written by `middlemark tune apply --persist`")
     assert lines[1].startswith(f"{TIME} = ")
     [entry] = json.loads(place.journal.read_text())
     place.journal.write_text(json.dumps([entry | {"boot": "the one before"}]))  # the file applies this at every boot
-    assert place.run("tune", "--restore").code == 0
+    assert place.run("tune", "restore").code == 0
     assert list(etc.iterdir()) == []
     assert place.value(TIME) == "30"
 
@@ -216,18 +216,18 @@ def test_a_file_under_etc_is_written_only_on_request_and_removed_by_restore(plac
 def test_no_setting_stays_changed_however_tune_or_a_run_is_killed(place: Place, interruptions: int) -> None:
     before = {name: place.value(name) for name in (TIME, MEMORY, FIN)}
     draw = random.Random(interruptions)
-    apply = ("tune", "--apply", "ipfrag_time", "ipfrag_high_thresh")
+    apply = ("tune", "apply", "ipfrag_time", "ipfrag_high_thresh")
     trial = (*RUN, "--system", f"{FIN}=31&{TIME}=7")
     left = ended = 0
     for number in range(interruptions):
         words = trial if number % 4 == 0 else apply
         if number % 5 == 4:  # kill it while it restores
             place.run(*apply)
-            words = ("tune", "--restore")
+            words = ("tune", "restore")
         code = place.run(*words, point=draw.randrange(3, 24)).code
         ended += code == -signal.SIGKILL
         left += any(place.value(name) != was for name, was in before.items())
-        restored = place.run("tune", "--restore")
+        restored = place.run("tune", "restore")
         assert restored.code == 0, restored.err
         assert {name: place.value(name) for name in before} == before
         assert not place.journal.exists()

@@ -31,7 +31,7 @@ def test_two_builds_are_interleaved_and_compared_by_version(bench: Bench, tmp_pa
     [pair] = compared.document["comparisons"]
     assert (pair["a"], pair["b"], pair["pairs"]) == ("uds", "uds@next", 6)
     everything = bench.run("run", "--adapter", "all", *typed, "--dry-run", environment=environment)
-    assert "1 configurations, 6 trials" in everything.out, "all selects only the usual build"
+    assert "1 configuration, 6 trials" in everything.out, "all selects only the usual build"
 
 
 def test_a_build_that_is_slower_than_another_fails_the_run(bench: Bench, null_worker: Path, tmp_path: Path) -> None:

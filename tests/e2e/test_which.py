@@ -121,7 +121,7 @@ def test_an_interrupt_prints_the_resume_command_which_ends_in_the_answer(bench: 
     first = run.ended()
     assert first.code == 130
     assert "Reason: the run was cut short" in first.out or "There is no result yet" in first.out
-    assert f"next: middlemark run --resume {first.folder}" in " ".join(first.out.replace("\\\n", "").split())
+    assert f"next: middlemark run --resume kept/{first.folder.name}" in " ".join(first.out.replace("\\\n", "").split())
     ended = bench.run_leaving("run", "--resume", str(first.folder), "--quiet")
     assert ended.code == 0, ended.err
     assert ended.out.startswith("null memory is best for 1 KiB at 200 Hz, 2 processes: ")

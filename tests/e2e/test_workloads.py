@@ -163,7 +163,7 @@ BAGS: dict[str, Callable[[Path], Path]] = {
 def test_two_commands_turn_a_bag_into_a_report(bench: Bench, tmp_path: Path, recorded: str) -> None:
     bag = BAGS[recorded](tmp_path)
     suite = str(tmp_path / "robot.toml")
-    made = bench.run("workload", "from-bag", str(bag), "-o", suite)
+    made = bench.run("workload", str(bag), "-o", suite)
     assert made.code == 0, made.err
     ended = bench.run("run", suite, "--adapter", "udp", "--trials", "1", "--duration", "0.35s", "--scale", "1,2")
     assert ended.code == 0, ended.err
@@ -193,7 +193,7 @@ def test_two_commands_turn_a_topology_into_figures(bench: Bench, tmp_path: Path)
     ]
     (tmp_path / "small.json").write_text(json.dumps({"nodes": nodes}), encoding="utf-8")
     suite = str(tmp_path / "small.toml")
-    written = bench.run("workload", "from-irobot", str(tmp_path / "small.json"), "-o", suite)
+    written = bench.run("workload", str(tmp_path / "small.json"), "-o", suite)
     assert written.code == 0, written.err
     assert f"middlemark run {suite}" in written.out
     short = ("--adapter", "udp", "--duration", "0.3s", "--trials", "1", "--format", "json", "--quiet")

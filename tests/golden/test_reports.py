@@ -174,7 +174,7 @@ def test_a_row_that_its_evidence_contradicts_is_marked_at_every_width(
 
 
 def test_an_empty_table_is_still_a_report(facts: MeasuredRun) -> None:
-    for name in PRINTED:
+    for name in {*PRINTED} - {"html"}:  # the report has tests of its own
         assert render(name, facts, ()).endswith("\n")
 
 
@@ -246,7 +246,7 @@ def test_invalid_unicode_and_line_breaks_break_no_format(
     nasty = 'two\nlines, \udcff \x00 \x9b31m 日本語 ; "quoted" ' + "long" * 60
     failed = msgspec.structs.replace(results[4], failed=Failure("crashed", nasty, nasty))
     warned = msgspec.structs.replace(results[0], warnings=(RunWarning("odd", nasty, nasty),), version=nasty)
-    for name in PRINTED:
+    for name in {*PRINTED} - {"html"}:  # the report has tests of its own
         text = render(name, facts, (failed, warned), View(width=80, samples_of=samples_of))
         text.encode()
         assert "\x00" not in text

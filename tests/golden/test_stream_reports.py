@@ -211,4 +211,4 @@ def test_formats_of_round_trips_refer_a_stream_to_the_table(facts: MeasuredRun) 
     for name in ("latencytest", "roundtrip"):
         lines = render(name, facts, streams.floods()[:1]).splitlines()
         assert not [line for line in lines if line.lstrip().startswith("1024,")]
-        assert [line for line in lines if "--format table" in line]
+        assert [line for line in lines if "--format text" in line]

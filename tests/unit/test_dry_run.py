@@ -28,7 +28,7 @@ def test_a_cell_is_printed_with_its_load(keys: str, expected: str, unexpected: s
     assert expected in text
     line = next(each for each in text.splitlines() if each.startswith("lan: ") and expected in each)
     assert unexpected not in line
-    assert text.startswith("1 configurations, 1 trials, about ")
+    assert text.startswith("1 configuration, 1 trial, about ")
     assert "; order from seed 1. Nothing was measured.\n" in text
 
 

@@ -311,7 +311,7 @@ def test_a_missing_extra_is_named_with_its_installation(run: Path, monkeypatch: 
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (("--to", "xml"), "there is no xml; there are csv, csv-long, google-benchmark"),
+        (("--to", "xml"), "there is no format xml; there are csv, csv-long, google-benchmark"),
         (("--to", "csv", "--by", "transport"), "are for verdicts, which only junit has"),
         (("--to", "hdr", "--out", "-"), "which stdout cannot be"),
         (("--to", "junit", "--fail-if", "p50 slower than 5%"), "needs something to compare"),

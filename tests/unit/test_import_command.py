@@ -67,7 +67,7 @@ def test_logs_of_one_configuration_are_trials_of_one_cell(tmp_path):
 
 @pytest.mark.parametrize("path", READ, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_every_log_can_be_printed_as_a_table_json_and_csv(path, tmp_path):
-    table = imported(tmp_path / "table", path, "--format", "table")
+    table = imported(tmp_path / "table", path, "--rows")
     assert table.exception is None
     assert path.name in table.output
     assert path.name in imported(tmp_path / "summary", path).output
@@ -194,7 +194,7 @@ def test_exports_of_an_imported_run_contain_no_default_for_unknown_factors(tmp_p
 def test_an_imported_run_is_listed_as_such(tmp_path):
     kept(imported(tmp_path, PING), tmp_path)
     listed = CliRunner().invoke(list_, ["runs", str(tmp_path)], standalone_mode=False)
-    assert "1 configurations, 1 of 1 trials, imported from ddsperf" in listed.output
+    assert "1 configuration, 1 of 1 trial, imported from ddsperf" in listed.output
 
 
 @pytest.fixture

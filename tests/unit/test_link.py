@@ -39,7 +39,7 @@ def test_a_written_link_reads_back_as_the_same(link: Link) -> None:
     ("text", "problem"),
     [
         ("fast", "is no rate of a link; write 100mbit"),
-        ("1000", "is no rate of a link"),
+        ("1000", "is ambiguous; write 1000bit"),
         ("40gbit", "cannot be emulated; write a rate from 1kbit to 10gbit"),
         ("1gbit,2ms", "'2ms' is no property of a link; write NAME=VALUE"),
         ("1gbit,delays=2ms", "did you mean 'delay'?"),

@@ -105,9 +105,9 @@ def test_an_unknown_key_is_refused_with_the_closest_key() -> None:
         "no adapter that is measured has a native setting 'segment-sise'; did you mean 'segment-size' of fastdds?",
         "fastdds has no native setting 'segment-sise'; did you mean 'segment-size'?",
         "no adapter is called 'fastdd'; did you mean 'fastdds.segment-size'?",
-        "no adapter that is measured has a native setting 'x'; there is max-message-size and segment-size",
-        "zenoh is not measured; there is cyclonedds and fastdds",
-        "open is not measured; there is cyclonedds and fastdds",
+        "no adapter that is measured has a native setting 'x'; there are max-message-size and segment-size",
+        "zenoh is not measured; there are cyclonedds and fastdds",
+        "open is not measured; there are cyclonedds and fastdds",
     ]
 
 

@@ -75,7 +75,7 @@ def test_unknown_adapters_and_adapters_that_are_not_built_are_refused_differentl
         "sweep 1: adapter: no adapter is called 'fast-dds'; did you mean 'fastdds'?",
         "sweep 1: adapter: zenoh is not built here: cargo builds it",
         "sweep 1: adapter: no adapter is called 'mqtt'; "
-        "there is null, shm, uds, udp, tcp, cyclonedds, fastdds and zenoh",
+        "there are null, shm, uds, udp, tcp, cyclonedds, fastdds and zenoh",
     ]
     plan = plan_of("[[sweep]]\nadapter=['udp','zenoh']\nskip_unsupported=true")
     assert pairs_of(plan) == ["udp udp"]

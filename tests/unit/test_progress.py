@@ -65,6 +65,17 @@ def test_a_result_is_compared_with_its_raw_transport_once_both_are_measured(tmp_
     assert state.lines(200)[-1] == "last: p50 30.0 µs, 1.50 × udp (dds udp, 1 KiB, block)"
 
 
+def test_the_fastest_middleware_so_far_is_shown_in_a_run_of_one_experiment(tmp_path: Path, time: Time) -> None:
+    planned = plan(RAW_TRANSPORT, CYCLONE, cell("dds", transport="shm"))
+    state = state_of(planned, tmp_path, time)
+    for order, p50 in enumerate((10_000, 30_000, 20_000)):
+        trial(state, planned, measured(planned, order, tmp_path, p50), time)
+    leader = "fastest so far: dds shm, 1 KiB, block, p50 20.0 µs in 1 of 1 round"
+    assert leader in state.lines(200)
+    assert leader in state.line()
+    assert all(cell_len(each) <= 40 for each in state.lines(40))
+
+
 def test_a_failed_trial_and_one_with_missing_samples_do_not_change_the_shown_result(tmp_path: Path, time: Time) -> None:
     planned = plan(RAW_TRANSPORT, CYCLONE)
     state = state_of(planned, tmp_path, time)

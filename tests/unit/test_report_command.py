@@ -157,7 +157,7 @@ def test_damaged_lines_are_printed_and_counted_in_the_report(run: Path) -> None:
     trials = run / "trials.jsonl"
     trials.write_bytes(trials.read_bytes()[:-20])
     done = asked(run, "--markdown", "-")
-    assert "1 damaged lines of trials.jsonl are left out: line 16: " in done.stderr
+    assert "1 damaged line of trials.jsonl left out: line 16: " in done.stderr
     assert "1 damaged line of its file left out" in done.stdout
     assert "ended after 15 of 16 trials" in done.stdout
 

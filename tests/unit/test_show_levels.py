@@ -47,10 +47,8 @@ def screen(figures: Figures, proofs: Mapping[Cell, ProtectionProof]) -> list[str
 
 def test_the_first_lines_state_the_cost_of_each_level_and_that_it_was_in_force() -> None:
     lines = screen(FIGURES, dict.fromkeys((LOCKED, SEALED, SAFE), HOLDS))
-    assert lines[0] == (
-        "encrypted takes 1.01 (vega udp at 64 B) to 2.00 times (lyra udp at 64 B) as long as none; signed"
-    )
-    assert lines[1] == "1.50."
+    assert lines[0] == ("encrypted takes 1.01 (vega udp at 64 B) to 2.00 times (lyra udp at 64 B) as long as none;")
+    assert lines[1] == "signed 1.50."
     assert lines[2] == "Protection is in force in all 3 protected rows, by their proofs."
     assert len(lines) <= summary.MOST_LINES
 

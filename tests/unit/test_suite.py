@@ -224,7 +224,7 @@ def test_an_unreadable_file_is_a_problem(tmp_path: Path) -> None:
     texts = [str(problem) for problem in refused.value.problems]
     assert len(texts) == len(asked)
     assert "latin.toml: line 2: not TOML: not UTF-8 text" in texts[0]
-    assert "No such file" in texts[1]
+    assert "there is no such file" in texts[1]
     assert "Is a directory" in texts[2]
     assert "null" in texts[3]
 

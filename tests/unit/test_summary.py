@@ -19,7 +19,7 @@ from middlemark.document.table import Table
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import Failure, RunWarning
 from middlemark.model.plan import Note
-from middlemark.problems import MeasureError, RequestError
+from middlemark.problems import RequestError
 from middlemark.show import View
 from middlemark.show.summary import MOST_LINES, render
 from middlemark.show.terminal import command_lines
@@ -315,7 +315,7 @@ def test_a_part_of_a_run_has_the_verdicts_of_the_whole(stored: Path) -> None:
 
 
 def test_a_selection_without_a_match_is_refused(stored: Path) -> None:
-    assert isinstance(shown(stored, "--only", "size=2k").exception, MeasureError)
+    assert "; there " in str(shown(stored, "--only", "size=2k").exception)
     assert isinstance(shown(stored, "--only", "zeal=2k").exception, RequestError)
 
 
@@ -346,4 +346,4 @@ def test_the_requested_metrics_are_the_columns(stored: Path) -> None:
     assert lines[head].split()[-3:] == ["min", "range", "memory.ping"]
     assert lines[head + 1].split()[-1] == "–", "this run has no memory figures"
     wrong = shown(stored, "--metric", "zeal").exception
-    assert "there is no zeal" in str(wrong)
+    assert "there is no metric zeal" in str(wrong)

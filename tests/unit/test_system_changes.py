@@ -259,7 +259,7 @@ def test_every_verb_first_warns_about_the_settings_of_a_killed_process(
     warning = unrestored_warning()
     assert warning is not None
     assert "vm.swappiness is 1 (before: 60)" in warning
-    assert "middlemark tune --restore" in warning
+    assert "middlemark tune restore" in warning
     ended = subprocess.run(
         [sys.executable, "-m", "middlemark", "list", "suites"],
         env=os.environ | SOURCE,

@@ -88,7 +88,7 @@ def test_a_refused_cell_is_left_out_with_a_note_with_skip_unsupported(place: Pla
     ran = place.run("--dry-run", "--skip-unsupported", "--size", "64,1k", "--native", "colour=red")
     assert ran.exit_code == 0, ran.exception
     assert "note: lyra udp, 1 KiB, block: left out: lyra: colour red (take grey)" in ran.output
-    assert "1 configurations, 3 trials" in ran.output
+    assert "1 configuration, 3 trials" in ran.output
 
 
 def test_a_plan_without_remaining_cells_is_refused_despite_skip_unsupported(place: Place) -> None:

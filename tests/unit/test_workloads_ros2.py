@@ -59,7 +59,7 @@ def topic(
 
 
 def asked(*words: str) -> Result:
-    return CliRunner().invoke(verb.command, ["from-ros2", *words], standalone_mode=False)
+    return CliRunner().invoke(verb.command, ["--ros2", *words], standalone_mode=False)
 
 
 def seen(*words: str) -> tuple[str, dict[str, Topic]]:

@@ -1,35 +1,53 @@
 """The verbs of the command line. Each is a module of this package."""
 
 import importlib
+from collections.abc import Iterator
 
 import click
 
 from middlemark import __version__
-
-VERBS = {
-    "which": "Find the best middleware for your messages on this machine, by a race.",
-    "run": "Measure a suite, or the configurations that the options give.",
-    "doctor": "Find settings of this machine that hold a middleware back, and print the command that fixes each.",
-    "hosts": "Check that several machines are ready to measure between them.",
-    "reproduce": "Measure a published study again, and judge each of its claims.",
-    "show": "Print a stored run: the summary, or every row and warning.",
-    "diagnose": "Find the limits of the machine that a run met, and measure before and after lifting one.",
-    "compare": "Say whether B is faster than A, slower, equivalent, or undecided.",
-    "report": "Write the results of runs as one HTML file, or as Markdown.",
-    "view": "Show the stored runs in the browser.",
-    "selftest": "Measure how often verdicts are false on this machine, and which differences they find.",
-    "export": "Write a stored run for other tools: Google Benchmark, HdrHistogram, Parquet, CSV, JUnit, …",
-    "import": "Read the logs of other tools into a run.",
-    "tune": "Change the settings that doctor reports, and restore them.",
-    "certs": "Make a set of certificates and keys, like the one that a trial with --security makes.",
-    "build": "Build the workers of this checkout, or an adapter against another version of its middleware.",
-    "workload": "Make a workload from a recorded bag, a topology or a running ROS 2 graph.",
-    "about": "Print what a bug report needs: versions, machine, limits, environment.",
-    "list": "List adapters, suites, frameworks or runs.",
-}
+from middlemark.commands.page import GROUPS, VERBS, argument, page, usage
+from middlemark.problems import Problem, RequestError
 
 MODULES = {"import": "import_"}
 """Verb → its module, where the verb is a keyword of Python."""
+
+
+@page("help", says="Print the help page of a verb, or of one of its commands.")
+@argument(
+    "words",
+    nargs=-1,
+    metavar="[VERB]…",
+    says="The verb, with its command if it has one, as in `tune apply` (default: list all verbs).",
+)
+def _help(words: tuple[str, ...]) -> None:
+    command: click.Command = group
+    context = click.Context(group, info_name="middlemark", max_content_width=MOST_COLUMNS)
+    for word in words:
+        found = command.get_command(context, word) if isinstance(command, click.Group) else None
+        if found is None:
+            raise RequestError([Problem(word, _unknown(command, word, context))])
+        command, context = found, click.Context(found, info_name=word, parent=context)
+    click.echo(command.get_help(context))
+
+
+@page("version", says="Print the version.")
+def _version() -> None:
+    click.echo(f"middlemark, version {__version__}")
+
+
+HELPERS = {"help": _help, "version": _version}
+"""Verbs without a module of their own. The list of verbs does not contain them."""
+
+
+def _unknown(command: click.Command, word: str, ctx: click.Context) -> str:
+    from middlemark.model.spelling import nearest
+
+    if not isinstance(command, click.Group):
+        return f"{ctx.command_path} has no commands; leave it out"
+    near = nearest(word, command.list_commands(ctx))
+    hint = f"did you mean '{near}'?" if near else "`middlemark help` lists them"
+    return f"there is no such command; {hint}"
 
 
 class Verbs(click.Group):
@@ -41,36 +59,56 @@ class Verbs(click.Group):
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Import the verb's module and return its ``command``."""
+        if name in HELPERS:
+            helper: click.Command = HELPERS[name]
+            return helper
         if name not in VERBS:
             return None
         command: click.Command = importlib.import_module(f"middlemark.commands.{MODULES.get(name, name)}").command
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the verbs without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([*VERBS.items()])
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the verbs in their groups, without importing them."""
+        formatter.write("\n".join(self._lines(ctx, formatter.width)) + "\n")
+
+    def _lines(self, ctx: click.Context, width: int) -> Iterator[str]:
+        from middlemark.show.wrapping import definitions, wrap
+
+        yield from usage(self, ctx, width)
+        yield ""
+        yield from (f"  {line}" for line in wrap(self.help or "", width - 2))
+        longest = max(map(len, VERBS))
+        for title, verbs in GROUPS.items():
+            yield from ("", f"{title}:")
+            yield from definitions(((f"{verb:<{longest}}", sentence) for verb, sentence in verbs.items()), width)
+        for paragraph in (NEXT_STEPS, self.epilog or ""):
+            yield ""
+            yield from wrap(paragraph, width)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Suggest the nearest verb for an unknown one."""
-        if args and args[0] not in VERBS and not args[0].startswith("-"):
-            import difflib
-
-            near = difflib.get_close_matches(args[0], VERBS, 1)
-            ctx.fail(
-                f"no such command: {args[0]}."
-                + (f" Did you mean {near[0]}?" if near else f" There are: {', '.join(VERBS)}.")
-            )
+        if args and args[0] not in {**VERBS, **HELPERS} and not args[0].startswith("-"):
+            raise RequestError([Problem(args[0], _unknown(self, args[0], ctx))])
         return super().resolve_command(ctx, args)
+
+
+MOST_COLUMNS = 120
+"""Longer lines are hard to read, even if the terminal has room for them."""
+NEXT_STEPS = (
+    "`middlemark help VERB` prints the page of a verb, with examples; `middlemark version` prints the version. "
+    "To begin: middlemark which --size 1k --rate 1k"
+)
 
 
 @click.group(
     cls=Verbs,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    options_metavar="VERB",
+    subcommand_metavar="[OPTION]…",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": MOST_COLUMNS},
     epilog="Exit codes: 0 everything measured; 1 a configuration failed, or something could not be stored or printed; "
-    "2 the request is wrong; 3 nothing could be measured; 4 a --fail-if of run or compare holds, "
+    "2 the request is wrong; 3 nothing could be measured; 4 a condition of --fail-if holds, "
     "selftest gave false verdicts, or doctor found what falsifies or limits; 130 interrupted.",
 )
 @click.version_option(__version__, prog_name="middlemark")

@@ -9,28 +9,36 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-import click
-
-from middlemark import __version__
+from middlemark import __version__, exits
+from middlemark.commands.options import formats
+from middlemark.commands.page import page
 from middlemark.model.units import format_size
 from middlemark.workers.find import find_workers, left_out
 
 PACKAGES = ("click", "rich", "msgspec", "numpy", "scipy", "psutil", "pyroute2", "distributed")
 
 
-@click.command(name="about")
-def command() -> None:
-    """Print what a bug report needs: versions, machine, limits, environment."""
-    for name, text in _facts():
-        click.echo(f"{name:<12} {text}")
+@page("about", ("about", "to paste into a bug report"), ("about --format json", "for a script"))
+@formats("text", "json")
+def command(output_format: str) -> int:
+    """Print the facts; return the exit code."""
+    from middlemark.show import output
+    from middlemark.show.json.listing import AboutOutput
+    from middlemark.show.json.output import printed
+
     workers, broken = find_workers()
-    for worker in workers:
-        about = worker.description
-        click.echo(f"{about.name:<12} {about.version}{f', {about.library}' if about.library else ''}")
-    for failed in broken:
-        click.echo(f"{failed.name:<12} does not work: {failed.path} {failed.reason}")
-    for name, why in left_out().items():
-        click.echo(f"{name:<12} not built: {why}")
+    adapters = {
+        each.description.name: ", ".join(filter(None, (each.description.version, each.description.library)))
+        for each in workers
+    }
+    adapters |= {each.name: f"does not work: {each.path} {each.reason}" for each in broken}
+    adapters |= {name: f"not built: {why}" for name, why in left_out().items()}
+    facts = dict(_facts())
+    if output_format == "json":
+        text = printed(AboutOutput(facts=facts, adapters=adapters))
+    else:
+        text = "".join(f"{name:<12} {fact}\n" for name, fact in (*facts.items(), *adapters.items()))
+    return exits.CELL_FAILED if output.failed(text) else exits.OK
 
 
 def _facts() -> Iterator[tuple[str, str]]:

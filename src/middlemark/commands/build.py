@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from middlemark import exits, interrupts
+from middlemark.commands.page import argument, option, page
 from middlemark.model.description import Worker
 from middlemark.problems import MeasureError, Problem, RequestError
 from middlemark.workers.find import BUILDER, PREFIX, checkout_adapters, describe, executables, left_out
@@ -17,27 +18,45 @@ from middlemark.workers.later import build_again
 CHECKOUT = Path(__file__).parents[3]
 
 
-@click.command(name="build")
-@click.argument("adapters", metavar="[ADAPTER]…", nargs=-1)
-@click.option(
-    "--prefix", metavar="FOLDER", help="Another installation of the middleware: the folder with include/ and lib/."
+def _adapters(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
+    return sorted(name for name in checkout_adapters() if name.startswith(typed))
+
+
+@page(
+    "build",
+    ("build", "every adapter whose middleware is installed"),
+    ("build zenoh iceoryx2", "two adapters"),
+    ("build cyclonedds --prefix /opt/cyclonedds-11 --as 11", "one more adapter: cyclonedds@11"),
 )
-@click.option(
+@argument(
+    "adapters",
+    metavar="[ADAPTER]…",
+    nargs=-1,
+    shell_complete=_adapters,
+    says="Adapters (default: every one whose middleware is installed).",
+)
+@option(
+    "--prefix",
+    metavar="FOLDER",
+    group="What is measured",
+    help="Another installation of the middleware: the folder with include/ and lib/.",
+)
+@option(
     "--as",
     "label",
     metavar="VERSION",
-    help="The version in the name ADAPTER@VERSION (default: the version that the library reports).",
+    group="What is measured",
+    default_text="the version that the library reports",
+    help="The version in the name ADAPTER@VERSION.",
 )
-@click.option(
+@option(
     "--clear-cache",
     is_flag=True,
+    group="Machine",
     help="Remove ~/.cache/middlemark/cargo, the compiled crates that all checkouts share.",
 )
 def command(adapters: tuple[str, ...], prefix: str | None, label: str | None, clear_cache: bool) -> int:
-    """Build the named adapters, or without a name every adapter whose middleware is installed.
-
-    With --prefix, build ADAPTER against the installation in FOLDER. It becomes one more adapter, ADAPTER@VERSION.
-    """
+    """Build the adapters and print where each is; return the exit code."""
     if clear_cache:
         return _clear_cache()
     if prefix is None:
@@ -67,7 +86,10 @@ def _build_here(adapters: Sequence[str], label: str | None) -> int:
         if not (CHECKOUT / "adapters" / name / "CMakeLists.txt").is_file()
     ]
     if not os.environ.get(BUILDER):
-        problems = [Problem("build", "the workers of this installation were built with it; ./middlemark builds more")]
+        off = (CHECKOUT / "middlemark").is_file()
+        how = f"the set-up is off; write MIDDLEMARK_SETUP=on ./middlemark {' '.join(['build', *adapters])}"
+        built = "the workers of this installation were built with it; ./middlemark of a checkout builds more"
+        problems.append(Problem("build", how if off else built))
     if problems:
         raise RequestError(problems)
     build_again(adapters)

@@ -5,16 +5,22 @@ from typing import get_args
 import click
 
 from middlemark import exits
+from middlemark.commands.page import argument, page
 from middlemark.problems import Problem, RequestError
 
 
-@click.command(name="certs")
-@click.argument("folder", metavar="FOLDER")
+@page(
+    "certs",
+    ("certs my-certs", "makes the folder"),
+    (
+        "run --adapter cyclonedds --security encrypted --certs my-certs",
+        "measures with this set; it can also be your own",
+    ),
+    notes=("Without --certs, each trial with --security makes its own set.",),
+)
+@argument("folder", metavar="FOLDER", says="The folder to make, which must not exist yet.")
 def command(folder: str) -> int:
-    """Make a set of certificates and keys in FOLDER, which must not exist yet, and print what each file is.
-
-    A trial with --security makes such a set for itself. `run --certs FOLDER` measures with this one, or with your own.
-    """
+    """Make the folder and print what each file is; return the exit code."""
     from middlemark.model.description import Credential
     from middlemark.security.authority import LIFE, make_set
     from middlemark.security.layout import IDENTITIES, files

@@ -1,35 +1,76 @@
-"""``middlemark compare``: verdicts on two runs, two selections of cells, or the levels of a factor."""
+"""``middlemark compare``: verdicts on runs, selections of cells, or the levels of a factor."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from middlemark import exits
-from middlemark.runs.sides import FORMATS, ComparisonRequest, PlannedComparisons, asked_pairings
+from middlemark.commands.options import (
+    fail_if_option,
+    formats,
+    last_of,
+    margin_option,
+    metric_option,
+    runs_argument,
+)
+from middlemark.commands.page import option, page
+from middlemark.runs.sides import ComparisonRequest, PlannedComparisons, asked_pairings, named_sides
+
+if TYPE_CHECKING:
+    from middlemark.stats.comparisons import Comparison
 
 
-@click.command(name="compare")
-@click.argument("runs", nargs=-1, required=True, metavar="A [B]")
-@click.option(
+def _factors(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
+    from middlemark.model.selection import FIELD_OF
+
+    return last_of(typed, FIELD_OF)
+
+
+@page(
+    "compare",
+    ("compare runs/before runs/after", "B against A"),
+    ("compare --by adapter", "the adapters of the newest run"),
+    ("compare --fail-if 'p50 slower than 5%'", "the newest run against the previous one; exits with 4 if slower"),
+    notes=("A selection may follow a run: runs/today:adapter=zeromq,size=1k.",),
+)
+@runs_argument(
+    "Folders of runs; a folder of such folders means its newest run. More than two runs are compared with the first. "
+    "A single run is compared with the previous run of the same suites (default: the newest in runs).",
+    metavar="[A] [B]…",
+)
+@option(
     "--by",
     metavar="FACTOR",
+    group="What is shown",
+    shell_complete=_factors,
     help="Compare the levels of a factor within one run: receive, shared_memory, …; or of several: pin,priority.",
 )
-@click.option(
-    "--reference", metavar="LEVEL", help="The level to compare the others with (with --by): off, or pin=off,…."
+@option(
+    "--reference",
+    metavar="LEVEL",
+    group="What is shown",
+    help="The level to compare the others with (with --by): off, or pin=off,….",
 )
-@click.option("--metric", metavar="M,…", help="p50, p99.9, throughput, memory.ping, … (default: p50).")
-@click.option("--edge", metavar="'TOPIC → NODE'", help="For workloads: compare the figures of this edge only.")
-@click.option("--margin", default="5%", metavar="PERCENT", help="Smaller differences do not matter (default: 5%).")
-@click.option(
-    "--fail-if",
-    "fail_if",
-    multiple=True,
-    metavar="'M slower than P'",
-    help="Exit with 4 if a comparison shows this, as in 'p50 slower than 5%'.",
+@metric_option("p50, p99.9, throughput, memory.ping, …", default_text="p50")
+@option(
+    "--edge",
+    metavar="'TOPIC → NODE'",
+    group="What is shown",
+    help="For workloads: compare the figures of this edge only.",
 )
-@click.option(
-    "--anyway", is_flag=True, help="Also compare configurations that are not comparable, and mark these lines."
+@margin_option()
+@option(
+    "--anyway",
+    is_flag=True,
+    group="What is shown",
+    help="Also compare configurations that are not comparable, and mark these lines.",
 )
-@click.option("--format", "output_format", default="table", metavar="FORMAT", help=", ".join(FORMATS))
+@formats("text", "json", "csv", "markdown")
+@fail_if_option(
+    "Exit with 4 if the condition holds. 'p50 slower than 5%': a comparison shows it; 'undecided': a comparison is "
+    "undecided."
+)
 def command(
     runs: tuple[str, ...],
     by: str | None,
@@ -41,46 +82,61 @@ def command(
     anyway: bool,
     output_format: str,
 ) -> int:
-    """Say whether B is faster than A, slower, equivalent, or undecided.
+    """Print the verdicts; return the exit code."""
+    from middlemark.show import output
 
-    A and B are folders of runs, or folders of such folders (then the newest run counts). A selection may follow each:
-    runs/today:adapter=zeromq,size=1k, or R:pin=off,priority=other R:pin=auto,priority=fifo:80. With --by
-    one run is enough. An unknown metric is refused with the names of all metrics.
-    """
+    named = named_sides(runs, by)
+    requests = [ComparisonRequest(each, by, reference, metric, margin, fail_if, edge) for each in named]
+    planned = [(each, asked_pairings(each, anyway, output.tell)) for each in requests]
+    judged = [pairings.judged(asked.metrics, asked.part) for asked, pairings in planned]
+    if output.failed(_text(output_format, named, planned, judged)):
+        return exits.CELL_FAILED
+    worse = [_gate(asked, pairings, found) for (asked, pairings), found in zip(planned, judged, strict=True)]
+    return exits.WORSE if any(worse) else exits.OK
+
+
+def _text(
+    output_format: str,
+    named: Sequence[Sequence[str]],
+    planned: "Sequence[tuple[ComparisonRequest, PlannedComparisons]]",
+    judged: "Sequence[Sequence[Comparison]]",
+) -> str:
+    """Return the comparisons in this format. CSV is one table; the other formats have a part for each request."""
     from middlemark.show import compare as report
     from middlemark.show import output
     from middlemark.show.json.comparisons import render_compare
 
-    asked = ComparisonRequest(runs, by, reference, metric, margin, fail_if, output_format, edge)
-    pairings = asked_pairings(asked, anyway, output.tell)
-    judged = pairings.judged(asked.metrics, asked.part)
-    width = output.width()
-    text = {
-        "table": lambda: report.render_table(judged, asked.part, width, pairings.edge),
-        "json": lambda: render_compare(judged, asked.part, pairings.edge),
-        "markdown": lambda: report.render_markdown(judged, asked.part, pairings.edge),
-    }[output_format]()
-    unwritten = output.write(text)
-    if unwritten is not None:
-        output.tell(unwritten)
-        return exits.CELL_FAILED
-    return _gate(asked, pairings)
+    if output_format == "csv":
+        return report.render_csv([each for found in judged for each in found])
+    texts = []
+    for runs, (asked, pairings), found in zip(named, planned, judged, strict=True):
+        if output_format == "json":
+            texts.append(render_compare(found, asked.part, pairings.edge))
+        elif output_format == "markdown":
+            texts.append(report.render_markdown(found, asked.part, pairings.edge))
+        else:
+            title = f"{' → '.join(runs)}:\n" if len(judged) > 1 else ""
+            texts.append(title + report.render_table(found, asked.part, output.width(), pairings.edge))
+    return ("" if output_format == "json" else "\n").join(texts)
 
 
-def _gate(asked: ComparisonRequest, pairings: PlannedComparisons) -> int:
-    """Print each missed --fail-if condition; return exit code 4 if there is one."""
+def _gate(asked: ComparisonRequest, pairings: PlannedComparisons, judged: "Sequence[Comparison]") -> bool:
+    """Print a sentence for each comparison that meets a condition of --fail-if; return whether there are any."""
     from middlemark.show import output
     from middlemark.stats.metrics import METRICS
     from middlemark.verdicts.names import distinguishing_factors, what
 
-    status = exits.OK
     factors = distinguishing_factors(pairings.pairings)
-    for metric, margin, each in pairings.missed(asked):
-        names = " → ".join(each.pairing.names)
-        shift = f"{100 * each.judged.shift:+.1f} %"
-        text = (
-            f"{what(each.pairing, factors)}: {names}: {metric} {METRICS[metric].worse} than {100 * margin:g} %: {shift}"
+
+    def print_reason(each: "Comparison", text: str) -> None:
+        output.tell(f"{what(each.pairing, factors)}: {' → '.join(each.pairing.names)}: {text}")
+
+    missed = list(pairings.missed(asked))
+    for metric, margin, each in missed:
+        print_reason(
+            each, f"{metric} {METRICS[metric].worse} than {100 * margin:g} %: {100 * each.judged.shift:+.1f} %"
         )
-        output.tell(text)
-        status = exits.WORSE
-    return status
+    undecided = [each for each in judged if asked.fail_if.undecided and each.word == "undecided"]
+    for each in undecided:
+        print_reason(each, f"{each.metric} undecided")
+    return bool(missed or undecided)

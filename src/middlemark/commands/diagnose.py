@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from middlemark import exits
+from middlemark.commands.options import checks, formats, quiet_option, runs_argument
+from middlemark.commands.page import option, page
 from middlemark.problems import MeasureError, Problem, RequestError
 
 if TYPE_CHECKING:
@@ -20,66 +22,79 @@ TRIALS = 10
 """Enough pairs to find a shift of 10 % in nine of ten cases."""
 
 
-@click.command(name="diagnose")
-@click.argument("folder", metavar="RUN")
-@click.option(
-    "--try", "tried", is_flag=False, flag_value=ANY, metavar="[CHECK]",
+@page(
+    "diagnose",
+    ("diagnose", "the limits that the newest run met"),
+    ("diagnose --try", "lifts the first limit, and measures before and after"),
+    ("diagnose runs/today --try rmem_max", "lifts this limit"),
+    notes=("Only limits with evidence in the trials are printed.",),
+)
+@runs_argument("Folders of runs; a folder of such folders means its newest (default: runs).")
+@option(
+    "--try", "tried", is_flag=False, flag_value=ANY, metavar="[CHECK]", group="What is measured", shell_complete=checks,
     help="Lift the limit CHECK (or the first), measure its rows with and without, interleaved, and restore it.",
 )  # fmt: skip
-@click.option(
+@option(
     "--trials",
     default=TRIALS,
-    show_default=True,
     type=click.IntRange(1, 1000),
+    metavar="N",
+    group="How long",
     help="Number of trials before, and after.",
 )
-@click.option("--out", metavar="DIR", help="Where the run of --try is stored (default: beside RUN).")
-@click.option("--format", "output_format", type=click.Choice(("text", "json")), default="text", show_default=True)
-@click.option("--quiet", is_flag=True, help="No progress, only the result.")
-def command(folder: str, tried: str | None, trials: int, out: str | None, output_format: str, quiet: bool) -> int:
-    """Print which limits of the machine the rows of RUN met. Only limits with evidence in the trials are printed.
-
-    RUN is the folder of a run, or a folder of such folders (then the newest run counts).
-    """
+@option(
+    "--out",
+    metavar="DIR",
+    group="Output",
+    default_text="the parent folder of RUN",
+    help="Where the run of --try is stored.",
+)
+@formats("text", "json")
+@quiet_option()
+def command(
+    runs: tuple[str, ...], tried: str | None, trials: int, out: str | None, output_format: str, quiet: bool
+) -> int:
+    """Print the limits, or try to lift one; return the exit code."""
     from middlemark.runs.diagnose import diagnosed
-    from middlemark.runs.read import newest, read_measured
+    from middlemark.runs.read import read_runs
     from middlemark.show import output
 
-    run = read_measured(newest(Path(folder)))
-    found = diagnosed(run)
+    if tried is not None and len(runs) > 1:
+        raise RequestError([Problem("--try", f"lifts a limit of one run, but {len(runs)} runs are named")])
+    found = [(run, diagnosed(run)) for run in read_runs(runs, output.tell)]
     if tried is not None:
-        return _try(run, _chosen(found, tried), trials, Path(out) if out else run.folder.parent, output_format, quiet)
-    if output_format == "json":
-        text = _json(run, found)
-    else:
-        from middlemark.show.terminal import wrapped
-        from middlemark.suite.request import shown_path
+        [(run, limits)] = found
+        return _try(run, _chosen(limits, tried), trials, Path(out) if out else run.folder.parent, output_format, quiet)
+    text = _json if output_format == "json" else partial(_text, several=len(found) > 1)
+    return exits.CELL_FAILED if output.failed("".join(text(*each) for each in found)) else exits.OK
 
-        width = output.width()
-        lines = [line for each in found for line in wrapped(each.sentence, width)]
-        if any(each.lift for each in found):
-            lines.append(f"Tried before and after: middlemark diagnose {shown_path(run.folder)} --try")
-        text = "\n".join(lines or ["No row met a limit that its trials have evidence of."]) + "\n"
-    unwritten = output.write(text)
-    if unwritten is not None:
-        output.tell(unwritten)
-        return exits.CELL_FAILED
-    return exits.OK
+
+def _text(run: "MeasuredRun", found: "tuple[Diagnosis, ...]", *, several: bool) -> str:
+    from middlemark.show import output
+    from middlemark.show.terminal import wrapped
+    from middlemark.suite.request import shown_path
+
+    folder = shown_path(run.folder)
+    lines = [line for each in found for line in wrapped(each.sentence, output.width())]
+    if any(each.lift for each in found):
+        lines.append(f"Tried before and after: middlemark diagnose {folder} --try")
+    title = [f"{folder}:"] if several else []
+    return "\n".join([*title, *(lines or ["No row met a limit that its trials have evidence of."])]) + "\n"
 
 
 def _chosen(found: "tuple[Diagnosis, ...]", name: str) -> "Diagnosis":
-    """Return what is to be tried. RequestError: there is no such evidence, or nothing that could be set."""
+    """Return the limit to lift. Raises RequestError if there is no evidence of the limit, or if no setting lifts it."""
     able = [each for each in found if each.lift is not None]
     chosen = next((each for each in (able if name == ANY else found) if name in (ANY, each.check)), None)
     if chosen is not None and chosen.lift is not None:
         return chosen
-    known = f"; there is {', '.join(each.check for each in able)}" if able else ""
+    others = f"; there is {', '.join(each.check for each in able)}" if able else ""
     if chosen is not None:
         text = f"no setting here lifts it: {chosen.sentence}"
     elif name == ANY:
         text = found[0].sentence if found else "no row met a limit that its trials have evidence of"
     else:
-        text = f"no trial has evidence of {name}{known}"
+        text = f"no trial has evidence of {name}{others}"
     raise RequestError([Problem("--try", text)])
 
 
@@ -99,7 +114,7 @@ def _try(run: "MeasuredRun", found: "Diagnosis", trials: int, out: Path, output_
     return measure(lambda: opened_run(out, file), (), built.workers, shown, partial(_print, found))
 
 
-def _print(found: "Diagnosis", run: "MeasuredRun", shown: "RunOptions", seconds: float) -> str | None:  # noqa: ARG001
+def _print(found: "Diagnosis", run: "MeasuredRun", shown: "RunOptions") -> str | None:
     """Print the verdict; return why it could not be printed."""
     from middlemark.runs.diagnose import verdicts
     from middlemark.runs.report import write_report_of

@@ -5,35 +5,51 @@ from typing import TYPE_CHECKING
 import click
 
 from middlemark import exits
+from middlemark.commands.options import formats, suites
+from middlemark.commands.page import option, page
 
 if TYPE_CHECKING:
     from middlemark.runs.conduct import Built
     from middlemark.system.needs import Needs
     from middlemark.system.tried import Tried
 
-FORMATS = ("text", "json")
 
-
-@click.command(name="doctor")
-@click.option(
-    "--suite", metavar="SUITE", help="Check only what this suite needs (default: what middlewares need in general)."
+@page(
+    "doctor",
+    ("doctor", "checks what every middleware needs"),
+    ("doctor --suite first-look --verbose", "checks what this suite needs, and prints why"),
+    ("doctor --no-probes --format json", "takes no measurements; for a script"),
+    notes=(
+        "Each finding names the rows that it concerns and the command that fixes it. Doctor changes nothing. "
+        "The exit code is 4 if a finding falsifies or limits results, and 0 if there are only notes.",
+    ),
 )
-@click.option(
-    "--interface", default="lo", show_default=True, help="With --suite: the network interface that traffic uses."
+@option(
+    "--suite",
+    metavar="SUITE",
+    group="What is shown",
+    shell_complete=suites,
+    default_text="what middlewares need in general",
+    help="Check only what this suite needs.",
 )
-@click.option("--probes/--no-probes", default=True, help="Also measure the machine for some seconds (default: yes).")
-@click.option("--format", "output_format", type=click.Choice(FORMATS), default="text", show_default=True)
-@click.option(
+@option("--interface", default="lo", group="Machine", help="With --suite: the network interface that traffic uses.")
+@option(
+    "--probes/--no-probes",
+    default=True,
+    group="How long",
+    default_text="yes",
+    help="Also measure the machine for some seconds.",
+)
+@formats("text", "json")
+@option(
     "--verbose",
     "-v",
     is_flag=True,
+    group="Output",
     help="Also print why each finding matters, how to make the fix permanent, and its risk.",
 )
 def command(suite: str | None, interface: str, probes: bool, output_format: str, verbose: bool) -> int:
-    """Find what falsifies or limits results on this machine, the rows it concerns, and the command that fixes it.
-
-    Doctor changes nothing. The exit code is 4 if a finding falsifies or limits results, and 0 if there are only notes.
-    """
+    """Print the findings; return the exit code."""
     from middlemark.interrupts import unwind
     from middlemark.runs.try_machine import try_machine  # before interrupts unwind
     from middlemark.show import View, output
@@ -57,9 +73,7 @@ def command(suite: str | None, interface: str, probes: bool, output_format: str,
         if output_format == "json"
         else report.render_text(found, len(CHECKS), tried, output.view(View(warnings=verbose)), suite)
     )
-    unwritten = output.write(text)
-    if unwritten is not None:
-        click.echo(f"middlemark: {unwritten}", err=True)
+    if output.failed(text):
         return exits.CELL_FAILED
     return exits.WORSE if any(each.severity != "note" for each in found) else exits.OK
 

@@ -9,33 +9,54 @@ from typing import TYPE_CHECKING
 import click
 
 from middlemark import exits
+from middlemark.commands.options import fail_if_option, margin_option, metric_option, runs_argument
+from middlemark.commands.page import option, page
+from middlemark.model.spelling import did_you_mean
 from middlemark.problems import MeasureError, Problem, RequestError, extra_module
 from middlemark.show import EXPORTED, FORMATS
 
 if TYPE_CHECKING:
     from middlemark.document import Document
     from middlemark.runs.sides import ComparisonRequest
+    from middlemark.verdicts.rows import MeasuredRun
 
 
-@click.command(name="export")
-@click.argument("run", metavar="RUN")
-@click.option("--to", "to", required=True, metavar="FORMAT", help=", ".join(EXPORTED))
-@click.option("--out", metavar="PATH", help="The file to write, or the folder for hdr and parquet; - is stdout.")
-@click.option("--by", metavar="FACTOR", help="junit: one test case for each comparison of this factor's levels.")
-@click.option("--reference", metavar="LEVEL|RUN", help="junit: the level (with --by) or the run to compare with.")
-@click.option("--metric", default="p50", metavar="M,…", help="junit: p50, p99, throughput, cpu, memory (default: p50).")
-@click.option(
-    "--margin", default="5%", metavar="PERCENT", help="junit: smaller differences do not matter (default: 5%)."
+def _names(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
+    return [name for name in EXPORTED if name.startswith(typed)]
+
+
+@page(
+    "export",
+    ("export --to junit --by adapter", "the newest run as test cases"),
+    ("export runs/today --to parquet", "every sample, for pandas and R"),
+    ("export --to csv --out -", "a row for each configuration, on stdout"),
 )
-@click.option(
-    "--fail-if",
-    "fail_if",
-    multiple=True,
-    metavar="'M slower than P'",
-    help="junit: a test case fails only if it shows this.",
+@runs_argument("Folders of runs; a folder of such folders means its newest (default: runs).")
+@option("--to", required=True, metavar="FORMAT", group="Output", shell_complete=_names, help=", ".join(EXPORTED) + ".")
+@option(
+    "--out",
+    metavar="PATH",
+    group="Output",
+    default_text="in the run's folder",
+    help="The file to write, or the folder for hdr and parquet; - is stdout.",
 )
+@option(
+    "--by",
+    metavar="FACTOR",
+    group="What is shown",
+    help="junit: one test case for each comparison of this factor's levels.",
+)
+@option(
+    "--reference",
+    metavar="LEVEL|RUN",
+    group="What is shown",
+    help="junit: the level (with --by) or the run to compare with.",
+)
+@metric_option("junit: p50, p99, throughput, cpu, memory.", default="p50")
+@margin_option()
+@fail_if_option("junit: a test case fails only if the condition holds, as 'p50 slower than 5%'.")
 def command(
-    run: str,
+    runs: tuple[str, ...],
     to: str,
     out: str | None,
     by: str | None,
@@ -44,10 +65,14 @@ def command(
     margin: str,
     fail_if: tuple[str, ...],
 ) -> int:
-    """Write RUN for other tools, into the run's own folder unless --out names another place."""
+    """Write each run; return the exit code."""
     problems = []
     if to not in EXPORTED:
-        problems.append(Problem("--to", f"there is no {to}; there are {', '.join(EXPORTED)}"))
+        problems.append(Problem("--to", f"there is no format {to}; {did_you_mean(to, EXPORTED)}"))
+    if len(runs) > 1 and (out or reference):
+        problems.append(Problem("--out, --reference", f"belong to one run, but {len(runs)} runs are named"))
+    if fail_if and not (by or reference):
+        problems.append(Problem("--fail-if", "needs something to compare: --by FACTOR or --reference RUN"))
     if to != "junit" and (by or reference or fail_if):
         problems.append(Problem("--by, --reference, --fail-if", "are for verdicts, which only junit has"))
     if to in EXPORTED and FORMATS[to].folder and out == "-":
@@ -55,17 +80,30 @@ def command(
     if problems:
         raise RequestError(problems)
 
-    from middlemark.document import document_of, with_experiments
-    from middlemark.runs.read import damaged, read_measured, trials_of
+    from middlemark.runs.read import read_runs
     from middlemark.runs.sides import ComparisonRequest
+    from middlemark.show import output
+
+    request = None
+    measured = read_runs(runs, output.tell)
+    if by or reference:
+        folder = str(measured[0].folder)
+        sides = [folder] if by else [str(reference), folder]
+        request = ComparisonRequest(sides, by, reference if by else None, metric, margin, fail_if)
+    for each in measured:
+        _export(each, to, out, request)
+    return exits.OK
+
+
+def _export(measured: "MeasuredRun", to: str, out: str | None, request: "ComparisonRequest | None") -> None:
+    """Write one run. Raises MeasureError."""
+    from middlemark.document import document_of, with_experiments
+    from middlemark.runs.read import trials_of
     from middlemark.show import View, output, render
     from middlemark.stats.cells import samples_by_cell
 
-    folder = Path(run)
-    measured = read_measured(folder)
-    for each in damaged(measured):
-        output.tell(each)
-    document = document_of([measured], took=sum(each.seconds for each in measured.outcomes))
+    folder = measured.folder
+    document = document_of([measured])
     if FORMATS[to].folder:
         path = Path(out) if out else folder / to
         format_ = importlib.import_module(f"middlemark.show.{to}")
@@ -77,14 +115,10 @@ def command(
         def fill(draft: Path) -> None:
             format_.write(document, draft, kept, *modules)
 
-        return _written(path, lambda: output.make_whole(path, fill))
-    if by or reference:
-        runs = [run] if by else [str(reference), run]
-        text = _compared(
-            document, ComparisonRequest(runs, by, reference if by else None, metric, margin, fail_if, "table")
-        )
-    elif fail_if:
-        raise RequestError([Problem("--fail-if", "needs something to compare: --by FACTOR or --reference RUN")])
+        _written(path, lambda: output.make_whole(path, fill))
+        return
+    if request is not None:
+        text = _compared(document, request)
     else:
         samples = samples_by_cell(measured.file.plan, measured.outcomes, measured.samples)
         document = with_experiments(document) if FORMATS[to].judged else document
@@ -93,9 +127,9 @@ def command(
         unwritten = output.write(text)
         if unwritten is not None:
             raise MeasureError(unwritten)
-        return exits.OK
+        return
     path = Path(out) if out else folder / f"{folder.resolve().name}{FORMATS[to].ending}"
-    return _written(path, lambda: output.write_whole(path, text, named=out is not None))
+    _written(path, lambda: output.write_whole(path, text, named=out is not None))
 
 
 def _compared(document: "Document", asked: "ComparisonRequest") -> str:
@@ -104,18 +138,17 @@ def _compared(document: "Document", asked: "ComparisonRequest") -> str:
     from middlemark.show import junit, output
 
     pairings = asked_pairings(asked, anyway=False, warn=output.tell)
-    metrics = tuple(dict.fromkeys((*asked.metrics, *(name for name, _ in asked.gates))))
+    metrics = tuple(dict.fromkeys((*asked.metrics, *(name for name, _ in asked.fail_if.worse))))
     judged = pairings.judged(metrics, asked.part)
     missed = {(id(each.pairing), metric) for metric, _, each in pairings.missed(asked)}
     failures = {index for index, each in enumerate(judged) if (id(each.pairing), each.metric) in missed}
-    return junit.of_comparisons(document, judged, failures if asked.gates else None, asked.part)
+    return junit.of_comparisons(document, judged, failures if asked.fail_if else None, asked.part)
 
 
-def _written(path: Path, write: Callable[[], None]) -> int:
+def _written(path: Path, write: Callable[[], None]) -> None:
     """Call ``write`` and print the path. Raises MeasureError with the path."""
     try:
         write()
     except OSError as error:
         raise MeasureError(f"{path}: {error.strerror or error}", "name another place with --out") from None
     click.echo(path)
-    return exits.OK

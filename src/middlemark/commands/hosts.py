@@ -7,6 +7,7 @@ import click
 
 from middlemark import __version__, exits, interrupts
 from middlemark.commands.options import host_options
+from middlemark.commands.page import page
 from middlemark.problems import MeasureError, Problem, RequestError
 from middlemark.runs.hosts import HostsAsked, reaching
 
@@ -14,10 +15,15 @@ if TYPE_CHECKING:
     from middlemark.model.outcome import ClockOffset
 
 
-@click.command()
+@page(
+    "hosts",
+    ("hosts --hosts base=localhost,robot=user@robot.local", "two hosts, reached by SSH"),
+    ("hosts --scheduler tls://cluster:8786", "the workers of a Dask cluster"),
+    notes=("Each host must be reachable, have the same versions and adapters, and let traffic through.",),
+)
 @host_options
 def command(hosts: HostsAsked) -> int:
-    """Check that hosts can be reached, have the same versions and adapters, and let traffic through."""
+    """Print what each host has; return the exit code."""
     from middlemark.document.runs import host_line
     from middlemark.model.units import format_us
     from middlemark.sites.channel import WorkerFailedError

@@ -12,7 +12,11 @@ import click
 import msgspec
 
 from middlemark import __version__, exits
+from middlemark.commands.options import formats, out_option
+from middlemark.commands.page import argument, option, page
 from middlemark.problems import MeasureError, Problem, RequestError
+from middlemark.runs.read import RUNS
+from middlemark.workloads.kinds import kind_of
 
 if TYPE_CHECKING:
     from middlemark.imports import Log, Records
@@ -22,27 +26,32 @@ if TYPE_CHECKING:
     from middlemark.model.run import Run
     from middlemark.store import RunWriter
 
-FORMATS = ("summary", "table", "json", "csv")
 BLOCK_BYTES = 1 << 20
 
 
-@click.command(name="import")
-@click.argument("files", nargs=-1, required=True, metavar="FILE|FOLDER…", type=click.Path(path_type=Path))
-@click.option("--out", metavar="DIR", default="runs", help="Where the run's folder <time>-imported is made (runs).")
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(FORMATS),
-    default="summary",
-    show_default=True,
-    help="The output format.",
+@page(
+    "import",
+    ("import ddsperf.log", "the format is detected from the content"),
+    ("import before.log after.log --rows", "makes one run from two logs"),
+    notes=(
+        "Logs of ddsperf, RoundtripPing, LatencyTest, ThroughputTest, performance_test, rtiperftest and Google "
+        "Benchmark, and folders that the probe has filled, become a run that can be listed, reported and compared. "
+        "Each row has its warnings.",
+    ),
 )
-def command(files: tuple[Path, ...], out: str, output_format: str) -> int:
-    """Read logs of ddsperf, RoundtripPing, LatencyTest, ThroughputTest, performance_test, rtiperftest and Google
-    Benchmark, and folders that the probe has filled, into a run that can be listed, reported and compared.
-
-    The format is detected from the content. Each row has its warnings.
-    """  # noqa: D205  click shows the paragraph whole
+@argument(
+    "files",
+    nargs=-1,
+    required=True,
+    metavar="FILE|FOLDER…",
+    type=click.Path(path_type=Path),
+    says="Logs, and folders of the probe.",
+)
+@option("--rows", is_flag=True, group="What is shown", help="Print every row instead of the summary.")
+@out_option("imported")
+@formats("text", "json", "csv", "markdown", "html")
+def command(files: tuple[Path, ...], rows: bool, out: str | None, output_format: str) -> int:
+    """Read the files, store the run and print it; return the exit code."""
     from middlemark.imports import assemble, how_many_unread, samples_of
     from middlemark.store.run import utc_now
     from middlemark.verdicts.names import plain
@@ -50,11 +59,11 @@ def command(files: tuple[Path, ...], out: str, output_format: str) -> int:
     logs = _logs(files)
     started = utc_now()
     plan, outcomes = assemble(logs, started)
-    writer = _kept(Path(out), plan, [source for source, _ in logs], outcomes, samples_of(logs), started)
+    writer = _kept(Path(out or RUNS), plan, [source for source, _ in logs], outcomes, samples_of(logs), started)
     for source, log in logs:
         if log.unread:
             click.echo(f"middlemark: {plain(f'{source.file}: {how_many_unread(log)}')}", err=True)
-    return _print(writer.run(outcomes), output_format)
+    return _print(writer.run(outcomes), output_format, rows=rows)
 
 
 def _logs(files: Sequence[Path]) -> "list[tuple[Source, Log]]":
@@ -62,6 +71,9 @@ def _logs(files: Sequence[Path]) -> "list[tuple[Source, Log]]":
     problems: list[Problem] = []
     logs = []
     for path, parts in _together(files):
+        if path.is_dir() and (kind := kind_of(path)):
+            problems.append(Problem(str(path), f"is a {kind}: middlemark workload {path}"))
+            continue
         try:
             logs.append((path, *(_log(path) if parts is None else _stamps(path, parts))))
         except RequestError as error:
@@ -164,7 +176,8 @@ def _log(path: Path) -> "tuple[Source, Log]":
             raise refused("Middlemark printed it from a stored run: `middlemark list runs` lists the runs")
         found = find(head)
         if found is None:
-            raise refused(refusal(head))
+            kind = kind_of(path)
+            raise refused(f"is a {kind}: middlemark workload {path}" if kind else refusal(head))
         try:
             log = found.read(blocks())
         except NotRead as error:
@@ -232,14 +245,15 @@ def _kept(
     return writer
 
 
-def _print(run: "Run", output_format: str) -> int:
-    from middlemark.document import document_of, with_experiments
+def _print(run: "Run", output_format: str, *, rows: bool) -> int:
+    from middlemark.runs.printing import PrintOptions, text_of
     from middlemark.runs.read import measured
-    from middlemark.show import View, output, render
+    from middlemark.show import output
 
-    document = with_experiments(document_of([measured(run)]))
-    unwritten = output.write(render(output_format, document, output.view(View())))
+    read = measured(run)
+    parts = ("table",) if rows else ()
+    unwritten = output.write(text_of(read, PrintOptions(output_format=output_format, parts=parts)))
     if unwritten is not None:
         output.tell(f"{unwritten}; the run is kept in {run.folder}")
         return exits.CELL_FAILED
-    return exits.of_cells([row.result.failed is not None for row in document.rows])
+    return exits.of_cells([each.failed is not None for each in read.results])

@@ -6,26 +6,58 @@ from pathlib import Path
 
 import click
 
+from middlemark import exits
+from middlemark.commands.options import formats
+from middlemark.commands.page import GroupPage, argument, option, page
 from middlemark.document.numbers import ABSENT
 from middlemark.model.cell import CAPABILITIES
 from middlemark.model.description import BrokenWorker, Description, NativeSetting, Transport
-from middlemark.model.units import format_seconds
+from middlemark.model.units import format_count, format_seconds
 from middlemark.problems import RequestError
+from middlemark.runs.read import RUNS
 from middlemark.workers.find import find_workers, left_out
 
 
-@click.group(name="list")
-def command() -> None:
-    """List adapters, suites, frameworks or runs."""
-
-
-@command.command()
-@click.option(
-    "--verbose", "-v", is_flag=True, help="Also print every transport with its limits, and the native settings."
+@page(
+    "list",
+    ("list adapters", "the adapters that are built here, and those that are not"),
+    ("list suites", "the suites for `run`, and how long each takes"),
+    ("list runs", "the stored runs"),
+    cls=GroupPage,
 )
-def adapters(verbose: bool) -> None:
-    """The adapters that can be measured here: each with the loaded version and its transports."""
+def command() -> None:
+    """The group of lists."""
+
+
+@page(
+    "adapters",
+    ("list adapters --verbose", "each transport with its limits"),
+    says="List the adapters that can be measured here: each with the loaded version and its transports.",
+)
+@option(
+    "--verbose",
+    "-v",
+    is_flag=True,
+    group="What is shown",
+    help="Also print every transport with its limits, and the native settings.",
+)
+@formats("text", "json")
+def adapters(verbose: bool, output_format: str) -> int:
+    """Print the adapters; return the exit code."""
+    from middlemark.model.run import NotTried
+    from middlemark.show import output
+    from middlemark.show.json.listing import AdaptersOutput, ListedAdapter
+    from middlemark.show.json.output import printed
+
     workers, broken = find_workers()
+    absent = left_out()
+    if output_format == "json":
+        listed = AdaptersOutput(
+            adapters=tuple(ListedAdapter(worker=each.path, description=each.description) for each in workers),
+            not_built=tuple(NotTried(name, why) for name, why in absent.items()),
+            broken=tuple(NotTried(each.name, f"{each.path} {each.reason}") for each in broken),
+        )
+        return exits.CELL_FAILED if output.failed(printed(listed)) else exits.OK
     for worker in workers:
         about = worker.description
         names = ", ".join(transport.name for transport in about.transports)
@@ -33,16 +65,15 @@ def adapters(verbose: bool) -> None:
         click.echo(f"{about.name:<12} {about.version:<22} {about.title}{kind}: {names}")
         if verbose:
             _details(about, worker.path)
-    absent = left_out()
     for name, why in absent.items():
         click.echo(f"{name:<12} {'not built':<22} {why}")
     for each in broken:
         _broken(each)
     if not workers and not absent:
-        click.echo(
-            "no adapter was found: workers are looked for in MIDDLEMARK_WORKERS, in the package and on the PATH",
-            err=True,
+        output.tell(
+            "no adapter was found: workers are looked for in MIDDLEMARK_WORKERS, in the package and on the PATH"
         )
+    return exits.OK
 
 
 def _details(about: Description, path: str) -> None:
@@ -105,29 +136,44 @@ def _broken(worker: BrokenWorker) -> None:
     click.echo(f"{worker.name:<12} cannot be used: {worker.path} {worker.reason}", err=True)
 
 
-@command.command()
-def suites() -> None:
-    """The suites that come with Middlemark. A path to a suite of your own can replace a name everywhere."""
-    from middlemark.show.output import width
+@page(
+    "suites",
+    ("list suites", "with the time that each takes here"),
+    notes=("Instead of a name you can always give the path to a suite of your own.",),
+    says="List the suites that come with Middlemark, and how long each takes with the adapters that are built here.",
+)
+@formats("text", "json")
+def suites(output_format: str) -> int:
+    """Print the suites; return the exit code."""
+    from middlemark.show import output
+    from middlemark.show.json.listing import ListedSuite, SuitesOutput
+    from middlemark.show.json.output import printed
     from middlemark.show.terminal import hanging
     from middlemark.suite import available
     from middlemark.suite.request import DEFAULT_SUITE
 
     workers, _ = find_workers()
     here = [each.description for each in workers]
-    rows = [
-        (f"{name} (default)" if name == DEFAULT_SUITE else name, _how_long(name, here), description)
+    found = [
+        ListedSuite(name=name, default=name == DEFAULT_SUITE, seconds=_seconds(name, here), description=description)
         for name, _, description in available()
+    ]
+    if output_format == "json":
+        return exits.CELL_FAILED if output.failed(printed(SuitesOutput(suites=tuple(found)))) else exits.OK
+    rows = [
+        (f"{each.name} (default)" if each.default else each.name, _how_long(each.seconds), each.description)
+        for each in found
     ]
     first, second = (max((len(row[at]) for row in rows), default=0) for at in (0, 1))
     for name, time, description in rows:
         lead = f"{name:<{first}}  {time:>{second}}  "
-        click.echo("\n".join(hanging(lead, description, width())))
+        click.echo("\n".join(hanging(lead, description, output.width())))
     click.echo("The time is an estimate with the adapters that are here; `run SUITE --dry-run` shows the plan.")
+    return exits.OK
 
 
-def _how_long(name: str, here: Sequence[Description]) -> str:
-    """Return how long a suite takes with the adapters that are here, roughly; a dash where it cannot be planned."""
+def _seconds(name: str, here: Sequence[Description]) -> float | None:
+    """Return how long a suite takes with the adapters that are built here, roughly; None: it cannot be planned."""
     from middlemark.plan import estimate_seconds, make_plan
     from middlemark.suite import RawOptions, load
     from middlemark.suite.overrides import race_budget_s
@@ -136,18 +182,25 @@ def _how_long(name: str, here: Sequence[Description]) -> str:
         suites = load([name], RawOptions())
         plan = make_plan(suites, here, cpus=sorted(os.sched_getaffinity(0)), seed=0)
     except RequestError:
+        return None
+    return race_budget_s(suites) or estimate_seconds(plan)
+
+
+def _how_long(seconds: float | None) -> str:
+    if seconds is None:
         return ABSENT
-    seconds = race_budget_s(suites) or estimate_seconds(plan)
     return format_seconds(round(seconds) if seconds < 90 else 60 * round(seconds / 60)).removesuffix(" 00 s")
 
 
-@command.command()
-@click.option("--format", "output_format", type=click.Choice(("text", "json")), default="text", show_default=True)
+@page(
+    "frameworks",
+    ("list frameworks --format json", "with the source of each fact"),
+    notes=("A fact without a source is a dash, and null in JSON.",),
+    says="List the frameworks that can be measured here or are only documented: licence, languages, transports, …",
+)
+@formats("text", "json")
 def frameworks(output_format: str) -> None:
-    """The frameworks, measured here or documented only: licence, languages, transports, and so on.
-
-    A fact without a source is a dash, and null in JSON. JSON has the source of each fact.
-    """
+    """Print the frameworks."""
     from middlemark.show.output import write_facts
     from middlemark.suite.frameworks import frameworks as read_frameworks
 
@@ -166,20 +219,45 @@ def frameworks(output_format: str) -> None:
     write_facts(*((f"    {word}", text) for word, text in table.sources.items()))
 
 
-@command.command()
-@click.argument("folder", type=click.Path(path_type=Path), default=Path("runs"))
-def runs(folder: Path) -> None:
-    """The runs kept in FOLDER (default: runs), oldest first."""
+@page(
+    "runs",
+    ("list runs", "the runs in runs/, oldest first"),
+    ("list runs /data/runs --format json", "the runs in another folder, for a script"),
+    says="List the runs in a folder, oldest first.",
+)
+@argument("folder", metavar="[FOLDER]", type=click.Path(path_type=Path), default=Path(RUNS), says="Default: runs.")
+@formats("text", "json")
+def runs(folder: Path, output_format: str) -> int:
+    """Print the runs; return the exit code."""
+    from middlemark.show import output
+    from middlemark.show.json.listing import ListedRun, RunsOutput
+    from middlemark.show.json.output import filled, printed
     from middlemark.store import StoreError, list_runs, read_run
 
+    found = []
     for path in list_runs(folder):
         try:
-            run = read_run(path)
+            found.append(read_run(path))
         except StoreError as error:
-            click.echo(f"{path.name}: {error}", err=True)
-            continue
-        click.echo(
-            f"{path}  {len(run.file.plan.cells)} configurations, "
-            f"{len(run.outcomes)} of {run.planned_trials} trials"
-            f"{f', {run.failed_trials} failed' if run.failed_trials else ''}, {run.state}"
-        )
+            output.tell(f"{path.name}: {error}")
+    if output_format == "json":
+        listed = [
+            filled(
+                ListedRun,
+                *(run, run.file),
+                folder=str(run.folder),
+                configurations=len(run.file.plan.cells),
+                done_trials=len(run.outcomes),
+            )
+            for run in found
+        ]
+        return exits.CELL_FAILED if output.failed(printed(RunsOutput(runs=tuple(listed)))) else exits.OK
+    for run in found:
+        failed = f", {run.failed_trials} failed" if run.failed_trials else ""
+        trials = f"{len(run.outcomes)} of {format_count(run.planned_trials, 'trial')}{failed}"
+        click.echo(f"{run.folder}  {format_count(len(run.file.plan.cells), 'configuration')}, {trials}, {run.state}")
+    return exits.OK
+
+
+for each in (adapters, suites, frameworks, runs):
+    command.add_command(each)

@@ -1,132 +1,290 @@
-"""The options of ``run``, as typed. They are checked together with the suites, so all problems are printed at once."""
+"""Options that several verbs have, each declared once; and the options of ``run``, as typed.
+
+The options of ``run`` are checked together with the suites, so all problems are printed at once.
+"""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
+from middlemark.commands.page import Decorated, argument, option
 from middlemark.model.factors import Key
 from middlemark.model.levels import FLAG
+from middlemark.model.spelling import did_you_mean
+from middlemark.problems import Problem, RequestError
 from middlemark.runs.hosts import HostsAsked
 from middlemark.show import PRINTED
 from middlemark.suite.overrides import flag_name
 from middlemark.suite.sweep import KEYS, raw_options
 
-GATES = ("expectations", "undecided")
-"""The values of ``--fail-if``."""
+Decorator = Callable[[Any], Any]
 
-Option = Callable[[Any], Any]
+FOLDER = "runs"
+"""The folder of the runs if the user names none."""
 
 
-def _option(key: Key) -> Option:
+class FormatName(click.ParamType[str]):
+    """One of the formats that a verb prints."""
+
+    name = "format"
+
+    def __init__(self, names: Sequence[str]) -> None:
+        """``names``: the formats."""
+        self.names = tuple(names)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the format. Raises RequestError if no format has this name."""
+        if value in self.names:
+            return str(value)
+        hint = "write text" if value in ("table", "summary") else did_you_mean(value, self.names)
+        rows = "; --rows prints every row" if value == "table" and ctx and "rows" in ctx.params | _names(ctx) else ""
+        raise RequestError([Problem("--format", f"there is no format {value}; {hint}{rows}")])
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+        """Return the formats that begin with ``incomplete``."""
+        return [click.shell_completion.CompletionItem(name) for name in self.names if name.startswith(incomplete)]
+
+
+def _names(ctx: click.Context) -> dict[str, None]:
+    return dict.fromkeys(str(each.name) for each in ctx.command.params)
+
+
+def formats(*names: str) -> Callable[[Decorated], Decorated]:
+    """Return the decorator that gives a verb ``--format``, with ``text`` as its default."""
+    return option(
+        "--format",
+        "output_format",
+        type=FormatName(names),
+        default="text",
+        metavar="FORMAT",
+        group="Output",
+        help=f"{', '.join(names[:-1])} or {names[-1]}.",
+    )
+
+
+def runs_argument(says: str, *, metavar: str = "[RUN]…") -> Callable[[Decorated], Decorated]:
+    """Return the decorator that gives a verb the runs that it reads. Without one, it reads the newest run."""
+    return argument("runs", nargs=-1, metavar=metavar, shell_complete=stored, says=says)
+
+
+def out_option(what: str) -> Callable[[Decorated], Decorated]:
+    """Return the decorator that gives a verb ``--out``, the folder in which it makes the run's folder."""
+    text = f"Where the run's folder <time>-{what} is made."
+    return option("--out", metavar="DIR", group="Output", default_text=FOLDER, help=text)
+
+
+def seed_option() -> Callable[[Decorated], Decorated]:
+    """Return the decorator that gives a verb ``--seed``."""
+    return option(
+        "--seed",
+        metavar="N",
+        group="How long",
+        default_text="another each time",
+        help="Seed of the order of the trials.",
+    )
+
+
+def quiet_option() -> Callable[[Decorated], Decorated]:
+    """Return the decorator that gives a verb ``--quiet``."""
+    return option("--quiet", is_flag=True, group="Output", help="No progress, only the result.")
+
+
+def only_option(what: str, group: str) -> Callable[[Decorated], Decorated]:
+    """Return the decorator that gives a verb ``--only``."""
+    return option(
+        "--only",
+        metavar="KEY=VALUE",
+        multiple=True,
+        group=group,
+        help=f"{what} only these configurations.",
+    )
+
+
+def metric_option(says: str, **more: Any) -> Callable[[Decorated], Decorated]:
+    """Return the decorator that gives a verb ``--metric``."""
+    return option("--metric", metavar="M,…", group="What is shown", shell_complete=metrics, help=says, **more)
+
+
+def margin_option() -> Callable[[Decorated], Decorated]:
+    """Return the decorator that gives a verb ``--margin``."""
+    return option(
+        "--margin",
+        default="5%",
+        metavar="PERCENT",
+        group="What is shown",
+        help="Smaller differences do not matter.",
+    )
+
+
+def fail_if_option(text: str) -> Callable[[Decorated], Decorated]:
+    """Return the decorator that gives a verb ``--fail-if``. ``runs.fail_if`` reads its conditions."""
+    return option("--fail-if", "fail_if", multiple=True, metavar="CONDITION", group="Output", help=text)
+
+
+def _factor(key: Key) -> Decorator:
     name = flag_name(key.name)
+    group = key.group or ("Load" if getattr(key, "load", False) else "What is measured")
+    default = key.default_words.replace("`", "").replace("*", "")
     if key.kind is FLAG:
-        return click.option(f"{name}/--no-{name[2:]}", default=None, help=key.help)
+        text = {"true": "yes", "false": "no"}.get(default, default)
+        return option(f"{name}/--no-{name[2:]}", default=None, group=group, default_text=text, help=key.help)
     completes = _adapters if key.name == "adapter" else None
-    return click.option(name, metavar=key.metavar, help=key.help, shell_complete=completes)
+    return option(name, metavar=key.metavar, group=group, default_text=default, help=key.help, shell_complete=completes)
 
 
-def _adapters(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
-    """Return the completions of a list of adapters, of which the last may be incomplete."""
-    from middlemark.workers.find import executables
-
+def last_of(typed: str, names: Iterable[str]) -> list[str]:
+    """Return the completions of a list with commas whose last name may be incomplete."""
     before, comma, begun = typed.rpartition(",")
-    names = sorted(executables()) + ([] if comma else ["all"])
     return [f"{before}{comma}{name}" for name in names if name.startswith(begun)]
 
 
-def _suites(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
+def metrics(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
+    """Return the completions of metrics."""
+    from middlemark.stats.metrics import METRICS
+
+    return last_of(typed, METRICS)
+
+
+def checks(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
+    """Return the completions of the name of a check."""
+    from middlemark.system.registry import CHECKS
+
+    return [each.name for each in CHECKS if each.name.startswith(typed)]
+
+
+def stored(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
+    """Return the completions of a stored run: the runs in the typed folder, or without a folder in ``runs``."""
+    from middlemark.store import list_runs
+
+    folder = Path(typed.rpartition("/")[0] or ".") if "/" in typed else Path(FOLDER)
+    try:
+        found = [str(path) for path in reversed(list_runs(folder))] if folder.is_dir() else []
+    except OSError:
+        return []
+    return [path for path in found if path.startswith(typed) or Path(path).name.startswith(typed)]
+
+
+def _adapters(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
+    from middlemark.workers.find import executables
+
+    return last_of(typed, sorted(executables()) + ([] if "," in typed else ["all"]))
+
+
+def suites(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
+    """Return the completions of a suite's name."""
     from middlemark.suite.request import suite_files
 
     return sorted(name for name in suite_files() if name.startswith(typed))
 
 
 _KEYS = [key for key in KEYS.values() if key.option]
-_PLAN_OPTIONS: tuple[Option, ...] = (
-    *map(_option, _KEYS),
-    click.option("--seed", metavar="N", help="Order of the trials (default: another each time)."),
-    click.option(
+_PLAN_OPTIONS: tuple[Decorator, ...] = (
+    *map(_factor, _KEYS),
+    seed_option(),
+    option(
         "--native",
         metavar="[ADAPTER.]KEY=VALUE",
         multiple=True,
-        help="One of the middleware's own settings; may be repeated.",
+        group="What is measured",
+        help="One of the middleware's own settings.",
     ),
-    click.option(
+    option(
         "--config",
         metavar="ADAPTER=FILE",
         multiple=True,
-        help="Your own configuration file for this middleware; may be repeated.",
+        group="What is measured",
+        help="Your own configuration file for this middleware.",
     ),
-    click.option(
-        "--only", metavar="KEY=VALUE", multiple=True, help="Measure only these configurations; may be repeated."
-    ),
-    click.option(
+    only_option("Measure", "What is measured"),
+    option(
         "--expect",
         metavar="'KEY = VALUE, …'",
         multiple=True,
-        help="An expectation, written as under [[expect]] in a suite; may be repeated.",
+        group="What is measured",
+        help="An expectation, written as under [[expect]] in a suite.",
     ),
 )
-_OTHER_OPTIONS: tuple[Option, ...] = (
-    click.option("--dry-run", is_flag=True, help="Show what would be measured and how long it would take."),
-    click.option("--out", metavar="DIR", help="Where the run's folder <time>-<suite> is made (default: runs)."),
-    click.option("--interface", default="lo", show_default=True, help="The network interface that traffic uses."),
-    click.option(
+_OTHER_OPTIONS: tuple[Decorator, ...] = (
+    option("--dry-run", is_flag=True, group="Output", help="Show what would be measured and how long it would take."),
+    out_option("SUITE"),
+    option("--interface", default="lo", group="Machine", help="The network interface that traffic uses."),
+    option(
         "--until-precise",
         metavar="PERCENT",
-        help="Add rounds until every median is known to within ± this part of it (instead of --trials).",
+        group="How long",
+        help="Add rounds until every median is precise to ± this percentage (instead of --trials).",
     ),
-    click.option("--until-decided", is_flag=True, help="Add rounds until every expectation is decided."),
-    click.option(
-        "--budget", metavar="TIME", help="The most time for added rounds (default: 10m, or what the suite says)."
+    option("--until-decided", is_flag=True, group="How long", help="Add rounds until every expectation is decided."),
+    option(
+        "--budget",
+        metavar="TIME",
+        group="How long",
+        default_text="10m, or the budget of the suite",
+        help="The most time for added rounds.",
     ),
-    click.option(
+    option(
         "--focus",
         metavar="KEY=VALUE",
         multiple=True,
-        help="Only these configurations must reach the precision; may be repeated.",
+        group="How long",
+        help="Only these configurations must reach the precision.",
     ),
-    click.option("--resume", metavar="RUN", help="Continue a run that was interrupted or killed."),
-    click.option(
-        "--format",
-        "output_format",
-        type=click.Choice(PRINTED),
-        default="summary",
-        show_default=True,
-        help="The output format.",
+    option(
+        "--resume",
+        metavar="RUN",
+        group="How long",
+        shell_complete=stored,
+        help="Continue a run that was interrupted or killed.",
     ),
-    click.option("--verbose", "-v", is_flag=True, help="Also print every row and warning."),
-    click.option("--breakdown", is_flag=True, help="Print every row and where its time went."),
-    click.option("--quiet", is_flag=True, help="No progress, only the result."),
-    click.option(
-        "--fail-if",
-        "fail_if",
-        multiple=True,
-        type=click.Choice(GATES),
-        help="Exit with 4 if an expectation does not hold; undecided: also if one is undecided or untestable.",
+    formats(*PRINTED),
+    option("--rows", is_flag=True, group="Output", help="Print every row instead of the summary."),
+    option("--verbose", "-v", is_flag=True, group="Output", help="Also print every row and warning."),
+    option("--breakdown", is_flag=True, group="Output", help="Print every row and where its time went."),
+    quiet_option(),
+    fail_if_option(
+        "Exit with 4 if the condition holds. 'expectations': one does not hold; 'undecided': also if one is undecided "
+        "or untestable."
     ),
 )
 
 
-_HOST_OPTIONS: tuple[Option, ...] = (
-    click.option(
+_HOST_OPTIONS: tuple[Decorator, ...] = (
+    option(
         "--hosts",
         metavar="NAME=[USER@]HOST,…",
+        group="Machine",
         help="Measure between these hosts, reached by SSH: the senders on the first, the receivers on the second.",
     ),
-    click.option(
+    option(
         "--scheduler",
         metavar="tls://…",
+        group="Machine",
         help="Measure between the workers of this Dask cluster instead; their names are the hosts.",
     ),
-    click.option(
-        "--remote-python", metavar="PATH", help="Path of Python on the hosts (default: the same path as here)."
+    option(
+        "--remote-python",
+        metavar="PATH",
+        group="Machine",
+        default_text="the same path as here",
+        help="Path of Python on the hosts.",
     ),
-    click.option("--insecure", is_flag=True, help="Join a cluster without TLS."),
-    click.option("--tls-ca", metavar="FILE", help="With --scheduler: the certificate of the cluster's authority."),
-    click.option("--tls-cert", metavar="FILE", help="With --scheduler: the certificate that this machine presents."),
-    click.option("--tls-key", metavar="FILE", help="With --scheduler: the key of that certificate."),
+    option("--insecure", is_flag=True, group="Machine", help="Join a cluster without TLS."),
+    option(
+        "--tls-ca",
+        metavar="FILE",
+        group="Machine",
+        help="With --scheduler: the certificate of the cluster's authority.",
+    ),
+    option(
+        "--tls-cert",
+        metavar="FILE",
+        group="Machine",
+        help="With --scheduler: the certificate that this machine presents.",
+    ),
+    option("--tls-key", metavar="FILE", group="Machine", help="With --scheduler: the key of that certificate."),
 )
 
 
@@ -138,8 +296,8 @@ def host_options(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(hosts=HostsAsked(**{name: given.pop(name) for name in HostsAsked._fields}), **given)
 
     decorated: Callable[..., Any] = gather
-    for option in reversed(_HOST_OPTIONS):
-        decorated = option(decorated)
+    for each in reversed(_HOST_OPTIONS):
+        decorated = each(decorated)
     return decorated
 
 
@@ -149,7 +307,7 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     It is called with ``suites: tuple[str, ...]``, ``options: RawOptions``, ``dry_run: bool``, ``out: str | None``,
     ``interface: str``, ``until_precise: str | None``, ``until_decided: bool``,
     ``fail_if: tuple[str, ...]``, ``budget: str | None``, ``focus: tuple[str, ...]``,
-    ``resume: str | None``, ``output_format: str`` (one of PRINTED), ``verbose: bool``,
+    ``resume: str | None``, ``output_format: str`` (one of PRINTED), ``rows: bool``, ``verbose: bool``,
     ``breakdown: bool`` and ``quiet: bool``, all by name.
     """
 
@@ -162,7 +320,13 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(options=raw_options(**typed), **given)
 
     decorated: Callable[..., Any] = gather
-    arguments: Option = click.argument("suites", metavar="[SUITE]…", nargs=-1, shell_complete=_suites)
-    for option in reversed((arguments, *_PLAN_OPTIONS, *_OTHER_OPTIONS)):
-        decorated = option(decorated)
+    named = argument(
+        "suites",
+        metavar="[SUITE]…",
+        nargs=-1,
+        shell_complete=suites,
+        says="Names from `middlemark list suites`, or paths (default: first-look, or one sweep of the options).",
+    )
+    for each in reversed((named, *_PLAN_OPTIONS, *_OTHER_OPTIONS)):
+        decorated = each(decorated)
     return decorated

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from middlemark import exits
+from middlemark.commands.options import runs_argument
+from middlemark.commands.page import option, page
 from middlemark.problems import MeasureError, Problem, RequestError, extra_module
 from middlemark.runs.report import HTML, judged_document, written
 
@@ -19,14 +21,44 @@ if TYPE_CHECKING:
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
-@click.command(name="report")
-@click.argument("runs", nargs=-1, required=True, metavar="RUN…")
-@click.option("--html", metavar="FILE", help="Where the HTML file is written (default: report.html in the first RUN).")
-@click.option("--markdown", metavar="FILE", help="Write Markdown to FILE; - is the standard output.")
-@click.option("--quarto", metavar="FOLDER", help="Make FOLDER with report.qmd and its data, for Quarto or R Markdown.")
-@click.option("--picture", metavar="FILE", help="Write the answer as a picture of 1200 × 630 pixels, .svg or .png.")
-@click.option("--step-summary", is_flag=True, help=f"Append the Markdown to the file that ${STEP_SUMMARY} names.")
-@click.option("--open", "opens", is_flag=True, help="Show the HTML file in the browser.")
+@page(
+    "report",
+    ("report --open", "the newest run, shown in the browser"),
+    ("report runs/before runs/after --html both.html", "two runs on one page"),
+    ("report --markdown -", "Markdown on stdout, for a pull request"),
+    notes=(
+        "With --markdown, --quarto, --picture or --step-summary the HTML file is written only where --html or --open "
+        "asks for it.",
+    ),
+)
+@runs_argument("Folders of runs; a folder of such folders means its newest (default: runs).")
+@option(
+    "--html",
+    metavar="FILE",
+    group="Output",
+    default_text="report.html in the first RUN",
+    help="Where the HTML file is written; - is stdout.",
+)
+@option("--markdown", metavar="FILE", group="Output", help="Write Markdown to FILE; - is stdout.")
+@option(
+    "--quarto",
+    metavar="FOLDER",
+    group="Output",
+    help="Make FOLDER with report.qmd and its data, for Quarto or R Markdown.",
+)
+@option(
+    "--picture",
+    metavar="FILE",
+    group="Output",
+    help="Write the answer as a picture of 1200 × 630 pixels, .svg or .png.",
+)
+@option(
+    "--step-summary",
+    is_flag=True,
+    group="Output",
+    help=f"Append the Markdown to the file that ${STEP_SUMMARY} names.",
+)
+@option("--open", "opens", is_flag=True, group="Output", help="Show the HTML file in the browser.")
 def command(
     runs: tuple[str, ...],
     html: str | None,
@@ -36,13 +68,9 @@ def command(
     step_summary: bool,
     opens: bool,
 ) -> int:
-    """Write the results of RUN… as one HTML file that needs no other file.
-
-    RUN is the folder of a run, or a folder of such folders (then the newest counts). With --markdown, --quarto,
-    --picture or --step-summary the HTML file is written only where --html or --open asks for it.
-    """
+    """Write the files; return the exit code."""
     from middlemark.runs import picture as pictures
-    from middlemark.runs.read import damaged, newest, read_measured
+    from middlemark.runs.read import RUNS, damaged, newest, read_measured
     from middlemark.show import output, render
 
     if picture is not None:  # refused before the runs are read
@@ -50,7 +78,7 @@ def command(
         pictures.browser()
     summary = _summary_file(step_summary)
     read, unread = [], []
-    for path in map(Path, runs):
+    for path in map(Path, runs or (RUNS,)):
         try:
             read.append(read_measured(newest(path)))
         except MeasureError as error:
@@ -86,8 +114,11 @@ def command(
 
 
 def _html(document: "Document", path: Path, named: bool, *, opens: bool) -> list[str]:
+    from middlemark.show import output
     from middlemark.show.html import render_html
 
+    if str(path) == "-":
+        return [*filter(None, [output.write(render_html(document))])]
     problems = written(path, render_html(document), named=named)
     if not problems:
         click.echo(f"report: {path}", err=True)

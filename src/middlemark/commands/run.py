@@ -9,6 +9,7 @@ import msgspec
 
 from middlemark import exits
 from middlemark.commands.options import host_options, run_options
+from middlemark.commands.page import option, page
 from middlemark.model.description import Worker
 from middlemark.model.link import HERE
 from middlemark.model.outcome import TrialOutcome
@@ -34,31 +35,48 @@ from middlemark.runs.conduct import (
     run_file,
     without_refused,
 )
+from middlemark.runs.fail_if import EXPECTATIONS, UNDECIDED, FailIf, read_fail_if
 from middlemark.runs.hosts import HostsAsked, reaching, refuse_lacking
+from middlemark.runs.printing import print_run
 from middlemark.suite import RawOptions, Suite, load
 from middlemark.suite.overrides import FIRST_ROUNDS, PrecisionAsked, race_budget_s, read_budget, read_precision
 
 if TYPE_CHECKING:
     from middlemark.store import RunWriter
-    from middlemark.verdicts.rows import MeasuredRun
 
 
-@click.command(name="run")
+@page(
+    "run",
+    ("run first-look", "a suite: every adapter, small and large messages"),
+    ("run --adapter cyclonedds,fastdds --size 1k,64k --trials 10", "two middlewares, two sizes"),
+    ("run --pattern stream --rate 1k --subscribers 4", "a stream to four subscribers"),
+    notes=("An option replaces the value in every sweep of the suites. Its default applies if a suite has no value.",),
+)
 @run_options
 @host_options
-@click.option(
+@option(
     "--against",
     metavar="VERSION",
+    group="What is measured",
     help="Also measure another build of each --adapter, interleaved; exit with 4 if that build is faster.",
 )
-@click.option(
+@option(
     "--tuned",
     is_flag=True,
+    group="Machine",
     help="Apply the changes that doctor recommends during each trial, and restore them after it.",
 )
-@click.option("--certs", metavar="FOLDER", help="Your own certificates and keys for --security (docs/security.md).")
-@click.option(
-    "--each-host", is_flag=True, help="Measure each configuration on every host by itself, and compare the hosts."
+@option(
+    "--certs",
+    metavar="FOLDER",
+    group="What is measured",
+    help="Your own certificates and keys for --security (docs/security.md).",
+)
+@option(
+    "--each-host",
+    is_flag=True,
+    group="Machine",
+    help="Measure each configuration on every host separately, and compare the hosts.",
 )
 def command(
     suites: tuple[str, ...],
@@ -71,6 +89,7 @@ def command(
     focus: tuple[str, ...],
     resume: str | None,
     output_format: str,
+    rows: bool,
     verbose: bool,
     breakdown: bool,
     quiet: bool,
@@ -82,13 +101,16 @@ def command(
     tuned: bool,
     certs: str | None,
 ) -> int:
-    """Measure SUITE… (names from `middlemark list suites`, or paths; default: first-look, or the options)."""
+    """Plan, measure, store and print a run; return the exit code."""
+    conditions, problems = read_fail_if(fail_if, (EXPECTATIONS, UNDECIDED))
+    problems += _contradictions(options, quiet=quiet, verbose=verbose)
     named = _named(suites, options)
     built = built_workers(named, dry_run=dry_run)
     if dry_run:
         _refuse_unchecked(suites, options, named, built)
-    shown = RunOptions(interface, output_format, quiet, verbose, breakdown, fail_if)
-    precise, problems = read_precision(until_precise, budget, focus, options.keys.get("trials"))
+    shown = RunOptions(interface, output_format, quiet, verbose, breakdown, rows, conditions)
+    precise, wrong = read_precision(until_precise, budget, focus, options.keys.get("trials"))
+    problems += wrong
     if resume is not None:
         further = (
             suites,
@@ -105,14 +127,16 @@ def command(
             certs,
         )
         beside = any(further) or options != RawOptions()
-        return measure(*_resumed(Path(resume), beside, built.workers, interface), built.workers, shown, _print)
+        if problems:
+            raise RequestError(problems)
+        return measure(*_resumed(Path(resume), beside, built.workers, interface), built.workers, shown, print_run)
     if precise is not None:
         options = msgspec.structs.replace(options, keys={**options.keys, "trials": str(FIRST_ROUNDS)})
     problems += _interface_problems(interface)
     if against is not None:
         options, wrong = against_another_build(options, built.workers, against)
         problems += wrong
-        shown = shown._replace(fail_if=fail_if or ("expectations",))
+        shown = shown._replace(fail_if=conditions or FailIf(expectations=True))
     with reaching(hosts) as reached:
         names = reached.names if reached else ()
         if each_host:
@@ -138,7 +162,7 @@ def command(
         if cluster is not None:
             refuse_lacking(cluster, plan.cells)
         file = msgspec.structs.replace(run_file(plan, checked, built, cluster), certs=own)
-        return measure(lambda: opened_run(Path(out or DEFAULT_OUT), file), (), built.workers, shown, _print, cluster)
+        return measure(lambda: opened_run(Path(out or DEFAULT_OUT), file), (), built.workers, shown, print_run, cluster)
 
 
 def _named(suites: Sequence[str], options: RawOptions) -> list[str]:
@@ -186,8 +210,8 @@ def _plan(
         except RequestError as further:
             problems += further.problems
         raise RequestError(list(dict.fromkeys(problems))) from None
-    # With --trials on the command line a suite's race becomes a fixed number of trials, unless --race is there too.
-    typed = options.keys.keys() & {"trials", "race"}
+    # With --trials on the command line a suite's race becomes a fixed number of trials.
+    typed = options.keys.keys() & {"trials", "race"}  # --until-precise has set trials
     race_s = race_budget_s(checked) if typed != {"trials"} else None
     if race_s is not None and precise is not None:
         problems.append(Problem("--until-precise", "a race adds rounds of its own; leave one of the two out"))
@@ -215,6 +239,17 @@ def _plan(
     if problems:
         raise RequestError(problems)
     return checked, plan
+
+
+def _contradictions(options: RawOptions, *, quiet: bool, verbose: bool) -> list[Problem]:
+    """Return a problem for each pair of options that exclude each other."""
+    problems = []
+    if quiet and verbose:
+        problems.append(Problem("--quiet", "excludes --verbose; leave one of them out"))
+    if "trials" in options.keys and options.keys.get("race"):
+        text = "excludes --race, which chooses the number of trials; leave one out, or limit the race with --budget"
+        problems.append(Problem("--trials", text))
+    return problems
 
 
 def _each_host_problems(names: Sequence[str], options: RawOptions) -> list[Problem]:
@@ -279,40 +314,3 @@ def _resumed(
             raise MeasureError(str(refused), "start a new run") from None
 
     return opened, reopened.run.outcomes
-
-
-def _print(run: "MeasuredRun", shown: RunOptions, seconds: float) -> str | None:
-    """Print the results and write the report beside them; return why the results could not be printed."""
-    from middlemark.document import with_experiments
-    from middlemark.runs.answer import is_question, print_answer, race_sentences
-    from middlemark.runs.report import document_now, judged_document, write_report_of
-    from middlemark.show import View, output, render
-    from middlemark.stats.cells import samples_by_cell
-
-    on_screen = shown.output_format in ("summary", "table")
-    if is_question(run) and (on_screen or shown.output_format == "json"):  # a run of `which` that --resume continued
-        return print_answer(run, shown, seconds)
-    samples = samples_by_cell(run.file.plan, run.outcomes, run.samples)
-    limits = _limits(run) if on_screen else ()
-    wanted = View(breakdown=shown.breakdown, warnings=shown.verbose, samples_of=samples, limits=limits)
-    view = output.view(wanted)
-    names = [shown.output_format]
-    if shown.output_format == "summary" and (shown.verbose or shown.breakdown):
-        names = ["summary", "table"]
-    races = run.file.plan.race is not None and on_screen
-    judges = races or "summary" in names
-    document = judged_document(run, took=seconds) if judges else document_now(run, took=seconds)
-    if "json" in names:
-        document = with_experiments(document)
-    sentences = race_sentences(document, run, output.width()) if races else ""
-    beside = "" if "summary" in names else "".join(f"{each}\n" for each in limits)
-    unwritten = output.write(sentences + "\n".join(render(name, document, view) for name in names) + beside)
-    write_report_of(run, quiet=shown.quiet, document=document if judges else None)
-    return unwritten
-
-
-def _limits(run: "MeasuredRun") -> tuple[str, ...]:
-    from middlemark.runs.diagnose import diagnosis_lines
-    from middlemark.suite.request import shown_path
-
-    return tuple(diagnosis_lines(run, shown_path(run.folder)))

@@ -9,6 +9,8 @@ import click
 import msgspec
 
 from middlemark import exits
+from middlemark.commands.options import formats, out_option, quiet_option
+from middlemark.commands.page import option, page
 from middlemark.interrupts import unwind
 from middlemark.model.cell import Cell
 from middlemark.model.description import Worker
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
     from middlemark.stats.selftest import SelfTest, SelfTestCell
     from middlemark.verdicts.rows import MeasuredRun
 
-FORMATS = ("table", "json")
 FEWEST_TRIALS = 6
 """With fewer trials every verdict is undecided, so the check could not fail."""
 PILOT_ROUNDS = 5
@@ -57,22 +58,30 @@ PLANTS = {"shm": _planted_in_shm, "null": _planted_in_null}
 """Adapter → function that returns the native settings which make a round trip longer by a number of ns."""
 
 
-@click.command(name="selftest")
-@click.option("--trials", default="10", metavar="N", show_default=True, help="Trials of each setting, at least six.")
-@click.option("--duration", default="0.15s", metavar="TIME", show_default=True, help="How long a trial measures.")
-@click.option(
-    "--plant", default=PLANT, metavar="PERCENT,…", show_default=True, help="The planted delays, as parts of the p50."
+@page(
+    "selftest",
+    ("selftest", "ten trials, about two minutes"),
+    ("selftest --trials 20 --plant 5%,10%", "smaller differences need more trials"),
+    notes=(
+        "One configuration is measured under six labels and with planted delays, in one run: through the raw transport "
+        "of shared memory and through the null adapter. Then the verdicts of `compare` are checked against the planted "
+        "delays. The exit code is 4 if significantly more than 5 % of the verdicts are false.",
+    ),
 )
-@click.option("--out", metavar="DIR", help="Where the run's folder <time>-selftest is made (default: runs).")
-@click.option("--format", "output_format", type=click.Choice(FORMATS), default="table", show_default=True)
-@click.option("--quiet", is_flag=True, help="No progress, only the result.")
+@option("--trials", default="10", metavar="N", group="How long", help="Trials of each setting, at least six.")
+@option("--duration", default="0.15s", metavar="TIME", group="How long", help="How long a trial measures.")
+@option(
+    "--plant",
+    default=PLANT,
+    metavar="PERCENT,…",
+    group="What is measured",
+    help="The planted delays, as parts of the p50.",
+)
+@out_option("selftest")
+@formats("text", "json")
+@quiet_option()
 def command(trials: str, duration: str, plant: str, out: str | None, output_format: str, quiet: bool) -> int:
-    """Measure how often verdicts are false on this machine, and which differences they find.
-
-    One configuration is measured under six labels and with planted delays, in one run. It is measured through the
-    raw transport of shared memory and through the null adapter. Then the verdicts of `compare` are checked
-    against the planted delays. The exit code is 4 if significantly more than 5 % of the verdicts are false.
-    """
+    """Measure, judge the verdicts and print how many are false; return the exit code."""
     import middlemark.runs.measure  # noqa: F401  imported before interrupts unwind
 
     with unwind():
@@ -214,7 +223,7 @@ class _Shown:
         self._settings = settings
         self.test: SelfTest | None = None
 
-    def __call__(self, run: "MeasuredRun", shown: RunOptions, seconds: float) -> str | None:
+    def __call__(self, run: "MeasuredRun", shown: RunOptions) -> str | None:
         from middlemark.document import document_of
         from middlemark.runs.sides import sides_of
         from middlemark.show import output
@@ -224,9 +233,9 @@ class _Shown:
 
         sides, _ = sides_of(run.folder, output.tell, "", METRICS)
         self.test = test = reckon([each for each in sides if not each.added], self._settings)
-        document = document_of([run], took=seconds)
+        document = document_of([run])
         text = {
-            "table": lambda: report.render_table(test, document, output.width()),
+            "text": lambda: report.render_table(test, document, output.width()),
             "json": lambda: render_selftest(test, document),
         }[shown.output_format]()
         return output.write(text)

@@ -1,83 +1,89 @@
-"""``middlemark show``: prints a stored run."""
+"""``middlemark show``: prints stored runs."""
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-import click
-
 from middlemark import exits
-from middlemark.problems import MeasureError, Problem, RequestError
+from middlemark.commands.options import formats, metric_option, only_option, runs_argument
+from middlemark.commands.page import option, page
+from middlemark.model.spelling import did_you_mean, there_are
+from middlemark.problems import Problem, RequestError
+from middlemark.show import PRINTED
 
 if TYPE_CHECKING:
-    from middlemark.verdicts.rows import Row
+    from middlemark.verdicts.rows import MeasuredRun, Row
 
 
-@click.command(name="show")
-@click.argument("run", default="runs", metavar="[RUN]", type=click.Path(path_type=Path))
-@click.option("--only", metavar="KEY=VALUE", multiple=True, help="Print only these configurations; may be repeated.")
-@click.option("--rows", is_flag=True, help="Print every configuration with all its figures.")
-@click.option("--metric", metavar="M,…", help="Print these columns of the rows: p99.9, start, memory.pong, …")
-@click.option("--warnings", is_flag=True, help="Print every warning in full.")
-@click.option("--breakdown", is_flag=True, help="Print where the time of each row went.")
-def command(run: Path, only: tuple[str, ...], rows: bool, metric: str | None, warnings: bool, breakdown: bool) -> int:
-    """Print a stored run: the summary, or with --rows every figure.
+@page(
+    "show",
+    ("show", "the newest run in runs/"),
+    ("show runs/2026-11-28_10-00-00-first-look --rows", "every row of this run"),
+    ("show --format json", "the output of the verb that made the run, with --format json"),
+)
+@runs_argument("Folders of runs; a folder of such folders means its newest (default: runs).")
+@only_option("Print", "What is shown")
+@option("--rows", is_flag=True, group="What is shown", help="Print every configuration with all its figures.")
+@metric_option("Print these columns of the rows: p99.9, start, memory.pong, …")
+@option("--warnings", is_flag=True, group="What is shown", help="Print every warning in full.")
+@option("--breakdown", is_flag=True, group="What is shown", help="Print where the time of each row went.")
+@formats(*PRINTED)
+def command(
+    runs: tuple[str, ...],
+    only: tuple[str, ...],
+    rows: bool,
+    metric: str | None,
+    warnings: bool,
+    breakdown: bool,
+    output_format: str,
+) -> int:
+    """Print the runs; return the exit code."""
+    from middlemark.runs.printing import PrintOptions, text_of_several
+    from middlemark.runs.read import read_runs
+    from middlemark.show import View, output
+    from middlemark.stats.metrics import read_metrics
 
-    RUN is the folder of a run, or a folder of such folders (then the newest run counts; default: runs).
-    """
-    from middlemark.document import document_of, with_experiments
-    from middlemark.document.runs import seconds_of
-    from middlemark.runs.answer import is_question, show_answer
-    from middlemark.runs.read import damaged, newest, read_measured
-    from middlemark.show import View, output, render
-
-    chosen, metrics = _chosen(only), _metrics(metric)
-    measured = read_measured(newest(run))
-    for each in damaged(measured):
-        output.tell(each)
-    took = seconds_of(measured) or 0.0
-    whole = rows or breakdown or bool(metrics)
-    if is_question(measured) and not (whole or warnings or only):
-        return _ended(show_answer(measured, "table"))
-    document = with_experiments(document_of([measured], took=took), chosen)
-    if only and not document.rows:
-        raise MeasureError(f"{measured.folder}: no configuration has {', '.join(only)}", "show it without --only")
-    name = "table" if whole else "notes" if warnings else "summary"
-    view = output.view(View(breakdown=breakdown, warnings=warnings, metrics=metrics))
-    return _ended(output.write(render(name, document, view)))
-
-
-def _ended(unwritten: str | None) -> int:
-    """Return the exit code. ``unwritten``: why the output could not be printed, or None."""
-    from middlemark.show import output
-
-    if unwritten is None:
-        return exits.OK
-    output.tell(unwritten)
-    return exits.CELL_FAILED
+    chosen, problems = _chosen(only)
+    metrics, wrong = read_metrics(metric)
+    if problems := [*problems, *wrong]:
+        raise RequestError(problems)
+    parts = ("table",) if rows or breakdown or metrics else ("notes",) if warnings else ("summary",) if only else ()
+    view = View(breakdown=breakdown, warnings=warnings, metrics=metrics)
+    options = PrintOptions(output_format=output_format, parts=parts, view=view, chosen=chosen)
+    read = read_runs(runs, output.tell)
+    if problems := [problem for run in read for problem in _not_measured(only, run)]:
+        raise RequestError(problems)
+    return exits.CELL_FAILED if output.failed(text_of_several(read, options)) else exits.OK
 
 
-def _metrics(typed: str | None) -> tuple[str, ...]:
-    """Return the names of the metrics that were typed. Raises RequestError."""
-    from middlemark.stats.metrics import METRICS, named_metrics
+def _not_measured(only: Sequence[str], run: "MeasuredRun") -> "Iterator[Problem]":
+    """Yield a problem for each --only that matches no configuration of the run."""
+    from middlemark.model.cell import FACTORS, level_of
+    from middlemark.suite.overrides import read_only
 
-    names = tuple(dict.fromkeys(typed.split(","))) if typed is not None else ()
-    if unknown := [each for each in names if each not in METRICS]:
-        raise RequestError([Problem("--metric", f"there is no {', '.join(unknown)}; there are {named_metrics()}")])
-    return names
+    for each in read_only(only)[0]:
+        levels = {level_of(cell, each.factor) for cell in run.file.plan.cells}
+        if not any(map(each.keeps, levels)):
+            show = FACTORS[each.factor].kind.show
+            shown = sorted(map(show, levels))
+            typed = each.values[0]
+            hint = did_you_mean(typed, shown) if isinstance(typed, str) else there_are(shown)
+            yield Problem(each.place, f"no configuration of {run.name} matches; {hint}")
 
 
-def _chosen(only: Sequence[str]) -> "Callable[[Row], bool]":
-    """Return a function that says whether --only includes a row. Raises RequestError."""
+def _chosen(only: Sequence[str]) -> "tuple[Callable[[Row], bool] | None, list[Problem]]":
+    """Return a function that says whether --only includes a row; None: every row. Returns every problem."""
     from middlemark.model.cell import level_of
     from middlemark.suite.overrides import Only, read_only
 
     asked, problems = read_only(only)
-    if problems:
-        raise RequestError(problems)
     by_factor: dict[str, list[Only]] = {}
     for each in asked:
         by_factor.setdefault(each.factor, []).append(each)
-    return lambda row: all(
-        any(each.keeps(level_of(row.result.cell, factor)) for each in filters) for factor, filters in by_factor.items()
-    )
+
+    def chosen(row: "Row") -> bool:
+        return all(
+            any(each.keeps(level_of(row.result.cell, factor)) for each in filters)
+            for factor, filters in by_factor.items()
+        )
+
+    return chosen if by_factor else None, problems

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 from middlemark import exits
+from middlemark.commands.options import checks, suites
+from middlemark.commands.page import GroupPage, argument, option, page
 from middlemark.problems import MeasureError, Problem, RequestError
 
 if TYPE_CHECKING:
@@ -13,45 +15,92 @@ if TYPE_CHECKING:
     from middlemark.system.settings import CannotError
 
 
-@click.command(name="tune")
-@click.argument("checks", nargs=-1, metavar="[CHECK]…")
-@click.option("--plan", "plans", is_flag=True, help="Print the commands that would make the changes; change nothing.")
-@click.option("--apply", "applies", is_flag=True, help="Make the changes. They last until --restore or the next boot.")
-@click.option("--restore", "restores", is_flag=True, help="Restore all changed settings.")
-@click.option(
-    "--persist", "persists", is_flag=True, help="Make the changes at every boot too, by a file under /etc/sysctl.d."
+@page(
+    "tune",
+    ("tune plan", "prints the commands that would make the changes"),
+    ("tune apply rmem_max", "makes one change"),
+    ("tune restore", "restores all changed settings"),
+    notes=(
+        "The old values are on disk before the first change, and every change can be restored. "
+        "Without a command, tune prints the settings that are changed now.",
+    ),
+    cls=GroupPage,
+    invoke_without_command=True,
+    subcommand_metavar="[COMMAND]",
 )
-@click.option(
-    "--suite", metavar="SUITE", help="Change what this suite needs (default: what middlewares need in general)."
+@click.pass_context
+def command(ctx: click.Context) -> int | None:
+    """Print the settings that are changed now; return the exit code."""
+    return _state() if ctx.invoked_subcommand is None else None
+
+
+_named = argument(
+    "names",
+    nargs=-1,
+    metavar="[CHECK]…",
+    shell_complete=checks,
+    says="Checks of doctor (default: every check with a finding).",
 )
-def command(
-    checks: tuple[str, ...], plans: bool, applies: bool, restores: bool, persists: bool, suite: str | None
-) -> int:
-    """Change the settings of this machine that `middlemark doctor` reports: those of CHECK…, or all.
-
-    The old values are on disk before the first change, and every change can be restored. Without --plan, --apply,
-    --persist or --restore, print the settings that are changed now.
-    """
-    if sum((plans, applies or persists, restores)) > 1:
-        raise RequestError([Problem("tune", "one of --plan, --apply and --restore at a time")])
-    if restores:
-        if checks:
-            raise RequestError([Problem("--restore", "puts back all that is changed; leave the names out")])
-        return _restore()
-    if not (plans or applies or persists):
-        return _state()
-    found = _changes(checks, suite)
-    return _apply(found, persists=persists) if applies or persists else _plan(found)
+_suite = option(
+    "--suite",
+    metavar="SUITE",
+    group="What is measured",
+    shell_complete=suites,
+    default_text="what middlewares need in general",
+    help="Change what this suite needs.",
+)
 
 
-def _changes(checks: Sequence[str], suite: str | None) -> "dict[str, tuple[Setting, ...]]":
+@page(
+    "plan",
+    ("tune plan", "all changes that doctor recommends"),
+    says="Print the commands that would make the changes, but change nothing.",
+)
+@_named
+@_suite
+def plan(names: tuple[str, ...], suite: str | None) -> int:
+    """Print the commands; return the exit code."""
+    return _plan(_changes(names, suite))
+
+
+@page(
+    "apply",
+    ("tune apply rmem_max", "until `tune restore` or the next boot"),
+    ("tune apply rmem_max --persist", "also at every boot"),
+    says="Make the changes. They last until `tune restore` or the next boot.",
+)
+@_named
+@_suite
+@option(
+    "--persist",
+    "persists",
+    is_flag=True,
+    group="How long",
+    help="Also make the changes at every boot, with a file under /etc/sysctl.d.",
+)
+def apply(names: tuple[str, ...], suite: str | None, persists: bool) -> int:
+    """Make the changes; return the exit code."""
+    return _apply(_changes(names, suite), persists=persists)
+
+
+@page("restore", ("tune restore", "also removes the file that --persist wrote"), says="Restore all changed settings.")
+def restore() -> int:
+    """Restore the settings; return the exit code."""
+    return _restore()
+
+
+for each in (plan, apply, restore):
+    command.add_command(each)
+
+
+def _changes(typed: Sequence[str], suite: str | None) -> "dict[str, tuple[Setting, ...]]":
     from middlemark.model.spelling import did_you_mean
     from middlemark.runs.remedies import changes_here
     from middlemark.system.needs import GENERAL
     from middlemark.system.registry import CHECKS
 
     names = [each.name for each in CHECKS]
-    if strangers := [each for each in checks if each not in names]:
+    if strangers := [each for each in typed if each not in names]:
         raise RequestError(
             [Problem("tune", f"there is no check {each}; {did_you_mean(each, names)}") for each in strangers]
         )
@@ -64,7 +113,7 @@ def _changes(checks: Sequence[str], suite: str | None) -> "dict[str, tuple[Setti
         built = built_workers()
         plan = plan_here(load((suite,), raw_options()), built)
         needs = needs_of(plan, [each.description for each in built.workers.values()], "lo")
-    return changes_here(needs, checks)
+    return changes_here(needs, typed)
 
 
 def _plan(found: "dict[str, tuple[Setting, ...]]") -> int:
@@ -72,7 +121,7 @@ def _plan(found: "dict[str, tuple[Setting, ...]]") -> int:
     from middlemark.system.settings import CannotError, read, why_not
 
     if not found:
-        click.echo("nothing to change: middlemark doctor says what else there is")
+        click.echo("nothing to change: middlemark doctor prints the other findings")
     for check, changes in found.items():
         for change in changes:
             try:
@@ -93,12 +142,12 @@ def _apply(found: "dict[str, tuple[Setting, ...]]", *, persists: bool) -> int:
 
     wanted, refused = _settable(found)
     if not wanted and not refused:
-        click.echo("nothing to change: all of it is as doctor would have it")
+        click.echo("nothing to change: every setting has the value that doctor recommends")
         return exits.OK
     if not wanted and _by_hand(found):
         return exits.CELL_FAILED
     for check, error in refused:
-        click.echo(f"middlemark: {check} is left as it is: {error}", err=True)
+        click.echo(f"middlemark: {check} is not changed: {error}", err=True)
     tell = _tell
     try:
         with interrupts.unwind(), changes.changing(Journal(), tell, kept=True, report=tell) as changing:
@@ -111,7 +160,7 @@ def _apply(found: "dict[str, tuple[Setting, ...]]", *, persists: bool) -> int:
         raise MeasureError(f"nothing is changed: {error}", error.advice) from None
     for each in wanted:
         click.echo(f"{each.target} = {each.value}")
-    click.echo("to put it back: middlemark tune --restore")
+    click.echo("to restore: middlemark tune restore")
     return exits.CELL_FAILED if refused else exits.OK
 
 
@@ -160,14 +209,14 @@ def _restore() -> int:
             return exits.OK
         with interrupts.unwind(), journal.locked():
             before = in_force(journal)
-            said = put_back(journal, journal.entries(), _tell, {})
+            sentences = put_back(journal, journal.entries(), _tell, {})
             still_changed = in_force(journal)
     except JournalError as error:
         raise MeasureError(str(error), error.advice) from None
     for each in before:
-        if each not in still_changed and not any(sentence.startswith(f"{each.target}:") for sentence in said):
+        if each not in still_changed and not any(sentence.startswith(f"{each.target}:") for sentence in sentences):
             click.echo(f"{each.target} = {each.before or 'free'}")
-    for sentence in said:
+    for sentence in sentences:
         click.echo(f"middlemark: {sentence}", err=True)
     return exits.CELL_FAILED if still_changed else exits.OK
 
@@ -182,9 +231,9 @@ def _state() -> int:
         raise MeasureError(str(error), error.advice) from None
     for each in changed:
         file = f", at every boot by {each.file}" if each.file else ""
-        owed = "; its process is gone: a restore is owed" if each.is_orphaned else ""
+        owed = "; its process has ended, so it must be restored" if each.is_orphaned else ""
         click.echo(f"{each.target} = {each.after} (before: {each.before or 'free'}{file}{owed})")
-    verbs = "--restore restores them" if changed else "--plan shows what doctor would change, --apply changes it"
+    verbs = "restore restores them" if changed else "plan shows what doctor would change, tune apply changes it"
     click.echo(f"{'' if changed else 'nothing is changed; '}middlemark tune {verbs}")
     return exits.OK
 

@@ -9,18 +9,24 @@ from pathlib import Path
 import click
 
 from middlemark import exits
+from middlemark.commands.page import argument, option, page
 from middlemark.problems import MeasureError, Problem, RequestError
 
 
-@click.command(name="view")
-@click.argument("folder", metavar="[DIR]", default="runs")
-@click.option("--port", metavar="N", default="0", help="The port on 127.0.0.1 (default: one that is free).")
-@click.option("--open", "open_", is_flag=True, help="Open the page in the browser.")
+@page(
+    "view",
+    ("view --open", "the runs in runs/, in the browser"),
+    ("view /data/runs --port 8080", "the runs in another folder"),
+    notes=(
+        "The pages are a list with verdicts, the report of each run, and comparisons of two runs. They are served on "
+        "127.0.0.1 only, under an address with a secret token, until Ctrl-C. No file is written.",
+    ),
+)
+@argument("folder", metavar="[DIR]", default="runs", says="The folder of the runs (default: runs).")
+@option("--port", metavar="N", default="0", default_text="a free one", group="Output", help="The port on 127.0.0.1.")
+@option("--open", "open_", is_flag=True, group="Output", help="Open the page in the browser.")
 def command(folder: str, port: str, open_: bool) -> int:
-    """Show the runs in DIR (default: runs): a list with verdicts, the report of each run, and comparisons of two runs.
-
-    The pages are served on 127.0.0.1 only, under an address with a secret token, until Ctrl-C. No file is written.
-    """
+    """Serve the pages until Ctrl-C; return the exit code."""
     root = Path(folder)
     if not root.is_dir():
         raise MeasureError(

@@ -10,15 +10,16 @@ import click
 import msgspec
 
 from middlemark import exits
+from middlemark.commands.options import formats, out_option, quiet_option, seed_option
+from middlemark.commands.page import option, page
 from middlemark.model.cell import FACTORS
 from middlemark.model.levels import SHARE, Wrong
 from middlemark.model.plan import Plan, Raced, Wanted
 from middlemark.model.spelling import listing
-from middlemark.model.units import format_seconds, parse_seconds
+from middlemark.model.units import format_count, format_seconds, parse_seconds
 from middlemark.plan.estimate import estimate_trial
 from middlemark.plan.rounds import racing
 from middlemark.problems import Problem, RequestError
-from middlemark.runs.answer import print_answer
 from middlemark.runs.conduct import (
     DEFAULT_OUT,
     Built,
@@ -31,6 +32,7 @@ from middlemark.runs.conduct import (
     run_file,
     without_refused,
 )
+from middlemark.runs.printing import print_run
 from middlemark.stats.quantiles import samples_needed
 from middlemark.stats.race import FIRST_LOOK
 from middlemark.stats.workload import too_short
@@ -38,7 +40,6 @@ from middlemark.suite import Suite, load, raw_options
 from middlemark.suite.overrides import read_budget
 from middlemark.suite.sweep import Sweep
 
-FORMATS = ("table", "json")
 DURATION_S = {"p50": 0.2, "p99": 0.2, "cpu": 0.5, "memory": 0.2}
 """The shortest trial, by the metric that decides."""
 MESSAGES = {"p50": 25, "p99": samples_needed(Fraction(99, 100)), "cpu": 25, "memory": 25}
@@ -53,52 +54,74 @@ GRAPH_BUDGET = "30m"
 """A trial of a workload takes ten seconds or more, so two rounds of thirty candidates take a quarter of an hour."""
 
 
-@click.command(name="which")
-@click.option("--size", default="1k", metavar="SIZE", show_default=True, help="Bytes of a message.")
-@click.option("--rate", default="1k", metavar="HZ", show_default=True, help="Messages a second.")
-@click.option(
-    "--workload", metavar="FILE", help="Race with the graph of a robot: a suite with a workload, by name or path."
+@page(
+    "which",
+    ("which --size 1k --rate 1k", "1 KiB, a thousand times a second"),
+    ("which --size 64k --rate 100 --deadline 2ms", "99 of 100 messages within 2 ms"),
+    ("which --workload amr", "all topics of a robot"),
+    notes=(
+        "A candidate that is significantly slower or misses a limit is eliminated. The race compares round trips, "
+        "measured from the intended instant, or with several subscribers one-way latencies. With --workload each "
+        "candidate carries the whole workload, and the one with the largest margin to the deadlines is best.",
+    ),
 )
-@click.option("--scale", metavar="N", help="Multiplies all rates of a workload (default: 1).")
-@click.option("--copies", metavar="N", help="Number of robots with the workload on one network (default: 1).")
-@click.option(
-    "--processes", default="2", metavar="1|2", show_default=True, help="All roles in one process, or each in its own."
+@option("--size", default="1k", metavar="SIZE", group="Load", help="Bytes of a message.")
+@option("--rate", default="1k", metavar="HZ", group="Load", help="Messages a second.")
+@option(
+    "--workload",
+    metavar="FILE",
+    group="Load",
+    help="Race with the graph of a robot: a suite with a workload, by name or path.",
 )
-@click.option(
+@option("--scale", metavar="N", group="Load", default_text="1", help="Multiplies all rates of a workload.")
+@option(
+    "--copies",
+    metavar="N",
+    group="Load",
+    default_text="1",
+    help="Number of robots with the workload on one network.",
+)
+@option("--processes", default="2", metavar="1|2", group="Load", help="All roles in one process, or each in its own.")
+@option(
     "--subscribers",
     default="1",
     metavar="N",
-    show_default=True,
+    group="Load",
     help="Number of subscribers. With more than one, one-way latencies count.",
 )
-@click.option("--deadline", metavar="TIME", help="99 of 100 messages must arrive within this time.")
-@click.option(
+@option("--deadline", metavar="TIME", group="What is measured", help="99 of 100 messages must arrive within this time.")
+@option(
     "--loss",
     default="0",
     metavar="SHARE",
-    show_default=True,
+    group="What is measured",
     help="The share of messages that may be lost, as 1% or 0.01.",
 )
-@click.option(
+@option(
     "--metric",
     type=click.Choice(get_args(Raced)),
     default="p50",
-    show_default=True,
-    help="The figure that decides: a latency, processor time per message, or memory. It sets how long trials are.",
+    metavar="M",
+    group="What is measured",
+    help=f"The figure that decides: {', '.join(get_args(Raced))}. It sets how long trials are.",
 )
-@click.option("--pin", metavar="0,1|auto|off", help="Processors of the senders, then of the receivers.")
-@click.option("--awake", is_flag=True, help="Keep the processors from halting between messages.")
-@click.option("--cpu", metavar="N", help="Processors that all processes may use together, as 0.5.")
-@click.option("--adapter", default="all", metavar="NAME,…", show_default=True, help="The adapters that race.")
-@click.option("--transport", default="all", metavar="NAME,…", show_default=True, help="The transports that race.")
-@click.option(
-    "--budget", metavar="TIME", help=f"The most time for the race (default: {BUDGET}; with --workload {GRAPH_BUDGET})."
+@option("--pin", metavar="0,1|auto|off", group="Machine", help=FACTORS["pin"].help)
+@option("--awake", is_flag=True, group="Machine", help=FACTORS["awake"].help)
+@option("--cpu", metavar="N", group="What is measured", help="Processors that all processes may use together, as 0.5.")
+@option("--adapter", default="all", metavar="NAME,…", group="What is measured", help="The adapters that race.")
+@option("--transport", default="all", metavar="NAME,…", group="What is measured", help="The transports that race.")
+@option(
+    "--budget",
+    metavar="TIME",
+    group="How long",
+    default_text=f"{BUDGET}; with --workload {GRAPH_BUDGET}",
+    help="The most time for the race.",
 )
-@click.option("--seed", metavar="N", help="Order of the trials (default: another each time).")
-@click.option("--dry-run", is_flag=True, help="Show the candidates and how long the race would take.")
-@click.option("--out", metavar="DIR", help="Where the run's folder <time>-which is made (default: runs).")
-@click.option("--format", "output_format", type=click.Choice(FORMATS), default="table", show_default=True)
-@click.option("--quiet", is_flag=True, help="No progress, only the result.")
+@seed_option()
+@option("--dry-run", is_flag=True, group="Output", help="Show the candidates and how long the race would take.")
+@out_option("which")
+@formats("text", "json", "csv", "markdown", "html")
+@quiet_option()
 def command(
     size: str,
     rate: str,
@@ -122,12 +145,7 @@ def command(
     output_format: str,
     quiet: bool,
 ) -> int:
-    """Find the best middleware for your messages on this machine, by a race of all that can carry them.
-
-    A candidate that is significantly slower or misses a limit is eliminated. The race compares round trips, measured
-    from the intended instant, or with several subscribers one-way latencies. With --workload each candidate carries
-    the whole workload, and the one with the largest margin to the deadlines is best.
-    """
+    """Plan the race, measure it and print the answer; return the exit code."""
     built = built_workers(adapter.split(",") if _typed("adapter") else ())
     budget = budget or (BUDGET if workload is None else GRAPH_BUDGET)
     problems, wanted, budget_s = _bounds(deadline, loss, cpu, budget)
@@ -162,7 +180,7 @@ def command(
         (),
         built.workers,
         RunOptions("lo", output_format, quiet),
-        print_answer,
+        print_run,
     )
 
 
@@ -294,6 +312,7 @@ def _announcement(plan: Plan, budget_s: float) -> str:
     candidates = sum(map(len, race.experiments)) if race else 0
     longest = max(estimate_trial(plan.cells[each.cell], each) for each in first)
     rounds_s = sum(estimate_trial(plan.cells[each.cell], each) for each in plan.trials)
-    who = f"{candidates} candidates and {len(plan.cells) - candidates} raw transports race"
+    raw = format_count(len(plan.cells) - candidates, "raw transport")
+    who = f"{format_count(candidates, 'candidate')} and {raw} race"
     trial, rounds, most = (format_seconds(float(math.ceil(each))) for each in (longest, rounds_s, budget_s))
     return f"{who}: about {trial} a trial, {rounds} for the first {FIRST_LOOK} rounds, {most} at most (--budget)"

@@ -10,50 +10,101 @@ from typing import TYPE_CHECKING
 import click
 
 from middlemark import exits
+from middlemark.commands.page import argument, option, page
 from middlemark.problems import MeasureError, Problem, RequestError
+from middlemark.workloads.kinds import kind_of
 
 if TYPE_CHECKING:
     from middlemark.workloads.ros2 import Ros2
 
 
-@click.group(name="workload")
-def command() -> None:
-    """Make a workload (a suite with a graph of nodes) from a topology, a recorded bag or a running ROS 2 graph."""
+@page(
+    "workload",
+    ("workload drive.bag", "writes drive.toml, and drive.parquet with the sizes and times of the messages"),
+    ("workload topology.json -o robot.toml", "a topology of iRobot's ros2-performance"),
+    ("workload --ros2 --seconds 60", "watches the running ROS 2 graph through rclpy"),
+    notes=(
+        "The content shows the kind of the file: a bag of ROS 1 or of rosbag2 (sqlite3 or MCAP, also compressed), or a "
+        "topology in JSON. `middlemark import` reads the logs of other tools.",
+    ),
+)
+@argument("sources", nargs=-1, metavar="[FILE|FOLDER]", says="A bag or a topology.")
+@option("--ros2", is_flag=True, group="What is measured", help="Watch the running ROS 2 graph instead.")
+@option(
+    "--seconds",
+    type=click.FloatRange(0.1, 86_400),
+    default=5.0,
+    metavar="N",
+    group="How long",
+    help="With --ros2: how long to watch the graph.",
+)
+@option(
+    "-o",
+    "--out",
+    metavar="FILE",
+    group="Output",
+    default_text="the source's name with .toml, in this folder; with --ros2 robot.toml",
+    help="The suite that is written; - is stdout.",
+)
+def command(sources: tuple[str, ...], ros2: bool, seconds: float, out: str | None) -> int:
+    """Write the suite; return the exit code."""
+    if ros2 == bool(sources) or len(sources) > 1:
+        former = " (leave from-bag, from-irobot and from-ros2 out)" if sources[:1] in _FORMER else ""
+        raise RequestError([Problem("workload", f"name one bag or topology, or give --ros2{former}")])
+    if ros2:
+        return _from_ros2(seconds, out or "robot.toml")
+    [source] = sources
+    path = Path(source)
+    if not path.exists():
+        raise RequestError([Problem(source, "there is no such file or folder")])
+    kind = kind_of(path)
+    if kind is None:
+        raise RequestError([Problem(source, f"is neither a bag nor a topology{_other(path)}")])
+    return (_from_bag if kind == "bag" else _from_topology)(path, out)
 
 
-@command.command(name="from-irobot")
-@click.argument("topology", metavar="TOPOLOGY")
-@click.option("-o", "--out", metavar="FILE", help="The suite that is written (default: TOPOLOGY.toml here; -: stdout).")
-def from_irobot(topology: str, out: str | None) -> int:
-    """Read a topology file of iRobot's ros2-performance (JSON)."""
+_FORMER = (("from-bag",), ("from-irobot",), ("from-ros2",))
+"""Subcommands of earlier versions."""
+
+
+def _other(path: Path) -> str:
+    """Return the kind of the file and the verb that reads it; empty if the kind is unknown."""
+    from middlemark.imports import HEAD_BYTES, find, is_stamps
+
+    if path.is_dir():
+        files = [each for each in path.iterdir() if each.is_file()]
+        if any(is_stamps(_head(each, 32)) for each in files):
+            return f": it is a folder of the probe; middlemark import {path}"
+        return f": it is a stored run; middlemark show {path}" if (path / "run.json").exists() else ""
+    head = _head(path, HEAD_BYTES)
+    if found := find(head):
+        return f": it has {found.name}; middlemark import {path}"
+    return f": it may be a suite; middlemark run {path}" if path.suffix == ".toml" else ""
+
+
+def _head(path: Path, size: int) -> bytes:
+    with path.open("rb") as file:
+        return file.read(size)
+
+
+def _from_topology(path: Path, out: str | None) -> int:
     from middlemark.suite.read import suite_name
     from middlemark.workloads.irobot import read
     from middlemark.workloads.written import toml
 
-    path = Path(topology)
     try:
         text = path.read_bytes()
     except OSError as error:
-        raise RequestError([Problem(topology, f"cannot be read: {error.strerror or error}")]) from None
-    found = read(text, suite_name(path.stem), topology)
+        raise RequestError([Problem(str(path), f"cannot be read: {error.strerror or error}")]) from None
+    found = read(text, suite_name(path.stem), str(path))
     return _write(toml(found.workload, f"The graph of {path.name}", found.remarks), out or f"{path.stem}.toml")
 
 
-@command.command(name="from-bag")
-@click.argument("bag", metavar="FILE|FOLDER")
-@click.option("-o", "--out", metavar="FILE", help="The suite that is written (default: BAG.toml here; -: stdout).")
-def from_bag(bag: str, out: str | None) -> int:
-    """Read a recorded bag of ROS 1 or rosbag2 (sqlite3 or MCAP, also compressed).
-
-    The sizes and times of its messages are written beside the suite, as Parquet.
-    """
+def _from_bag(path: Path, out: str | None) -> int:
     from middlemark.suite.read import suite_name
     from middlemark.workloads.bag import read
     from middlemark.workloads.written import toml
 
-    path = Path(bag)
-    if not path.exists():
-        raise RequestError([Problem(bag, "there is no such file or folder")])
     stem = path.resolve().stem
     out = out or f"{stem}.toml"
     sequence = None if out == "-" else Path(out).with_suffix(".parquet")
@@ -68,13 +119,7 @@ def from_bag(bag: str, out: str | None) -> int:
     return _write(text, out)
 
 
-@command.command(name="from-ros2")
-@click.option(
-    "--seconds", type=click.FloatRange(0.1, 86_400), default=5.0, show_default=True, help="How long to watch the graph."
-)
-@click.option("-o", "--out", metavar="FILE", default="robot.toml", show_default=True, help="The suite; -: stdout.")
-def from_ros2(seconds: float, out: str) -> int:
-    """Watch the ROS 2 graph that runs here, through rclpy."""
+def _from_ros2(seconds: float, out: str) -> int:
     from middlemark.suite.read import suite_name
     from middlemark.workloads.ros2 import watch
     from middlemark.workloads.written import toml

@@ -122,6 +122,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     not_tried: tuple[NotTried, ...] = ()
     """The adapters that did not take part."""
     took: float = 0.0
+    """The seconds from the start of the first run to its end; if it was killed, the sum of its trials."""
     growths: tuple[Growth, ...] = ()
     scorecards: tuple[Scorecard, ...] = ()
     workloads: tuple[GraphTable, ...] = ()

@@ -9,7 +9,7 @@ from middlemark.document.distributions import MOST_TRIALS, distribution
 from middlemark.document.document import Compared, Document
 from middlemark.document.expectations import expectations_of
 from middlemark.document.next_steps import commands_of
-from middlemark.document.runs import title_of
+from middlemark.document.runs import seconds_of, title_of
 from middlemark.document.screen import warnings_of
 from middlemark.stats.verdict import Verdict
 from middlemark.verdicts.comparisons import SHOWN_METRICS, Comparisons
@@ -24,13 +24,8 @@ from middlemark.verdicts.workloads import cheapest, graph_tables
 MOST_COMPARISONS = 1_000
 
 
-def document_of(
-    runs: Sequence[MeasuredRun], *, generated: str = "", middlemark: str = "", took: float = 0.0
-) -> Document:
-    """Return the document without verdicts.
-
-    ``generated``: the time, ISO 8601 in UTC; ``middlemark``: the version; ``took``: the seconds that the command took.
-    """
+def document_of(runs: Sequence[MeasuredRun], *, generated: str = "", middlemark: str = "") -> Document:
+    """Return the document without verdicts. ``generated``: the time, ISO 8601 in UTC; ``middlemark``: the version."""
     rows = rows_of(runs)
     tried = {each.name for run in runs for each in run.file.adapters}
     return Document(
@@ -45,7 +40,7 @@ def document_of(
         not_tried=tuple(
             {each.adapter: each for run in runs for each in run.file.not_tried if each.adapter not in tried}.values()
         ),
-        took=took,
+        took=(seconds_of(runs[0]) or 0.0) if runs else 0.0,
         growths=growths(rows),
         scorecards=scorecards(rows, runs),
         workloads=graph_tables(rows),

@@ -63,6 +63,14 @@ def _stays(transport: Transport, level: Level) -> str | None:
     return f"{transport.carrier.replace('-', ' ')} does not cross from one site to another"
 
 
+OTHER_PATTERNS = {
+    **dict.fromkeys(("pubsub", "publishsubscribe", "publish", "throughput", "oneway", "flood"), "stream"),
+    **dict.fromkeys(("rpc", "service", "clientserver", "reqrep", "requestresponse", "call"), "request-reply"),
+    **dict.fromkeys(("latency", "roundtrip", "rtt", "echo"), "ping-pong"),
+}
+"""Name of a pattern in other tools, without dashes → the pattern."""
+
+
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
     """One combination of levels. Sizes are bytes, the core's 16-byte header included."""
 
@@ -90,7 +98,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     pattern: Annotated[
         Pattern,
         Factor(
-            kind=words("pattern", *get_args(Pattern)),
+            kind=words("pattern", *get_args(Pattern), meant=OTHER_PATTERNS),
             default=("ping-pong",),
             metavar="ping-pong|stream|request-reply,…",
             help="Communication pattern of the roles.",
@@ -101,6 +109,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         int,
         Factor(
             kind=SIZE,
+            group="Load",
             default=(1024,),
             metavar="SIZE,…",
             help="Bytes of a message, the header of 16 included: 16, 1k, 64k, 1m, @demands.csv.",
@@ -355,6 +364,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         tuple[int, ...] | None,
         Factor(
             kind=PROCESSORS,
+            group="Machine",
             default=("auto",),
             metavar="0,1|auto|off",
             help="Processors of the senders, then of the receivers; repeated when they run out.",
@@ -370,6 +380,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         str,
         Factor(
             kind=PRIORITY,
+            group="Machine",
             default=("other",),
             metavar="other|fifo:80|rr:80",
             help="Scheduling policy and priority (1 to 99) of the roles.",
@@ -379,6 +390,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         bool,
         Factor(
             kind=FLAG,
+            group="Machine",
             default=(False,),
             help="Keep the workers' memory in RAM.",
             of="middleware",
@@ -390,6 +402,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         bool,
         Factor(
             kind=FLAG,
+            group="Machine",
             default=(False,),
             help="Keep the processors from halting between messages.",
             title="processors kept awake",
@@ -401,6 +414,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         str | None,
         Factor(
             kind=SYSTEM,
+            group="Machine",
             default=(None,),
             default_text="`as-is`",
             metavar="NAME=VALUE[&NAME=VALUE]…|as-is",
@@ -414,6 +428,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         float,
         Factor(
             kind=TIMES,
+            group="Load",
             default=(1.0,),
             metavar="N,…",
             help="Multiplies all rates of a workload.",
@@ -424,6 +439,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         int,
         Factor(
             kind=whole("number of copies", 1, 1000),
+            group="Load",
             default=(1,),
             metavar="N,…",
             help="Number of robots with the workload on one network.",
@@ -433,6 +449,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         str,
         Factor(
             kind=ACROSS,
+            group="Machine",
             default=(HERE,),
             metavar="here|base-robot,…",
             help="Sites of the roles: one site for all, or the senders' site and the receivers' site.",
@@ -447,6 +464,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         str | None,
         Factor(
             kind=LINK,
+            group="Machine",
             default=(None,),
             metavar="RATE[,delay=TIME][,loss=PERCENT]…",
             help="An emulated link between the sites, as 1gbit,delay=2ms,loss=0.5%; separate several links by ;.",

@@ -23,6 +23,8 @@ class Key(msgspec.Struct, frozen=True, kw_only=True):
     metavar: str = ""
     """Empty: no command-line option, except for a flag, which needs no metavar."""
     option: bool = True
+    group: str = ""
+    """The group of the option on help pages. Empty: ``Load`` for a factor of the load, else ``What is measured``."""
     default: tuple[Level, ...] = ()
     default_text: str = ""
     """Text of the manual in place of the default's own words."""
@@ -34,6 +36,11 @@ class Key(msgspec.Struct, frozen=True, kw_only=True):
     """Name of the struct's field that declares it. Also the key in JSON and, unless ``column`` is set, the column."""
     idle: Level = None
     """The field's own default, which is the level if the factor means nothing."""
+
+    @property
+    def default_words(self) -> str:
+        """The default for the manual, with backquotes around levels."""
+        return self.default_text or ", ".join(f"`{self.kind.show(level)}`" for level in self.default or (self.idle,))
 
 
 class Applies(msgspec.Struct, frozen=True, kw_only=True):

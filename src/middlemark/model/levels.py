@@ -1,7 +1,8 @@
 """Kinds of level: how a level is read from TOML or from the command line, and how it is shown."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 import msgspec
 
@@ -67,14 +68,16 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     """``@FILE`` is accepted and means the levels in a file."""
 
 
-def words(what: str, *known: str) -> Kind:
-    """Return the kind whose levels are these words."""
+def words(what: str, *levels: str, meant: Mapping[str, str] = MappingProxyType({})) -> Kind:
+    """Return the kind with these words as levels. ``meant``: word of another tool → the level."""
 
     def read(value: object) -> str:
         if not isinstance(value, str):
-            raise Wrong(f"{quoted(value)} is no {what}; write {_or(known)}")
-        if value not in known:
-            raise Wrong(f"{quoted(value)} is no {what}; {did_you_mean(value, known)}")
+            raise Wrong(f"{quoted(value)} is no {what}; write {_or(levels)}")
+        if value not in levels:
+            other = meant.get(re.sub("[^a-z]", "", value.lower()))
+            hint = f"did you mean '{other}'?" if other else did_you_mean(value, levels)
+            raise Wrong(f"{quoted(value)} is no {what}; {hint}")
         return value
 
     return Kind(read=read)
@@ -224,8 +227,8 @@ def _read_priority(value: object) -> str:
     raise Wrong(f"{quoted(value)} is no priority; write 'other', or 'fifo:80' or 'rr:80' with a priority from 1 to 99")
 
 
-def _or(known: tuple[str, ...]) -> str:
-    shown = [f"'{word}'" for word in known]
+def _or(levels: tuple[str, ...]) -> str:
+    shown = [f"'{word}'" for word in levels]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} or {shown[-1]}"
 
 

@@ -11,7 +11,8 @@ from middlemark.model.levels import Kind, Level, Wrong
 from middlemark.model.spelling import did_you_mean, quoted
 from middlemark.model.units import UnitError, parse_percent, parse_seconds
 
-_RATE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?)\s*([kmg]?)(?:bit|bit/s|bps)", re.IGNORECASE)
+_RATE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?)\s*([kmg]?)(?:bit|bit/s)", re.IGNORECASE)
+_AMBIGUOUS = re.compile(r"([0-9.]+)\s*([kmg]?)(?:bps|b/s|b)?", re.IGNORECASE)
 _FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 LEAST_BPS, MOST_BPS = 1000, 10_000_000_000
 """Above 10 Gbit/s the processor, which sends frames one by one, is the limit and not the line."""
@@ -50,6 +51,10 @@ _PLAIN = Link(rate_bps=1.0)
 
 def _rate(value: object) -> float:
     match = _RATE.fullmatch(value.strip()) if isinstance(value, str) else None
+    if match is None and isinstance(value, str) and (found := _AMBIGUOUS.fullmatch(value.strip())):
+        number, letter = found[1], found[2].lower()
+        bits = f"{number}{letter}bit for bits per second, or {8 * float(number):g}{letter}bit for bytes per second"
+        raise Wrong(f"{quoted(value)} is ambiguous; write {bits}")
     if match is None:
         raise Wrong(f"{quoted(value)} is no rate of a link; write 100mbit, 1gbit or 2.5gbit")
     rate = float(round(Fraction(match[1]) * _FACTORS[match[2].lower()]))

@@ -18,6 +18,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
         int | None,
         Key(
             kind=whole("number of samples", 1, 1_000_000_000),
+            group="How long",
             metavar="N",
             help="Messages that each sender sends, instead of a duration.",
             default_text="none",
@@ -25,10 +26,23 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     ] = None
     duration_s: Annotated[
         float | None,
-        Key(kind=seconds(1e-6), metavar="TIME", help="How long a trial measures, as 0.5s or 10m.", default_text="`1s`"),
+        Key(
+            kind=seconds(1e-6),
+            group="How long",
+            metavar="TIME",
+            help="How long a trial measures, as 0.5s or 10m.",
+            default_text="`1s`",
+        ),
     ] = None
     warmup_s: Annotated[
-        float, Key(kind=seconds(0.0), metavar="TIME", help="Warm-up before the measuring.", default_text="`0.2s`")
+        float,
+        Key(
+            kind=seconds(0.0),
+            group="How long",
+            metavar="TIME",
+            help="Warm-up before the measuring.",
+            default_text="`0.2s`",
+        ),
     ] = 0.2
     reply_timeout_s: Annotated[
         float,

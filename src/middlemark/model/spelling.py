@@ -13,7 +13,13 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
         return f"did you mean '{near}'?"
     if not names:
         return "there is none"
-    return "there is " + listing(names)
+    return there_are(names)
+
+
+def there_are(names: Iterable[str]) -> str:
+    """Return ``there are udp, shm and tcp``."""
+    words = list(names)
+    return f"there {'is' if len(words) == 1 else 'are'} {listing(words)}"
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:

@@ -88,7 +88,8 @@ def make_plan(
     if total > MOST_TRIALS:
         problems.append(
             Problem(
-                "trials", f"{len(measured)} configurations make {total} trials; at most {MOST_TRIALS} can be planned"
+                "trials",
+                f"{len(measured)} configurations make {total} trials; at most {MOST_TRIALS} can be planned",
             )
         )
     if not measured and not problems:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from middlemark.model.description import Description
-from middlemark.model.spelling import did_you_mean, listing, nearest
+from middlemark.model.spelling import did_you_mean, listing, nearest, there_are
 from middlemark.model.user_file import KEY, user_file
 from middlemark.model.version import adapter_of, is_version
 from middlemark.plan.targets import Context
@@ -68,7 +68,7 @@ def check_typed_native(suites: Sequence[Suite], context: Context) -> list[Proble
                 if (wrong := _wrong(builds[0], key, each.value, context)) is not None:
                     problems.append(Problem(each.place, wrong))
             elif owner not in asked:  # otherwise its absence is already a problem
-                problems.append(Problem(each.place, f"{owner} is not measured; there is {listing(measured)}"))
+                problems.append(Problem(each.place, f"{owner} is not measured; {there_are(measured)}"))
         elif measured and not any(_keys(each, sweep, context) for sweep in sweeps):
             problems.append(Problem(each.place, _for_no_adapter(each.word, measured.values(), context)))
     return problems

@@ -10,7 +10,7 @@ from middlemark.model.cell import FACTORS, Cell, experiment, level_of, show_leve
 from middlemark.model.expectation import Deciding
 from middlemark.model.plan import Note, Plan, Precision, Race, Raced, Trial, Wanted
 from middlemark.model.spelling import listing
-from middlemark.model.units import format_seconds
+from middlemark.model.units import format_count, format_seconds
 from middlemark.plan.estimate import estimate_trial
 from middlemark.plan.make import Measuring, interleave
 from middlemark.problems import Problem, RequestError
@@ -64,7 +64,7 @@ def _too_long(plan: Plan, budget_s: float) -> Iterator[Problem]:
     first = [trial for trial in plan.trials if trial.number == 1]
     needed = sum(estimate_trial(plan.cells[trial.cell], trial) for trial in first)
     if needed > budget_s:
-        text = f"one round of {len(first)} trials takes about {format_seconds(float(round(needed)))}"
+        text = f"one round of {format_count(len(first), 'trial')} takes about {format_seconds(float(round(needed)))}"
         yield Problem("--budget", f"{text}: give more, or measure fewer cells (--only)")
 
 

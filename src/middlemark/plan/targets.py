@@ -7,7 +7,7 @@ import msgspec
 from middlemark.model.description import DEFAULT_CONFIGURATION, Description, Transport
 from middlemark.model.levels import Level
 from middlemark.model.plan import Note
-from middlemark.model.spelling import did_you_mean, listing, nearest
+from middlemark.model.spelling import did_you_mean, listing, nearest, there_are
 from middlemark.model.version import adapter_of, is_version
 from middlemark.problems import Problem
 from middlemark.suite.overrides import Only
@@ -155,7 +155,7 @@ def _no_version(asked: str, descriptions: Sequence[Description]) -> str:
     here = [f"{each.name} ({each.version})" for each in descriptions if adapter_of(each.name) == name]
     prefix = which if "/" in which else "FOLDER"
     how = f"`./middlemark build {name} --prefix {prefix}`, the folder of an installation"
-    return f"there is no build {asked} here; there is {listing(here)}. To make one: {how}"
+    return f"there is no build {asked} here; {there_are(here)}. To make one: {how}"
 
 
 def _no_transport(adapter: Description, name: str, place: str) -> str:

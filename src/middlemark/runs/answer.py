@@ -1,8 +1,6 @@
-"""Prints the results of races: the answer of `which`, or a sentence for each race of a run."""
+"""The results of races: the answer of `which`, or a sentence for each race of a run."""
 
 from typing import TYPE_CHECKING
-
-from middlemark.runs.conduct import RunOptions
 
 if TYPE_CHECKING:
     from middlemark.document import Document
@@ -17,36 +15,19 @@ def is_question(run: "MeasuredRun") -> bool:
     return run.file.plan.race is not None and run.file.plan.race.question
 
 
-def print_answer(run: "MeasuredRun", shown: RunOptions, seconds: float) -> str | None:
-    """Print the answer and write the report beside the run; return why the answer could not be printed."""
-    from middlemark.runs.report import judged_document, write_report_of
-
-    document = judged_document(run, took=seconds)
-    unwritten = _show(document, run, shown.output_format)
-    write_report_of(run, quiet=True, document=document)
-    return unwritten
-
-
-def show_answer(run: "MeasuredRun", output_format: str) -> str | None:
-    """Print the answer, as JSON or as text for a screen; return why it could not be printed."""
-    from middlemark.document import document_of, with_experiments
-
-    return _show(with_experiments(document_of([run])), run, output_format)
-
-
-def _show(document: "Document", run: "MeasuredRun", output_format: str) -> str | None:
+def render_answer(document: "Document", run: "MeasuredRun", output_format: str) -> str:
+    """Return the answer, as JSON or as text."""
     from middlemark.document.next_steps import next_of
     from middlemark.show import output
     from middlemark.show.json.which import render_json
     from middlemark.show.which import render_table
-    from middlemark.suite.request import shown_path
     from middlemark.verdicts.race import races
 
     verdict, *_ = races(document.experiments, run)
     command, left_out = next_of(verdict, run), document.not_tried
     if output_format == "json":
-        return output.write(render_json(verdict, command, left_out))
-    return output.write(render_table(verdict, shown_path(run.folder), output.width(), command, left_out))
+        return render_json(verdict, command, left_out)
+    return render_table(verdict, str(run.folder), output.width(), command, left_out)
 
 
 def race_sentences(document: "Document", run: "MeasuredRun", width: int) -> str:

@@ -3,7 +3,6 @@
 import os
 import secrets
 import sys
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -14,12 +13,14 @@ from middlemark import __version__, exits, interrupts
 from middlemark.model.description import Worker
 from middlemark.model.outcome import TrialOutcome
 from middlemark.model.plan import Note, Plan
+from middlemark.model.units import format_count
 from middlemark.model.version import adapter_of
 from middlemark.plan import make_plan
 from middlemark.problems import MeasureError, Problem, RequestError
+from middlemark.runs.fail_if import FailIf
 from middlemark.suite import Suite
-from middlemark.workers.find import find_workers, left_out
-from middlemark.workers.later import LATER, build_asked, left_for_later
+from middlemark.workers.find import LATER, find_workers, left_out
+from middlemark.workers.later import build_asked, left_for_later
 
 if TYPE_CHECKING:
     from middlemark.model.run import NotTried, RunFile
@@ -156,8 +157,9 @@ class RunOptions(NamedTuple):
     quiet: bool
     verbose: bool = False
     breakdown: bool = False
-    fail_if: Sequence[str] = ()
-    """``expectations``: exit with 4 if one does not hold. ``undecided``: also if one is undecided or untestable."""
+    rows: bool = False
+    fail_if: FailIf = FailIf()
+    """The conditions on expectations. ``undecided`` includes expectations that are untestable or do not hold."""
     failures_are_results: bool = False
     """True if a failed configuration does not change the exit code."""
 
@@ -165,8 +167,8 @@ class RunOptions(NamedTuple):
 class Show(Protocol):
     """Prints the results of a run; returns why they could not be printed, or None."""
 
-    def __call__(self, run: "MeasuredRun", shown: RunOptions, seconds: float) -> str | None:
-        """``seconds``: how long the run took."""
+    def __call__(self, run: "MeasuredRun", shown: RunOptions) -> str | None:
+        """``run``: the run as stored."""
 
 
 def run_file(
@@ -228,7 +230,6 @@ def measure(
     from middlemark.store import StoreError
 
     outcomes: list[TrialOutcome] = [*earlier]
-    begin = time.monotonic()
     with interrupts.unwind():
         writer = opened()
         _report_lacks_of_container(writer.file.plan)
@@ -243,8 +244,7 @@ def measure(
     plan = writer.file.plan
     run = measured(writer.run(outcomes))
     results = run.results
-    seconds = time.monotonic() - begin
-    unwritten = show(run, shown, seconds)
+    unwritten = show(run, shown)
     if unwritten is not None:
         click.echo(f"middlemark: {unwritten}; the run is kept in {writer.folder}", err=True)
     unkept = _unkept(results, len(plan.trials), error)
@@ -265,14 +265,14 @@ def _report_lacks_of_container(plan: Plan) -> None:
         click.echo(f"middlemark: this container: {each}", err=True)
 
 
-def _missed(run: "MeasuredRun", fail_if: Sequence[str]) -> bool:
+def _missed(run: "MeasuredRun", fail_if: FailIf) -> bool:
     """Print a sentence for each expectation that fails the run; return whether there are any."""
     from middlemark.document.expectations import expected_of
     from middlemark.stats.expectations import ClaimVerdict
 
     failing = (
         [ClaimVerdict.DOES_NOT_HOLD]
-        if "undecided" not in fail_if
+        if not fail_if.undecided
         else [each for each in ClaimVerdict if each != ClaimVerdict.HOLDS]
     )
     found = expected_of(run)
@@ -282,7 +282,7 @@ def _missed(run: "MeasuredRun", fail_if: Sequence[str]) -> bool:
     undecided = sum(each.verdict is ClaimVerdict.UNDECIDED for each in found if each not in missed)
     if undecided:
         more = "a larger --budget adds more rounds" if run.file.plan.deciding else "--until-decided adds rounds"
-        click.echo(f"middlemark: {undecided} of {len(found)} expectations are undecided; {more}", err=True)
+        click.echo(f"middlemark: {undecided} of {format_count(len(found), 'expectation')} undecided; {more}", err=True)
     return bool(missed)
 
 
@@ -291,7 +291,7 @@ def _unkept(results: Sequence["CellResult"], planned: int, error: str | None) ->
     if error is not None:
         return f"the run ended early: {error}; earlier results are kept"
     lost = [failure for result in results for failure in result.failures if failure.code in NOT_KEPT]
-    return f"{len(lost)} of {planned} trials could not be kept: {lost[0].text}" if lost else None
+    return f"{len(lost)} of {format_count(planned, 'trial')} could not be kept: {lost[0].text}" if lost else None
 
 
 def _texts(suites: Sequence[Suite]) -> dict[str, str]:

@@ -10,7 +10,7 @@ import msgspec
 from middlemark.model.cell import Cell
 from middlemark.model.description import Description
 from middlemark.model.plan import Plan
-from middlemark.model.units import format_percent, format_size
+from middlemark.model.units import format_count, format_percent, format_size
 from middlemark.plan.make import Measuring, interleave
 from middlemark.runs.remedies import Lift, lift_of
 from middlemark.sites.machine import read_machine
@@ -51,7 +51,7 @@ def _diagnosis(
 ) -> Diagnosis:
     first = limits[0]
     lift = lift_of(first, plan, described) if here and not first.advice else None
-    more = f" (and {len(limits) - 1} more rows)" if len(limits) > 1 else ""
+    more = f" (and {format_count(len(limits) - 1, 'more row')})" if len(limits) > 1 else ""
     lifts = f"`{lift.command}` lifts it" if lift else first.advice and f"what helps: {first.advice}"
     end = f"; {lifts}" if lifts else ""
     sentence = f"{named(plan.cells[first.cell])}{more} {first.symptom}: {first.seen}{end}."

@@ -1,16 +1,21 @@
 """Reads stored runs and their samples."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from middlemark.model.outcome import SamplesFile, TrialOutcome
 from middlemark.model.run import Run
+from middlemark.model.spelling import nearest
+from middlemark.model.units import format_count
 from middlemark.problems import MeasureError
 from middlemark.stats.cells import results_of, trials_by_cell
 from middlemark.stats.samples import Kept, Samples, SamplesError, load, load_kept
 from middlemark.stats.trials import KeptOf, SamplesOf
 from middlemark.store import StoreError, list_runs, read_run
 from middlemark.verdicts.rows import MeasuredRun
+
+RUNS = "runs"
+"""The folder of the runs if the user names none."""
 
 
 def read_measured(folder: Path) -> MeasuredRun:
@@ -61,13 +66,47 @@ def damaged(run: Run) -> tuple[str, ...]:
     if not lines:
         return ()
     more = f"; and {len(lines) - 3} more" if len(lines) > 3 else ""
-    return (f"{run.folder}: {len(lines)} damaged lines of trials.jsonl are left out: {'; '.join(lines[:3])}{more}",)
+    number = format_count(len(lines), "damaged line")
+    return (f"{run.folder}: {number} of trials.jsonl left out: {'; '.join(lines[:3])}{more}",)
 
 
 def newest(folder: Path) -> Path:
-    """Return the newest run in a folder of runs; the folder itself if it is a run."""
-    inside = list_runs(folder) if folder.is_dir() and not (folder / "run.json").exists() else []
-    return inside[-1] if inside else folder
+    """Return the folder itself if it is a run, else the newest run in it. Raises MeasureError if there is none."""
+    if (folder / "run.json").exists():
+        return folder
+    if inside := list_runs(folder) if folder.is_dir() else []:
+        return inside[-1]
+    if folder.is_dir():
+        raise MeasureError(
+            f"{folder}: is no run and contains no runs; searched {folder}/run.json and {folder}/*/run.json",
+            "`middlemark run` and `middlemark which` make runs; --out names the folder",
+        )
+    raise MeasureError(
+        f"{folder}: there is no such run; searched {folder}/run.json{_runs_nearby(folder)}",
+        "`middlemark list runs` lists the runs in runs/",
+    )
+
+
+def _runs_nearby(folder: Path) -> str:
+    """Return the number of runs in the same folder or in ``runs``, and the closest name; empty if there are none."""
+    for place in dict.fromkeys((folder.parent, Path(RUNS))):
+        if names := [each.name for each in list_runs(place)] if place.is_dir() else []:
+            near = nearest(folder.name, names)
+            named = f"did you mean {place / near}?" if near else f"the newest is {place / names[-1]}"
+            return f"; {place} has {format_count(len(names), 'run')}, {named}"
+    return ""
+
+
+def read_runs(paths: Sequence[str], warn: Callable[[str], None]) -> list[MeasuredRun]:
+    """Read the run at each path, or the newest run in ``runs`` if there are no paths. Raises MeasureError.
+
+    ``warn`` gets a message for each damaged run.
+    """
+    found = [read_measured(newest(Path(each))) for each in paths or (RUNS,)]
+    for run in found:
+        for each in damaged(run):
+            warn(each)
+    return found
 
 
 def readers(folder: Path) -> tuple[SamplesOf, KeptOf]:

@@ -76,7 +76,7 @@ def _of_machine(limit: Limit, needs: Needs) -> Lift | None:
             before=before,
             after=setting.value,
             command=change.command,
-            keep=f"middlemark tune --apply {limit.check}",
+            keep=f"middlemark tune apply {limit.check}",
             change=change,
         )
     return None

@@ -17,19 +17,19 @@ HTML = "report.html"
 """The name of the report in a run's folder."""
 
 
-def judged_document(*runs: "MeasuredRun", took: float = 0.0) -> "Document":
-    """Return the document of runs with all verdicts. ``took``: the time that the command took, in seconds."""
+def judged_document(*runs: "MeasuredRun") -> "Document":
+    """Return the document of runs with all verdicts."""
     from middlemark.document import with_verdicts
 
-    return with_verdicts(document_now(*runs, took=took), runs)
+    return with_verdicts(document_now(*runs), runs)
 
 
-def document_now(*runs: "MeasuredRun", took: float = 0.0) -> "Document":
+def document_now(*runs: "MeasuredRun") -> "Document":
     """Return the document of runs, without verdicts but with the present time and version."""
     from middlemark.document import document_of
     from middlemark.store.run import utc_now
 
-    return document_of(runs, generated=utc_now(), middlemark=__version__, took=took)
+    return document_of(runs, generated=utc_now(), middlemark=__version__)
 
 
 def html_of(folders: Sequence[Path]) -> str:

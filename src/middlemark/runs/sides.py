@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from middlemark.model.spelling import nearest
 from middlemark.model.units import parse_percent
 from middlemark.problems import MeasureError, Problem, RequestError
+from middlemark.runs.read import RUNS, newest
 
 if TYPE_CHECKING:
     from middlemark.model.cell import Cell
@@ -18,9 +20,6 @@ if TYPE_CHECKING:
 
 Warn = Callable[[str], None]
 """Prints a message next to the verdicts."""
-
-FORMATS = ("table", "json", "markdown")
-
 
 _USUAL = {"security": "p50,throughput,cpu,handshake"}
 """Factor → the default metrics of a comparison by this factor. For other factors the default is p50."""
@@ -37,36 +36,34 @@ class ComparisonRequest:
         metric: str | None,
         margin: str,
         fail_if: Sequence[str],
-        output_format: str,
         edge: str | None = None,
     ) -> None:
         """Take the arguments as typed. Raises RequestError with all problems."""
         from middlemark.model.selection import FIELD_OF
-        from middlemark.stats.metrics import METRICS, named_metrics
+        from middlemark.runs.fail_if import UNDECIDED, WORSE, read_fail_if
+        from middlemark.stats.metrics import read_metrics
 
         problems: list[Problem] = []
         factors = [] if by is None else list(dict.fromkeys(each.strip() for each in by.split(",")))
         self.by = [FIELD_OF[each] for each in factors if each in FIELD_OF]
         self.reference = None if reference is None else _reference(factors, reference, problems)
         usual = next((_USUAL[each] for each in self.by if each in _USUAL), "p50")
-        self.metrics = tuple(dict.fromkeys((metric or usual).split(",")))
-        unknown = [each for each in self.metrics if each not in METRICS]
-        if unknown:
-            problems.append(Problem("--metric", f"there is no {', '.join(unknown)}; there are {named_metrics()}"))
-        strangers = [each for each in factors if each not in FIELD_OF]
-        if strangers:
-            text = f"there is no factor {', '.join(strangers)}; there are {', '.join(FIELD_OF)}"
-            problems.append(Problem("--by", text))
+        self.metrics, wrong = read_metrics(metric or usual)
+        problems += wrong
+        for each in factors:
+            if each not in FIELD_OF:
+                near = nearest(each, FIELD_OF)
+                hint = f"did you mean '{near}'?" if near else f"there are {', '.join(FIELD_OF)}"
+                problems.append(Problem("--by", f"there is no factor {each}; {hint}"))
         if reference is not None and by is None:
             problems.append(Problem("--reference", "is a level of the factor that --by names; add --by FACTOR"))
         if by is not None and len(runs) != 1:
             problems.append(Problem("--by", f"compares the configurations of one run; {len(runs)} are named"))
         if by is None and len(runs) != 2:
             problems.append(Problem("compare", "needs two runs, A and B, or one and --by FACTOR"))
-        if output_format not in FORMATS:
-            problems.append(Problem("--format", f"there is no {output_format}; there are {', '.join(FORMATS)}"))
         self.part = _percent("--margin", margin, problems)
-        self.gates = [gate for each in fail_if if (gate := _gate_of(each, problems))]
+        self.fail_if, wrong = read_fail_if(fail_if, (UNDECIDED, WORSE))
+        problems += wrong
         self.selections = [_selection(each, problems) for each in runs]
         self.edge = None if edge is None else _edge(edge)
         if problems:
@@ -75,7 +72,49 @@ class ComparisonRequest:
     @property
     def read(self) -> tuple[str, ...]:
         """The metrics to read from the trials: those to compare and those of --fail-if."""
-        return tuple(dict.fromkeys((*self.metrics, *(metric for metric, _ in self.gates))))
+        return tuple(dict.fromkeys((*self.metrics, *(metric for metric, _ in self.fail_if.worse))))
+
+
+def named_sides(runs: Sequence[str], by: str | None) -> list[tuple[str, ...]]:
+    """Return the runs of each comparison as typed: one run with ``by``, else A and B.
+
+    Without ``by``, several runs are compared with the first. A single run (default: the newest in ``runs``) is compared
+    with the previous run of the same suites. Raises MeasureError if there is no previous run.
+    """
+    if by is not None:
+        return [(each,) for each in runs or (RUNS,)]
+    if len(runs) < 2:
+        path, selection = _split(runs[0] if runs else RUNS)
+        return [(f"{_before(path)}{selection}", f"{newest(Path(path))}{selection}")]
+    return [(runs[0], each) for each in runs[1:]]
+
+
+def _before(path: str) -> Path:
+    """Return the previous run of the same suites in the same folder. Raises MeasureError if there is none."""
+    from middlemark.runs.read import stored_run
+    from middlemark.store import StoreError, list_runs, read_run
+
+    last = newest(Path(path))
+    suites = stored_run(last).file.suites
+    earlier = list_runs(last.parent)
+    for each in reversed(earlier[: earlier.index(last)] if last in earlier else earlier):
+        try:
+            if read_run(each).file.suites == suites:
+                return each
+        except StoreError:  # `list runs` prints why it cannot be read
+            continue
+    raise MeasureError(
+        f"{last}: there is no earlier run of {', '.join(suites)} in {last.parent} to compare it with",
+        "name two runs, A and B, or compare within one: --by adapter",
+    )
+
+
+def _split(text: str) -> tuple[str, str]:
+    """Return the path of a run, and the selection after it with its colon."""
+    if Path(text).exists():
+        return text, ""
+    path, colon, rest = text.partition(":")
+    return path, colon + rest
 
 
 def _percent(place: str, text: str, problems: list[Problem]) -> float:
@@ -84,19 +123,6 @@ def _percent(place: str, text: str, problems: list[Problem]) -> float:
     except ValueError as error:
         problems.append(Problem(place, str(error)))
         return 0.05
-
-
-def _gate_of(text: str, problems: list[Problem]) -> tuple[str, float] | None:
-    from middlemark.stats.metrics import METRICS
-
-    words = text.split()
-    if len(words) != 4 or words[0] not in METRICS or words[1] != METRICS[words[0]].worse or words[2] != "than":
-        metric = METRICS.get(words[0] if words else "") or METRICS["p50"]
-        name = words[0] if words and words[0] in METRICS else "p50"
-        text = f"'{text}' is not understood; write METRIC WORSE than PERCENT, as in '{name} {metric.worse} than 5%'"
-        problems.append(Problem("--fail-if", text))
-        return None
-    return words[0], _percent("--fail-if", words[3], problems)
 
 
 def _edge(text: str) -> "Picked":
@@ -130,10 +156,10 @@ class SelectedRun(msgspec.Struct, frozen=True):
 def _selection(text: str, problems: list[Problem]) -> SelectedRun:
     from middlemark.model.selection import read_typed_selection
 
-    path, _, rest = text.partition(":") if not Path(text).exists() else (text, "", "")
-    found, wrong = read_typed_selection(rest)
+    path, rest = _split(text)
+    found, wrong = read_typed_selection(rest[1:])
     problems += [Problem(text, each) for each in wrong]
-    return SelectedRun(Path(path), found, rest)
+    return SelectedRun(Path(path), found, rest[1:])
 
 
 class PlannedComparisons(msgspec.Struct, frozen=True):
@@ -161,7 +187,7 @@ class PlannedComparisons(msgspec.Struct, frozen=True):
         """Yield metric, margin and comparison of each --fail-if condition that is not met. Each has its own margin."""
         from middlemark.stats.comparisons import compare
 
-        for metric, margin in asked.gates:
+        for metric, margin in asked.fail_if.worse:
             for each in compare(self.pairings, [metric], margin, self.others):
                 if each.is_worse:
                     yield metric, margin, each
@@ -213,7 +239,7 @@ def sides_of(
 
     ``edge``: take the figures of this edge of the workload. Raises RequestError if a cell has no such edge or several.
     """
-    from middlemark.runs.read import damaged, newest, readers, stored_run
+    from middlemark.runs.read import damaged, readers, stored_run
     from middlemark.stats.baselines import carrier_of, common_actual_transport, used_another_transport
     from middlemark.stats.comparisons import side, with_raw_transports
     from middlemark.stats.metrics import times_of

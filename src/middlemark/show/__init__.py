@@ -35,12 +35,12 @@ class Format(msgspec.Struct, frozen=True):
 
 
 FORMATS = {
-    "summary": Format("summary", printed=True, judged=True),
-    "table": Format("table", printed=True),
+    "text": Format("summary", printed=True, judged=True),
     "json": Format("json", printed=True, judged=True),
     "csv": Format("csv", ".csv", printed=True),
+    "markdown": Format("markdown", printed=True, judged=True),
+    "html": Format("html", printed=True, judged=True),
     "csv-long": Format("csv", ".long.csv", function="render_long"),
-    "markdown": Format("markdown", judged=True),
     "google-benchmark": Format("google_benchmark", ".benchmark.json"),
     "latencytest": Format("latencytest", ".latencytest.txt", printed=True),
     "roundtrip": Format("roundtrip", ".roundtrip.txt", printed=True),

@@ -1,4 +1,4 @@
-"""Comparisons as a table and as Markdown."""
+"""Comparisons as a table, as CSV and as Markdown."""
 
 from collections.abc import Sequence
 
@@ -6,6 +6,9 @@ from rich.text import Text
 
 from middlemark.document.compare import tables_of, whole_table
 from middlemark.show import View
+from middlemark.show.csv import field, written
+from middlemark.show.json.comparisons import ComparisonOutput, comparisons_output
+from middlemark.show.json.output import builtins
 from middlemark.show.markdown import table
 from middlemark.show.terminal import paragraph, printed, terminal
 from middlemark.stats.comparisons import Comparison
@@ -17,6 +20,12 @@ def render_table(comparisons: Sequence[Comparison], margin: float, width: int, e
     for each in tables_of(comparisons, margin):
         lines += [*terminal(each, width, name=16), Text()]
     return printed(lines[:-1], View(width=width))
+
+
+def render_csv(comparisons: Sequence[Comparison]) -> str:
+    """Return a line for each comparison, with the columns of the JSON."""
+    found = [builtins(each) for each in comparisons_output(comparisons)]
+    return written(ComparisonOutput.__struct_fields__, ([field(each) for each in row.values()] for row in found))
 
 
 def render_markdown(comparisons: Sequence[Comparison], margin: float, edge: str | None = None) -> str:

@@ -81,7 +81,7 @@ def render(document: Document, _view: View) -> str:
     """Return the header and one line for each cell; texts contain no line breaks."""
     cells = [cell_document(row.result) for row in document.rows]
     cells = [cell | {"warnings": ";".join(each["code"] for each in cell["warnings"])} for cell in cells]
-    return _written(COLUMNS, ([_field(_at(cell, path)) for path in COLUMNS.values()] for cell in cells))
+    return written(COLUMNS, ([field(_at(cell, path)) for path in COLUMNS.values()] for cell in cells))
 
 
 def render_long(document: Document, _view: View) -> str:
@@ -89,7 +89,7 @@ def render_long(document: Document, _view: View) -> str:
 
     For R, pandas and Quarto (docs/exports.md). Only the figure that the cell is judged by has an interval.
     """
-    return _written(LONG_COLUMNS, (line for row in document.rows for line in _figures(document, row)))
+    return written(LONG_COLUMNS, (line for row in document.rows for line in _figures(document, row)))
 
 
 def _figures(document: Document, row: Row) -> Iterator[Sequence[object]]:
@@ -104,7 +104,8 @@ def _figures(document: Document, row: Row) -> Iterator[Sequence[object]]:
             yield (*names, *levels, result.actual_transport or "", name, figure.unit, *figures, result.trials)
 
 
-def _written(header: Iterable[str], lines: Iterable[Sequence[object]]) -> str:
+def written(header: Iterable[str], lines: Iterable[Sequence[object]]) -> str:
+    """Return the header and the lines as CSV."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(header)
@@ -118,7 +119,8 @@ def _at(value: object, path: Iterable[str]) -> object:
     return value
 
 
-def _field(value: object) -> str:
+def field(value: object) -> str:
+    """Return the text of a CSV field for a value of JSON."""
     match value:
         case None:
             return ""

@@ -26,7 +26,8 @@ def render(plan: Plan, width: int, *, verbose: bool = False) -> str:
 
 
 def _lines(plan: Plan, width: int, *, verbose: bool) -> Iterator[Text]:
-    total = f"{len(plan.cells)} configurations, {len(plan.trials)} trials, about {_time(estimate_seconds(plan))}"
+    counted = f"{format_count(len(plan.cells), 'configuration')}, {format_count(len(plan.trials), 'trial')}"
+    total = f"{counted}, about {_time(estimate_seconds(plan))}"
     yield from paragraph(f"{total}; order from seed {plan.seed}. Nothing was measured.", width)
     yield from terminal(_sweeps(plan), width, wraps=True)
     trials = Counter(each.cell for each in plan.trials)

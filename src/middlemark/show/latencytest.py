@@ -42,7 +42,7 @@ def _row(result: CellResult) -> str:
 def _remarks(result: CellResult) -> list[str]:
     failed = [f"failed: {result.failed.text}"] if result.failed else []
     if result.cell.pattern == "stream":
-        failed.append("a stream has no round trips: --format table or ddsperf")
+        failed.append("a stream has no round trips: --format text or ddsperf")
     return failed + [f"{each.code}: {each.text}" for each in result.warnings]
 
 

@@ -13,6 +13,7 @@ import click
 from msgspec.structs import replace
 
 from middlemark.show import View
+from middlemark.show.wrapping import wrap
 
 
 def is_terminal() -> bool:
@@ -43,6 +44,14 @@ def write(text: str) -> str | None:
         discard()
         return f"the output cannot be written: {error.strerror or error}"
     return None
+
+
+def failed(text: str) -> bool:
+    """Write the text to stdout; return whether that failed, after printing why."""
+    unwritten = write(text)
+    if unwritten is not None:
+        tell(unwritten)
+    return unwritten is not None
 
 
 def write_facts(*pairs: tuple[str, str]) -> str | None:
@@ -97,6 +106,10 @@ def make_whole(folder: Path, fill: Callable[[Path], None]) -> None:
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def tell(text: str) -> None:
-    """Print a message that is not part of the result to stderr."""
-    click.echo(f"middlemark: {text}", err=True)
+def tell(text: str, advice: str = "") -> None:
+    """Print a message, and ``advice`` below it, to stderr, wrapped on a terminal."""
+    columns = shutil.get_terminal_size().columns if sys.stderr is not None and sys.stderr.isatty() else None
+    for begin, line in (("middlemark: ", text), ("  ", advice)):
+        lines = wrap(begin + line, columns - 2) if columns else [begin + line]
+        if line:
+            click.echo("\n  ".join(lines), err=True)

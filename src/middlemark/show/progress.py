@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from middlemark.document.numbers import ratio
-from middlemark.model.cell import Cell
+from middlemark.model.cell import Cell, experiment
 from middlemark.model.description import Description
 from middlemark.model.outcome import TrialOutcome, Underway
 from middlemark.model.plan import Plan, Trial
-from middlemark.model.units import format_percent, format_rate, format_seconds, format_size, format_us
+from middlemark.model.units import format_count, format_percent, format_rate, format_seconds, format_size, format_us
 from middlemark.plan import estimate_trial
 from middlemark.verdicts.names import joined, subject
 
-LINE_EVERY_S = 10.0
+LINE_EVERY_S = 60.0
 PRESSURE = Path("/proc/pressure/cpu")
 _BAR = 20
 _LEAST_FOR_BAR = 60
@@ -61,6 +61,7 @@ class State:
         self._estimates = [(trial.cell, estimate_trial(plan.cells[trial.cell], trial)) for trial in plan.trials]
         self._raw_transports: list[tuple[int, str] | None] | None = None
         self._figures: dict[int, float] = {}
+        self._medians: dict[int, list[tuple[float, str]]] = {}
         self._took: dict[int, list[float]] = {}
         self._last = ""
         self._now = "starting"
@@ -94,6 +95,7 @@ class State:
             found = _figure(cell, outcome, self._folder)
             if found is not None:
                 self._figures[outcome.cell], figure = found
+                self._medians.setdefault(outcome.cell, []).append(found)
                 # The figure comes first, because a narrow terminal cuts the end.
                 self._last = f"last: {figure}{self._against_raw_transport(outcome.cell)} ({describe(cell)})"
 
@@ -108,11 +110,11 @@ class State:
 
     def line(self) -> str:
         """Return the progress in one line, for a log."""
-        parts = [f"{self._count()}, {self._left()}; next: {self._now}", self._last, self._noise]
+        parts = [f"{self._count()}, {self._left()}; next: {self._now}", self._leader(), self._last, self._noise]
         return "; ".join(each for each in parts if each)
 
     def lines(self, width: int) -> list[str]:
-        """Return at most three lines of at most ``width`` columns."""
+        """Return at most four lines of at most ``width`` columns."""
         from middlemark.show.terminal import cut
 
         filled = round(_BAR * self.done / self.total) if self.total else _BAR
@@ -121,7 +123,19 @@ class State:
             head = f"[{'#' * filled}{'-' * (_BAR - filled)}] {self._count()}, {self._left()}"
         now = f"{self._now}: {self._samples}" if self._samples else self._now
         last = "; ".join(each for each in (self._last, self._noise) if each)
-        return [cut(each, width) for each in (head, now, last) if each]
+        return [cut(each, width) for each in (head, self._leader(), now, last) if each]
+
+    def _leader(self) -> str:
+        """Return the middleware with the lowest figure so far; empty if the run has several experiments."""
+        raw = {name for name, each in self._descriptions.items() if each.is_raw_transport}
+        cells = self._plan.cells
+        racing = [each for each in self._medians if cells[each].adapter in self._descriptions.keys() - raw]
+        if len({experiment(each) for each in cells}) > 1 or len(racing) < 2:
+            return ""
+        best = min(racing, key=lambda each: sorted(self._medians[each])[len(self._medians[each]) // 2][0])
+        trials = sorted(self._medians[best])
+        figure, most = trials[len(trials) // 2][1], max(map(len, self._medians.values()))
+        return f"fastest so far: {describe(cells[best])}, {figure} in {len(trials)} of {format_count(most, 'round')}"
 
     def _count(self) -> str:
         return f"{self.done:,} of {self.total:,} trials"
@@ -231,7 +245,7 @@ class _Silent:
 
 
 class _Lines(_Silent):
-    """For logs, pipes and terminals that cannot move the cursor: failures at once, progress every ten seconds."""
+    """For logs, pipes and terminals that cannot move the cursor: failures at once, progress every minute."""
 
     def __init__(self, state: State) -> None:
         self._state = state

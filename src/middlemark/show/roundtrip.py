@@ -53,7 +53,7 @@ def _section(result: CellResult, trials: Callable[[], Iterable[Samples]]) -> Ite
         yield f"# failed: {plain(result.failed.text)}"
         return
     if result.cell.pattern != "ping-pong":
-        yield f"# {result.cell.pattern}: RoundtripPing has no line for it; --format table"
+        yield f"# {result.cell.pattern}: RoundtripPing has no line for it; --format text"
         return
     yield from _HEADER
     for number, samples in enumerate(trials(), start=1):

@@ -114,7 +114,7 @@ def _measured(run: Run) -> str:
     where = f"{machine.host}, {format_count(machine.processors, 'processor')}"
     failed = f", {run.failed_trials:,} failed" if run.failed_trials else ""
     took = f" in {format_seconds(seconds)}" if seconds else ""
-    return f"{', '.join(run.file.suites)} on {where}: {done:,} trials{took}{failed}"
+    return f"{', '.join(run.file.suites)} on {where}: {format_count(done, 'trial')}{took}{failed}"
 
 
 def _conclusions(document: Document, found: Sequence[matrix.Matrix], width: int) -> Iterator[Text]:
@@ -135,7 +135,7 @@ def _conclusions(document: Document, found: Sequence[matrix.Matrix], width: int)
     ):
         if statement.texts:
             yield from _stated(name, statement, style, width)
-    yield from paragraph(f"{show} --rows, or --warnings", width, "dim", first=f"{'More':<{_HEAD}}")
+    yield from paragraph(f"{show} --rows; --warnings prints each warning", width, "dim", first=f"{'More':<{_HEAD}}")
 
 
 def _of_workloads(document: Document) -> Iterator[tuple[str, Statement, str]]:

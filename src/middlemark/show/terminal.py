@@ -13,31 +13,16 @@ from rich.text import Text
 
 from middlemark.document.table import NEVER_HIDDEN, Column, Line, Table, TableCell
 from middlemark.show import View
+from middlemark.show.wrapping import wrap
 from middlemark.verdicts.names import plain
-
-_UNIT = re.compile(r"([0-9]) (%|µs|ms|s|B|KiB|MiB)(?![a-zA-Z])")
-"""A number and its unit stay on one line."""
-
 
 _WORD = re.compile(r"""(?:'[^']*'|"[^"]*"|\S)+""")
 """A word of a command, as a shell reads it."""
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """Return the text in lines of at most ``width`` columns, broken at blanks if possible; at least one line."""
-    lines: list[str] = []
-    line, width = "", max(width, 1)
-    for word in _UNIT.sub("\\1\N{NO-BREAK SPACE}\\2", plain(text)).split(" "):
-        candidate = f"{line} {word}" if line else word
-        if cell_len(candidate) <= width:
-            line = candidate
-            continue
-        if line:
-            lines.append(line)
-        *chopped, line = chop_cells(word, width) or [""]
-        lines += chopped
-    broken = [*lines, line] if line or not lines else lines
-    return [each.replace("\N{NO-BREAK SPACE}", " ") for each in broken]
+    """Return the text in lines of at most ``width`` columns, with control characters escaped."""
+    return wrap(plain(text), width)
 
 
 def cut(text: str, width: int) -> str:

@@ -11,8 +11,9 @@ import msgspec
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import WorkerCost
 from middlemark.model.protocol import RoleKind
-from middlemark.model.spelling import listing
+from middlemark.model.spelling import listing, nearest
 from middlemark.model.times import NAMES, QUANTILES
+from middlemark.problems import Problem
 from middlemark.stats import costs, rates
 from middlemark.stats.baselines import by_rate
 from middlemark.stats.trials import TrialSummary
@@ -330,11 +331,28 @@ COMPARED_TIMES = ("round_trip_ns",)
 
 def named_metrics() -> str:
     """Return the names in one sentence; the variants for roles are abbreviated."""
-    without_role = [name for name in METRICS if "." not in name or name[0] == "p"]
+    without_role = [name for name in METRICS if "." not in name or name[1].isdigit()]
     return (
         ", ".join(f"{name}[.ROLE]" if name in PER_ROLE else name for name in without_role)
         + f" (ROLE: {listing(ROLES)})"
     )
+
+
+_MEANT = {"latency": "p50", "median": "p50", "average": "mean", "jitter": "spread", "rate": "throughput"}
+_MEANT |= {"bandwidth": "bytes", "rss": "memory", "lost": "loss"}
+"""Word that users type → the metric that they mean."""
+
+
+def read_metrics(typed: str | None, option: str = "--metric") -> tuple[tuple[str, ...], list[Problem]]:
+    """Return the metrics named in a text like ``p50,cpu``, and every problem. None: no metric is named."""
+    names = tuple(dict.fromkeys(each.strip() for each in typed.split(","))) if typed is not None else ()
+    problems = []
+    for name in names:
+        if name not in METRICS:
+            near = _MEANT.get(name) or nearest(name, METRICS)
+            hint = f"did you mean '{near}'?" if near else f"there are {named_metrics()}"
+            problems.append(Problem(option, f"there is no metric {name}; {hint}"))
+    return names, problems
 
 
 def times_of(metrics: Iterable[str]) -> tuple[str, ...]:

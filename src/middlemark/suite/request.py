@@ -1,7 +1,8 @@
 """Load the requested suites by name, from this checkout or package, or by the path of their file."""
 
+import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -81,7 +82,7 @@ def available() -> list[tuple[str, str, str]]:
 def _load_one(name: str, options: Table, expected: bool) -> tuple[Suite | None, list[Problem]]:
     path = find_suite(name)
     if isinstance(path, str):
-        return None, [Problem(f"suite '{name}'", path)]
+        return None, [Problem(name if name.endswith(".toml") or "/" in name else f"suite '{name}'", path)]
     place = shown_path(path)
     document, problems, text = read_document(path, place)
     if document is None:
@@ -111,9 +112,15 @@ def find_suite(name: str) -> Path | str:
 
     ``name``: a path if it ends in .toml or contains a slash, else the name of a suite.
     """
-    if name.endswith(".toml") or "/" in name:
-        return Path(name)
     files = suite_files()
+    if name.endswith(".toml") or "/" in name:
+        path = Path(name)
+        with contextlib.suppress(OSError, ValueError):  # reading the file raises a better error
+            try:
+                path.stat()
+            except FileNotFoundError:
+                return _no_file(path, files)
+        return path
     if name in files:
         return files[name]
     near = nearest(name, files)
@@ -121,6 +128,16 @@ def find_suite(name: str) -> Path | str:
     names = f"available: {listing(files)}" if files else "none is installed"
     in_folder = f"; for the file in this folder write './{name}.toml'" if Path(f"{name}.toml").is_file() else ""
     return f"no suite has this name{question}; {names}{in_folder}"
+
+
+def _no_file(path: Path, files: Mapping[str, Path]) -> str:
+    """Return the error text about a path that does not exist, with similar files and the names of the suites."""
+    there = sorted(str(each) for each in path.parent.glob("*.toml"))
+    if path.stem in files:
+        return f"there is no such file; write the suite of this name without a path: {path.stem}"
+    near = nearest(str(path), there)
+    hint = f"did you mean {near}?" if near else f"{path.parent}/ contains {listing(there) or 'no file *.toml'}"
+    return f"there is no such file; {hint}; named suites: {listing(files)}"
 
 
 def shown_path(path: Path) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from middlemark.model.spelling import did_you_mean, listing
+from middlemark.model.spelling import did_you_mean
 from middlemark.problems import Problem, RequestError
 from middlemark.suite.read import read_document
 from middlemark.suite.request import folder_of, shown_path
@@ -64,8 +64,8 @@ def read_study(name: str) -> Study:
     folder = folder_of("studies")
     names = study_names()
     if folder is None or name not in names:
-        near = f"{did_you_mean(name, names)}; available: {listing(names)}" if names else "none is installed"
-        raise RequestError([Problem(f"study '{name}'", f"no study has this name; {near}")])
+        hint = did_you_mean(name, names) if names else "none is installed"
+        raise RequestError([Problem(f"study '{name}'", f"no study has this name; {hint}")])
     path = folder / name / "study.toml"
     document, problems, _ = read_document(path, shown_path(path))
     if document is None:

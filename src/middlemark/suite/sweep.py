@@ -64,12 +64,19 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True):
     """The levels of each factor, in the order of ``FACTORS``."""
     limits: Limits
     trials: Annotated[
-        int, Key(kind=whole("number of trials", 1, 10_000), metavar="N", help="Fresh starts of each configuration.")
+        int,
+        Key(
+            kind=whole("number of trials", 1, 10_000),
+            group="How long",
+            metavar="N",
+            help="Fresh starts of each configuration.",
+        ),
     ] = 3
     domain: Annotated[
         int | None,
         Key(
             kind=whole("domain", 0, 232),
+            group="Machine",
             metavar="N",
             help="One DDS domain for all trials.",
             default_text="one per trial",
@@ -80,7 +87,12 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True):
     ] = False
     baseline: Annotated[bool, Key(kind=FLAG, help="Also measure the raw transports, for the baseline.")] = True
     race: Annotated[
-        bool, Key(kind=FLAG, help="Add rounds for the candidates that may be the best, until the best is clear.")
+        bool,
+        Key(
+            kind=FLAG,
+            group="How long",
+            help="Add rounds for the candidates that may be the best, until the best is clear.",
+        ),
     ] = False
     budget_s: Annotated[
         float | None,

@@ -23,7 +23,7 @@ from middlemark.system.journal import (
 )
 from middlemark.system.settings import Announce, CannotError, Prefix
 
-_HEAD = "# Written by `middlemark tune --persist`; `middlemark tune --restore` removes it.\n"
+_HEAD = "# Written by `middlemark tune apply --persist`; `middlemark tune restore` removes it.\n"
 _HOLD = (
     'exec setsid sh -c \'read go || exit; exec 3>"$1" || exit; printf "$2" >&3;'
     ' echo held; exec sleep infinity <&- >&- 2>&-\' sh "$@"'
@@ -271,4 +271,4 @@ def unrestored_warning() -> str | None:
     if not orphaned:
         return None
     named = ", ".join(f"{each.target} is {each.after} (before: {each.before or 'free'})" for each in orphaned)
-    return f"a run that was killed left settings changed: {named}; to restore them: middlemark tune --restore"
+    return f"a run that was killed left settings changed: {named}; to restore them: middlemark tune restore"

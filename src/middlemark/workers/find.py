@@ -20,6 +20,8 @@ LEFT_OUT = "middlemark-left-out-"
 WITNESS = "middlemark-witness"
 BUILDER = "MIDDLEMARK_BUILDER"
 """The variable with the path of the set-up script; ./middlemark sets it."""
+LATER = "it takes long to compile"
+"""The beginning of the note about an adapter that is built only on request (cmake/MiddlemarkAdapter.cmake)."""
 NOT_YET = "it is not built yet"
 """The beginning of the reason why an adapter of this checkout is absent if the build left no note about it."""
 DESCRIBE_S = 10.0
@@ -74,11 +76,18 @@ def left_out() -> dict[str, str]:
             if name in here or name in found:
                 continue
             with contextlib.suppress(OSError):
-                found[name] = path.read_text(encoding="utf-8", errors="replace").strip()
+                note = path.read_text(encoding="utf-8", errors="replace").strip()
+                found[name] = f"{LATER}; {_how_to_build(name)}" if note.startswith(LATER) else note
     for name in checkout_adapters():
         if name not in here and name not in found:
-            found[name] = f"{NOT_YET}; `./middlemark build {name}` builds it"
+            found[name] = f"{NOT_YET}; {_how_to_build(name)}"
     return found
+
+
+def _how_to_build(name: str) -> str:
+    """Return a sentence with the command that builds an adapter of a checkout. The set-up builds it, and may be off."""
+    on = "" if os.environ.get(BUILDER) else "MIDDLEMARK_SETUP=on "
+    return f"`{on}./middlemark build {name}` builds it"
 
 
 def checkout_adapters() -> list[str]:

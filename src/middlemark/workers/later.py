@@ -6,10 +6,7 @@ from collections.abc import Iterable
 
 from middlemark.model.version import adapter_of
 from middlemark.problems import MeasureError
-from middlemark.workers.find import BUILDER, NOT_YET, checkout_adapters, left_out
-
-LATER = "it takes long to compile"
-"""The beginning of the note about an adapter that is built only on request (cmake/MiddlemarkAdapter.cmake)."""
+from middlemark.workers.find import BUILDER, LATER, NOT_YET, checkout_adapters, left_out
 
 
 def left_for_later() -> list[str]:

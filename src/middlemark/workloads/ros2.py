@@ -11,6 +11,7 @@ import msgspec
 
 from middlemark.model.cell import SMALLEST_MESSAGE
 from middlemark.model.protocol import Reliability
+from middlemark.model.units import format_count
 from middlemark.model.workload import Topic, Workload
 from middlemark.workloads.bag import LEAST_RATE_HZ, LONGEST_DEADLINE_S
 from middlemark.workloads.written import durability
@@ -151,8 +152,9 @@ def _workload(
     if not topics:
         return None
     messages = sum(each.messages for each in heard)
+    counted = f"{format_count(messages, 'message')} of {format_count(len(topics), 'topic')}"
     remarks = [
-        f"Seen in {seconds:g} s of a running ROS 2: {messages:,} messages of {len(topics)} topics.",
+        f"Seen in {seconds:g} s of a running ROS 2: {counted}.",
         "ROS 2 does not record deadlines (deadline) or which topic follows another (after): edit both.",
         "Sizes and rates are the means of the received messages. type is the original type; plain octets are sent.",
         *(f"Left out, {why}: {', '.join(names)}." for why, names in left_out.items()),

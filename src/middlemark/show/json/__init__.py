@@ -11,6 +11,7 @@ import msgspec
 from middlemark.document.document import Document
 from middlemark.show import View
 from middlemark.show.json.comparisons import CompareOutput, SelfTestOutput
+from middlemark.show.json.listing import AboutOutput, AdaptersOutput, RunsOutput, SuitesOutput
 from middlemark.show.json.machine import DiagnoseOutput, DoctorOutput, TriedLimitOutput
 from middlemark.show.json.output import builtins, printed
 from middlemark.show.json.run import ResultOutput, StudyOutput, expectations_output, result_output
@@ -26,7 +27,11 @@ OUTPUTS: Mapping[str, type[msgspec.Struct]] = {
     "doctor": DoctorOutput,
     "diagnose": DiagnoseOutput,
     "diagnose-try": TriedLimitOutput,
+    "list-adapters": AdaptersOutput,
+    "list-suites": SuitesOutput,
     "list-frameworks": Frameworks,
+    "list-runs": RunsOutput,
+    "about": AboutOutput,
 }
 """By the name of its schema."""
 

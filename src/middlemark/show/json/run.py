@@ -58,7 +58,7 @@ class RunOutput(Output, frozen=True, kw_only=True):
     started: str
     """ISO 8601, UTC."""
     seconds: float
-    """The duration of the command; 0 if the run was only read."""
+    """Seconds from the start of the run to its end. For a killed run: the sum of its trials."""
     middlemark: str
     machine: MachineOutput
     machines: tuple[HostOutput, ...]  # type: ignore[valid-type]

@@ -1,4 +1,4 @@
-"""An invented ROS 2 graph with the names and signatures of rclpy that ``workload from-ros2`` uses.
+"""An invented ROS 2 graph with the names and signatures of rclpy that ``workload --ros2`` uses.
 
 The graph has its own clock, which advances only during a spin.
 """

@@ -1,0 +1,73 @@
+"""The conditions of ``--fail-if``. All verbs share one grammar."""
+
+from collections.abc import Collection, Sequence
+
+import msgspec
+
+from middlemark.model.spelling import did_you_mean
+from middlemark.model.units import parse_percent
+from middlemark.problems import Problem
+
+EXPECTATIONS, UNDECIDED, WORSE = "expectations", "undecided", "METRIC WORSE than PERCENT"
+GRAMMAR = (EXPECTATIONS, UNDECIDED, WORSE)
+"""The forms of a condition."""
+
+_ELSEWHERE = {
+    EXPECTATIONS: "this verb judges no expectations; `run` and `reproduce` do",
+    WORSE: "this verb compares nothing; `middlemark compare RUN --by FACTOR` does, or write --expect",
+}
+
+
+class FailIf(msgspec.Struct, frozen=True):
+    """The conditions under which a command exits with 4."""
+
+    expectations: bool = False
+    """An expectation does not hold."""
+    undecided: bool = False
+    """An expectation or a comparison is undecided."""
+    worse: tuple[tuple[str, float], ...] = ()
+    """Metrics, each with the largest part by which B may be worse than A."""
+
+    def __bool__(self) -> bool:
+        """Return whether there is a condition."""
+        return self.expectations or self.undecided or bool(self.worse)
+
+
+def read_fail_if(typed: Sequence[str], judged: Collection[str]) -> tuple[FailIf, list[Problem]]:
+    """Read the conditions. ``judged``: the forms in ``GRAMMAR`` that the verb can judge. Returns every problem."""
+    found = FailIf()
+    problems: list[Problem] = []
+    for text in typed:
+        word = text.strip()
+        kind = word if word in (EXPECTATIONS, UNDECIDED) else WORSE
+        worse = _worse(word, judged, problems) if kind == WORSE else None
+        if kind not in judged and (worse or kind != WORSE):
+            problems.append(Problem("--fail-if", f"'{word}': {_ELSEWHERE[kind]}"))
+        elif worse:
+            found = msgspec.structs.replace(found, worse=(*found.worse, worse))
+        elif kind != WORSE:
+            found = msgspec.structs.replace(found, **{kind: True})
+    return found, problems
+
+
+def _worse(text: str, judged: Collection[str], problems: list[Problem]) -> tuple[str, float] | None:
+    from middlemark.stats.metrics import METRICS, read_metrics
+
+    words = text.split()
+    if (len(words) == 1 and WORSE not in judged) or not words:
+        problems.append(Problem("--fail-if", f"'{text}' is no condition; {did_you_mean(text, judged)}"))
+        return None
+    if len(words) == 4 and words[0] not in METRICS and words[2] == "than":
+        problems += read_metrics(words[0], "--fail-if")[1]
+        return None
+    name = words[0] if words[0] in METRICS else "p50"
+    if len(words) != 4 or words[:3] != [name, METRICS[name].worse, "than"]:
+        right = f"'{name} {METRICS[name].worse} than 5%'"
+        text = f"'{text}' is no condition; write {WORSE}, as in {right}"
+        problems.append(Problem("--fail-if", f"{text}{', or undecided' if UNDECIDED in judged else ''}"))
+        return None
+    try:
+        return name, parse_percent(words[3])
+    except ValueError as error:
+        problems.append(Problem("--fail-if", str(error)))
+        return None

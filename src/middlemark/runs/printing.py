@@ -1,0 +1,107 @@
+"""The output of verbs about runs: after measuring or importing them, and when they are shown later."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from middlemark.runs.answer import is_question
+from middlemark.show import View
+
+if TYPE_CHECKING:
+    from middlemark.document import Document
+    from middlemark.runs.conduct import RunOptions
+    from middlemark.verdicts.rows import MeasuredRun, Row
+
+JUDGED = ("text", "markdown", "html")
+"""Formats that contain verdicts. Verdicts on large runs take long to compute."""
+
+
+class PrintOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """The format, and the part of a run to print."""
+
+    output_format: str = "text"
+    parts: tuple[str, ...] = ()
+    """The parts of ``text``: ``summary``, ``table``, ``notes``. Empty: the answer of ``which``, else the summary."""
+    view: View = View()
+    chosen: "Callable[[Row], bool] | None" = None
+    """Returns whether a row is printed; None: all rows are printed."""
+
+
+def print_run(run: "MeasuredRun", shown: "RunOptions") -> str | None:
+    """Print a run that was just measured and write its report into its folder; return why it could not be printed."""
+    from middlemark.runs.report import judged_document, write_report_of
+    from middlemark.show import output
+
+    parts = ("table",) if shown.rows else ("summary", "table") if shown.verbose or shown.breakdown else ()
+    view = View(breakdown=shown.breakdown, warnings=shown.verbose)
+    document = judged_document(_placed(run, shown.output_format)) if shown.output_format in JUDGED else None
+    text = text_of(run, PrintOptions(output_format=shown.output_format, parts=parts, view=view), document)
+    unwritten = output.write(text)
+    write_report_of(run, quiet=shown.quiet or is_question(run), document=document)
+    return unwritten
+
+
+def text_of(run: "MeasuredRun", options: PrintOptions, document: "Document | None" = None) -> str:
+    """Return the output about one run. ``document``: the run's document with its verdicts, if it exists already."""
+    from middlemark.runs.answer import race_sentences, render_answer
+    from middlemark.runs.diagnose import diagnosis_lines
+    from middlemark.runs.studies import render_claims, study_of
+    from middlemark.show import output, render
+    from middlemark.stats.cells import samples_by_cell
+
+    name, whole = options.output_format, options.chosen is None
+    run = _placed(run, name)
+    document = document or _document([run], options)
+    answers = whole and not options.parts
+    if answers and name in ("text", "json") and is_question(run):
+        return render_answer(document, run, name)
+    if answers and name in ("text", "json", "markdown") and (study := study_of(run)):
+        return render_claims(study, run, name)
+    limits = tuple(diagnosis_lines(run, str(run.folder))) if whole and name == "text" else ()
+    view = msgspec.structs.replace(
+        output.view(options.view), samples_of=samples_by_cell(run.file.plan, run.outcomes, run.samples), limits=limits
+    )
+    if name != "text":
+        return render(name, document, view)
+    parts = options.parts or ("summary",)
+    sentences = race_sentences(document, run, view.width) if run.file.plan.race and whole else ""
+    below = "" if "summary" in parts else "".join(f"{each}\n" for each in limits)
+    return sentences + "\n".join(render(each, document, view) for each in parts) + below
+
+
+def text_of_several(runs: "Sequence[MeasuredRun]", options: PrintOptions) -> str:
+    """Return the output about several runs: one table or report of all runs, or one text per run."""
+    from middlemark.show import render
+
+    if len(runs) > 1 and options.output_format in ("csv", "markdown", "html"):
+        return render(options.output_format, _document(runs, options), options.view)
+    texts = [text_of(each, options) for each in runs]
+    if len(runs) > 1 and options.output_format == "text":
+        return "\n".join(f"{_placed(run, 'text').folder}:\n{text}" for run, text in zip(runs, texts, strict=True))
+    return "".join(texts)
+
+
+def _document(runs: "Sequence[MeasuredRun]", options: PrintOptions) -> "Document":
+    """Return the document of the rows that ``options`` choose. Raises MeasureError if no row is chosen."""
+    from middlemark.document import document_of, with_experiments
+    from middlemark.problems import MeasureError
+    from middlemark.runs.report import judged_document
+
+    if options.chosen is None:
+        if options.output_format in ("markdown", "html"):
+            return judged_document(*runs)
+        return with_experiments(document_of(runs))
+    document = with_experiments(document_of(runs), options.chosen)
+    if not document.rows:
+        raise MeasureError(f"{runs[0].folder}: no configuration matches every --only", "leave --only out to print all")
+    return document
+
+
+def _placed(run: "MeasuredRun", output_format: str) -> "MeasuredRun":
+    """Return the run with its folder: absolute for JSON, else as a person would type it."""
+    from middlemark.suite.request import shown_path
+
+    folder = run.folder.absolute() if output_format == "json" else Path(shown_path(run.folder))
+    return msgspec.structs.replace(run, folder=folder)

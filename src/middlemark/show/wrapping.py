@@ -1,0 +1,47 @@
+"""Wraps text to a width. Imports little, because help pages and errors must appear at once."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from rich.cells import cell_len, chop_cells
+
+_UNIT = re.compile(r"([0-9]) (%|µs|ms|s|min|h|B|KiB|MiB)(?![a-zA-Z])")
+"""A number and its unit stay on one line."""
+
+
+def wrap(text: str, width: int) -> list[str]:
+    """Return a text without line breaks in lines of at most ``width`` columns, broken at blanks if possible.
+
+    Returns at least one line. The last line has at least two words if the line before it can give one up.
+    """
+    lines: list[str] = []
+    line, width = "", max(width, 1)
+    for word in _UNIT.sub("\\1\N{NO-BREAK SPACE}\\2", text).split(" "):
+        candidate = f"{line} {word}" if line else word
+        if cell_len(candidate) <= width:
+            line = candidate
+            continue
+        if line:
+            lines.append(line)
+        *chopped, line = chop_cells(word, width) or [""]
+        lines += chopped
+    if line or not lines:
+        lines.append(line)
+    if len(lines) > 1 and " " not in lines[-1]:
+        before, _, word = lines[-2].rpartition(" ")
+        if " " in before.strip() and cell_len(f"{word} {lines[-1]}") <= width:
+            lines[-2:] = [before, f"{word} {lines[-1]}"]
+    return [each.replace("\N{NO-BREAK SPACE}", " ") for each in lines]
+
+
+def definitions(entries: Iterable[tuple[str, str]], width: int, most: int = 28) -> Iterator[str]:
+    """Yield terms and their meanings in two columns. A term longer than ``most`` has a line of its own."""
+    listed = list(entries)
+    first = min(max((cell_len(term) for term, _ in listed), default=0), most)
+    for term, meaning in listed:
+        lines = wrap(meaning, max(width - first - 4, 20))
+        if cell_len(term) > first:
+            yield f"  {term}"
+        else:
+            yield f"  {term}{' ' * (first - cell_len(term))}  {lines.pop(0)}".rstrip()
+        yield from (f"{' ' * (first + 4)}{line}" for line in lines)

@@ -1,0 +1,366 @@
+"""The command line as a whole: help pages, formats, the runs that a verb reads, and what is refused."""
+
+import csv
+import io
+import json
+import os
+import shlex
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+import pytest
+from click.shell_completion import ShellComplete
+from click.testing import CliRunner, Result
+from test_compare import cell, write
+
+from middlemark.commands import GROUPS, HELPERS, VERBS, group
+from middlemark.commands.page import OPTION_GROUPS, Argument, Option, Page
+from middlemark.model.run import RunFile
+from middlemark.problems import MeasureError, RequestError
+from outputs import read_output
+
+LOGS = Path(__file__).resolve().parents[1] / "fixtures" / "imports"
+
+
+def asked(*words: object) -> Result:
+    return CliRunner().invoke(group, [*map(str, words)], standalone_mode=False, prog_name="middlemark")
+
+
+def refused(*words: object) -> str:
+    """Return the problems and the advice of a refused command."""
+    error = asked(*words).exception
+    assert isinstance(error, (RequestError, MeasureError, click.ClickException)), error
+    return f"{error}\n{getattr(error, 'advice', '')}"
+
+
+def commands(parent: click.Group = group) -> Iterator[Page]:
+    for name in parent.list_commands(click.Context(parent)):
+        command = parent.get_command(click.Context(parent), name)
+        assert isinstance(command, Page)
+        yield command
+        if isinstance(command, click.Group):
+            yield from commands(command)
+
+
+@pytest.fixture
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder ``runs`` of the working folder, with two runs of one suite: the second is 20 % slower."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("middlemark.show.html.page.script", lambda: "")
+    folder = tmp_path / "runs"
+    for number, p50 in enumerate((50_000, 60_000)):
+        run = write(folder, {cell(): p50, cell(transport="shm"): p50 // 2}, trials=8)
+        os.utime(run, (number, number))
+    return folder
+
+
+# Help pages
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_verbs_are_in_their_groups_and_each_has_one_line_at_80_columns(width: int) -> None:
+    lines = page_at(width, group)
+    for title, verbs in GROUPS.items():
+        at = lines.index(f"{title}:")
+        shown = lines[at + 1 : lines.index("", at)]
+        assert [line.split()[0] for line in shown] == [*verbs]
+        assert [line.split(None, 1)[1] for line in shown] == [*verbs.values()]
+
+
+def page_at(width: int, command: click.Command) -> list[str]:
+    return command.get_help(click.Context(command, info_name=command.name, terminal_width=width)).splitlines()
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_no_page_is_wider_than_the_terminal_or_leaves_one_word_on_a_line(width: int) -> None:
+    for command in commands():
+        for before, line in pairwise(page_at(width, command)):
+            is_one_word = " " not in line.strip() and len(line) - len(line.lstrip()) > 4
+            assert len(line) <= width or line.startswith("  middlemark "), line
+            assert not is_one_word or len(before.split()) < 4, (command.name, before, line)
+
+
+def test_every_page_has_a_sentence_and_two_or_three_examples_that_are_parsed() -> None:
+    for command in commands():
+        assert command.help, command.name
+        assert command.help.count(". ") <= 1
+        examples = command.examples
+        assert 1 <= len(examples) <= 3, command.name
+        assert len(examples) >= 2 or command.name not in VERBS, command.name
+        for each in examples:
+            verb, *words = shlex.split(each.command)
+            parse(group, [verb, *words])
+
+
+def parse(parent: click.Group, words: list[str]) -> None:
+    command = parent.get_command(click.Context(parent), words[0])
+    assert command is not None, words
+    context = command.make_context(words[0], words[1:])
+    if isinstance(command, click.Group) and context._protected_args:
+        parse(command, [*context._protected_args, *context.args])
+
+
+def test_every_option_is_in_a_group_and_shows_its_default() -> None:
+    for command in commands():
+        for each in command.params:
+            assert isinstance(each, Option | Argument), (command.name, each.name)
+            if isinstance(each, Option):
+                record = each.get_help_record(click.Context(command))
+                assert each.group in OPTION_GROUPS
+                assert record is not None
+                has_default = isinstance(each.default, str) or (isinstance(each.default, int) and not each.is_flag)
+                assert not has_default or "default: " in record[1], (command.name, each.name)
+
+
+def test_help_and_version_are_verbs_too() -> None:
+    assert asked("help").stdout == asked("--help").stdout
+    assert asked("help", "which").stdout == asked("which", "--help").stdout
+    assert asked("help", "tune", "apply").stdout == asked("tune", "apply", "--help").stdout
+    assert asked("version").stdout == asked("--version").stdout
+    assert not HELPERS.keys() & VERBS.keys()
+    assert "did you mean 'compare'?" in refused("help", "compar")
+    assert "has no commands" in refused("help", "which", "apply")
+
+
+# Formats, and the runs that are read
+
+
+ALL = ("text", "json", "csv", "markdown", "html")
+READERS = {
+    "show": ALL,
+    "compare": ("text", "json", "csv", "markdown"),
+    "diagnose": ("text", "json"),
+}
+NAMED = {
+    "a run": lambda runs: [sorted(runs.iterdir())[-1]],
+    "several": lambda runs: sorted(runs.iterdir()),
+    "a folder": lambda runs: [runs],
+    "none": lambda _: [],
+}
+
+
+def check(name: str, text: str, count: int) -> None:
+    """Check that a text has the format; JSON is one document for each of ``count`` runs."""
+    if name == "json":
+        decoder, rest, found = json.JSONDecoder(), text, 0
+        while rest.strip():
+            _, end = decoder.raw_decode(rest.lstrip())
+            rest, found = rest.lstrip()[end:], found + 1
+        assert found == count
+    elif name == "csv":
+        rows = list(csv.reader(io.StringIO(text)))
+        assert len({len(each) for each in rows}) == 1
+        assert len(rows) > 1
+    elif name == "html":
+        assert text.count("<!doctype html>") + text.count("<!DOCTYPE html>") == 1
+    else:
+        assert text.strip()
+
+
+@pytest.mark.parametrize("which", NAMED)
+@pytest.mark.parametrize(("verb", "name"), [(verb, name) for verb, names in READERS.items() for name in names])
+def test_a_verb_prints_each_of_its_formats_however_the_runs_are_named(
+    runs: Path, verb: str, name: str, which: str
+) -> None:
+    named = NAMED[which](runs)
+    done = asked(verb, *named, "--format", name)
+    assert done.exception is None, done.exception
+    assert done.return_value == 0
+    check(name, done.stdout, len(named) if len(named) > 1 and verb != "compare" else 1)
+
+
+@pytest.mark.parametrize("which", NAMED)
+@pytest.mark.parametrize("words", [("report", "--markdown", "-"), ("report", "--html", "-"), ("export", "--to", "csv")])
+def test_verbs_that_write_files_accept_runs_in_the_same_ways(runs: Path, words: tuple[str, ...], which: str) -> None:
+    verb, *options = words
+    done = asked(verb, *NAMED[which](runs), *options)
+    assert done.exception is None, done.exception
+    assert done.return_value == 0
+    assert done.stdout
+
+
+@pytest.mark.usefixtures("runs")
+@pytest.mark.parametrize("words", [["list", "adapters"], ["list", "suites"], ["list", "frameworks"], ["list", "runs"]])
+@pytest.mark.parametrize("name", ["text", "json"])
+def test_lists_have_two_formats(words: list[str], name: str) -> None:
+    done = asked(*words, "--format", name)
+    assert done.exception is None, done.exception
+    assert done.stdout
+    if name == "json":
+        read_output("-".join(words), done.stdout)
+
+
+def test_about_has_two_formats() -> None:
+    assert read_output("about", asked("about", "--format", "json").stdout)["facts"].keys() >= {"Middlemark", "Python"}
+    assert asked("about").stdout.startswith("Middlemark ")
+
+
+def test_several_runs_are_compared_with_the_first_and_a_single_run_with_the_previous_run(runs: Path) -> None:
+    before, after = sorted(runs.iterdir())
+    named = json.loads(asked("compare", before, after, "--format", "json").stdout)
+    assert named == json.loads(asked("compare", "--format", "json").stdout)
+    assert named == json.loads(asked("compare", after, "--format", "json").stdout)
+    assert named["comparisons"][0]["verdict"] == "slower"
+    assert "there is no earlier run of try" in refused("compare", before)
+    assert asked("compare", before, after, after, "--format", "csv").stdout.count("\n") == 5
+
+
+def test_an_import_is_shown_again_as_it_was_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("json", "csv", "text"):
+        printed = asked("import", LOGS / "ddsperf/ping.log", "--format", name).stdout
+        assert printed == asked("show", "--format", name).stdout
+    assert asked("import", LOGS / "ddsperf/ping.log", "--rows").stdout == asked("show", "--rows").stdout
+
+
+def test_a_killed_run_is_shown_as_a_run(runs: Path) -> None:
+    path = sorted(runs.iterdir())[-1] / "run.json"
+    file = msgspec.json.decode(path.read_bytes(), type=RunFile)
+    path.write_bytes(msgspec.json.encode(msgspec.structs.replace(file, ended=None)))
+    shown = read_output("run", asked("show", path.parent, "--format", "json").stdout)
+    assert shown["run"]["seconds"] > 0
+
+
+# Conditions of --fail-if
+
+
+@pytest.mark.usefixtures("runs")
+@pytest.mark.parametrize(
+    ("condition", "status"),
+    [("p50 slower than 5%", 4), ("p50 slower than 50%", 0), ("undecided", 0)],
+)
+def test_a_condition_of_compare_sets_the_exit_code(condition: str, status: int) -> None:
+    done = asked("compare", "--fail-if", condition)
+    assert done.exception is None
+    assert done.return_value == status
+
+
+def test_undecided_comparisons_can_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "runs", {cell(): 50_000, cell(transport="shm"): 25_000}, trials=3)
+    done = asked("compare", "--by", "transport", "--anyway", "--fail-if", "undecided")
+    assert done.return_value == 4
+    assert "p50 undecided" in done.stderr
+
+
+@pytest.mark.usefixtures("runs")
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("run", "--fail-if", "p50 slower than 5%"), "this verb compares nothing"),
+        (("run", "--fail-if", "expectation"), "did you mean 'expectations'?"),
+        (("reproduce", "cyclonedds-page", "--fail-if", "p50 slower than 5%"), "this verb compares nothing"),
+        (("compare", "--fail-if", "expectations"), "this verb judges no expectations"),
+        (("compare", "--fail-if", "p5o slower than 5%"), "there is no metric p5o; did you mean 'p50'?"),
+        (("compare", "--fail-if", "p50 worse than 5%"), "as in 'p50 slower than 5%', or undecided"),
+        (("compare", "--fail-if", "p50 slower than much"), "much"),
+        (
+            ("export", "--to", "junit", "--by", "transport", "--fail-if", "expectations"),
+            "this verb judges no expectations",
+        ),
+    ],
+)
+def test_a_condition_that_a_verb_cannot_judge_is_refused(words: tuple[str, ...], expected: str) -> None:
+    assert expected in refused(*words)
+
+
+# Refusals and suggestions
+
+
+@pytest.mark.usefixtures("runs")
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("run --pattern pubsub", "--pattern: 'pubsub' is no pattern; did you mean 'stream'?"),
+        ("run --pattern rpc", "did you mean 'request-reply'?"),
+        ("run --receive bock", "did you mean 'block'?"),
+        ("run --adapter udp --race --trials 5", "--trials: excludes --race, which chooses the number of trials"),
+        ("run --verbose --quiet", "--quiet: excludes --verbose"),
+        ("run --link 1gbps", "'1gbps' is ambiguous; write 1gbit for bits per second, or 8gbit for bytes per second"),
+        ("run --link 100m,delay=1ms", "'100m' is ambiguous; write 100mbit"),
+        ("run nope.toml", "nope.toml: there is no such file; ./ contains no file *.toml; named suites: amr"),
+        ("run ./first-look.toml", "write the suite of this name without a path: first-look"),
+        ("run frist-look", "did you mean 'first-look'"),
+        ("reproduce nope", "no study has this name; there are cyclonedds-orin, cyclonedds-page"),
+        ("report runs/nope", "runs/nope: there is no such run; searched runs/nope/run.json; runs has 2 runs, the"),
+        ("show runs/nope", "`middlemark list runs` lists the runs in runs/"),
+        ("show --metric latency", "--metric: there is no metric latency; did you mean 'p50'?"),
+        ("compare --metric thruput", "did you mean 'throughput'?"),
+        ("compare --by adaptr", "--by: there is no factor adaptr; did you mean 'adapter'?"),
+        ("show --only siez=64", "did you mean 'size'?"),
+        ("show --only transport=upd", "no configuration of 2026-11-21_12-00-00-try-2 matches; did you mean 'udp'?"),
+        ("show --format table", "--format: there is no format table; write text; --rows prints every row"),
+        ("export --to junti", "--to: there is no format junti; did you mean 'junit'?"),
+        ("tune apply rmem_mx", "did you mean 'rmem_max'?"),
+        ("workload", "name one bag or topology, or give --ros2"),
+        ("workload runs", "is neither a bag nor a topology"),
+        ("shw", "shw: there is no such command; did you mean 'show'?"),
+    ],
+)
+def test_a_wrong_command_is_refused_with_the_problem_and_the_next_step(words: str, expected: str) -> None:
+    assert expected in refused(*words.split())
+
+
+def test_the_studies_are_listed_once() -> None:
+    assert refused("reproduce", "nope").count("cyclonedds-orin") == 1
+
+
+def test_logs_bags_and_topologies_name_the_verb_that_reads_them(tmp_path: Path, runs: Path) -> None:
+    log = LOGS / "ddsperf/ping.log"
+    assert f"it has ddsperf's lines; middlemark import {log}" in refused("workload", log)
+    (tmp_path / "robot.json").write_text('{"nodes": [{"node_name": "a"}]}')
+    (tmp_path / "drive.bag").write_bytes(b"#ROSBAG V2.0\n" + bytes(64))
+    (tmp_path / "drive").mkdir()
+    (tmp_path / "drive/metadata.yaml").write_text("rosbag2_bagfile_information:\n")
+    assert "robot.json: is a topology: middlemark workload robot.json" in refused("import", "robot.json")
+    assert "drive.bag: is a bag: middlemark workload drive.bag" in refused("import", "drive.bag")
+    assert "drive: is a bag: middlemark workload drive" in refused("import", "drive")
+    assert "it is a stored run; middlemark show" in refused("workload", sorted(runs.iterdir())[0])
+
+
+def test_without_a_stored_run_the_verbs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for words in (["show"], ["report"], ["compare"], ["diagnose"], ["export", "--to", "csv"]):
+        assert "runs: there is no such run" in refused(*words)
+
+
+def test_the_advice_switches_the_set_up_on_if_it_is_off(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from middlemark.workers import find
+
+    (tmp_path / "middlemark-left-out-zenoh").write_text("it takes long to compile; `./middlemark build` builds it\n")
+    monkeypatch.setenv("MIDDLEMARK_WORKERS", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("MIDDLEMARK_BUILDER", raising=False)
+    text = "it takes long to compile; `MIDDLEMARK_SETUP=on ./middlemark build zenoh` builds it"
+    assert find.left_out()["zenoh"] == text
+    assert "MIDDLEMARK_SETUP=on ./middlemark build zenoh" in refused("build", "zenoh")
+    monkeypatch.setenv("MIDDLEMARK_BUILDER", str(tmp_path / "packaging/setup/setup.sh"))
+    assert find.left_out()["zenoh"] == "it takes long to compile; `./middlemark build zenoh` builds it"
+
+
+# Completion
+
+
+@pytest.mark.usefixtures("runs")
+@pytest.mark.parametrize(
+    ("typed", "begun", "expected"),
+    [
+        (["show", "--metric"], "p50,thr", "p50,throughput"),
+        (["compare", "--by"], "adap", "adapter"),
+        (["tune", "apply"], "rmem_m", "rmem_max"),
+        (["diagnose", "--try"], "rmem_m", "rmem_max"),
+        (["report"], "runs/2026", "runs/2026-11-21_12-00-00-try"),
+        (["show"], "2026", "runs/2026-11-21_12-00-00-try-2"),
+        (["run", "--resume"], "runs/", "runs/2026-11-21_12-00-00-try"),
+        (["show", "--format"], "mark", "markdown"),
+        (["run"], "first", "first-look"),
+        (["export", "--to"], "juni", "junit"),
+    ],
+)
+def test_the_shell_completes_metrics_checks_and_runs(typed: list[str], begun: str, expected: str) -> None:
+    found: list[Any] = ShellComplete(group, {}, "middlemark", "_X").get_completions(typed, begun)
+    assert expected in [each.value for each in found]
