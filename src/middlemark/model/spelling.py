@@ -32,12 +32,17 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 
 def listing(names: Iterable[str]) -> str:
-    """Join names for a sentence: ``udp, shm and tcp``; the end of a long list becomes ``N more``."""
+    """Join names for a sentence: ``udp, shm and tcp``; the end of a long list becomes ``N more``.
+
+    Names that contain a comma are separated by semicolons: ``shm, loan; udp; and tcp``.
+    """
     words = list(names)
     if len(words) > _LISTED:
         words = [*words[: _LISTED - 1], f"{len(words) - _LISTED + 1} more"]
     if len(words) < 2:
         return "".join(words)
+    if any("," in word for word in words):
+        return f"{'; '.join(words[:-1])}; and {words[-1]}"
     return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
