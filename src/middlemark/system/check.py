@@ -15,7 +15,6 @@ Severity = Literal["falsifies", "limits", "note"]
 ``limits``: figures would be worse than this machine allows. ``note``: worth knowing."""
 SEVERITIES = get_args(Severity)
 """All severities, the worst first."""
-Family = Literal["sockets", "memory", "processors", "surroundings"]
 SYSCTL_FILE = "/etc/sysctl.d/90-middlemark.conf"
 R = TypeVar("R")
 
@@ -36,17 +35,6 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     risk: str = ""
 
 
-class Remedy(NamedTuple):
-    """How to fix a finding. A check that declares changes (:class:`Setting`) gets its command from them."""
-
-    command: str = ""
-    persist: str = ""
-    risk: str = ""
-
-
-NO_REMEDY = Remedy()
-
-
 class Seen(NamedTuple):
     """A problem that a check found in its reading. Empty fields have the default of the check."""
 
@@ -54,7 +42,7 @@ class Seen(NamedTuple):
     text: str
     rows: tuple[ConfigurationNeeds, ...] = ()
     """The affected rows of the suite; empty: all rows that the check names in general."""
-    remedy: Remedy = NO_REMEDY
+    command: str = ""
 
 
 def _no_change(_reading: object, _needs: Needs) -> tuple[Setting, ...]:
@@ -66,7 +54,6 @@ class Check(Generic[R]):
     """One check of the machine. ``name`` is the name of its file."""
 
     name: str
-    family: Family
     looks: str
     """The files or values that the check reads, as docs/machine.md shows them."""
     why: str
@@ -76,7 +63,10 @@ class Check(Generic[R]):
     """Reads the files. Returns None if this machine does not have them, or hides them."""
     sees: Callable[[R, Needs], Seen | None]
     """Returns the problem in the reading, or None. A pure function."""
-    remedy: Remedy = NO_REMEDY
+    command: str = ""
+    """The command that fixes it. A check that declares changes (:class:`Setting`) gets its command from them."""
+    persist: str = ""
+    risk: str = ""
     change: Callable[[R, Needs], tuple[Setting, ...]] = _no_change
 
     def look(self, root: Root) -> R | None:
@@ -92,7 +82,6 @@ class Check(Generic[R]):
         if seen is None:
             return None
         changes = self.changes(reading, needs)
-        remedy = Remedy(*(own or general for own, general in zip(seen.remedy, self.remedy, strict=True)))
         lasting = "; ".join(
             f"echo '{each.target} = {each.value}' >> {SYSCTL_FILE}" for each in changes if each.kind == "sysctl"
         )
@@ -102,9 +91,9 @@ class Check(Generic[R]):
             seen=seen.text,
             why=self.why,
             rows=self.rows if needs.general or not seen.rows else list_rows(seen.rows),
-            remedy=remedy.command or "; ".join(each.command for each in changes),
-            persist=remedy.persist or lasting,
-            risk=remedy.risk,
+            remedy=seen.command or self.command or "; ".join(each.command for each in changes),
+            persist=self.persist or lasting,
+            risk=self.risk,
         )
 
     @property

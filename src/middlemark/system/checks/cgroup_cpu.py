@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from middlemark.model.setting import Setting
 from middlemark.system.cgroups import groups
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -48,16 +48,13 @@ def _change(quota: Quota, _: Needs) -> tuple[Setting, ...]:
 
 CHECK = Check(
     name="cgroup_cpu",
-    family="processors",
     looks="`cpu.max` of this control group and of those above it, `cpu.cfs_quota_us` of version 1",
     why="when the time is used up, every thread of the group stops until the next period: this adds tens of ms to the "
     "tail, and a candidate that uses more time is stopped for longer",
     rows="all; polling and full rates most of all",
     read=_read,
     sees=_sees,
-    remedy=Remedy(
-        persist="where the group is created: CPUQuota= of the unit, --cpus of the container, limits.cpu of the pod",
-        risk="the machine's other processes have less",
-    ),
+    persist="where the group is created: CPUQuota= of the unit, --cpus of the container, limits.cpu of the pod",
+    risk="the machine's other processes have less",
     change=_change,
 )

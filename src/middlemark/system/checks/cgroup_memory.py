@@ -3,7 +3,7 @@
 from middlemark.model.setting import Setting
 from middlemark.model.units import MIB
 from middlemark.system.cgroups import least
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.needs import Needs
 
 
@@ -20,15 +20,12 @@ def _change(limit: tuple[int, str], _: Needs) -> tuple[Setting, ...]:
 
 CHECK = Check(
     name="cgroup_memory",
-    family="memory",
     looks="`memory.max` of this control group and of those above it, `memory.limit_in_bytes` of version 1",
     why="processes of a group that exceeds its limit are paged out or killed; files in /dev/shm count towards it",
     rows="deep histories, large messages, shared memory",
     read=lambda root: least(root, "memory", "memory.max", "memory.limit_in_bytes"),
     sees=_sees,
-    remedy=Remedy(
-        persist="where the group is created: MemoryMax= of the unit, --memory of the container",
-        risk="the machine's other processes have less",
-    ),
+    persist="where the group is created: MemoryMax= of the unit, --memory of the container",
+    risk="the machine's other processes have less",
     change=_change,
 )

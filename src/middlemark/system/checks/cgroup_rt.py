@@ -2,7 +2,7 @@
 
 from middlemark.model.setting import Setting
 from middlemark.system.cgroups import groups
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.checks.sched_rt_runtime_us import LEAST, Budget
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
@@ -33,15 +33,12 @@ def _sees(found: tuple[Budget, str], needs: Needs) -> Seen | None:
 
 CHECK = Check(
     name="cgroup_rt",
-    family="processors",
     looks="`cpu.rt_runtime_us` of this control group and of those above it (version 1)",
     why="a group without a budget may have no real-time thread, and in one with a small budget they are throttled",
     rows="priority fifo or rr",
     read=_read,
     sees=_sees,
-    remedy=Remedy(
-        persist="where the group is created: --cpu-rt-runtime of the container",
-        risk="all groups together cannot have more than the machine's budget; each group above needs at least as much",
-    ),
+    persist="where the group is created: --cpu-rt-runtime of the container",
+    risk="all groups together cannot have more than the machine's budget; each group above needs at least as much",
     change=lambda found, _: (Setting(f"/{found[1]}", str(min(USUAL_US, found[0].period_us * 19 // 20))),),
 )

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from middlemark.model.setting import Setting
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -42,16 +42,13 @@ def _change(clock: ClockSource, _: Needs) -> tuple[Setting, ...]:
 
 CHECK = Check(
     name="clocksource",
-    family="processors",
     looks=f"`{FOLDER}/current_clocksource`",
     why="each of a message's four stamps, and each timer of a middleware, then needs a system call and a slow reading: "
     "1 µs",
     rows="all; round trips of a few µs most of all",
     read=_read,
     sees=_sees,
-    remedy=Remedy(
-        persist="clocksource=tsc tsc=reliable on the kernel's command line",
-        risk="if the kernel rejected the TSC, it had a reason; read the reason first: dmesg | grep -i tsc",
-    ),
+    persist="clocksource=tsc tsc=reliable on the kernel's command line",
+    risk="if the kernel rejected the TSC, it had a reason; read the reason first: dmesg | grep -i tsc",
     change=_change,
 )

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from middlemark.model.setting import Setting
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -33,12 +33,11 @@ def _sees(table: ConnectionTable, needs: Needs) -> Seen | None:
 
 CHECK = Check(
     name="conntrack",
-    family="sockets",
     looks=f"`net.netfilter.nf_conntrack_count` against `{NAME}`",
     why="when the table is full, the kernel drops packets of connections that are not in it",
     rows="udp and tcp",
     read=_read,
     sees=_sees,
-    remedy=Remedy(risk="300 bytes of kernel memory per connection"),
+    risk="300 bytes of kernel memory per connection",
     change=lambda table, _: (Setting(NAME, str(4 * max(table.most, table.tracked))),),
 )

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from middlemark.model.setting import Setting
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -45,16 +45,13 @@ def _sees(idle: Idle, needs: Needs) -> Seen | None:
 
 CHECK = Check(
     name="cpuidle",
-    family="processors",
     looks=f"the states of `cpuidle`, and `{LATENCY}`",
     why="a message for a sleeping processor waits until the processor is awake; the rarer the messages are, the "
     "deeper it sleeps",
     rows="all that do not poll; low rates most of all",
     read=_read,
     sees=_sees,
-    remedy=Remedy(
-        persist="processor.max_cstate=1 intel_idle.max_cstate=1 on the kernel's command line",
-        risk="more heat while idle, and less turbo",
-    ),
+    persist="processor.max_cstate=1 intel_idle.max_cstate=1 on the kernel's command line",
+    risk="more heat while idle, and less turbo",
     change=lambda _, __: (Setting(LATENCY, "0"),),
 )

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root, processors
 
@@ -30,15 +30,12 @@ def _sees(found: Usable, needs: Needs) -> Seen | None:
 
 CHECK = Check(
     name="cpuset",
-    family="processors",
     looks="`Cpus_allowed_list` of this process",
     why="roles that share a processor wait for each other; two roles that poll take turns of several ms",
     rows="all with more roles than allowed processors, if the machine has more; polling most of all",
     read=_read,
     sees=_sees,
-    remedy=Remedy(
-        command="taskset -c 0- middlemark run …",
-        persist="remove the restriction: AllowedCPUs= of the unit, --cpuset-cpus of the container, isolcpus=",
-        risk="the machine's other processes may use the roles' processors",
-    ),
+    command="taskset -c 0- middlemark run …",
+    persist="remove the restriction: AllowedCPUs= of the unit, --cpuset-cpus of the container, isolcpus=",
+    risk="the machine's other processes may use the roles' processors",
 )

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -46,17 +46,17 @@ def _sees(running: tuple[tuple[str, str], ...], needs: Needs) -> Seen | None:
         return None
     roudi = any(each.what.startswith("RouDi") for _, each in found)
     text = ", ".join(f"{each.what} (process {pid})" for pid, each in found)
-    remedy = Remedy(f"kill {' '.join(pid for pid, _ in found)}")
-    return Seen("limits" if roudi else "note", text, remedy=remedy)
+    command = f"kill {' '.join(pid for pid, _ in found)}"
+    return Seen("limits" if roudi else "note", text, command=command)
 
 
 CHECK = Check(
     name="daemons",
-    family="surroundings",
     looks="processes: " + ", ".join(f"`{name}`" for name in KNOWN),
     why="a second RouDi is refused; other daemons take part in discovery, or answer instead of the trial's own daemon",
     rows="the middleware that the daemon belongs to",
     read=_read,
     sees=_sees,
-    remedy=Remedy(persist="disable the unit that starts it: systemctl disable …", risk="programs that use it lose it"),
+    persist="disable the unit that starts it: systemctl disable …",
+    risk="programs that use it lose it",
 )

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from middlemark.model.setting import Setting
 from middlemark.model.units import MIB, format_size
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -69,16 +69,13 @@ def _change(room: ShmMount, needs: Needs) -> tuple[Setting, ...]:
 
 CHECK = Check(
     name="dev_shm",
-    family="memory",
     looks="size, use and options of `/dev/shm`",
     why="a middleware that has no room for its segments does not start, uses another transport, or is killed by SIGBUS "
     "when it writes",
     rows="shared memory",
     read=_read,
     sees=_sees,
-    remedy=Remedy(
-        persist="echo 'tmpfs /dev/shm tmpfs size=50% 0 0' >> /etc/fstab; for a container: --shm-size=1g",
-        risk="files in it occupy memory, so do not make it larger than the memory that the machine can spare",
-    ),
+    persist="echo 'tmpfs /dev/shm tmpfs size=50% 0 0' >> /etc/fstab; for a container: --shm-size=1g",
+    risk="files in it occupy memory, so do not make it larger than the memory that the machine can spare",
     change=_change,
 )

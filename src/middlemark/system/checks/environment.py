@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from middlemark.system.check import Check, Remedy, Seen, Severity
+from middlemark.system.check import Check, Seen, Severity
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -68,20 +68,17 @@ def _sees(variables: dict[str, str], needs: Needs) -> Seen | None:
     if not found:
         return None
     shown = [f"{name}={variables[name][:MOST_SHOWN]}" for name in found]
-    remedy = Remedy(f"unset {' '.join(found)}")
-    return Seen("falsifies" if "falsifies" in found.values() else "note", ", ".join(shown), remedy=remedy)
+    command = f"unset {' '.join(found)}"
+    return Seen("falsifies" if "falsifies" in found.values() else "note", ", ".join(shown), command=command)
 
 
 CHECK = Check(
     name="environment",
-    family="surroundings",
     looks=f"variables that begin with {', '.join(f'`{each}`' for each in BEGINNINGS)}",
     why="they choose the middleware, its transports or its domain, and a reader of the figures does not see them",
     rows="the middlewares that read them: ROS 2's, and your own programs; other adapters ignore most of them",
     read=_read,
     sees=_sees,
-    remedy=Remedy(
-        persist="remove them from ~/.bashrc, or from the unit or image that sets them",
-        risk="other programs started from this shell lose them too",
-    ),
+    persist="remove them from ~/.bashrc, or from the unit or image that sets them",
+    risk="other programs started from this shell lose them too",
 )

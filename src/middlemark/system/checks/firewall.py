@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -43,15 +43,12 @@ def _sees(found: Rules, needs: Needs) -> Seen | None:
 
 CHECK = Check(
     name="firewall",
-    family="sockets",
     looks="tables of iptables (`/proc/net/ip_tables_names`), rules of nftables",
     why="each packet is compared with the rules; rules that allow only certain ports block middlewares that use others",
     rows="udp and tcp; between hosts most of all",
     read=_read,
     sees=_sees,
-    remedy=Remedy(
-        command="nft list ruleset",
-        persist="change it where the firewall is configured (firewalld, ufw)",
-        risk="a machine without rules accepts all packets: instead, allow the ports that the middleware uses",
-    ),
+    command="nft list ruleset",
+    persist="change it where the firewall is configured (firewalld, ufw)",
+    risk="a machine without rules accepts all packets: instead, allow the ports that the middleware uses",
 )

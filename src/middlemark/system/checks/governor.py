@@ -1,7 +1,7 @@
 """Check which governor chooses the frequency of the processors."""
 
 from middlemark.model.setting import Setting
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -24,18 +24,15 @@ def _sees(found: dict[str, str], _: Needs) -> Seen | None:
 
 CHECK = Check(
     name="governor",
-    family="processors",
     looks="`cpufreq/scaling_governor` of each processor",
     why="the frequency follows the load: a candidate that works more gets a higher clock, and a role that wakes up has "
     "the lowest",
     rows="all; low rates most of all",
     read=lambda root: governors(root) or None,
     sees=_sees,
-    remedy=Remedy(
-        command="echo performance | tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor",
-        persist="echo 'GOVERNOR=performance' > /etc/default/cpufrequtils, or a unit that runs the command",
-        risk="more heat and, on a battery, a shorter running time",
-    ),
+    command="echo performance | tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor",
+    persist="echo 'GOVERNOR=performance' > /etc/default/cpufrequtils, or a unit that runs the command",
+    risk="more heat and, on a battery, a shorter running time",
     change=lambda found, _: tuple(
         Setting(f"/{name}", "performance") for name, governor in found.items() if governor not in STEADY
     ),

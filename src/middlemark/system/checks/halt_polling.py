@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from middlemark.model.setting import Setting
-from middlemark.system.check import NO_REMEDY, Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.checks.cpuidle import LATENCY, held_us
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
@@ -34,9 +34,9 @@ def _read(root: Root) -> Halting | None:
 def _sees(found: Halting, needs: Needs) -> Seen | None:
     if not found.virtual or found.polls or not needs.sleeping:
         return None
-    without = NO_REMEDY if found.can_poll else Remedy(command="middlemark run … --awake")
+    command = "" if found.can_poll else "middlemark run … --awake"
     return Seen(
-        "limits", "this is a virtual machine, whose processors halt when they are idle", needs.sleeping, without
+        "limits", "this is a virtual machine, whose processors halt when they are idle", needs.sleeping, command
     )
 
 
@@ -46,17 +46,14 @@ def _change(found: Halting, _needs: Needs) -> tuple[Setting, ...]:
 
 CHECK = Check(
     name="halt_polling",
-    family="processors",
     looks=f"the flag `hypervisor`, `idle=poll` on the kernel's command line, and `{LATENCY}`",
     why="each wake-up goes through the hypervisor: blocking round trips are bimodal and take several times as long as "
     "necessary",
     rows="all that do not poll",
     read=_read,
     sees=_sees,
-    remedy=Remedy(
-        persist="idle=poll on the guest's kernel command line; halt_poll_ns of the host's module kvm",
-        risk="idle processors spin: this causes heat and takes time from the host's other machines; the latencies are "
-        "those of a machine whose processors never sleep",
-    ),
+    persist="idle=poll on the guest's kernel command line; halt_poll_ns of the host's module kvm",
+    risk="idle processors spin: this causes heat and takes time from the host's other machines; the latencies are "
+    "those of a machine whose processors never sleep",
     change=_change,
 )

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from middlemark.model.setting import Setting
 from middlemark.model.units import KIB, MIB
-from middlemark.system.check import Check, Remedy, Seen, too_low
+from middlemark.system.check import Check, Seen, too_low
 from middlemark.system.interfaces import NetworkDevice, interfaces, used
 from middlemark.system.needs import Needs, largest
 from middlemark.system.root import Root
@@ -34,13 +34,12 @@ def _sees(found: Fragments, needs: Needs) -> Seen | None:
 
 CHECK = Check(
     name="ipfrag_high_thresh",
-    family="sockets",
     looks=f"`{NAME}`, and whether an interface's MTU requires fragments",
     why="a datagram larger than the MTU waits in this memory for its last fragment; when it is full, the kernel "
     "drops all waiting fragments, and a message of 1 MiB needs every fragment",
     rows="udp over a network, from 16 KiB on",
     read=lambda root: read(root, "ipfrag_high_thresh"),
     sees=_sees,
-    remedy=Remedy(risk="a host that sends only first fragments can occupy this amount of memory"),
+    risk="a host that sends only first fragments can occupy this amount of memory",
     change=lambda _, needs: (Setting(NAME, str(max(128 * MIB, 8 * largest(needs.over("udp"))))),),
 )

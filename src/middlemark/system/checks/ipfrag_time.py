@@ -2,7 +2,7 @@
 
 from middlemark.model.setting import Setting
 from middlemark.model.units import KIB
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.checks.ipfrag_high_thresh import Fragments, read
 from middlemark.system.interfaces import used
 from middlemark.system.needs import Needs
@@ -21,13 +21,12 @@ def _sees(found: Fragments, needs: Needs) -> Seen | None:
 
 CHECK = Check(
     name="ipfrag_time",
-    family="sockets",
     looks=f"`{NAME}`, and whether an interface's MTU requires fragments",
     why="after a few lost fragments, incomplete datagrams fill the memory for reassembly, and no large message arrives "
     "for this time",
     rows="udp over a network that loses packets (WiFi), from 16 KiB on",
     read=lambda root: read(root, "ipfrag_time"),
     sees=_sees,
-    remedy=Remedy(risk="fragments that arrive later are lost"),
+    risk="fragments that arrive later are lost",
     change=lambda _, __: (Setting(NAME, "3"),),
 )

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from middlemark.model.setting import Setting
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -66,13 +66,13 @@ def _sees(found: Interrupts, needs: Needs) -> Seen | None:
 
 CHECK = Check(
     name="irq_affinity",
-    family="processors",
     looks="`/proc/interrupts`: interrupts of devices on the roles' processors, per second",
     why="an interrupt and its softirq take a role's processor for about 10 µs, whatever the role's priority",
     rows="priority fifo or rr, and polling",
     read=_read,
     sees=_sees,
-    remedy=Remedy(persist="irqaffinity= on the kernel's command line", risk="the other processors serve the device"),
+    persist="irqaffinity= on the kernel's command line",
+    risk="the other processors serve the device",
     change=lambda found, needs: tuple(
         Setting(f"/proc/irq/{each.number}/smp_affinity_list", _others(found, needs))
         for each in _disturbing(found, needs)

@@ -1,6 +1,6 @@
 """Check whether a daemon moves interrupts between processors."""
 
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -16,15 +16,12 @@ def _sees(pids: tuple[str, ...], needs: Needs) -> Seen | None:
 
 CHECK = Check(
     name="irqbalance",
-    family="processors",
     looks="processes called irqbalance",
     why="every ten seconds it may move a device's interrupts to a role's processor",
     rows="priority fifo or rr, and polling",
     read=_read,
     sees=_sees,
-    remedy=Remedy(
-        command="systemctl stop irqbalance",
-        persist="systemctl disable irqbalance, or IRQBALANCE_BANNED_CPULIST= in /etc/default/irqbalance",
-        risk="interrupts stay on the processors where they are now",
-    ),
+    command="systemctl stop irqbalance",
+    persist="systemctl disable irqbalance, or IRQBALANCE_BANNED_CPULIST= in /etc/default/irqbalance",
+    risk="interrupts stay on the processors where they are now",
 )

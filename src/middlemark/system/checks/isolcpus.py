@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root, processors
 
@@ -30,7 +30,7 @@ def _sees(found: Isolated, needs: Needs) -> Seen | None:
     if found.isolated and not set(cpus) & set(found.isolated):
         listed = ",".join(map(str, found.isolated[: len(cpus)]))
         text = f"processors {', '.join(map(str, found.isolated))} are isolated, but no role is on one of them"
-        return Seen("note", text, rows, Remedy(f"middlemark run … --pin {listed}"))
+        return Seen("note", text, rows, f"middlemark run … --pin {listed}")
     if found.isolated:
         return None
     return Seen("note", "no processor is isolated, so any thread of the machine may run on a role's processor", rows)
@@ -38,14 +38,11 @@ def _sees(found: Isolated, needs: Needs) -> Seen | None:
 
 CHECK = Check(
     name="isolcpus",
-    family="processors",
     looks="`/sys/devices/system/cpu/isolated` and `nohz_full`",
     why="the scheduler's tick and other threads add to the tail of every latency",
     rows="priority fifo or rr, and polling: p99.9 and above",
     read=_read,
     sees=_sees,
-    remedy=Remedy(
-        persist="isolcpus=2,3 nohz_full=2,3 rcu_nocbs=2,3 on the kernel's command line",
-        risk="these processors run only threads that are pinned to them",
-    ),
+    persist="isolcpus=2,3 nohz_full=2,3 rcu_nocbs=2,3 on the kernel's command line",
+    risk="these processors run only threads that are pinned to them",
 )

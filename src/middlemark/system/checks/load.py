@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root, processors
 
@@ -30,11 +30,12 @@ def _sees(load: RunQueue, needs: Needs) -> Seen | None:
 
 CHECK = Check(
     name="load",
-    family="processors",
     looks="`/proc/loadavg`",
     why="other programs use the roles' processors while messages are on their way, in some trials more than in others",
     rows="all",
     read=_read,
     sees=_sees,
-    remedy=Remedy(command="top", persist="a machine that does nothing else", risk="end only your own programs"),
+    command="top",
+    persist="a machine that does nothing else",
+    risk="end only your own programs",
 )

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from middlemark.model.setting import Setting
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -34,12 +34,12 @@ def _sees(caps: tuple[Cap, ...], _: Needs) -> Seen | None:
 
 CHECK = Check(
     name="max_freq",
-    family="processors",
     looks="`cpufreq/scaling_max_freq` against `cpuinfo_max_freq`",
     why="everything takes longer than the processor needs at its full frequency",
     rows="all",
     read=_read,
     sees=_sees,
-    remedy=Remedy(persist="remove the cap where it was set: a power profile, tlp, thermald", risk="more heat"),
+    persist="remove the cap where it was set: a power profile, tlp, thermald",
+    risk="more heat",
     change=lambda caps, _: tuple(Setting(f"/{each.file}", str(each.possible)) for each in caps),
 )

@@ -1,7 +1,7 @@
 """Check how much memory a process may lock."""
 
 from middlemark.model.units import MIB, format_size
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -25,16 +25,13 @@ def _sees(limit: int, needs: Needs) -> Seen | None:
 
 CHECK = Check(
     name="memlock",
-    family="memory",
     looks="the limit of locked memory (`/proc/self/limits`), and CAP_IPC_LOCK",
     why="memory that cannot be locked may be paged out; a middleware that locks its segments (zenoh) cannot start",
     rows="--mlock, and shared memory of middlewares that lock their segments",
     read=_read,
     sees=_sees,
-    remedy=Remedy(
-        command="ulimit -l unlimited",
-        persist="echo '* - memlock unlimited' > /etc/security/limits.d/60-middlemark.conf; "
-        "for a container: --ulimit memlock=-1",
-        risk="a process of a user may lock all memory, so that none is left for other processes",
-    ),
+    command="ulimit -l unlimited",
+    persist="echo '* - memlock unlimited' > /etc/security/limits.d/60-middlemark.conf; "
+    "for a container: --ulimit memlock=-1",
+    risk="a process of a user may lock all memory, so that none is left for other processes",
 )

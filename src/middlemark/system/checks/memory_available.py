@@ -1,7 +1,7 @@
 """Check how much memory is available without paging."""
 
 from middlemark.model.units import MIB
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.checks.swap import kib
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
@@ -21,11 +21,11 @@ def _sees(available: int, needs: Needs) -> Seen | None:
 
 CHECK = Check(
     name="memory_available",
-    family="memory",
     looks="`MemAvailable`",
     why="trials that do not fit are refused, and trials that only just fit cause paging or are killed",
     rows="deep histories, large messages, many samples",
     read=lambda root: kib(root, "MemAvailable") * 1024,
     sees=_sees,
-    remedy=Remedy(command="ps -eo rss,comm --sort=-rss | head", risk="end only your own programs"),
+    command="ps -eo rss,comm --sort=-rss | head",
+    risk="end only your own programs",
 )

@@ -1,6 +1,6 @@
 """Check for mitigations of processor flaws that slow down system calls."""
 
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -23,16 +23,13 @@ def _sees(names: tuple[str, ...], needs: Needs) -> Seen | None:
 
 CHECK = Check(
     name="mitigations",
-    family="processors",
     looks="`/sys/devices/system/cpu/vulnerabilities`",
     why="each system call and each context switch takes up to 1 µs longer: sockets are slower, polled shared "
     "memory is not",
     rows="udp, tcp, unix sockets, and all that blocks",
     read=_read,
     sees=_sees,
-    remedy=Remedy(
-        persist="mitigations=off on the kernel's command line",
-        risk="programs may read each other's memory: use it only where all code is trusted; robots are sold with "
-        "mitigations on, so measure with mitigations on",
-    ),
+    persist="mitigations=off on the kernel's command line",
+    risk="programs may read each other's memory: use it only where all code is trusted; robots are sold with "
+    "mitigations on, so measure with mitigations on",
 )

@@ -1,6 +1,6 @@
 """Check whether the interfaces in use support multicast."""
 
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.interfaces import MULTICAST, NetworkDevice, interfaces, used
 from middlemark.system.needs import Needs
 
@@ -11,20 +11,17 @@ def _sees(interfaces_up: tuple[NetworkDevice, ...], needs: Needs) -> Seen | None
     if not rows or not unable:
         return None
     name = unable[0].name
-    remedy = Remedy(f"ip link set dev {name} multicast on")
-    return Seen("note" if needs.general else "limits", f"{name} does not have multicast enabled", rows, remedy)
+    command = f"ip link set dev {name} multicast on"
+    return Seen("note" if needs.general else "limits", f"{name} does not have multicast enabled", rows, command)
 
 
 CHECK = Check(
     name="multicast",
-    family="sockets",
     looks="the MULTICAST flag of the interfaces in use (the loopback interface does not need it)",
     why="DDS and LCM discover each other by multicast; without it they find only participants that are named as peers",
     rows="udp between machines or containers",
     read=lambda root: interfaces(root) or None,
     sees=_sees,
-    remedy=Remedy(
-        persist="set it where the interface is configured, or name the peers in the middleware's configuration",
-        risk="on WiFi, multicast is slow, and lost packets are not sent again",
-    ),
+    persist="set it where the interface is configured, or name the peers in the middleware's configuration",
+    risk="on WiFi, multicast is slow, and lost packets are not sent again",
 )

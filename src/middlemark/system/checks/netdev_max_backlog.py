@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from middlemark.model.setting import Setting
-from middlemark.system.check import Check, Remedy, Seen, too_low
+from middlemark.system.check import Check, Seen, too_low
 from middlemark.system.interfaces import NetworkDevice, interfaces, used
 from middlemark.system.needs import Needs, largest
 from middlemark.system.root import Root
@@ -33,12 +33,11 @@ def _sees(backlog: Backlog, needs: Needs) -> Seen | None:
 
 CHECK = Check(
     name="netdev_max_backlog",
-    family="sockets",
     looks=f"`{NAME}`, and the interfaces' MTU",
     why="packets of lo and of virtual interfaces wait here; a message with more packets than fit loses the others",
     rows="udp and tcp on this machine or between containers, large messages",
     read=_read,
     sees=_sees,
-    remedy=Remedy(risk="almost none: on an overloaded machine, packets may wait longer"),
+    risk="almost none: on an overloaded machine, packets may wait longer",
     change=lambda _, __: (Setting(NAME, "5000"),),
 )

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root, processors
 
@@ -27,18 +27,17 @@ def _sees(found: Nodes, needs: Needs) -> Seen | None:
         return None
     roomy = next((node for node in found.nodes if len(set(node) & set(found.allowed)) >= len(cpus)), None)
     better = [each for each in roomy or () if each in found.allowed][: len(cpus)]
-    remedy = Remedy(f"middlemark run … --pin {','.join(map(str, better))}") if better else Remedy()
+    command = f"middlemark run … --pin {','.join(map(str, better))}" if better else ""
     listed = ", ".join(map(str, cpus))
-    return Seen("limits", f"processors {listed} are on {len(used)} NUMA nodes", remedy=remedy)
+    return Seen("limits", f"processors {listed} are on {len(used)} NUMA nodes", command=command)
 
 
 CHECK = Check(
     name="numa",
-    family="memory",
     looks="`/sys/devices/system/node`, and the roles' processors",
     why="every byte between two nodes crosses the link between the processor sockets",
     rows="all whose roles are on different nodes; shared memory most of all",
     read=lambda root: Nodes(nodes(root), root.allowed()) if len(nodes(root)) > 1 else None,
     sees=_sees,
-    remedy=Remedy(risk="none, but it measures another placement"),
+    risk="none, but it measures another placement",
 )

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from middlemark.model.setting import Setting
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.checks.numa import nodes
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
@@ -29,12 +29,11 @@ def _sees(found: Balancing, _: Needs) -> Seen | None:
 
 CHECK = Check(
     name="numa_balancing",
-    family="memory",
     looks=f"`{NAME}`, on machines with several NUMA nodes",
     why="the kernel unmaps pages to see who uses them: sometimes a message causes a fault, and its page moves",
     rows="all; their p99 and higher quantiles",
     read=_read,
     sees=_sees,
-    remedy=Remedy(risk="programs that are not pinned may keep using memory on a distant node"),
+    risk="programs that are not pinned may keep using memory on a distant node",
     change=lambda _, __: (Setting(NAME, "0"),),
 )

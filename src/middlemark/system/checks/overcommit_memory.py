@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from middlemark.model.setting import Setting
 from middlemark.model.units import MIB
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.checks.swap import kib
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
@@ -37,12 +37,11 @@ def _sees(promised: Promised, needs: Needs) -> Seen | None:
 
 CHECK = Check(
     name="overcommit_memory",
-    family="memory",
     looks=f"`{NAME}`, `CommitLimit` and `Committed_AS`",
     why="middlewares reserve pools that are much larger than what they use, and do not start if this is refused",
     rows="all; shared memory and deep histories most of all",
     read=_read,
     sees=_sees,
-    remedy=Remedy(risk="when the memory is really used up, the kernel kills a process"),
+    risk="when the memory is really used up, the kernel kills a process",
     change=lambda _, __: (Setting(NAME, "0"),),
 )

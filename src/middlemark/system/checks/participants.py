@@ -2,7 +2,7 @@
 
 import contextlib
 
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -43,12 +43,12 @@ def _sees(domains: tuple[int, ...], needs: Needs) -> Seen | None:
 
 CHECK = Check(
     name="participants",
-    family="surroundings",
     looks="`/proc/net/udp`: the ports on which DDS participants discover each other",
     why="every participant of a domain talks to all others, and receives the messages of topics with the same name; a "
     "trial uses an unused domain unless the suite asks for one",
     rows="DDS in that domain",
     read=_read,
     sees=_sees,
-    remedy=Remedy(command="ss -lunp 'sport >= 7400'", risk="end only your own programs"),
+    command="ss -lunp 'sport >= 7400'",
+    risk="end only your own programs",
 )

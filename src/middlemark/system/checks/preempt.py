@@ -1,6 +1,6 @@
 """Check where the kernel can be preempted."""
 
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -26,15 +26,12 @@ def _sees(flavour: str, needs: Needs) -> Seen | None:
 
 CHECK = Check(
     name="preempt",
-    family="processors",
     looks="`/proc/version`, `/sys/kernel/realtime`, `/sys/kernel/debug/sched/preempt`",
     why="a role that wakes up, whatever its priority, waits until the kernel ends its current work, which may take ms",
     rows="priority fifo or rr: p99.9 and above",
     read=_read,
     sees=_sees,
-    remedy=Remedy(
-        command="echo full > /sys/kernel/debug/sched/preempt",
-        persist="preempt=full on the kernel's command line, or a kernel with PREEMPT_RT",
-        risk="a few percent of throughput",
-    ),
+    command="echo full > /sys/kernel/debug/sched/preempt",
+    persist="preempt=full on the kernel's command line, or a kernel with PREEMPT_RT",
+    risk="a few percent of throughput",
 )

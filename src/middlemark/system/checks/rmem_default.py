@@ -2,7 +2,7 @@
 
 from middlemark.model.setting import Setting
 from middlemark.model.units import KIB
-from middlemark.system.check import Check, Remedy, Seen, sysctl, too_low
+from middlemark.system.check import Check, Seen, sysctl, too_low
 from middlemark.system.checks.rmem_max import wanted
 from middlemark.system.needs import Needs, largest
 
@@ -16,12 +16,11 @@ def _sees(size: int, needs: Needs) -> Seen | None:
 
 CHECK = Check(
     name="rmem_default",
-    family="sockets",
     looks=f"`{NAME}`",
     why="some middlewares (LCM, and Fast DDS unless configured) use this buffer, and lose messages that do not fit",
     rows="udp, from 64 KiB on",
     read=sysctl(NAME),
     sees=_sees,
-    remedy=Remedy(risk="every socket of the machine may use this much kernel memory"),
+    risk="every socket of the machine may use this much kernel memory",
     change=lambda _, needs: (Setting(NAME, str(wanted(needs))),),
 )

@@ -2,7 +2,7 @@
 
 from middlemark.model.setting import Setting
 from middlemark.model.units import KIB, MIB, format_size
-from middlemark.system.check import Check, Remedy, Seen, sysctl
+from middlemark.system.check import Check, Seen, sysctl
 from middlemark.system.needs import Needs, largest
 
 NAME = "net.core.rmem_max"
@@ -25,13 +25,12 @@ def wanted(needs: Needs) -> int:
 
 CHECK = Check(
     name="rmem_max",
-    family="sockets",
     looks=f"`{NAME}`",
     why="a buffer for fewer than two messages drops datagrams while the receiver is busy; one lost datagram loses the "
     "message, or causes a retransmission",
     rows="udp, from 64 KiB on, and bursts of any size",
     read=sysctl(NAME),
     sees=_sees,
-    remedy=Remedy(risk="more kernel memory for each socket that requests it"),
+    risk="more kernel memory for each socket that requests it",
     change=lambda _, needs: (Setting(NAME, str(wanted(needs))),),
 )

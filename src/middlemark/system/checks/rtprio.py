@@ -1,6 +1,6 @@
 """Check which real-time priority a process may request."""
 
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -21,15 +21,12 @@ def _sees(limit: int, needs: Needs) -> Seen | None:
 
 CHECK = Check(
     name="rtprio",
-    family="processors",
     looks="the limit of real-time priority (`/proc/self/limits`), and CAP_SYS_NICE",
     why="the system refuses the priority, and the trial fails",
     rows="priority fifo or rr",
     read=_read,
     sees=_sees,
-    remedy=Remedy(
-        command="ulimit -r 98",
-        persist="echo '* - rtprio 98' > /etc/security/limits.d/60-middlemark.conf; for a container: --cap-add SYS_NICE",
-        risk="a thread that spins with such a priority stops everything else on its processor",
-    ),
+    command="ulimit -r 98",
+    persist="echo '* - rtprio 98' > /etc/security/limits.d/60-middlemark.conf; for a container: --cap-add SYS_NICE",
+    risk="a thread that spins with such a priority stops everything else on its processor",
 )

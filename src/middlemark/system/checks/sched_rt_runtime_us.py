@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from middlemark.model.setting import Setting
 from middlemark.model.units import format_percent
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -43,13 +43,12 @@ def _sees(budget: Budget, needs: Needs) -> Seen | None:
 
 CHECK = Check(
     name="sched_rt_runtime_us",
-    family="processors",
     looks=f"`{NAME}` and its period",
     why="real-time threads that have used up the budget wait for the next period, and their messages also wait",
     rows="priority fifo or rr; always with polling",
     read=_read,
     sees=_sees,
-    remedy=Remedy(risk="with -1, a real-time thread that never sleeps blocks its processor forever"),
+    risk="with -1, a real-time thread that never sleeps blocks its processor forever",
     change=lambda budget, needs: (
         Setting(
             NAME,

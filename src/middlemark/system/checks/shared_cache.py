@@ -1,6 +1,6 @@
 """Check whether the roles' processors share a cache."""
 
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 from middlemark.system.topology import ProcessorSets, shared
@@ -18,18 +18,17 @@ def _sees(found: ProcessorSets, needs: Needs) -> Seen | None:
     better = next(
         (free for each in found.sets if len(free := [x for x in each if x in found.allowed]) >= len(cpus)), []
     )
-    remedy = Remedy(f"middlemark run … --pin {','.join(map(str, better[: len(cpus)]))}") if better else Remedy()
+    command = f"middlemark run … --pin {','.join(map(str, better[: len(cpus)]))}" if better else ""
     text = f"processors {', '.join(map(str, cpus))} do not share a cache"
-    return Seen("limits", text, needs.over("shared-memory"), remedy)
+    return Seen("limits", text, needs.over("shared-memory"), command)
 
 
 CHECK = Check(
     name="shared_cache",
-    family="processors",
     looks="`shared_cpu_list` of the largest cache (a probe measures the round trip of a cache line)",
     why="every cache line of a message then passes through memory, which takes two to five times as long",
     rows="shared memory, polling most of all",
     read=_read,
     sees=_sees,
-    remedy=Remedy(risk="none, but it measures another placement"),
+    risk="none, but it measures another placement",
 )

@@ -4,24 +4,15 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from middlemark.model.units import MIB, format_size
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.in_use import in_use
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
 SHM = "/dev/shm/"
 KNOWN = (
-    *(
-        "fastrtps_*",
-        "fastdds_*",
-        "fast_datasharing_*",
-        "sem.fastrtps_*",
-        "sem.fastdds_*",
-        "iceoryx_*",
-        "iox*",
-        "*.zenoh",
-    ),
-    *("sem.iox*", "psm_*", "ecal_*", "sem.ecal_*", "dds_*", "rti*", "middlemark*"),
+    *("fastrtps_*", "fastdds_*", "fast_datasharing_*", "sem.fastrtps_*", "sem.fastdds_*", "iceoryx_*", "iox*"),
+    *("*.zenoh", "sem.iox*", "psm_*", "ecal_*", "sem.ecal_*", "dds_*", "rti*", "middlemark*"),
 )
 """The patterns of the names that middlewares give their files."""
 MUCH = 64 * MIB
@@ -50,18 +41,15 @@ def _sees(stale: tuple[StaleFile, ...], needs: Needs) -> Seen | None:
     names = ", ".join(each.name for each in stale[:MOST_LISTED])
     more = f" and {len(stale) - MOST_LISTED} more" if len(stale) > MOST_LISTED else ""
     text = f"{names}{more}: no process uses them, and they occupy {format_size(size)}"
-    return Seen(
-        "limits" if size >= MUCH else "note", text, rows, Remedy(f"rm -r {' '.join(each.name for each in stale)}")
-    )
+    return Seen("limits" if size >= MUCH else "note", text, rows, f"rm -r {' '.join(each.name for each in stale)}")
 
 
 CHECK = Check(
     name="shm_leftovers",
-    family="surroundings",
     looks="files of middlewares in `/dev/shm` that no process has open or mapped",
     why="they occupy memory, and a middleware that finds an old segment with its name attaches to it or does not start",
     rows="shared memory",
     read=_read,
     sees=_sees,
-    remedy=Remedy(risk="a process in another container may still use a file: check the containers first"),
+    risk="a process in another container may still use a file: check the containers first",
 )

@@ -1,6 +1,6 @@
 """Check whether two roles run on the two threads of one core."""
 
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.topology import ProcessorSets, one_each, shared
 
@@ -12,22 +12,19 @@ def _sees(found: ProcessorSets, needs: Needs) -> Seen | None:
         return None
     pair = [cpu for cpu in both if cpu in cpus]
     better = one_each(found, len(cpus))
-    remedy = Remedy(f"middlemark run … --pin {','.join(map(str, better))}") if better else Remedy()
+    command = f"middlemark run … --pin {','.join(map(str, better))}" if better else ""
     text = f"processors {' and '.join(map(str, pair))}, which run roles, are threads of one core"
-    return Seen("falsifies" if needs.polling else "limits", text, needs.polling, remedy)
+    return Seen("falsifies" if needs.polling else "limits", text, needs.polling, command)
 
 
 CHECK = Check(
     name="smt",
-    family="processors",
     looks="`topology/thread_siblings_list` of the roles' processors",
     why="both threads share one core: a role that spins halves the speed of the other role",
     rows="all; polling most of all",
     read=lambda root: shared(root, "topology/thread_siblings_list"),
     sees=_sees,
-    remedy=Remedy(
-        command="echo off > /sys/devices/system/cpu/smt/control",
-        persist="nosmt on the kernel's command line",
-        risk="every program then has half as many processors",
-    ),
+    command="echo off > /sys/devices/system/cpu/smt/control",
+    persist="nosmt on the kernel's command line",
+    risk="every program then has half as many processors",
 )

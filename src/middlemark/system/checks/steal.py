@@ -1,7 +1,7 @@
 """Check how much processor time the hypervisor gave to other virtual machines."""
 
 from middlemark.model.units import format_percent
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -27,15 +27,12 @@ def _sees(share: float, _: Needs) -> Seen | None:
 
 CHECK = Check(
     name="steal",
-    family="processors",
     looks="steal in `/proc/stat`, since the machine started",
     why="the figures then depend on other virtual machines, and differ from hour to hour",
     rows="all; their tails most of all",
     read=_read,
     sees=_sees,
-    remedy=Remedy(
-        command="middlemark run … --until-precise 5%",
-        persist="measure on a machine with dedicated processors (dedicated, bare metal)",
-        risk="the run takes longer",
-    ),
+    command="middlemark run … --until-precise 5%",
+    persist="measure on a machine with dedicated processors (dedicated, bare metal)",
+    risk="the run takes longer",
 )

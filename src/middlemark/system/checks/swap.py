@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -31,15 +31,12 @@ def _sees(swap: Swap, needs: Needs) -> Seen | None:
 
 CHECK = Check(
     name="swap",
-    family="memory",
     looks="`SwapTotal`, `SwapFree` and `MemTotal`",
     why="a page that was paged out must be read from the disk while a message waits, which takes ms",
     rows="all that run without --mlock",
     read=lambda root: Swap(kib(root, "SwapTotal") - kib(root, "SwapFree"), kib(root, "MemTotal")),
     sees=_sees,
-    remedy=Remedy(
-        command="swapoff -a",
-        persist="remove swap from /etc/fstab, or run with --mlock",
-        risk="if the paged-out memory does not fit into MemAvailable, processes are killed",
-    ),
+    command="swapoff -a",
+    persist="remove swap from /etc/fstab, or run with --mlock",
+    risk="if the paged-out memory does not fit into MemAvailable, processes are killed",
 )

@@ -2,7 +2,7 @@
 
 from middlemark.model.setting import Setting
 from middlemark.model.units import MIB
-from middlemark.system.check import Check, Remedy, Seen, too_low
+from middlemark.system.check import Check, Seen, too_low
 from middlemark.system.needs import Needs, largest
 
 USUAL = 4 * MIB
@@ -21,13 +21,12 @@ def grows_to(name: str) -> Check[tuple[int, int, int]]:
 
     return Check(
         name=name,
-        family="sockets",
         looks=f"the third value of `{setting}`",
         why="a message larger than the buffer is sent in pieces, and each piece waits for the other end",
         rows="tcp: large messages, and all messages over a link with delay",
         read=lambda root: root.three(f"proc/sys/net/ipv4/{name}"),
         sees=sees,
-        remedy=Remedy(risk="each busy connection may use this much kernel memory"),
+        risk="each busy connection may use this much kernel memory",
         change=change,
     )
 

@@ -2,7 +2,7 @@
 
 from middlemark.model.setting import Setting
 from middlemark.model.units import KIB
-from middlemark.system.check import Check, Remedy, Seen, sysctl
+from middlemark.system.check import Check, Seen, sysctl
 from middlemark.system.needs import Needs
 
 NAME = "net.ipv4.tcp_slow_start_after_idle"
@@ -22,12 +22,11 @@ def _sees(on: int, needs: Needs) -> Seen | None:
 
 CHECK = Check(
     name="tcp_slow_start_after_idle",
-    family="sockets",
     looks=f"`{NAME}`",
     why="after each pause only 14 KiB are sent until the other end has answered",
     rows="tcp between hosts, from 14 KiB on, below 5 Hz",
     read=sysctl(NAME),
     sees=_sees,
-    remedy=Remedy(risk="a burst after a pause may be too fast for the network"),
+    risk="a burst after a pause may be too fast for the network",
     change=lambda _, __: (Setting(NAME, "0"),),
 )

@@ -2,7 +2,7 @@
 
 from middlemark.model.setting import Setting
 from middlemark.model.units import KIB
-from middlemark.system.check import Check, Remedy, Seen, sysctl
+from middlemark.system.check import Check, Seen, sysctl
 from middlemark.system.needs import Needs
 
 NAME = "net.ipv4.tcp_window_scaling"
@@ -15,12 +15,11 @@ def _sees(on: int, needs: Needs) -> Seen | None:
 
 CHECK = Check(
     name="tcp_window_scaling",
-    family="sockets",
     looks=f"`{NAME}`",
     why="the sender waits for an acknowledgement after every 64 KiB",
     rows="tcp, from 64 KiB on",
     read=sysctl(NAME),
     sees=_sees,
-    remedy=Remedy(risk="none known"),
+    risk="none known",
     change=lambda _, __: (Setting(NAME, "1"),),
 )

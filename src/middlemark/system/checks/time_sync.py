@@ -3,7 +3,7 @@
 import ctypes
 from typing import NamedTuple
 
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -57,16 +57,13 @@ def _sees(time: TimeOfDay, needs: Needs) -> Seen | None:
 
 CHECK = Check(
     name="time_sync",
-    family="surroundings",
     looks="what the kernel reports (adjtimex), and the daemons that synchronise the clock: chrony, ptp4l, ntpd, …",
     why="clocks that drift apart increase the uncertainty of one-way latencies; the times that two hosts' programs "
     "compare are wrong by the difference of the clocks",
     rows="one-way latencies between hosts",
     read=_read,
     sees=_sees,
-    remedy=Remedy(
-        command="systemctl start chrony",
-        persist="systemctl enable chrony; ptp4l and phc2sys are 1000 times as exact, if the network cards support them",
-        risk="the clock may step when the daemon starts: do not start it during a run",
-    ),
+    command="systemctl start chrony",
+    persist="systemctl enable chrony; ptp4l and phc2sys are 1000 times as exact, if the network cards support them",
+    risk="the clock may step when the daemon starts: do not start it during a run",
 )

@@ -1,6 +1,6 @@
 """Check how much later than requested a sleep may end."""
 
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.needs import Needs
 
 USUAL_NS = 50_000
@@ -15,15 +15,12 @@ def _sees(slack_ns: int, needs: Needs) -> Seen | None:
 
 CHECK = Check(
     name="timer_slack",
-    family="processors",
     looks="`/proc/self/timerslack_ns`, which processes inherit",
     why="timers of middlewares (heartbeats, batching, resending) may end this much later; the roles set 1 ns",
     rows="all that block, except priority fifo and rr",
     read=lambda root: root.number("proc/self/timerslack_ns"),
     sees=_sees,
-    remedy=Remedy(
-        command="echo 50000 > /proc/$$/timerslack_ns",
-        persist="TimerSlackNSec=50us of the unit that starts it",
-        risk="none known",
-    ),
+    command="echo 50000 > /proc/$$/timerslack_ns",
+    persist="TimerSlackNSec=50us of the unit that starts it",
+    risk="none known",
 )

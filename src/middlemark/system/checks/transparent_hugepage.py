@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from middlemark.model.setting import Setting
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -39,12 +39,12 @@ def _change(pages: HugePages, _: Needs) -> tuple[Setting, ...]:
 
 CHECK = Check(
     name="transparent_hugepage",
-    family="memory",
     looks=f"`{FOLDER}/enabled` and `defrag`",
     why="with defrag a page fault may take ms while memory is moved; without huge pages large messages miss the TLB",
     rows="all that touch memory for the first time; sizes from 1 MiB on",
     read=_read,
     sees=_sees,
-    remedy=Remedy(persist="transparent_hugepage=madvise on the kernel's command line", risk="none known"),
+    persist="transparent_hugepage=madvise on the kernel's command line",
+    risk="none known",
     change=_change,
 )

@@ -1,7 +1,7 @@
 """Check whether the processor's clock rises above its nominal rate while it is cool."""
 
 from middlemark.model.setting import Setting
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -22,12 +22,11 @@ def _sees(turbo: tuple[bool, str], _: Needs) -> Seen | None:
 
 CHECK = Check(
     name="turbo",
-    family="processors",
     looks=f"`/{INTEL}`, or `/{OTHERS}`",
     why="how long turbo lasts depends on the temperature and on other programs: long runs are slower than short runs",
     rows="all; comparisons over hours, and polling",
     read=_read,
     sees=_sees,
-    remedy=Remedy(risk="everything is slower without it: switch it off for comparisons, not on the robot"),
+    risk="everything is slower without it: switch it off for comparisons, not on the robot",
     change=lambda turbo, _: (Setting(f"/{turbo[1]}", "1" if turbo[1] == INTEL else "0"),),
 )

@@ -4,7 +4,7 @@ import os
 
 from middlemark.model.setting import Setting
 from middlemark.model.units import MIB, format_size
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Check, Seen
 from middlemark.system.checks.rmem_max import wanted
 from middlemark.system.needs import Needs
 
@@ -32,12 +32,11 @@ def _change(pages: tuple[int, int, int], needs: Needs) -> tuple[Setting, ...]:
 
 CHECK = Check(
     name="udp_mem",
-    family="sockets",
     looks=f"`{NAME}`",
     why="above this limit the kernel drops datagrams, even if the socket's own buffer has room",
     rows="udp: large messages, or many messages that wait",
     read=lambda root: root.three("proc/sys/net/ipv4/udp_mem"),
     sees=_sees,
-    remedy=Remedy(risk="sockets may use this amount of the machine's memory"),
+    risk="sockets may use this amount of the machine's memory",
     change=_change,
 )

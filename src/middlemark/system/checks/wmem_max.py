@@ -2,7 +2,7 @@
 
 from middlemark.model.setting import Setting
 from middlemark.model.units import KIB
-from middlemark.system.check import Check, Remedy, Seen, sysctl, too_low
+from middlemark.system.check import Check, Seen, sysctl, too_low
 from middlemark.system.checks.rmem_max import wanted
 from middlemark.system.needs import Needs
 
@@ -16,12 +16,11 @@ def _sees(most: int, needs: Needs) -> Seen | None:
 
 CHECK = Check(
     name="wmem_max",
-    family="sockets",
     looks=f"`{NAME}`",
     why="with a send buffer that is too small for two datagrams, every publication waits for the previous one",
     rows="udp, from 64 KiB on",
     read=sysctl(NAME),
     sees=_sees,
-    remedy=Remedy(risk="more kernel memory for each socket that requests it"),
+    risk="more kernel memory for each socket that requests it",
     change=lambda _, needs: (Setting(NAME, str(wanted(needs))),),
 )
