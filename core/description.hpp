@@ -23,16 +23,14 @@ inline constexpr const char* default_configuration = "default";
 /// Kinds of files in a set of certificates (docs/security.md). `x509`: an authority's certificate, and a certificate and a
 /// key for each identity. `dds`: also the governance and permissions of DDS Security. `curve`: key pairs of CURVE.
 enum class Credential { x509, dds, curve };
-template <>
-inline constexpr std::array<std::string_view, 3> words_of<Credential>{"x509", "dds", "curve"};
+template <> inline constexpr std::array<std::string_view, 3> words_of<Credential>{"x509", "dds", "curve"};
 
 /// How the text of a native setting is read. `boolean`: true or false (also 1 and 0, on and off). `integer`: a whole number.
 /// `bytes`: a number without or with a unit (65536, 64KiB). `duration`: a number with a unit (1.5ms). `choice`: one of a few
 /// words. `text`: any text; the adapter checks it. `file`: the absolute path of a user's file; results record a hash of its
 /// content.
 enum class NativeType { boolean, integer, bytes, duration, choice, text, file };
-template <>
-inline constexpr std::array<std::string_view, 7> words_of<NativeType>{"boolean", "integer", "bytes", "duration", "choice", "text", "file"};
+template <> inline constexpr std::array<std::string_view, 7> words_of<NativeType>{"boolean", "integer", "bytes", "duration", "choice", "text", "file"};
 
 /// One transport of an adapter with its capabilities. Anything that is not listed is refused before a trial starts.
 struct Transport {
@@ -85,11 +83,9 @@ struct Transport {
   /// With security, peers reject an `intruder`: a peer with a certificate of the authority but without permission.
   bool permissions = false;
 };
-template <>
-inline constexpr auto fields_of<Transport> = std::tuple{
+template <> inline constexpr auto fields_of<Transport> = std::tuple{
     Field{"name", &Transport::name, Presence::required, {.least_items = 1}},
-    Field{"carrier", &Transport::carrier, Presence::required},
-    Field{"segments", &Transport::segments, Presence::optional},
+    Field{"carrier", &Transport::carrier, Presence::required}, Field{"segments", &Transport::segments, Presence::optional},
     Field{"processes", &Transport::processes, Presence::optional, {.least = 1, .most = 2, .least_items = 1}},
     Field{"receive", &Transport::receive, Presence::optional, {.least_items = 1}},
     Field{"reliability", &Transport::reliability, Presence::optional, {.least_items = 1}},
@@ -100,8 +96,7 @@ inline constexpr auto fields_of<Transport> = std::tuple{
     Field{"max_depth", &Transport::max_depth, Presence::optional, {.least = 1}},
     Field{"keep_all", &Transport::keep_all, Presence::optional},
     Field{"companions", &Transport::companions, Presence::optional},
-    Field{"own_network", &Transport::own_network, Presence::optional},
-    Field{"alone", &Transport::alone, Presence::optional},
+    Field{"own_network", &Transport::own_network, Presence::optional}, Field{"alone", &Transport::alone, Presence::optional},
     Field{"best_effort_carrier", &Transport::best_effort_carrier, Presence::optional},
     Field{"types", &Transport::types, Presence::optional, {.least_items = 1}},
     Field{"varying_sizes", &Transport::varying_sizes, Presence::optional},
@@ -132,16 +127,12 @@ struct NativeSetting {
   /// The allowed values in words. Written by the core.
   std::string allowed = "a text";
 };
-template <>
-inline constexpr auto fields_of<NativeSetting> = std::tuple{
-    Field{"help", &NativeSetting::help, Presence::required},
-    Field{"least", &NativeSetting::least, Presence::optional},
-    Field{"most", &NativeSetting::most, Presence::optional},
-    Field{"choices", &NativeSetting::choices, Presence::optional},
+template <> inline constexpr auto fields_of<NativeSetting> = std::tuple{
+    Field{"help", &NativeSetting::help, Presence::required}, Field{"least", &NativeSetting::least, Presence::optional},
+    Field{"most", &NativeSetting::most, Presence::optional}, Field{"choices", &NativeSetting::choices, Presence::optional},
     Field{"transports", &NativeSetting::transports, Presence::optional},
     Field{"patterns", &NativeSetting::patterns, Presence::optional},
-    Field{"default", &NativeSetting::otherwise, Presence::optional},
-    Field{"type", &NativeSetting::type, Presence::optional},
+    Field{"default", &NativeSetting::otherwise, Presence::optional}, Field{"type", &NativeSetting::type, Presence::optional},
     Field{"allowed", &NativeSetting::allowed, Presence::optional}};
 
 /// The description of an adapter, which its worker prints without opening the middleware.
@@ -178,14 +169,11 @@ struct Description {
   /// Every native setting by key; a key that ends in `*` matches every key with the same beginning.
   std::map<std::string, NativeSetting> native{};
 };
-template <>
-inline constexpr auto fields_of<Description> = std::tuple{
+template <> inline constexpr auto fields_of<Description> = std::tuple{
     Field{"protocol", &Description::protocol, Presence::required, {.least = 0}},
     Field{"name", &Description::name, Presence::required, {.least_items = 1}},
-    Field{"title", &Description::title, Presence::required},
-    Field{"version", &Description::version, Presence::required},
-    Field{"library", &Description::library, Presence::required},
-    Field{"licence", &Description::licence, Presence::required},
+    Field{"title", &Description::title, Presence::required}, Field{"version", &Description::version, Presence::required},
+    Field{"library", &Description::library, Presence::required}, Field{"licence", &Description::licence, Presence::required},
     Field{"is_raw_transport", &Description::is_raw_transport, Presence::required},
     Field{"bench_only", &Description::bench_only, Presence::required},
     Field{"transports", &Description::transports, Presence::required, {.least_items = 1}},
@@ -193,8 +181,7 @@ inline constexpr auto fields_of<Description> = std::tuple{
     Field{"credentials", &Description::credentials, Presence::optional},
     Field{"own_threads", &Description::own_threads, Presence::required},
     Field{"most_per_take", &Description::most_per_take, Presence::optional, {.least = 1}},
-    Field{"residue", &Description::residue, Presence::required},
-    Field{"native", &Description::native, Presence::required}};
+    Field{"residue", &Description::residue, Presence::required}, Field{"native", &Description::native, Presence::required}};
 
 /// A daemon that must run while the workers run.
 struct Companion {
@@ -206,8 +193,7 @@ struct Companion {
   std::string ready_pattern{};
   double ready_timeout_s = 10;
 };
-template <>
-inline constexpr auto fields_of<Companion> = std::tuple{
+template <> inline constexpr auto fields_of<Companion> = std::tuple{
     Field{"name", &Companion::name, Presence::required},
     Field{"argv", &Companion::argv, Presence::required, {.least_items = 1}},
     Field{"environment", &Companion::environment, Presence::optional},

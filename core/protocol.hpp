@@ -23,76 +23,61 @@ namespace middlemark {
 inline constexpr int protocol_version = 1;
 
 enum class Pattern { ping_pong, stream, request_reply };
-template <>
-inline constexpr std::array<std::string_view, 3> words_of<Pattern>{"ping-pong", "stream", "request-reply"};
+template <> inline constexpr std::array<std::string_view, 3> words_of<Pattern>{"ping-pong", "stream", "request-reply"};
 
 enum class Reliability { reliable, best_effort };
-template <>
-inline constexpr std::array<std::string_view, 2> words_of<Reliability>{"reliable", "best-effort"};
+template <> inline constexpr std::array<std::string_view, 2> words_of<Reliability>{"reliable", "best-effort"};
 
 enum class Reception { poll, block, listen };
-template <>
-inline constexpr std::array<std::string_view, 3> words_of<Reception>{"poll", "block", "listen"};
+template <> inline constexpr std::array<std::string_view, 3> words_of<Reception>{"poll", "block", "listen"};
 
 enum class Payload { filled, untouched };
-template <>
-inline constexpr std::array<std::string_view, 2> words_of<Payload>{"filled", "untouched"};
+template <> inline constexpr std::array<std::string_view, 2> words_of<Payload>{"filled", "untouched"};
 
 /// The content of a message: plain bytes, or one of ROS's common messages, which is serialised and deserialised.
 enum class MessageType { octets, image, point_cloud, imu, tf };
-template <>
-inline constexpr std::array<std::string_view, 5> words_of<MessageType>{"octets", "image", "point-cloud", "imu", "tf"};
+template <> inline constexpr std::array<std::string_view, 5> words_of<MessageType>{"octets", "image", "point-cloud", "imu", "tf"};
 
 /// Protection of the messages. `none`: no protection. `authenticated`: the peers have proved who they are. `signed`: also,
 /// nobody can change a message unnoticed. `encrypted`: also, nobody else can read a message.
 enum class Security { none, authenticated, signed_, encrypted };
-template <>
-inline constexpr std::array<std::string_view, 4> words_of<Security>{"none", "authenticated", "signed", "encrypted"};
+template <> inline constexpr std::array<std::string_view, 4> words_of<Security>{"none", "authenticated", "signed", "encrypted"};
 
 /// Whose certificate and key a process has: docs/security.md. `intruder`: a valid certificate without permission.
 /// `stranger`: a certificate of another authority.
 enum class Identity { sender, receiver, broker, intruder, stranger };
-template <>
-inline constexpr std::array<std::string_view, 5> words_of<Identity>{"sender", "receiver", "broker", "intruder", "stranger"};
+template <> inline constexpr std::array<std::string_view, 5> words_of<Identity>{"sender", "receiver", "broker", "intruder", "stranger"};
 
 enum class LoadKind { max, rate, burst };
-template <>
-inline constexpr std::array<std::string_view, 3> words_of<LoadKind>{"max", "rate", "burst"};
+template <> inline constexpr std::array<std::string_view, 3> words_of<LoadKind>{"max", "rate", "burst"};
 
 enum class Arrivals { periodic, poisson };
-template <>
-inline constexpr std::array<std::string_view, 2> words_of<Arrivals>{"periodic", "poisson"};
+template <> inline constexpr std::array<std::string_view, 2> words_of<Arrivals>{"periodic", "poisson"};
 
 enum class Policy { other, fifo, rr };
-template <>
-inline constexpr std::array<std::string_view, 3> words_of<Policy>{"other", "fifo", "rr"};
+template <> inline constexpr std::array<std::string_view, 3> words_of<Policy>{"other", "fifo", "rr"};
 
 enum class RoleKind { ping, pong, publisher, subscriber, client, server };
-template <>
-inline constexpr std::array<std::string_view, 6> words_of<RoleKind>{"ping", "pong", "publisher", "subscriber", "client", "server"};
+template <> inline constexpr std::array<std::string_view, 6> words_of<RoleKind>{"ping", "pong", "publisher", "subscriber", "client", "server"};
 
 enum class Phase { waiting, warm_up, measuring, echoing, ended };
-template <>
-inline constexpr std::array<std::string_view, 5> words_of<Phase>{"waiting", "warm-up", "measuring", "echoing", "ended"};
+template <> inline constexpr std::array<std::string_view, 5> words_of<Phase>{"waiting", "warm-up", "measuring", "echoing", "ended"};
 
 enum class ErrorCode { refused, unmatched, silent, hung, disk, configure, internal };
-template <>
-inline constexpr std::array<std::string_view, 7> words_of<ErrorCode>{"refused", "unmatched", "silent", "hung", "disk", "configure", "internal"};
+template <> inline constexpr std::array<std::string_view, 7> words_of<ErrorCode>{"refused", "unmatched", "silent", "hung", "disk", "configure", "internal"};
 
 /// Which context switches the kernel reports. `processors`: every switch on a processor and both its threads; needs
 /// perf_event_paranoid <= 0 or CAP_PERFMON. `workers`: when a thread of a worker was preempted and when it ran again, but
 /// not by which thread it was preempted.
 enum class WatchScope { processors, workers };
-template <>
-inline constexpr std::array<std::string_view, 2> words_of<WatchScope>{"processors", "workers"};
+template <> inline constexpr std::array<std::string_view, 2> words_of<WatchScope>{"processors", "workers"};
 
 /// Why a role ended. `samples`, `duration`: it has sent the requested number of messages, or has sent for the requested
 /// time. `full`: the memory for samples is full. `limit`: a sender's `limit_s`, or a receiver's 10 s, have passed.
 /// `stopped`: the launcher stopped it. `silent`: no replies arrived any more, or no peer accepted messages. `complete`: a
 /// receiver has received all expected messages. `quiet`: no messages arrived any more.
 enum class Ended { samples, duration, full, limit, stopped, silent, complete, quiet };
-template <>
-inline constexpr std::array<std::string_view, 8> words_of<Ended>{"samples", "duration", "full", "limit", "stopped", "silent", "complete", "quiet"};
+template <> inline constexpr std::array<std::string_view, 8> words_of<Ended>{"samples", "duration", "full", "limit", "stopped", "silent", "complete", "quiet"};
 
 /// One topic of a stream.
 struct TopicRequest {
@@ -121,8 +106,7 @@ struct TopicRequest {
   /// null: no service.
   std::optional<unsigned> replies_to{};
 };
-template <>
-inline constexpr auto fields_of<TopicRequest> = std::tuple{
+template <> inline constexpr auto fields_of<TopicRequest> = std::tuple{
     Field{"message_bytes", &TopicRequest::message_bytes, Presence::required, {.least = 16}},
     Field{"publishers", &TopicRequest::publishers, Presence::required, {.least_items = 1}},
     Field{"subscribers", &TopicRequest::subscribers, Presence::required, {.least_items = 1}},
@@ -182,8 +166,7 @@ struct RequestedSettings {
   /// The middleware's own settings; an adapter throws on an unknown key.
   std::map<std::string, std::string> native{};
 };
-template <>
-inline constexpr auto fields_of<RequestedSettings> = std::tuple{
+template <> inline constexpr auto fields_of<RequestedSettings> = std::tuple{
     Field{"pattern", &RequestedSettings::pattern, Presence::required},
     Field{"transport", &RequestedSettings::transport, Presence::required},
     Field{"reliability", &RequestedSettings::reliability, Presence::required},
@@ -219,8 +202,7 @@ struct Placement {
   /// RLIMIT_RTTIME: processor time in seconds that a real-time thread may use without blocking.
   double rt_limit_s = 30;
 };
-template <>
-inline constexpr auto fields_of<Placement> = std::tuple{
+template <> inline constexpr auto fields_of<Placement> = std::tuple{
     Field{"cpus", &Placement::cpus, Presence::required, {.least = 0}},
     Field{"policy", &Placement::policy, Presence::required},
     Field{"priority", &Placement::priority, Presence::required, {.least = 0, .most = 99}},
@@ -249,16 +231,13 @@ struct Load {
   /// spins until the instant.
   bool sleeps = false;
 };
-template <>
-inline constexpr auto fields_of<Load> = std::tuple{
+template <> inline constexpr auto fields_of<Load> = std::tuple{
     Field{"kind", &Load::kind, Presence::optional},
     Field{"rate_hz", &Load::rate_hz, Presence::optional, {.least = 1e-06, .most = 1e+09}},
-    Field{"arrivals", &Load::arrivals, Presence::optional},
-    Field{"seed", &Load::seed, Presence::optional},
+    Field{"arrivals", &Load::arrivals, Presence::optional}, Field{"seed", &Load::seed, Presence::optional},
     Field{"burst", &Load::burst, Presence::optional, {.least = 1}},
     Field{"recovery_s", &Load::recovery_s, Presence::optional, {.least = 0, .most = 1e+09}},
-    Field{"instants_path", &Load::instants_path, Presence::optional},
-    Field{"lap_ns", &Load::lap_ns, Presence::optional},
+    Field{"instants_path", &Load::instants_path, Presence::optional}, Field{"lap_ns", &Load::lap_ns, Presence::optional},
     Field{"sleeps", &Load::sleeps, Presence::optional}};
 
 /// The request to one role. It does not change while the role runs.
@@ -270,10 +249,8 @@ struct RoleRequest {
   /// Processor that the role's thread is pinned to; null: not pinned.
   std::optional<int> cpu{};
 };
-template <>
-inline constexpr auto fields_of<RoleRequest> = std::tuple{
-    Field{"index", &RoleRequest::index, Presence::required},
-    Field{"payload", &RoleRequest::payload, Presence::required},
+template <> inline constexpr auto fields_of<RoleRequest> = std::tuple{
+    Field{"index", &RoleRequest::index, Presence::required}, Field{"payload", &RoleRequest::payload, Presence::required},
     Field{"cpu", &RoleRequest::cpu, Presence::optional, {.least = 0}}};
 
 /// The request to a role that sends. Exactly one of `samples` and `duration_s` is set.
@@ -288,10 +265,8 @@ struct SenderRequest : RoleRequest {
   /// Absolute path of the .npy, which is written after the end.
   std::string samples_path{};
 };
-template <>
-inline constexpr auto fields_of<SenderRequest> = std::tuple_cat(fields_of<RoleRequest>, std::tuple{
-    Field{"load", &SenderRequest::load, Presence::optional},
-    Field{"samples", &SenderRequest::samples, Presence::required},
+template <> inline constexpr auto fields_of<SenderRequest> = std::tuple_cat(fields_of<RoleRequest>, std::tuple{
+    Field{"load", &SenderRequest::load, Presence::optional}, Field{"samples", &SenderRequest::samples, Presence::required},
     Field{"duration_s", &SenderRequest::duration_s, Presence::required, {.above = 0, .most = 1e+09}},
     Field{"warmup_s", &SenderRequest::warmup_s, Presence::required, {.least = 0, .most = 1e+09}},
     Field{"limit_s", &SenderRequest::limit_s, Presence::required, {.above = 0, .most = 1e+09}},
@@ -304,8 +279,7 @@ struct CallerRequest : SenderRequest {
   /// Number of replies that complete a round trip: the number of pongs that echo; 1 for a client.
   unsigned echoing = 1;
 };
-template <>
-inline constexpr auto fields_of<CallerRequest> = std::tuple_cat(fields_of<SenderRequest>, std::tuple{
+template <> inline constexpr auto fields_of<CallerRequest> = std::tuple_cat(fields_of<SenderRequest>, std::tuple{
     Field{"reply_timeout_s", &CallerRequest::reply_timeout_s, Presence::required, {.above = 0, .most = 1e+09}},
     Field{"echoing", &CallerRequest::echoing, Presence::required, {.least = 1}}});
 
@@ -313,15 +287,13 @@ inline constexpr auto fields_of<CallerRequest> = std::tuple_cat(fields_of<Sender
 struct PingRequest : CallerRequest {
   static constexpr std::string_view tag_field = "role", tag = "ping";
 };
-template <>
-inline constexpr auto fields_of<PingRequest> = fields_of<CallerRequest>;
+template <> inline constexpr auto fields_of<PingRequest> = fields_of<CallerRequest>;
 
 /// The request to a client of request/reply.
 struct ClientRequest : CallerRequest {
   static constexpr std::string_view tag_field = "role", tag = "client";
 };
-template <>
-inline constexpr auto fields_of<ClientRequest> = fields_of<CallerRequest>;
+template <> inline constexpr auto fields_of<ClientRequest> = fields_of<CallerRequest>;
 
 /// The request to a pong, or to a server, which answers several clients. With a `samples_path` the role stamps some of the
 /// messages that it answers. `samples` or `duration_s`, if set, are used to spread these messages over the whole measuring.
@@ -332,8 +304,7 @@ struct AnswererRequest : RoleRequest {
   std::optional<std::uint64_t> samples{};
   std::optional<double> duration_s{};
 };
-template <>
-inline constexpr auto fields_of<AnswererRequest> = std::tuple_cat(fields_of<RoleRequest>, std::tuple{
+template <> inline constexpr auto fields_of<AnswererRequest> = std::tuple_cat(fields_of<RoleRequest>, std::tuple{
     Field{"samples_path", &AnswererRequest::samples_path, Presence::optional},
     Field{"samples", &AnswererRequest::samples, Presence::optional},
     Field{"duration_s", &AnswererRequest::duration_s, Presence::optional, {.above = 0, .most = 1e+09}}});
@@ -346,8 +317,7 @@ struct PongRequest : AnswererRequest {
   /// Number of pongs of the trial that reply.
   unsigned echoing = 1;
 };
-template <>
-inline constexpr auto fields_of<PongRequest> = std::tuple_cat(fields_of<AnswererRequest>, std::tuple{
+template <> inline constexpr auto fields_of<PongRequest> = std::tuple_cat(fields_of<AnswererRequest>, std::tuple{
     Field{"echoes", &PongRequest::echoes, Presence::required},
     Field{"echoing", &PongRequest::echoing, Presence::required, {.least = 1}}});
 
@@ -355,8 +325,7 @@ inline constexpr auto fields_of<PongRequest> = std::tuple_cat(fields_of<Answerer
 struct ServerRequest : AnswererRequest {
   static constexpr std::string_view tag_field = "role", tag = "server";
 };
-template <>
-inline constexpr auto fields_of<ServerRequest> = fields_of<AnswererRequest>;
+template <> inline constexpr auto fields_of<ServerRequest> = fields_of<AnswererRequest>;
 
 /// The request to a publisher of a stream.
 struct PublisherRequest : SenderRequest {
@@ -366,10 +335,8 @@ struct PublisherRequest : SenderRequest {
   /// Largest number of raw records; further messages are added to a histogram.
   std::uint64_t kept = 0;
 };
-template <>
-inline constexpr auto fields_of<PublisherRequest> = std::tuple_cat(fields_of<SenderRequest>, std::tuple{
-    Field{"topic", &PublisherRequest::topic, Presence::required},
-    Field{"kept", &PublisherRequest::kept, Presence::required}});
+template <> inline constexpr auto fields_of<PublisherRequest> = std::tuple_cat(fields_of<SenderRequest>, std::tuple{
+    Field{"topic", &PublisherRequest::topic, Presence::required}, Field{"kept", &PublisherRequest::kept, Presence::required}});
 
 /// The request to publish a message on a topic for each message that a subscriber receives: one step of a chain. The result
 /// is a publisher's result. Record n belongs to the n-th message received. The intended instant of the forwarded message is
@@ -386,10 +353,8 @@ struct ForwardRequest {
   /// Largest number of raw records; further messages are added to a histogram.
   std::uint64_t kept = 0;
 };
-template <>
-inline constexpr auto fields_of<ForwardRequest> = std::tuple{
-    Field{"index", &ForwardRequest::index, Presence::required},
-    Field{"topic", &ForwardRequest::topic, Presence::required},
+template <> inline constexpr auto fields_of<ForwardRequest> = std::tuple{
+    Field{"index", &ForwardRequest::index, Presence::required}, Field{"topic", &ForwardRequest::topic, Presence::required},
     Field{"work_s", &ForwardRequest::work_s, Presence::optional, {.least = 0, .most = 1e+09}},
     Field{"samples_path", &ForwardRequest::samples_path, Presence::required},
     Field{"kept", &ForwardRequest::kept, Presence::required}};
@@ -406,8 +371,7 @@ struct SubscriberRequest : RoleRequest {
   /// The topics on which the subscriber publishes a message for each message that it receives.
   std::vector<ForwardRequest> forwards{};
 };
-template <>
-inline constexpr auto fields_of<SubscriberRequest> = std::tuple_cat(fields_of<RoleRequest>, std::tuple{
+template <> inline constexpr auto fields_of<SubscriberRequest> = std::tuple_cat(fields_of<RoleRequest>, std::tuple{
     Field{"topic", &SubscriberRequest::topic, Presence::required},
     Field{"samples_path", &SubscriberRequest::samples_path, Presence::required},
     Field{"kept", &SubscriberRequest::kept, Presence::required},
@@ -427,8 +391,7 @@ struct ConfigureCommand {
   bool tells_ends = false;
   std::vector<AnyRoleRequest> roles{};
 };
-template <>
-inline constexpr auto fields_of<ConfigureCommand> = std::tuple{
+template <> inline constexpr auto fields_of<ConfigureCommand> = std::tuple{
     Field{"settings", &ConfigureCommand::settings, Presence::required},
     Field{"placement", &ConfigureCommand::placement, Presence::required},
     Field{"match_timeout_s", &ConfigureCommand::match_timeout_s, Presence::optional, {.above = 0, .most = 1e+09}},
@@ -439,15 +402,13 @@ inline constexpr auto fields_of<ConfigureCommand> = std::tuple{
 struct JoinCommand {
   static constexpr std::string_view tag_field = "command", tag = "join";
 };
-template <>
-inline constexpr auto fields_of<JoinCommand> = std::tuple<>{};
+template <> inline constexpr auto fields_of<JoinCommand> = std::tuple<>{};
 
 /// The roles begin.
 struct StartCommand {
   static constexpr std::string_view tag_field = "command", tag = "start";
 };
-template <>
-inline constexpr auto fields_of<StartCommand> = std::tuple<>{};
+template <> inline constexpr auto fields_of<StartCommand> = std::tuple<>{};
 
 /// Ends the roles. Senders, servers and pongs that echo end at once. A role that only receives ends when it has received all
 /// expected messages, when no message has arrived for 1 s (reliable) or 0.25 s (best effort), or after 10 s.
@@ -458,8 +419,7 @@ struct StopCommand {
   /// The subscribers to end; empty: every role ends.
   std::vector<unsigned> subscribers{};
 };
-template <>
-inline constexpr auto fields_of<StopCommand> = std::tuple{
+template <> inline constexpr auto fields_of<StopCommand> = std::tuple{
     Field{"expected", &StopCommand::expected, Presence::optional},
     Field{"subscribers", &StopCommand::subscribers, Presence::optional}};
 
@@ -467,8 +427,7 @@ inline constexpr auto fields_of<StopCommand> = std::tuple{
 struct QuitCommand {
   static constexpr std::string_view tag_field = "command", tag = "quit";
 };
-template <>
-inline constexpr auto fields_of<QuitCommand> = std::tuple<>{};
+template <> inline constexpr auto fields_of<QuitCommand> = std::tuple<>{};
 
 using Command = std::variant<ConfigureCommand, JoinCommand, StartCommand, StopCommand, QuitCommand>;
 
@@ -476,8 +435,7 @@ using Command = std::variant<ConfigureCommand, JoinCommand, StartCommand, StopCo
 struct CompanionsRequest {
   RequestedSettings settings{};
 };
-template <>
-inline constexpr auto fields_of<CompanionsRequest> = std::tuple{
+template <> inline constexpr auto fields_of<CompanionsRequest> = std::tuple{
     Field{"settings", &CompanionsRequest::settings, Presence::required}};
 
 /// The clock that a worker measures with, and its measured cost and resolution. `source` is `tsc`, `cntvct` or
@@ -488,8 +446,7 @@ struct ClockFacts {
   double cost_ns = 0;
   double resolution_ns = 0;
 };
-template <>
-inline constexpr auto fields_of<ClockFacts> = std::tuple{
+template <> inline constexpr auto fields_of<ClockFacts> = std::tuple{
     Field{"source", &ClockFacts::source, Presence::required},
     Field{"ticks_per_second", &ClockFacts::ticks_per_second, Presence::required, {.above = 0, .most = 1e+12}},
     Field{"cost_ns", &ClockFacts::cost_ns, Presence::required, {.least = 0, .most = 1e+09}},
@@ -505,13 +462,10 @@ struct HelloEvent {
   int pid = 0;
   ClockFacts clock{};
 };
-template <>
-inline constexpr auto fields_of<HelloEvent> = std::tuple{
-    Field{"protocol", &HelloEvent::protocol, Presence::required},
-    Field{"adapter", &HelloEvent::adapter, Presence::required},
+template <> inline constexpr auto fields_of<HelloEvent> = std::tuple{
+    Field{"protocol", &HelloEvent::protocol, Presence::required}, Field{"adapter", &HelloEvent::adapter, Presence::required},
     Field{"version", &HelloEvent::version, Presence::required},
-    Field{"pid", &HelloEvent::pid, Presence::required, {.least = 0}},
-    Field{"clock", &HelloEvent::clock, Presence::required}};
+    Field{"pid", &HelloEvent::pid, Presence::required, {.least = 0}}, Field{"clock", &HelloEvent::clock, Presence::required}};
 
 /// The placement in force for the calling thread, read back from the kernel.
 struct InForce {
@@ -520,10 +474,8 @@ struct InForce {
   int priority = 0;
   bool mlocked = false;
 };
-template <>
-inline constexpr auto fields_of<InForce> = std::tuple{
-    Field{"cpus", &InForce::cpus, Presence::required, {.least = 0}},
-    Field{"policy", &InForce::policy, Presence::required},
+template <> inline constexpr auto fields_of<InForce> = std::tuple{
+    Field{"cpus", &InForce::cpus, Presence::required, {.least = 0}}, Field{"policy", &InForce::policy, Presence::required},
     Field{"priority", &InForce::priority, Presence::required, {.least = 0, .most = 99}},
     Field{"mlocked", &InForce::mlocked, Presence::required}};
 
@@ -531,8 +483,7 @@ inline constexpr auto fields_of<InForce> = std::tuple{
 struct PublishedEvent {
   static constexpr std::string_view tag_field = "event", tag = "published";
 };
-template <>
-inline constexpr auto fields_of<PublishedEvent> = std::tuple<>{};
+template <> inline constexpr auto fields_of<PublishedEvent> = std::tuple<>{};
 
 /// Every role has found its peers.
 struct ReadyEvent {
@@ -547,12 +498,10 @@ struct ReadyEvent {
   /// The algorithms in force, as the middleware names them; empty if and only if `security` is none.
   std::string protected_by{};
 };
-template <>
-inline constexpr auto fields_of<ReadyEvent> = std::tuple{
+template <> inline constexpr auto fields_of<ReadyEvent> = std::tuple{
     Field{"discovery_ns", &ReadyEvent::discovery_ns, Presence::required},
     Field{"opening_ns", &ReadyEvent::opening_ns, Presence::optional},
-    Field{"placement", &ReadyEvent::placement, Presence::required},
-    Field{"notes", &ReadyEvent::notes, Presence::required},
+    Field{"placement", &ReadyEvent::placement, Presence::required}, Field{"notes", &ReadyEvent::notes, Presence::required},
     Field{"protected_by", &ReadyEvent::protected_by, Presence::optional}};
 
 /// Numbers of measured messages of one role so far. null: a role of this kind does not have this counter.
@@ -568,16 +517,11 @@ struct Counts {
   std::optional<std::uint64_t> reordered{};
   std::optional<std::uint64_t> damaged{};
 };
-template <>
-inline constexpr auto fields_of<Counts> = std::tuple{
-    Field{"role", &Counts::role, Presence::required},
-    Field{"index", &Counts::index, Presence::required},
-    Field{"sent", &Counts::sent, Presence::optional},
-    Field{"publish_failed", &Counts::publish_failed, Presence::optional},
-    Field{"blocked_ns", &Counts::blocked_ns, Presence::optional},
-    Field{"received", &Counts::received, Presence::optional},
-    Field{"duplicated", &Counts::duplicated, Presence::optional},
-    Field{"reordered", &Counts::reordered, Presence::optional},
+template <> inline constexpr auto fields_of<Counts> = std::tuple{
+    Field{"role", &Counts::role, Presence::required}, Field{"index", &Counts::index, Presence::required},
+    Field{"sent", &Counts::sent, Presence::optional}, Field{"publish_failed", &Counts::publish_failed, Presence::optional},
+    Field{"blocked_ns", &Counts::blocked_ns, Presence::optional}, Field{"received", &Counts::received, Presence::optional},
+    Field{"duplicated", &Counts::duplicated, Presence::optional}, Field{"reordered", &Counts::reordered, Presence::optional},
     Field{"damaged", &Counts::damaged, Presence::optional}};
 
 /// One thread of the worker.
@@ -588,12 +532,9 @@ struct ThreadUse {
   /// Time that the thread was runnable but had no processor; null: the kernel does not report it.
   std::optional<std::uint64_t> waiting_ns{};
 };
-template <>
-inline constexpr auto fields_of<ThreadUse> = std::tuple{
-    Field{"tid", &ThreadUse::tid, Presence::required, {.least = 0}},
-    Field{"name", &ThreadUse::name, Presence::required},
-    Field{"cpu_ns", &ThreadUse::cpu_ns, Presence::required},
-    Field{"waiting_ns", &ThreadUse::waiting_ns, Presence::optional}};
+template <> inline constexpr auto fields_of<ThreadUse> = std::tuple{
+    Field{"tid", &ThreadUse::tid, Presence::required, {.least = 0}}, Field{"name", &ThreadUse::name, Presence::required},
+    Field{"cpu_ns", &ThreadUse::cpu_ns, Presence::required}, Field{"waiting_ns", &ThreadUse::waiting_ns, Presence::optional}};
 
 /// Resources that the process has used since it began. The difference of two reports is the use between them. The sum of
 /// `user_ns` and `system_ns` is exact to the microsecond. The kernel estimates the split between the two from samples at its
@@ -614,13 +555,11 @@ struct Resources {
   /// The living threads; the process's first thread comes first.
   std::vector<ThreadUse> threads{};
 };
-template <>
-inline constexpr auto fields_of<Resources> = std::tuple{
+template <> inline constexpr auto fields_of<Resources> = std::tuple{
     Field{"rss_bytes", &Resources::rss_bytes, Presence::required},
     Field{"peak_rss_bytes", &Resources::peak_rss_bytes, Presence::required},
     Field{"bench_bytes", &Resources::bench_bytes, Presence::required},
-    Field{"user_ns", &Resources::user_ns, Presence::required},
-    Field{"system_ns", &Resources::system_ns, Presence::required},
+    Field{"user_ns", &Resources::user_ns, Presence::required}, Field{"system_ns", &Resources::system_ns, Presence::required},
     Field{"voluntary", &Resources::voluntary, Presence::required},
     Field{"involuntary", &Resources::involuntary, Presence::required},
     Field{"minor_faults", &Resources::minor_faults, Presence::required},
@@ -634,10 +573,8 @@ struct Account {
   std::vector<Counts> roles{};
   Resources resources{};
 };
-template <>
-inline constexpr auto fields_of<Account> = std::tuple{
-    Field{"at_ns", &Account::at_ns, Presence::required},
-    Field{"roles", &Account::roles, Presence::required},
+template <> inline constexpr auto fields_of<Account> = std::tuple{
+    Field{"at_ns", &Account::at_ns, Presence::required}, Field{"roles", &Account::roles, Presence::required},
     Field{"resources", &Account::resources, Presence::required}};
 
 /// Sent after `start` and then once per second. The leading role is the first that sends, or else the first.
@@ -651,10 +588,8 @@ struct TickEvent : Account {
   /// Time since `start`.
   double elapsed_s = 0;
 };
-template <>
-inline constexpr auto fields_of<TickEvent> = std::tuple_cat(fields_of<Account>, std::tuple{
-    Field{"role", &TickEvent::role, Presence::required},
-    Field{"phase", &TickEvent::phase, Presence::required},
+template <> inline constexpr auto fields_of<TickEvent> = std::tuple_cat(fields_of<Account>, std::tuple{
+    Field{"role", &TickEvent::role, Presence::required}, Field{"phase", &TickEvent::phase, Presence::required},
     Field{"samples", &TickEvent::samples, Presence::required},
     Field{"elapsed_s", &TickEvent::elapsed_s, Presence::required, {.least = 0, .most = 1e+09}}});
 
@@ -662,8 +597,7 @@ inline constexpr auto fields_of<TickEvent> = std::tuple_cat(fields_of<Account>, 
 struct MeasuringEvent : Account {
   static constexpr std::string_view tag_field = "event", tag = "measuring";
 };
-template <>
-inline constexpr auto fields_of<MeasuringEvent> = fields_of<Account>;
+template <> inline constexpr auto fields_of<MeasuringEvent> = fields_of<Account>;
 
 /// The roles have ended.
 struct DoneEvent : Account {
@@ -671,8 +605,7 @@ struct DoneEvent : Account {
   /// The leading role.
   RoleKind role{};
 };
-template <>
-inline constexpr auto fields_of<DoneEvent> = std::tuple_cat(fields_of<Account>, std::tuple{
+template <> inline constexpr auto fields_of<DoneEvent> = std::tuple_cat(fields_of<Account>, std::tuple{
     Field{"role", &DoneEvent::role, Presence::required}});
 
 /// A publisher or a subscriber has ended. Sent only if `tells_ends` is set.
@@ -685,12 +618,9 @@ struct EndedEvent {
   /// Number of measured messages that a subscriber sent, for each `ForwardRequest`.
   std::vector<std::uint64_t> forwarded{};
 };
-template <>
-inline constexpr auto fields_of<EndedEvent> = std::tuple{
-    Field{"role", &EndedEvent::role, Presence::required},
-    Field{"index", &EndedEvent::index, Presence::required},
-    Field{"sent", &EndedEvent::sent, Presence::required},
-    Field{"forwarded", &EndedEvent::forwarded, Presence::optional}};
+template <> inline constexpr auto fields_of<EndedEvent> = std::tuple{
+    Field{"role", &EndedEvent::role, Presence::required}, Field{"index", &EndedEvent::index, Presence::required},
+    Field{"sent", &EndedEvent::sent, Presence::required}, Field{"forwarded", &EndedEvent::forwarded, Presence::optional}};
 
 /// An error. The worker exits with status 1; after `silent` it still sends the results.
 struct ErrorEvent {
@@ -699,10 +629,8 @@ struct ErrorEvent {
   std::string text{};
   std::string advice{};
 };
-template <>
-inline constexpr auto fields_of<ErrorEvent> = std::tuple{
-    Field{"code", &ErrorEvent::code, Presence::required},
-    Field{"text", &ErrorEvent::text, Presence::required},
+template <> inline constexpr auto fields_of<ErrorEvent> = std::tuple{
+    Field{"code", &ErrorEvent::code, Presence::required}, Field{"text", &ErrorEvent::text, Presence::required},
     Field{"advice", &ErrorEvent::advice, Presence::optional}};
 
 /// The result of one role. Only measured messages count. Sent when the samples file is complete.
@@ -713,12 +641,9 @@ struct RoleResult {
   /// The middleware's own message about its last error; empty: no error.
   std::string last_error{};
 };
-template <>
-inline constexpr auto fields_of<RoleResult> = std::tuple{
-    Constant{"event", RoleResult::event},
-    Field{"index", &RoleResult::index, Presence::required},
-    Field{"ended", &RoleResult::ended, Presence::required},
-    Field{"last_error", &RoleResult::last_error, Presence::required}};
+template <> inline constexpr auto fields_of<RoleResult> = std::tuple{
+    Constant{"event", RoleResult::event}, Field{"index", &RoleResult::index, Presence::required},
+    Field{"ended", &RoleResult::ended, Presence::required}, Field{"last_error", &RoleResult::last_error, Presence::required}};
 
 /// The result of a ping or a client.
 struct CallerResult : RoleResult {
@@ -757,18 +682,15 @@ struct CallerResult : RoleResult {
   /// Median; null: the type is octets, or the middleware deserialises within its own calls.
   std::optional<std::uint64_t> deserialize_p50_ns{};
 };
-template <>
-inline constexpr auto fields_of<CallerResult> = std::tuple_cat(fields_of<RoleResult>, std::tuple{
+template <> inline constexpr auto fields_of<CallerResult> = std::tuple_cat(fields_of<RoleResult>, std::tuple{
     Field{"samples", &CallerResult::samples, Presence::required},
     Field{"warmup_samples", &CallerResult::warmup_samples, Presence::required},
     Field{"measured_s", &CallerResult::measured_s, Presence::required, {.least = 0, .most = 1e+09}},
     Field{"first_begin_ns", &CallerResult::first_begin_ns, Presence::required},
     Field{"start_ticks", &CallerResult::start_ticks, Presence::required},
     Field{"ticks_per_second", &CallerResult::ticks_per_second, Presence::required, {.above = 0, .most = 1e+12}},
-    Field{"sent", &CallerResult::sent, Presence::required},
-    Field{"received", &CallerResult::received, Presence::required},
-    Field{"lost", &CallerResult::lost, Presence::required},
-    Field{"late", &CallerResult::late, Presence::required},
+    Field{"sent", &CallerResult::sent, Presence::required}, Field{"received", &CallerResult::received, Presence::required},
+    Field{"lost", &CallerResult::lost, Presence::required}, Field{"late", &CallerResult::late, Presence::required},
     Field{"duplicated", &CallerResult::duplicated, Presence::required},
     Field{"reordered", &CallerResult::reordered, Presence::required},
     Field{"damaged", &CallerResult::damaged, Presence::required},
@@ -784,8 +706,7 @@ inline constexpr auto fields_of<CallerResult> = std::tuple_cat(fields_of<RoleRes
 struct PingResult : CallerResult {
   static constexpr std::string_view tag_field = "role", tag = "ping";
 };
-template <>
-inline constexpr auto fields_of<PingResult> = fields_of<CallerResult>;
+template <> inline constexpr auto fields_of<PingResult> = fields_of<CallerResult>;
 
 /// The result of a client.
 struct ClientResult : CallerResult {
@@ -793,8 +714,7 @@ struct ClientResult : CallerResult {
   /// true: the middleware's own request/reply was used; false: two topics.
   bool native = false;
 };
-template <>
-inline constexpr auto fields_of<ClientResult> = std::tuple_cat(fields_of<CallerResult>, std::tuple{
+template <> inline constexpr auto fields_of<ClientResult> = std::tuple_cat(fields_of<CallerResult>, std::tuple{
     Field{"native", &ClientResult::native, Presence::required}});
 
 /// The result of a pong or a server.
@@ -814,12 +734,10 @@ struct AnswererResult : RoleResult {
   /// Median; null: the type is octets, or the middleware deserialises within its own calls.
   std::optional<std::uint64_t> deserialize_p50_ns{};
 };
-template <>
-inline constexpr auto fields_of<AnswererResult> = std::tuple_cat(fields_of<RoleResult>, std::tuple{
+template <> inline constexpr auto fields_of<AnswererResult> = std::tuple_cat(fields_of<RoleResult>, std::tuple{
     Field{"received", &AnswererResult::received, Presence::required},
     Field{"echoed", &AnswererResult::echoed, Presence::required},
-    Field{"stamped", &AnswererResult::stamped, Presence::required},
-    Field{"lost", &AnswererResult::lost, Presence::required},
+    Field{"stamped", &AnswererResult::stamped, Presence::required}, Field{"lost", &AnswererResult::lost, Presence::required},
     Field{"duplicated", &AnswererResult::duplicated, Presence::required},
     Field{"reordered", &AnswererResult::reordered, Presence::required},
     Field{"damaged", &AnswererResult::damaged, Presence::required},
@@ -831,8 +749,7 @@ inline constexpr auto fields_of<AnswererResult> = std::tuple_cat(fields_of<RoleR
 struct PongResult : AnswererResult {
   static constexpr std::string_view tag_field = "role", tag = "pong";
 };
-template <>
-inline constexpr auto fields_of<PongResult> = fields_of<AnswererResult>;
+template <> inline constexpr auto fields_of<PongResult> = fields_of<AnswererResult>;
 
 /// The result of the server.
 struct ServerResult : AnswererResult {
@@ -840,8 +757,7 @@ struct ServerResult : AnswererResult {
   /// true: the middleware's own request/reply was used; false: two topics.
   bool native = false;
 };
-template <>
-inline constexpr auto fields_of<ServerResult> = std::tuple_cat(fields_of<AnswererResult>, std::tuple{
+template <> inline constexpr auto fields_of<ServerResult> = std::tuple_cat(fields_of<AnswererResult>, std::tuple{
     Field{"native", &ServerResult::native, Presence::required}});
 
 /// The result of a publisher.
@@ -882,8 +798,7 @@ struct PublisherResult : RoleResult {
   std::uint64_t in_histogram = 0;
   std::uint64_t warmup_samples = 0;
 };
-template <>
-inline constexpr auto fields_of<PublisherResult> = std::tuple_cat(fields_of<RoleResult>, std::tuple{
+template <> inline constexpr auto fields_of<PublisherResult> = std::tuple_cat(fields_of<RoleResult>, std::tuple{
     Field{"topic", &PublisherResult::topic, Presence::required},
     Field{"scheduled", &PublisherResult::scheduled, Presence::optional},
     Field{"sent", &PublisherResult::sent, Presence::required},
@@ -936,8 +851,7 @@ struct SubscriberResult : RoleResult {
   /// Time from just before the subscriber was opened to the last history message; null: no such message arrived.
   std::optional<std::uint64_t> history_ns{};
 };
-template <>
-inline constexpr auto fields_of<SubscriberResult> = std::tuple_cat(fields_of<RoleResult>, std::tuple{
+template <> inline constexpr auto fields_of<SubscriberResult> = std::tuple_cat(fields_of<RoleResult>, std::tuple{
     Field{"topic", &SubscriberResult::topic, Presence::required},
     Field{"received", &SubscriberResult::received, Presence::required},
     Field{"duplicated", &SubscriberResult::duplicated, Presence::required},
@@ -966,8 +880,7 @@ struct DurationCounts {
   /// (lower bound in ns, number of durations). A bucket ends at twice its lower bound. Empty buckets are left out.
   std::vector<std::tuple<std::uint64_t, std::uint64_t>> counts{};
 };
-template <>
-inline constexpr auto fields_of<DurationCounts> = std::tuple{
+template <> inline constexpr auto fields_of<DurationCounts> = std::tuple{
     Field{"total_ns", &DurationCounts::total_ns, Presence::optional},
     Field{"longest_ns", &DurationCounts::longest_ns, Presence::optional},
     Field{"counts", &DurationCounts::counts, Presence::optional}};
@@ -988,14 +901,10 @@ struct Still {
   /// thread had it.
   std::uint64_t waited_ns = 0;
 };
-template <>
-inline constexpr auto fields_of<Still> = std::tuple{
-    Field{"cpu", &Still::cpu, Presence::required, {.least = 0}},
-    Field{"spun_ns", &Still::spun_ns, Presence::required},
-    Field{"gaps", &Still::gaps, Presence::required},
-    Field{"taken", &Still::taken, Presence::required},
-    Field{"wakes", &Still::wakes, Presence::optional},
-    Field{"late", &Still::late, Presence::optional},
+template <> inline constexpr auto fields_of<Still> = std::tuple{
+    Field{"cpu", &Still::cpu, Presence::required, {.least = 0}}, Field{"spun_ns", &Still::spun_ns, Presence::required},
+    Field{"gaps", &Still::gaps, Presence::required}, Field{"taken", &Still::taken, Presence::required},
+    Field{"wakes", &Still::wakes, Presence::optional}, Field{"late", &Still::late, Presence::optional},
     Field{"waited_ns", &Still::waited_ns, Presence::optional}};
 
 /// Another process or thread that ran on the roles' processors while they measured.
@@ -1005,10 +914,8 @@ struct Other {
   std::optional<int> pid{};
   std::uint64_t ns = 0;
 };
-template <>
-inline constexpr auto fields_of<Other> = std::tuple{
-    Field{"name", &Other::name, Presence::required},
-    Field{"pid", &Other::pid, Presence::required, {.least = 0}},
+template <> inline constexpr auto fields_of<Other> = std::tuple{
+    Field{"name", &Other::name, Presence::required}, Field{"pid", &Other::pid, Presence::required, {.least = 0}},
     Field{"ns", &Other::ns, Presence::required}};
 
 /// Measures how much the processors are disturbed: on each processor a thread only reads the clock.
@@ -1019,8 +926,7 @@ struct ProbeCommand {
   std::vector<int> sleeping{};
   std::uint64_t duration_ns = 0;
 };
-template <>
-inline constexpr auto fields_of<ProbeCommand> = std::tuple{
+template <> inline constexpr auto fields_of<ProbeCommand> = std::tuple{
     Field{"cpus", &ProbeCommand::cpus, Presence::required, {.least = 0}},
     Field{"sleeping", &ProbeCommand::sleeping, Presence::optional, {.least = 0}},
     Field{"duration_ns", &ProbeCommand::duration_ns, Presence::required, {.most = 1e+09}}};
@@ -1030,8 +936,7 @@ struct ProbedEvent {
   static constexpr std::string_view tag_field = "event", tag = "probed";
   std::vector<Still> cpus{};
 };
-template <>
-inline constexpr auto fields_of<ProbedEvent> = std::tuple{
+template <> inline constexpr auto fields_of<ProbedEvent> = std::tuple{
     Field{"cpus", &ProbedEvent::cpus, Presence::required}};
 
 /// Keeps processors from halting, from now on: on each processor a thread spins that yields to all other threads.
@@ -1042,8 +947,7 @@ struct AwakeCommand {
   /// The spinning ends after this time, or when the process that started the witness ends.
   std::uint64_t limit_ns = 0;
 };
-template <>
-inline constexpr auto fields_of<AwakeCommand> = std::tuple{
+template <> inline constexpr auto fields_of<AwakeCommand> = std::tuple{
     Field{"cpus", &AwakeCommand::cpus, Presence::optional, {.least = 0}},
     Field{"limit_ns", &AwakeCommand::limit_ns, Presence::optional, {.most = 8.64e+13}}};
 
@@ -1054,8 +958,7 @@ struct AwakeEvent {
   /// Why no processor is kept awake.
   std::optional<std::string> absent{};
 };
-template <>
-inline constexpr auto fields_of<AwakeEvent> = std::tuple{
+template <> inline constexpr auto fields_of<AwakeEvent> = std::tuple{
     Field{"cpus", &AwakeEvent::cpus, Presence::optional, {.least = 0}},
     Field{"absent", &AwakeEvent::absent, Presence::optional}};
 
@@ -1066,8 +969,7 @@ struct WatchCommand {
   /// The workers and their companions. All other threads except the idle thread count as threads of others.
   std::vector<int> pids{};
 };
-template <>
-inline constexpr auto fields_of<WatchCommand> = std::tuple{
+template <> inline constexpr auto fields_of<WatchCommand> = std::tuple{
     Field{"cpus", &WatchCommand::cpus, Presence::required, {.least = 0}},
     Field{"pids", &WatchCommand::pids, Presence::required, {.least = 0}}};
 
@@ -1079,10 +981,8 @@ struct WatchingEvent {
   /// Why nothing is recorded.
   std::optional<std::string> absent{};
 };
-template <>
-inline constexpr auto fields_of<WatchingEvent> = std::tuple{
-    Field{"scope", &WatchingEvent::scope, Presence::optional},
-    Field{"absent", &WatchingEvent::absent, Presence::optional}};
+template <> inline constexpr auto fields_of<WatchingEvent> = std::tuple{
+    Field{"scope", &WatchingEvent::scope, Presence::optional}, Field{"absent", &WatchingEvent::absent, Presence::optional}};
 
 /// Requests the records between two instants of CLOCK_MONOTONIC, and ends the watching.
 struct SwitchesCommand {
@@ -1090,8 +990,7 @@ struct SwitchesCommand {
   std::uint64_t from_ns = 0;
   std::uint64_t to_ns = 0;
 };
-template <>
-inline constexpr auto fields_of<SwitchesCommand> = std::tuple{
+template <> inline constexpr auto fields_of<SwitchesCommand> = std::tuple{
     Field{"from_ns", &SwitchesCommand::from_ns, Presence::required},
     Field{"to_ns", &SwitchesCommand::to_ns, Presence::required}};
 
@@ -1100,8 +999,7 @@ struct CpuOthers {
   int cpu = 0;
   std::uint64_t others_ns = 0;
 };
-template <>
-inline constexpr auto fields_of<CpuOthers> = std::tuple{
+template <> inline constexpr auto fields_of<CpuOthers> = std::tuple{
     Field{"cpu", &CpuOthers::cpu, Presence::required, {.least = 0}},
     Field{"others_ns", &CpuOthers::others_ns, Presence::required}};
 
@@ -1123,16 +1021,11 @@ struct SeenEvent {
   std::uint64_t shorter = 0;
   std::uint64_t longest_of_the_shorter_ns = 0;
 };
-template <>
-inline constexpr auto fields_of<SeenEvent> = std::tuple{
-    Field{"scope", &SeenEvent::scope, Presence::optional},
-    Field{"complete", &SeenEvent::complete, Presence::optional},
-    Field{"records", &SeenEvent::records, Presence::optional},
-    Field{"lost", &SeenEvent::lost, Presence::optional},
-    Field{"cpus", &SeenEvent::cpus, Presence::optional},
-    Field{"others", &SeenEvent::others, Presence::optional},
-    Field{"spells", &SeenEvent::spells, Presence::optional},
-    Field{"shorter", &SeenEvent::shorter, Presence::optional},
+template <> inline constexpr auto fields_of<SeenEvent> = std::tuple{
+    Field{"scope", &SeenEvent::scope, Presence::optional}, Field{"complete", &SeenEvent::complete, Presence::optional},
+    Field{"records", &SeenEvent::records, Presence::optional}, Field{"lost", &SeenEvent::lost, Presence::optional},
+    Field{"cpus", &SeenEvent::cpus, Presence::optional}, Field{"others", &SeenEvent::others, Presence::optional},
+    Field{"spells", &SeenEvent::spells, Presence::optional}, Field{"shorter", &SeenEvent::shorter, Presence::optional},
     Field{"longest_of_the_shorter_ns", &SeenEvent::longest_of_the_shorter_ns, Presence::optional}};
 
 using WitnessCommand = std::variant<ProbeCommand, AwakeCommand, WatchCommand, SwitchesCommand>;

@@ -35,7 +35,7 @@ def rust_description(schema: Schema, structs: tuple[type[msgspec.Struct], ...]) 
         "",
         "use std::collections::BTreeMap;",
         "",
-        "use crate::json::{object, Json};",
+        "use crate::json::{described, words};",
         "",
         *_comment(schema.docs["DEFAULT_CONFIGURATION"]),
         f'pub const DEFAULT_CONFIGURATION: &str = "{description.DEFAULT_CONFIGURATION}";',
@@ -80,7 +80,7 @@ def sample(of: inspect.Type, default: Any = msgspec.NODEFAULT) -> Any:
 
 def _test(schema: Schema, full: msgspec.Struct) -> list[str]:
     """Return a Rust test that the crate writes this value as msgspec does."""
-    name = RENAMED.get(type(full).__name__, type(full).__name__)
+    name = _renamed(type(full).__name__)
     return [
         "    #[test]",
         f"    fn every_field_of_a_{name.lower()}_is_written_as_the_schema_has_it() {{",
@@ -105,7 +105,7 @@ def rust_request(schema: Schema) -> str:
         "pub struct Request {",
     ]
     for field, kind in _shown(schema):
-        lines += [*_comment(field.doc, "    "), f"    pub {RENAMED.get(field.name, field.name)}: {kind},"]
+        lines += [*_comment(field.doc, "    "), f"    pub {_renamed(field.name)}: {kind},"]
     return "\n".join([*lines, "}", ""])
 
 
@@ -158,55 +158,17 @@ def _words_used(schema: Schema, struct: type[msgspec.Struct]) -> Iterator[str]:
 
 
 def _enumeration(name: str, words: tuple[str, ...], doc: str) -> list[str]:
-    listed = ", ".join(f'"{each}"' for each in words)
-    return [
-        *_comment(doc),
-        "#[repr(i32)]",
-        "#[derive(Clone, Copy, Debug, PartialEq, Eq)]",
-        f"pub enum {name} {{ {', '.join(map(_variant, words))} }}",
-        f"impl {name} {{",
-        "    pub fn word(self) -> &'static str {",
-        f"        [{listed}][self as usize]",
-        "    }",
-        "}",
-        f"impl Json for {name} {{",
-        "    fn write_to(&self, json: &mut String) {",
-        "        self.word().write_to(json);",
-        "    }",
-        "}",
-    ]
+    listed = ", ".join(f'{_variant(each)} = "{each}"' for each in words)
+    return ["words! {", *_comment(doc), f"pub enum {name} {{ {listed} }}", "}"]
 
 
 def _struct(schema: Schema, struct: type[msgspec.Struct]) -> list[str]:
-    name = RENAMED.get(struct.__name__, struct.__name__)
-    declared, initial, listed = [], [], []
+    lines = ["described! {", *_comment(schema.docs[struct.__name__]), f"pub struct {_renamed(struct.__name__)} {{"]
     for field in schema.own_fields(struct):
-        member = RENAMED.get(field.name, field.name)
-        kind = _type(schema, field.type)
-        declared += [*_comment(field.doc, "    "), f"    pub {member}: {kind},"]
-        initial.append(f"            {member}: {_initial(schema, field.initial, field.type)},")
-        listed.append(f'            ("{field.key}", &self.{member}),')
-    return [
-        *_comment(schema.docs[struct.__name__]),
-        "#[derive(Clone, Debug)]",
-        f"pub struct {name} {{",
-        *declared,
-        "}",
-        f"impl Default for {name} {{",
-        "    fn default() -> Self {",
-        "        Self {",
-        *initial,
-        "        }",
-        "    }",
-        "}",
-        f"impl Json for {name} {{",
-        "    fn write_to(&self, json: &mut String) {",
-        "        object(json, &[",
-        *listed,
-        "        ]);",
-        "    }",
-        "}",
-    ]
+        declared = f"{_renamed(field.name)}: {_type(schema, field.type)}"
+        initial = _initial(schema, field.initial, field.type)
+        lines += [*_comment(field.doc, "    "), f'    "{field.key}" => pub {declared} = {initial},']
+    return [*lines, "}", "}"]
 
 
 def _type(schema: Schema, of: inspect.Type) -> str:
@@ -222,7 +184,7 @@ def _type(schema: Schema, of: inspect.Type) -> str:
         case inspect.LiteralType(values=values):
             return schema.name_of(Literal, values)
         case inspect.StructType(cls=struct):
-            return RENAMED.get(struct.__name__, struct.__name__)
+            return _renamed(struct.__name__)
         case inspect.VarTupleType(item_type=item):
             return f"Vec<{_type(schema, item)}>"
         case inspect.DictType(key_type=key, value_type=value):
@@ -246,10 +208,9 @@ def _value(schema: Schema, value: Any, of: inspect.Type) -> str:
             text = f"{schema.name_of(Literal, values)}::{_variant(value)}"
         case inspect.StructType(cls=struct, fields=fields) if isinstance(value, struct):
             members = (
-                f"{RENAMED.get(each.name, each.name)}: {_value(schema, getattr(value, each.name), each.type)}"
-                for each in fields
+                f"{_renamed(each.name)}: {_value(schema, getattr(value, each.name), each.type)}" for each in fields
             )
-            text = f"{RENAMED.get(struct.__name__, struct.__name__)} {{ {', '.join(members)} }}"
+            text = f"{_renamed(struct.__name__)} {{ {', '.join(members)} }}"
         case inspect.DictType(value_type=kind):
             entries = (f"({json.dumps(key)}, {_value(schema, item, kind)})" for key, item in value.items())
             text = f"BTreeMap::from([{', '.join(entries)}])"
@@ -258,6 +219,10 @@ def _value(schema: Schema, value: Any, of: inspect.Type) -> str:
         case _:
             text = json.dumps(value)  # strings, numbers and booleans look the same in JSON and Rust
     return f"Some({text})" if optional else text
+
+
+def _renamed(name: str) -> str:
+    return RENAMED.get(name, name)
 
 
 def _variant(word: str) -> str:

@@ -146,7 +146,8 @@ core = Path("core/description.hpp").read_text()
 see("adapter in C++", "std::vector<Urgency> urgency{Urgency::normal};" in core)
 see("core's refusal", 'Capability{"urgency", &Transport::urgency, &RequestedSettings::urgency}' in core)
 crate = Path("core/kit/rust/src/description.rs").read_text()
-see("adapter in Rust", "pub urgency: Vec<Urgency>," in crate and "pub enum Urgency { Normal, High }" in crate)
+see("adapter in Rust", "pub urgency: Vec<Urgency> = vec![Urgency::Normal]," in crate)
+see("levels in Rust", 'pub enum Urgency { Normal = "normal", High = "high" }' in crate)
 see("request in Rust", "pub urgency: Urgency," in Path("core/kit/rust/src/request.rs").read_text())
 see("protocol", "How soon it can be asked to send." in Path("docs/protocol.md").read_text())
 """
@@ -158,6 +159,6 @@ def test_a_factor_that_transports_must_support_is_declared_with_its_capability(t
     assert seen == sorted(
         [
             *("plan", "refusal", "list adapters", "security", "manual", "protocol"),
-            *("adapter in C++", "adapter in Rust", "core's refusal", "request in Rust"),
+            *("adapter in C++", "adapter in Rust", "core's refusal", "levels in Rust", "request in Rust"),
         ]
     )

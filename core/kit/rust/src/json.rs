@@ -42,6 +42,49 @@ impl Json for &str {
     }
 }
 
+/// Declares an enumeration with the word of each variant.
+macro_rules! words {
+    ($(#[$about:meta])* pub enum $name:ident { $($variant:ident = $word:literal),* }) => {
+        $(#[$about])*
+        #[repr(i32)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name { $($variant),* }
+        impl $name {
+            pub fn word(self) -> &'static str {
+                [$($word),*][self as usize]
+            }
+        }
+        impl $crate::json::Json for $name {
+            fn write_to(&self, json: &mut String) {
+                self.word().write_to(json);
+            }
+        }
+    };
+}
+pub(crate) use words;
+
+/// Declares a struct with the key in JSON, the type and the default of each field.
+macro_rules! described {
+    ($(#[$about:meta])* pub struct $name:ident {
+        $($(#[$doc:meta])* $key:literal => pub $member:ident: $kind:ty = $initial:expr,)*
+    }) => {
+        $(#[$about])*
+        #[derive(Clone, Debug)]
+        pub struct $name { $($(#[$doc])* pub $member: $kind,)* }
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($member: $initial,)* }
+            }
+        }
+        impl $crate::json::Json for $name {
+            fn write_to(&self, json: &mut String) {
+                $crate::json::object(json, &[$(($key, &self.$member),)*]);
+            }
+        }
+    };
+}
+pub(crate) use described;
+
 macro_rules! as_it_is_shown {
     ($($type:ty)*) => {
         $(impl Json for $type {
