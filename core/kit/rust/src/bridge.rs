@@ -259,6 +259,27 @@ unsafe fn make<A>(adapter: *mut c_void, error: Reader, make: impl FnOnce(&mut A)
     unsafe { with(adapter, None, |adapter: &mut A, _| error.attempt(|| make(adapter))) }.is_some()
 }
 
+macro_rules! makers {
+    ($($name:ident<$bound:ident> gives $give:ident)*) => {
+        $(unsafe extern "C" fn $name<A: $bound>(
+            adapter: *mut c_void,
+            topic: &Topic,
+            index: u32,
+            ends: &mut Ends,
+            error: Reader,
+        ) -> bool {
+            let put = |adapter: &mut A| adapter.$name(topic, index).map(|made| ends.$give(made));
+            unsafe { make(adapter, error, put) }
+        })*
+    };
+}
+makers! {
+    publisher<Adapter> gives sends_with
+    subscriber<Adapter> gives receives_with
+    client<RequestReply> gives exchange_with
+    server<RequestReply> gives exchange_with
+}
+
 impl AdapterCalls {
     pub const fn of<A: Adapter>() -> Self {
         unsafe extern "C" fn describe<A: Adapter>(into: Reader, error: Reader) -> bool {
@@ -278,26 +299,6 @@ impl AdapterCalls {
         }
         unsafe extern "C" fn open<A: Adapter>(settings: &'static Settings, error: Reader) -> *mut c_void {
             error.attempt(|| A::open(settings)).map_or(null_mut(), hold)
-        }
-        unsafe extern "C" fn publisher<A: Adapter>(
-            adapter: *mut c_void,
-            topic: &Topic,
-            index: u32,
-            ends: &mut Ends,
-            error: Reader,
-        ) -> bool {
-            let put = |adapter: &mut A| adapter.publisher(topic, index).map(|made| ends.sends_with(made));
-            unsafe { make(adapter, error, put) }
-        }
-        unsafe extern "C" fn subscriber<A: Adapter>(
-            adapter: *mut c_void,
-            topic: &Topic,
-            index: u32,
-            ends: &mut Ends,
-            error: Reader,
-        ) -> bool {
-            let put = |adapter: &mut A| adapter.subscriber(topic, index).map(|made| ends.receives_with(made));
-            unsafe { make(adapter, error, put) }
         }
         unsafe extern "C" fn notes<A: Adapter>(adapter: *mut c_void, into: Reader) {
             let notes = unsafe { with(adapter, Vec::new(), |adapter: &mut A, _| adapter.notes()) };
@@ -329,26 +330,6 @@ impl AdapterCalls {
     }
 
     pub const fn with_request_reply<A: RequestReply>() -> Self {
-        unsafe extern "C" fn client<A: RequestReply>(
-            adapter: *mut c_void,
-            topic: &Topic,
-            index: u32,
-            ends: &mut Ends,
-            error: Reader,
-        ) -> bool {
-            let put = |adapter: &mut A| adapter.client(topic, index).map(|halves| ends.exchange_with(halves));
-            unsafe { make(adapter, error, put) }
-        }
-        unsafe extern "C" fn server<A: RequestReply>(
-            adapter: *mut c_void,
-            topic: &Topic,
-            index: u32,
-            ends: &mut Ends,
-            error: Reader,
-        ) -> bool {
-            let put = |adapter: &mut A| adapter.server(topic, index).map(|halves| ends.exchange_with(halves));
-            unsafe { make(adapter, error, put) }
-        }
         let mut calls = Self::of::<A>();
         calls.client = Some(client::<A>);
         calls.server = Some(server::<A>);
