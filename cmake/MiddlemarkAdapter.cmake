@@ -88,3 +88,24 @@ function(middlemark_left_out name reason)
     install(FILES ${note} DESTINATION ${MIDDLEMARK_WORKER_DESTINATION})
   endif()
 endfunction()
+
+# middlemark_require(<name> <variable> <reason>)
+#
+# Unless the variable is true, reports the reason with middlemark_left_out() and ends the CMakeLists.txt that calls it.
+macro(middlemark_require name variable reason)
+  if(NOT ${variable})
+    middlemark_left_out(${name} "${reason}")
+    return()
+  endif()
+endmacro()
+
+# middlemark_pkg_config(<name> <prefix> <module> <reason>)
+#
+# Makes the target PkgConfig::<prefix> of a pkg-config module, and requires it as middlemark_require() does.
+macro(middlemark_pkg_config name prefix module reason)
+  find_package(PkgConfig QUIET)
+  if(PkgConfig_FOUND)
+    pkg_check_modules(${prefix} QUIET IMPORTED_TARGET "${module}")
+  endif()
+  middlemark_require(${name} ${prefix}_FOUND "${reason}")
+endmacro()
