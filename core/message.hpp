@@ -1,7 +1,6 @@
 // The header of every message, and payloads that are written and checked byte by byte.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

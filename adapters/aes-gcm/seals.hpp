@@ -12,7 +12,6 @@
 #include <cstring>
 #include <memory>
 #include <span>
-#include <string>
 
 #include <middlemark/adapter.hpp>
 #include <middlemark/kit/memory.hpp>

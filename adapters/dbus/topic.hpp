@@ -2,7 +2,6 @@
 // subscriber's connection. On a bus each subscriber has a match rule, and the daemon distributes the signals.
 #pragma once
 
-#include <algorithm>
 #include <string>
 #include <vector>
 

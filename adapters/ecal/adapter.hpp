@@ -3,7 +3,6 @@
 
 #include <ecal/ecal.h>
 
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -11,7 +11,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstring>
-#include <span>
 #include <string>
 #include <vector>
 

@@ -24,7 +24,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <span>
 #include <sstream>
 #include <string>
 #include <vector>

@@ -4,7 +4,6 @@
 #include <grpc/grpc.h>
 
 #include <string>
-#include <vector>
 
 #include <middlemark/adapter.hpp>
 #include <middlemark/kit/contract.hpp>

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include <middlemark/kit/native.hpp>
 #include <middlemark/settings.hpp>

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
-#include <span>
 #include <string>
 
 #include <middlemark/adapter.hpp>

@@ -4,7 +4,6 @@
 
 #include <nng/nng.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstring>

@@ -7,7 +7,6 @@
 #include <nng/protocol/pubsub0/pub.h>
 #include <nng/protocol/pubsub0/sub.h>
 
-#include <algorithm>
 #include <deque>
 #include <string>
 #include <vector>

@@ -9,9 +9,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
-#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <middlemark/adapter.hpp>

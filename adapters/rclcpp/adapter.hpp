@@ -2,10 +2,8 @@
 // setting sets.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <middlemark/adapter.hpp>

@@ -1,10 +1,8 @@
 // A publisher and a subscription of std_msgs/msg/UInt8MultiArray that fulfil the adapter's contract.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>

@@ -6,7 +6,6 @@
 #include <sys/epoll.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstring>

@@ -6,8 +6,6 @@
 #include <sys/socket.h>
 
 #include <chrono>
-#include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <string>
 

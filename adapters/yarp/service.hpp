@@ -9,7 +9,6 @@
 #include <chrono>
 #include <cstddef>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>

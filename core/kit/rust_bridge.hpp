@@ -8,9 +8,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 #include <middlemark/adapter.hpp>

@@ -1,8 +1,6 @@
 // Tests which messages a pong stamps, and the times in its stamps.
 #include <middlemark/roles/answers.hpp>
 
-#include <functional>
-#include <string>
 #include <thread>
 #include <vector>
 

@@ -1,6 +1,5 @@
 #include <middlemark/configuration.hpp>
 
-#include <set>
 #include <string>
 #include <utility>
 #include <variant>

@@ -2,7 +2,6 @@
 #include <middlemark/session.hpp>
 
 #include <chrono>
-#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>

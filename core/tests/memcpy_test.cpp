@@ -1,7 +1,6 @@
 // Tests the raw transport memcpy: it makes both copies and returns each message once.
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <vector>
 

@@ -1,7 +1,6 @@
 // Tests that typed messages are serialised and deserialised completely, and that wrong constant fields are found.
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <vector>
 
 #include <gtest/gtest.h>

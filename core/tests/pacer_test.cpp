@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <limits>
 #include <thread>
-#include <vector>
 
 #include <gtest/gtest.h>
 

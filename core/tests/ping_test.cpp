@@ -1,10 +1,6 @@
 // Tests the counts and records of a ping. A script answers within publish(), so all counts are exact.
 #include <middlemark/roles/ping.hpp>
 
-#include <cstring>
-#include <map>
-#include <vector>
-
 #include <gtest/gtest.h>
 
 #include "support/trial.hpp"

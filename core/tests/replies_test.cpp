@@ -3,7 +3,6 @@
 #include <chrono>
 #include <cstddef>
 #include <thread>
-#include <vector>
 
 #include <gtest/gtest.h>
 

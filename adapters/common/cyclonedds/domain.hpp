@@ -5,7 +5,6 @@
 #include <dds/dds.h>
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "domain_xml.hpp"

@@ -3,8 +3,6 @@
 
 #include <time.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <variant>
 #include <vector>

@@ -101,10 +101,6 @@ class _Subscriber:
         self.lost = max(self.lost, lost)
 
 
-def _knows(head: bytes) -> bool:
-    return _KNOWN.search(head) is not None
-
-
 def _read(blocks: Iterable[bytes]) -> Log:
     lines = Lines(blocks)
     pings: dict[tuple[bytes, bytes], _Pings] = {}
@@ -229,8 +225,7 @@ def _round_trips(pid: int, size: int, of: _Pings, timeouts: int, publishes: bool
             RunWarning(
                 "each-reply",
                 f"{len(of.peers)} pongs answered, and its figures include every reply; in Middlemark's rows a round "
-                "trip "
-                "ends with the last reply",
+                "trip ends with the last reply",
                 "compare it with rows that have one subscriber, or compare only the maxima",
             )
         )
@@ -289,4 +284,4 @@ def _median(values: "array[float]", scale: float) -> float | None:
     return float(np.median(np.frombuffer(values))) * scale if values else None
 
 
-FORMAT = LogFormat("ddsperf's lines", TOOL, _knows, _read)
+FORMAT = LogFormat("ddsperf's lines", TOOL, _KNOWN, _read)

@@ -37,10 +37,6 @@ _TOP = ("document", "tool", "unit", "halves", "figures")
 _ROW = (*FACTORS, "samples", *_TIMES, *_RATES)
 
 
-def _knows(head: bytes) -> bool:
-    return _KNOWN.search(head) is not None
-
-
 def _read(blocks: Iterable[bytes]) -> Log:
     try:
         header = tomllib.loads(text_of(blocks))
@@ -164,4 +160,4 @@ def _warnings(where: Cell, header: Mapping[str, Any], few: list[str], samples: i
         )
 
 
-FORMAT = LogFormat("a study's figures", TOOL, _knows, _read)
+FORMAT = LogFormat("a study's figures", TOOL, _KNOWN, _read)

@@ -18,10 +18,6 @@ _BY_REAL_TIME = ("/real_time", "/manual_time")
 """If a benchmark's name contains one of these, its rates are per real time, otherwise per processor time."""
 
 
-def _knows(head: bytes) -> bool:
-    return _KNOWN.search(head) is not None
-
-
 def _read(blocks: Iterable[bytes]) -> Log:
     rows: list[Mapping[str, Any]] = []
     measured: list[ImportedTrial] = []
@@ -123,4 +119,4 @@ def _warnings(where: Cell, guessed: bool) -> list[RunWarning]:
     return found
 
 
-FORMAT = LogFormat("Google Benchmark's JSON", TOOL, _knows, _read)
+FORMAT = LogFormat("Google Benchmark's JSON", TOOL, _KNOWN, _read)

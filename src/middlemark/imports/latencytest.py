@@ -33,10 +33,6 @@ _RAW_KNOWN = re.compile(rb"^" + _RAW_HEADER.pattern, re.M)
 _LESS = ", without the time that the echo and the reading of the clock take"
 
 
-def _knows(head: bytes) -> bool:
-    return _KNOWN.search(head) is not None
-
-
 def _read(blocks: Iterable[bytes]) -> Log:
     lines = Lines(blocks)
     measured = []
@@ -63,10 +59,6 @@ def _row(size: int, samples: int, us: list[float]) -> ImportedTrial:
         max=high,
     )
     return _measured(size, samples, summary)
-
-
-def _knows_raw(head: bytes) -> bool:
-    return _RAW_KNOWN.search(head) is not None
 
 
 def _read_raw(blocks: Iterable[bytes]) -> Log:
@@ -104,5 +96,5 @@ def _measured(size: int, samples: int, summary: Summary) -> ImportedTrial:
     )
 
 
-FORMAT = LogFormat("LatencyTest's table", TOOL, _knows, _read)
-RAW = LogFormat("LatencyTest's --export_raw_data", TOOL, _knows_raw, _read_raw)
+FORMAT = LogFormat("LatencyTest's table", TOOL, _KNOWN, _read)
+RAW = LogFormat("LatencyTest's --export_raw_data", TOOL, _RAW_KNOWN, _read_raw)

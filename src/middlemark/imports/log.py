@@ -1,5 +1,6 @@
 """The values read from a log, and functions shared by the formats."""
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -59,11 +60,11 @@ class Log(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LogFormat(msgspec.Struct, frozen=True):
-    """One format of one tool. ``knows`` says whether a file that begins with these bytes has the format."""
+    """One format of one tool. Only the beginning of a file that has the format contains the pattern ``known``."""
 
     name: str
     tool: str
-    knows: Callable[[bytes], bool]
+    known: re.Pattern[bytes]
     read: Callable[[Iterable[bytes]], Log]
 
 

@@ -49,10 +49,6 @@ class _Experiment:
         self.repeated = False
 
 
-def _knows_csv(head: bytes) -> bool:
-    return _CSV_KNOWN.search(head) is not None
-
-
 def _read_csv(blocks: Iterable[bytes]) -> Log:
     lines = Lines(blocks)
     experiments = [_Experiment()]
@@ -124,10 +120,6 @@ def _row(columns: Sequence[str], line: bytes) -> _Second | None:
         )
     except (KeyError, ValueError):
         return None
-
-
-def _knows_json(head: bytes) -> bool:
-    return _JSON_KNOWN.search(head) is not None
 
 
 def _read_json(blocks: Iterable[bytes]) -> Log:
@@ -300,5 +292,5 @@ def _warnings(of: _Experiment, figures: Summary | None, pattern: str) -> list[Ru
     return found
 
 
-CSV = LogFormat("performance_test's CSV", TOOL, _knows_csv, _read_csv)
-JSON = LogFormat("performance_test's JSON", TOOL, _knows_json, _read_json)
+CSV = LogFormat("performance_test's CSV", TOOL, _CSV_KNOWN, _read_csv)
+JSON = LogFormat("performance_test's JSON", TOOL, _JSON_KNOWN, _read_json)

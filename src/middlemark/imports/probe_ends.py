@@ -294,8 +294,7 @@ def _doubts(
         yield RunWarning(
             "before-the-first",
             f"{before:,} messages were sent before the first one that arrived: the ends had not found each other, or "
-            "the "
-            "messages were lost; they are not counted as lost",
+            "the messages were lost; they are not counted as lost",
             "publish only when the subscriber is matched",
         )
     if unknown:

@@ -74,10 +74,6 @@ class _Run:
         return self.sizes[-1] if self.sizes else 0
 
 
-def _knows(head: bytes) -> bool:
-    return _KNOWN.search(head) is not None
-
-
 def _read(blocks: Iterable[bytes]) -> Log:
     lines = Lines(blocks)
     runs = [_Run()]
@@ -205,4 +201,4 @@ def _warnings(run: _Run, count: int) -> list[RunWarning]:
     return found
 
 
-FORMAT = LogFormat("RoundtripPing's lines", TOOL, _knows, _read)
+FORMAT = LogFormat("RoundtripPing's lines", TOOL, _KNOWN, _read)

@@ -26,10 +26,6 @@ _LATENCIES = {
 }
 
 
-def _knows(head: bytes) -> bool:
-    return _KNOWN.search(head) is not None
-
-
 def _read(blocks: Iterable[bytes]) -> Log:
     measured: list[ImportedTrial] = []
     objects = Objects()
@@ -125,4 +121,4 @@ def _cut(summary: object) -> list[RunWarning]:
     ]
 
 
-FORMAT = LogFormat("rtiperftest's JSON", TOOL, _knows, _read)
+FORMAT = LogFormat("rtiperftest's JSON", TOOL, _KNOWN, _read)

@@ -26,10 +26,6 @@ _KNOWN = re.compile(
 )
 
 
-def _knows(head: bytes) -> bool:
-    return _KNOWN.search(head) is not None
-
-
 def _read(blocks: Iterable[bytes]) -> Log:
     lines = Lines(blocks)
     measured = []
@@ -88,11 +84,10 @@ def _beyond_gaps(lost: int, gaps: int) -> tuple[RunWarning, ...]:
         RunWarning(
             "gaps-only",
             f"ThroughputTest counts {gaps:,} lost messages, from the gaps before the last message that arrived; "
-            "including "
-            f"messages sent after it or refused by its writer, {lost:,} were lost",
+            f"including messages sent after it or refused by its writer, {lost:,} were lost",
             "the tool's own figure is lower than this one",
         ),
     )
 
 
-FORMAT = LogFormat("ThroughputTest's table or --export_csv", TOOL, _knows, _read)
+FORMAT = LogFormat("ThroughputTest's table or --export_csv", TOOL, _KNOWN, _read)

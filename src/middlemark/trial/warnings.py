@@ -258,8 +258,7 @@ def _against_loss(cell: Cell) -> str:
     elif cell.depth is not None:
         first = (
             f"a history of {cell.depth:,} overwrites messages that a slow subscriber has not taken yet; with --depth "
-            "all"
-            " (keep-all) the publisher waits instead, and with a deeper history fewer are lost"
+            "all (keep-all) the publisher waits instead, and with a deeper history fewer are lost"
         )
     else:
         first = (
