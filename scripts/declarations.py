@@ -10,9 +10,8 @@ from types import ModuleType
 from typing import Any, Literal
 
 import msgspec
+from generated import ROOT
 from msgspec import inspect
-
-ROOT = Path(__file__).resolve().parent.parent
 
 
 class Field:

@@ -12,7 +12,7 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = (
     *("docs/suites.md", "docs/usage.md", "docs/frameworks.md", "docs/machine.md", "docs/protocol.md"),
-    *("scripts/factors", "scripts/protocol", "scripts/declarations.py", "scripts/rust_kit.py"),
+    *("scripts/factors", "scripts/protocol", "scripts/declarations.py", "scripts/generated.py", "scripts/rust_kit.py"),
 )
 SEE = """
 import json, subprocess, sys
