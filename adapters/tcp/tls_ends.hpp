@@ -38,6 +38,21 @@ struct Ways {
   return ppoll(&waited, 1, &limit, nullptr) > 0;
 }
 
+/// Returns how many peers have a channel.
+[[nodiscard]] std::size_t connected(const auto& peers) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(peers, [](const auto& peer) { return peer.channel != nullptr; }));
+}
+
+/// Returns the last error of the first peer that has one, or an empty string.
+[[nodiscard]] std::string last_error_of(const auto& peers) {
+  for (const auto& peer : peers) {
+    const std::string words = peer.channel != nullptr ? peer.channel->last_error() : "";
+    if (!words.empty()) return words;
+  }
+  return {};
+}
+
 class Publisher {
  public:
   Publisher(Ways ways, const Topic& topic, unsigned index, std::chrono::nanoseconds write_timeout)
@@ -59,8 +74,7 @@ class Publisher {
       const int fd = ways_.links.outgoing(peer.flow);
       if (fd >= 0) peer.channel = ways_.channels.find(fd);
     }
-    return static_cast<std::size_t>(
-        std::ranges::count_if(peers_, [](const Peer& peer) { return peer.channel != nullptr; }));
+    return connected(peers_);
   }
 
   [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
@@ -93,13 +107,7 @@ class Publisher {
     return outcome;
   }
 
-  [[nodiscard]] std::string last_error() const {
-    for (const Peer& peer : peers_) {
-      const std::string words = peer.channel != nullptr ? peer.channel->last_error() : "";
-      if (!words.empty()) return words;
-    }
-    return {};
-  }
+  [[nodiscard]] std::string last_error() const { return last_error_of(peers_); }
 
  private:
   struct Peer {
@@ -184,8 +192,7 @@ class Subscriber {
       event.data.ptr = &peer;
       if (peer.channel != nullptr && readiness_) epoll_ctl(readiness_.get(), EPOLL_CTL_ADD, fd, &event);
     }
-    return static_cast<std::size_t>(
-        std::ranges::count_if(peers_, [](const Peer& peer) { return peer.channel != nullptr; }));
+    return connected(peers_);
   }
 
   /// Takes from all publishers alternately until nothing is left or most_per_take messages were visited.
@@ -220,13 +227,7 @@ class Subscriber {
     return true;
   }
 
-  [[nodiscard]] std::string last_error() const {
-    for (const Peer& peer : peers_) {
-      const std::string words = peer.channel != nullptr ? peer.channel->last_error() : "";
-      if (!words.empty()) return words;
-    }
-    return {};
-  }
+  [[nodiscard]] std::string last_error() const { return last_error_of(peers_); }
 
  private:
   struct Peer {

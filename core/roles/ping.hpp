@@ -371,14 +371,6 @@ class Ping {
 
 /// Selects the native request/reply of the middleware, or two topics if it has none.
 template <Adapter A>
-struct ClientEndsOf {
-  using type = ClientTopics<A>;
-};
-template <HasRequestReply A>
-struct ClientEndsOf<A> {
-  using type = NativeClient<A>;
-};
-template <Adapter A>
-using Client = Ping<A, typename ClientEndsOf<A>::type>;
+using Client = Ping<A, std::conditional_t<HasRequestReply<A>, NativeClient<A>, ClientTopics<A>>>;
 
 }  // namespace middlemark

@@ -187,14 +187,6 @@ class Pong {
 
 /// Selects the native request/reply of the middleware, or two topics if it has none.
 template <Adapter A>
-struct ServerEndsOf {
-  using type = ServerTopics<A>;
-};
-template <HasRequestReply A>
-struct ServerEndsOf<A> {
-  using type = NativeServer<A>;
-};
-template <Adapter A>
-using Server = Pong<A, typename ServerEndsOf<A>::type>;
+using Server = Pong<A, std::conditional_t<HasRequestReply<A>, NativeServer<A>, ServerTopics<A>>>;
 
 }  // namespace middlemark
