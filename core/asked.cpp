@@ -1,6 +1,7 @@
 #include <middlemark/asked.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <iostream>
 #include <system_error>
@@ -19,23 +20,9 @@ using Json = nlohmann::json;
 
 /// True for errors that the user can fix where the samples are written: permissions, space, paths.
 bool concerns_the_disk(const std::error_code& code) {
-  switch (code.value()) {
-    case EACCES:
-    case EDQUOT:
-    case EFBIG:
-    case EIO:
-    case EISDIR:
-    case ELOOP:
-    case ENAMETOOLONG:
-    case ENOENT:
-    case ENOSPC:
-    case ENOTDIR:
-    case EPERM:
-    case EROFS:
-      return code.category() == std::generic_category();
-    default:
-      return false;
-  }
+  constexpr std::array errors{EACCES,       EDQUOT, EFBIG,  EIO,     EISDIR, ELOOP,
+                              ENAMETOOLONG, ENOENT, ENOSPC, ENOTDIR, EPERM,  EROFS};
+  return code.category() == std::generic_category() && std::ranges::find(errors, code.value()) != errors.end();
 }
 
 void print(const Json& answer) { std::cout << answer.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n'; }
@@ -81,11 +68,7 @@ Configuration accepted(const Json& command, const Description& about, const Work
 }
 
 ErrorEvent error_event(ErrorCode code, const std::string& text, const std::string& advice) {
-  ErrorEvent event;
-  event.code = code;
-  event.text = text;
-  event.advice = advice;
-  return event;
+  return {.code = code, .text = text, .advice = advice};
 }
 
 ErrorEvent error_event(const std::exception_ptr& error) {
