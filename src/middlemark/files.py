@@ -1,6 +1,7 @@
 """Open and read files that may turn out to be a pipe that blocks, a device that never ends, or a folder."""
 
 import errno
+import hashlib
 import os
 import stat
 from pathlib import Path
@@ -30,6 +31,12 @@ def read_regular(path: Path, most_bytes: int) -> bytes:
     if len(content) > most_bytes:
         raise OSError(errno.EFBIG, f"has more than {most_bytes:,} bytes", str(path))
     return content
+
+
+def digest_of(path: str | Path) -> str:
+    """Return the SHA-256 of a file. Raises OSError."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _not_regular(path: Path) -> OSError:

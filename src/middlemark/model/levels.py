@@ -35,10 +35,6 @@ def _number(word: str) -> object:
     return int(word) if re.fullmatch(r"-?[0-9]{1,18}", word) else word
 
 
-def _truth(word: str) -> object:
-    return {"true": True, "false": False}.get(word, word)
-
-
 def _shown(level: Level) -> str:
     if level is None:
         return "off"
@@ -237,7 +233,7 @@ def _unquoted(value: object, digits: int) -> str:
     return f" ({value}, without quotes)" if number else ""
 
 
-FLAG = Kind(read=_read_flag, typed=_truth)
+FLAG = Kind(read=_read_flag, typed=lambda word: {"true": True, "false": False}.get(word, word))
 SIZE = Kind(
     read=_read_size, show=lambda level: format_size(level) if isinstance(level, int) else _shown(level), files=True
 )

@@ -103,12 +103,6 @@ def format_size(size: int) -> str:
     return f"{size} B"
 
 
-def typed_size(size: int) -> str:
-    """Format bytes as the command line accepts them: ``16``, ``63k``, ``1m``."""
-    number, unit = format_size(size).split()
-    return number + {"GiB": "g", "MiB": "m", "KiB": "k", "B": ""}[unit]
-
-
 def format_rate(hertz: float) -> str:
     """Format messages per second in the unit that keeps it short: ``100 Hz``, ``2.5 kHz``, ``1 MHz``, ``0.1 Hz``."""
     for factor, unit in ((10**6, "MHz"), (1000, "kHz")):

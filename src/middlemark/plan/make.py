@@ -213,7 +213,8 @@ def unmatched(plan: Plan, suites: Sequence[Suite], context: Context) -> list[Pro
     Empty if ``--only``, ``skip_unsupported`` or a missing adapter may have excluded the cells: the verdict is then
     untestable.
     """
-    return [] if context.only or _skips(suites) else [*_problems(plan, context)]
+    skips = any(sweep.skip_unsupported for suite in suites for sweep in suite.sweeps)
+    return [] if context.only or skips else [*_problems(plan, context)]
 
 
 def deciding_trials(plan: Plan) -> int:
@@ -230,10 +231,6 @@ def _parts(expected: Expectation, plan: Plan) -> tuple[ClaimPart, ...]:
         return parts_of(expected, plan)
     except NothingToJudge:
         return ()
-
-
-def _skips(suites: Sequence[Suite]) -> bool:
-    return any(sweep.skip_unsupported for suite in suites for sweep in suite.sweeps)
 
 
 def _problems(plan: Plan, context: Context) -> Iterator[Problem]:

@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from middlemark.runs.answer import is_question
 from middlemark.show import View
 
 if TYPE_CHECKING:
     from middlemark.document import Document
     from middlemark.runs.conduct import RunOptions
+    from middlemark.suite.study import Study
     from middlemark.verdicts.rows import MeasuredRun, Row
 
 JUDGED = ("text", "markdown", "html")
 """Formats that contain verdicts. Verdicts on large runs take long to compute."""
+MOST_RACES = 3
+"""The most races of a run with a sentence for each. A run with more races has no sentences."""
 
 
 class PrintOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,15 +41,13 @@ def print_run(run: "MeasuredRun", shown: "RunOptions") -> str | None:
     document = judged_document(_placed(run, shown.output_format)) if shown.output_format in JUDGED else None
     text = text_of(run, PrintOptions(output_format=shown.output_format, parts=parts, view=view), document)
     unwritten = output.write(text)
-    write_report_of(run, quiet=shown.quiet or is_question(run), document=document)
+    write_report_of(run, quiet=shown.quiet or _is_question(run), document=document)
     return unwritten
 
 
 def text_of(run: "MeasuredRun", options: PrintOptions, document: "Document | None" = None) -> str:
     """Return the output about one run. ``document``: the run's document with its verdicts, if it exists already."""
-    from middlemark.runs.answer import race_sentences, render_answer
     from middlemark.runs.diagnose import diagnosis_lines
-    from middlemark.runs.studies import render_claims, study_of
     from middlemark.show import output, render
     from middlemark.stats.cells import samples_by_cell
 
@@ -55,10 +55,10 @@ def text_of(run: "MeasuredRun", options: PrintOptions, document: "Document | Non
     run = _placed(run, name)
     document = document or _document([run], options)
     answers = whole and not options.parts
-    if answers and name in ("text", "json") and is_question(run):
-        return render_answer(document, run, name)
-    if answers and name in ("text", "json", "markdown") and (study := study_of(run)):
-        return render_claims(study, run, name)
+    if answers and name in ("text", "json") and _is_question(run):
+        return _render_answer(document, run, name)
+    if answers and name in ("text", "json", "markdown") and (study := _study_of(run)):
+        return _render_claims(study, run, name)
     limits = tuple(diagnosis_lines(run, str(run.folder))) if whole and name == "text" else ()
     view = msgspec.structs.replace(
         output.view(options.view), samples_of=samples_by_cell(run.file.plan, run.outcomes, run.samples), limits=limits
@@ -66,7 +66,7 @@ def text_of(run: "MeasuredRun", options: PrintOptions, document: "Document | Non
     if name != "text":
         return render(name, document, view)
     parts = options.parts or ("summary",)
-    sentences = race_sentences(document, run, view.width) if run.file.plan.race and whole else ""
+    sentences = _race_sentences(document, run, view.width) if run.file.plan.race and whole else ""
     below = "" if "summary" in parts else "".join(f"{each}\n" for each in limits)
     return sentences + "\n".join(render(each, document, view) for each in parts) + below
 
@@ -81,6 +81,65 @@ def text_of_several(runs: "Sequence[MeasuredRun]", options: PrintOptions) -> str
     if len(runs) > 1 and options.output_format == "text":
         return "\n".join(f"{_placed(run, 'text').folder}:\n{text}" for run, text in zip(runs, texts, strict=True))
     return "".join(texts)
+
+
+def _is_question(run: "MeasuredRun") -> bool:
+    """Say whether ``which`` measured the run."""
+    return run.file.plan.race is not None and run.file.plan.race.question
+
+
+def _render_answer(document: "Document", run: "MeasuredRun", output_format: str) -> str:
+    """Return the answer, as JSON or as text."""
+    from middlemark.document.next_steps import next_of
+    from middlemark.show import output
+    from middlemark.show.json.which import render_json
+    from middlemark.show.which import render_table
+    from middlemark.verdicts.race import races
+
+    verdict, *_ = races(document.experiments, run)
+    command, left_out = next_of(verdict, run), document.not_tried
+    if output_format == "json":
+        return render_json(verdict, command, left_out)
+    return render_table(verdict, str(run.folder), output.width(), command, left_out)
+
+
+def _race_sentences(document: "Document", run: "MeasuredRun", width: int) -> str:
+    """Return a sentence for each race of a run; empty if there are more than ``MOST_RACES``."""
+    from middlemark.show.which import render_races
+    from middlemark.verdicts.race import races
+
+    found = races(document.experiments, run)
+    return render_races(found, width) if len(found) <= MOST_RACES else ""
+
+
+def _study_of(run: "MeasuredRun") -> "Study | None":
+    """Return the study that ``reproduce`` measured; None: another verb made the run, or the study no longer exists."""
+    from middlemark.problems import RequestError
+    from middlemark.suite.study import read_study, study_names
+
+    name = next(iter(run.file.suites), "")
+    if run.file.command[1:2] != ("reproduce",) or name not in study_names():
+        return None
+    try:
+        return read_study(name)
+    except RequestError:
+        return None
+
+
+def _render_claims(study: "Study", run: "MeasuredRun", output_format: str) -> str:
+    """Return the claims in the order of the study, as text, JSON or Markdown."""
+    from middlemark.document.expectations import expected_of
+    from middlemark.show import View, output
+    from middlemark.show.expectations import render_markdown, render_text
+    from middlemark.show.json.run import render_study
+
+    places = {each.id: at for at, each in enumerate(run.file.plan.expectations)}
+    expected = sorted(expected_of(run), key=lambda each: places[each.id])
+    if output_format == "json":
+        return render_study(study, run, expected)
+    if output_format == "markdown":
+        return render_markdown(study, run, expected)
+    return render_text(study, run, expected, output.view(View()))
 
 
 def _document(runs: "Sequence[MeasuredRun]", options: PrintOptions) -> "Document":

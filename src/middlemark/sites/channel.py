@@ -13,6 +13,7 @@ import msgspec
 
 from middlemark import limits
 from middlemark.model.protocol import AnyRoleResult, ErrorEvent, Event, Message, QuitCommand, RoleResult
+from middlemark.system.root import stat_of
 
 STDERR_END_BYTES = 4096
 MOST_LINE_BYTES = 1 << 20
@@ -144,7 +145,6 @@ class WorkerProcess(Channel):
         """Called by :meth:`start`."""
         super().__init__(who, process.pid)
         self.process = process
-        self.started_ns = time.monotonic_ns()
         self._stderr = bytearray()
         self._ended = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
@@ -287,11 +287,7 @@ def _event_name(event: type[Message]) -> str:
 
 def process_state(pid: int) -> str:
     """Return a process's state, the letter in /proc/PID/stat (R, S, D, T, Z, …); empty: no such process."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
-            return stat.read().rpartition(")")[2].split()[0]
-    except (OSError, IndexError):
-        return ""
+    return next(iter(stat_of(pid)), "")
 
 
 def _ending(code: int) -> str:

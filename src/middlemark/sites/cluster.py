@@ -14,11 +14,12 @@ from typing import Any
 import msgspec
 
 from middlemark import __version__
+from middlemark.files import digest_of
 from middlemark.model.hosts import is_site
 from middlemark.model.outcome import RunWarning
 from middlemark.model.run import HostMachine
 from middlemark.sites.channel import WorkerFailedError
-from middlemark.sites.host import Facts, Host, digest
+from middlemark.sites.host import Facts, Host
 from middlemark.workers.find import executables
 
 CONNECT_S = 30.0
@@ -73,7 +74,7 @@ class Cluster:
 
     async def learn(self) -> None:
         """Ask every host for its description. Raises ClusterError."""
-        self._builds = {name: digest(path) for name, path in executables().items()}
+        self._builds = {name: digest_of(path) for name, path in executables().items()}
         asked = await asyncio.gather(*map(self._ask, self.addresses), return_exceptions=True)
         failed = [each for each in asked if each is not None]
         problems = [str(each) for each in failed if isinstance(each, HostGoneError | WorkerFailedError)]

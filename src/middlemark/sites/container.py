@@ -54,15 +54,10 @@ def lacking(container: Container, cells: Sequence[Cell]) -> list[str]:
     if container.shm_bytes <= LITTLE_SHM_BYTES:
         size = format_size(container.shm_bytes)
         found.append(f"/dev/shm has {size}, too little for the shared memory of some middlewares: --shm-size 1g")
-    needed = max((_priority(each) for each in cells), default=0)
+    needed = max((int(each.priority.partition(":")[2] or 0) for each in cells), default=0)
     if needed > container.most_priority and not container.sys_nice:
         found.append(f"real-time priority {needed} is not allowed: --cap-add SYS_NICE --ulimit rtprio=99")
     if any(each.mlock for each in cells) and container.memlock_bytes is not None:
         size = format_size(container.memlock_bytes)
         found.append(f"at most {size} of memory may be locked: --ulimit memlock=-1")
     return found
-
-
-def _priority(cell: Cell) -> int:
-    _, _, number = cell.priority.partition(":")
-    return int(number or 0)

@@ -1,6 +1,5 @@
 """Read the kernel's counters of the machine before and after a measurement: steal, interrupts, pressure, throttling."""
 
-import contextlib
 import os
 import time
 from collections.abc import Iterable, Sequence
@@ -37,10 +36,10 @@ def read() -> Reading:
     own = groups(root, "cpu")
     return Reading(
         at_ns=time.monotonic_ns(),
-        stat=parse_stat(_text("/proc/stat") or ""),
-        softirqs=parse_softirqs(_text("/proc/softirqs") or ""),
-        pressure=parse_pressure(_text("/proc/pressure/cpu")),
-        throttled=_throttled(root, own),
+        stat=parse_stat(root.text("proc/stat") or ""),
+        softirqs=parse_softirqs(root.text("proc/softirqs") or ""),
+        pressure=parse_pressure(root.text("proc/pressure/cpu")),
+        throttled=parse_throttled(next(filter(None, (root.text(f"{group}/cpu.stat") for group in own)), None)),
         group=f"/{own[0]}" if own else "",
         real_time=real_time_limit(root, own),
     )
@@ -150,14 +149,3 @@ def real_time_limit(root: Root, own: Sequence[str]) -> tuple[int, int, str] | No
     read = [(root.number(runtime), root.number(period), name) for runtime, period, name in limits]
     found = [(runtime, period, name) for runtime, period, name in read if runtime is not None and period]
     return min((each for each in found if 0 <= each[0] < each[1]), key=lambda each: each[0] / each[1], default=None)
-
-
-def _throttled(root: Root, own: Sequence[str]) -> tuple[int, int] | None:
-    texts = (root.text(f"{group}/cpu.stat") for group in own)
-    return parse_throttled(next(filter(None, texts), None))
-
-
-def _text(path: str) -> str | None:
-    with contextlib.suppress(OSError), open(path, encoding="ascii", errors="replace") as file:
-        return file.read()
-    return None

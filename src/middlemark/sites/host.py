@@ -6,7 +6,6 @@ fetches them, at least once a second. If the coordinator is silent for ``LEASE_S
 
 import asyncio
 import contextlib
-import hashlib
 import os
 import socket
 import time
@@ -19,6 +18,7 @@ from weakref import WeakSet
 import msgspec
 
 from middlemark import __version__
+from middlemark.files import digest_of
 from middlemark.model.cell import Cell
 from middlemark.model.description import Worker
 from middlemark.model.outcome import Failure, NetworkCost
@@ -158,7 +158,7 @@ class Host:
             **msgspec.structs.asdict(read_interface(towards(peer))),
         )
         versions = {name: each.description.version for name, each in self._workers.items()}
-        builds = {name: digest(each.path) for name, each in self._workers.items()}
+        builds = {name: digest_of(each.path) for name, each in self._workers.items()}
         return msgspec.json.encode(Facts(host, versions, builds))
 
     async def ping(self) -> None:
@@ -396,9 +396,3 @@ def _keep_to(processors: set[int]) -> None:
     for thread in os.listdir("/proc/self/task") if processors else ():
         with contextlib.suppress(OSError):  # the thread has ended meanwhile
             os.sched_setaffinity(int(thread), processors)
-
-
-def digest(path: str) -> str:
-    """Return the SHA-256 of a worker, which is the same for the same build."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

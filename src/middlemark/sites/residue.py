@@ -14,6 +14,7 @@ import msgspec
 
 from middlemark.sites.descendants import end_descendants
 from middlemark.system.in_use import in_use
+from middlemark.system.root import stat_of
 
 SCRATCH = "middlemark-"
 """The prefix of every trial's scratch folder."""
@@ -137,10 +138,8 @@ def _abandoned(folder: str) -> _Claim | None:
 
 
 def _started(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19]
-    except (OSError, IndexError):
-        return ""
+    fields = stat_of(pid)
+    return fields[19] if fields else ""
 
 
 def _boot_and_pid_namespace() -> str:

@@ -11,7 +11,7 @@ import msgspec
 
 from middlemark.model.cell import Cell
 from middlemark.model.description import Description
-from middlemark.model.outcome import NetworkCost, TrialOutcome
+from middlemark.model.outcome import TrialOutcome
 from middlemark.model.units import format_percent, format_size
 from middlemark.stats.baselines import carrier_of
 from middlemark.stats.result import CellResult
@@ -126,32 +126,24 @@ def _receive_buffer(trials: _Trials) -> Found | None:
     cell = trials.cell
     if cell.rate == "max" and cell.reliability == "best-effort" and cell.pattern == "stream" and cell.size < _LARGE:
         return None  # a flood fills every buffer
-    dropped = trials.network("udp_rcvbuf_errors")
-    if not _many(trials, "udp_rcvbuf_errors", "udp_in_datagrams"):
-        return None
-    return "rmem_max", f"{dropped:,} datagrams found a socket's receive buffer full (RcvbufErrors)", "", ""
+    text = "datagrams found a socket's receive buffer full (RcvbufErrors)"
+    return _dropped(trials, "rmem_max", "udp_rcvbuf_errors", text)
 
 
 def _send_buffer(trials: _Trials) -> Found | None:
-    if not _many(trials, "udp_sndbuf_errors", "udp_in_datagrams"):
-        return None
-    refused = trials.network("udp_sndbuf_errors")
-    return "wmem_max", f"{refused:,} datagrams found a socket's send buffer full (SndbufErrors)", "", ""
+    text = "datagrams found a socket's send buffer full (SndbufErrors)"
+    return _dropped(trials, "wmem_max", "udp_sndbuf_errors", text)
 
 
 def _fragments(trials: _Trials) -> Found | None:
-    fails, late = trials.network("ip_reasm_fails"), trials.network("ip_reasm_timeouts")
-    if not _many(trials, "ip_reasm_fails", "udp_in_datagrams"):
-        return None
-    text = f"{fails:,} datagrams were not reassembled from their fragments (ReasmFails; {late:,} of them timed out)"
-    return "ipfrag_high_thresh", text, "", ""
+    late = trials.network("ip_reasm_timeouts")
+    text = f"datagrams were not reassembled from their fragments (ReasmFails; {late:,} of them timed out)"
+    return _dropped(trials, "ipfrag_high_thresh", "ip_reasm_fails", text)
 
 
 def _backlog(trials: _Trials) -> Found | None:
-    if not _many(trials, "softnet_dropped", "loopback_packets"):
-        return None
-    dropped = trials.network("softnet_dropped")
-    return "netdev_max_backlog", f"{dropped:,} packets found a processor's backlog full (softnet_stat)", "", ""
+    text = "packets found a processor's backlog full (softnet_stat)"
+    return _dropped(trials, "netdev_max_backlog", "softnet_dropped", text, "loopback_packets")
 
 
 def _queue(trials: _Trials) -> Found | None:
@@ -273,17 +265,14 @@ def _no_room(trials: _Trials) -> Found | None:
     return "dev_shm", text, "", ""
 
 
-def _many(trials: _Trials, dropped: str, total: str) -> bool:
+def _dropped(trials: _Trials, check: str, dropped: str, text: str, total: str = "udp_in_datagrams") -> Found | None:
+    """Find whether more than the share ``SOME`` was dropped in most trials. ``dropped``, ``total``: counters."""
+
     def many(each: TrialOutcome) -> bool:
-        network = each.network
-        return network is not None and _share(network, dropped, total) > SOME
+        count, arrived = (getattr(each.network, name, 0) for name in (dropped, total))
+        return bool(count / max(1, count + arrived) > SOME)
 
-    return trials.often(many)
-
-
-def _share(network: NetworkCost, dropped: str, total: str) -> float:
-    count: int = getattr(network, dropped)
-    return count / max(1, count + int(getattr(network, total)))
+    return (check, f"{trials.network(dropped):,} {text}", "", "") if trials.often(many) else None
 
 
 _RULES: tuple[Rule, ...] = (

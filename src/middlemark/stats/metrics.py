@@ -162,10 +162,6 @@ def _loss(_: Cell, trial: TrialSummary) -> float | None:
     return counts.lost / expected if counts and expected and is_counted else None
 
 
-def _seconds_spread(_: Cell, trial: TrialSummary) -> float | None:
-    return rates.spread_of_seconds(trial.outcome.series)
-
-
 def _rate(means: str, figure: Figure, unit: str, where: str, *, of_cell: bool = False) -> Metric:
     return Metric(
         means=means,
@@ -262,7 +258,7 @@ METRICS: Mapping[str, Metric] = {
     ),
     "seconds_spread": Metric(
         means="the messages of the best second minus those of the worst, divided by the median second",
-        figure=_seconds_spread,
+        figure=lambda _, trial: rates.spread_of_seconds(trial.outcome.series),
         unit="1",
         words=_NARROWER,
         where="trials of three seconds and more",

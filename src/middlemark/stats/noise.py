@@ -1,7 +1,8 @@
 """Disturbances by the machine during a cell's trials: shares of the roles' processor time, and a warning."""
 
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -100,27 +101,14 @@ def noise_of(
     measured = [each for each in trials if each.outcome.failed is None]
     chosen = representative([each.outcome for each in measured], figures(cell, measured))
     chosen = chosen if chosen is not None and chosen.noise is not None else watched[0][0].outcome
-
-    def median(figure: Callable[[TrialNoise], float | None]) -> float | None:
-        return _median(figure(each) for each in of_trials)
-
+    shares = [name for name in Noise.__struct_fields__ if name.endswith("_share")]
+    found: dict[str, Any] = {name: _median(getattr(each, name) for each in of_trials) for name in shares}
+    for name in ("longest_gap_ns", "longest_spell_ns"):
+        found[name] = max((ns for each in of_trials if (ns := getattr(each, name)) is not None), default=None)
     attributed = [each.above_p99_9 for each in of_trials if each.above_p99_9]
     return Noise(
-        others_share=median(lambda each: each.others_share),
-        own_share=median(lambda each: each.own_share),
-        delay_share=median(lambda each: each.delay_share),
-        steal_share=median(lambda each: each.steal_share),
-        irq_share=median(lambda each: each.irq_share),
-        softirq_share=median(lambda each: each.softirq_share),
-        pressure_share=median(lambda each: each.pressure_share),
+        **found,
         throttled_ns=_sum(each.throttled_ns for each in of_trials),
-        still_share=median(lambda each: each.still_share),
-        longest_gap_ns=max(
-            (each.longest_gap_ns for each in of_trials if each.longest_gap_ns is not None), default=None
-        ),
-        longest_spell_ns=max(
-            (each.longest_spell_ns for each in of_trials if each.longest_spell_ns is not None), default=None
-        ),
         above_p99_9=_added_up(attributed) if attributed else None,
         trials=of_trials,
         disturbed=_intervals(chosen),

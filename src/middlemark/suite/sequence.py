@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from middlemark.files import digest_of
 from middlemark.model.cell import SMALLEST_MESSAGE
 from middlemark.model.levels import SIZE, Wrong
 from middlemark.model.spelling import quoted
@@ -173,12 +174,6 @@ def _each(text: str, name: str, read: Callable[[str], Any]) -> list[Any]:
 def _words(text: str) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(text.splitlines(), start=1):
         yield from ((number, word.strip()) for word in line.partition("#")[0].split(";") if word.strip())
-
-
-def digest_of(path: Path) -> str:
-    """Return the SHA-256 of a file. Raises OSError."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def sizes_of(file: FromFile) -> Sizes:

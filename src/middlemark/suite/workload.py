@@ -200,7 +200,7 @@ def read_workload(
     if "sequence" in table:
         reader.find_sequence(table["sequence"])
     topics = [*_topics(reader, table), *_services(reader, table)]
-    nodes = {node for _, _, each in topics for node in _nodes_of(each)}
+    nodes = {node for _, _, each in topics for node in (each.source, *each.to)}
     shared = _processes(reader, table.get("process", {}), nodes)
     sites = _sites(reader, table.get("site", {}), nodes, shared)
     _check(reader, topics)
@@ -213,10 +213,6 @@ def read_workload(
 
 Placed = tuple[str, int, Topic]
 """The kind and the number of the table that defines a topic, and the topic."""
-
-
-def _nodes_of(topic: Topic) -> tuple[str, ...]:
-    return (topic.source, *topic.to)
 
 
 def _topics(reader: _Reader, table: Mapping[str, object]) -> Iterator[Placed]:

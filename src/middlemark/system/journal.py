@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from middlemark.state import changed
+from middlemark.system.root import stat_of
 
 _LOCK = "lock"
 
@@ -167,12 +168,8 @@ def is_inhabited(place: str) -> bool:
 
 
 def _started(pid: int) -> str:
-    with contextlib.suppress(OSError, IndexError):
-        state, *fields = (
-            Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
-        )
-        return "" if state in "ZX" else fields[18]
-    return ""
+    fields = stat_of(pid)
+    return fields[19] if fields and fields[0] not in "ZX" else ""
 
 
 def _fsync(directory: Path) -> None:

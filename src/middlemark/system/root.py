@@ -84,6 +84,11 @@ class Root:
         return bool(int(self.fields("proc/self/status").get("CapEff", "0"), 16) >> capability & 1)
 
 
+def stat_of(pid: int) -> list[str]:
+    """Return the fields of /proc/PID/stat after the name, first the state (a letter). Empty: no such process."""
+    return (Root().text(f"proc/{pid}/stat") or "").rpartition(")")[2].split()
+
+
 def processors(text: str) -> tuple[int, ...]:
     """Return the numbers of a list in the kernel's format: ``0-2,8``. Raises ValueError."""
     found: list[int] = []

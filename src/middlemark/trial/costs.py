@@ -1,6 +1,7 @@
 """Compute costs and the time series from the resource usage that workers report. Pure."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import msgspec
 
@@ -70,22 +71,20 @@ def series(workers: Sequence[WorkerAccounts]) -> tuple[Second, ...]:
 def _steps(accounts: WorkerAccounts, origin_ns: int) -> Iterable[Second]:
     for at in range(1, len(accounts.events)):
         before, after = accounts.events[at - 1], accounts.events[at]
+        counts: dict[str, Any] = {name: _counted(name, before, after) for name in _COUNTED}
         yield Second(
             at_s=(after.at_ns - origin_ns) / 1e9,
             seconds=_seconds(before, after),
             who=accounts.who,
-            sent=_counted("sent", before, after),
-            received=_counted("received", before, after),
-            duplicated=_counted("duplicated", before, after),
-            reordered=_counted("reordered", before, after),
-            damaged=_counted("damaged", before, after),
-            publish_failed=_counted("publish_failed", before, after),
-            blocked_ns=_counted("blocked_ns", before, after),
+            **counts,
             rss_bytes=_memory(after, "rss_bytes"),
             **_resources(before, after),
             threads=_threads(accounts.events[: at + 1], since=at - 1),
             network=moved(accounts.network[at - 1], accounts.network[at]) if accounts.network else None,
         )
+
+
+_COUNTED = ("sent", "received", "duplicated", "reordered", "damaged", "publish_failed", "blocked_ns")
 
 
 def _memory(event: Account, figure: str) -> int:

@@ -212,44 +212,45 @@ def stream_warnings(
     return [each for each in found if each]
 
 
+def _about(
+    code: str, concerned: Sequence[Concerned], words: Callable[[Concerned], str], advice: str, frame: str = "{}"
+) -> RunWarning | None:
+    """Return the warning about these roles; None: there are none. ``frame``: its text, with {} for the list."""
+    return RunWarning(code, frame.format(list_all(concerned, words)), advice) if concerned else None
+
+
 def _received_nothing(cell: Cell, subscribers: Sequence[Arrived]) -> RunWarning | None:
-    silent = [each for each in subscribers if each.expected and not each.received]
-    if not silent:
-        return None
-    return RunWarning(
+    return _about(
         "received-nothing",
-        list_all(silent, lambda each: f"subscriber {each.index} received none of {each.expected:,} messages"),
+        [each for each in subscribers if each.expected and not each.received],
+        lambda each: f"subscriber {each.index} received none of {each.expected:,} messages",
         "the message may be larger than the transport accepts without a deeper history; "
         + ("with --reliability reliable it is sent again" if cell.reliability == "best-effort" else "try --depth all"),
     )
 
 
 def _history_missed(subscribers: Sequence[Arrived]) -> RunWarning | None:
-    missing = [each for each in subscribers if each.history_received < each.history_due]
-    if not missing:
-        return None
-    text = list_all(
-        missing,
+    return _about(
+        "history-missed",
+        [each for each in subscribers if each.history_received < each.history_due],
         lambda each: (
             f"subscriber {each.index} joined late and got {each.history_received:,} of the {each.history_due:,}"
             " messages that were published before it joined"
         ),
+        "use a shallower depth, or another transport",
     )
-    return RunWarning("history-missed", text, "use a shallower depth, or another transport")
 
 
 def _loss(cell: Cell, subscribers: Sequence[Arrived]) -> RunWarning | None:
-    losing = sorted((each for each in subscribers if each.lost), key=lambda each: -each.lost)
-    if not losing:
-        return None
-    text = list_all(
-        losing,
+    return _about(
+        "loss",
+        sorted((each for each in subscribers if each.lost), key=lambda each: -each.lost),
         lambda each: (
             f"subscriber {each.index} lost {each.lost:,} of {each.expected:,} messages"
             f" ({part(each.lost, each.expected)})"
         ),
+        _against_loss(cell),
     )
-    return RunWarning("loss", text, _against_loss(cell))
 
 
 def _against_loss(cell: Cell) -> str:
@@ -269,49 +270,32 @@ def _against_loss(cell: Cell) -> str:
 
 
 def _wrong(code: str, words: str, subscribers: Sequence[Arrived], advice: str) -> RunWarning | None:
-    concerned = sorted(
-        (each for each in subscribers if getattr(each, code)), key=lambda each: -int(getattr(each, code))
-    )
-    if not concerned:
-        return None
-    text = list_all(
-        concerned,
+    return _about(
+        code,
+        sorted((each for each in subscribers if getattr(each, code)), key=lambda each: -int(getattr(each, code))),
         lambda each: f"{getattr(each, code):,} of {each.received:,} messages {words} at subscriber {each.index}",
+        advice,
     )
-    return RunWarning(code, text, advice)
 
 
 def _unexplained(cell: Cell, publishers: Sequence[Sent], subscribers: Sequence[Arrived]) -> RunWarning | None:
-    more = [each for each in subscribers if each.received > each.expected]
-    if not more:
-        return None
-    text = list_all(
-        more,
-        lambda each: f"subscriber {each.index} received {each.received:,} different messages of {each.expected:,} sent",
-    )
-    if sum(each.timed_out + each.publish_failed for each in publishers):
-        return RunWarning(
-            "more-than-sent", text, "publishes that timed out or failed still arrived; use a lower --rate"
-        )
-    return RunWarning(
+    return _about(
         "more-than-sent",
-        text,
-        f"another run shares its topics (leave out --domain), or the adapter {cell.adapter} has a bug",
+        [each for each in subscribers if each.received > each.expected],
+        lambda each: f"subscriber {each.index} received {each.received:,} different messages of {each.expected:,} sent",
+        "publishes that timed out or failed still arrived; use a lower --rate"
+        if sum(each.timed_out + each.publish_failed for each in publishers)
+        else f"another run shares its topics (leave out --domain), or the adapter {cell.adapter} has a bug",
     )
 
 
 def _back_pressure(cell: Cell, publishers: Sequence[Sent]) -> RunWarning | None:
-    held_up = [each for each in publishers if each.timed_out]
-    if not held_up:
-        return None
-    text = list_all(
-        held_up,
-        lambda each: f"publisher {each.index} gave up {each.timed_out:,} of {_attempts(each):,} publishes",
-    )
-    return RunWarning(
+    return _about(
         "back-pressure",
-        f"publishing took longer than the write timeout: {text}; these messages count as neither sent nor lost",
+        [each for each in publishers if each.timed_out],
+        lambda each: f"publisher {each.index} gave up {each.timed_out:,} of {_attempts(each):,} publishes",
         f"a deeper history (--depth) blocks the publisher less; {load.lower(cell)}",
+        "publishing took longer than the write timeout: {}; these messages count as neither sent nor lost",
     )
 
 
@@ -320,68 +304,53 @@ def _attempts(publisher: Sent) -> int:
 
 
 def _publish_failed(senders: Sequence[PublisherResult]) -> RunWarning | None:
-    failing = [each for each in senders if each.publish_failed]
-    if not failing:
-        return None
-    text = list_all(
-        failing,
+    return _about(
+        "publish-failed",
+        [each for each in senders if each.publish_failed],
         lambda each: (
             f"{each.publish_failed:,} publishes of publisher {each.index} failed:"
             f" {each.last_error or 'no reason given'}"
         ),
-    )
-    return RunWarning(
-        "publish-failed", text, "they count as neither sent nor lost; use --depth all, or fewer subscribers"
+        "they count as neither sent nor lost; use --depth all, or fewer subscribers",
     )
 
 
 def _in_histogram(senders: Sequence[PublisherResult], receivers: Sequence[SubscriberResult]) -> RunWarning | None:
     results: tuple[PublisherResult | SubscriberResult, ...] = (*senders, *receivers)
-    outgrown = [each for each in results if each.in_histogram]
-    if not outgrown:
-        return None
-    text = list_all(
-        outgrown,
-        lambda each: f"{each.in_histogram:,} of {each.samples + each.in_histogram:,} of {each.role} {each.index}",
-    )
-    return RunWarning(
+    return _about(
         "histogram",
-        f"the memory for samples was full, and further times are in a histogram: {text} are known to within 0.8 %",
+        [each for each in results if each.in_histogram],
+        lambda each: f"{each.in_histogram:,} of {each.samples + each.in_histogram:,} of {each.role} {each.index}",
         "to keep every sample, use a shorter --duration or a lower --rate",
+        "the memory for samples was full, and further times are in a histogram: {} are known to within 0.8 %",
     )
 
 
 def _stamped_in_part(senders: Sequence[PublisherResult]) -> RunWarning | None:
-    parts = [each for each in senders if each.stamped_every > 1]
-    if not parts:
-        return None
-    text = list_all(parts, lambda each: f"one in {each.stamped_every} of publisher {each.index}")
-    return RunWarning(
+    return _about(
         "stamped-in-part",
-        f"reading the clock would add much to the time of a message, so only {text} is timed; all are counted",
+        [each for each in senders if each.stamped_every > 1],
+        lambda each: f"one in {each.stamped_every} of publisher {each.index}",
         "to time every message, use --samples or a --rate in Hz",
+        "reading the clock would add much to the time of a message, so only {} is timed; all are counted",
     )
 
 
 def _limit(limits: Limits, senders: Sequence[PublisherResult]) -> RunWarning | None:
-    cut = [each for each in senders if each.ended == "limit"]
-    if not cut:
-        return None
-    text = list_all(cut, lambda each: f"publisher {each.index} after {each.sent:,} messages")
-    return RunWarning(
+    return _about(
         "ended-early",
-        f"the limit of {limits.limit_s:g} s was reached: {text}",
+        [each for each in senders if each.ended == "limit"],
+        lambda each: f"publisher {each.index} after {each.sent:,} messages",
         "use fewer --samples, or a higher limit in the suite",
+        f"the limit of {limits.limit_s:g} s was reached: {{}}",
     )
 
 
 def _drain_cut(receivers: Sequence[SubscriberResult]) -> RunWarning | None:
-    cut = [each for each in receivers if each.ended == "limit"]
-    if not cut:
-        return None
-    text = list_all(cut, lambda each: f"subscriber {each.index}")
-    return RunWarning(
+    return _about(
         "still-receiving",
-        f"messages still arrived long after the last one was sent: {text}; messages that arrive later count as lost",
+        [each for each in receivers if each.ended == "limit"],
+        lambda each: f"subscriber {each.index}",
         "the queues are long: use a shallower history (--depth) or a lower --rate",
+        "messages still arrived long after the last one was sent: {}; messages that arrive later count as lost",
     )

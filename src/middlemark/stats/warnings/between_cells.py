@@ -24,13 +24,8 @@ MemcpyOf = Callable[[Sequence[CellResult], int], float | None]
 """Returns the bytes per second of memcpy at a size, on this machine and in this run; None if it was not measured."""
 
 
-def not_measured(_results: Sequence[CellResult], _size: int) -> float | None:
-    """Return None, for a run without memcpy."""
-    return None
-
-
 def with_warnings_between(
-    results: Sequence[CellResult], descriptions: Mapping[str, Description], memcpy: MemcpyOf = not_measured
+    results: Sequence[CellResult], descriptions: Mapping[str, Description], memcpy: MemcpyOf = lambda *_: None
 ) -> tuple[CellResult, ...]:
     """Return the results, each with the warnings that follow from the other results."""
     smallest: dict[Cell, CellResult] = {}

@@ -1,9 +1,9 @@
 """Check whether the roles' processors share a cache."""
 
 from middlemark.system.check import Check, Seen
+from middlemark.system.checks.smt import ProcessorSets, shared
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
-from middlemark.system.topology import ProcessorSets, shared
 
 
 def _read(root: Root) -> ProcessorSets | None:

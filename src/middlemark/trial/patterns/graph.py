@@ -11,16 +11,13 @@ from middlemark.model.protocol import (
     ForwardRequest,
     Load,
     PublisherRequest,
-    PublisherResult,
     StopCommand,
     SubscriberRequest,
-    SubscriberResult,
 )
 from middlemark.model.workload import Topic, Workload, instants_path
 from middlemark.trial.carrier import stream_actual_transport
 from middlemark.trial.patterns import stream
-from middlemark.trial.patterns.pattern import Heard, Pattern, Roles, results_of
-from middlemark.trial.warnings import stream_warnings
+from middlemark.trial.patterns.pattern import Heard, Pattern, Roles
 from middlemark.trial.worker_request import TrialRequest, bounds_of
 
 TWO_TOPICS = "each service uses two topics, because the adapter's native services are not available in a graph"
@@ -116,34 +113,21 @@ class Ends:
 
 def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
     """Return the outcome with the messages sent on each topic and received on each edge."""
-    senders, receivers = results_of(PublisherResult, heard.senders), results_of(SubscriberResult, heard.receivers)
-    published = tuple(map(stream.sent, senders))
-    taken = tuple(stream.arrived(result, published) for result in receivers)
     assert heard.graph is not None
-    kept: tuple[PublisherResult | SubscriberResult, ...] = (*senders, *receivers)
-    messages = sum(each.sent for each in published)
+    found = stream.with_counts(heard, outcome)
+    messages = sum(each.sent for each in found.publishers)
     native = _native(heard.cell, heard.graph)
     return msgspec.structs.replace(
-        outcome,
-        counts=stream.counted(published, taken),
-        samples=sum(result.samples for result in receivers),
-        warmup_samples=heard.warmed_up,
-        measured_s=max(result.measured_s for result in senders),
-        files=tuple(stream.file_of(heard.samples_stem, each) for each in kept),
-        publishers=published,
-        subscribers=taken,
+        found,
         actual_transport=stream_actual_transport(
             heard.evidence,
             heard.transport,
             messages=messages,
-            size=bytes_sent(published, heard.graph) // messages if messages else 0,
+            size=bytes_sent(found.publishers, heard.graph) // messages if messages else 0,
             processes=1 if heard.cell.processes == 1 else len(heard.graph.processes),
         ),
         native_request_reply=native,
         notes=outcome.notes if native is not False else tuple(dict.fromkeys((*outcome.notes, TWO_TOPICS))),
-        warnings=tuple(
-            stream_warnings(heard.cell, heard.limits, published, taken, senders=senders, receivers=receivers)
-        ),
     )
 
 

@@ -44,14 +44,29 @@ def roles(asked: TrialRequest) -> Roles:
 
 
 def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
-    """Return the outcome with the counts of messages that were sent and received."""
+    """Return the outcome with all that follows from the results."""
+    found = with_counts(heard, outcome)
+    return msgspec.structs.replace(
+        found,
+        coding=coding(heard),
+        actual_transport=stream_actual_transport(
+            heard.evidence,
+            heard.transport,
+            messages=_moved(heard, found),
+            size=heard.cell.size,
+            processes=heard.cell.processes,
+        ),
+    )
+
+
+def with_counts(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
+    """Return the outcome with the counts of messages that were sent and received, and with the warnings."""
     senders, receivers = results_of(PublisherResult, heard.senders), results_of(SubscriberResult, heard.receivers)
     published = tuple(map(sent, senders))
     taken = tuple(arrived(result, published) for result in receivers)
-    counts = counted(published, taken)
     return msgspec.structs.replace(
         outcome,
-        counts=counts,
+        counts=counted(published, taken),
         samples=sum(result.samples for result in receivers),
         warmup_samples=heard.warmed_up,
         measured_s=max(result.measured_s for result in senders),
@@ -61,14 +76,6 @@ def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
         ),
         publishers=published,
         subscribers=taken,
-        coding=coding(heard),
-        actual_transport=stream_actual_transport(
-            heard.evidence,
-            heard.transport,
-            messages=_moved(heard, counts, taken),
-            size=heard.cell.size,
-            processes=heard.cell.processes,
-        ),
         warnings=tuple(
             stream_warnings(heard.cell, heard.limits, published, taken, senders=senders, receivers=receivers)
         ),
@@ -106,12 +113,12 @@ def counted(publishers: Sequence[Sent], subscribers: Sequence[Arrived]) -> Trial
     )
 
 
-def _moved(heard: Heard, counts: TrialCounts, taken: Sequence[Arrived]) -> int:
+def _moved(heard: Heard, outcome: TrialOutcome) -> int:
     """Return how many messages the transport has moved at least. A best-effort message may be lost before that."""
-    sent = counts.sent + heard.warmed_up
+    sent = sum(each.sent for each in outcome.publishers) + heard.warmed_up
     if heard.cell.reliability == "reliable":
         return sent
-    return min(sent, max((each.received for each in taken), default=0))
+    return min(sent, max((each.received for each in outcome.subscribers), default=0))
 
 
 def file_of(stem: str, result: PublisherResult | SubscriberResult) -> SamplesFile:
