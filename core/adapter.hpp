@@ -23,7 +23,6 @@ namespace middlemark {
 
 class CodingTimes;
 
-/// The result of a publish().
 enum class Published {
   ok,         ///< the middleware accepted the message
   timed_out,  ///< back-pressure lasted longer than Settings::write_timeout; the message was not, or not wholly, sent

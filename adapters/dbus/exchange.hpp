@@ -76,7 +76,6 @@ class Server : public Sender, public Receiver {
     trial.notes.leave(server_note(service));
   }
 
-  /// Sends the reply to the request that is being visited.
   [[nodiscard]] Published publish() noexcept {
     const kit::Deadline deadline(write_timeout_);
     if (!from_->written(deadline)) return late(*from_);

@@ -58,7 +58,6 @@ class Subscriber : kit::Pinned {
     return visits;
   }
 
-  /// Visits the waiting messages of one publisher.
   template <class Visitor>
   std::size_t take_from(std::size_t publisher, Visitor& visitor) noexcept {
     const Source& source = sources_[publisher];

@@ -84,7 +84,6 @@ inline constexpr const char* no_segment = "/";
   return "SROS2, strategy Enforce, " + words + ": DDS Security (PKI-DH, Access-Permissions, AES-GCM-GMAC)";
 }
 
-/// Describes rclcpp's own transport within a process.
 [[nodiscard]] inline Transport within_process() {
   Transport transport;
   transport.name = intraprocess_name;

@@ -38,7 +38,6 @@ struct Ways {
   return ppoll(&waited, 1, &limit, nullptr) > 0;
 }
 
-/// Returns how many peers have a channel.
 [[nodiscard]] std::size_t connected(const auto& peers) {
   return static_cast<std::size_t>(
       std::ranges::count_if(peers, [](const auto& peer) { return peer.channel != nullptr; }));

@@ -77,7 +77,6 @@ class Datagrams {
   void number(std::uint32_t message) noexcept {
     for (FragmentHeader& header : headers_) header.message = message;
   }
-  /// Sets the layout of the next message.
   void cut(const Layout& layout) noexcept {
     for (std::size_t i = 0; i < layout.fragments; ++i) {
       headers_[i].bytes = static_cast<std::uint32_t>(layout.message_bytes);

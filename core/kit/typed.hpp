@@ -22,7 +22,6 @@
 
 namespace middlemark::kit {
 
-/// A message and its serialised form.
 class CodedMessage : Pinned {
  public:
   virtual ~CodedMessage() = default;

@@ -79,7 +79,6 @@ class AnswerStamps {
         recorder_(keeps ? most_kept : 0),
         until_(keeps ? 1 : never) {}
 
-  /// Returns whether the next message is to be stamped.
   [[nodiscard]] bool due() const noexcept { return until_ == 1; }
 
   void before_take() noexcept {

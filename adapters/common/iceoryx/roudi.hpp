@@ -21,7 +21,6 @@
 
 namespace middlemark::iceoryx {
 
-/// One of RouDi's memory pools.
 struct Pool {
   std::uint64_t chunk_bytes = 0;
   std::uint64_t chunks = 0;

@@ -109,7 +109,6 @@ impl Protection {
     }
 }
 
-/// Formats a path as JSON5.
 fn text(path: &Path) -> String {
     format!("{:?}", path.to_string_lossy())
 }
@@ -118,7 +117,6 @@ fn joined(words: &BTreeSet<String>) -> String {
     words.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
-/// The parts of a certificate that are used here.
 struct Certificate {
     name: String,
     key: String,

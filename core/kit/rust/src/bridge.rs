@@ -232,7 +232,6 @@ impl SubscriberCalls {
     }
 }
 
-/// The tables of functions for a type.
 struct Table<T>(PhantomData<T>);
 impl<P: Publisher> Table<P> {
     const PUBLISHER: PublisherCalls = PublisherCalls::of::<P>();
@@ -254,7 +253,6 @@ impl Ends {
     }
 }
 
-/// Makes a publisher, subscriber, client or server of an adapter.
 unsafe fn make<A>(adapter: *mut c_void, error: Reader, make: impl FnOnce(&mut A) -> Result<()>) -> bool {
     unsafe { with(adapter, None, |adapter: &mut A, _| error.attempt(|| make(adapter))) }.is_some()
 }

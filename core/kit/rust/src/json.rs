@@ -13,7 +13,6 @@ pub(crate) fn json_of(value: &impl Json) -> String {
     json
 }
 
-/// Writes an object from the names and values of its fields.
 pub(crate) fn object(json: &mut String, fields: &[(&str, &dyn Json)]) {
     let mut before = '{';
     for (name, value) in fields {

@@ -28,7 +28,6 @@ pub use native::{Native, NativeTable, NativeValue};
 pub use request::Request;
 pub use settings::{List, Maybe, Settings, Text, Topic};
 
-/// The result of a `publish`.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Published {

@@ -23,7 +23,6 @@ pub struct List<'a, T> {
 #[derive(Clone, Copy)]
 pub struct Text<'a>(List<'a, u8>);
 
-/// A value that may be absent.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Maybe<T> {
