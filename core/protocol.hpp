@@ -1,5 +1,5 @@
 // Written by scripts/protocol from src/middlemark/model/protocol.py: change that file instead.
-// The messages of the control protocol and their JSON form: docs/protocol.md.
+// The messages of the control protocol and their JSON form. docs/protocol.md describes all their fields.
 #pragma once
 
 #include <array>
@@ -192,14 +192,10 @@ template <> inline constexpr auto fields_of<RequestedSettings> = std::tuple{
 
 /// Where and with which priority a worker's threads must run.
 struct Placement {
-  /// Processors that the process may use; empty: its affinity is not changed.
   std::vector<int> cpus{};
   Policy policy{};
-  /// 1..99 under fifo and rr.
   int priority = 0;
-  /// mlockall(MCL_CURRENT | MCL_FUTURE).
   bool mlock = false;
-  /// RLIMIT_RTTIME: processor time in seconds that a real-time thread may use without blocking.
   double rt_limit_s = 30;
 };
 template <> inline constexpr auto fields_of<Placement> = std::tuple{
@@ -212,23 +208,13 @@ template <> inline constexpr auto fields_of<Placement> = std::tuple{
 /// The load of a sender: as fast as possible, at a rate, or in bursts.
 struct Load {
   LoadKind kind = LoadKind::max;
-  /// rate: messages per second. The instants are absolute (open loop): a late message does not delay later ones.
   double rate_hz = 0;
-  /// rate: distribution of the intended instants.
   Arrivals arrivals = Arrivals::periodic;
-  /// poisson: seed of the arrivals; it must differ between the senders of a trial.
   std::uint64_t seed = 0;
-  /// burst: number of messages sent without a pause.
   std::uint64_t burst = 0;
-  /// burst: pause between the end of one burst and the beginning of the next.
   double recovery_s = 0;
-  /// rate: absolute path of a file with the intended instant of each message: uint64 in host order, ascending, in ns from
-  /// the start. The instants are repeated every `lap_ns`, which is larger than the last instant; `rate_hz` is the mean
-  /// rate. Empty: `arrivals` is the distribution.
   std::string instants_path{};
   std::uint64_t lap_ns = 0;
-  /// true: the sender sleeps until the intended instant, as an application's timer does. false: it wakes up earlier and
-  /// spins until the instant.
   bool sleeps = false;
 };
 template <> inline constexpr auto fields_of<Load> = std::tuple{
@@ -242,11 +228,8 @@ template <> inline constexpr auto fields_of<Load> = std::tuple{
 
 /// The request to one role. It does not change while the role runs.
 struct RoleRequest {
-  /// Number of the role among the roles of its kind; 0 for a ping.
   unsigned index = 0;
-  /// filled: every byte is written and checked; untouched: only the header is written and checked.
   Payload payload{};
-  /// Processor that the role's thread is pinned to; null: not pinned.
   std::optional<int> cpu{};
 };
 template <> inline constexpr auto fields_of<RoleRequest> = std::tuple{
@@ -256,13 +239,10 @@ template <> inline constexpr auto fields_of<RoleRequest> = std::tuple{
 /// The request to a role that sends. Exactly one of `samples` and `duration_s` is set.
 struct SenderRequest : RoleRequest {
   Load load{};
-  /// Number of messages to send.
   std::optional<std::uint64_t> samples{};
   std::optional<double> duration_s{};
   double warmup_s = 0.2;
-  /// The measuring ends at the latest after this time.
   double limit_s = 120;
-  /// Absolute path of the .npy, which is written after the end.
   std::string samples_path{};
 };
 template <> inline constexpr auto fields_of<SenderRequest> = std::tuple_cat(fields_of<RoleRequest>, std::tuple{
@@ -274,9 +254,7 @@ template <> inline constexpr auto fields_of<SenderRequest> = std::tuple_cat(fiel
 
 /// The request to a ping or a client. A client is a ping whose messages one server answers.
 struct CallerRequest : SenderRequest {
-  /// A round trip that takes longer is not recorded.
   double reply_timeout_s = 1;
-  /// Number of replies that complete a round trip: the number of pongs that echo; 1 for a client.
   unsigned echoing = 1;
 };
 template <> inline constexpr auto fields_of<CallerRequest> = std::tuple_cat(fields_of<SenderRequest>, std::tuple{
@@ -298,9 +276,7 @@ template <> inline constexpr auto fields_of<ClientRequest> = fields_of<CallerReq
 /// The request to a pong, or to a server, which answers several clients. With a `samples_path` the role stamps some of the
 /// messages that it answers. `samples` or `duration_s`, if set, are used to spread these messages over the whole measuring.
 struct AnswererRequest : RoleRequest {
-  /// Absolute path of the .npy with the stamps, which is written after the end. Empty: no message is stamped.
   std::string samples_path{};
-  /// Number of messages that all senders together will send.
   std::optional<std::uint64_t> samples{};
   std::optional<double> duration_s{};
 };
@@ -312,9 +288,7 @@ template <> inline constexpr auto fields_of<AnswererRequest> = std::tuple_cat(fi
 /// The request to a pong.
 struct PongRequest : AnswererRequest {
   static constexpr std::string_view tag_field = "role", tag = "pong";
-  /// true: the pong replies; false: it only receives.
   bool echoes = true;
-  /// Number of pongs of the trial that reply.
   unsigned echoing = 1;
 };
 template <> inline constexpr auto fields_of<PongRequest> = std::tuple_cat(fields_of<AnswererRequest>, std::tuple{
@@ -330,9 +304,7 @@ template <> inline constexpr auto fields_of<ServerRequest> = fields_of<AnswererR
 /// The request to a publisher of a stream.
 struct PublisherRequest : SenderRequest {
   static constexpr std::string_view tag_field = "role", tag = "publisher";
-  /// Number of the topic in `Settings.topics`.
   unsigned topic = 0;
-  /// Largest number of raw records; further messages are added to a histogram.
   std::uint64_t kept = 0;
 };
 template <> inline constexpr auto fields_of<PublisherRequest> = std::tuple_cat(fields_of<SenderRequest>, std::tuple{
@@ -342,15 +314,10 @@ template <> inline constexpr auto fields_of<PublisherRequest> = std::tuple_cat(f
 /// is a publisher's result. Record n belongs to the n-th message received. The intended instant of the forwarded message is
 /// `work_s` after the reception.
 struct ForwardRequest {
-  /// Number of this publisher among all publishers of the trial.
   unsigned index = 0;
-  /// Number of the topic in `Settings.topics`.
   unsigned topic = 0;
-  /// Processor time that the subscriber uses before it publishes.
   double work_s = 0;
-  /// Absolute path of the .npy, which is written after the end.
   std::string samples_path{};
-  /// Largest number of raw records; further messages are added to a histogram.
   std::uint64_t kept = 0;
 };
 template <> inline constexpr auto fields_of<ForwardRequest> = std::tuple{
@@ -362,13 +329,9 @@ template <> inline constexpr auto fields_of<ForwardRequest> = std::tuple{
 /// The request to a subscriber of a stream.
 struct SubscriberRequest : RoleRequest {
   static constexpr std::string_view tag_field = "role", tag = "subscriber";
-  /// Number of the topic in `Settings.topics`.
   unsigned topic = 0;
-  /// Absolute path of the .npy, which is written after the end.
   std::string samples_path{};
-  /// Largest number of raw records; further messages are added to a histogram.
   std::uint64_t kept = 0;
-  /// The topics on which the subscriber publishes a message for each message that it receives.
   std::vector<ForwardRequest> forwards{};
 };
 template <> inline constexpr auto fields_of<SubscriberRequest> = std::tuple_cat(fields_of<RoleRequest>, std::tuple{
@@ -384,10 +347,7 @@ struct ConfigureCommand {
   static constexpr std::string_view tag_field = "command", tag = "configure";
   RequestedSettings settings{};
   Placement placement{};
-  /// Time within which every role must find its peers.
   double match_timeout_s = 10;
-  /// In a stream: the worker reports the end of each role at once (`ended`), and a subscriber ends only after a `stop`
-  /// command.
   bool tells_ends = false;
   std::vector<AnyRoleRequest> roles{};
 };
@@ -414,9 +374,7 @@ template <> inline constexpr auto fields_of<StartCommand> = std::tuple<>{};
 /// expected messages, when no message has arrived for 1 s (reliable) or 0.25 s (best effort), or after 10 s.
 struct StopCommand {
   static constexpr std::string_view tag_field = "command", tag = "stop";
-  /// Number of distinct measured messages that a role which only receives must wait for; 0: it ends at once.
   std::uint64_t expected = 0;
-  /// The subscribers to end; empty: every role ends.
   std::vector<unsigned> subscribers{};
 };
 template <> inline constexpr auto fields_of<StopCommand> = std::tuple{
@@ -457,7 +415,6 @@ struct HelloEvent {
   static constexpr std::string_view tag_field = "event", tag = "hello";
   int protocol = 0;
   std::string adapter{};
-  /// Version of the middleware.
   std::string version{};
   int pid = 0;
   ClockFacts clock{};
@@ -488,14 +445,10 @@ template <> inline constexpr auto fields_of<PublishedEvent> = std::tuple<>{};
 /// Every role has found its peers.
 struct ReadyEvent {
   static constexpr std::string_view tag_field = "event", tag = "ready";
-  /// Time from the creation of the topics (if subscribers join late: from their creation) until all peers are found.
   std::uint64_t discovery_ns = 0;
-  /// Time from opening the middleware until the topics are created; `discovery_ns` begins afterwards.
   std::uint64_t opening_ns = 0;
   InForce placement{};
-  /// The adapter's notes on how it applied the settings.
   std::vector<std::string> notes{};
-  /// The algorithms in force, as the middleware names them; empty if and only if `security` is none.
   std::string protected_by{};
 };
 template <> inline constexpr auto fields_of<ReadyEvent> = std::tuple{
@@ -510,7 +463,6 @@ struct Counts {
   unsigned index = 0;
   std::optional<std::uint64_t> sent{};
   std::optional<std::uint64_t> publish_failed{};
-  /// For a publisher: time that its thread slept in publish(). Also null if the kernel does not report the time.
   std::optional<std::uint64_t> blocked_ns{};
   std::optional<std::uint64_t> received{};
   std::optional<std::uint64_t> duplicated{};
@@ -529,7 +481,6 @@ struct ThreadUse {
   int tid = 0;
   std::string name{};
   std::uint64_t cpu_ns = 0;
-  /// Time that the thread was runnable but had no processor; null: the kernel does not report it.
   std::optional<std::uint64_t> waiting_ns{};
 };
 template <> inline constexpr auto fields_of<ThreadUse> = std::tuple{
@@ -542,17 +493,13 @@ template <> inline constexpr auto fields_of<ThreadUse> = std::tuple{
 struct Resources {
   std::uint64_t rss_bytes = 0;
   std::uint64_t peak_rss_bytes = 0;
-  /// Part of the resident memory that contains the bench's own samples.
   std::uint64_t bench_bytes = 0;
   std::uint64_t user_ns = 0;
   std::uint64_t system_ns = 0;
-  /// Number of context switches because a thread blocked.
   std::uint64_t voluntary = 0;
-  /// Number of context switches because a thread was preempted.
   std::uint64_t involuntary = 0;
   std::uint64_t minor_faults = 0;
   std::uint64_t major_faults = 0;
-  /// The living threads; the process's first thread comes first.
   std::vector<ThreadUse> threads{};
 };
 template <> inline constexpr auto fields_of<Resources> = std::tuple{
@@ -568,7 +515,6 @@ template <> inline constexpr auto fields_of<Resources> = std::tuple{
 
 /// The counters of the roles, and the resources that the process has used since it began.
 struct Account {
-  /// CLOCK_MONOTONIC.
   std::uint64_t at_ns = 0;
   std::vector<Counts> roles{};
   Resources resources{};
@@ -580,12 +526,9 @@ template <> inline constexpr auto fields_of<Account> = std::tuple{
 /// Sent after `start` and then once per second. The leading role is the first that sends, or else the first.
 struct TickEvent : Account {
   static constexpr std::string_view tag_field = "event", tag = "tick";
-  /// The leading role.
   RoleKind role{};
   Phase phase{};
-  /// Samples so far. If not every message is stamped, this and `sent` may be up to 15 messages behind.
   std::uint64_t samples = 0;
-  /// Time since `start`.
   double elapsed_s = 0;
 };
 template <> inline constexpr auto fields_of<TickEvent> = std::tuple_cat(fields_of<Account>, std::tuple{
@@ -602,7 +545,6 @@ template <> inline constexpr auto fields_of<MeasuringEvent> = fields_of<Account>
 /// The roles have ended.
 struct DoneEvent : Account {
   static constexpr std::string_view tag_field = "event", tag = "done";
-  /// The leading role.
   RoleKind role{};
 };
 template <> inline constexpr auto fields_of<DoneEvent> = std::tuple_cat(fields_of<Account>, std::tuple{
@@ -613,9 +555,7 @@ struct EndedEvent {
   static constexpr std::string_view tag_field = "event", tag = "ended";
   RoleKind role{};
   unsigned index = 0;
-  /// Number of measured messages that it sent; 0 for a subscriber.
   std::uint64_t sent = 0;
-  /// Number of measured messages that a subscriber sent, for each `ForwardRequest`.
   std::vector<std::uint64_t> forwarded{};
 };
 template <> inline constexpr auto fields_of<EndedEvent> = std::tuple{
@@ -638,7 +578,6 @@ struct RoleResult {
   static constexpr std::string_view event = "result";
   unsigned index = 0;
   Ended ended{};
-  /// The middleware's own message about its last error; empty: no error.
   std::string last_error{};
 };
 template <> inline constexpr auto fields_of<RoleResult> = std::tuple{
@@ -647,39 +586,25 @@ template <> inline constexpr auto fields_of<RoleResult> = std::tuple{
 
 /// The result of a ping or a client.
 struct CallerResult : RoleResult {
-  /// Number of round trips in the samples file.
   std::uint64_t samples = 0;
   std::uint64_t warmup_samples = 0;
   double measured_s = 0;
-  /// CLOCK_MONOTONIC of the first measured message; 0: there was none.
   std::uint64_t first_begin_ns = 0;
-  /// The value of the raw counter at which `begin_ns` of the samples is 0.
   std::uint64_t start_ticks = 0;
-  /// Frequency of the raw counter.
   double ticks_per_second = 0;
-  /// Number of publishes that succeeded.
   std::uint64_t sent = 0;
-  /// Number of distinct replies, including damaged ones.
   std::uint64_t received = 0;
   std::uint64_t lost = 0;
-  /// Number of replies that arrived after their timeout.
   std::uint64_t late = 0;
   std::uint64_t duplicated = 0;
   std::uint64_t reordered = 0;
   std::uint64_t damaged = 0;
-  /// Number of publishes that the middleware refused; they count as neither sent nor lost.
   std::uint64_t publish_failed = 0;
-  /// Number of intended instants within the measuring; null without a schedule.
   std::optional<std::uint64_t> scheduled{};
-  /// Number of messages sent more than one period of the schedule after their intended instant.
   std::optional<std::uint64_t> late_sends{};
-  /// Number of intended instants for which no message was sent before the end.
   std::optional<std::uint64_t> unsent{};
-  /// Processor time that the thread spent on waiting for intended instants.
   std::uint64_t pacing_ns = 0;
-  /// Median; null: the type is octets, or the middleware serialises within its own calls.
   std::optional<std::uint64_t> serialize_p50_ns{};
-  /// Median; null: the type is octets, or the middleware deserialises within its own calls.
   std::optional<std::uint64_t> deserialize_p50_ns{};
 };
 template <> inline constexpr auto fields_of<CallerResult> = std::tuple_cat(fields_of<RoleResult>, std::tuple{
@@ -711,7 +636,6 @@ template <> inline constexpr auto fields_of<PingResult> = fields_of<CallerResult
 /// The result of a client.
 struct ClientResult : CallerResult {
   static constexpr std::string_view tag_field = "role", tag = "client";
-  /// true: the middleware's own request/reply was used; false: two topics.
   bool native = false;
 };
 template <> inline constexpr auto fields_of<ClientResult> = std::tuple_cat(fields_of<CallerResult>, std::tuple{
@@ -721,17 +645,13 @@ template <> inline constexpr auto fields_of<ClientResult> = std::tuple_cat(field
 struct AnswererResult : RoleResult {
   std::uint64_t received = 0;
   std::uint64_t echoed = 0;
-  /// Number of answers in the samples file.
   std::uint64_t stamped = 0;
   std::uint64_t lost = 0;
   std::uint64_t duplicated = 0;
   std::uint64_t reordered = 0;
   std::uint64_t damaged = 0;
   std::uint64_t publish_failed = 0;
-  /// Median; for a server over topics, only of the replies to its first client. null: the type is octets, or the
-  /// middleware serialises within its own calls.
   std::optional<std::uint64_t> serialize_p50_ns{};
-  /// Median; null: the type is octets, or the middleware deserialises within its own calls.
   std::optional<std::uint64_t> deserialize_p50_ns{};
 };
 template <> inline constexpr auto fields_of<AnswererResult> = std::tuple_cat(fields_of<RoleResult>, std::tuple{
@@ -754,7 +674,6 @@ template <> inline constexpr auto fields_of<PongResult> = fields_of<AnswererResu
 /// The result of the server.
 struct ServerResult : AnswererResult {
   static constexpr std::string_view tag_field = "role", tag = "server";
-  /// true: the middleware's own request/reply was used; false: two topics.
   bool native = false;
 };
 template <> inline constexpr auto fields_of<ServerResult> = std::tuple_cat(fields_of<AnswererResult>, std::tuple{
@@ -764,37 +683,22 @@ template <> inline constexpr auto fields_of<ServerResult> = std::tuple_cat(field
 struct PublisherResult : RoleResult {
   static constexpr std::string_view tag_field = "role", tag = "publisher";
   unsigned topic = 0;
-  /// Number of intended instants within the measuring; null without a schedule.
   std::optional<std::uint64_t> scheduled{};
-  /// Number of publishes that succeeded.
   std::uint64_t sent = 0;
-  /// Size of all sent messages together, if sizes vary; null: every message has the topic's size.
   std::optional<std::uint64_t> sent_bytes{};
-  /// Number of publishes that back-pressure blocked beyond the write timeout; they count as neither sent nor lost.
   std::uint64_t timed_out = 0;
-  /// Number of publishes that the middleware refused; they count as neither sent nor lost.
   std::uint64_t publish_failed = 0;
-  /// Number of messages sent more than one period of the schedule after their intended instant.
   std::optional<std::uint64_t> late_sends{};
-  /// Number of intended instants for which no message was sent before the end.
   std::optional<std::uint64_t> unsent{};
-  /// Time that the thread slept in publish(). Sleep until an intended instant is not included.
   std::optional<std::uint64_t> blocked_ns{};
-  /// Processor time that the thread spent on waiting for intended instants.
   std::uint64_t pacing_ns = 0;
-  /// Total time in publish(); null if not every message was stamped.
   std::optional<std::uint64_t> writing_ns{};
-  /// Median; null: the type is octets, the messages are forwarded, or the middleware serialises within its own calls.
   std::optional<std::uint64_t> serialize_p50_ns{};
-  /// N: every N-th message was stamped, beginning with the first.
   unsigned stamped_every = 1;
-  /// CLOCK_MONOTONIC; 0: no message was sent.
   std::uint64_t first_sent_ns = 0;
   std::uint64_t last_sent_ns = 0;
   double measured_s = 0;
-  /// Number of records in the samples file.
   std::uint64_t samples = 0;
-  /// Number of messages in the histogram: all that were sent after the samples file was full.
   std::uint64_t in_histogram = 0;
   std::uint64_t warmup_samples = 0;
 };
@@ -823,32 +727,22 @@ template <> inline constexpr auto fields_of<PublisherResult> = std::tuple_cat(fi
 struct SubscriberResult : RoleResult {
   static constexpr std::string_view tag_field = "role", tag = "subscriber";
   unsigned topic = 0;
-  /// Number of distinct messages, including damaged ones.
   std::uint64_t received = 0;
   std::uint64_t duplicated = 0;
   std::uint64_t reordered = 0;
   std::uint64_t damaged = 0;
-  /// Number of distinct messages received from each publisher.
   std::vector<std::uint64_t> by_publisher{};
-  /// CLOCK_MONOTONIC of the last warm-up message before the first measured message; 0: there was none.
   std::uint64_t last_warm_up_ns = 0;
-  /// CLOCK_MONOTONIC; 0: no message arrived.
   std::uint64_t first_received_ns = 0;
   std::uint64_t last_received_ns = 0;
-  /// Number of records in the samples file.
   std::uint64_t samples = 0;
-  /// Number of messages in the histogram: all stamped messages that arrived after the samples file was full.
   std::uint64_t in_histogram = 0;
   std::optional<std::uint64_t> one_way_p50_ns{};
   std::optional<std::uint64_t> one_way_p99_ns{};
   std::optional<std::uint64_t> one_way_max_ns{};
-  /// Median; null: the type is octets, or the middleware deserialises within its own calls.
   std::optional<std::uint64_t> deserialize_p50_ns{};
-  /// Number of history messages that the subscriber had to receive; 0 if it did not join late.
   std::uint64_t history_due = 0;
-  /// Number of distinct history messages that arrived.
   std::uint64_t history_received = 0;
-  /// Time from just before the subscriber was opened to the last history message; null: no such message arrived.
   std::optional<std::uint64_t> history_ns{};
 };
 template <> inline constexpr auto fields_of<SubscriberResult> = std::tuple_cat(fields_of<RoleResult>, std::tuple{
@@ -877,7 +771,6 @@ using AnyRoleResult = std::variant<PingResult, PongResult, PublisherResult, Subs
 struct DurationCounts {
   std::uint64_t total_ns = 0;
   std::uint64_t longest_ns = 0;
-  /// (lower bound in ns, number of durations). A bucket ends at twice its lower bound. Empty buckets are left out.
   std::vector<std::tuple<std::uint64_t, std::uint64_t>> counts{};
 };
 template <> inline constexpr auto fields_of<DurationCounts> = std::tuple{
@@ -889,16 +782,10 @@ template <> inline constexpr auto fields_of<DurationCounts> = std::tuple{
 struct Still {
   int cpu = 0;
   std::uint64_t spun_ns = 0;
-  /// Gaps between two readings without a preemption: interrupts, the hypervisor.
   DurationCounts gaps{};
-  /// Gaps in which another thread had the processor, also at the end of a sleep.
   DurationCounts taken{};
-  /// Number of timed sleeps of 0.2 ms; 0 if no role of the trial sleeps on this processor.
   std::uint64_t wakes = 0;
-  /// Delay of the end of each sleep.
   DurationCounts late{};
-  /// The part of the total delay in which the kernel counted the thread as waiting for the processor, although no other
-  /// thread had it.
   std::uint64_t waited_ns = 0;
 };
 template <> inline constexpr auto fields_of<Still> = std::tuple{
@@ -909,7 +796,6 @@ template <> inline constexpr auto fields_of<Still> = std::tuple{
 
 /// Another process or thread that ran on the roles' processors while they measured.
 struct Other {
-  /// null: the process had ended, or the kernel does not report its name.
   std::optional<std::string> name{};
   std::optional<int> pid{};
   std::uint64_t ns = 0;
@@ -922,7 +808,6 @@ template <> inline constexpr auto fields_of<Other> = std::tuple{
 struct ProbeCommand {
   static constexpr std::string_view tag_field = "command", tag = "probe";
   std::vector<int> cpus{};
-  /// Processors on which the first half of the time is spent in timed sleeps.
   std::vector<int> sleeping{};
   std::uint64_t duration_ns = 0;
 };
@@ -942,9 +827,7 @@ template <> inline constexpr auto fields_of<ProbedEvent> = std::tuple{
 /// Keeps processors from halting, from now on: on each processor a thread spins that yields to all other threads.
 struct AwakeCommand {
   static constexpr std::string_view tag_field = "command", tag = "awake";
-  /// The processors; empty: the spinning ends, and all processors may halt again.
   std::vector<int> cpus{};
-  /// The spinning ends after this time, or when the process that started the witness ends.
   std::uint64_t limit_ns = 0;
 };
 template <> inline constexpr auto fields_of<AwakeCommand> = std::tuple{
@@ -955,7 +838,6 @@ template <> inline constexpr auto fields_of<AwakeCommand> = std::tuple{
 struct AwakeEvent {
   static constexpr std::string_view tag_field = "event", tag = "awake";
   std::vector<int> cpus{};
-  /// Why no processor is kept awake.
   std::optional<std::string> absent{};
 };
 template <> inline constexpr auto fields_of<AwakeEvent> = std::tuple{
@@ -966,7 +848,6 @@ template <> inline constexpr auto fields_of<AwakeEvent> = std::tuple{
 struct WatchCommand {
   static constexpr std::string_view tag_field = "command", tag = "watch";
   std::vector<int> cpus{};
-  /// The workers and their companions. All other threads except the idle thread count as threads of others.
   std::vector<int> pids{};
 };
 template <> inline constexpr auto fields_of<WatchCommand> = std::tuple{
@@ -976,9 +857,7 @@ template <> inline constexpr auto fields_of<WatchCommand> = std::tuple{
 /// The answer to `watch`.
 struct WatchingEvent {
   static constexpr std::string_view tag_field = "event", tag = "watching";
-  /// null: nothing is recorded.
   std::optional<WatchScope> scope{};
-  /// Why nothing is recorded.
   std::optional<std::string> absent{};
 };
 template <> inline constexpr auto fields_of<WatchingEvent> = std::tuple{
@@ -1006,18 +885,13 @@ template <> inline constexpr auto fields_of<CpuOthers> = std::tuple{
 /// The answer to `tell`.
 struct SeenEvent {
   static constexpr std::string_view tag_field = "event", tag = "seen";
-  /// null: nothing was recorded; ignore the other fields.
   std::optional<WatchScope> scope{};
-  /// No record was lost.
   bool complete = false;
   std::uint64_t records = 0;
   std::uint64_t lost = 0;
   std::vector<CpuOthers> cpus{};
-  /// The eight processes that ran longest.
   std::vector<Other> others{};
-  /// The 2,000 longest times during which another process had a processor: (from ns, to ns, processor).
   std::vector<std::tuple<std::uint64_t, std::uint64_t, int>> spells{};
-  /// Number of such times that are not in `spells`.
   std::uint64_t shorter = 0;
   std::uint64_t longest_of_the_shorter_ns = 0;
 };
