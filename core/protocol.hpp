@@ -436,7 +436,7 @@ template <> inline constexpr auto fields_of<InForce> = std::tuple{
     Field{"priority", &InForce::priority, Presence::required, {.least = 0, .most = 99}},
     Field{"mlocked", &InForce::mlocked, Presence::required}};
 
-/// The publishers of this worker have published their histories. Sent only if a topic of the trial has a history.
+/// This worker's publishers have published their histories. Sent only if a topic of the trial has a history.
 struct PublishedEvent {
   static constexpr std::string_view tag_field = "event", tag = "published";
 };

@@ -76,10 +76,7 @@ class _Pings:
 
 
 class _Subscriber:
-    """The seconds in which one process received samples of one size.
-
-    A second without samples counts only if samples arrived before and after it.
-    """
+    """The seconds in which a process received samples of one size. Silent seconds count only between others."""
 
     def __init__(self, row: str) -> None:
         self.row = row

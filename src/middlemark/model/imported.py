@@ -6,10 +6,7 @@ from middlemark.model.times import Times
 
 
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
-    """The figures of one trial that another tool measured.
-
-    Times are of whole round trips: if the tool reports halves, they were doubled.
-    """
+    """The figures of one trial of another tool. Round trips are whole: halves that a tool reports were doubled."""
 
     tool: str
     file: str

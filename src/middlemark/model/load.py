@@ -19,10 +19,7 @@ LoadLevels = Mapping[str, Level]
 
 
 class InvalidCombination(msgspec.Struct, frozen=True):
-    """Why some levels cannot be combined.
-
-    ``text`` is about ``factor`` and contains the next step; ``rule`` names the rule broken.
-    """
+    """Why some levels cannot be combined. ``text``: about ``factor``, with the next step; ``rule``: the rule broken."""
 
     rule: str
     factor: str

@@ -60,10 +60,7 @@ class Moved(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Witnessed(msgspec.Struct, frozen=True, kw_only=True):
-    """Disturbances by the machine during one trial.
-
-    If a field is None, ``absent`` has the reason under the field's name.
-    """
+    """Disturbances by the machine during one trial. ``absent`` has the reason why a field is None, by its name."""
 
     cpus: tuple[int, ...]
     """Processors of the roles."""

@@ -33,10 +33,7 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 class TrialCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """Messages of the measured part of the trial, counted by the ping.
-
-    ``damaged`` includes messages that pongs found damaged.
-    """
+    """Messages of the measured part, counted by the ping. ``damaged`` includes messages that pongs found damaged."""
 
     sent: Count = 0
     received: Count = 0
@@ -121,10 +118,7 @@ class Started(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Coding(msgspec.Struct, frozen=True, kw_only=True):
-    """Median time to (de)serialise a typed message; if several roles did, the median of their medians.
-
-    None: no role timed it.
-    """
+    """Median time to (de)serialise a typed message, over the medians of several roles. None: no role timed it."""
 
     serialize_ns: float | None = None
     deserialize_ns: float | None = None
@@ -266,10 +260,7 @@ class NetworkCost(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Second(msgspec.Struct, frozen=True, kw_only=True):
-    """One step of one worker's series, about a second long; the last one is shorter.
-
-    Counters are changes within the step.
-    """
+    """One step of one worker's series, about a second long (the last is shorter). Counters are changes within it."""
 
     at_s: float
     """End of the step, counted from when the first worker began to measure."""

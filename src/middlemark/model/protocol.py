@@ -392,10 +392,7 @@ class InForce(Message, frozen=True, kw_only=True):
 
 
 class PublishedEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="published"):
-    """The publishers of this worker have published their histories.
-
-    Sent only if a topic of the trial has a history.
-    """
+    """This worker's publishers have published their histories. Sent only if a topic of the trial has a history."""
 
 
 class ReadyEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="ready"):

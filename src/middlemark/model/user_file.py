@@ -34,10 +34,7 @@ class UserFile(msgspec.Struct, frozen=True):
 
     @property
     def kept(self) -> str:
-        """Name of the copy, relative to the run's folder.
-
-        It keeps the suffix, because some middlewares depend on it.
-        """
+        """The copy's name, relative to the run's folder, with the file's suffix, on which some middlewares depend."""
         return f"config/{self.sha256}{PurePosixPath(self.path).suffix}"
 
 

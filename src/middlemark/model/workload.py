@@ -208,10 +208,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return tuple(map(rate, self.topics))
 
     def under(self, scale: float, copies: int) -> "Workload":
-        """Return the graph with its rates multiplied by ``scale``, in ``copies``.
-
-        The names of further copies get a prefix.
-        """
+        """Return the graph in ``copies``, its rates times ``scale``. The names of further copies get a prefix."""
         scaled = [
             msgspec.structs.replace(each, rate_hz=each.rate_hz * scale) if each.rate_hz is not None else each
             for each in self.topics

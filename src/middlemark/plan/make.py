@@ -144,10 +144,7 @@ def _baselines_of(sweep: Sweep, cells: Sequence[Cell], context: Context) -> list
 
 
 def _add_baselines(measured: dict[Cell, Measuring], baselines: Iterable[tuple[Suite, Sweep, Sequence[Cell]]]) -> None:
-    """Add the baselines of each sweep.
-
-    A baseline that is already in the plan gets at least the sweep's number of trials.
-    """
+    """Add the baselines of each sweep. A baseline in the plan gets at least the sweep's number of trials."""
     there = {same_baseline(cell): cell for cell in measured}
     for suite, sweep, cells in baselines:
         new = _measured(f"{suite.name}: baseline", sweep)

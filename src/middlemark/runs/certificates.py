@@ -12,10 +12,7 @@ from middlemark.security.layout import ENDS
 
 
 def own_certificates(certs: str | None, plan: Plan, workers: Mapping[str, Worker], interface: str) -> str:
-    """Return the absolute path of the user's certificates; empty: the trials make their own.
-
-    Raises RequestError with all problems.
-    """
+    """Return the absolute path of the user's certificates; empty: each trial makes its own. Raises RequestError."""
     if certs is None:
         return ""
     protected = [cell for cell in plan.cells if cell.security != "none"]

@@ -135,10 +135,7 @@ async def _prepare(hosts: Sequence[HostAddress], python: str, keys: Certificates
 
 
 async def _prepare_one(host: HostAddress, python: str, request: str) -> tuple[str, str, Prepared]:
-    """Prepare a host. Return this machine's address as the host sees it, the host's address, and its answer.
-
-    Raises ClusterError.
-    """
+    """Prepare a host. Return our address as the host sees it, its address, and its answer. Raises ClusterError."""
     import asyncssh
 
     reach = f"this must work without a password: ssh {host}"

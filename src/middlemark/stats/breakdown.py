@@ -71,10 +71,7 @@ def why_no_breakdown(cell: Cell) -> str | None:
 
 
 def of_trips(callers: Mapping[int, Samples], answers: Samples, starts: Sequence[Started]) -> Breakdown:
-    """Return the breakdown of one trial's round trips.
-
-    ``callers`` are the samples of the ping or the clients, by index.
-    """
+    """Return the breakdown of one trial's round trips. ``callers``: samples of the ping or the clients, by index."""
     known = {each.index: each for each in starts}
     # A message that arrived twice was answered twice; the first answer ended the round trip.
     _, first = np.unique(answers["stamp"], return_index=True)
@@ -90,10 +87,7 @@ def of_trips(callers: Mapping[int, Samples], answers: Samples, starts: Sequence[
 
 
 def of_stream(subscribers: Sequence[Kept], publishers: Mapping[int, Kept]) -> Breakdown:
-    """Return the breakdown of one trial's one-way times from the intended instant.
-
-    Publishers must have kept all samples.
-    """
+    """Return the breakdown of one trial's one-way times from the intended instant. Publishers kept all samples."""
     every = max(1, -(-sum(len(each.raw) for each in subscribers) // MOST_ARRIVALS))
     found = []
     for subscriber in subscribers:
@@ -242,10 +236,7 @@ def _without_traces(sums: dict[str, float]) -> dict[str, float]:
 
 
 def shares(sums: Mapping[str, float]) -> tuple[Part, ...]:
-    """Return the parts with their shares, in the order of ``sums``.
-
-    Parts in ``_OPTIONAL`` that took no time are left out.
-    """
+    """Return the parts with their shares, in the order of ``sums``, without ``_OPTIONAL`` parts that took no time."""
     shown = {name: ns for name, ns in sums.items() if ns > 0 or name not in _OPTIONAL}
     whole = math.fsum(shown.values())
     return tuple(Part(part=name, ns=ns, share=ns / whole if whole else 0.0) for name, ns in shown.items())

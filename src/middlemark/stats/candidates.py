@@ -65,10 +65,7 @@ Attempts = Mapping[int, Mapping[int, Attempt]]
 
 
 class RaceState(msgspec.Struct, frozen=True):
-    """State of a race after a round.
-
-    ``running`` are the cells that may be the best, ordered by median, the leader first.
-    """
+    """State of a race after a round. ``running``: the cells that may be the best, by median, the leader first."""
 
     running: tuple[int, ...]
     eliminated: Mapping[int, Elimination]
@@ -164,10 +161,7 @@ def _latencies(
 
 
 def race_states(race: Race, attempts: Attempts, rounds: int, *, spent: bool = False) -> tuple[RaceState, ...]:
-    """Return the state of each race after this number of rounds, whose trials have all ended.
-
-    ``spent``: no more rounds follow.
-    """
+    """Return the state of each race after this number of complete rounds. ``spent``: no more rounds follow."""
     return tuple(
         # A single candidate needs one round, which shows that it works. In the race that answers ``which``, a single
         # candidate also has the rounds up to the first look.

@@ -56,10 +56,7 @@ class Pairing(msgspec.Struct, frozen=True):
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """B compared with A by one metric.
-
-    ``word`` is the verdict in the metric's words, or says which side was eliminated.
-    """
+    """B compared with A by one metric. ``word``: the verdict in the metric's words, or which side was eliminated."""
 
     pairing: Pairing
     metric: str

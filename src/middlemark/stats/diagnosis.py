@@ -74,10 +74,7 @@ Rule = Callable[[_Trials], Found | None]
 def limits_of(
     results: Sequence[CellResult], outcomes: Sequence[TrialOutcome], descriptions: Mapping[str, Description]
 ) -> tuple[Limit, ...]:
-    """Return the limits that the rows ran into, the worst symptom first.
-
-    ``results`` are a plan's cells in their order.
-    """
+    """Return the limits that the rows ran into, the worst symptom first. ``results``: a plan's cells in order."""
     found: list[Limit] = []
     for index, result in enumerate(results):
         symptom = _symptom(result)

@@ -71,10 +71,7 @@ def reach(figures: Sequence[float]) -> float | None:
 
 
 def imprecision(precision: Precision, figures: Mapping[int, Sequence[float]], rounds: int) -> Imprecision:
-    """Return the cells that are not precise enough after these rounds.
-
-    ``figures`` are those of measured trials, by cell.
-    """
+    """Return the cells that are not precise enough after these rounds. ``figures``: of measured trials, by cell."""
     imprecise = []
     unmeasured = []
     for cell in precision.focus:

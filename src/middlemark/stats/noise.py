@@ -74,10 +74,7 @@ def with_noise(
 
 
 def _has_daemon(cell: Cell, descriptions: Mapping[str, Description]) -> bool:
-    """Say whether the bench runs a daemon for the cell.
-
-    Its time is the middleware's and not that of another process.
-    """
+    """Say whether the bench runs a daemon for the cell. Its time is the middleware's, not another process's."""
     described = descriptions.get(cell.adapter)
     transport = described.transport(cell.transport) if described else None
     return transport is not None and transport.companions
@@ -86,10 +83,7 @@ def _has_daemon(cell: Cell, descriptions: Mapping[str, Description]) -> bool:
 def noise_of(
     cell: Cell, trials: Sequence[TrialSummary], still: Stillness, usual: Usual, *, has_daemon: bool = False
 ) -> Noise | None:
-    """Return the noise of a cell's measured trials; None: no trial was observed.
-
-    ``still`` comes from the probes of the whole run.
-    """
+    """Return the noise of a cell's measured trials; None: none was observed. ``still``: from the run's probes."""
     watched = [(each, each.outcome.noise) for each in trials if each.outcome.failed is None and each.outcome.noise]
     if not watched:
         return None

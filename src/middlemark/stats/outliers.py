@@ -110,10 +110,7 @@ def upper_bound(count: int) -> float:
 
 
 class RoleTimes(msgspec.Struct, frozen=True):
-    """Samples of one role in ns.
-
-    ``begins`` returns the instants (CLOCK_MONOTONIC, ns) at which samples began, by index.
-    """
+    """Samples of one role in ns. ``begins`` returns the instants (CLOCK_MONOTONIC, ns) of samples, by index."""
 
     values: Numbers
     begins: Callable[[npt.NDArray[np.int64]], Numbers]
@@ -155,10 +152,7 @@ def outliers(parts: Sequence[RoleTimes], summary: Summary | None, outcome: Trial
 
 
 def of_round_trips(senders: Sequence[Samples], summary: Summary | None, outcome: TrialOutcome) -> Outliers | None:
-    """Return the outliers of pings or clients.
-
-    ``senders`` has one array per sender, in the order of ``Witnessed.begins_ns``.
-    """
+    """Return the outliers of pings or clients. ``senders``: an array each, in the order of ``Witnessed.begins_ns``."""
     seen = outcome.noise
     if seen is None or len(senders) != len(seen.begins_ns):
         return None

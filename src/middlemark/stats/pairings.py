@@ -64,10 +64,7 @@ def _hidden(factors: Iterable[str]) -> tuple[str, ...]:
 
 
 def _is_known(each: Side, factor: str) -> bool:
-    """Say whether the level is known.
-
-    For declared factors, None is also a level, unless an imported log lacks the factor.
-    """
+    """Say whether the level is known. None is also a level of declared factors, unless an imported log lacks it."""
     return factor not in each.cell.unknown and (factor in FACTOR_AT or level(each, factor) is not None)
 
 
@@ -172,10 +169,7 @@ def reasons_against(pairing: Pairing) -> tuple[str, ...]:
 
 
 def _imported(side: Side) -> str:
-    """Return why an imported cell must not be compared: another tool measured it, on an unknown machine.
-
-    Empty: not imported.
-    """
+    """Return why an imported cell must not be compared: another tool, an unknown machine. Empty: not imported."""
     unknown = [each for each in _MATTER if each in side.cell.unknown]
     if not side.cell.unknown:
         return ""

@@ -62,10 +62,7 @@ def summarise(values: Numbers) -> Summary:
 
 
 def chunked_sum(values: Numbers, origin: float, *, squared: bool = False) -> float:
-    """Return the sum of the distances from ``origin``, or of their squares.
-
-    Done in chunks, so 10^8 samples are not copied.
-    """
+    """Return the sum of distances from ``origin``, or of their squares, by chunks: 10^8 samples are not copied."""
     parts = []
     for begin in range(0, len(values), _CHUNK):
         distances = values[begin : begin + _CHUNK].astype(np.float64) - origin

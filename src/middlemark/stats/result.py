@@ -275,10 +275,7 @@ class ChainResult(msgspec.Struct, frozen=True, kw_only=True, rename={"source": "
 
 
 class NodeResult(msgspec.Struct, frozen=True, kw_only=True):
-    """A node's resources.
-
-    If the node shares a process, ``cpu`` counts its roles' threads only and ``rss_bytes`` is None.
-    """
+    """A node's resources. In a shared process ``cpu`` is that of its roles' threads, and ``rss_bytes`` is None."""
 
     name: str
     process: str

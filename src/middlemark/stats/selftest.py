@@ -251,10 +251,7 @@ def _judged(
 
 
 def _tally(comparisons: Sequence[Comparison]) -> VerdictCounts:
-    """Return the counts over comparisons with enough trials for a verdict.
-
-    Comparisons with fewer trials cannot be false.
-    """
+    """Return the counts over comparisons with enough trials for a verdict. Other comparisons cannot be false."""
     able = [each for each in comparisons if each.judged.low is not None]
     verdicts = [each.judged.verdict for each in able]
     undecided = [each.judged.trials_needed or math.inf for each in able if each.judged.verdict is Verdict.UNDECIDED]

@@ -27,10 +27,7 @@ Values = npt.NDArray[np.float64]
 
 
 class Drift(msgspec.Struct, frozen=True):
-    """A change of the latency from the first samples to the last.
-
-    ``part`` is relative to the beginning; negative if the latency fell.
-    """
+    """A change of the latency from the first samples to the last. ``part``: relative to the first; < 0: it fell."""
 
     part: float
     p: float

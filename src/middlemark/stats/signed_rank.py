@@ -33,10 +33,7 @@ class Shift(msgspec.Struct, frozen=True):
 
 
 def signed_rank(differences: Sequence[float], confidence: float = 0.95) -> Shift:
-    """Return the shift of at least one difference; all must be finite.
-
-    ``confidence`` is that of the two-sided interval.
-    """
+    """Return the shift of at least one difference; all must be finite. ``confidence``: of the two-sided interval."""
     values = np.asarray(differences, dtype=np.float64)
     if len(values) == 0 or not np.isfinite(values).all():
         raise ValueError("a shift needs at least one difference, and finite ones")
@@ -75,10 +72,7 @@ def _walsh_averages(values: Values) -> Values:
 
 
 def _doubled_ranks(sizes: Values) -> npt.NDArray[np.int64]:
-    """Return twice the mean ranks, so that the ranks of ties are whole numbers.
-
-    Sizes that differ only by rounding are ties.
-    """
+    """Return twice the mean ranks, so that ties have whole ranks. Sizes that differ only by rounding are ties."""
     sizes = np.round(sizes / (float(sizes.max()) or 1.0), 12)
     ordered = np.sort(sizes)
     before = np.searchsorted(ordered, sizes, side="left")

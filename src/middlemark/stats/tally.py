@@ -28,10 +28,7 @@ _BEYOND = 1 / 8
 
 
 class Tally:
-    """Counts of one field's values, added chunk by chunk.
-
-    The table ends at ``limit`` ns; the value ``absent`` is skipped.
-    """
+    """Counts of one field's values, added chunk by chunk. The table ends at ``limit`` ns; ``absent`` is skipped."""
 
     def __init__(self, limit: int, absent: int | None = None) -> None:
         """Prepare an empty table. ``limit`` is from :func:`limit_of`."""

@@ -128,10 +128,7 @@ Path = tuple[int, ...]
 
 
 def _paths(graph: Workload) -> list[Path]:
-    """Return the edges of each chain.
-
-    A chain goes through the nodes that publish the next topic, to any subscriber of its last topic.
-    """
+    """Return the edges of each chain: through the nodes that publish the next topic, to each last subscriber."""
     of_topic: dict[int, list[tuple[int, str]]] = {}
     for index, (number, node) in enumerate(graph.edges):
         of_topic.setdefault(number, []).append((index, node))
@@ -211,10 +208,7 @@ def over_trials(
 def edges_over(
     cell: Cell, trials: Sequence[GraphTrial], latencies: Callable[[int], Summary | None] = lambda _: None
 ) -> tuple[EdgeResult, ...]:
-    """Return each edge with its counts summed over the trials.
-
-    ``latencies`` returns the latency of an edge by its number.
-    """
+    """Return each edge with its counts summed over the trials. ``latencies`` returns an edge's latency by number."""
     assert cell.workload is not None
     graph = cell.workload.under(cell.scale, cell.copies)
     rates_hz = graph.rates_hz
@@ -301,10 +295,7 @@ def _history(trials: Sequence[EdgeTrial]) -> HistoryResult | None:
 
 
 def _holds(topic: Topic, due: int, share: float, seconds: float) -> bool | None:
-    """Say whether the edge holds; None: it has no deadline, or too few messages.
-
-    ``seconds`` is the time that the messages cover.
-    """
+    """Say whether the edge holds in ``seconds`` of messages; None: it has no deadline, or too few messages."""
     if topic.deadline_s is None or not due or (due < ENOUGH_MESSAGES and seconds < ENOUGH_S * _NEARLY):
         return None
     return share <= topic.allow

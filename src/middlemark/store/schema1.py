@@ -26,10 +26,7 @@ def converted_run(text: bytes) -> bytes:
 
 
 def converted_trial(line: bytes) -> bytes:
-    """Return a line of ``trials.jsonl`` as one of schema 2. A resumed run of schema 1 has lines of both schemas.
-
-    Raises msgspec.DecodeError.
-    """
+    """Return a line of ``trials.jsonl`` in schema 2; a resumed run has lines of both. Raises msgspec.DecodeError."""
     if b'"carried_by"' not in line:
         return line
     outcome = msgspec.json.decode(line)

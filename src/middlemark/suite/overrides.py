@@ -112,10 +112,7 @@ BUDGET_S = 600.0
 
 
 class PrecisionAsked(msgspec.Struct, frozen=True):
-    """Add rounds until the interval of each median is within ``part`` of it.
-
-    ``focus``: only the medians of these cells.
-    """
+    """Add rounds until each median's interval is within ``part`` of it. ``focus``: only the medians of these cells."""
 
     part: float
     budget_s: float

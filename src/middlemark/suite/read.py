@@ -189,10 +189,7 @@ def _settings(value: object, place: str, problems: list[Problem]) -> object:
 
 
 def _read_together(value: object, place: str, problems: list[Problem]) -> tuple[tuple[str, ...], ...]:
-    """Return the combinations of factors.
-
-    One is written ``["pin", "priority"]``, several ``[["pin", "priority"], …]``.
-    """
+    """Return the combinations of factors: one is ``["pin", "priority"]``, several are ``[["pin", …], …]``."""
     found = [value] if isinstance(value, list) and value and isinstance(value[0], str) else value
     if not isinstance(found, list) or not all(isinstance(each, list) and len(each) > 1 for each in found):
         text = f"{quoted(value)} is not a combination of factors; name two or more, as in ['pin', 'priority']"
@@ -289,10 +286,7 @@ def _carrying(given: Table, workload: Workload, place: str) -> tuple[Table, list
 
 
 def overlay(*layers: Table) -> Table:
-    """Merge tables.
-
-    A later table has priority. Samples and duration replace each other, as a sweep may have only one.
-    """
+    """Merge tables; a later one has priority. Samples and duration replace each other: a sweep has only one."""
     merged: dict[str, Given] = {}
     for layer in layers:
         if "samples" in layer or "duration" in layer:

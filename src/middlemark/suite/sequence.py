@@ -114,10 +114,7 @@ def read_sizes(path: Path) -> tuple[FromFile, Sizes]:
 
 
 def read_instants(path: Path) -> tuple[FromFile, Instants, float]:
-    """Read an ascending list of send times in seconds. Return them relative to the first, and their mean rate.
-
-    Raises Wrong.
-    """
+    """Read ascending send times in seconds. Return them relative to the first, and their mean rate. Raises Wrong."""
     digest, text = _text_of(path)
     stamps = np.array(_each(text, path.name, _stamp_ns), dtype=np.int64)
     back = np.flatnonzero(np.diff(stamps) < 0)

@@ -35,10 +35,7 @@ class Native(msgspec.Struct, frozen=True):
 
 
 class TypedNative(msgspec.Struct, frozen=True):
-    """One ``--native``.
-
-    ``word`` is ADAPTER.KEY or KEY, as typed; which of the two depends on the available adapters.
-    """
+    """One ``--native``. ``word``: ADAPTER.KEY or KEY, as typed; the available adapters decide which of the two."""
 
     word: str
     value: str

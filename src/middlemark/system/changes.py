@@ -35,10 +35,7 @@ class Changes:
     """The changes that one process makes. Only one process at a time may make changes: see :func:`changing`."""
 
     def __init__(self, journal: Journal, announce: Announce | None = None, *, kept: bool = False) -> None:
-        """``announce`` gets each command before sudo runs it; None: sudo is not used.
-
-        ``kept``: the changes remain when this process ends.
-        """
+        """``announce`` gets each sudo command before it runs (None: no sudo). ``kept``: they outlive this process."""
         self._journal = journal
         self._announce = announce
         self._kept = kept

@@ -58,10 +58,7 @@ def read(target: str, prefix: Prefix = ()) -> str:
 
 
 def write(setting: Setting, prefix: Prefix = (), announce: Announce | None = None) -> None:
-    """Set a value, and check that the kernel accepted it. Raises CannotError.
-
-    ``announce`` gets each command before sudo runs it; None: do not use sudo.
-    """
+    """Set and check a value. Raises CannotError. ``announce`` gets each sudo command before it runs (None: no sudo)."""
     target, value = setting.target, setting.value
     try:
         if setting.kind == "group":

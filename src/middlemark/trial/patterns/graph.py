@@ -24,10 +24,7 @@ TWO_TOPICS = "each service uses two topics, because the adapter's native service
 
 
 def roles(asked: TrialRequest) -> Roles:
-    """Return a publisher for each topic with a rate, and a subscriber for each edge.
-
-    A publisher has its topic's number.
-    """
+    """Return a publisher for each topic with a rate, with the topic's number, and a subscriber for each edge."""
     graph = asked.graph
     assert graph is not None
 

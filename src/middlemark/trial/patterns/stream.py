@@ -98,10 +98,7 @@ def arrived(result: SubscriberResult, publishers: Sequence[Sent]) -> Arrived:
 
 
 def counted(publishers: Sequence[Sent], subscribers: Sequence[Arrived]) -> TrialCounts:
-    """Return the sums of both ends.
-
-    ``received`` and ``lost`` count every subscriber, ``sent`` counts a message once.
-    """
+    """Return the sums of both ends. ``received`` and ``lost`` count every subscriber, ``sent`` each message once."""
     return TrialCounts(
         sent=sum(each.sent for each in publishers),
         received=sum(each.received for each in subscribers),
