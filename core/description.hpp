@@ -60,8 +60,7 @@ struct Transport {
   bool keep_all = true;
   /// The transport needs daemons, which `companions` of the adapter lists.
   bool companions = false;
-  /// The transport listens on every interface, so a trial on this machine runs in a network namespace that contains only
-  /// lo.
+  /// It listens on every interface, so trials on this machine run in a network namespace that has only lo.
   bool own_network = false;
   /// The ping has no pongs and receives the messages that it published itself.
   bool alone = false;
@@ -80,7 +79,7 @@ struct Transport {
   std::vector<Security> security{Security::none};
   /// Why the transport does not support the other levels; empty: no reason is known.
   std::string security_why{};
-  /// With security, peers reject an `intruder`: a peer with a certificate of the authority but without permission.
+  /// With security, peers reject an `intruder`: a peer with a certificate of the authority but no permission.
   bool permissions = false;
 };
 template <> inline constexpr auto fields_of<Transport> = std::tuple{
@@ -154,7 +153,7 @@ struct Description {
   bool bench_only = false;
   /// The first transport is used if the user names none.
   std::vector<Transport> transports{};
-  /// The middleware has its own request and reply. Written by the core, which looks for `client()` and `server()`.
+  /// The middleware has its own request and reply. Written by the core, if there is `client()` and `server()`.
   bool request_reply = false;
   /// The kinds of certificate files that the adapter reads.
   std::vector<Credential> credentials{};
@@ -164,7 +163,7 @@ struct Description {
   /// own queue, the number is per publisher. null: `take()` visits all messages that had arrived when it was called.
   /// Written by the core, which reads it from the subscriber's class.
   std::optional<std::size_t> most_per_take{};
-  /// Files that a killed worker may leave behind: absolute globs (`{scope}` is replaced); for System V: `sysv:*`.
+  /// Files that a killed worker may leave: absolute globs (`{scope}` is replaced); for System V: `sysv:*`.
   std::vector<std::string> residue{};
   /// Every native setting by key; a key that ends in `*` matches every key with the same beginning.
   std::map<std::string, NativeSetting> native{};

@@ -98,8 +98,7 @@ struct TopicRequest {
   /// Length of the transient-local history: all subscribers of this topic join late, and each must receive this number of
   /// messages. The topic then has one publisher. 0: volatile.
   std::uint32_t history = 0;
-  /// Number of processes that contain the subscribers; some middlewares have one connection per process. 0: one process
-  /// per subscriber.
+  /// Number of processes that contain the subscribers (some middlewares connect processes). 0: one per subscriber.
   unsigned subscriber_processes = 0;
   /// If this topic carries the replies of a service: the number of the topic that carries its requests. Both topics
   /// together are one service of the middleware. The request topic has one subscriber, which forwards to this topic only.

@@ -458,8 +458,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             title="sites",
         ),
     ] = HERE
-    """``here`` is this machine. Another single name is a host. Two names joined by a dash are the senders' site and the
-    receivers' site."""
+    """``here`` is this machine, another name a host. Two names with a dash: the senders' and the receivers' site."""
     link: Annotated[
         str | None,
         Factor(
@@ -472,8 +471,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             none="none",
         ),
     ] = None
-    """Text in the form of ``model.link``. None: the roles share a site, or the connection of the sites is not emulated.
-    """
+    """Text in the form of ``model.link``. None: the roles share a site, or the sites' connection is not emulated."""
     workload: Workload | None = None
     """The workload that the cell carries. The cell is then a stream whose topics differ, and its other levels summarise
     them: the largest size, the mean rate, the deepest history."""
@@ -528,8 +526,7 @@ FIELDS = tuple(each for each in Cell.__struct_fields__ if each != "unknown")
 """All fields in which cells can differ: those of the factors, the native settings, the workload and the label."""
 
 EXPERIMENT = (*(each.field for each in FACTORS.values() if each.of == "experiment"), "workload")
-"""Fields in which a cell and its raw transport must agree. Reliability, depth and mlock are requests to a middleware
-only."""
+"""Fields in which a cell and its raw transport must agree. Only middlewares get reliability, depth and mlock."""
 
 OF_MIDDLEWARE = tuple(each.field for each in FACTORS.values() if each.of == "middleware")
 """Fields of the factors that are requests to the middleware."""

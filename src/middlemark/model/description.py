@@ -67,8 +67,7 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
     companions: bool = False
     """The transport needs daemons, which ``companions`` of the adapter lists."""
     own_network: bool = False
-    """The transport listens on every interface, so a trial on this machine runs in a network namespace that contains
-    only lo."""
+    """It listens on every interface, so trials on this machine run in a network namespace that has only lo."""
     alone: bool = False
     """The ping has no pongs and receives the messages that it published itself."""
     best_effort_carrier: str = ""
@@ -87,8 +86,7 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
     security_why: str = ""
     """Why the transport does not support the other levels; empty: no reason is known."""
     permissions: bool = False
-    """With security, peers reject an ``intruder``: a peer with a certificate of the authority but without permission.
-    """
+    """With security, peers reject an ``intruder``: a peer with a certificate of the authority but no permission."""
 
     def loan_at(self, *, hands_over: bool) -> bool | None:
         """Return the level of ``loan`` at which the transport hands over a pointer, or copies; None: no such level."""
@@ -140,8 +138,7 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
     transports: Annotated[tuple[Transport, ...], SOME]
     """The first transport is used if the user names none."""
     request_reply: bool
-    """The middleware has its own request and reply. Written by the core, which looks for ``client()`` and ``server()``.
-    """
+    """The middleware has its own request and reply. Written by the core, if there is ``client()`` and ``server()``."""
     credentials: tuple[Credential, ...] = ()
     """The kinds of certificate files that the adapter reads."""
     own_threads: bool
@@ -151,8 +148,7 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
     has its own queue, the number is per publisher. null: ``take()`` visits all messages that had arrived when it was
     called. Written by the core, which reads it from the subscriber's class."""
     residue: tuple[str, ...]
-    """Files that a killed worker may leave behind: absolute globs (``{scope}`` is replaced); for System V: ``sysv:*``.
-    """
+    """Files that a killed worker may leave: absolute globs (``{scope}`` is replaced); for System V: ``sysv:*``."""
     native: dict[str, NativeSetting]
     """Every native setting by key; a key that ends in ``*`` matches every key with the same beginning."""
 

@@ -97,8 +97,7 @@ class Factor(Key, frozen=True, kw_only=True):
     none: str | None = None
     """Text for None in JSON and CSV. None: the value is left empty, as for a missing figure."""
     shown: Callable[[Level], str] | None = None
-    """Returns the text of a level in reports that show it without the factor's name: ``no loan``. None: the kind's
-    text."""
+    """Returns a level's text in reports that show no factor's name: ``no loan``. None: the kind's text."""
     shown_by: str | None = None
     """The factor whose words in labels include the words of this factor."""
 

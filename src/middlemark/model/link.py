@@ -196,8 +196,7 @@ LINK = Kind(
     typed=_typed,
     compound=True,
 )
-"""A link as a level, which is its notation. On the command line several links are separated by semicolons, because a
-link contains commas."""
+"""A link as a level: its notation. Semicolons separate links on the command line, as a link contains commas."""
 
 HERE = "here"
 

@@ -70,8 +70,7 @@ class Witnessed(msgspec.Struct, frozen=True, kw_only=True):
     """CLOCK_MONOTONIC of the first measured message."""
     to_ns: int
     begins_ns: tuple[int, ...]
-    """Start of the time axis of each ping or client, from which ``begin_ns`` of its samples counts. A stream's samples
-    have absolute times."""
+    """Start of the time axis of each ping or client, for ``begin_ns`` of its samples. Streams have absolute times."""
     moved: Moved | None = None
     switches: Switches | None = None
     before: tuple[Still, ...] | None = None

@@ -81,8 +81,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     tcp_sockets: int | None = None
     """TCP connections that the workers had at the end, listening sockets excluded; None: not counted."""
     qdisc_dropped: int | None = None
-    """Packets dropped because the queue of an emulated link was full; None: there was no link, or it was not counted.
-    """
+    """Packets dropped because an emulated link's queue was full; None: there was no link, or it was not counted."""
 
 
 class Room(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,8 +101,7 @@ class SamplesFile(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     samples: Count
     histogram_path: str | None = None
-    """Log-linear histogram of the samples that came after the memory for samples was full; None: it did not become
-    full."""
+    """Log-linear histogram of the samples for which the memory had no room; None: all samples fitted."""
     in_histogram: Count = 0
     stamped_every: Several = 1
     """For a publisher: record i belongs to sequence ``1 + i * stamped_every``; its other messages were not timed."""
@@ -145,8 +143,7 @@ class Sent(msgspec.Struct, frozen=True, kw_only=True):
     unsent: int | None
     """Intended instants for which no message was sent before the measuring ended."""
     blocked_ns: int | None
-    """Time that its thread slept within publish(): back-pressure; None where the kernel does not report it (schedstat).
-    """
+    """Time that its thread slept within publish(): back-pressure; None: the kernel does not report it (schedstat)."""
     pacing_ns: int
     """Time its thread spent waiting for intended instants."""
     writing_ns: int | None
@@ -344,8 +341,7 @@ class ProtectionProof(msgspec.Struct, frozen=True, kw_only=True, rename="kebab")
     """Checks that the protection of a cell is in force: True, False, or None with the reason in ``absent``."""
 
     payload_not_seen: bool | None = None
-    """A capture of the cell's traffic does not contain the pattern that a capture of the same traffic at ``none``
-    contains."""
+    """A capture of the cell's traffic lacks the pattern that a capture of the same traffic at ``none`` contains."""
     stranger_refused: bool | None = None
     """A participant with a certificate of another authority, or with an unknown key, was not let in."""
     unauthorised_refused: bool | None = None
@@ -407,8 +403,7 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     network: NetworkCost | None = None
     series: tuple[Second, ...] = ()
     steps: tuple[Step, ...] = ()
-    """In the order tried. The rest of the outcome is that of the chosen step: the highest rate that passed, or the
-    saturation of a curve."""
+    """In the order tried. The rest of the outcome is that of the highest rate that passed, or of a curve's saturation."""
     native_request_reply: bool | None = None
     """True: request and reply were the middleware's own. False: two topics replaced them. None: another pattern."""
     noise: Witnessed | None = None

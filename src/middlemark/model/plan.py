@@ -138,8 +138,7 @@ class Race(msgspec.Struct, frozen=True, kw_only=True):
     metric: Raced = "p50"
     """The metric that decides. Workloads are raced by the largest share of a deadline instead."""
     question: bool = False
-    """True: all cells race each other, to answer one question (``which``). False: each experiment is a race of its
-    own."""
+    """True: all cells race each other, to answer one question (``which``). False: each experiment has its own race."""
 
 
 class Reached(msgspec.Struct, frozen=True, kw_only=True):

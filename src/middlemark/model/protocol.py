@@ -87,8 +87,7 @@ class TopicRequest(Message, frozen=True, kw_only=True):
     """Length of the transient-local history: all subscribers of this topic join late, and each must receive this number
     of messages. The topic then has one publisher. 0: volatile."""
     subscriber_processes: Annotated[int, Meta(ge=0, le=(1 << 16), extra={"cpp": "unsigned"})] = 0
-    """Number of processes that contain the subscribers; some middlewares have one connection per process. 0: one
-    process per subscriber."""
+    """Number of processes that contain the subscribers (some middlewares connect processes). 0: one per subscriber."""
     replies_to: Index | None = None
     """If this topic carries the replies of a service: the number of the topic that carries its requests. Both topics
     together are one service of the middleware. The request topic has one subscriber, which forwards to this topic only.
@@ -317,8 +316,7 @@ class ConfigureCommand(Message, frozen=True, kw_only=True, tag_field="command", 
     match_timeout_s: Seconds = 10.0
     """Time within which every role must find its peers."""
     tells_ends: bool = False
-    """In a stream: the worker reports the end of each role at once (``ended``), and a subscriber ends only after a
-    ``stop`` command."""
+    """In a stream: the worker reports each role's end at once (``ended``). Subscribers end only after ``stop``."""
     roles: Annotated[tuple[AnyRoleRequest, ...], Meta(min_length=1)]
 
 
@@ -399,8 +397,7 @@ class ReadyEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="rea
     """Every role has found its peers."""
 
     discovery_ns: Count
-    """Time from the creation of the topics (if subscribers join late: from their creation) until all peers are found.
-    """
+    """Time from the creation of the topics (of late joiners: from their creation) until all peers are found."""
     opening_ns: Count = 0
     """Time from opening the middleware until the topics are created; ``discovery_ns`` begins afterwards."""
     placement: InForce
@@ -632,8 +629,7 @@ class PublisherResult(RoleResult, frozen=True, kw_only=True, tag="publisher"):
     writing_ns: Count | None = None
     """Total time in publish(); null if not every message was stamped."""
     serialize_p50_ns: Count | None = None
-    """Median; null: the type is octets, the messages are forwarded, or the middleware serialises within its own calls.
-    """
+    """Median; null: the type is octets, messages are forwarded, or the middleware serialises within its own calls."""
     stamped_every: Several
     """N: every N-th message was stamped, beginning with the first."""
     first_sent_ns: Count
@@ -709,8 +705,7 @@ class Still(Message, frozen=True, kw_only=True):
     late: Durations = Durations()
     """Delay of the end of each sleep."""
     waited_ns: Count = 0
-    """The part of the total delay in which the kernel counted the thread as waiting for the processor, although no
-    other thread had it."""
+    """The part of the total delay in which the thread waited for the processor although no other thread had it."""
 
 
 class Other(Message, frozen=True, kw_only=True):

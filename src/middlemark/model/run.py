@@ -82,8 +82,7 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     reached: Reached | None = None
     """The precision reached; None: none was asked for, or the run did not end regularly."""
     imported: tuple[Source, ...] = ()
-    """Logs of other tools from which the run was read; ``machine`` is then unknown. Empty: Middlemark measured the
-    run."""
+    """Logs of other tools from which the run was read (``machine`` is then unknown). Empty: Middlemark measured it."""
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):

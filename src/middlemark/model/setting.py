@@ -26,8 +26,7 @@ MAY_BE_SET = (
     *("/sys/module/kvm/parameters/*", "/sys/module/haltpoll/parameters/*", "/proc/irq/*/smp_affinity*"),
     *(SHM, LATENCY, f"{GROUP}*"),
 )
-"""Targets that may be set. A suite can come from anywhere and root may run it, so only limits that can be restored are
-allowed."""
+"""Targets that may be set. Suites may come from anywhere and run as root: only limits that can be restored."""
 _NO_SETTING = (
     *("vm.drop_caches", "vm.compact_memory", "/sys/devices/system/cpu/*online", "/sys/devices/system/cpu/*probe"),
     *("/sys/devices/system/cpu/*release*", "/sys/fs/cgroup/*/release_agent", "/sys/fs/cgroup/*reclaim"),
@@ -148,5 +147,4 @@ SYSTEM = Kind(
     typed=_typed,
     compound=True,
 )
-"""Settings of the machine as a level, which is their text. On the command line several levels are separated by
-semicolons."""
+"""Settings of the machine as a level: their text. Semicolons separate several levels on the command line."""

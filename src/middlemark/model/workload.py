@@ -15,8 +15,7 @@ ALLOWED = 0.001
 """Share of an edge's messages that may be lost or late, unless the topic sets another."""
 OCTETS: MessageType = "octets"
 Durability = Literal["volatile", "transient-local"]
-"""History for a subscriber that joins late: ``volatile`` has none, ``transient-local`` the publisher's last messages.
-"""
+"""History for a late subscriber: ``volatile`` has none, ``transient-local`` the publisher's last messages."""
 DEEP = 1000
 """Depth in place of keep-all, on a transport that has no keep-all and does not limit the depth."""
 
@@ -70,8 +69,7 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, renam
     sizes: Lognormal | FromFile | None = None
     """Source of the sizes; None: all messages have ``size``."""
     type: str = OCTETS
-    """One of ``MessageType``. Any other name is that of the messages in the original system, and they are sent as
-    octets."""
+    """One of ``MessageType``, or the original system's name of messages that are sent as octets."""
     rate_hz: Annotated[float, Meta(gt=0)] | None = None
     instants: FromFile | None = None
     """Instants of the messages, stretched to a mean of ``rate_hz``; None: ``arrivals`` gives their distribution."""
@@ -89,8 +87,7 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, renam
     """It carries the replies to ``after``, whose only subscriber publishes it. The two topics are one service."""
     durability: Durability = "volatile"
     history: Annotated[int, Meta(ge=0)] = 0
-    """Number of messages that subscribers which join late must receive on the chosen transport; 0: it is volatile
-    there."""
+    """Number of messages that late subscribers must receive on the chosen transport; 0: it is volatile there."""
 
     @property
     def lap_s(self) -> float:

@@ -38,18 +38,15 @@ same_baseline = attrgetter("adapter", "transport", "loan", *EXPERIMENT)
 """Return the fields in which two baselines can differ."""
 
 _TWO = ("shared-memory", "udp")
-"""Carriers of the baselines of a workload, whose trials take ten seconds or more, and of a search whose carrier is
-unknown."""
+"""Carriers of a workload's baselines (trials of ten seconds and more), and of a search with unknown carrier."""
 
 MOST_COPIES = 10_000
 FEWEST_COPIES = 30
 COPYING_S = 0.1
-"""Duration of copying within one process. Nothing waits there and nothing is scheduled, so a tenth of a second is
-enough."""
+"""Duration of copying within one process: nothing waits there, so a tenth of a second is enough."""
 
 _NAMED = tuple(name for name, each in FACTORS.items() if each.of == "subject")
-"""Factors of ``--only`` that select baselines by their own levels; by the other factors baselines follow their cells.
-"""
+"""Factors of ``--only`` that select baselines by their own levels; by other factors, baselines follow their cells."""
 
 
 def without_names(context: Context) -> Context:

@@ -41,8 +41,7 @@ class Target(msgspec.Struct, frozen=True):
     adapter: Description
     transport: Transport
     strict: bool
-    """Adapter and transport were named, so a level that the target cannot honour is refused. Otherwise such a level is
-    left out with a note."""
+    """Adapter and transport were named: levels that the target lacks are refused, otherwise left out."""
     company: bool
     """A baseline of a middleware: it follows the middleware's levels as far as it can."""
     wanted: bool

@@ -18,8 +18,7 @@ _FOLLOWS = tuple(EXPERIMENT.index(field) for field in ("receive", "security"))
 """Indices in ``EXPERIMENT`` of the factors in which a raw transport may differ from the cell."""
 
 LEAST_COPYING_NS = 1000.0
-"""Shortest round trip from which a copying rate is computed. Reading the clock takes 50 to 110 ns of each round
-trip."""
+"""Shortest round trip from which a copying rate is computed: reading the clock takes 50 to 110 ns of each."""
 
 
 class RawTransport(msgspec.Struct, frozen=True):

@@ -27,8 +27,7 @@ HELD = 0.02
 WAITING = 0.25
 _NO_ROOM = re.compile(r"SIGBUS|signal 7\b|bus error|no space left|not enough (space|memory)|ENOSPC|out of memory", re.I)
 _STOPS = ("cgroup_cpu", "cgroup_rt", "sched_rt_runtime_us")
-"""Checks of limits that stop threads. A stopped thread waits in the run queue, so ``_run_queue`` would report it again.
-"""
+"""Checks of limits that stop threads. Stopped threads wait in the run queue: ``_run_queue`` would also report them."""
 _LEAST_ROOM = 16 << 20
 _LARGE = 64 << 10
 

@@ -29,8 +29,7 @@ _FURTHER = 1.5
 """Number of trials of each look divided by that of the look before."""
 _EQUAL_LOOKS = 4
 _EQUAL_SHARE = 0.2
-"""Share of the error that each of the first ``_EQUAL_LOOKS`` looks has. Each further look has half of the remaining
-error."""
+"""Share of the error of each of the first ``_EQUAL_LOOKS`` looks. Each further look has half of the rest."""
 
 
 class ClaimVerdict(StrEnum):

@@ -19,8 +19,7 @@ FLIPS = 2048
 _LEAST = 1e-3
 """Smallest standard deviation of the log-ratios that is assumed."""
 _CLIP = 8.0
-"""Log-ratios are clipped to this many standard deviations of their question, so that a stall in one round hides no
-difference."""
+"""Log-ratios are clipped to this many standard deviations of their question: one stall hides no difference."""
 _AT_A_TIME = 4_000_000
 
 

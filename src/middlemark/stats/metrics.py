@@ -29,8 +29,7 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
 
     means: str
     figure: Figure
-    """Returns the trial's figure; None: not measured. Only positive figures are compared, because a ratio needs them.
-    """
+    """Returns the trial's figure; None: not measured. Only positive figures are compared, for their ratio."""
     unit: str
     """ns, ns/message, messages/s, switches/s, bytes, bytes/s, processors, threads, deadlines, medians; 1 for a share.
     """

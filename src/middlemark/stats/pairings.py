@@ -178,8 +178,7 @@ def _imported(side: Side) -> str:
 
 
 MOST = 8_000
-"""Most pairings of a run that are judged by one metric. A factor whose pairings would exceed this number is left out.
-"""
+"""Most pairings of a run that are judged by one metric. A factor that would exceed this number is left out."""
 _FIRST = ("adapter", "transport", "loan", "reliability")
 
 

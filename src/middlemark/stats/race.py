@@ -34,8 +34,7 @@ _SCREENING = 0.018
 _PRIOR = 6
 """Degrees of freedom that the scatter of all candidates contributes to the scatter of each candidate."""
 _CLIP = 2.5
-"""Differences from the candidate's median are clipped to this many times the scatter, so that a stall does not count as
-slowness."""
+"""Differences from the candidate's median are clipped to this many times the scatter, so a stall is no slowness."""
 _CORE = 1.3
 """Square of an upper bound, from simulation, of the clipped differences' scatter divided by the median deviation."""
 

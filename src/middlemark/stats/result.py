@@ -91,8 +91,7 @@ class CurveStep(msgspec.Struct, frozen=True, kw_only=True):
     """One offered load of a curve, as the median over the trials; or one rate that a search tried."""
 
     part: float | None
-    """Share of the rate that arrived at saturation in the same trial; None: as fast as possible, or a step of a search.
-    """
+    """Share of the rate that arrived at the trial's saturation; None: as fast as possible, or a step of a search."""
     offered_hz: float | None
     """Rate offered by each publisher; None: as fast as possible."""
     sent_hz: float
@@ -199,8 +198,7 @@ class Noise(msgspec.Struct, frozen=True, kw_only=True):
     above_p99_9: Attribution | None
     trials: tuple[TrialNoise, ...]
     disturbed: tuple[tuple[float, float], ...]
-    """Up to 100 of the longest intervals in which another process had a role's processor, in s since the measuring
-    began."""
+    """The longest intervals (at most 100) of other processes on a role's processor, in s since the measuring began."""
     disturbed_trial: int | None
     """The trial of ``disturbed``: that of ``series``, if the machine was observed during it."""
     absent: dict[str, str]
@@ -344,8 +342,7 @@ class CellResult(Times, frozen=True, kw_only=True):
     sent_hz: float | None = None
     """Messages per second that all publishers together sent; this is never a throughput."""
     rate_hz: float | None = None
-    """Intact messages per second at one subscriber, as the mean over subscribers; for request-reply, replies at all
-    clients."""
+    """Intact messages per second at one subscriber (mean over subscribers); request-reply: replies at all clients."""
     rate_total_hz: float | None = None
     """Intact messages per second at all subscribers together."""
     bytes_per_s: float | None = None
@@ -374,8 +371,7 @@ class CellResult(Times, frozen=True, kw_only=True):
     trial_values: tuple[float, ...] = ()
     """The main figure of each trial: the received rate if messages are sent as fast as possible, else p50 in ns."""
     metrics: Mapping[str, tuple[float | None, ...]] = {}
-    """Figures of every metric of the cell (``stats/metrics.py``) by name, one for each measured trial in their order.
-    """
+    """Figures of every metric of the cell (``stats/metrics.py``) by name, one for each measured trial in order."""
     interval: tuple[float, float] | None = None
     """95 % interval of the median of ``trial_values``, by bootstrap over trials; None with fewer than six trials."""
     series: tuple[Second, ...] = ()

@@ -16,12 +16,10 @@ import numpy.typing as npt
 from middlemark.stats.quantiles import Numbers
 
 MOST_LOOKED_AT = 1 << 15
-"""Most samples from which a trial's shape is computed. More are not needed: a relevant part is a tenth of the
-samples."""
+"""Most samples from which a trial's shape is computed: enough, as a relevant part is a tenth of them."""
 
 MATTERS = 0.10
-"""Relative change of the median that is relevant: twice the margin of ``compare``, because one trial is less certain
-than a cell."""
+"""Relevant relative change of the median: twice the margin of ``compare``, as one trial is less certain."""
 
 Values = npt.NDArray[np.float64]
 

@@ -23,8 +23,7 @@ from middlemark.stats.warnings.trials import mostly_idle, never_slept, time_unac
 from middlemark.stats.workload import GraphTrial, graph_trial
 
 SamplesOf = Callable[[TrialOutcome], Samples | None]
-"""Returns the ping's samples of a trial; None if there are none. May raise SamplesError: the trial then counts as
-failed."""
+"""Returns the ping's samples of a trial, or None. May raise SamplesError: the trial then counts as failed."""
 
 KeptOf = Callable[[SamplesFile], Kept]
 """Returns the samples of one role of a stream, or of one client. May raise SamplesError, with the same effect."""

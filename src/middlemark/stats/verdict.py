@@ -44,8 +44,7 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     pairs: int
     verdict: Verdict
     trials_needed: int | None
-    """If undecided: about how many trials of each side would decide with a probability of 0.9; None: more than
-    10,000."""
+    """If undecided: about how many trials of each side decide with probability 0.9; None: more than 10,000."""
 
 
 def judge(

@@ -41,8 +41,7 @@ class EdgeTrial(msgspec.Struct, frozen=True, kw_only=True):
     unsent: int
     received_hz: float | None
     worst: float | None
-    """The p99 latency (the longest, if there are too few samples) divided by the deadline; None: there is no deadline.
-    """
+    """The p99 latency (the longest, with too few samples) divided by the deadline; None: there is no deadline."""
     history_due: int = 0
     history_received: int = 0
     history_ns: int | None = None

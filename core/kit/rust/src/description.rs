@@ -86,8 +86,7 @@ pub struct Transport {
     "keep_all" => pub keep_all: bool = true,
     /// The transport needs daemons, which `companions` of the adapter lists.
     "companions" => pub companions: bool = false,
-    /// The transport listens on every interface, so a trial on this machine runs in a network namespace that contains
-    /// only lo.
+    /// It listens on every interface, so trials on this machine run in a network namespace that has only lo.
     "own_network" => pub own_network: bool = false,
     /// The ping has no pongs and receives the messages that it published itself.
     "alone" => pub alone: bool = false,
@@ -106,7 +105,7 @@ pub struct Transport {
     "security" => pub security: Vec<Security> = vec![Security::None],
     /// Why the transport does not support the other levels; empty: no reason is known.
     "security_why" => pub security_why: &'static str = Default::default(),
-    /// With security, peers reject an `intruder`: a peer with a certificate of the authority but without permission.
+    /// With security, peers reject an `intruder`: a peer with a certificate of the authority but no permission.
     "permissions" => pub permissions: bool = false,
 }
 }
@@ -155,7 +154,7 @@ pub struct Description {
     "bench_only" => pub bench_only: bool = Default::default(),
     /// The first transport is used if the user names none.
     "transports" => pub transports: Vec<Transport> = Default::default(),
-    /// The middleware has its own request and reply. Written by the core, which looks for `client()` and `server()`.
+    /// The middleware has its own request and reply. Written by the core, if there is `client()` and `server()`.
     "request_reply" => pub request_reply: bool = Default::default(),
     /// The kinds of certificate files that the adapter reads.
     "credentials" => pub credentials: Vec<Credential> = Default::default(),
@@ -165,7 +164,7 @@ pub struct Description {
     /// its own queue, the number is per publisher. null: `take()` visits all messages that had arrived when it was
     /// called. Written by the core, which reads it from the subscriber's class.
     "most_per_take" => pub most_per_take: Option<usize> = Default::default(),
-    /// Files that a killed worker may leave behind: absolute globs (`{scope}` is replaced); for System V: `sysv:*`.
+    /// Files that a killed worker may leave: absolute globs (`{scope}` is replaced); for System V: `sysv:*`.
     "residue" => pub residue: Vec<&'static str> = Default::default(),
     /// Every native setting by key; a key that ends in `*` matches every key with the same beginning.
     "native" => pub native: BTreeMap<&'static str, NativeSetting> = Default::default(),

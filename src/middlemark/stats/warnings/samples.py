@@ -19,12 +19,10 @@ FEWEST_BEYOND_P99 = 30
 """Samples beyond p99, over all trials: the share of 1 % is then accurate to a third (30 ± √30, two sigma)."""
 
 P99_DISAGREE = 3.0
-"""Ratio of the trials' p99s above which they disagree. It is twice the factor for medians, because a p99 varies
-more."""
+"""Ratio of the trials' p99s above which they disagree: twice the factor for medians, as a p99 varies more."""
 
 _TIME_SLICE_NS = 500_000
-"""A mode above this time and above ten times the other mode is a wait for a processor: the scheduler's time slice is
-about 1 ms."""
+"""A mode above this time and ten times the other mode is a wait for a processor (time slice: about 1 ms)."""
 
 WHERE_MOST = (
     *("bimodal", "drift", "warm-up-short", "p99-few-incidents"),

@@ -97,8 +97,7 @@ OWN_NS = 500
 """The bench's own time for a message between two round trips: six stamps, a record and the counters (100 to 400 ns)."""
 
 SLEPT = 0.1
-"""Sleeps of all workers per message below which they count as polling. If both ends wait in the kernel, there are two
-sleeps per message."""
+"""Sleeps of all workers per message below which they count as polling. There are two if both ends wait."""
 
 _FEWEST = 100
 
@@ -151,8 +150,7 @@ MOSTLY = 0.5
 """Least share of a round trip, for the warning, in which no worker ran and no role waited for a busy processor."""
 
 HALTS_NS = 10_000
-"""Mean delay of the end of a timed sleep from which idle processors halt; the delay is some 2 µs if they do not
-halt."""
+"""Mean delay of the end of a timed sleep from which idle processors halt. Without halting it is some 2 µs."""
 
 _SMALL = 4096
 """Largest message, in bytes, for which the copies take a small part of the time."""
