@@ -403,7 +403,7 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     network: NetworkCost | None = None
     series: tuple[Second, ...] = ()
     steps: tuple[Step, ...] = ()
-    """In the order tried. The rest of the outcome is that of the highest rate that passed, or of a curve's saturation."""
+    """In the order tried. The rest of the outcome is that of the highest rate that passed, or of saturation."""
     native_request_reply: bool | None = None
     """True: request and reply were the middleware's own. False: two topics replaced them. None: another pattern."""
     noise: Witnessed | None = None
