@@ -24,7 +24,7 @@ DURATION_S = 0.25
 LONGEST = 300
 """Number of messages of the longest trial with a fixed number. A history of this depth keeps all of them."""
 REPLY_TIMEOUT_S = 10.0
-"""Long, because these tests check whether a message arrives, not when. A delay on a busy machine is no loss."""
+"""Long, because these tests check whether a message arrives, not when. A delay on a busy machine is not a loss."""
 ROUND_TRIPS, STREAM, CALLS = PATTERNS = "ping-pong", "stream", "request-reply"
 ADAPTERS = Path(__file__).resolve().parent.parent / "adapters"
 Extent = Literal["brief", "pairs", "every"]

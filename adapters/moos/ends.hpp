@@ -87,7 +87,7 @@ class Publisher : public Connection {
       if (best_effort_) return Published::ok;
       if (!kit::wait_until(has_space, write_timeout_)) return Published::timed_out;
     }
-    message_.m_dfTime = MOOSTime();  // Notify() also sets it
+    message_.m_dfTime = MOOSTime();  // as Notify() does; Post() does not
     if (Post(message_)) return Published::ok;
     failure_.note("Post", 0);
     return Published::failed;

@@ -30,7 +30,7 @@ inline constexpr bool has_tls = true;
   const int length = read == nullptr ? -1
                                      : X509_NAME_get_text_by_NID(X509_get_subject_name(read), NID_commonName,
                                                                  name.data(), static_cast<int>(name.size()));
-  if (length <= 0) throw AdapterError("mqtt: " + path + ": cannot be read, or is no certificate with a common name");
+  if (length <= 0) throw AdapterError("mqtt: " + path + ": cannot be read, or is not a certificate with a common name");
   name.resize(static_cast<std::size_t>(length));
   return name;
 }

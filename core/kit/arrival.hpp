@@ -1,4 +1,4 @@
-// Returns when the kernel received a message of a socket: software SO_TIMESTAMPING, if it was enabled.
+// Receives from a socket and reports the time at which the kernel received the packet (software SO_TIMESTAMPING).
 #pragma once
 
 #include <sys/socket.h>

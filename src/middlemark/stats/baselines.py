@@ -112,7 +112,7 @@ def baselines(
     """Return each cell's baseline: the fastest raw transport of its experiment, with any carrier.
 
     If a cell hands over a pointer (``hands_over``), so does its baseline; the baseline of any other cell copies.
-    Copying within one process (memcpy) transports nothing, so such a cell is no baseline and has none.
+    Copying within one process (memcpy) transports nothing, so such a cell is not a baseline and has none.
     """
     measured = _by_experiment(cells, medians, descriptions)
 

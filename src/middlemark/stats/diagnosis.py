@@ -47,7 +47,7 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True):
     setting: str = ""
     """The file or sysctl that sets the limit, if the trials contain it."""
     advice: str = ""
-    """How to lift the limit, if it is no setting of the machine."""
+    """How to lift the limit, if it is not a setting of the machine."""
     weight: float
     """Severity of the symptom, by which limits are sorted."""
 
