@@ -22,7 +22,7 @@ namespace middlemark {
 /// values.
 class CodingTimes {
  public:
-  /// The worker's clock, for code that a middleware calls, which gets no clock from a role. Set before the opening.
+  /// The worker's clock, for code that a middleware calls: no role passes a clock to such code. Set before the opening.
   static inline Clock clock;
 
   /// Starts the recording. Any thread may call it.

@@ -215,7 +215,7 @@ struct Options : Native {
   }
 
   /// Limits a keep-all history, which would otherwise fill the machine's memory: all writers of a topic together hold
-  /// as many messages as fit into 256 MiB, and all its readers together hold as many.
+  /// as many messages as fit into 256 MiB, and so do all readers of the topic together.
   void size_histories() {
     constexpr std::uint64_t default_samples = 5000;
     const std::uint64_t writers = publishers;

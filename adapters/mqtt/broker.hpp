@@ -77,8 +77,8 @@ struct Trial : kit::Trial<Options> {
 /// Writes the broker's configuration, and returns the command that starts the broker.
 [[nodiscard]] inline Companion broker(const Settings& settings) {
   const Options options(settings);
-  // Chooses the port here, because mosquitto does not report which port it got for port 0. If another process takes the
-  // port first, mosquitto prints an error and ends.
+  // The port is chosen here, because mosquitto does not report which port it got for port 0. If another process takes
+  // the port first, mosquitto prints an error and ends.
   const BrokerAddress address =
       settings.transport != "unix"
           ? BrokerAddress{kit::ipv4_text(settings.interface), kit::free_port(settings.interface, SOCK_STREAM)}

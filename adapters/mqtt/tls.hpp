@@ -35,8 +35,8 @@ inline constexpr bool has_tls = true;
   return name;
 }
 
-/// Returns the algorithms in use, such as "TLSv1.3: TLS_AES_256_GCM_SHA384, x25519, to the broker and from it". Empty if the
-/// broker's certificate was not verified.
+/// Returns the algorithms in use, such as "TLSv1.3: TLS_AES_256_GCM_SHA384, x25519, to the broker and from it". Empty
+/// if the broker's certificate was not verified.
 [[nodiscard]] inline std::string algorithms_of(mosquitto* client) {
   auto* const ssl = static_cast<SSL*>(mosquitto_ssl_get(client));
   if (ssl == nullptr || SSL_get_verify_result(ssl) != X509_V_OK) return {};

@@ -184,7 +184,8 @@ class Subscriber : kit::Pinned, RTC::ConnectorDataListenerT<Message> {
                                             read_ = false;
                                           });
   }
-  /// Repeats read(), which waits at most inport.buffer.read.timeout (see Options::connector()).
+  /// Waits by repeated calls of read(), each of which waits at most inport.buffer.read.timeout (see
+  /// Options::connector()).
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
     const kit::Deadline deadline(timeout);
     while (!read_ && !read() && !deadline.passed()) {

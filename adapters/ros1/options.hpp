@@ -91,8 +91,8 @@ struct Options : Native {
     return static_cast<std::uint32_t>((topic.depth ? depth(topic) : keep_all_queue()) * topic.publishers);
   }
 
-  /// Returns how many bytes the publishers of a process may have published that roscpp has not sent; above that publish()
-  /// waits. With a depth this bound matters only while roscpp's thread does not run: then messages wait outside the queue.
+  /// Returns how many published bytes of a process roscpp may hold unsent; above that publish() waits. With a depth
+  /// this bound matters only while roscpp's thread does not run: then messages wait outside the queue.
   [[nodiscard]] std::size_t bytes_in_flight(const Topic& topic) const {
     return topic.depth ? depth(topic) * (topic.message_bytes + overhead_bytes) + keep_all_bytes : kept_ * queued_bytes_;
   }

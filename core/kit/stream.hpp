@@ -44,7 +44,7 @@ using FrameLength = std::uint64_t;
 /// so the interrupted message arrives late but in full.
 class StreamPublisher {
  public:
-  /// `chunk_bytes`: the largest number of bytes per send(). The adapters say why they limit it.
+  /// `chunk_bytes`: the largest number of bytes per send(). The adapters' comments give the reasons for their values.
   StreamPublisher(Links& links, const Topic& topic, unsigned index, std::size_t chunk_bytes)
       : links_(links),
         chunk_bytes_(chunk_bytes),
@@ -199,7 +199,7 @@ class StreamSubscriber {
     return complete_ != nullptr;
   }
 
-  /// When the last packet of the message that was visited last arrived.
+  /// The time at which the last packet of the message visited last arrived: see HasArrivalStamp.
   [[nodiscard]] std::uint64_t arrived_ns() const noexcept { return arrived_ns_; }
 
   [[nodiscard]] std::string last_error() const { return failure_.text(); }
@@ -241,7 +241,7 @@ class StreamSubscriber {
     visitor(peer.message());
   }
 
-  /// Returns true when the message is complete.
+  /// Handles the result of a receive call. Returns true when the message is complete.
   bool account(Peer& peer, ssize_t got) noexcept {
     if (got > 0) [[likely]] {
       peer.filled += static_cast<std::size_t>(got);
@@ -292,8 +292,8 @@ class StreamSubscriber {
     return static_cast<Peer*>(events_[seen_].data.ptr);
   }
 
-  /// Takes over the connections that have been accepted. Returns true if none is missing. Needed only at the start, in
-  /// processes that do not publish.
+  /// Takes over the connections that have been accepted. Returns true if no connection is missing. Needed only at the
+  /// start, in processes that do not publish.
   bool adopt() noexcept {
     links_.accept();
     for (Peer& peer : peers_) {

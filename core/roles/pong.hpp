@@ -33,8 +33,8 @@ class Pong {
       : settings_(settings),
         request_(request),
         progress_(progress),
-        // The sender checks the replies, which covers both directions. With several pongs, the ping can fully check only
-        // one of the replies, so each pong checks the messages that it receives.
+        // The ping checks the replies, which covers both directions. With several pongs, the ping can fully check only
+        // one reply to each message, so each pong checks the messages that it receives.
         checks_(request.payload == Payload::filled && !serves && (settings.subscribers > 1 || !echoes(request))),
         trackers_(serves ? settings.publishers : 1),
         stamps_(clock, !request.samples_path.empty(), {request.samples, request.duration_s}, tells_arrivals),

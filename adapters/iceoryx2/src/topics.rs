@@ -19,7 +19,6 @@ use crate::{Outcome, Trial};
 
 type Factory<V> = PortFactory<V, [u8], ()>;
 
-/// Returns the library's defaults.
 fn defaults() -> PublishSubscribe {
     Config::default().defaults.publish_subscribe
 }

@@ -75,7 +75,7 @@ pub struct Subscriber {
     reader: Reader,
     /// `Some` with reception `block`.
     bell: Option<Bell>,
-    /// The last take() stopped early: messages may be left that the socket does not announce again.
+    /// True if the last take() stopped early. Messages may be left that the socket does not announce again.
     more: bool,
     memory: RefCell<Vec<u8>>,
     peers: Arc<Peers>,
