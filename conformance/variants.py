@@ -33,7 +33,8 @@ and each level alone (``./check full``)."""
 
 
 class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Trials that are not measured: a ``leave_out`` in an adapter's ``conformance.toml``. An absent key: any level."""
+    """Trials that are not measured: a ``leave_out`` in an adapter's ``conformance.toml``. A key that is absent means
+    any level."""
 
     because: str
     reproduce: str
@@ -58,7 +59,8 @@ class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     def largest(self, who: Candidate) -> int:
         """Return the size of the largest message, in bytes, that this entry does not leave out because of its size.
 
-        It is the transport's maximum if the entry has no limit, or applies to other transports or to one ``echo`` only.
+        The result is the transport's maximum if the entry has no limit, or applies to other transports or to one
+        ``echo`` only.
         """
         if (self.transports and who.transport.name not in self.transports) or self.echo is not None:
             return who.transport.max_bytes

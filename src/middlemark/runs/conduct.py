@@ -266,7 +266,7 @@ def _report_lacks_of_container(plan: Plan) -> None:
 
 
 def _missed(run: "MeasuredRun", fail_if: FailIf) -> bool:
-    """Print a sentence for each expectation that fails the run; return whether there are any."""
+    """Print a sentence for each expectation that fails the run. Return whether any expectation does."""
     from middlemark.document.expectations import expected_of
     from middlemark.stats.expectations import ClaimVerdict
 

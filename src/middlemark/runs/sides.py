@@ -184,7 +184,7 @@ class PlannedComparisons(msgspec.Struct, frozen=True):
         return found
 
     def missed(self, asked: ComparisonRequest) -> "Iterator[tuple[str, float, Comparison]]":
-        """Yield metric, margin and comparison of each --fail-if condition that is not met. Each has its own margin."""
+        """Yield metric, margin and comparison wherever B is significantly worse by more than a margin of --fail-if."""
         from middlemark.stats.comparisons import compare
 
         for metric, margin in asked.fail_if.worse:

@@ -107,13 +107,13 @@ def clear_abandoned() -> tuple[str, ...]:
             removed += clear(claim.patterns, claim.scope, frozenset(claim.before))
             shutil.rmtree(folder, ignore_errors=True)
             removed.append(folder)
-        elif _was_never_claimed(folder):
+        elif _removed_unclaimed(folder):
             removed.append(folder)
     return tuple(removed)
 
 
-def _was_never_claimed(folder: str) -> bool:
-    """Remove a folder of ours if it is old and empty, as its launcher was killed before the claim. Return whether."""
+def _removed_unclaimed(folder: str) -> bool:
+    """Say whether a folder of ours is old and empty, as its launcher was killed before the claim. If so, remove it."""
     with contextlib.suppress(OSError):
         about = os.lstat(folder)
         if about.st_uid == os.geteuid() and time.time() - about.st_mtime > UNCLAIMED_S:

@@ -74,10 +74,10 @@ def nearest_raw_transports(
 ) -> tuple[RawTransport | None, ...]:
     """Return for each cell the raw transport with the cell's carrier; None if the run has none.
 
-    For the cell of a raw transport, that is the cell itself. ``medians`` are in ns, by cell: the p50, or if ``by_rate``
-    the time per message (1e9 divided by the rate). If a middleware chooses its carrier, ``actual_transports`` (by cell,
-    from the evidence) contains it; without evidence any carrier is accepted. If several raw transports are equally
-    near, the fastest is taken.
+    A cell of a raw transport gets itself. ``medians`` are in ns, by cell: the p50, or if ``by_rate`` the time per
+    message (1e9 divided by the rate). If a middleware chooses its carrier, ``actual_transports`` (by cell, from the
+    evidence) contains it; without evidence any carrier is accepted. If several raw transports are equally near, the
+    fastest is taken.
     """
     measured = _by_experiment(cells, medians, descriptions)
 

@@ -61,9 +61,9 @@ class Breakdown(msgspec.Struct, frozen=True):
 
 
 def why_no_breakdown(cell: Cell) -> str | None:
-    """Return why a cell of this kind can have no breakdown, whatever was measured.
+    """Return why no cell of this kind can have a breakdown, whatever was measured.
 
-    None: it can have one.
+    None: a cell of this kind can have a breakdown.
     """
     if cell.pattern == "ping-pong" and cell.echo == "all" and cell.subscribers > 1:
         return f"the last of {cell.subscribers} replies ends a round trip, and the sender of that reply is not recorded"
@@ -193,7 +193,7 @@ def _way(begins: Ns, written: Ns, in_hand: Ns, receiver: Samples) -> dict[str, N
 
 
 def _all_known(instants: Ns) -> bool:
-    """Return whether at most the share ``LACKING`` of the messages has no such instant; the caller leaves those out."""
+    """Return whether at most the share ``LACKING`` of the messages lack this instant. The caller leaves them out."""
     return len(instants) > 0 and bool(np.count_nonzero(np.isnan(instants)) <= LACKING * len(instants))
 
 

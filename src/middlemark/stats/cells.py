@@ -246,7 +246,7 @@ def _with_throughput(result: CellResult, trials: Sequence[TrialSummary]) -> Cell
 
 
 def _mean_size(cell: Cell, trials: Sequence[TrialSummary]) -> float:
-    """Return the mean size of a message in bytes: the cell's size, or for a workload the mean of those sent."""
+    """Return the mean size of a message in bytes: the cell's size, or for a workload the mean of all sent messages."""
     if cell.workload is None:
         return cell.size
     graph = cell.workload.under(cell.scale, cell.copies)
@@ -333,8 +333,8 @@ def over_trials(summaries: Sequence[Summary | None]) -> Summary | None:
 
 
 _BOUND = 3
-"""Fewest trials of a raw transport for the warning that a cell is faster. A cell with fewer trials needs only as many.
-"""
+"""Fewest trials of a raw transport for the warning that a cell is faster. If the cell has fewer trials, that number
+suffices."""
 
 
 def _with_baselines(
@@ -411,7 +411,7 @@ def _baseline(
 
 
 def _compared_ns(result: CellResult) -> float | None:
-    """Return what is compared with a raw transport's, in ns: the time per message if ``by_rate``, else the p50."""
+    """Return the figure to compare with a raw transport's, in ns: the time per message if ``by_rate``, else the p50."""
     if result.workload is not None:
         return result.workload.worst_share
     if by_rate(result.cell):

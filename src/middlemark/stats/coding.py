@@ -14,8 +14,8 @@ from middlemark.stats.breakdown import IN_BETWEEN, TOGETHER, Breakdown, shares
 from middlemark.stats.result import Part
 
 NEAR = 1.2
-"""Largest accepted ratio of the median time of (de)serialising to the part that contains it. A time above that part is
-cut to its length."""
+"""Largest accepted ratio of the median time of (de)serialising to the part that contains it. A time that is longer than
+the part is cut to the part's length."""
 
 _WAYS = (("", "serialize_ns", "deserialize_ns"), ("reply ", "reply_serialize_ns", "reply_deserialize_ns"))
 

@@ -20,8 +20,8 @@ TAKEN = 0.01
 not only its tail."""
 
 DELAYED = 0.05
-"""Share of the time that roles may wait for a processor, if only that wait is known. On an idle machine a wake-up also
-waits. The probes measure that wait and it is subtracted, but it varies between wake-ups."""
+"""Share of the time that roles may wait for a processor, if only that wait is known. Wake-ups on an idle machine also
+wait. The probes measure this wait, which is subtracted, but it varies between wake-ups."""
 
 RESTLESS = 3.0
 """A trial is disturbed if the share of time in which the processors were interrupted before and after it exceeds TAKEN
@@ -178,7 +178,7 @@ def _is_role(thread: ThreadCost) -> bool:
 
 
 def _own_threads_ns(outcome: TrialOutcome) -> int:
-    """Return how long (ns) the middleware's own threads ran, for which roles wait: all threads that are no roles."""
+    """Return how long (ns) the middleware's own threads ran: all threads that are not the roles', which wait for them."""
     threads = [thread for cost in outcome.costs for thread in cost.threads]
     return sum(each.cpu_ns for each in threads if not _is_role(each))
 

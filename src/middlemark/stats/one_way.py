@@ -25,8 +25,8 @@ TIMES_UNCERTAINTY = 10
 class OneWay(msgspec.Struct, frozen=True, kw_only=True):
     """Summaries of one trial.
 
-    ``absent`` is why ``from_sent`` is None. The ``in_histogram`` latencies counted in a histogram are accurate to 0.8
-    %.
+    ``absent`` is why ``from_sent`` is None. ``in_histogram`` latencies were counted in a histogram, and are accurate to
+    0.8 %.
     """
 
     all: Summary | None

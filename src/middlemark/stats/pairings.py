@@ -17,8 +17,8 @@ _HIDDEN = {
     "label": ("label", "native"),
     VERSION: (),
 }
-"""Fields that may also differ if cells are compared by the factor. An adapter has its own transports, and a label may
-name a setting (a delay that the selftest adds)."""
+"""Factor → fields that may also differ if cells are compared by this factor. An adapter has its own transports, and a
+label may name a setting (a delay that the selftest adds)."""
 
 _MATTER = ("receive", "rate", "payload", "reliability", "processes", "pin")
 """Factors that are named if they are unknown for an imported cell."""

@@ -28,7 +28,7 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ThreadResources(msgspec.Struct, frozen=True):
-    """The threads of a worker that have one name, and the processors that they used together."""
+    """The threads of a worker that share a name, and the processors that they used together."""
 
     name: str
     cpu: float
@@ -109,7 +109,7 @@ class CurveStep(msgspec.Struct, frozen=True, kw_only=True):
     trials: int
     knee: bool = False
     failed: str | None = None
-    """Why no trial measured it."""
+    """Why no trial measured this load."""
 
 
 class Sustainable(msgspec.Struct, frozen=True, kw_only=True):
@@ -145,7 +145,7 @@ class Attribution(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Preemptor(msgspec.Struct, frozen=True, kw_only=True):
-    """Processes of one name that had the roles' processors. ``pid`` is that of the process with the largest share."""
+    """Processes that share a name and had the roles' processors. ``pid``: the process with the largest share."""
 
     name: str | None
     pid: int | None
@@ -157,12 +157,12 @@ class TrialNoise(msgspec.Struct, frozen=True, kw_only=True):
 
     trial: int
     others_share: float | None
-    """Other processes had the processors, without the bench's own launcher."""
+    """Share in which processes other than the bench's launcher had the processors."""
     own_share: float | None
-    """The bench's own launcher had the processors."""
+    """Share in which the bench's launcher had the processors."""
     delay_share: float | None
-    """The roles' threads were runnable while another thread had the processor, without the time of the workers' own
-    other threads. Known only if the two fields above are not."""
+    """Share in which the roles' threads were runnable while another thread had the processor, without the time of the
+    workers' own other threads. Known only if the two fields above are not."""
     steal_share: float | None
     irq_share: float | None
     softirq_share: float | None
@@ -202,7 +202,7 @@ class Noise(msgspec.Struct, frozen=True, kw_only=True):
     """Up to 100 of the longest intervals in which another process had a role's processor, in s since the measuring
     began."""
     disturbed_trial: int | None
-    """The trial of ``disturbed``: that of ``series``, if the machine was observed during it."""
+    """The trial that ``disturbed`` describes: the trial of ``series``, if the machine was observed during it."""
     absent: dict[str, str]
     """Why a field is None, by its name."""
 
@@ -230,7 +230,8 @@ class HistoryResult(msgspec.Struct, frozen=True, kw_only=True):
     expected: int
     received: int
     last_ns: float | None
-    """Time from just before it joined to the last message, as the median over trials; None: no message came."""
+    """Time from just before the subscriber joined to the last message, as the median over trials; None: no message
+    came."""
 
 
 class EdgeResult(msgspec.Struct, frozen=True, kw_only=True, rename={"source": "from"}):

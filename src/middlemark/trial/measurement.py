@@ -47,11 +47,12 @@ from middlemark.trial.warnings import with_last_words
 from middlemark.trial.worker_request import reply_timeout_s
 
 START_S = 10.0
-"""The time within which a worker must say hello. To open a middleware it may take the match timeout in addition."""
+"""The time, in seconds, within which a worker must say hello. Opening a middleware may take the match timeout in
+addition."""
 FIRST_TICK_S = 5.0
 STOP_S = 5.0
 AWAKE_BEYOND_S = 60.0
-"""How long after a measurement the witness stops to keep processors awake, even if it gets no command."""
+"""How long after a measurement, in seconds, the witness stops keeping processors awake, even if it gets no command."""
 
 Tick = Callable[[Underway], None]
 

@@ -95,7 +95,7 @@ class _Trying:
         self._discovery_s = discovery_ns / 1e9
 
     async def payload_not_seen(self) -> Answer:
-        """Capture a trial of the cell, and a trial of the same cell with security ``none``."""
+        """Say whether a capture of the cell hides the payload, and a capture with security ``none`` shows it."""
         if why := _unrecognisable(self.cell, self.transport):
             return why
         protected = await self._captured(self.cell, "_protected")
@@ -154,7 +154,7 @@ class _Trying:
     def _refuse_absent(self, identity: Identity, certs: str) -> None:
         """Raise WorkerFailedError if the user's own certificates lack this identity.
 
-        Generated certificates have all.
+        Generated certificates contain every identity.
         """
         if not os.path.isdir(certs):
             return

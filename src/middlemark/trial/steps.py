@@ -12,7 +12,7 @@ from middlemark.trial.patterns import Heard, results_of
 from middlemark.trial.warnings import list_all, schedules
 
 PRECISION = 1.02
-"""A search ends when the lowest rate that did not hold, divided by the highest that held, is at most this."""
+"""Largest ratio of the lowest rate that did not hold to the highest rate that held, at which a search ends."""
 MOST_HALVINGS = 12
 UP = 1.25
 MOST_UP = 4
