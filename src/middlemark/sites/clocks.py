@@ -33,8 +33,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class Exchange(msgspec.Struct, frozen=True):
-    """A datagram and its answer. ``asked`` and ``back``: by the asking host's clock; the others: by the answering
-    host's."""
+    """A datagram and its answer. ``asked`` and ``back`` are by the asking host's clock, the others by the other host's."""
 
     asked_ns: int
     received_ns: int

@@ -178,7 +178,7 @@ def _is_role(thread: ThreadCost) -> bool:
 
 
 def _own_threads_ns(outcome: TrialOutcome) -> int:
-    """Return how long (ns) the middleware's own threads ran: all threads that are not the roles', which wait for them."""
+    """Return how long (ns) the middleware's own threads ran: all threads that are not the roles' threads."""
     threads = [thread for cost in outcome.costs for thread in cost.threads]
     return sum(each.cpu_ns for each in threads if not _is_role(each))
 

@@ -129,7 +129,7 @@ def ping_pong_warnings(cell: Cell, limits: Limits, ping: PingResult, pongs: Sequ
 def with_last_words(
     warnings: tuple[RunWarning, ...], counts: TrialCounts | None, results: Sequence[AnyRoleResult]
 ) -> tuple[RunWarning, ...]:
-    """Return the warnings, with the middleware's last errors in the one about loss; the one about publishes has them."""
+    """Return the warnings, with the middleware's last errors in the warning about loss."""
     errors = _last_errors(results)
     if counts is None or not counts.lost or counts.publish_failed or not errors:
         return warnings
