@@ -135,7 +135,7 @@ def _levels(who: Candidate, every: bool) -> list[list[Level]]:
         [always("", processes=2), always("one-process", processes=1)],
         [always("", reliability="reliable"), always("best-effort", reliability="best-effort")],
         [
-            # The usual depth of streams and that of the other patterns are different, so they are two levels.
+            # Streams have another usual depth than the other patterns, so the two usual depths are two levels.
             Level("", {STREAM: {}}),
             Level("depth-1", {ROUND_TRIPS: {"depth": 1}, CALLS: {"depth": 1}}),
             Level("depth-10", {ROUND_TRIPS: {"depth": 10}}),
@@ -236,7 +236,7 @@ def _wise(who: Candidate, factors: Mapping[str, Any]) -> bool:
         or (pattern == CALLS and lossy and several)
         # Some middlewares allocate the whole history in advance.
         or size * (depth or 1) > 256 * MIB
-        # Discovery sends about as many bytes over the network, so the actual transport could not be determined.
+        # Discovery sends about that number of bytes over the network, so the actual transport could not be determined.
         or (size < KIB and ((pattern == STREAM and paced) or (goes_on and factors["processes"] == 1)))
         or why_left_out(who, **factors) is not None
     )

@@ -59,7 +59,8 @@ class Pacer {
     sleep_cost_ns_ = 0;
   }
 
-  /// Returns the intended instant of the next message, in ticks: see Schedule::next(). Under rate max this is now.
+  /// Returns the intended instant of the next message, in ticks: see Schedule::next(). Under rate max this is the
+  /// present.
   [[nodiscard]] std::uint64_t next() noexcept {
     return schedule_.next(schedule_.kind() == LoadKind::max ? clock_.ticks() : returned_);
   }

@@ -71,7 +71,7 @@ struct Trial : kit::Trial<Options> {
   using kit::Trial<Options>::Trial;
 
   const BrokerAddress broker = BrokerAddress::of_the_trial();
-  std::string protected_by{};  ///< the TLS algorithms of the client that connected last; empty: no protection
+  std::string protected_by{};  ///< TLS algorithms of the last client that connected; empty without protection
 };
 
 /// Writes the broker's configuration, and returns the command that starts the broker.

@@ -58,7 +58,8 @@ struct Options : Native {
       }
       if (settings.pattern == Pattern::request_reply) return;
     }
-    std::size_t queues = 0;  // counts a subscriber's queue once for each publisher, because it has room for all of them
+    std::size_t queues =
+        0;  // a subscriber's queue counts once for each publisher, as it has room for all their messages
     for (const Topic& topic : settings.endpoints) queues += std::size_t{topic.publishers} * (1 + topic.subscribers);
     affordable_ =
         std::max(kit::physical_memory() / 4 / std::max<std::size_t>(queues, 1) / queued_bytes_, least_messages);

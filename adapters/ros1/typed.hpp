@@ -1,4 +1,4 @@
-// Typed messages: those of the distribution's sensor_msgs and tf2_msgs, which roscpp serializes. MIDDLEMARK_ROS1_MESSAGES is
+// The messages of the distribution's sensor_msgs and tf2_msgs, which roscpp serializes. MIDDLEMARK_ROS1_MESSAGES is
 // defined if their headers were found; otherwise only octets are offered.
 #pragma once
 
@@ -64,8 +64,8 @@ struct RosTypes : kit::StandardFields {
   using Tf = tf2_msgs::TFMessage_<Allocator<void>>;
 };
 
-/// The times to which timed() adds: those of the publisher that is publishing on this thread. A global, because roscpp
-/// passes only the message to serializeMessage().
+/// The times of the publisher that is publishing on this thread, to which timed() adds. A global, because roscpp passes
+/// only the message to serializeMessage().
 inline thread_local CodingTimes* serializing_times = nullptr;
 
 template <class Message>

@@ -134,7 +134,8 @@ class Publisher : public kit::Attempts {
   const bool unbuffered_;
   const bool strict_;
   const std::chrono::nanoseconds timeout_;
-  const std::size_t used_;  ///< the number of buffers; with `local` a subscriber may still read the last but one
+  const std::size_t
+      used_;  ///< the number of buffers; with `local` a subscriber may still be reading the last buffer but one
   Connections connections_;
   std::size_t in_hand_ = 0;
   Lasting<Output> output_;

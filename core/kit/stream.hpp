@@ -165,7 +165,7 @@ class StreamSubscriber {
     links_.add(topic, End::subscriber, index);
   }
 
-  /// After a wait() that returned true: visits the message that the wait() has read, and one message of each other
+  /// After a wait() that returned true: visits the message that the wait() has read, and one message of every other
   /// publisher whose connection was readable. Otherwise reads from all publishers in turn until no message is left or
   /// most_per_take is reached.
   template <class Visitor>
@@ -283,7 +283,7 @@ class StreamSubscriber {
     return visits;
   }
 
-  /// With several publishers: returns one whose connection is readable, or nullptr after the timeout.
+  /// With several publishers: returns a publisher whose connection is readable, or nullptr after the timeout.
   Peer* wait_for_any(std::chrono::nanoseconds timeout) noexcept {
     const int count =
         epoll_wait(readiness_.get(), events_.data(), static_cast<int>(events_.size()), milliseconds(timeout));

@@ -125,7 +125,7 @@ class AnswerStamps {
   const AnswersDue due_;
   const double cost_ns_;
   Recorder<Answer> recorder_;
-  std::uint64_t until_;  // messages until the next stamped one, including it
+  std::uint64_t until_;  // messages up to and including the next stamped one
   std::uint64_t stride_ = 1;
   TypicalTime typical_;  // between two messages
   std::uint64_t last_ = 0;

@@ -156,7 +156,7 @@ class Pong {
     result_.echoed = echoed_;
     result_.stamped = stamps_.recorder().size();
     for (const SequenceTracker& tracker : trackers_) {
-      // Messages that were lost after the last received one are missing here: only the sender can count them.
+      // This count lacks messages that were lost after the last received message: only the sender can count them.
       result_.lost += tracker.highest() - tracker.unique();
       result_.duplicated += tracker.duplicated();
       result_.reordered += tracker.reordered();

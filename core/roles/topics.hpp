@@ -1,4 +1,5 @@
-// Names and properties of each pattern's topics. Publishers and subscribers call the same functions, so they agree.
+// Names and properties of each pattern's topics. Publishers and subscribers call the same functions, so both get equal
+// topics.
 #pragma once
 
 #include <algorithm>

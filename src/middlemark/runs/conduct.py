@@ -180,7 +180,7 @@ def run_file(
 ) -> "RunFile":
     """Return the description of a run that begins now, which is stored with it.
 
-    ``cluster``: the hosts that take part. ``named``: the requested adapters; None: those that the suites name.
+    ``cluster``: the hosts that take part. ``named``: the requested adapters; None: the adapters that the suites name.
     """
     from middlemark.model.run import RunFile
     from middlemark.sites.machine import read_machine

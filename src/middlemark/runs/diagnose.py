@@ -26,7 +26,7 @@ MOST_SENTENCES = 3
 ALL = 0.999
 """A larger share of received messages counts as all: trials with the same rate may differ by one message."""
 MOST_CELLS = 6
-"""The most rows that are measured to try a lift: those that the limit affects most."""
+"""The most rows that are measured to try a lift. The rows that the limit affects most are chosen."""
 
 
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):

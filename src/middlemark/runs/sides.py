@@ -71,7 +71,7 @@ class ComparisonRequest:
 
     @property
     def read(self) -> tuple[str, ...]:
-        """The metrics to read from the trials: those to compare and those of --fail-if."""
+        """The metrics to read from the trials: the metrics to compare, and the metrics of --fail-if."""
         return tuple(dict.fromkeys((*self.metrics, *(metric for metric, _ in self.fail_if.worse))))
 
 

@@ -109,7 +109,7 @@ class _End:
         self.network = NetworkCost(**dict.fromkeys(NetworkCost.__struct_fields__, 0))
         self.other = self
         self.last_note_s = 0.0
-        """The time at which a worker of this end last left a note; 0: none has."""
+        """The time at which a worker of this end last left a note; 0: no worker has left a note."""
         self._cluster = cluster
         self._workers: list[_FarWorker] = []
         self._tasks: list[asyncio.Task[None]] = []

@@ -33,7 +33,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class Exchange(msgspec.Struct, frozen=True):
-    """A datagram and its answer. ``asked`` and ``back`` are by the asking host's clock, the others by the other host's."""
+    """A datagram and its answer. ``asked`` and ``back``: the asking host's clock; the others: the answering host's."""
 
     asked_ns: int
     received_ns: int

@@ -320,7 +320,7 @@ class _Trial:
         return self.session.network()
 
     async def hear(self) -> list[Report]:
-        """Return the new reports. Waits until there is one."""
+        """Return the new reports, after waiting until there is at least one."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(POLL_S):
                 await self._has_reports.wait()

@@ -1,4 +1,4 @@
-"""Remove what killed workers left. It is found by the adapter's patterns, and removed only if no process uses it."""
+"""Remove what killed workers left: paths that match the adapter's patterns and that no process uses."""
 
 import contextlib
 import ctypes
@@ -57,7 +57,8 @@ def snapshot(patterns: Sequence[str], scope: str) -> frozenset[str]:
 def left_before(patterns: Sequence[str], scope: str) -> frozenset[str]:
     """Return the matching paths that no process uses now. They are leftovers of others, and stay.
 
-    A path that is in use may belong to another run in the same domain. If that run ends before ours, we remove it.
+    A path that is in use may belong to another run in the same domain. If that run ends before ours, we remove the
+    path.
     """
     found = snapshot(patterns, scope)
     return found - in_use(found) if found else found

@@ -200,7 +200,7 @@ def _all_known(instants: Ns) -> bool:
 def _common(found: Sequence[Parts]) -> Parts:
     """Return the parts of the messages of all roles.
 
-    Roles whose parts have other names than those of most messages are left out.
+    Roles whose parts differ in their names from the parts of most messages are left out.
     """
     sized = [(len(next(iter(each.values()))), each) for each in found]
     lengths: dict[tuple[str, ...], int] = {}
@@ -280,7 +280,7 @@ def _float(values: Numbers) -> Ns:
 def stream_breakdown(outcome: TrialOutcome, records: Sequence[Kept], absent: str | None) -> Breakdown:
     """Return the parts of a stream's messages.
 
-    ``absent`` is the reason why arrivals cannot be matched with sends; None: they can.
+    ``absent`` is the reason why arrivals cannot be matched with sends; None: arrivals can be matched.
     """
     if absent is not None:
         return Breakdown((), absent)

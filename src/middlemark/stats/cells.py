@@ -68,7 +68,7 @@ def cell_results(
 def trials_by_cell(
     plan: Plan, outcomes: Sequence[TrialOutcome], samples: SamplesOf, kept: KeptOf = _no_files
 ) -> list[list[TrialSummary]]:
-    """Return the summaries of the trials of each cell. Nearly all the time of ``cell_results`` is spent here."""
+    """Return the summaries of the trials of each cell. ``cell_results`` spends nearly all its time in this function."""
     of_cell: list[list[TrialSummary]] = [[] for _ in plan.cells]
     for outcome in sorted(outcomes, key=lambda each: each.order):
         of_cell[outcome.cell].append(trial_summary(plan.cells[outcome.cell], outcome, samples, kept, in_full=True))
@@ -390,7 +390,7 @@ def _below_baseline(
 
 
 def _by_round(cell: Cell, trials: Sequence[TrialSummary]) -> dict[int, float]:
-    """Return by round the time per message if ``by_rate``, else the p50, of each measured trial in ns."""
+    """Return, for each measured trial, by its round: the time per message if ``by_rate``, else the p50, in ns."""
     rated = by_rate(cell)
     return {
         each.outcome.number: 1e9 / figure if rated else figure

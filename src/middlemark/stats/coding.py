@@ -21,7 +21,7 @@ _WAYS = (("", "serialize_ns", "deserialize_ns"), ("reply ", "reply_serialize_ns"
 
 
 def with_coding(found: Breakdown, cell: Cell) -> tuple[tuple[Part, ...], str | None]:
-    """Return the parts with ``serialize`` and ``deserialize`` among them, and why one of them is missing."""
+    """Return the parts with ``serialize`` and ``deserialize`` among them, and why one of these is missing."""
     if cell.type == "octets" or not found.parts:
         return found.parts, None
     if found.coding is None:

@@ -253,7 +253,7 @@ def _no_room(trials: _Trials) -> Found | None:
     need = max(_LEAST_ROOM, 8 * trials.cell.size)
 
     def full(each: TrialOutcome) -> str:
-        """Return the evidence; empty: none."""
+        """Return the evidence; empty: there is no evidence."""
         little = each.shm is not None and each.shm.least_free_bytes < need
         if each.failed is not None:
             if "/dev/shm" in each.failed.text:

@@ -345,7 +345,7 @@ _MEANT |= {"bandwidth": "bytes", "rss": "memory", "lost": "loss"}
 
 
 def read_metrics(typed: str | None, option: str = "--metric") -> tuple[tuple[str, ...], list[Problem]]:
-    """Return the metrics named in a text like ``p50,cpu``, and every problem. None: no metric is named."""
+    """Return the metrics named in a text like ``p50,cpu``, and every problem. No metric is named if it is None."""
     names = tuple(dict.fromkeys(each.strip() for each in typed.split(","))) if typed is not None else ()
     problems = []
     for name in names:
@@ -363,7 +363,7 @@ def times_of(metrics: Iterable[str]) -> tuple[str, ...]:
 
 
 def by_trial(cell: Cell, trials: Sequence[TrialSummary]) -> dict[str, tuple[float | None, ...]]:
-    """Return every metric that at least one measured trial has: the figure of each trial in their order."""
+    """Return, for every metric that at least one measured trial has, the figure of each trial, in the trials' order."""
     measured = [each for each in trials if each.outcome.failed is None]
     found = {
         name: tuple(metric.figure(cell, each) for each in measured)

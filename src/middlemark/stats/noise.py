@@ -43,11 +43,11 @@ NO_WAKES = "the probes before and after the run's trials never slept: the time t
 DAEMON = "the roles also wait for the middleware's daemon"
 
 _ROLES = ("ping", "pong", "publisher", "subscriber", "client", "server")
-"""First words of the names of the roles' threads; some have a number after it."""
+"""First words of the names of the roles' threads. Some names have a number after these words."""
 
 
 class Usual(msgspec.Struct, frozen=True):
-    """The run's median trial. None: no trial has such a probe."""
+    """The figures of the run's median trial. None: no trial has a probe that measured the figure."""
 
     still_share: float | None
     wake_ns: float | None
@@ -222,7 +222,7 @@ def _preemptors(seen: Witnessed, time_ns: float) -> tuple[Preemptor, ...]:
 def _marks(
     noise: TrialNoise, steal: float, periods: int | None, usual: float | None, more_irq: float | None
 ) -> tuple[str, ...]:
-    """Return in words the disturbances that exceed their limits; empty: none does."""
+    """Return in words the disturbances that exceed their limits; empty: no disturbance does."""
     found = []
     if (noise.others_share or 0.0) + steal > TAKEN and (noise.others_share or 0.0) >= steal:
         found.append(f"other processes had {percent(noise.others_share or 0.0)} of its processors' time{_who(noise)}")

@@ -103,7 +103,7 @@ def certain_times(found: OneWay, clocks: ClockOffset) -> OneWay:
 
 
 def _from_sent(subscribers: Sequence[Kept], publishers: Mapping[int, Kept]) -> tuple[Numbers | None, str | None]:
-    """Return ``one_way_ns`` minus the lateness of each send, or None and why some sends are unknown."""
+    """Return ``one_way_ns`` minus the lateness of each send. None, with the reason: some sends are unknown."""
     outgrown = [each.index for each in subscribers if each.histogram is not None]
     if outgrown:
         return None, f"the memory of subscriber {outgrown[0]} was full: later messages are counted in a histogram"

@@ -70,7 +70,7 @@ class CellResources(msgspec.Struct, frozen=True, kw_only=True):
     ns_per_message: float | None
     """Processor time for each message received, without the time in which publishers waited for their next instant."""
     rss_bytes: float | None
-    """Resident memory at the end. Pages that workers share count for each of them."""
+    """Resident memory at the end. A page that several workers share counts for each worker."""
     peak_rss_bytes: float | None
     bytes_per_subscriber: float | None
     """Mean resident memory of a subscriber's process; None if a process holds more than one role."""
@@ -292,7 +292,7 @@ class WorkloadResult(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     holds: bool | None
-    """Every edge with a deadline holds; None: no edge has one, or one has too few messages."""
+    """Every edge with a deadline holds; None: no edge has a deadline, or an edge has too few messages."""
     first_failing: str | None
     """``topic → node`` of the edge with the highest ``failed_share``."""
     worst_share: float | None
@@ -337,8 +337,8 @@ class CellResult(Times, frozen=True, kw_only=True):
     one_way_absent: str | None = None
     """Why a stream has no one-way latency, or lacks some of its figures."""
     clock_uncertainty_ns: float | None = None
-    """Largest error of a stream's one-way latencies because of two clocks; 0: one clock. None: no stream, or the
-    latencies are unknown."""
+    """Largest error of a stream's one-way latencies because of two clocks; 0: both ends read one clock. None: the cell
+    is not a stream, or the latencies are unknown."""
     one_way_from_sent_absent: str | None = None
     """Why a stream has no one-way latency from the send."""
     in_histogram: int = 0

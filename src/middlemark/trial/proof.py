@@ -174,7 +174,7 @@ def _short(cell: Cell, limits: Limits) -> Limits:
 
 
 def _unrecognisable(cell: Cell, transport: Transport) -> str:
-    """Return why a capture cannot show the payload; empty: it can."""
+    """Return why a capture cannot show the payload; empty: a capture can show it."""
     if cell.security != "encrypted":
         return f"{cell.security} does not hide the payload"
     if cell.payload != "filled":
@@ -185,7 +185,7 @@ def _unrecognisable(cell: Cell, transport: Transport) -> str:
 
 
 def _uncaptured(protected: Observed, size: int) -> str:
-    """Return why the capture of the protected trial proves nothing; empty: it contains the trial's messages."""
+    """Return why the capture of the protected trial proves nothing; empty: it has the trial's messages."""
     captured = protected.captured
     if captured is None:
         failed = protected.outcome.failed
