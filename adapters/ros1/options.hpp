@@ -58,8 +58,7 @@ struct Options : Native {
       }
       if (settings.pattern == Pattern::request_reply) return;
     }
-    std::size_t queues =
-        0;  // a subscriber's queue counts once for each publisher, as it has room for all their messages
+    std::size_t queues = 0;  // a subscriber has one queue for all publishers, which counts once for each
     for (const Topic& topic : settings.endpoints) queues += std::size_t{topic.publishers} * (1 + topic.subscribers);
     affordable_ =
         std::max(kit::physical_memory() / 4 / std::max<std::size_t>(queues, 1) / queued_bytes_, least_messages);

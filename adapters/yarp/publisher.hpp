@@ -134,8 +134,7 @@ class Publisher : public kit::Attempts {
   const bool unbuffered_;
   const bool strict_;
   const std::chrono::nanoseconds timeout_;
-  const std::size_t
-      used_;  ///< the number of buffers; with `local` a subscriber may still be reading the last buffer but one
+  const std::size_t used_;  ///< the number of buffers; with `local` a subscriber may still read the last but one
   Connections connections_;
   std::size_t in_hand_ = 0;
   Lasting<Output> output_;
