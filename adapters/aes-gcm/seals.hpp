@@ -79,7 +79,6 @@ struct Mirror {
   bool holds_message = false;
 };
 
-/// Encrypts each message.
 class Publisher {
  public:
   explicit Publisher(std::shared_ptr<Mirror> mirror)

@@ -7,7 +7,6 @@
 
 namespace middlemark::dbus {
 
-/// The name that a server owns on the bus.
 [[nodiscard]] inline std::string bus_name_of(const Topic& service) { return "middlemark." + service.name; }
 [[nodiscard]] inline std::string server_note(const Topic& service) { return service.name + ".server"; }
 
@@ -76,7 +75,6 @@ class Server : public Sender, public Receiver {
     trial.notes.leave(server_note(service));
   }
 
-  /// Sends the reply to the request that is being visited.
   [[nodiscard]] Published publish() noexcept {
     const kit::Deadline deadline(write_timeout_);
     if (!from_->written(deadline)) return late(*from_);

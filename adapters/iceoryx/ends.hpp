@@ -269,7 +269,6 @@ class Server : public Requests {
       : Requests(service, options, reception), chunk_(chunk) {}
   ~Server() { silence(); }
 
-  /// Returns memory for the reply to the request that is being visited.
   [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
     if (request_ == nullptr) return {};
     return chunk_.loan(bytes, failure_, [this](auto lent, auto alignment) {

@@ -40,7 +40,6 @@ struct Mirror {
   bool holds_message = false;
 };
 
-/// Copies each message into the mirror.
 class Publisher {
  public:
   explicit Publisher(std::shared_ptr<Mirror> mirror)

@@ -44,7 +44,6 @@ struct Options : Native {
   std::uint64_t bytes = 0;  ///< the length of the same queue, in bytes
   std::vector<std::string> notes;
 
-  /// Returns the QoS of a topic.
   [[nodiscard]] int quality(const Topic& topic) const {
     return qos.value_or(topic.reliability == Reliability::reliable ? 1 : 0);
   }

@@ -18,11 +18,9 @@
 
 namespace middlemark::null {
 
-/// Returns the route of the requests, from the clients to the server.
 [[nodiscard]] inline Route request_route(const Topic& service, std::uint64_t slots) {
   return {{service.name + "_request", service.message_bytes, service.publishers, 1}, "client", {}, {}, slots};
 }
-/// Returns the route of the replies from the server to one client.
 [[nodiscard]] inline Route reply_route(const Topic& service, unsigned client, std::uint64_t slots) {
   const std::string name = service.name + "_reply" + std::to_string(client);
   return {{name, service.message_bytes, 1, 1}, "server", {}, {client, 1}, slots};
@@ -63,7 +61,6 @@ class Server : kit::Pinned {
   }
   ~Server() { silence(); }
 
-  /// Writes the reply to the request that is being visited.
   std::span<std::byte> loan(std::size_t bytes) noexcept { return replies_[asking_]->loan(bytes); }
   Published publish() noexcept { return replies_[asking_]->publish(); }
   std::size_t matched() noexcept {

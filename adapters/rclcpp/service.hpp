@@ -89,7 +89,6 @@ class Server : public Receiver {
     return std::as_writable_bytes(std::span(reply_.data));
   }
 
-  /// Answers the request that is being visited.
   [[nodiscard]] Published publish() noexcept {
     const bool sent = attempt("rclcpp::Service::send_response", [this] { service_->send_response(header_, reply_); });
     return sent ? Published::ok : Published::failed;

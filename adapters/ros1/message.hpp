@@ -59,7 +59,6 @@ class MessagePool {
     in_hand_ = ring_.begin();
   }
 
-  /// The message to write in.
   [[nodiscard]] const BytesPtr& in_hand() const noexcept { return *in_hand_; }
 
   /// Finds the next message to write in, which in_hand() returns after handed_over(). Waits if no message is free, and

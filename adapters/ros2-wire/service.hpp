@@ -71,7 +71,6 @@ class Server : public End {
          Reception reception)
       : End(std::move(reader), CallIntake(bytes, {}), std::move(writer), native, bytes, reception) {}
 
-  /// Sends the reply to the request that is being visited.
   [[nodiscard]] Published publish() noexcept {
     const Call* request = incoming_.intake().current();
     if (request == nullptr) return Published::failed;

@@ -107,12 +107,10 @@ class Lasting : kit::Pinned {
   std::unique_ptr<Used> used_;
 };
 
-/// Returns the name of a publisher's (or client's) YARP port.
 [[nodiscard]] inline std::string publisher_port(const std::string& topic, unsigned index) {
   return "/" + topic + "/p" + std::to_string(index);
 }
 
-/// Returns the name of a subscriber's (or server's) YARP port.
 [[nodiscard]] inline std::string subscriber_port(const std::string& topic, unsigned index) {
   return "/" + topic + "/s" + std::to_string(index);
 }

@@ -15,7 +15,6 @@ use middlemark_adapter::{Buffer, LastError, Published, Topic, Visitor};
 use crate::bell::{Bell, Sleeper};
 use crate::Trial;
 
-/// An iceoryx2 port that sends.
 pub trait Sends {
     /// iceoryx2's memory for one message.
     type Lent;
@@ -136,7 +135,6 @@ impl<V: Service, S: Sends> middlemark_adapter::Publisher for Sender<V, S> {
     }
 }
 
-/// An iceoryx2 port that receives.
 pub trait Receives {
     /// Visits the next message. Returns false if there is none.
     fn receive(&self, visitor: Visitor<'_>) -> Result<bool, ReceiveError>;

@@ -18,7 +18,6 @@ pub struct Publisher {
     writer: Writer,
     options: WriteOptions,
     memory: Arc<Buffer>,
-    /// Bytes of the current message.
     length: usize,
     peers: Arc<Peers>,
 }

@@ -8,7 +8,6 @@ use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use middlemark_adapter::{Error, Result, Security, Settings, DEFAULT_CONFIGURATION};
 
 pub struct Meeting {
-    /// The endpoint that zenoh listens on.
     pub listen: String,
     /// The endpoints of the workers that started earlier.
     pub connect: Vec<String>,

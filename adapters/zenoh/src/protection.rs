@@ -109,7 +109,6 @@ impl Protection {
     }
 }
 
-/// Formats a path as JSON5.
 fn text(path: &Path) -> String {
     format!("{:?}", path.to_string_lossy())
 }

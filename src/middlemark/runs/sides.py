@@ -296,7 +296,6 @@ def sides_of(
 
 
 def _number_of(edge: "Picked", cell: "Cell") -> int:
-    """Return the number of the edge in the workload of the cell."""
     from middlemark.model.expectation import Picked, carried
 
     found = [*edge.edges(cell)]

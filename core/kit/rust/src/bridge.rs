@@ -232,7 +232,6 @@ impl SubscriberCalls {
     }
 }
 
-/// The tables of functions for a type.
 struct Table<T>(PhantomData<T>);
 impl<P: Publisher> Table<P> {
     const PUBLISHER: PublisherCalls = PublisherCalls::of::<P>();
