@@ -254,8 +254,8 @@ def reasons(verdict: RaceVerdict) -> str:
         names = [f"{each.row.name}: {edge}" if (edge := _failing(each)) else each.row.name for each in members]
         more = ", …" if len(members) > _NAMED else ""
         named = "" if reason == "slower" else f" ({', '.join(names[:_NAMED])}{more})"
-        shown = f"significantly {worse(verdict.experiment.metric)}" if reason == "slower" else reason
-        one, several = _IN_WORDS.get(reason, (shown, shown))
+        shown = f"significantly {worse(verdict.experiment.metric)}" if reason == "slower" else str(reason)
+        one, several = _IN_WORDS.get(shown, (shown, shown))
         parts.append(f"{len(members)} {one if len(members) == 1 else several}{named}")
     return "; ".join(parts)
 
